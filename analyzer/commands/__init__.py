@@ -1,0 +1,1 @@
+"""One file a subcommand of `analyze`; its docstring is its help."""

@@ -1,0 +1,10 @@
+"""The one exception that a user's mistake or a bad file ends in."""
+
+
+class TracelibError(Exception):
+    """Shown as one line on stderr, never as a traceback: what is wrong, and what to do (`hint`)."""
+
+    def __init__(self, message: str, hint: str = "", exit_code: int = 1) -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.exit_code = exit_code

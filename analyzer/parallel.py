@@ -1,0 +1,71 @@
+"""The processes that share an analysis: one, or those that `mpirun -n N analyze` started (design rule 7)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+
+class Team:
+    """A single process; also the interface of a team of several."""
+
+    rank = 0
+    size = 1
+
+    def gather(self, value: Any) -> list[Any] | None:
+        """Each member's value on rank 0, None elsewhere."""
+        return [value]
+
+    def allgather(self, value: Any) -> list[Any]:
+        """Each member's value, everywhere."""
+        return [value]
+
+    def bcast(self, value: Any) -> Any:
+        """Rank 0's value, everywhere."""
+        return value
+
+    def barrier(self) -> None:
+        """Wait for all members."""
+
+    def abort(self) -> None:
+        """End all other members after a fatal error of this one."""
+
+    def share(self, n: int) -> range:
+        """This member's contiguous part of n pieces of work, in order of rank."""
+        return range(self.rank * n // self.size, (self.rank + 1) * n // self.size)
+
+
+class MpiTeam(Team):
+    """The members of MPI_COMM_WORLD."""
+
+    def __init__(self) -> None:
+        from mpi4py import MPI
+
+        self._comm = MPI.COMM_WORLD
+        self.rank = self._comm.Get_rank()
+        self.size = self._comm.Get_size()
+
+    def gather(self, value: Any) -> list[Any] | None:
+        return self._comm.gather(value)
+
+    def allgather(self, value: Any) -> list[Any]:
+        return self._comm.allgather(value)
+
+    def bcast(self, value: Any) -> Any:
+        return self._comm.bcast(value)
+
+    def barrier(self) -> None:
+        self._comm.Barrier()
+
+    def abort(self) -> None:
+        self._comm.Abort(1)
+
+
+_STARTED_BY_MPI = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WORLD_SIZE")
+
+
+def team() -> Team:
+    """An MpiTeam under mpirun, else a team of one (mpi4py is not imported then)."""
+    if any(name in os.environ for name in _STARTED_BY_MPI):
+        return MpiTeam()
+    return Team()

@@ -1,0 +1,1 @@
+"""Turns results into text; knows nothing of how they were computed."""

@@ -1,0 +1,1 @@
+"""Where a `Trace` comes from: our own runs, and traces that others made."""

@@ -1,0 +1,189 @@
+"""The one type that every analysis, writer and picture works on, whatever the trace came from.
+
+A `Trace` is columns per rank, read lazily: methods return numpy arrays for a window of time, and no
+caller ever needs more than a window. Times are integer nanoseconds from the start of the trace.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+STATE = np.dtype([("begin", "<i8"), ("end", "<i8"), ("rank", "<i4"), ("thread", "<i4"), ("state", "<i4"), ("cpu", "<i4")])
+"""An interval of one thread: [begin, end) in one of Paraver's states (`State`). rank and thread from 0; cpu global from 1, 0 unknown."""
+
+EVENT = np.dtype([("time", "<i8"), ("value", "<i8"), ("type", "<u4"), ("rank", "<i4"), ("thread", "<i4"), ("cpu", "<i4")])
+"""A punctual event of one thread; types and values are Paraver's (formats: event types of Extrae)."""
+
+MESSAGE = np.dtype(
+    [
+        ("logical_send", "<i8"),
+        ("physical_send", "<i8"),
+        ("logical_receive", "<i8"),
+        ("physical_receive", "<i8"),
+        ("size", "<i8"),
+        ("source", "<i4"),  # world rank
+        ("source_thread", "<i4"),
+        ("destination", "<i4"),  # world rank
+        ("destination_thread", "<i4"),
+        ("tag", "<i8"),
+        ("comm", "<i4"),  # index in Trace.communicators; -1: the source does not say (imported .prv)
+        ("source_cpu", "<i4"),
+        ("destination_cpu", "<i4"),
+        ("reserved", "<i4"),
+    ]
+)
+"""A matched point-to-point message. Logical: entry of the sending call, of the receive's posting call. Physical: data handed over, receive complete."""
+
+CALL = np.dtype(
+    [
+        ("enter", "<i8"),
+        ("exit", "<i8"),
+        ("sent", "<i8"),
+        ("received", "<i8"),
+        ("comm", "<i4"),  # index in Trace.communicators; -1: none
+        ("peer", "<i4"),  # WORLD rank of destination, actual source or root; negative: tracelib.schema.Peer
+        ("tag", "<i4"),
+        ("call", "<i4"),  # index in Trace.procedures
+        ("thread", "<i4"),
+        ("count", "<i4"),  # 1; for folded polls the number of failing polls
+        ("inside", "<i8"),  # ns inside MPI: exit - enter, less for folded polls
+    ]
+)
+"""One MPI call, or a run of failing polls (count of them, `inside` ns in MPI)."""
+
+REQUEST = np.dtype(
+    [
+        ("posted", "<i8"),
+        ("completed", "<i8"),
+        ("bytes", "<i8"),
+        ("comm", "<i4"),
+        ("peer", "<i4"),  # WORLD rank
+        ("tag", "<i4"),
+        ("what", "<i4"),  # tracelib.schema.What
+        ("thread", "<i4"),
+        ("reserved", "<i4"),
+    ]
+)
+"""A row of a rank file's `requests` in ns and world ranks."""
+
+FLUSH = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i4"), ("reserved", "<i4")])
+
+
+class State(IntEnum):
+    """Paraver states as Extrae numbers them."""
+
+    IDLE = 0
+    RUNNING = 1
+    NOT_CREATED = 2
+    WAITING_MESSAGE = 3
+    BLOCKING_SEND = 4
+    SYNCHRONIZATION = 5
+    TEST_PROBE = 6
+    SCHEDULING = 7
+    WAIT = 8
+    BLOCKED = 9
+    IMMEDIATE_SEND = 10
+    IMMEDIATE_RECEIVE = 11
+    IO = 12
+    GROUP_COMMUNICATION = 13
+    TRACING_DISABLED = 14
+    OTHERS = 15
+    SEND_RECEIVE = 16
+    MEMORY_TRANSFER = 17
+    ONE_SIDED = 25
+
+
+@dataclass(frozen=True)
+class Communicator:
+    """Members by world rank. `id` is what .prv and .dim call it, from 1 (1: MPI_COMM_WORLD)."""
+
+    id: int
+    members: tuple[int, ...]
+    remote: tuple[int, ...] = ()
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong with a trace that an analysis can live with; shown to the user as one line."""
+
+    rank: int  # -1: the whole trace
+    text: str
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """Sends without receive and the reverse, summed by rank and call."""
+
+    rank: int
+    call: str  # MPI_Send, ...
+    peer: int  # world rank; -1 unknown
+    tag: int
+    comm: int
+    bytes: int
+    count: int
+
+
+class Trace(ABC):
+    """A run: measured (run.h5), imported (.prv), or later predicted and cut.
+
+    All times are int64 ns from 0; ranks are world ranks from 0.
+    """
+
+    path: str
+    size: int  # number of ranks
+    nodes: tuple[str, ...]  # host names
+    cpus: tuple[int, ...]  # number of CPUs of each node, as .prv counts them
+    node_of: np.ndarray  # (size,) index into nodes
+    threads: np.ndarray  # (size,) number of threads of each rank
+    duration_ns: int  # end of the trace
+    communicators: tuple[Communicator, ...]
+    procedures: tuple[str, ...]  # "MPI_Send", ...
+    problems: list[Problem]  # lost records, missing ranks, killed processes, malformed lines
+    flush_mode: str  # "subtract" (our own runs) or "keep" (imported)
+    event_labels: dict[int, tuple[str, dict[int, str]]]  # type -> (label, value -> label): for the .pcf
+
+    @abstractmethod
+    def span(self, rank: int) -> tuple[int, int]:
+        """Start of the process and its last event (ns)."""
+
+    @abstractmethod
+    def windows(self, records: int = 262144) -> np.ndarray:
+        """Times b_0=0 < b_1 < ... < b_n such that each [b_i, b_i+1) holds about `records` calls; b_n > duration_ns."""
+
+    @abstractmethod
+    def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        """Blocks (CALL) of the calls and folded polls whose `enter` lies in [begin, end), in order of enter."""
+
+    @abstractmethod
+    def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        """Blocks (REQUEST) whose `completed` (STARTED rows: `posted`) lies in [begin, end), in file order."""
+
+    @abstractmethod
+    def flushes(self, rank: int) -> np.ndarray:
+        """All flushes of a rank (FLUSH)."""
+
+    @abstractmethod
+    def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        """States (STATE) that begin in [begin, end), sorted by (begin, rank, thread). Running (1) is the useful computation:
+        in our runs the time outside MPI from process start to the last event less flushes (design rule 3)."""
+
+    @abstractmethod
+    def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        """Events (EVENT) with time in [begin, end), sorted by (time, rank, thread), else in order of recording."""
+
+    @abstractmethod
+    def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
+        """Matched messages (MESSAGE) with logical_send in [begin, end), sorted by (logical_send, source, order of sending)."""
+
+    @abstractmethod
+    def unmatched(self) -> list[Unmatched]:
+        """What matching left over."""
+
+    def close(self) -> None:
+        """Remove what was spilled to temporary files."""

@@ -1,0 +1,1 @@
+"""What a `Trace` can be written as."""

@@ -1,0 +1,58 @@
+"""cffi builder of `analyzer._kernels`: the few loops over records that numpy cannot do fast.
+
+Every `csrc/kernels/NAME.c` has a `NAME.h` that holds plain prototypes only: it is both what the compiler
+sees and what cffi parses. Records are passed as `void *` into numpy arrays; their structs are generated
+from the dtypes of `analyzer.trace` and `tracelib.schema` (`struct trace_call`, `struct file_call`, ...).
+"""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import cffi
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from csrc.generate.structs import c_enum, c_struct, header  # noqa: E402
+
+
+def _load(path: Path):
+    """A module by its file, so that building needs none of its package's dependencies."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def records_header() -> str:
+    """Structs of both record families and the enums that kernels need."""
+    trace = _load(ROOT / "analyzer" / "trace.py")
+    schema = _load(ROOT / "tracelib" / "schema.py")
+    parts = [c_struct(f"trace_{n.lower()}", getattr(trace, n)) for n in ("STATE", "EVENT", "MESSAGE", "CALL", "REQUEST", "FLUSH")]
+    parts += [c_struct(f"file_{n.lower()}", getattr(schema, n)) for n in ("CALL", "REQUEST", "POLL", "EVENT", "COMMUNICATOR")]
+    return header("RECORDS_H", *parts, c_enum(schema.Peer), c_enum(schema.What), c_enum(trace.State))
+
+
+KERNELS = ROOT / "csrc" / "kernels"
+GENERATED = ROOT / "build" / "generated"
+GENERATED.mkdir(parents=True, exist_ok=True)
+(GENERATED / "records.h").write_text(records_header())
+
+ffi = cffi.FFI()
+_names = sorted(p.stem for p in KERNELS.glob("*.h"))
+for _name in _names:
+    _text = (KERNELS / f"{_name}.h").read_text()
+    ffi.cdef("\n".join(line for line in _text.splitlines() if not line.startswith("#")))
+ffi.set_source(
+    "analyzer._kernels",
+    "".join(f'#include "{n}.h"\n' for n in _names),
+    sources=[f"csrc/kernels/{n}.c" for n in _names],
+    include_dirs=["csrc/kernels", "build/generated"],
+    depends=["build/generated/records.h", *(f"csrc/kernels/{n}.h" for n in _names)],
+    extra_compile_args=["-std=gnu11", "-O3", "-Wall", "-Wextra"],
+)
+
+if __name__ == "__main__":
+    ffi.compile(verbose=True)

@@ -1,0 +1,29 @@
+"""C structs from numpy dtypes, so that a table's layout is written down once (in Python)."""
+
+import numpy as np
+
+_C_TYPE = {"i": "int", "u": "uint"}
+
+
+def c_struct(name: str, dtype: np.dtype) -> str:
+    """`struct name` with the very layout of `dtype`; the compiler checks size and offsets."""
+    lines = [f"struct {name} {{"]
+    checks = [f'_Static_assert(sizeof(struct {name}) == {dtype.itemsize}, "{name}");']
+    for field in dtype.names:
+        kind, offset = dtype.fields[field][:2]
+        base, shape = kind.subdtype or (kind, ())
+        array = "".join(f"[{n}]" for n in shape)
+        lines.append(f"    {_C_TYPE[base.kind]}{8 * base.itemsize}_t {field}{array};")
+        checks.append(f'_Static_assert(offsetof(struct {name}, {field}) == {offset}, "{name}.{field}");')
+    return "\n".join([*lines, "};", *checks, ""])
+
+
+def c_enum(enum) -> str:
+    """An IntEnum as C constants ENUM_MEMBER."""
+    members = "".join(f"    {enum.__name__.upper()}_{m.name} = {m.value},\n" for m in enum)
+    return f"enum {{\n{members}}};\n"
+
+
+def header(guard: str, *parts: str) -> str:
+    """A header file from its parts."""
+    return "\n".join([f"#ifndef {guard}", f"#define {guard}", "#include <stddef.h>", "#include <stdint.h>", "", *parts, "#endif", ""])
