@@ -164,3 +164,22 @@ TEXT_ATTRIBUTES = {"host": 64, "boot_id": 40, "mpi_library": 256, "command": 102
 """Name and room in bytes."""
 
 FLUSH_TYPE = 40000003
+
+SPOOL_MAGIC = b"TLSPOOL1"
+SPOOL_HEADER_BYTES = 4096
+SPOOL_HEADER = np.dtype(
+    [
+        ("magic", "S8"),
+        ("thread", "<u8"),
+        ("flushing", "<u8"),  # 1 while the rows below are being written to the file
+        ("offset", "<u8", (4,)),  # byte offset in the spool of each buffered table's rows
+        ("base", "<u8", (4,)),  # while flushing: the row in the file where they go
+        ("count", "<u8", (4,)),  # rows in the spool that are not known to be in the file
+        ("rank_file", "S1024"),
+    ]
+)
+"""First bytes of a spool: the mapped buffer of one thread, named <attribute spool>.<thread>.
+
+Its rows survive the death of the process. If `flushing`, they belong at `base` (and may be there already),
+else at the end of the table.
+"""
