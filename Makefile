@@ -1,0 +1,59 @@
+# What a developer or a visitor types; every target works in a fresh clone and installs only into this directory
+# (make test, as root on Debian, also installs the MPIs and programs it traces). `make help` lists the targets.
+
+PYTHON ?= python3
+PIP_INSTALL := pip install --quiet --disable-pip-version-check
+C_SOURCES = $(shell find csrc examples mpi_tests benchmarks -name '*.[ch]')
+DEBIAN := g++ openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran hpcc lammps scalapack-mpi-test \
+          netpipe-openmpi netpipe-mpich2
+
+# Several ranks on few cores, and as root in a container: Open MPI 4, then 5, wants to be told.
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+export OMPI_MCA_rmaps_base_oversubscribe := 1
+export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
+
+.PHONY: help build demo test lint bench debian clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile
+
+build: .venv/ready ## tracelib/libtrace.so and the analyzer's kernels, in place
+	@.venv/bin/python setup.py -q build_ext --inplace
+
+demo: build .venv-openmpi/ready ## traces a heat solver at 4 ranks and prints a first look; no root
+	@PATH="$(CURDIR)/.venv/bin:$(CURDIR)/.venv-openmpi/bin:$$PATH" examples/demo
+
+test: build .venv-openmpi/ready .venv-mpich/ready debian ## all set-up, lint and tests; NO_SKIPS=1 fails on a leg that cannot run
+	@status=0; $(MAKE) --no-print-directory lint || status=1; \
+	.venv/bin/pytest -q -rs $(if $(NO_SKIPS),--no-skips) tests mpi_tests || status=1; exit $$status
+
+lint: .venv/ready ## ruff, mypy, clang-format
+	@.venv/bin/ruff check --quiet .
+	@.venv/bin/ruff format --quiet --check .
+	@.venv/bin/mypy --no-error-summary analyzer tracelib
+	@.venv/bin/clang-format --dry-run -Werror $(C_SOURCES)
+
+bench: build .venv-openmpi/ready ## the budgets of docs/performance.md, measured on this machine
+	@.venv/bin/python -m benchmarks
+
+clean: ## everything that was built or installed here
+	rm -rf build .venv .venv-openmpi .venv-mpich *.egg-info tracelib/*.so analyzer/*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/ready: pyproject.toml
+	@$(PYTHON) -m venv .venv
+	@.venv/bin/$(PIP_INSTALL) -e '.[dev,mpi]'
+	@touch $@
+
+# Both wheels install an mpicc, so each has an environment of its own.
+.venv-%/ready: Makefile
+	@$(PYTHON) -m venv .venv-$*
+	@.venv-$*/bin/$(PIP_INSTALL) $* mpi4py
+	@touch $@
+
+debian:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! dpkg -s $(DEBIAN) >/dev/null 2>&1; then \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	      apt-get install -y -qq --no-install-recommends $(DEBIAN); } </dev/null >/dev/null || \
+	    echo "Debian's MPIs and programs could not be installed: their tests will say that they are skipped"; fi
