@@ -46,28 +46,33 @@ MPI_TYPES = (
 _IN_ORDER_OF_VALUE = """
 Send Recv Isend Irecv Wait Waitall Bcast Barrier Reduce Allreduce
 Alltoall Alltoallv Gather Gatherv Scatter Scatterv Allgather Allgatherv Comm_rank Comm_size
-Comm_create Comm_dup Comm_split Comm_group Comm_free Comm_remote_group Comm_remote_size Comm_test_inter Comm_compare Scan
+Comm_create Comm_dup Comm_split Comm_group Comm_free Comm_remote_group Comm_remote_size Comm_test_inter Comm_compare
+Scan
 Init Finalize Bsend Ssend Rsend Ibsend Issend Irsend Test Cancel
 Sendrecv Sendrecv_replace Cart_create Cart_shift Cart_coords Cart_get Cart_map Cart_rank Cart_sub Cartdim_get
-Dims_create Graph_get Graph_map Graph_create Graph_neighbors Graphdims_get Graph_neighbors_count Topo_test Waitany Waitsome
+Dims_create Graph_get Graph_map Graph_create Graph_neighbors Graphdims_get Graph_neighbors_count Topo_test Waitany
+Waitsome
 Probe Iprobe Win_create Win_free Put Get Accumulate Win_fence Win_start Win_complete
 Win_post Win_wait Win_test Win_lock Win_unlock Pack Unpack Op_create Op_free Reduce_scatter
-Attr_delete Attr_get Attr_put Group_difference Group_excl Group_free Group_incl Group_intersection Group_rank Group_range_excl
-Group_range_incl Group_size Group_translate_ranks Group_union Group_compare
-Intercomm_create Intercomm_merge Keyval_free Keyval_create Abort
-Error_class Errhandler_create Errhandler_free Errhandler_get Error_string Errhandler_set
-Get_processor_name Initialized Wtick Wtime
+Attr_delete Attr_get Attr_put Group_difference Group_excl Group_free Group_incl Group_intersection Group_rank
+Group_range_excl
+Group_range_incl Group_size Group_translate_ranks Group_union Group_compare Intercomm_create Intercomm_merge
+Keyval_free Keyval_create Abort
+Error_class Errhandler_create Errhandler_free Errhandler_get Error_string Errhandler_set Get_processor_name
+Initialized Wtick Wtime
 Address Bsend_init Buffer_attach Buffer_detach Request_free Recv_init Send_init Get_count Get_elements Pack_size
 Rsend_init Ssend_init Start Startall Testall Testany Test_cancelled Testsome Type_commit Type_contiguous
 Type_extent Type_free Type_hindexed Type_hvector Type_indexed Type_lb Type_size Type_struct Type_ub Type_vector
-File_open File_close File_read File_read_all File_write File_write_all
-File_read_at File_read_at_all File_write_at File_write_at_all
+File_open File_close File_read File_read_all File_write File_write_all File_read_at File_read_at_all File_write_at
+File_write_at_all
 Comm_spawn Comm_spawn_multiple Request_get_status Ireduce Iallreduce Ibarrier Ibcast Ialltoall Ialltoallv Iallgather
-Iallgatherv Igather Igatherv Iscatter Iscatterv Ireduce_scatter Iscan Reduce_scatter_block Ireduce_scatter_block Alltoallw
-Ialltoallw Get_accumulate Dist_graph_create Neighbor_allgather Ineighbor_allgather Neighbor_allgatherv Ineighbor_allgatherv
-Neighbor_alltoall Ineighbor_alltoall Neighbor_alltoallv Ineighbor_alltoallv Neighbor_alltoallw Ineighbor_alltoallw
-Fetch_and_op Compare_and_swap Win_flush Win_flush_all Win_flush_local Win_flush_local_all Mprobe Improbe Mrecv
-Imrecv
+Iallgatherv Igather Igatherv Iscatter Iscatterv Ireduce_scatter Iscan Reduce_scatter_block Ireduce_scatter_block
+Alltoallw
+Ialltoallw Get_accumulate Dist_graph_create Neighbor_allgather Ineighbor_allgather Neighbor_allgatherv
+Ineighbor_allgatherv Neighbor_alltoall Ineighbor_alltoall Neighbor_alltoallv
+Ineighbor_alltoallv Neighbor_alltoallw Ineighbor_alltoallw Fetch_and_op Compare_and_swap Win_flush Win_flush_all
+Win_flush_local Win_flush_local_all Mprobe
+Improbe Mrecv Imrecv
 """
 
 CALL_VALUES: dict[str, int] = {f"MPI_{name}": value for value, name in enumerate(_IN_ORDER_OF_VALUE.split(), start=1)}
@@ -91,9 +96,9 @@ _BLOCKING_COLLECTIVES = """
 Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Alltoallv Alltoallw
 Reduce Allreduce Reduce_scatter Reduce_scatter_block Scan Exscan
 Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv Neighbor_alltoallw
-""".split()
+"""
 COLLECTIVES = frozenset(
-    name for base in _BLOCKING_COLLECTIVES for name in (f"MPI_{base}", f"MPI_I{base[0].lower()}{base[1:]}")
+    name for base in _BLOCKING_COLLECTIVES.split() for name in (f"MPI_{base}", f"MPI_I{base[0].lower()}{base[1:]}")
 )
 """Collective operations on data, blocking and nonblocking."""
 
@@ -102,12 +107,10 @@ ROOTED = frozenset({"MPI_Bcast", "MPI_Gather", "MPI_Gatherv", "MPI_Reduce", "MPI
 _POINT_TO_POINT = (
     SENDS | IMMEDIATE_SENDS | RECEIVES | IMMEDIATE_RECEIVES | SEND_RECEIVES | WAITS | TESTS | PROBES | {"MPI_Cancel"}
 )
-_ONE_SIDED = frozenset(
-    f"MPI_{name}"
-    for name in (
-        "Put Get Accumulate Get_accumulate Fetch_and_op Compare_and_swap Rput Rget Raccumulate Rget_accumulate".split()
-    )
-)
+_ONE_SIDED_OPERATIONS = """
+Put Get Accumulate Get_accumulate Rput Rget Raccumulate Rget_accumulate Fetch_and_op Compare_and_swap
+"""
+_ONE_SIDED = frozenset(f"MPI_{base}" for base in _ONE_SIDED_OPERATIONS.split())
 
 
 def base_name(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from enum import IntEnum
 
 import numpy as np
@@ -147,6 +148,8 @@ class Trace(ABC):
     problems: list[Problem]  # lost records, missing ranks, killed processes, malformed lines
     flush_mode: str  # "subtract" (our own runs) or "keep" (imported)
     event_labels: dict[int, tuple[str, dict[int, str]]]  # type -> (label, value -> label): for the .pcf
+    date: datetime | None = None  # when the run started, as its own machine's clock said
+    applications: tuple[int, ...] = ()  # ranks of each application, in order of rank; (): one application
 
     @abstractmethod
     def span(self, rank: int) -> tuple[int, int]:
