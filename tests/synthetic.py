@@ -12,6 +12,7 @@ Times are nanoseconds after `start` of the rank (0); `comm` is NONE, WORLD, SELF
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import h5py
@@ -151,7 +152,7 @@ Group = tuple[int, ...] | list[int]
 def communicator_tables(rank: int, size: int, communicators: Sequence) -> tuple[np.ndarray, np.ndarray, dict[int, int]]:
     """`communicators` and `members` of one rank, and its row for each run-wide number.
 
-    An intercommunicator is a pair of groups, ([...], [...]); a communicator of unknown id is {"id": 0, "members": [...]}.
+    An intercommunicator is a pair of groups, ([...], [...]); one of unknown id is {"id": 0, "members": [...]}.
     """
     rows = [(0, 0, (), (), -1), (1, 0, tuple(range(size)), (), rank), (2, 0, (rank,), (), 0)]
     number = {NONE: 0, WORLD: 1, SELF: 2}
@@ -187,7 +188,7 @@ def blocks_of(tables: Mapping[str, np.ndarray]) -> np.ndarray:
         thread = tables[name]["thread"].astype(np.int64)
         cuts = np.flatnonzero(np.diff(thread)) + 1
         edges = [0, *cuts.tolist(), len(thread)] if len(thread) else []
-        for first, last in zip(edges, edges[1:], strict=False):
+        for first, last in pairwise(edges):
             block = np.zeros(1, schema.BLOCK)
             block["first"][0, position], block["count"][0, position] = first, last - first
             block["thread"] = thread[first]
@@ -262,7 +263,7 @@ def _write_one(folder: Path, rank: int, content: Mapping, size: int, communicato
     tables["blocks"] = content.get("blocks", blocks_of(tables))
     pairs = content.get("clock", [(start, start), (start + 10**9, start + 10**9)])
     tables["clock"] = np.array([(clock.of(a), ORIGIN_NS + b) for a, b in pairs], schema.CLOCK)
-    attributes = {key: 0 for key in schema.INTEGER_ATTRIBUTES} | {key: "" for key in schema.TEXT_ATTRIBUTES}
+    attributes = dict.fromkeys(schema.INTEGER_ATTRIBUTES, 0) | dict.fromkeys(schema.TEXT_ATTRIBUTES, "")
     attributes |= {
         "rank": rank,
         "size": size,
