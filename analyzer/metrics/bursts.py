@@ -1,0 +1,66 @@
+"""CPU bursts: the pieces of computation between MPI calls, and how long they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.trace import State, Trace
+
+STEPS = 64
+"""Classes to a power of two: a percentile is at most 1/64 (1.6 %) too large."""
+PERCENTILES = (5, 25, 50, 75, 95)
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """All bursts of all threads."""
+
+    count: int
+    time_ns: int
+    longest_ns: int
+    percentiles_ns: dict[int, int]  # smallest upper bound of a class that this share of the bursts stays below
+
+    @property
+    def mean_ns(self) -> float:
+        return self.time_ns / self.count if self.count else 0.0
+
+
+def bursts(trace: Trace, team: Team) -> Bursts:
+    """Number, mean, percentiles of the intervals in state Running of positive length.
+
+    Percentiles come from a histogram of 64 classes to each power of two, since all lengths need not fit
+    into memory. The 50th is the smallest class bound that half of the bursts do not exceed.
+    """
+    histogram = np.zeros(64 * STEPS, np.int64)
+    time_ns = longest = 0
+    ranks = team.share(trace.size)
+    for begin, end in pairwise(trace.windows().tolist() if len(ranks) else []):
+        states = trace.states(begin, end, ranks)
+        length = (states["end"] - states["begin"])[states["state"] == State.RUNNING]
+        length = length[length > 0]
+        histogram += np.bincount(_class(length), minlength=len(histogram))
+        time_ns += int(length.sum())
+        longest = max(longest, int(length.max(initial=0)))
+    parts = team.allgather((histogram, time_ns, longest))
+    histogram = sum(p[0] for p in parts)
+    longest = max(p[2] for p in parts)
+    count = int(histogram.sum())
+    below = np.cumsum(histogram)
+    at = {p: int(np.searchsorted(below, count * p / 100)) for p in PERCENTILES} if count else {}
+    return Bursts(count, sum(p[1] for p in parts), longest, {p: min(_bound(k), longest) for p, k in at.items()})
+
+
+def _class(length: np.ndarray) -> np.ndarray:
+    """Class k * STEPS + s ends at (1 + s / STEPS) * 2^(k - 1)."""
+    mantissa, exponent = np.frexp(length.astype(np.float64))
+    return exponent.astype(np.int64) * STEPS + np.ceil((2 * mantissa - 1) * STEPS).astype(np.int64)
+
+
+def _bound(index: int) -> int:
+    """The largest length in a class."""
+    exponent, step = divmod(index, STEPS)
+    return int((1 + step / STEPS) * 2.0 ** (exponent - 1))

@@ -1,0 +1,64 @@
+"""Point-to-point messages: how many, how large, from whom to whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.metrics.profile import by_index
+from analyzer.parallel import Team
+from analyzer.trace import Trace
+
+SIZE_CLASSES = 64
+BLOCKS = 16
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Matched messages.
+
+    Class 0 of the sizes holds the empty messages, class k those of 2^(k-1) to 2^k - 1 bytes. The matrices
+    (source, destination) have one row for each `ranks_a_block` consecutive ranks.
+    """
+
+    size_count: np.ndarray  # (SIZE_CLASSES,)
+    size_bytes: np.ndarray  # (SIZE_CLASSES,)
+    ranks_a_block: int
+    matrix_count: np.ndarray  # (blocks, blocks)
+    matrix_bytes: np.ndarray  # (blocks, blocks)
+    backwards: int  # received before they were sent
+
+    @property
+    def count(self) -> int:
+        return int(self.size_count.sum())
+
+    @property
+    def bytes(self) -> int:
+        return int(self.size_bytes.sum())
+
+
+def size_class(size: np.ndarray) -> np.ndarray:
+    """Number of binary digits of each size: 0 for 0, 1 for 1, 2 for 2 and 3, 3 for 4 to 7, ..."""
+    return np.frexp(size.astype(np.float64))[1]
+
+
+def messages(trace: Trace, team: Team, blocks: int = BLOCKS) -> Messages:
+    """Histogram of sizes by powers of two and the communication matrix of at most `blocks` x `blocks`."""
+    width = max(1, -(-trace.size // blocks))
+    n = -(-trace.size // width)
+    sizes = np.zeros((2, SIZE_CLASSES), np.int64)
+    matrix = np.zeros((2, n * n), np.int64)
+    backwards = 0
+    windows = list(pairwise(trace.windows().tolist()))
+    for index in team.share(len(windows)):
+        rows = trace.messages(*windows[index])
+        kind = size_class(rows["size"])
+        cell = rows["source"] // width * n + rows["destination"] // width
+        for line, weights in ((0, np.ones(len(rows))), (1, rows["size"])):
+            sizes[line] += by_index(kind, weights, SIZE_CLASSES)
+            matrix[line] += by_index(cell, weights, n * n)
+        backwards += int((rows["physical_receive"] < rows["logical_send"]).sum())
+    sizes, matrix, backwards = (sum(part) for part in zip(*team.allgather((sizes, matrix, backwards)), strict=True))
+    return Messages(*sizes, width, *matrix.reshape(2, n, n), backwards)

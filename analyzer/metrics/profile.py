@@ -1,0 +1,71 @@
+"""What each procedure cost and moved on each rank: the table that profilers such as mpiP print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.metrics.requests import Posted, rank_windows, window_calls
+from analyzer.parallel import Team
+from analyzer.trace import Trace
+from tracelib.schema import What
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Sums by rank and procedure. All arrays are int64 of shape (ranks, procedures)."""
+
+    procedures: tuple[str, ...]
+    count: np.ndarray  # calls, each failing poll included
+    inside_ns: np.ndarray  # time inside MPI
+    sent: np.ndarray  # bytes handed to MPI
+    received: np.ndarray  # bytes taken from MPI; of nonblocking receives at the call that posted or started them
+
+    def mpi_ns(self) -> np.ndarray:
+        """Time inside MPI of each rank, shape (ranks,)."""
+        return self.inside_ns.sum(axis=1)
+
+    def by_time(self) -> list[int]:
+        """Indices of the procedures that were called, the most expensive first."""
+        used = np.flatnonzero(self.count.sum(axis=0))
+        return sorted(used.tolist(), key=lambda p: (-int(self.inside_ns[:, p].sum()), self.procedures[p]))
+
+
+def profile(trace: Trace, team: Team) -> Profile:
+    """Counts, time inside MPI and bytes of every procedure on every rank.
+
+    Bytes of a nonblocking or persistent operation belong to the call that posted or started it
+    (MPI_Irecv, MPI_Start, ...), as in mpiP; the time spent waiting stays with MPI_Wait and its kin.
+    """
+    windows = rank_windows(trace)
+    sums = np.zeros((4, trace.size, len(trace.procedures)), np.int64)
+    for rank in team.share(trace.size):
+        posted = Posted(trace, rank, windows, (What.RECV_DONE, What.SEND_STARTED))
+        for index, (begin, end) in enumerate(pairwise(windows.tolist())):
+            calls = window_calls(trace, rank, begin, end)
+            _add_calls(sums[:, rank], calls)
+            _add_requests(sums[:, rank], calls, posted.window(index))
+    return Profile(trace.procedures, *sum(team.allgather(sums)))
+
+
+def _add_calls(sums: np.ndarray, calls: np.ndarray) -> None:
+    for row, column in zip(sums, ("count", "inside", "sent", "received"), strict=True):
+        row += by_index(calls["call"], calls[column], len(row))
+
+
+def _add_requests(sums: np.ndarray, calls: np.ndarray, rows: np.ndarray) -> None:
+    """Bytes of completed receives and started sends to the row of the call that entered when they were posted."""
+    if not len(calls):
+        return
+    at = np.searchsorted(calls["enter"], rows["posted"]).clip(max=len(calls) - 1)
+    rows, at = (a[calls["enter"][at] == rows["posted"]] for a in (rows, at))
+    is_send = rows["what"] == What.SEND_STARTED
+    for line, chosen in ((2, is_send), (3, ~is_send)):
+        sums[line] += by_index(calls["call"][at[chosen]], rows["bytes"][chosen], sums.shape[1])
+
+
+def by_index(index: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:
+    """Sums of integer `weights` by `index`, exact while each block's sum stays below 2^53."""
+    return np.bincount(index, weights, length).astype(np.int64)
