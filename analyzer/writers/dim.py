@@ -1,0 +1,106 @@
+"""Writes a Dimemas trace: what each rank computed and communicated, without the times of the network.
+
+Dimemas replays it on another machine. Source: "Dimemas 5.5.0 input format" (header with an offset block,
+records 1 burst, 2 send, 3 receive, 10 global operation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copyfileobj
+from typing import Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
+from analyzer.trace import Trace
+from analyzer.writers.dim_records import RankWriter, is_definable, world_id
+from analyzer.writers.whole import temporary_name, whole_file
+
+
+@dataclass(frozen=True)
+class DimReport:
+    """What a .dim file holds and what it could not say."""
+
+    path: Path
+    size_bytes: int
+    left_out: dict[str, int]  # calls by procedure that move data but have no Dimemas record
+
+
+def write_dim(trace: Trace, path: str | Path, team: Team) -> DimReport:
+    """Write `trace` as a Dimemas file; the same bytes for any number of team members.
+
+    Bursts last from the end of an MPI call to the begin of the next, in whole ns. In measured runs
+    (flush_mode "subtract") they begin at the start of the process and leave out flushes, so that they sum
+    up to the useful time; in imported traces they begin at 0 and keep flushes, as prv2dim does.
+    Nonblocking receives stand where they were posted, with the source, tag and size that they turned out
+    to have, and again (kind 2) where they completed; sends have no such second record in Dimemas 5.5.0.
+    A nonblocking collective is its operation with type 0 at the call and type 2 at its completion. MPI_Init is
+    a barrier. Other MPI calls take no time; what they would have moved is reported in `left_out`.
+    Raises TracelibError where the file cannot be written; then nothing of it remains.
+    """
+    path = Path(path)
+    part = temporary_name(path, team.rank + 1)
+    writer = RankWriter(trace)
+
+    def write_part() -> list[int]:
+        with part.open("xb") as file:
+            return [writer.write(rank, file) for rank in team.share(trace.size)]
+
+    try:
+        pieces = _together(team, write_part, path)
+        parts = team.allgather(part)
+        sizes = [size for piece in pieces for size in piece]
+        _together(team, lambda: team.rank == 0 and _assemble(trace, path, sizes, parts), path)
+    finally:
+        part.unlink(missing_ok=True)
+    left_out = sum(team.allgather(writer.left_out))
+    names = {p: int(n) for p, n in zip(trace.procedures, left_out, strict=True) if n}
+    return DimReport(path, path.stat().st_size, dict(sorted(names.items())))
+
+
+def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:
+    """The results of work() of all members; the failure of one is raised on all, so that none waits for it."""
+    try:
+        result = work()
+    except OSError as error:
+        result = TracelibError(f"cannot write {path}: {error.strerror}", "name another output with -o, or make room")
+    except TracelibError as error:
+        result = error
+    results = team.allgather(result)
+    for result in results:
+        if isinstance(result, TracelibError):
+            raise result
+    return results
+
+
+def _head(trace: Trace, body_bytes: int) -> bytes:
+    """Header and communicators; the header holds the offset of the block that follows everything else."""
+    defined = [(c.id, c.members) for c in trace.communicators if is_definable(c)]
+    if world_id(trace) not in dict(defined):
+        defined.append((world_id(trace), tuple(range(trace.size))))
+    lines = [f"d:1:{id_}:{len(members)}:{':'.join(map(str, members))}\n" for id_, members in defined]
+    communicators = "".join(lines).encode()
+    name = Path(trace.path).name.replace('"', "'")
+    tail = f":{trace.size}({','.join(['1'] * trace.size)}),{len(lines)}\n"
+    offset = 0
+    while True:  # the offset counts its own digits
+        head = f'#DIMEMAS:"{name}":1,{offset}{tail}'.encode() + communicators
+        if len(head) + body_bytes == offset:
+            return head
+        offset = len(head) + body_bytes
+
+
+def _assemble(trace: Trace, path: Path, sizes: list[int], parts: list[Path]) -> None:
+    """Head, the parts in order of rank, and the offset of each rank's first record."""
+    head = _head(trace, sum(sizes))
+    with whole_file(path) as file:
+        file.write(head)
+        for part in parts:
+            with part.open("rb") as source:
+                copyfileobj(source, file, 1 << 20)
+        offsets = np.cumsum([len(head), *sizes[:-1]])
+        file.writelines(b"s:%d:%d\n" % pair for pair in enumerate(offsets.tolist()))
