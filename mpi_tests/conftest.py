@@ -1,0 +1,159 @@
+"""The matrix of MPIs as a fixture, and how a test compiles a program, runs it traced and opens the result."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import matrix
+import pytest
+from matrix import ROOT, Leg
+from result import RankFile, Truth, rank_files, read_truth
+from running import Finished, run
+
+PROGRAMS = Path(__file__).parent / "programs"
+LIBRARY = ROOT / "tracelib" / "libtrace.so"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--no-skips", action="store_true", help="a leg of the matrix that cannot run is a failure")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    report = yield
+    if report.skipped and item.config.getoption("--no-skips") and Path(__file__).parent in item.path.parents:
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which --no-skips forbids: {report.longrepr}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def legs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Leg]:
+    """All legs by name."""
+    return {leg.name: leg for leg in matrix.legs(tmp_path_factory.mktemp("legs"))}
+
+
+def _leg(legs: dict[str, Leg], name: str) -> Leg:
+    if legs[name].missing:
+        pytest.skip(legs[name].missing)
+    return legs[name]
+
+
+@pytest.fixture(params=matrix.NAMES)
+def mpi(request: pytest.FixtureRequest, legs: dict[str, Leg]) -> Leg:
+    """Each MPI in turn."""
+    return _leg(legs, request.param)
+
+
+@pytest.fixture
+def openmpi(legs: dict[str, Leg]) -> Leg:
+    """Debian's Open MPI, for what need not be tried under each."""
+    return _leg(legs, "apt-openmpi")
+
+
+@pytest.fixture
+def mpich(legs: dict[str, Leg]) -> Leg:
+    """Debian's MPICH."""
+    return _leg(legs, "apt-mpich")
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """compiled(leg, "blocking.c", *flags): the program, built once a session."""
+    folder = tmp_path_factory.mktemp("programs")
+    done: dict[str, Path] = {}
+
+    def build(leg: Leg, source: str | Path, *flags: str) -> Path:
+        path = PROGRAMS / source
+        compiler = leg.compiler(path)
+        if compiler is None:
+            pytest.skip(f"{leg.name} has no compiler for {path.suffix}")
+        key = hashlib.sha256(repr((leg.name, path, flags)).encode()).hexdigest()[:12]
+        if key not in done:
+            target = folder / f"{path.stem}-{key}"
+            run([compiler, "-g", "-O1", "-I", str(PROGRAMS), path, "-o", target, *flags, "-lm"], folder,
+                matrix.environment(leg), 120).check()  # fmt: skip
+            done[key] = target
+        return done[key]
+
+    return build
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A finished traced run and its files."""
+
+    finished: Finished
+    folder: Path
+    run: Path  # run.h5
+
+    @property
+    def ranks(self) -> list[RankFile]:
+        """The rank files, read with h5py alone."""
+        return rank_files(self.run)
+
+    def truths(self) -> list[Truth]:
+        """What each rank of a program noted about itself, in order of rank."""
+        paths = sorted(self.folder.glob("truth-*.jsonl"), key=lambda p: int(p.stem.split("-")[1]))
+        return [read_truth(path) for path in paths]
+
+
+@pytest.fixture
+def launch(tmp_path: Path) -> Callable[..., Finished]:
+    """launch(leg, program, *args, ranks=, env=, preload=True, folder=): mpirun, traced or not."""
+
+    def start(
+        leg: Leg,
+        program: str | Path,
+        *args: str,
+        ranks: int | None = None,
+        env: dict[str, str] | None = None,
+        preload: bool = True,
+        folder: Path = tmp_path,
+        limit_s: float = 60,
+    ) -> Finished:
+        environment = matrix.environment(leg, python=str(program) == leg.python) | (env or {})
+        if preload:
+            if not LIBRARY.exists():
+                pytest.fail("tracelib/libtrace.so is missing: run `make build`")
+            environment["LD_PRELOAD"] = ":".join(filter(None, [environment.get("LD_PRELOAD"), str(LIBRARY)]))
+        return run([leg.mpirun, "-n", str(ranks or leg.ranks), program, *args], folder, environment, limit_s)
+
+    return start
+
+
+@pytest.fixture
+def traced(launch: Callable[..., Finished], tmp_path: Path) -> Callable[..., Traced]:
+    """traced(leg, program, *args, ...): a traced run that succeeded, with its files."""
+
+    def start(leg: Leg, program: str | Path, *args: str, **options) -> Traced:
+        folder = options.get("folder", tmp_path)
+        return Traced(launch(leg, program, *args, **options).check(), folder, folder / "run.h5")
+
+    return start
+
+
+@pytest.fixture
+def analyze(tmp_path: Path) -> Callable[..., Finished]:
+    """analyze(*args): the analyzer's command line in the test's folder."""
+
+    def start(*args: str | Path, folder: Path = tmp_path, prefix: list[str] | None = None, limit_s: float = 120) -> Finished:
+        words = [*(prefix or []), sys.executable, "-c", "from analyzer.cli import main; main()", *map(str, args)]
+        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        return run(words, folder, matrix.environment() | {"PYTHONPATH": path}, limit_s)
+
+    return start
+
+
+@pytest.fixture
+def root_only() -> None:
+    """Skips where the test cannot mount a file system."""
+    if os.geteuid() != 0 or not shutil.which("mount"):
+        pytest.skip("needs root to mount a small file system")
+

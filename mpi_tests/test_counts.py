@@ -1,0 +1,81 @@
+"""Every call and every message of a program, in each language and under each MPI, against the program's own notes."""
+
+from collections import Counter
+
+import pytest
+from conftest import PROGRAMS, Traced
+
+FORTRAN = ("-cpp", "-fallow-argument-mismatch", "-ffree-line-length-none", "-w")
+
+
+def assert_recorded(run: Traced, ranks: int) -> None:
+    """Counts equal, and every message with its communicator, actual peer, tag and bytes."""
+    truths, files = run.truths(), run.ranks
+    assert len(truths) == len(files) == ranks
+    for rank, (truth, file) in enumerate(zip(truths, files, strict=True)):
+        counts = file.counts()
+        assert {name: counts[name] for name in truth.calls} == dict(truth.calls), f"rank {rank}"
+        assert_same(file.sent(), truth.sent, f"sent by rank {rank}")
+        assert_same(file.received(), truth.received, f"received by rank {rank}")
+        assert file.attributes["rank"] == rank
+        assert file.attributes["size"] == ranks
+
+
+def assert_same(recorded: Counter, true: Counter, what: str) -> None:
+    """Two bags of messages are the same; what differs is shown, and only that."""
+    assert not (true - recorded), f"{what}, not recorded"
+    assert not (recorded - true), f"{what}, but never really"
+
+
+def assert_no_other_calls(run: Traced) -> None:
+    """In a program that counts every call nothing else may be recorded."""
+    for truth, file in zip(run.truths(), run.ranks, strict=True):
+        assert file.counts() == truth.calls
+
+
+@pytest.mark.parametrize("program", ["blocking", "nonblocking", "collectives", "communicators", "large_count"])
+def test_c(mpi, compiled, traced, analyze, program):
+    run = traced(mpi, compiled(mpi, f"{program}.c", "-Wno-stringop-overflow", "-Wno-stringop-overread"))
+    assert_recorded(run, mpi.ranks)
+    assert_no_other_calls(run)
+    analyze("check", run.run).check()
+
+
+def test_c_collectives_move_what_the_standard_says(mpi, compiled, traced):
+    run = traced(mpi, compiled(mpi, "collectives.c"))
+    for truth, file in zip(run.truths(), run.ranks, strict=True):
+        moved = file.moved()
+        assert {name: moved[name] for name in truth.moved} == truth.moved
+
+
+def test_c_in_place(mpi, compiled, traced):
+    run = traced(mpi, compiled(mpi, "collectives.c"), "inplace")
+    assert_recorded(run, mpi.ranks)
+
+
+def test_cpp(mpi, compiled, traced, analyze):
+    run = traced(mpi, compiled(mpi, "classes.cpp"))
+    assert_recorded(run, mpi.ranks)
+    assert_no_other_calls(run)
+    analyze("check", run.run).check()
+
+
+@pytest.mark.parametrize("interface", ["MPIFH", "USEMPI", "USEF08"])
+@pytest.mark.parametrize("debian", ["openmpi", "mpich"])
+def test_fortran(request, compiled, traced, analyze, tmp_path, debian, interface):
+    """Wildcard receives with MPI_STATUS_IGNORE included, which only the message's contents resolve for the program."""
+    leg = request.getfixturevalue(debian)
+    run = traced(leg, compiled(leg, "interfaces.F90", f"-D{interface}", "-J", str(tmp_path), *FORTRAN))
+    assert_recorded(run, leg.ranks)
+    assert_no_other_calls(run)
+    analyze("check", run.run).check()
+
+
+def test_mpi4py(mpi, traced, analyze):
+    if mpi.name.endswith("-abi"):
+        pytest.skip("mpi4py takes the wheel's own ABI, which wheel-mpich tests")
+    run = traced(mpi, mpi.python, str(PROGRAMS / "everything.py"))
+    assert_recorded(run, mpi.ranks)
+    analyze("check", run.run).check()
+
+
