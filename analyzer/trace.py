@@ -150,6 +150,8 @@ class Trace(ABC):
     event_labels: dict[int, tuple[str, dict[int, str]]]  # type -> (label, value -> label): for the .pcf
     date: datetime | None = None  # when the run started, as its own machine's clock said
     applications: tuple[int, ...] = ()  # ranks of each application, in order of rank; (): one application
+    command: str = ""  # the program and its arguments, where the source knows them
+    buffer_bytes: int = 0  # the tracer's buffer of each thread; 0: unknown
 
     @abstractmethod
     def span(self, rank: int) -> tuple[int, int]:
