@@ -257,9 +257,14 @@ MPI_TYPE_LABELS: dict[int, str] = {
 
 
 def call_labels(procedures: Sequence[str]) -> dict[int, tuple[str, dict[int, str]]]:
-    """Labels of the MPI types with the values of `procedures` and 0: type -> (label, value -> label)."""
+    """Labels of the MPI types that `procedures` use, 0 included: type -> (label, value -> label).
+
+    Names that are not MPI's (what an imported trace does not explain) have no label.
+    """
     labels = {int(t): (MPI_TYPE_LABELS[t], {0: "Outside MPI"}) for t in MPI_TYPES}
     for index, name in enumerate(procedures):
+        if not name.startswith("MPI_"):
+            continue
         event_type, value = event_of(name, index)
         extrae = event_type != EventType.MPI_BEYOND_EXTRAE
         labels[event_type][1][value] = _CALL_NAMES[value] if extrae else base_name(name)

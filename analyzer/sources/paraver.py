@@ -1,0 +1,164 @@
+"""Paraver traces made by others (Extrae's, and the forms of two theses), read as a Trace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.sources.paraver_body import Body, read_body
+from analyzer.sources.paraver_calls import Calls, find_procedures
+from analyzer.sources.paraver_labels import read_labels, read_nodes
+from analyzer.sources.paraver_runs import INDEX_ROWS
+from analyzer.trace import EVENT, FLUSH, Communicator, Problem, Trace, Unmatched
+
+_ROWS_A_CALL = 5  # two states, two events and half a message: what a call becomes in a .prv
+
+
+class ParaverTrace(Trace):
+    """A .prv or .prv.gz with the .pcf and .row beside it. Times are ns, whatever the file's unit.
+
+    Tasks of all applications are numbered through as ranks. `calls` and `requests` are rebuilt from events and
+    messages at their first use; `flush_mode` is "keep", as the figures that others publish do.
+    """
+
+    flush_mode = "keep"
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self._body = body = read_body(Path(path))
+        header = body.header
+        self.size = header.size
+        self.threads = header.threads
+        self.node_of = header.node_of
+        self.duration_ns = header.duration_ns
+        self.date = header.date
+        self.applications = header.applications if len(header.applications) > 1 else ()
+        self.cpus = _cpus(body)
+        self.communicators = _communicators(body)
+        stem = Path(self.path.removesuffix(".gz"))
+        self.event_labels, label_problems = read_labels(stem.with_suffix(".pcf"))
+        self.nodes, node_problems = read_nodes(stem.with_suffix(".row"), len(self.cpus))
+        self.problems = [*body.problems, *label_problems, *node_problems]
+        self.procedures, self._procedure_table = find_procedures(body, self.event_labels)
+
+    @cached_property
+    def _calls(self) -> Calls:
+        calls = Calls(self._body, self.procedures, self._procedure_table, self.windows())
+        if calls.broken:
+            self.problems.append(Problem(-1, f"{calls.broken} MPI events begin or end a call alone"))
+        return calls
+
+    def _end(self, end: int | None) -> int:
+        return max(self.duration_ns, self._body.last_ns) + 1 if end is None else end
+
+    def span(self, rank: int) -> tuple[int, int]:
+        return int(self._body.begin[rank]), int(self._body.end[rank])
+
+    def windows(self, records: int = 262144) -> np.ndarray:
+        tables = (self._body.states, self._body.events, self._body.messages)
+        times = np.sort(np.concatenate([table.sample() for table in tables]))
+        inner = times[:: max(1, records * _ROWS_A_CALL // INDEX_ROWS)]
+        return np.unique(np.concatenate(([0], inner, [self._end(None)])))
+
+    def _blocks(self, begin: int, end: int | None) -> Iterator[tuple[int, int]]:
+        bounds = self.windows()
+        stop = self._end(end)
+        inner = bounds[(bounds > begin) & (bounds < stop)].tolist()
+        edges = [begin, *inner, stop]
+        return pairwise(edges)
+
+    def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        for window in self._blocks(begin, end):
+            yield self._calls.calls.read(rank, *window)
+
+    def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        for window in self._blocks(begin, end):
+            yield self._calls.requests.read(rank, *window)
+
+    def flushes(self, rank: int) -> np.ndarray:
+        rows = [_pair_flushes(events, thread, int(self._body.end[rank])) for thread, events in self._flush_events(rank)]
+        flushes = np.concatenate(rows) if rows else np.zeros(0, FLUSH)
+        return flushes[np.argsort(flushes["begin"], kind="stable")]
+
+    def _flush_events(self, rank: int) -> Iterator[tuple[int, np.ndarray]]:
+        """Flush events of each thread of a rank in order of time."""
+        blocks = [block[block["rank"] == rank] for block in self._body.flushes]
+        events = np.concatenate(blocks) if blocks else np.zeros(0, EVENT)
+        events = events[np.argsort(events["time"], kind="stable")]
+        for thread in np.unique(events["thread"]).tolist():
+            yield thread, events[events["thread"] == thread]
+
+    def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        return _of_ranks(self._body.states.read(begin, self._end(end)), ranks)
+
+    def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        return _of_ranks(self._body.events.read(begin, self._end(end)), ranks)
+
+    def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
+        return self._body.messages.read(begin, self._end(end))
+
+    def unmatched(self) -> list[Unmatched]:
+        """None: a .prv holds only what was matched."""
+        return []
+
+    def close(self) -> None:
+        tables = (self._body.states, self._body.events, self._body.messages)
+        for table in tables:
+            table.close()
+        if "_calls" in self.__dict__:
+            self._calls.close()
+
+
+def _cpus(body: Body) -> tuple[int, ...]:
+    """CPUs of each node; where the header gave a plain number, as many more as the records name."""
+    *others, last = body.header.cpus
+    missing = body.largest_cpu - sum(body.header.cpus) if body.largest_cpu else 0
+    return (*others, last + max(0, missing))
+
+
+def _communicators(body: Body) -> tuple[Communicator, ...]:
+    """The trace's communicators, with each application's world where it lists none."""
+    first = 0
+    for application, size in enumerate(body.header.applications):
+        members = tuple(range(first, first + size))
+        if not any(set(c.members) == set(members) for c in body.communicators):
+            body.communicators.append(Communicator(_free_id(body, application), members))
+            body.communicator_keys.append((application, body.communicators[-1].id))
+        first += size
+    return tuple(body.communicators)
+
+
+def _free_id(body: Body, application: int) -> int:
+    """1, as Extrae numbers the world, unless the trace uses it for another."""
+    used = {number for owner, number in body.communicator_keys if owner == application}
+    return 1 if 1 not in used else max(used) + 1
+
+
+def _of_ranks(rows: np.ndarray, ranks: range | None) -> np.ndarray:
+    if ranks is None or not len(rows):
+        return rows
+    return rows[(rows["rank"] >= ranks.start) & (rows["rank"] < ranks.stop)]
+
+
+def _pair_flushes(events: np.ndarray, thread: int, last: int) -> np.ndarray:
+    """Each begin with the next end of the thread; a flush that does not end lasts to the rank's end."""
+    begins, ends = np.flatnonzero(events["value"] != 0), np.flatnonzero(events["value"] == 0)
+    times = np.append(events["time"], max(last, int(events["time"].max(initial=0))))
+    flushes = np.zeros(len(begins), FLUSH)
+    flushes["begin"], flushes["thread"] = times[begins], thread
+    flushes["end"] = times[np.append(ends, len(events))[np.searchsorted(ends, begins)]]
+    return flushes
+
+
+def open_prv(path: str | os.PathLike[str], team: Team | None = None) -> ParaverTrace:
+    """Read a Paraver trace. Each member of a team reads the file itself, since text cannot be shared out unread.
+
+    Raises TracelibError when the file is not a Paraver trace; malformed lines are in `problems`.
+    """
+    return ParaverTrace(path)

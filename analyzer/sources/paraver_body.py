@@ -1,0 +1,274 @@
+"""Streams the text of a Paraver trace into sorted runs of states, events and messages."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.errors import TracelibError
+from analyzer.paraver import EventType
+from analyzer.sources.paraver_header import Header, HeaderError, parse_communicator, parse_header
+from analyzer.sources.paraver_runs import SortedRuns
+from analyzer.trace import EVENT, MESSAGE, STATE, Communicator, Problem, State
+
+BLOCK_BYTES = 1 << 22
+RUN_ROWS = 1 << 17
+LONGEST_LINE = 1 << 26
+CALL_VALUES = 4096  # as the kernels count them
+MPI_TYPE_COUNT = 6
+
+_REASONS = (
+    "",
+    "not a number where one is due",
+    "not a record",
+    "names an application, task or thread that the header does not have",
+    "names a CPU that is not on its task's node",
+    "a time that is negative or too large",
+    "types and values of events do not pair up",
+    "a state that ends before it begins",
+    "a communicator after the first record",
+    "too many events in one line",
+)
+
+_OLD_STATES = np.array(
+    [
+        State.IDLE,
+        State.RUNNING,
+        State.NOT_CREATED,  # stopped: no more records
+        State.WAITING_MESSAGE,
+        27,  # waiting for a link
+        State.SCHEDULING,  # waiting for a CPU
+        State.BLOCKED,  # waiting for a semaphore
+        26,  # latency
+        State.SCHEDULING,  # context switch
+        24,  # send overhead
+        24,  # receive overhead
+        State.IO,
+        State.WAIT,  # busy wait
+        State.SYNCHRONIZATION,  # collective synchronisation
+        State.GROUP_COMMUNICATION,
+        State.IO,  # blocked by the disk
+    ],
+    np.int32,
+)
+"""Girona 2003, Table 6, in Extrae's numbers (24 overhead, 26 startup latency, 27 waiting links)."""
+
+
+@dataclass
+class Body:
+    """What a trace's text holds."""
+
+    header: Header
+    communicators: list[Communicator]
+    communicator_keys: list[tuple[int, int]]  # (application from 0, id) of each
+    states: SortedRuns = field(default_factory=lambda: SortedRuns(STATE, "begin", "rank", "thread"))
+    events: SortedRuns = field(default_factory=lambda: SortedRuns(EVENT, "time", "rank", "thread"))
+    messages: SortedRuns = field(default_factory=lambda: SortedRuns(MESSAGE, "logical_send", "source"))
+    flushes: list[np.ndarray] = field(default_factory=list)  # EVENT rows of the flush type, in order of the file
+    problems: list[Problem] = field(default_factory=list)
+    begin: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # ns, of each rank
+    end: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    calls: np.ndarray = field(default_factory=lambda: np.zeros((MPI_TYPE_COUNT, CALL_VALUES), bool))  # values seen
+    last_ns: int = 0
+    largest_cpu: int = 0
+
+
+def open_text(path: Path) -> BinaryIO:
+    """The trace's text, unpacked if it is gzip (by its first bytes, whatever its name). Raises TracelibError."""
+    try:
+        file = path.open("rb")
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+    except OSError as error:
+        raise TracelibError(f"cannot read {path}: {error.strerror}") from error
+    return gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[return-value]
+
+
+class _Lines:
+    """A file's text in blocks of whole lines. What ends it early is kept in `problem`."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._rest = b""
+        self.problem = ""
+
+    def _read(self) -> bytes:
+        try:
+            return self._file.read(BLOCK_BYTES)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            self.problem = f"the compressed file is damaged ({error}): what comes after is lost"
+        except OSError as error:
+            self.problem = f"reading stopped ({error.strerror}): what comes after is lost"
+        return b""
+
+    def first(self) -> bytes:
+        """The first line."""
+        while b"\n" not in self._rest and len(self._rest) < LONGEST_LINE and (block := self._read()):
+            self._rest += block
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line
+
+    def __iter__(self) -> Iterator[bytes]:
+        while block := self._read():
+            text = self._rest + block
+            whole = text.rfind(b"\n") + 1
+            if whole == 0 and len(text) > LONGEST_LINE:
+                raise TracelibError("the trace has a line of more than 64 MiB", "it is not a Paraver trace, or damaged")
+            self._rest = text[whole:]
+            if whole:
+                yield text[:whole]
+        if self._rest:
+            yield self._rest + b"\n"
+
+
+def _peel_communicators(text: bytes, body: Body, line: int) -> tuple[bytes, int, bool]:
+    """Takes communicator and comment lines off the front. Returns the rest, lines taken, and whether records follow."""
+    at, taken = 0, 0
+    while at < len(text) and text[at : at + 1] in (b"c", b"C", b"i", b"I", b"#", b"\n", b"\r"):
+        end = text.index(b"\n", at)
+        taken += 1
+        if text[at : at + 1] in b"cCiI":
+            _add_communicator(text[at:end].decode("latin-1"), body, line + taken)
+        at = end + 1
+    return text[at:], taken, at < len(text)
+
+
+def _add_communicator(text: str, body: Body, line: int) -> None:
+    applications = body.header.applications
+    try:
+        application = int(text.split(":")[1]) - 1
+        known = [c for c, (a, _) in zip(body.communicators, body.communicator_keys, strict=True) if a == application]
+        communicator = parse_communicator(text, applications, known)
+    except (HeaderError, ValueError, IndexError) as error:
+        reason = str(error) if isinstance(error, HeaderError) else "communicator line not understood"
+        body.problems.append(Problem(-1, f"line {line}: {reason}"))
+        return
+    body.communicators.append(communicator)
+    body.communicator_keys.append((application, communicator.id))
+
+
+class _Tables:
+    """The rows that the kernel fills, handed to the runs when a table is full."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self._rows = [np.empty(RUN_ROWS, dtype) for dtype in (STATE, EVENT, MESSAGE)]
+        self._runs = [body.states, body.events, body.messages]
+        self.pointers = [ffi.from_buffer("char[]", rows.view(np.uint8)) for rows in self._rows]
+        self.counts = ffi.new("int64_t[3]")
+
+    def flush(self, more_than: int) -> None:
+        """Hand over the tables that hold more than so many rows."""
+        for table, runs in enumerate(self._runs):
+            count = self.counts[table]
+            if count > more_than:
+                rows = self._rows[table][:count]
+                self._convert(rows)
+                runs.append(rows)
+                self.counts[table] = 0
+
+    def _convert(self, rows: np.ndarray) -> None:
+        if rows.dtype == STATE and self._body.header.old_states:
+            old = rows["state"] < len(_OLD_STATES)
+            rows["state"][old] = _OLD_STATES[rows["state"][old]]
+        elif rows.dtype == EVENT:
+            flushes = rows[rows["type"] == EventType.FLUSH]
+            if len(flushes):
+                self._body.flushes.append(flushes)
+
+
+def _kernel_reader(header: Header) -> object:
+    columns = [header.threads, header.first_cpu, header.last_cpu]
+    reader = lib.prv_reader_new(
+        len(header.applications),
+        ffi.new("int32_t[]", list(header.applications)),
+        *(ffi.from_buffer("int32_t[]", column) for column in columns),
+        header.nanoseconds,
+        header.duration_ns,
+    )
+    if reader == ffi.NULL:
+        raise MemoryError
+    return ffi.gc(reader, lib.prv_reader_free)
+
+
+def _read_records(lines: _Lines, body: Body) -> int:
+    """All records into the runs. Returns the number of records."""
+    reader = _kernel_reader(body.header)
+    tables = _Tables(body)
+    header_lines, in_records = 1, False
+    for text in lines:
+        if not in_records:
+            text, taken, in_records = _peel_communicators(text, body, header_lines)
+            header_lines += taken
+        source = ffi.from_buffer("char[]", text)
+        at = 0
+        while at < len(text):
+            at += lib.prv_read(reader, source + at, len(text) - at, *tables.pointers, RUN_ROWS, tables.counts)
+            if at < len(text):
+                tables.flush(RUN_ROWS // 2)
+    tables.flush(0)
+    _summarize(reader, body, header_lines)
+    return body.states.rows + body.events.rows + body.messages.rows
+
+
+def _summarize(reader: object, body: Body, header_lines: int) -> None:
+    size = body.header.size
+    begin, last_event, last_other = (np.zeros(size, np.int64) for _ in range(3))
+    last, cpu = ffi.new("int64_t *"), ffi.new("int32_t *")
+    calls = np.zeros((MPI_TYPE_COUNT, CALL_VALUES), np.uint8)
+    pointers = [ffi.from_buffer("int64_t[]", column) for column in (begin, last_event, last_other)]
+    lib.prv_reader_summary(reader, *pointers, ffi.from_buffer("uint8_t[]", calls), last, cpu)
+    body.end = np.maximum(np.where(last_event >= 0, last_event, last_other), 0)
+    body.begin = np.minimum(begin, body.end)
+    body.calls = calls.astype(bool)
+    body.last_ns, body.largest_cpu = last[0], cpu[0]
+    body.problems += _line_problems(reader, header_lines)
+
+
+def _line_problems(reader: object, header_lines: int) -> list[Problem]:
+    problems = []
+    line = ffi.new("int64_t *")
+    while reason := lib.prv_reader_problem(reader, len(problems), line):
+        problems.append(Problem(-1, f"line {header_lines + line[0]}: {_REASONS[reason]}"))
+    total = lib.prv_reader_problems(reader)
+    if total > len(problems):
+        problems.append(Problem(-1, f"{total} lines in all are malformed and left out"))
+    return problems
+
+
+def read_body(path: Path) -> Body:
+    """Header, communicators and records of a .prv or .prv.gz.
+
+    Lines that do not keep to the format are left out and reported with their numbers. Raises TracelibError when the
+    header cannot be used, or no record is left.
+    """
+    with open_text(path) as file:
+        lines = _Lines(file)
+        first = lines.first()
+        try:
+            header = parse_header(first.decode("latin-1"))
+        except HeaderError as error:
+            reason = lines.problem or error
+            raise TracelibError(
+                f"{path} is not a Paraver trace: {reason}", "its first line starts '#Paraver ('"
+            ) from error
+        body = Body(header, [], [])
+        records = _read_records(lines, body)
+        if lines.problem:
+            body.problems.append(Problem(-1, lines.problem))
+    announced = header.communicators
+    if announced is not None and announced != len(body.communicators):
+        body.problems.append(
+            Problem(-1, f"the header announces {announced} communicators, {len(body.communicators)} are usable")
+        )
+    if not records:
+        detail = f" ({body.problems[0].text})" if body.problems else ""
+        raise TracelibError(f"{path} holds no record that can be read{detail}")
+    return body

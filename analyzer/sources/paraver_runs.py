@@ -1,0 +1,165 @@
+"""Rows on disk in sorted runs, read back by time: how a trace of any length and order is kept in bounded memory.
+
+Rows come in any order. Each run of them is sorted in memory when it is full and written to a temporary file; a
+window of time is the slices of the runs that overlap it, merged. Where the trace is nearly in order, that is one
+or two runs; whatever its order, each row is read once for each window that holds it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import BinaryIO
+
+import numpy as np
+
+INDEX_ROWS = 4096
+
+
+def sort_rows(rows: np.ndarray, time: str, *objects: str) -> np.ndarray:
+    """Rows by time, then by `objects` (two small integer columns at most), else in the order they have."""
+    times = rows[time]
+    if (times[1:] < times[:-1]).any():
+        rows = rows[np.argsort(times, kind="stable")]
+        times = rows[time]
+    if not objects:
+        return rows
+    key = rows[objects[0]].astype(np.int64)
+    for column in objects[1:]:
+        key = (key << 32) + rows[column]
+    same = times[1:] == times[:-1]
+    if not (same & (key[1:] < key[:-1])).any():
+        return rows
+    tied = np.zeros(len(rows), bool)
+    tied[1:] |= same
+    tied[:-1] |= same
+    rows = rows.copy()
+    rows[tied] = rows[tied][np.lexsort((key[tied], times[tied]))]
+    return rows
+
+
+class Spill:
+    """Rows in a temporary file that no name leads to: gone when this process is."""
+
+    def __init__(self, dtype: np.dtype) -> None:
+        self.dtype = dtype
+        self._file: BinaryIO = tempfile.TemporaryFile(prefix="analyze-")  # noqa: SIM115
+        self.rows = 0
+
+    def append(self, rows: np.ndarray) -> int:
+        """Write rows at the end. Returns the number of the first."""
+        first = self.rows
+        view = memoryview(np.ascontiguousarray(rows).view(np.uint8))
+        offset = first * self.dtype.itemsize
+        while view:
+            written = os.pwrite(self._file.fileno(), view, offset)
+            view, offset = view[written:], offset + written
+        self.rows += len(rows)
+        return first
+
+    def read(self, first: int, count: int, out: np.ndarray) -> None:
+        """Rows [first, first + count) into `out`."""
+        view = memoryview(out.view(np.uint8))
+        offset = first * self.dtype.itemsize
+        while view:
+            got = os.preadv(self._file.fileno(), [view], offset)
+            if got == 0:
+                raise OSError("a temporary file was cut short")
+            view, offset = view[got:], offset + got
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class SortedRuns:
+    """Rows of one dtype, appended in any order and read by windows of their column `time`."""
+
+    def __init__(self, dtype: np.dtype, time: str, *objects: str) -> None:
+        self._time, self._objects = time, objects
+        self._spill = Spill(dtype)
+        self._index: list[np.ndarray] = []  # of each run: time of every INDEX_ROWS-th row and of the last
+        self._place: list[tuple[int, int]] = []  # of each run: first row, rows
+        self._ends: np.ndarray | None = None
+
+    @property
+    def rows(self) -> int:
+        return self._spill.rows
+
+    def append(self, rows: np.ndarray) -> None:
+        """One run of rows, in any order (the array is not kept)."""
+        if not len(rows):
+            return
+        rows = sort_rows(rows, self._time)
+        times = rows[self._time]
+        self._index.append(np.append(times[::INDEX_ROWS], times[-1]))
+        self._place.append((self._spill.append(rows), len(rows)))
+        self._ends = None
+
+    def sample(self) -> np.ndarray:
+        """Time of every INDEX_ROWS-th row of each run, unsorted."""
+        return np.concatenate([index[:-1] for index in self._index]) if self._index else np.zeros(0, np.int64)
+
+    def _overlapping(self, begin: int, end: int) -> np.ndarray:
+        if self._ends is None:
+            self._ends = np.array([(index[0], index[-1]) for index in self._index], np.int64).reshape(-1, 2)
+        return np.flatnonzero((self._ends[:, 0] < end) & (self._ends[:, 1] >= begin))
+
+    def _slice(self, run: int, begin: int, end: int) -> tuple[int, int]:
+        """First row and number of the rows of a run, in whole index steps, that may lie in [begin, end)."""
+        index = self._index[run][:-1]
+        first, count = self._place[run]
+        low = max(0, int(np.searchsorted(index, begin, "left")) - 1) * INDEX_ROWS
+        high = min(count, int(np.searchsorted(index, end, "left")) * INDEX_ROWS)
+        return first + low, high - low
+
+    def read(self, begin: int, end: int) -> np.ndarray:
+        """Rows with begin <= time < end by time, then objects, else in order of appending."""
+        slices = [self._slice(run, begin, end) for run in self._overlapping(begin, end)]
+        rows = np.empty(sum(count for _, count in slices), self._spill.dtype)
+        at = 0
+        for first, count in slices:
+            self._spill.read(first, count, rows[at : at + count])
+            at += count
+        times = rows[self._time]
+        inside = (times >= begin) & (times < end)
+        if not inside.all():
+            rows = rows[inside]
+        return sort_rows(rows, self._time, *self._objects)
+
+    def close(self) -> None:
+        self._spill.close()
+
+
+class RankRuns:
+    """Rows that belong to ranks, appended a run at a time and read by rank and window of their column `time`."""
+
+    def __init__(self, dtype: np.dtype, time: str, size: int) -> None:
+        self._time, self._size = time, size
+        self._spill = Spill(dtype)
+        self._first: list[int] = []
+        self._offsets: list[np.ndarray] = []  # of each run: first row of each rank, and the number of rows
+        self._ends: list[tuple[int, int]] = []
+
+    def append(self, rows: np.ndarray, ranks: np.ndarray) -> None:
+        """One run of rows and the rank of each, in any order."""
+        if not len(rows):
+            return
+        order = np.argsort(ranks, kind="stable")
+        rows = rows[order]
+        self._offsets.append(np.searchsorted(ranks[order], np.arange(self._size + 1)))
+        self._ends.append((int(rows[self._time].min()), int(rows[self._time].max())))
+        self._first.append(self._spill.append(rows))
+
+    def read(self, rank: int, begin: int, end: int) -> np.ndarray:
+        """Rows of a rank with begin <= time < end, by time, else in order of appending."""
+        parts = []
+        for first, offsets, (low, high) in zip(self._first, self._offsets, self._ends, strict=True):
+            if low < end and high >= begin:
+                rows = np.empty(int(offsets[rank + 1] - offsets[rank]), self._spill.dtype)
+                self._spill.read(first + int(offsets[rank]), len(rows), rows)
+                times = rows[self._time]
+                parts.append(rows[(times >= begin) & (times < end)])
+        return sort_rows(np.concatenate(parts) if parts else np.zeros(0, self._spill.dtype), self._time)
+
+    def close(self) -> None:
+        self._spill.close()

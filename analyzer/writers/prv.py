@@ -1,0 +1,142 @@
+"""The Paraver trace (.prv) of any Trace, as Extrae writes it: what Paraver, paramedir and prv2dim read.
+
+Source: Paraver trace format; the order of records at one time (states, events, communications) is Extrae's.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
+from analyzer.trace import EVENT, MESSAGE, STATE, Trace
+from analyzer.writers.whole import temporary_name, whole_file
+
+_BUFFER_BYTES = 1 << 20
+
+
+def application_of(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """Application and task of each rank as .prv counts them, both int32 from 1, shape (size,)."""
+    sizes = np.array(trace.applications or (trace.size,))
+    application = np.repeat(np.arange(1, len(sizes) + 1), sizes)
+    task = np.arange(trace.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
+    return application.astype(np.int32), task.astype(np.int32)
+
+
+def header(trace: Trace) -> bytes:
+    """The header line and the communicator lines.
+
+    Intercommunicators are left out: an `i:` line, counted or not, ends prv2dim. A trace that does not say when it
+    was made gets the epoch's date, so that writing twice gives the same bytes.
+    """
+    application, task = application_of(trace)
+    lines = []
+    for communicator in trace.communicators:
+        if not communicator.remote and communicator.members:
+            members = np.array(communicator.members)
+            tasks = ":".join(map(str, task[members]))
+            lines.append(f"c:{application[members[0]]}:{communicator.id}:{len(members)}:{tasks}\n")
+    date = trace.date.strftime("%d/%m/%Y at %H:%M") if trace.date else "01/01/1970 at 00:00"
+    cpus = ",".join(map(str, trace.cpus))
+    nodes = f"{len(trace.cpus)}({cpus})" if any(trace.cpus) else "0"
+    pairs = [f"{t}:{n + 1}" for t, n in zip(trace.threads, trace.node_of, strict=True)]
+    applications = []
+    for number in range(1, int(application[-1]) + 1):
+        of_one = [pairs[rank] for rank in np.flatnonzero(application == number)]
+        applications.append(f"{len(of_one)}({','.join(of_one)})")
+    first = (
+        f"#Paraver ({date}):{trace.duration_ns}_ns:{nodes}:{len(applications)}:{':'.join(applications)},{len(lines)}\n"
+    )
+    return "".join([first, *lines]).encode()
+
+
+def _pointer(rows: np.ndarray, dtype: np.dtype) -> tuple[object, int]:
+    rows = np.ascontiguousarray(rows, dtype)
+    return ffi.from_buffer("char[]", rows.view(np.uint8)), len(rows)
+
+
+def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[object]:
+    """The body's text, a buffer at a time (valid until the next)."""
+    columns = [*application_of(trace), np.ascontiguousarray(trace.threads, np.int32)]
+    pointers = [ffi.from_buffer("int32_t[]", column) for column in columns]
+    writer = lib.prv_writer_new(trace.size, *pointers)
+    if writer == ffi.NULL:
+        raise MemoryError
+    writer = ffi.gc(writer, lib.prv_writer_free)
+    out = ffi.new("char[]", _BUFFER_BYTES)
+    for begin, end in windows:
+        states = _pointer(trace.states(begin, end), STATE)
+        events = _pointer(trace.events(begin, end), EVENT)
+        messages = _pointer(trace.messages(begin, end), MESSAGE)
+        done = ffi.new("int64_t[3]")
+        while written := lib.prv_write(writer, *states, *events, *messages, done, out, _BUFFER_BYTES):
+            if written < 0:
+                raise TracelibError(f"{trace.path}: a record names a rank or thread that the trace does not have")
+            yield ffi.buffer(out, written)
+
+
+def _write_share(trace: Trace, bounds: np.ndarray, team: Team, file: BinaryIO) -> None:
+    share = team.share(len(bounds) - 1)
+    for text in _lines(trace, ((int(bounds[i]), int(bounds[i + 1])) for i in share)):
+        file.write(text)  # type: ignore[arg-type]
+
+
+def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team) -> str:
+    """This member's lines into a file of its own. Returns its name, or "!" and what went wrong."""
+    part = temporary_name(path, team.rank)
+    try:
+        with part.open("xb") as file:
+            _write_share(trace, bounds, team, file)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        return f"!cannot write {part}: {error.strerror}"
+    except TracelibError as error:
+        part.unlink(missing_ok=True)
+        return f"!{error}"
+    return str(part)
+
+
+def write_prv(trace: Trace, path: str | os.PathLike[str], team: Team | None = None) -> None:
+    """Write the .prv of a trace; members of `team` share the windows of time, and the bytes do not depend on them.
+
+    Memory is that of one window of the trace. Collective over the team. Raises TracelibError where the output
+    cannot be written; then nothing is left behind.
+    """
+    team = team or Team()
+    target = Path(path)
+    if target.exists() and Path(trace.path).exists() and target.samefile(trace.path):
+        raise TracelibError(f"{target} is the file that was read", "name another output with -o")
+    bounds = trace.windows()
+    if team.size == 1:
+        with whole_file(target) as file:
+            file.write(header(trace))
+            _write_share(trace, bounds, team, file)
+        return
+    parts = team.allgather(_write_part(trace, bounds, target, team))
+    failures = [part[1:] for part in parts if part.startswith("!")]
+    problem = failures[0] if failures else ""
+    if team.rank == 0 and not failures:
+        try:
+            _join(header(trace), parts, target)
+        except TracelibError as error:
+            problem = str(error)
+    problem = team.bcast(problem)
+    if not parts[team.rank].startswith("!"):
+        Path(parts[team.rank]).unlink(missing_ok=True)
+    if problem:
+        raise TracelibError(problem)
+
+
+def _join(head: bytes, parts: list[str], target: Path) -> None:
+    with whole_file(target) as file:
+        file.write(head)
+        for part in parts:
+            with Path(part).open("rb") as source:
+                shutil.copyfileobj(source, file, _BUFFER_BYTES)
