@@ -77,7 +77,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         key = hashlib.sha256(repr((leg.name, path, flags)).encode()).hexdigest()[:12]
         if key not in done:
             target = folder / f"{path.stem}-{key}"
-            run([compiler, "-g", "-O1", "-I", str(PROGRAMS), path, "-o", target, *flags, "-lm"], folder,
+            run([compiler, "-g", "-O1", "-w", "-I", str(PROGRAMS), path, "-o", target, *flags, "-lm"], folder,
                 matrix.environment(leg), 120).check()  # fmt: skip
             done[key] = target
         return done[key]

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from conftest import PROGRAMS, Traced
 
-FORTRAN = ("-cpp", "-fallow-argument-mismatch", "-ffree-line-length-none", "-w")
+FORTRAN = ("-cpp", "-fallow-argument-mismatch", "-ffree-line-length-none")
 
 
 def assert_recorded(run: Traced, ranks: int) -> None:
@@ -35,7 +35,7 @@ def assert_no_other_calls(run: Traced) -> None:
 
 @pytest.mark.parametrize("program", ["blocking", "nonblocking", "collectives", "communicators", "large_count"])
 def test_c(mpi, compiled, traced, analyze, program):
-    run = traced(mpi, compiled(mpi, f"{program}.c", "-Wno-stringop-overflow", "-Wno-stringop-overread"))
+    run = traced(mpi, compiled(mpi, f"{program}.c"))
     assert_recorded(run, mpi.ranks)
     assert_no_other_calls(run)
     analyze("check", run.run).check()

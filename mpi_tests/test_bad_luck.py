@@ -1,0 +1,162 @@
+"""What must not hurt the traced program, nor lose what was recorded: no end, no room, no rights, no MPI, an old result."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Traced
+from matrix import environment
+from result import rank_files
+
+from tracelib.schema import State
+
+
+@pytest.fixture
+def steady(openmpi, compiled):
+    """A program of many small calls that can end in several ways."""
+    return compiled(openmpi, "steady.c")
+
+
+@pytest.mark.parametrize("end", ["finalize", "exit", "return", "abort"])
+def test_the_program_is_unharmed_and_all_calls_are_kept(openmpi, steady, launch, end, tmp_path):
+    plain = launch(openmpi, steady, "500", end, preload=False)
+    finished = launch(openmpi, steady, "500", end)
+    assert (finished.returncode, finished.stdout) == (plain.returncode, plain.stdout)
+    for file in rank_files(tmp_path / "run.h5"):
+        counts = file.counts()
+        if end != "abort":  # which ends the other ranks at any moment
+            assert counts["MPI_Sendrecv"] == 500
+            assert counts["MPI_Barrier"] == 1
+            assert file.attributes["state"] == (State.FINALIZED if end == "finalize" else State.EXITED)
+    assert len(rank_files(tmp_path / "run.h5")) == openmpi.ranks
+
+
+def test_one_closing_line_says_what_to_type_next(openmpi, steady, launch):
+    finished = launch(openmpi, steady, "100").check()
+    lines = [line for line in finished.stderr.splitlines() if line.startswith("tracelib:")]
+    calls = openmpi.ranks * (3 + 200 + 2)  # Init, Comm_rank, Comm_size; the loop; Barrier, Finalize
+    assert len(lines) == 1
+    assert lines[0].startswith(f"tracelib: {openmpi.ranks} ranks, {calls} calls, ")
+    assert lines[0].endswith("in run.h5; next: analyze run.h5")
+
+
+def test_quiet_and_disabled(openmpi, steady, launch, tmp_path):
+    assert launch(openmpi, steady, "100", env={"TRACELIB_DISABLE": "1"}).check().stderr == ""
+    assert not list(tmp_path.iterdir())
+    assert launch(openmpi, steady, "100", env={"TRACELIB_QUIET": "1"}).check().stderr == ""
+    assert (tmp_path / "run.h5").exists()
+
+
+def test_an_existing_result_is_kept(openmpi, steady, traced, launch, tmp_path):
+    first = traced(openmpi, steady, "100")
+    before = {p.name: p.read_bytes() for p in [first.run, *first.run.with_suffix(".ranks").iterdir()]}
+    second = launch(openmpi, steady, "100").check()
+    assert second.stderr.strip().endswith("next: analyze run-2.h5")
+    launch(openmpi, steady, "100").check()
+    assert len(rank_files(tmp_path / "run-3.h5")) == openmpi.ranks
+    assert {p.name: p.read_bytes() for p in [first.run, *first.run.with_suffix(".ranks").iterdir()]} == before
+
+
+def test_output_by_name(openmpi, steady, launch, tmp_path):
+    launch(openmpi, steady, "100", env={"TRACELIB_OUTPUT": str(tmp_path / "mine.h5")}).check()
+    assert len(rank_files(tmp_path / "mine.h5")) == openmpi.ranks
+
+
+@pytest.mark.parametrize("output", ["no-such-folder/run.h5", "/proc/run.h5"])
+def test_nowhere_to_write(openmpi, steady, launch, output):
+    plain = launch(openmpi, steady, "100", preload=False).check()
+    finished = launch(openmpi, steady, "100", env={"TRACELIB_OUTPUT": output}).check()
+    assert finished.stdout == plain.stdout
+    assert len(finished.stderr.splitlines()) == 1
+    assert output in finished.stderr
+
+
+def test_not_mpi_at_all(launch, openmpi, tmp_path):
+    library = Path(__file__).parent.parent / "tracelib" / "libtrace.so"
+    env = environment() | {"LD_PRELOAD": str(library)}
+    for command in (["/bin/echo", "hello"], ["sh", "-c", "echo hello"], [shutil.which("python3"), "-c", "print('hello')"]):
+        done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True)
+        assert (done.stdout, done.stderr) == ("hello\n", "")
+    finished = launch(openmpi, "/bin/echo", "hello")
+    assert finished.returncode == 0
+    assert finished.stdout == "hello\n" * openmpi.ranks
+    assert "tracelib" not in finished.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def small_disk(root_only, tmp_path):
+    """A file system of 1 MiB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", str(place)], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_full_disk(openmpi, steady, launch, analyze, small_disk):
+    """What was flushed is kept and readable, the rest is counted, and the program does not notice."""
+    plain = launch(openmpi, steady, "20000", preload=False).check()
+    env = {"TRACELIB_OUTPUT": str(small_disk / "run.h5"), "TRACELIB_BUFFER": "64K"}
+    finished = launch(openmpi, steady, "20000", env=env).check()
+    assert finished.stdout == plain.stdout
+    complaints = [line for line in finished.stderr.splitlines() if "No space left" in line]
+    assert 1 <= len(complaints) <= openmpi.ranks
+    files = rank_files(small_disk / "run.h5")
+    assert len(files) == openmpi.ranks
+    for file in files:
+        assert file.attributes["state"] == State.FULL
+        made = 3 + 2 * 20000 + 2
+        assert len(file.calls) > 0
+        assert len(file.calls) + file.attributes["lost_calls"] == made
+    assert analyze("check", small_disk / "run.h5").returncode != 0
+    assert "lost" in analyze("info", small_disk / "run.h5").check().stdout.lower()
+
+
+def test_a_missing_rank_file(openmpi, steady, traced, analyze):
+    run = traced(openmpi, steady, "100")
+    (run.run.with_suffix(".ranks") / "000002.h5").unlink()
+    checked = analyze("check", run.run)
+    assert checked.returncode != 0
+    assert "Traceback" not in checked.stderr + checked.stdout
+    shown = analyze("info", run.run)
+    assert shown.returncode == 0, shown.stderr
+    assert "rank 2" in shown.stdout + shown.stderr
+
+
+def test_run_h5_never_written(openmpi, steady, traced, analyze):
+    """The rank files alone are a run, too."""
+    run = traced(openmpi, steady, "100")
+    run.run.unlink()
+    analyze("check", run.run.with_suffix(".ranks")).check()
+
+
+@pytest.mark.parametrize("content", [b"", b"not HDF5 at all", None])
+def test_an_unreadable_file(openmpi, steady, traced, analyze, content):
+    run: Traced = traced(openmpi, steady, "100")
+    victim = run.run.with_suffix(".ranks") / "000001.h5"
+    victim.write_bytes(victim.read_bytes()[:3000] if content is None else content)
+    for command in ("info", "check"):
+        done = analyze(command, run.run)
+        assert "Traceback" not in done.stderr + done.stdout
+        assert "rank 1" in done.stdout + done.stderr or "000001" in done.stdout + done.stderr
+    assert done.returncode != 0
+
+
+def test_nothing_is_left_in_the_spool(openmpi, steady, launch, tmp_path):
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    for end in ("finalize", "exit"):
+        launch(openmpi, steady, "500", end, env={"TRACELIB_SPOOL": str(spool), "TRACELIB_BUFFER": "64K"})
+        assert not list(spool.iterdir())
+
+
+def test_a_process_that_forks(openmpi, compiled, traced):
+    """The child, which exits without exec, neither writes into the parent's file nor removes its spool."""
+    run = traced(openmpi, compiled(openmpi, "forks.c"))
+    for truth, file in zip(run.truths(), run.ranks, strict=True):
+        assert file.counts() == truth.calls
+

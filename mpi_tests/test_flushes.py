@@ -1,0 +1,78 @@
+"""Flushes of a small buffer: as many begin/end pairs as blocks, in the HDF5 and the .prv, and no trace of them in the .dim."""
+
+import re
+
+import pytest
+
+FLUSH = "40000003"
+
+
+@pytest.fixture
+def flushed(openmpi, compiled, traced):
+    """A run whose 64 KiB buffer was flushed many times."""
+    return traced(openmpi, compiled(openmpi, "steady.c"), "5000", env={"TRACELIB_BUFFER": "64K"})
+
+
+def test_pairs_equal_blocks(flushed):
+    for file in flushed.ranks:
+        blocks = file.tables["blocks"]
+        written_when_full = blocks[blocks["flags"] == 1]
+        flushes = file.flushes()
+        assert len(flushes) == len(written_when_full) > 3
+        assert (flushes[:, 0] < flushes[:, 1]).all()
+        # Nothing is recorded while the buffer is being written.
+        assert (flushes[1:, 0] >= flushes[:-1, 1]).all()
+        for begin, end in flushes:
+            assert not ((file.calls["enter"] > begin) & (file.calls["enter"] < end)).any()
+
+
+def test_blocks_add_up_to_the_tables(flushed):
+    for file in flushed.ranks:
+        counts = file.tables["blocks"]["count"].sum(axis=0)
+        assert counts.tolist() == [len(file.tables[t]) for t in ("calls", "requests", "polls", "events")]
+        assert file.attributes["buffer_bytes"] == 64 * 1024
+
+
+def prv_flushes(text: str) -> dict[int, list[tuple[int, int]]]:
+    """(time, value) of each flush event by task, from the letters of the .prv."""
+    events: dict[int, list[tuple[int, int]]] = {}
+    for line in text.splitlines():
+        if line.startswith("2:"):
+            _, _cpu, _appl, task, _thread, time, *pairs = line.split(":")
+            for kind, value in zip(pairs[::2], pairs[1::2], strict=True):
+                if kind == FLUSH:
+                    events.setdefault(int(task) - 1, []).append((int(time), int(value)))
+    return events
+
+
+def test_in_the_prv_and_absent_from_the_dim(flushed, analyze):
+    analyze("prv", flushed.run).check()
+    analyze("dim", flushed.run).check()
+    events = prv_flushes((flushed.folder / "run.prv").read_text())
+    dim = (flushed.folder / "run.dim").read_text()
+    assert FLUSH not in dim
+    for rank, file in enumerate(flushed.ranks):
+        values = [value for _, value in sorted(events[rank], key=lambda e: e[0])]
+        assert values == [1, 0] * len(file.flushes())
+        # What the rank computes and communicates in the .dim leaves out what the flushes took.
+        bursts = sum(float(b) for b in re.findall(rf"^1:{rank}:0:([0-9.]+)$", dim, re.MULTILINE))
+        times = [time for time, _ in sorted(events[rank])]
+        flush_s = sum(end - begin for begin, end in zip(times[::2], times[1::2], strict=True)) / 1e9
+        calls = file.calls
+        start, last = int(file.attributes["start_ticks"]), int(calls["exit"].max())
+        ticks_per_s = _ticks_per_second(file)
+        outside = (last - start - int((calls["exit"] - calls["enter"]).sum())) / ticks_per_s
+        assert bursts == pytest.approx(outside - flush_s, rel=1e-3, abs=1e-6)
+
+
+def _ticks_per_second(file) -> float:
+    clock = file.tables["clock"]
+    ticks = float(int(clock["ticks"][-1]) - int(clock["ticks"][0]))
+    return ticks / (int(clock["monotonic_ns"][-1]) - int(clock["monotonic_ns"][0])) * 1e9
+
+
+def test_a_large_buffer_is_never_flushed(openmpi, compiled, traced):
+    run = traced(openmpi, compiled(openmpi, "steady.c"), "1000", env={"TRACELIB_BUFFER": "4M"})
+    for file in run.ranks:
+        assert len(file.flushes()) == 0
+        assert file.tables["blocks"]["flags"].tolist() == [0]
