@@ -1,0 +1,56 @@
+"""The run's communicators, pieced together from what each rank knows of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analyzer.sources.rankfile import RankFile
+from analyzer.trace import Communicator
+
+WORLD_ROW, SELF_ROW = 1, 2
+
+Groups = tuple[bytes, bytes]
+"""Members and remote members as raw uint32, the group with the smallest world rank first."""
+
+
+def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Communicator, ...], dict[int, np.ndarray]]:
+    """All communicators of a run, and for each rank the index in them of each row of its `communicators` (-1: none).
+
+    MPI_COMM_WORLD is the first, then the ranks' MPI_COMM_SELF in their order, then the others in order of the
+    id that their members agreed on. Rows of unknown id (0) have no index.
+    """
+    found: dict[tuple[int, Groups], int] = {}
+    for file in files:
+        for row in file.communicators[SELF_ROW + 1 :]:
+            if row["id"]:
+                found[int(row["id"]), _groups(file, row)] = -1
+    selves = {file.rank: 1 + k for k, file in enumerate(f for f in files if len(f.communicators) > SELF_ROW)}
+    merged = [Communicator(1, tuple(range(size)), name="MPI_COMM_WORLD")]
+    merged += [Communicator(1 + at, (rank,), name="MPI_COMM_SELF") for rank, at in selves.items()]
+    for key in sorted(found):
+        found[key] = len(merged)
+        members, remote = (tuple(np.frombuffer(group, np.uint32).tolist()) for group in key[1])
+        merged.append(Communicator(len(merged) + 1, members, remote))
+    return tuple(merged), {file.rank: _rows(file, selves, found) for file in files}
+
+
+def _rows(file: RankFile, selves: dict[int, int], found: dict[tuple[int, Groups], int]) -> np.ndarray:
+    index = np.full(max(len(file.communicators), 1), -1, np.int32)
+    for number, row in enumerate(file.communicators):
+        if number == WORLD_ROW:
+            index[number] = 0
+        elif number == SELF_ROW:
+            index[number] = selves[file.rank]
+        elif number > SELF_ROW and row["id"]:
+            index[number] = found[int(row["id"]), _groups(file, row)]
+    return index
+
+
+def _groups(file: RankFile, row: np.void) -> Groups:
+    members = file.members[int(row["members"]) : int(row["members"]) + int(row["size"])]
+    remote = file.members[int(row["remote"]) : int(row["remote"]) + int(row["remote_size"])]
+    if len(remote) and remote.min() < members.min(initial=np.iinfo(np.uint32).max):
+        members, remote = remote, members
+    return members.tobytes(), remote.tobytes()

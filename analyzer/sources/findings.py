@@ -1,0 +1,115 @@
+"""Finding the rank files of a run, and saying what is missing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+
+from analyzer.errors import TracelibError
+from analyzer.sources.rankfile import RankFile, foreign, open_rank, unreadable
+from analyzer.trace import Problem
+from tracelib import schema
+
+_RANK_FILE = re.compile(r"\d{6,}\.h5")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The readable rank files of a run in order of rank, and a Problem for each other one."""
+
+    path: str
+    size: int
+    files: list[RankFile]
+    problems: list[Problem]
+
+
+def find_ranks(path: str) -> Findings:
+    """Open what `path` names: run.h5, the folder of its rank files, or one of these.
+
+    Raises TracelibError if it is nothing of that kind or if not one rank can be read.
+    """
+    place = Path(path)
+    if not place.exists():
+        raise TracelibError(f"{path}: no such file", "the traced program prints the name of its run at the end")
+    if place.is_dir():
+        return _folder(place)
+    links = _links(place)
+    if links is None:
+        return _single(place)
+    if not links:
+        raise TracelibError(f"{path}: a run without ranks", "trace the program again")
+    return _gather(str(place), len(links), links)
+
+
+def _folder(folder: Path) -> Findings:
+    paths = sorted(p for p in folder.iterdir() if _RANK_FILE.fullmatch(p.name))
+    if not paths:
+        raise TracelibError(f"{folder}: no rank files in this folder", "give run.h5 or the folder run.ranks")
+    files = {int(p.stem): p for p in paths}
+    size = max(files) + 1
+    for candidate in paths:
+        try:
+            size = max(size, open_rank(candidate).size)
+            break
+        except TracelibError:
+            continue
+    return _gather(str(folder), size, [files.get(rank, folder / f"{rank:06d}.h5") for rank in range(size)])
+
+
+def _single(path: Path) -> Findings:
+    file = open_rank(path)
+    problems = [] if file.size == 1 else [Problem(-1, f"only rank {file.rank} of {file.size} was given")]
+    return Findings(str(path), file.size, [file], problems)
+
+
+def _links(path: Path) -> list[Path] | None:
+    """Paths of the rank files that run.h5 names, or None if it is no run.h5 but may be a rank file."""
+    if path.stat().st_size == 0:
+        raise TracelibError(f"{path}: is empty", "the run ended before anything was written; is there a folder .ranks?")
+    try:
+        with h5py.File(path, "r", locking=False) as file:
+            group = file.get("ranks")
+            if not isinstance(group, h5py.Group):
+                if "calls" in file:
+                    return None
+                raise TracelibError(f"{path}: not a trace of this tool", "give run.h5, the folder run.ranks, or a .prv")
+            _check_version(path, file)
+            return _linked(path, group, int(file.attrs["size"]))
+    except (OSError, KeyError, RuntimeError) as error:
+        raise unreadable(path, error) from error
+
+
+def _check_version(path: Path, file: h5py.File) -> None:
+    version = int(file.attrs.get("schema_version", 0))
+    if not 1 <= version <= schema.VERSION:
+        raise TracelibError(f"{path}: file format {version}, this program reads 1 to {schema.VERSION}", "update it")
+
+
+def _linked(path: Path, group: h5py.Group, size: int) -> list[Path]:
+    paths = []
+    for rank in range(size):
+        link = group.get(f"{rank:06d}", getlink=True)
+        name = link.filename if isinstance(link, h5py.ExternalLink) else f"{path.stem}.ranks/{rank:06d}.h5"
+        paths.append(path.parent / name)
+    return paths
+
+
+def _gather(path: str, size: int, paths: list[Path]) -> Findings:
+    files: list[RankFile] = []
+    problems: list[Problem] = []
+    first: TracelibError | None = None
+    for rank, place in enumerate(paths):
+        try:
+            file = open_rank(place)
+            if (file.rank, file.size) != (rank, size):
+                raise foreign(place, f"it is rank {file.rank} of {file.size}, not {rank} of {size}")
+            files.append(file)
+        except TracelibError as error:
+            first = first or error
+            problems.append(Problem(rank, str(error)))
+    if first is not None and not files:
+        raise TracelibError(f"{path}: no rank can be read; {first}", first.hint)
+    return Findings(path, size, files, problems)

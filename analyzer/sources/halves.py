@@ -1,0 +1,109 @@
+"""The sends and receives of one rank in a window, each in the order that MPI matches by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analyzer._kernels import lib
+from analyzer.sources.lane import Lane, address
+from tracelib.schema import What
+
+HALF = np.dtype(
+    [
+        ("posted", "<i8"),
+        ("completed", "<i8"),
+        ("bytes", "<i8"),
+        ("peer", "<i4"),
+        ("tag", "<i4"),
+        ("comm", "<i4"),
+        ("thread", "<i4"),
+        ("call", "<i4"),
+        ("reserved", "<i4"),
+    ]
+)
+"""`struct half` of the kernels: one side of a message."""
+
+
+@dataclass(frozen=True)
+class WindowRows:
+    """The raw rows of one thread in a window (ticks), and those requests posted in it that completed later (`late`)."""
+
+    lane: Lane
+    begin: int
+    end: int
+    calls: np.ndarray
+    requests: np.ndarray
+    late: np.ndarray
+
+    def sends(self) -> np.ndarray:
+        """HALF of all sends in order of posting, cancelled ones included."""
+        found = np.empty(len(self.calls) + len(self.requests), HALF)
+        args = address(self.calls), len(self.calls), address(self.requests), len(self.requests)
+        return found[: lib.match_sends(self.lane.struct, *args, halves_of(found))]
+
+    def receives(self) -> np.ndarray:
+        """HALF of all completed receives posted in the window."""
+        requests = np.concatenate([self.requests, self.late]) if len(self.late) else self.requests
+        found = np.empty(len(self.calls) + len(requests), HALF)
+        args = address(self.calls), len(self.calls), address(requests), len(requests)
+        return found[: lib.match_receives(self.lane.struct, *args, self.begin, self.end, halves_of(found))]
+
+    def cancelled(self) -> np.ndarray:
+        """Trace requests (REQUEST) of the sends posted in the window that were cancelled."""
+        rows = np.concatenate([self.requests, self.late]) if len(self.late) else self.requests
+        rows = rows[rows["what"] == What.SEND_CANCELLED]
+        return self.lane.requests(rows[(rows["posted"] >= self.begin) & (rows["posted"] < self.end)])
+
+    def name(self, halves: np.ndarray) -> None:
+        """Fill in `call` of halves posted by this thread, which `requests` does not tell."""
+        lib.match_names(self.lane.struct, address(self.calls), len(self.calls), halves_of(halves), len(halves))
+
+
+def sends_of(rows: Sequence[WindowRows]) -> np.ndarray:
+    """HALF of the sends of a rank that took place, in order of posting."""
+    sends = _by_posting([r.sends() for r in rows])
+    cancelled = [r.cancelled() for r in rows]
+    if any(len(c) for c in cancelled):
+        sends = _without(sends, np.concatenate(cancelled))
+    for r in rows:
+        r.name(sends)
+    return sends
+
+
+def receives_of(rows: Sequence[WindowRows]) -> np.ndarray:
+    """HALF of the receives of a rank that took place, in order of posting."""
+    receives = _by_posting([r.receives() for r in rows])
+    for r in rows:
+        r.name(receives)
+    return receives
+
+
+def halves_of(array: np.ndarray) -> Any:
+    """An array of HALF as the kernels take it."""
+    return address(array, "struct half *")
+
+
+def _by_posting(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """All threads' halves by time of posting; what was posted at once in the order of the rows."""
+    halves = np.concatenate(parts) if len(parts) > 1 else parts[0]
+    posted = np.ascontiguousarray(halves["posted"])
+    if (posted[1:] >= posted[:-1]).all():
+        return halves
+    return halves[np.argsort(posted, kind="stable")]
+
+
+def _without(sends: np.ndarray, cancelled: np.ndarray) -> np.ndarray:
+    """`sends` less one for each cancelled request: of several alike started at once, the last."""
+    keep = np.ones(len(sends), bool)
+    first, last = (np.searchsorted(sends["posted"], cancelled["posted"], side=side) for side in ("left", "right"))
+    for request, low, high in zip(cancelled, first, last, strict=True):
+        alike = keep[low:high].copy()
+        for column in ("peer", "tag", "comm"):
+            alike &= sends[column][low:high] == request[column]
+        if alike.any():
+            keep[low + np.flatnonzero(alike)[-1]] = False
+    return sends[keep]

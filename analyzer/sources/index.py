@@ -1,0 +1,183 @@
+"""Where the rows of each thread lie, and which of them belong to a window of time, without reading all."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.sources.rankfile import RankFile
+from analyzer.sources.spool import Pending
+from tracelib import schema
+
+STEP = 1024
+"""One key in so many rows is kept in memory."""
+SCAN_ROWS = 65536
+
+
+def _request_key(rows: np.ndarray) -> np.ndarray:
+    return np.where(rows["completed"] == 0, rows["posted"], rows["completed"])
+
+
+KEY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "calls": lambda rows: rows["enter"],
+    "requests": _request_key,
+    "polls": lambda rows: rows["enter"],
+    "events": lambda rows: rows["time"],
+}
+"""The ticks by which a table's rows of one thread are in order."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Consecutive rows of one thread: in the file from `first`, or in memory (`rows`)."""
+
+    thread: int
+    first: int
+    count: int
+    rows: np.ndarray | None = None
+
+
+class ThreadTable:
+    """The rows of one table that one thread wrote, numbered from 0 in order of time."""
+
+    def __init__(self, file: RankFile, table: str, pieces: Sequence[Piece]) -> None:
+        self._file, self._table, self._pieces = file, table, list(pieces)
+        self._starts = np.concatenate([[0], np.cumsum([p.count for p in self._pieces], dtype=np.int64)])
+        self._key = KEY[table]
+        self._found: dict[int, int] = {}
+        self._recent: tuple[int, int, np.ndarray] | None = None
+        self.positions, self.keys = self._sample()
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    def _sample(self) -> tuple[np.ndarray, np.ndarray]:
+        """Every STEP-th row of each piece, and the very last: (row numbers, keys)."""
+        positions, keys = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
+        for start, piece in zip(self._starts, self._pieces, strict=False):
+            if piece.rows is None:
+                rows = self._file.sample(self._table, piece.first, piece.first + piece.count, STEP)
+            else:
+                rows = piece.rows[::STEP]
+            positions.append(start + STEP * np.arange(len(rows)))
+            keys.append(self._key(rows))
+        if len(self):
+            positions.append(np.array([len(self) - 1]))
+            keys.append(self._key(self._load(len(self) - 1, len(self))))
+        return np.concatenate(positions), np.concatenate(keys)
+
+    def read(self, first: int, last: int) -> np.ndarray:
+        """Rows [first, last), cut to those that exist; the latest range is kept for the next reader of it."""
+        first, last = max(first, 0), min(last, len(self))
+        if self._recent is None or self._recent[:2] != (first, last):
+            self._recent = first, last, self._load(first, last)
+        return self._recent[2]
+
+    def _load(self, first: int, last: int) -> np.ndarray:
+        parts = []
+        at = max(int(np.searchsorted(self._starts, first, side="right")) - 1, 0)
+        while first < last:
+            piece, start = self._pieces[at], int(self._starts[at])
+            stop = min(last, start + piece.count)
+            if piece.rows is None:
+                parts.append(self._file.read(self._table, piece.first + first - start, piece.first + stop - start))
+            else:
+                parts.append(piece.rows[first - start : stop - start])
+            first, at = stop, at + 1
+        if len(parts) == 1:
+            return parts[0]
+        return np.concatenate([np.zeros(0, schema.BUFFERED[self._table]), *parts])
+
+    def last(self) -> np.void:
+        """The last row."""
+        return self._load(len(self) - 1, len(self))[0]
+
+    def find(self, ticks: int) -> int:
+        """How many rows have a key less than `ticks`."""
+        if ticks not in self._found:
+            if len(self._found) > 64:
+                self._found.clear()
+            self._found[ticks] = self._search(ticks)
+        return self._found[ticks]
+
+    def _search(self, ticks: int) -> int:
+        after = bisect_left(self.keys, ticks)
+        if after == 0:
+            return 0
+        if after == len(self.keys):
+            return len(self)
+        low, high = int(self.positions[after - 1]), int(self.positions[after])
+        return low + bisect_left(self._key(self._load(low, high)), ticks)
+
+    def window(self, begin: int, end: int, around: int = 0) -> np.ndarray:
+        """Rows with begin <= key < end (ticks), and `around` more on both sides."""
+        return self.read(self.find(begin) - around, self.find(end) + around)
+
+    def scan(self) -> Iterator[np.ndarray]:
+        """All rows, a bounded number at a time."""
+        for first in range(0, len(self), SCAN_ROWS):
+            yield self._load(first, min(first + SCAN_ROWS, len(self)))
+
+
+def thread_tables(file: RankFile, pending: Sequence[Pending]) -> dict[int, dict[str, ThreadTable]]:
+    """For each thread of a rank its tables; thread 0 is always there."""
+    pieces = {table: _pieces(file, table, position, pending) for position, table in enumerate(schema.BUFFERED)}
+    threads = sorted({0} | {piece.thread for found in pieces.values() for piece in found})
+    return {
+        thread: {table: ThreadTable(file, table, [p for p in pieces[table] if p.thread == thread]) for table in pieces}
+        for thread in threads
+    }
+
+
+def _pieces(file: RankFile, table: str, position: int, pending: Sequence[Pending]) -> list[Piece]:
+    """Blocks of the file, rows that no block names, and rows of spools, in order of the file.
+
+    A spool that was being flushed holds what belongs at its base, whether or not it got there; so the file's
+    rows there are not read.
+    """
+    length = file.lengths[table]
+    flushed = [(p.base[table], len(p.rows[table]), p) for p in pending if p.base is not None and len(p.rows[table])]
+    found = []
+    end = 0
+    for block in file.blocks:
+        first, count = int(block["first"][position]), int(block["count"][position])
+        count = min(count, max(length - first, 0))
+        end = max(end, first + count)
+        if count and not any(base < first + count and first < base + n for base, n, _ in flushed):
+            found.append(Piece(int(block["thread"]), first, count))
+    found += [Piece(p.thread, base, n, p.rows[table]) for base, n, p in flushed]
+    end = max([end, *(base + n for base, n, _ in flushed)])
+    found.sort(key=lambda piece: piece.first)
+    found += _unnamed(file, table, end, length)
+    found += [Piece(p.thread, length, len(p.rows[table]), p.rows[table]) for p in pending if p.base is None]
+    return _joined([piece for piece in found if piece.count])
+
+
+def _unnamed(file: RankFile, table: str, first: int, length: int) -> list[Piece]:
+    """Rows after the last block: by the thread that each names. Rows of zeros were never written."""
+    found = []
+    while first < length:
+        rows = file.read(table, first, min(first + SCAN_ROWS, length))
+        written = KEY[table](rows) != 0
+        owner = np.where(written, rows["thread"].astype(np.int64), -1)
+        edges = [0, *(np.flatnonzero(np.diff(owner)) + 1).tolist(), len(rows)]
+        found += [Piece(int(owner[a]), first + a, b - a) for a, b in pairwise(edges) if owner[a] >= 0]
+        first += len(rows)
+    return found
+
+
+def _joined(pieces: list[Piece]) -> list[Piece]:
+    """Neighbours of one thread in the file made one."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        last = joined[-1] if joined else None
+        meets = last is not None and last.rows is None and piece.rows is None and last.thread == piece.thread
+        if last is not None and meets and last.first + last.count == piece.first:
+            joined[-1] = Piece(last.thread, last.first, last.count + piece.count)
+        else:
+            joined.append(piece)
+    return joined

@@ -1,0 +1,208 @@
+"""One thread of a rank: its rows in the file, and the records of the trace made from them by the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.paraver import COLLECTIVES, base_name, event_table, state_table
+from analyzer.sources.clock import Clock
+from analyzer.sources.index import ThreadTable
+from analyzer.sources.rankfile import RankFile
+from analyzer.trace import CALL, EVENT, FLUSH, REQUEST, STATE
+from tracelib.schema import FLUSH_TYPE
+
+PROCEDURE = np.dtype([("value", "<i8"), ("type", "<u4"), ("state", "<i4"), ("index", "<i4"), ("role", "<i4")])
+"""`struct procedure` of the kernels."""
+
+UNKNOWN_PROCEDURE = "MPI_Unknown"
+"""Stands for a call number that the file's `procedures` does not have."""
+
+_SENDS = "Send Bsend Ssend Rsend Isend Ibsend Issend Irsend Sendrecv Sendrecv_replace Isendrecv Isendrecv_replace"
+SENDS = frozenset(f"MPI_{name}" for name in _SENDS.split())
+"""Procedures whose rows of `calls` are sends; started persistent ones are in `requests`."""
+RECEIVES = frozenset({"MPI_Recv"})
+"""Procedures whose rows of `calls` are receives; all others are in `requests`."""
+
+
+def role_of(name: str) -> int:
+    """What the kernels need to know of a procedure: ROLE_SEND, ..."""
+    base = base_name(name)
+    if base in SENDS:
+        return lib.ROLE_SEND
+    if base in RECEIVES:
+        return lib.ROLE_RECEIVE
+    return lib.ROLE_COLLECTIVE if base in COLLECTIVES else lib.ROLE_NONE
+
+
+def merge_procedures(files: Sequence[RankFile]) -> tuple[str, ...]:
+    """The names in all files, each once, in order of appearance; last the one for numbers without a name."""
+    names = dict.fromkeys(name for table in dict.fromkeys(f.procedures for f in files) for name in table)
+    return (*names, UNKNOWN_PROCEDURE)
+
+
+class RankTables:
+    """What the rows of one rank refer to, as the kernels take it."""
+
+    def __init__(self, file: RankFile, procedures: Sequence[str], communicator_index: np.ndarray) -> None:
+        number = {name: k for k, name in enumerate(procedures)}
+        names = (*file.procedures, UNKNOWN_PROCEDURE)
+        index = np.array([number[name] for name in names], np.int32)
+        self.procedures = np.zeros(len(names), PROCEDURE)
+        types, values = event_table(procedures)
+        self.procedures["type"], self.procedures["value"] = types[index], values[index]
+        self.procedures["state"] = state_table(procedures)[index]
+        self.procedures["index"] = index
+        self.procedures["role"] = [role_of(name) for name in names]
+        self.communicators = file.communicators if len(file.communicators) else np.zeros(1, file.communicators.dtype)
+        self.members = file.members
+        self.communicator_index = np.ascontiguousarray(communicator_index, np.int32)
+
+
+class Lane:
+    """A thread with its clock; times in ns unless said otherwise."""
+
+    def __init__(
+        self, rank: int, thread: int, cpu: int, clock: Clock, tables: dict[str, ThreadTable], refers: RankTables
+    ) -> None:
+        self.rank, self.thread, self.cpu, self.clock, self.tables = rank, thread, cpu, clock, tables
+        self.start, self.stop = self._bounds()
+        self._refers = refers
+        self._struct = ffi.new("struct lane *")
+        self._fill()
+
+    def _bounds(self) -> tuple[int, int]:
+        """Times of the thread's first and last row; (0, 0) if it has none."""
+        first = [self.clock.ns(t.keys[0]) for name, t in self.tables.items() if len(t) and name != "requests"]
+        ends = {"calls": "exit", "polls": "exit", "events": "time"}
+        last = [self.clock.ns(self.tables[n].last()[column]) for n, column in ends.items() if len(self.tables[n])]
+        return min(first, default=0), max(last, default=0)
+
+    def _fill(self) -> None:
+        c, r = self._struct, self._refers
+        clock = c.clock
+        clock.ticks_origin, clock.ns_origin, clock.multiplier, clock.shift = map(int, self.clock.numbers)
+        c.procedures = address(r.procedures, "struct procedure *")
+        c.communicators = address(r.communicators)
+        c.members = address(r.members, "uint32_t *")
+        c.communicator_index = address(r.communicator_index, "int32_t *")
+        c.n_procedures, c.n_communicators, c.n_members = len(r.procedures), len(r.communicators), len(r.members)
+        c.rank, c.thread, c.cpu = self.rank, self.thread, self.cpu
+
+    @property
+    def struct(self) -> Any:
+        """`struct lane *` with the present bounds."""
+        self._struct.start, self._struct.stop = self.start, self.stop
+        return self._struct
+
+    def rows(self, table: str, begin: int, end: int, around: int = 0) -> np.ndarray:
+        """Raw rows whose key lies in [begin, end), and `around` more on both sides."""
+        return self.tables[table].window(self.clock.ticks(begin), self.clock.ticks(end), around)
+
+    def requests(self, rows: np.ndarray) -> np.ndarray:
+        """Raw rows of `requests` as REQUEST, in the same order."""
+        found = np.empty(len(rows), REQUEST)
+        lib.expand_requests(self.struct, address(rows), len(rows), address(found))
+        return found
+
+    @cached_property
+    def flushes(self) -> np.ndarray:
+        """FLUSH of this thread. A begin without end (a process that died while flushing) lasts until `stop`."""
+        rows = [block[block["type"] == FLUSH_TYPE] for block in self.tables["events"].scan()]
+        events = np.concatenate(rows) if rows else np.zeros(0, [("value", "<i8")])
+        begins = np.flatnonzero(events["value"] == 1)
+        flushes = np.zeros(len(begins), FLUSH)
+        flushes["thread"] = self.thread
+        for flush, at in zip(flushes, begins, strict=True):
+            closed = at + 1 < len(events) and events["value"][at + 1] == 0
+            flush["begin"] = self.clock.ns(events["time"][at])
+            flush["end"] = self.clock.ns(events["time"][at + 1]) if closed else self.stop
+        return flushes
+
+
+class Buffer:
+    """Records of several lanes one after the other, each lane's in order of time, then merged into one order."""
+
+    def __init__(self, dtype: np.dtype, room: int) -> None:
+        self._records = np.empty(room, dtype)
+        self._offsets = [0]
+
+    def tail(self) -> Any:
+        """Where the next lane's records go."""
+        return address(self._records[self._offsets[-1] :])
+
+    def wrote(self, count: int) -> None:
+        """The lane is done."""
+        self._offsets.append(self._offsets[-1] + int(count))
+
+    def merged(self) -> np.ndarray:
+        """All records by (time, lane, order in the lane)."""
+        records = self._records[: self._offsets[-1]]
+        runs = [(a, b) for a, b in pairwise(self._offsets) if b > a]
+        if len(runs) < 2:
+            return records
+        return merge_runs(records, np.array(self._offsets, np.int64))
+
+
+def merge_runs(records: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Runs records[offsets[k]:offsets[k+1]], each in order of its first column, merged by (that, k)."""
+    merged = np.empty_like(records)
+    runs = len(offsets) - 1
+    if lib.lane_merge(address(records), address(offsets, "int64_t *"), runs, records.itemsize, address(merged)) < 0:
+        raise MemoryError
+    return merged
+
+
+def address(array: np.ndarray, kind: str = "void *") -> Any:
+    """The data of a contiguous array as the kernels take it."""
+    return ffi.cast(kind, array.ctypes.data)
+
+
+def states(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
+    """STATE that begin in [begin, end), by (begin, lane)."""
+    inputs = []
+    for lane in lanes:
+        flushes = lane.flushes
+        near = np.searchsorted(flushes["end"], begin - 1), np.searchsorted(flushes["begin"], end) + 1
+        calls, polls = (lane.rows(table, begin, end, around=1) for table in ("calls", "polls"))
+        inputs.append((lane, calls, polls, flushes[near[0] : near[1]]))
+    buffer = Buffer(STATE, sum(2 * (len(c) + len(p) + len(f)) + 3 for _, c, p, f in inputs))
+    for lane, *rows in inputs:
+        buffer.wrote(lib.expand_states(lane.struct, *_counted(rows), begin, end, buffer.tail()))
+    return buffer.merged()
+
+
+def events(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
+    """EVENT with time in [begin, end), by (time, lane)."""
+    inputs = []
+    for lane in lanes:
+        calls, polls = (lane.rows(table, begin, end, around=1) for table in ("calls", "polls"))
+        inputs.append((lane, calls, polls, lane.rows("events", begin, end)))
+    buffer = Buffer(EVENT, sum(6 * len(c) + 2 * len(p) + len(e) + 2 for _, c, p, e in inputs))
+    for lane, *rows in inputs:
+        buffer.wrote(lib.expand_events(lane.struct, *_counted(rows), begin, end, buffer.tail()))
+    return buffer.merged()
+
+
+def calls(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
+    """CALL (calls and folded polls) with enter in [begin, end), by (enter, lane)."""
+    inputs = [(lane, lane.rows("calls", begin, end), lane.rows("polls", begin, end)) for lane in lanes]
+    buffer = Buffer(CALL, sum(len(c) + len(p) for _, c, p in inputs))
+    for lane, *rows in inputs:
+        buffer.wrote(lib.expand_calls(lane.struct, *_counted(rows), buffer.tail()))
+    return buffer.merged()
+
+
+def requests(lane: Lane, begin: int, end: int) -> np.ndarray:
+    """REQUEST whose key lies in [begin, end), in file order."""
+    return lane.requests(lane.rows("requests", begin, end))
+
+
+def _counted(tables: Sequence[np.ndarray]) -> list[Any]:
+    """address, count, address, count, ..."""
+    return [item for table in tables for item in (address(table), len(table))]

@@ -1,0 +1,223 @@
+"""Sends and receives of all ranks made into messages, window by window, exactly as MPI orders them.
+
+For each (communicator, source, destination, tag) the k-th send in order of the sending calls' entry belongs to the
+k-th receive in order of posting (MPI 4.1, section 3.5). A receive's row is written when it completes, so those that
+complete in a later window than they were posted in are first put aside; then each window has all its postings.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.parallel import Team
+from analyzer.sources.halves import HALF, WindowRows, halves_of, receives_of, sends_of
+from analyzer.sources.lane import Lane, address, merge_runs
+from analyzer.sources.leftovers import Leftovers
+from analyzer.sources.spill import Spill
+from analyzer.trace import MESSAGE, Problem, Unmatched
+from tracelib import schema
+from tracelib.schema import What
+
+_LATE = np.isin(np.arange(max(What) + 2), [What.RECV_DONE, What.RECEIVED, What.SEND_CANCELLED])
+"""Whether a row of `requests` belongs to the window in which its operation was posted, by its `what`."""
+
+
+class Matching:
+    """The messages of a run. Matched when made; a team shares the destinations, and each member can read all.
+
+    `lanes`: of each rank whose file is there; `bounds`: of the windows (ns); `first_cpu`, `node_of`: by rank;
+    `folder`: where a team may put files that all its members see.
+    """
+
+    def __init__(
+        self,
+        lanes: Mapping[int, Sequence[Lane]],
+        bounds: np.ndarray,
+        first_cpu: np.ndarray,
+        node_of: np.ndarray,
+        team: Team,
+        folder: Path,
+    ) -> None:
+        self._lanes, self._bounds, self._node_of = lanes, bounds, node_of
+        self._mine = team.share(len(node_of))
+        self._present = np.isin(np.arange(len(node_of)), list(lanes))
+        self._edges = {lane: self._edges_of(lane) for threads in lanes.values() for lane in threads}
+        self._recent: tuple[int, np.ndarray] | None = None
+        self._leftovers = Leftovers()
+        self._backwards = 0
+        self._first_cpu = np.ascontiguousarray(first_cpu, np.int32)
+        self._matcher = ffi.gc(self._new_matcher(), lib.match_free)
+        exchange = _Exchange(team, folder)
+        self._match(exchange.own)
+        self._spills = exchange.all()
+        self._leftovers.merge(team)
+        self._backwards = sum(team.allgather(self._backwards))
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What the matched messages say against the clocks."""
+        if not self._backwards:
+            return []
+        return [Problem(-1, f"{self._backwards} messages were received before they were sent on the same node")]
+
+    def messages(self, begin: int, end: int) -> np.ndarray:
+        """MESSAGE with logical_send in [begin, end), by (logical_send, source, order of sending)."""
+        first = max(int(np.searchsorted(self._bounds, begin, side="right")) - 1, 0)
+        last = min(int(np.searchsorted(self._bounds, end, side="left")), len(self._bounds) - 1)
+        parts = [np.zeros(0, MESSAGE)]
+        for window in range(first, last):
+            messages = self._window(window)
+            low, high = np.searchsorted(messages["logical_send"], [begin, end])
+            parts.append(messages[low:high])
+        return parts[1] if len(parts) == 2 else np.concatenate(parts)
+
+    def unmatched(self, procedures: Sequence[str]) -> list[Unmatched]:
+        """What has no other side, summed by rank, call, peer, tag and communicator."""
+        return self._leftovers.table(procedures)
+
+    def close(self) -> None:
+        """Remove what was spilled."""
+        for spill in self._spills:
+            spill.close()
+
+    def _new_matcher(self):
+        matcher = lib.match_new(self._mine.start, self._mine.stop, address(self._first_cpu, "int32_t *"))
+        if matcher == ffi.NULL:
+            raise MemoryError
+        return matcher
+
+    def _window(self, window: int) -> np.ndarray:
+        """The messages sent in a window, in order; the latest one is kept."""
+        if self._recent is None or self._recent[0] != window:
+            messages = np.concatenate([spill.read(window) for spill in self._spills])
+            self._recent = window, _in_order(messages)
+        return self._recent[1]
+
+    def _match(self, spill: Spill) -> None:
+        """Match all windows into `spill`, keyed by the window of the send."""
+        late = self._put_late_aside()
+        for window in range(len(self._bounds) - 1):
+            number = 0
+            for rank, lanes in self._lanes.items():
+                rows = [self._rows(lane, window, late) for lane in lanes]
+                sends = self._known(rank, sends_of(rows), is_send=True)
+                self._add_sends(spill, rank, sends, window, number)
+                number += len(sends)
+                if rank in self._mine:
+                    self._add_receives(spill, rank, self._known(rank, receives_of(rows), is_send=False))
+        late.close()
+        self._count_waiting()
+
+    def _edges_of(self, lane: Lane) -> np.ndarray:
+        """The bounds of the windows in the lane's ticks, the first and last open to the outside."""
+        inner = [lane.clock.ticks(ns) for ns in self._bounds[1:-1].tolist()]
+        return np.array([0, *inner, 2**64 - 1], np.uint64)
+
+    def _put_late_aside(self) -> Spill:
+        """Rows of `requests` of operations posted in an earlier window, by (rank, thread, that window)."""
+        late = Spill(schema.REQUEST)
+        for lane, edges in self._edges.items():
+            for window in range(1, len(edges) - 1):
+                rows = lane.tables["requests"].window(int(edges[window]), int(edges[window + 1]))
+                rows = rows[(rows["posted"] < edges[window]) & _LATE[np.minimum(rows["what"], len(_LATE) - 1)]]
+                posted = np.searchsorted(edges, rows["posted"], side="right") - 1
+                for earlier in np.unique(posted):
+                    late.append((lane.rank, lane.thread, int(earlier)), rows[posted == earlier])
+        return late
+
+    def _rows(self, lane: Lane, window: int, late: Spill) -> WindowRows:
+        begin, end = (int(edge) for edge in self._edges[lane][window : window + 2])
+        calls, requests = (lane.tables[table].window(begin, end) for table in ("calls", "requests"))
+        return WindowRows(lane, begin, end, calls, requests, late.read((lane.rank, lane.thread, window)))
+
+    def _known(self, rank: int, halves: np.ndarray, is_send: bool) -> np.ndarray:
+        """Halves whose communicator is known and whose other side's file is there; the others match nothing."""
+        peer = halves["peer"]
+        known = (halves["comm"] >= 0) & (peer >= 0) & self._present[np.clip(peer, 0, len(self._present) - 1)]
+        if known.all():
+            return halves
+        if rank in self._mine:
+            self._leftovers.add(np.full(np.count_nonzero(~known), rank), is_send, halves[~known])
+        return halves[known]
+
+    def _add_sends(self, spill: Spill, rank: int, sends: np.ndarray, window: int, number: int) -> None:
+        messages, windows = np.empty(len(sends), MESSAGE), np.empty(len(sends), np.int32)
+        found = address(messages), address(windows, "int32_t *")
+        count = lib.match_add_sends(self._matcher, rank, halves_of(sends), len(sends), window, number, *found)
+        self._keep(spill, messages, windows, count)
+
+    def _add_receives(self, spill: Spill, rank: int, receives: np.ndarray) -> None:
+        messages, windows = np.empty(len(receives), MESSAGE), np.empty(len(receives), np.int32)
+        found = address(messages), address(windows, "int32_t *")
+        count = lib.match_add_receives(self._matcher, rank, halves_of(receives), len(receives), *found)
+        self._keep(spill, messages, windows, count)
+
+    def _keep(self, spill: Spill, messages: np.ndarray, windows: np.ndarray, count: int) -> None:
+        """Put complete messages aside by the window of their send."""
+        if count < 0:
+            raise MemoryError
+        messages, windows = messages[:count], windows[:count]
+        same_node = self._node_of[messages["source"]] == self._node_of[messages["destination"]]
+        early = messages["physical_receive"] < messages["physical_send"]
+        self._backwards += int(np.count_nonzero(same_node & early))
+        for window in np.unique(windows):
+            spill.append(int(window), messages[windows == window])
+
+    def _count_waiting(self) -> None:
+        """What waits in vain after the last window."""
+        count = lib.match_waiting(self._matcher, 0, ffi.NULL, ffi.NULL, ffi.NULL)
+        ranks, sends, halves = np.zeros(count, np.int32), np.zeros(count, np.int32), np.zeros(count, HALF)
+        places = address(ranks, "int32_t *"), address(sends, "int32_t *"), halves_of(halves)
+        lib.match_waiting(self._matcher, count, *places)
+        for is_send in (True, False):
+            chosen = sends == is_send
+            self._leftovers.add(ranks[chosen], is_send, halves[chosen])
+
+
+def _in_order(messages: np.ndarray) -> np.ndarray:
+    """A window's messages by (logical_send, source, order of sending). `reserved` numbers its sends rank by rank."""
+    number = messages["reserved"]
+    place = np.full(number.max(initial=-1) + 1, -1, np.int64)
+    place[number] = np.arange(len(messages))
+    by_source = messages[place[place >= 0]]
+    by_source["reserved"] = 0
+    cuts = np.flatnonzero(np.diff(by_source["source"])) + 1
+    return merge_runs(by_source, np.concatenate([[0], cuts, [len(by_source)]]).astype(np.int64))
+
+
+class _Exchange:
+    """One spill of messages for each member of a team, readable by all."""
+
+    def __init__(self, team: Team, folder: Path) -> None:
+        self._team = team
+        self._folder: Path | None = None
+        if team.size > 1:
+            self._folder = Path(team.bcast(_make_folder(folder) if team.rank == 0 else None))
+        self.own = Spill(MESSAGE, self._folder and self._folder / str(team.rank))
+
+    def all(self) -> list[Spill]:
+        """Everyone's spill, once all are complete. The files lose their names at once: none can be left behind."""
+        if self._folder is None:
+            return [self.own]
+        self.own.flush()
+        extents = self._team.allgather(self.own.extents)
+        spills = [Spill(MESSAGE, self._folder / str(member), known) for member, known in enumerate(extents)]
+        self.own.close()
+        self._team.barrier()
+        if self._team.rank == 0:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        return spills
+
+
+def _make_folder(folder: Path) -> str:
+    """A new folder that all processes can see: beside the trace, or (there is no right to) where TMPDIR says."""
+    try:
+        return tempfile.mkdtemp(prefix=".analyze-", dir=folder)
+    except OSError:
+        return tempfile.mkdtemp(prefix="analyze-")

@@ -1,0 +1,135 @@
+"""One rank's HDF5 file: what it says about its process, and its tables, row range by row range."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from analyzer.errors import TracelibError
+from tracelib import schema
+
+OPEN_FILES = 128
+"""How many rank files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
+
+
+class _Handles:
+    """Open HDF5 files, the least recently used closed first."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[Path, h5py.File] = OrderedDict()
+
+    def get(self, path: Path) -> h5py.File:
+        if path in self._open:
+            self._open.move_to_end(path)
+        else:
+            while len(self._open) >= OPEN_FILES:
+                self._open.popitem(last=False)[1].close()
+            # No lock: the file may be growing, or lie on a file system without locks.
+            self._open[path] = h5py.File(path, "r", locking=False, rdcc_nbytes=0)
+        return self._open[path]
+
+    def drop(self, path: Path) -> None:
+        if path in self._open:
+            self._open.pop(path).close()
+
+
+_handles = _Handles()
+
+
+@dataclass(frozen=True)
+class RankFile:
+    """A readable rank file: attributes and small tables in memory, the buffered tables read by `read`."""
+
+    path: Path
+    attributes: dict[str, int | str]
+    procedures: tuple[str, ...]
+    lengths: dict[str, int]  # rows of each table
+    blocks: np.ndarray
+    clock: np.ndarray
+    communicators: np.ndarray
+    members: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        return int(self.attributes["rank"])
+
+    @property
+    def size(self) -> int:
+        return int(self.attributes["size"])
+
+    def read(self, table: str, first: int, last: int) -> np.ndarray:
+        """Rows [first, last) of a table."""
+        try:
+            return _handles.get(self.path)[table][first:last]
+        except (OSError, KeyError) as error:
+            raise unreadable(self.path, error) from error
+
+    def sample(self, table: str, first: int, last: int, step: int) -> np.ndarray:
+        """Every step-th row of [first, last)."""
+        try:
+            return _handles.get(self.path)[table][first:last:step]
+        except (OSError, KeyError) as error:
+            raise unreadable(self.path, error) from error
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        _handles.drop(self.path)
+
+
+def unreadable(path: Path, error: Exception | str) -> TracelibError:
+    """The error for a file that HDF5 cannot read."""
+    reason = " ".join(str(error).split())
+    hint = "it was cut off, or is no HDF5 file at all; copy it again from where it was traced"
+    return TracelibError(f"{path}: cannot be read ({reason})", hint)
+
+
+def foreign(path: Path, what: str) -> TracelibError:
+    """The error for an HDF5 file that holds something else."""
+    return TracelibError(f"{path}: not a rank file of a trace ({what})", "give run.h5 or the folder run.ranks")
+
+
+def open_rank(path: Path) -> RankFile:
+    """Read what is small of a rank file and check that it is one; TracelibError says why not."""
+    if not path.exists():
+        raise TracelibError(f"{path}: no such file", "copy the folder of rank files together with run.h5")
+    if path.stat().st_size == 0:
+        raise TracelibError(f"{path}: is empty", "the process ended, or the disk was full, before anything was written")
+    try:
+        file = _handles.get(path)
+        attributes = _attributes(path, file)
+        datasets = {name: _dataset(path, file, name, dtype) for name, dtype in schema.TABLES.items()}
+        procedures = tuple(text_of(name) for name in file["procedures"][:])
+        small = {name: datasets[name][:] for name in schema.DIRECT}
+    except (OSError, KeyError, RuntimeError) as error:
+        raise unreadable(path, error) from error
+    lengths = {name: len(dataset) for name, dataset in datasets.items()}
+    return RankFile(path, attributes, procedures, lengths, **small)
+
+
+def _attributes(path: Path, file: h5py.File) -> dict[str, int | str]:
+    missing = [n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in file.attrs]
+    if missing or "procedures" not in file:
+        raise foreign(path, f"no attribute {missing[0]}" if missing else "no table procedures")
+    numbers = {name: int(file.attrs[name]) for name in schema.INTEGER_ATTRIBUTES}
+    if not 0 <= numbers["rank"] < numbers["size"]:
+        raise foreign(path, f"rank {numbers['rank']} of {numbers['size']}")
+    return numbers | {name: text_of(file.attrs[name]) for name in schema.TEXT_ATTRIBUTES}
+
+
+def _dataset(path: Path, file: h5py.File, name: str, dtype: np.dtype) -> h5py.Dataset:
+    dataset = file.get(name)
+    if not isinstance(dataset, h5py.Dataset):
+        raise foreign(path, f"no table {name}")
+    if dataset.dtype != dtype or dataset.ndim != 1:
+        raise foreign(path, f"table {name} has other columns: written by another version?")
+    return dataset
+
+
+def text_of(value: bytes | str) -> str:
+    """A fixed-length string of the file."""
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return text.split("\0", 1)[0]

@@ -1,0 +1,209 @@
+"""Our own runs as a `Trace`: run.h5 and the rank files it links, read by windows of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.sources import lane as lanes_of
+from analyzer.sources.clock import ClockSource, fit_clocks
+from analyzer.sources.communicators import merge_communicators
+from analyzer.sources.findings import Findings, find_ranks
+from analyzer.sources.index import thread_tables
+from analyzer.sources.lane import Lane, RankTables, merge_procedures
+from analyzer.sources.matching import Matching
+from analyzer.sources.rankfile import RankFile
+from analyzer.sources.spool import recover
+from analyzer.sources.windows import cut
+from analyzer.trace import FLUSH, Problem, Trace, Unmatched
+from tracelib.schema import State
+
+CALLS_A_BLOCK = 65536
+"""About how many calls `calls` yields at a time."""
+
+
+def open_run(path: str, team: Team | None = None) -> RunTrace:
+    """The run in run.h5, in a folder of rank files, or in one rank file.
+
+    `team`: the processes that share the matching; all of them must open the run. Raises TracelibError if nothing
+    can be read; what is missing of the rest stands in `problems`.
+    """
+    return RunTrace(find_ranks(path), team or Team())
+
+
+class RunTrace(Trace):
+    """A measured run. Nothing is ever written to its files."""
+
+    flush_mode = "subtract"
+
+    def __init__(self, found: Findings, team: Team) -> None:
+        self.path, self.size = found.path, found.size
+        self.problems = list(found.problems)
+        self.event_labels = {}
+        self._team = team
+        self._files = found.files
+        self._lanes: dict[int, list[Lane]] = {}
+        self._cuts: dict[tuple[int, int], np.ndarray] = {}
+        self._matching: Matching | None = None
+        self._place()
+        self._open()
+        self.duration_ns = max((self.span(rank)[1] for rank in range(self.size)), default=0)
+        if team.size > 1:
+            self._matched()
+
+    def _place(self) -> None:
+        """Nodes in order of their first rank."""
+        keys = {f.rank: (f.attributes["host"], f.attributes["boot_id"]) for f in self._files}
+        numbers = {key: k for k, key in enumerate(dict.fromkeys(keys.values()))}
+        self.nodes = tuple(str(host) or "unknown" for host, _ in numbers)
+        self.node_of = np.zeros(self.size, np.int32)
+        for rank, key in keys.items():
+            self.node_of[rank] = numbers[key]
+
+    def _open(self) -> None:
+        """Rows, clocks and lanes of every rank."""
+        tables = {}
+        for file in self._files:
+            pending, problems = recover(file)
+            self.problems += problems + _shortcomings(file)
+            tables[file.rank] = thread_tables(file, pending)
+        self.threads = np.ones(self.size, np.int32)
+        for rank, threads in tables.items():
+            self.threads[rank] = max(threads) + 1
+        self._number_cpus()
+        clocks, problems = fit_clocks([_clock_source(file, tables[file.rank]) for file in self._files])
+        self.problems += problems
+        self.procedures = merge_procedures(self._files)
+        self.communicators, index = merge_communicators(self._files, self.size)
+        for file in self._files:
+            rank, clock = file.rank, clocks[file.rank]
+            refers = RankTables(file, self.procedures, index[rank])
+            lanes = [
+                Lane(rank, thread, int(self._first_cpu[rank]) + thread, clock, threads, refers)
+                for thread, threads in sorted(tables[rank].items())
+            ]
+            _extend_main_thread(lanes, clock.ns(int(file.attributes["start_ticks"])))
+            self._lanes[rank] = lanes
+
+    def _number_cpus(self) -> None:
+        """A CPU for each thread, counted from 1 through the ranks of one node after the other."""
+        order = np.argsort(self.node_of, kind="stable")
+        before = np.concatenate([[0], np.cumsum(self.threads[order])[:-1]])
+        self._first_cpu = np.zeros(self.size, np.int32)
+        self._first_cpu[order] = 1 + before
+        self.cpus = tuple(int(self.threads[self.node_of == node].sum()) for node in range(len(self.nodes)))
+
+    def _lanes_of(self, ranks: range | None) -> list[Lane]:
+        chosen = range(self.size) if ranks is None else ranks
+        return [lane for rank in chosen for lane in self._lanes.get(rank, ())]
+
+    def _end(self, end: int | None) -> int:
+        return self.duration_ns + 1 if end is None else int(end)
+
+    def span(self, rank: int) -> tuple[int, int]:
+        lanes = self._lanes.get(rank)
+        return (lanes[0].start, lanes[0].stop) if lanes else (0, 0)
+
+    def windows(self, records: int = 262144) -> np.ndarray:
+        return self._cut(-1, records)
+
+    def _cut(self, rank: int, records: int) -> np.ndarray:
+        """Windows of one rank, or (-1) of all."""
+        if (rank, records) not in self._cuts:
+            lanes = self._lanes_of(None if rank < 0 else range(rank, rank + 1))
+            self._cuts[rank, records] = cut(lanes, records, self.duration_ns + 1)
+        return self._cuts[rank, records]
+
+    def _parts(self, rank: int, begin: int, end: int | None) -> Iterator[tuple[int, int]]:
+        """[begin, end) in parts of about CALLS_A_BLOCK calls of a rank."""
+        stop = self._end(end)
+        bounds = self._cut(rank, CALLS_A_BLOCK)
+        inner = bounds[(bounds > begin) & (bounds < stop)].tolist()
+        edges = [begin, *inner, stop]
+        yield from pairwise(edges)
+
+    def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        for low, high in self._parts(rank, begin, end):
+            block = lanes_of.calls(self._lanes.get(rank, []), low, high)
+            if len(block):
+                yield block
+
+    def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        for low, high in self._parts(rank, begin, end):
+            for lane in self._lanes.get(rank, []):
+                block = lanes_of.requests(lane, low, high)
+                if len(block):
+                    yield block
+
+    def flushes(self, rank: int) -> np.ndarray:
+        parts = [lane.flushes for lane in self._lanes.get(rank, [])]
+        found = np.concatenate([np.zeros(0, FLUSH), *parts])
+        return found[np.argsort(found["begin"], kind="stable")]
+
+    def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        return lanes_of.states(self._lanes_of(ranks), begin, self._end(end))
+
+    def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        return lanes_of.events(self._lanes_of(ranks), begin, self._end(end))
+
+    def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
+        return self._matched().messages(begin, self._end(end))
+
+    def unmatched(self) -> list[Unmatched]:
+        return self._matched().unmatched(self.procedures)
+
+    def _matched(self) -> Matching:
+        """Match on first use; a team when it opens the run, for all its members must take part."""
+        if self._matching is None:
+            folder = Path(self.path).absolute().parent
+            self._matching = Matching(self._lanes, self.windows(), self._first_cpu, self.node_of, self._team, folder)
+            self.problems += self._matching.problems
+        return self._matching
+
+    def close(self) -> None:
+        if self._matching is not None:
+            self._matching.close()
+        for file in self._files:
+            file.close()
+
+
+def _extend_main_thread(lanes: Sequence[Lane], start: int) -> None:
+    """The main thread lives as long as the process: from its start to the last event of any thread."""
+    main, *others = lanes
+    empty = not any(len(table) for table in main.tables.values())
+    main.start = start if empty else min(start, main.start)
+    main.stop = max([main.start, main.stop, *(lane.stop for lane in others)])
+
+
+def _clock_source(file: RankFile, threads: dict) -> ClockSource:
+    a = file.attributes
+    keys = [int(table.keys[-1]) for tables in threads.values() for table in tables.values() if len(table)]
+    return ClockSource(
+        rank=file.rank,
+        boot_id=str(a["boot_id"] or a["host"]),
+        time_namespace=int(a["time_namespace"]),
+        ticks_are_tsc=bool(a["ticks_are_tsc"]),
+        start_ticks=int(a["start_ticks"]),
+        start_realtime_ns=int(a["start_realtime_ns"]),
+        last_ticks=max(keys, default=0),
+        last_realtime_ns=file.path.stat().st_mtime_ns,
+        pairs=[(int(pair["ticks"]), int(pair["monotonic_ns"])) for pair in file.clock],
+    )
+
+
+def _shortcomings(file: RankFile) -> list[Problem]:
+    """What the rank file says of itself that a reader should know."""
+    a = file.attributes
+    found = []
+    if a["state"] == State.EXITED:
+        found.append(Problem(file.rank, "ended without MPI_Finalize"))
+    if a["state"] == State.FULL:
+        found.append(Problem(file.rank, "the disk was full: recording stopped early"))
+    if a["lost_calls"] or a["lost_rows"]:
+        text = f"{a['lost_calls']} calls and {a['lost_rows']} rows of other tables were lost"
+        found.append(Problem(file.rank, text))
+    return found

@@ -1,0 +1,272 @@
+/* Raw rows of a rank file to states, events and calls of the trace. */
+#include "expand.h"
+#include "include/ticks.h"
+#include "records.h"
+
+enum {
+    APPLICATION = 40000001,
+    SENT_BYTES = 50100001,
+    RECEIVED_BYTES = 50100002,
+    IS_ROOT = 50100003,
+    COMMUNICATOR = 50100004,
+};
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Disjoint intervals of one kind in order of time, the next one loaded. begin is INT64_MAX after the last. */
+struct stream {
+    const struct lane *lane;
+    const void *rows;
+    int64_t n;
+    int64_t i;
+    int64_t begin;
+    int64_t end;
+    const struct procedure *procedure;
+};
+
+typedef void load(struct stream *);
+
+/* A call that begins before the one before it ended (nothing a runtime writes) is cut, never counted twice. */
+static void set(struct stream *s, int64_t begin, int64_t end)
+{
+    s->begin = larger(begin, s->end);
+    s->end = larger(end, s->begin);
+}
+
+static void load_call(struct stream *s)
+{
+    const struct file_call *row = (const struct file_call *)s->rows + s->i;
+    set(s, lane_ns(s->lane, row->enter), lane_ns(s->lane, row->exit));
+    s->procedure = lane_procedure(s->lane, row->call);
+}
+
+/* A run of polls is drawn as one stay in MPI, as long as all its polls together. */
+static void load_poll(struct stream *s)
+{
+    const struct file_poll *row = (const struct file_poll *)s->rows + s->i;
+    set(s, lane_ns(s->lane, row->enter), lane_ns(s->lane, row->enter + row->inside));
+    s->procedure = lane_procedure(s->lane, row->call);
+}
+
+static void load_flush(struct stream *s)
+{
+    const struct trace_flush *row = (const struct trace_flush *)s->rows + s->i;
+    set(s, row->begin, row->end);
+}
+
+static inline void advance(struct stream *s, load *load)
+{
+    if (++s->i < s->n)
+        load(s);
+    else
+        s->begin = s->end = INT64_MAX;
+}
+
+static struct stream open_stream(const struct lane *lane, const void *rows, int64_t n, load *load)
+{
+    struct stream s = {.lane = lane, .rows = rows, .n = n, .i = -1, .end = INT64_MIN};
+    advance(&s, load);
+    return s;
+}
+
+static inline void skip_to(struct stream *s, int64_t t, load *load)
+{
+    while (s->end <= t && s->begin != INT64_MAX) advance(s, load);
+}
+
+/* The state at time t, and until when it lasts. A flush hides a call, a call hides polls. */
+static inline int32_t state_at(const struct stream *flush, const struct stream *call, const struct stream *poll,
+                               int64_t t, int64_t *until)
+{
+    if (flush->begin <= t) {
+        *until = flush->end;
+        return STATE_IO;
+    }
+    if (call->begin <= t) {
+        *until = smaller(call->end, flush->begin);
+        return call->procedure->state;
+    }
+    int64_t next = smaller(call->begin, flush->begin);
+    if (poll->begin <= t) {
+        *until = smaller(poll->end, next);
+        return STATE_TEST_PROBE;
+    }
+    *until = smaller(poll->begin, next);
+    return STATE_RUNNING;
+}
+
+int64_t expand_states(const struct lane *lane, const void *calls, int64_t n_calls, const void *polls, int64_t n_polls,
+                      const void *flushes, int64_t n_flushes, int64_t begin, int64_t end, void *states)
+{
+    struct trace_state *out = states;
+    struct stream call = open_stream(lane, calls, n_calls, load_call);
+    struct stream poll = open_stream(lane, polls, n_polls, load_poll);
+    struct stream flush = open_stream(lane, flushes, n_flushes, load_flush);
+    if (begin <= 0 && end > 0 && lane->start > 0)
+        *out++ = (struct trace_state){0, lane->start, lane->rank, lane->thread, STATE_NOT_CREATED, lane->cpu};
+    /* From the instant before the window: the state that goes on there is not ours, but the next one is. */
+    for (int64_t t = larger(lane->start, begin - 1); t < smaller(lane->stop, end);) {
+        int64_t until;
+        skip_to(&flush, t, load_flush);
+        skip_to(&call, t, load_call);
+        skip_to(&poll, t, load_poll);
+        int32_t state = state_at(&flush, &call, &poll, t, &until);
+        until = smaller(until, lane->stop);
+        if (t >= begin) *out++ = (struct trace_state){t, until, lane->rank, lane->thread, state, lane->cpu};
+        t = until;
+    }
+    return out - (struct trace_state *)states;
+}
+
+/* Where events go: those outside the window are dropped. */
+struct sink {
+    const struct lane *lane;
+    int64_t begin;
+    int64_t end;
+    struct trace_event *next;
+};
+
+static inline void put(struct sink *to, int64_t time, uint32_t type, int64_t value)
+{
+    if (time < to->begin || time >= to->end) return;
+    *to->next++ = (struct trace_event){time, value, type, to->lane->rank, to->lane->thread, to->lane->cpu};
+}
+
+static void put_collective(struct sink *to, int64_t time, const struct file_call *row)
+{
+    const struct file_communicator *c = lane_communicator(to->lane, row->comm);
+    int root = row->peer == PEER_ROOT || (row->peer >= 0 && row->peer == c->rank && !c->remote_size);
+    put(to, time, SENT_BYTES, (int64_t)row->sent);
+    put(to, time, RECEIVED_BYTES, (int64_t)row->received);
+    put(to, time, IS_ROOT, root);
+    put(to, time, COMMUNICATOR, lane_communicator_index(to->lane, row->comm) + 1);
+}
+
+static void put_entry(struct sink *to, const struct stream *s)
+{
+    put(to, s->begin, s->procedure->type, s->procedure->value);
+}
+
+static void put_exit(struct sink *to, const struct stream *s)
+{
+    put(to, s->end, s->procedure->type, 0);
+}
+
+static int64_t event_time(const struct lane *lane, const struct file_event *rows, int64_t n, int64_t i)
+{
+    return i < n ? lane_ns(lane, rows[i].time) : INT64_MAX;
+}
+
+int64_t expand_events(const struct lane *lane, const void *calls, int64_t n_calls, const void *polls, int64_t n_polls,
+                      const void *events, int64_t n_events, int64_t begin, int64_t end, void *out)
+{
+    struct sink to = {lane, begin, end, out};
+    struct stream call = open_stream(lane, calls, n_calls, load_call);
+    struct stream poll = open_stream(lane, polls, n_polls, load_poll);
+    const struct file_event *event = events;
+    int64_t i = 0, time = event_time(lane, event, n_events, 0);
+    int in_call = 0, in_poll = 0;
+    if (lane->thread == 0) put(&to, lane->start, APPLICATION, 1);
+    /* At equal times: exits, then events (a flush lies between an exit and an entry), then entries. */
+    for (;;) {
+        int64_t call_time = in_call ? call.end : call.begin;
+        int64_t poll_time = in_poll ? poll.end : poll.begin;
+        int64_t first = smaller(time, smaller(call_time, poll_time));
+        if (first == INT64_MAX || first >= end) break;
+        if (in_call && call_time == first) {
+            put_exit(&to, &call);
+            in_call = 0;
+            advance(&call, load_call);
+        } else if (in_poll && poll_time == first) {
+            put_exit(&to, &poll);
+            in_poll = 0;
+            advance(&poll, load_poll);
+        } else if (time == first) {
+            put(&to, time, event[i].type, event[i].value);
+            time = event_time(lane, event, n_events, ++i);
+        } else if (poll_time == first) {
+            put_entry(&to, &poll);
+            in_poll = 1;
+        } else {
+            put_entry(&to, &call);
+            if (call.procedure->role == ROLE_COLLECTIVE)
+                put_collective(&to, call.begin, (const struct file_call *)calls + call.i);
+            in_call = 1;
+        }
+    }
+    if (lane->thread == 0) put(&to, lane->stop, APPLICATION, 0);
+    return to.next - (struct trace_event *)out;
+}
+
+static struct trace_call call_record(const struct lane *lane, const struct file_call *row)
+{
+    int64_t enter = lane_ns(lane, row->enter), exit = lane_ns(lane, row->exit);
+    return (struct trace_call){
+        .enter = enter,
+        .exit = exit,
+        .sent = (int64_t)row->sent,
+        .received = (int64_t)row->received,
+        .comm = lane_communicator_index(lane, row->comm),
+        .peer = lane_world(lane, row->comm, row->peer),
+        .tag = row->tag,
+        .call = lane_procedure(lane, row->call)->index,
+        .thread = lane->thread,
+        .count = 1,
+        .inside = exit - enter,
+    };
+}
+
+static struct trace_call poll_record(const struct lane *lane, const struct file_poll *row)
+{
+    int64_t enter = lane_ns(lane, row->enter);
+    return (struct trace_call){
+        .enter = enter,
+        .exit = lane_ns(lane, row->exit),
+        .comm = -1,
+        .peer = PEER_NONE,
+        .tag = -1,
+        .call = lane_procedure(lane, row->call)->index,
+        .thread = lane->thread,
+        .count = (int32_t)row->count,
+        .inside = lane_ns(lane, row->enter + row->inside) - enter,
+    };
+}
+
+int64_t expand_calls(const struct lane *lane, const void *calls, int64_t n_calls, const void *polls, int64_t n_polls,
+                     void *out)
+{
+    const struct file_call *call = calls;
+    const struct file_poll *poll = polls;
+    struct trace_call *to = out;
+    int64_t i = 0, j = 0;
+    while (i < n_calls || j < n_polls) {
+        int poll_first = j < n_polls && (i == n_calls || poll[j].enter <= call[i].enter);
+        *to++ = poll_first ? poll_record(lane, &poll[j++]) : call_record(lane, &call[i++]);
+    }
+    return n_calls + n_polls;
+}
+
+int64_t expand_requests(const struct lane *lane, const void *requests, int64_t n_requests, void *out)
+{
+    const struct file_request *row = requests;
+    struct trace_request *to = out;
+    for (int64_t i = 0; i < n_requests; i++, row++)
+        to[i] = (struct trace_request){
+            .posted = lane_ns(lane, row->posted),
+            .completed = row->completed ? lane_ns(lane, row->completed) : 0,
+            .bytes = (int64_t)row->bytes,
+            .comm = lane_communicator_index(lane, row->comm),
+            .peer = lane_world(lane, row->comm, row->peer),
+            .tag = row->tag,
+            .what = row->what,
+            .thread = row->thread,
+        };
+    return n_requests;
+}
