@@ -1,1 +1,30 @@
 """The reading side: `analyzer.open(path)` gives a `Trace`, every analysis is a function of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.errors import TracelibError
+from analyzer.sources.opening import open_trace as open
+from analyzer.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Trace", "TracelibError", "calls_frame", "open"]
+
+
+def calls_frame(trace: Trace, rank: int) -> pandas.DataFrame:
+    """All calls of one rank as a pandas DataFrame: the columns of `analyzer.trace.CALL`, with procedure names.
+
+    Holds the whole rank in memory; `trace.calls(rank, begin, end)` gives a window of time.
+    """
+    import numpy as np
+    import pandas
+
+    from analyzer.trace import CALL
+
+    calls = np.concatenate([np.zeros(0, CALL), *trace.calls(rank)])
+    frame = pandas.DataFrame(calls)
+    frame["call"] = pandas.Categorical.from_codes(calls["call"], list(trace.procedures))
+    return frame

@@ -1,0 +1,97 @@
+"""The command `analyze`: picks the subcommand, and turns every error into one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from difflib import get_close_matches
+from pathlib import Path
+
+import click
+
+from analyzer.commands.check import check
+from analyzer.commands.common import Session
+from analyzer.commands.dim import dim
+from analyzer.commands.efficiency import efficiency_command
+from analyzer.commands.info import info
+from analyzer.commands.look import look
+from analyzer.commands.prv import prv
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team, team
+
+GRACE_S = 1.0
+"""How long the other processes of a team leave it to the first to report an error that all have met."""
+
+
+class FileOrCommand(click.Group):
+    """A group whose first argument may be a file: then it is that of `look`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
+        if args and args[0] not in self.commands and args[0] not in own:
+            self._check_name(args[0])
+            args = ["look", *args]
+        return super().parse_args(ctx, args)
+
+    def _check_name(self, name: str) -> None:
+        """A mistyped command is not a missing file."""
+        close = get_close_matches(name, self.commands, n=1)
+        if close and not Path(name).exists():
+            raise TracelibError(f"{name}: no such file or command", f"did you mean `analyze {close[0]}`?")
+
+
+@click.group(cls=FileOrCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="tracelib", prog_name="analyze")
+def analyze() -> None:
+    """Say where the time of an MPI program went.
+
+    \b
+    analyze FILE             print a first look, write .prv, .pcf, .row and .dim
+    analyze COMMAND FILE     one thing only
+
+    FILE is run.h5, a folder run.ranks, or a Paraver trace (.prv, .prv.gz).
+    `mpirun -n N analyze FILE` shares the work among N processes.
+    """
+
+
+for _command in (look, info, check, efficiency_command, prv, dim):
+    analyze.add_command(_command)
+look.hidden = True
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run `analyze` with these arguments (default: the command line's); returns the exit code."""
+    members = team()
+    try:
+        analyze.main(arguments, "analyze", standalone_mode=False, obj=Session(members))
+        return 0
+    except click.exceptions.Exit as request:
+        return request.exit_code
+    except click.ClickException as error:
+        if members.rank == 0:
+            error.show()
+        return error.exit_code
+    except TracelibError as error:
+        text = f"Error: {error}" + (f" ({error.hint})" if error.hint else "")
+        _fail(members, text)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return 130
+
+
+def _fail(members: Team, text: str) -> None:
+    """One process speaks for all; then those that wait for this one are ended too."""
+    if members.rank:
+        time.sleep(GRACE_S)
+    else:
+        click.echo(text, err=True)
+    members.abort()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+"""`analyze check`: is the file whole?"""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.commands.common import Session, common_options, file_argument, is_imported
+from analyzer.metrics.consistency import findings
+from analyzer.sources.counts import count_findings
+from analyzer.sources.opening import open_trace
+
+
+@click.command("check", short_help="Is the trace whole?")
+@file_argument
+@common_options(as_json=True)
+@click.pass_context
+def check(context: click.Context, file: str, as_json: bool, quiet: bool) -> None:
+    """Verify that FILE is readable, ordered, matched, consistent in its counts, and that nothing was lost.
+
+    Each finding is one line. The exit code is 0 if there is none, else 1.
+    """
+    session: Session = context.obj
+    session.quiet = quiet
+    trace = open_trace(file, session.team)
+    try:
+        with session.step(f"Checking {file}"):
+            found = findings(trace, session.team)
+            if not is_imported(trace):
+                found += count_findings(file)
+        if as_json:
+            session.print_json({"file": str(trace.path), "good": not found, "findings": found})
+        else:
+            for line in found:
+                session.say(line)
+            if not found:
+                session.say(f"{trace.path}: good, {trace.size} ranks")
+    finally:
+        trace.close()
+    if found:
+        context.exit(1)

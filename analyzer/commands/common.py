@@ -1,0 +1,149 @@
+"""What all subcommands share: options, printing by one process only, progress, names of output files."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
+from analyzer.trace import Trace
+
+PIPE_WIDTH = 80
+WIDEST = 100
+
+
+@dataclass
+class Session:
+    """One invocation: its processes, and whether it should be silent."""
+
+    team: Team
+    quiet: bool = False
+
+    @property
+    def speaks(self) -> bool:
+        """Only one process prints."""
+        return self.team.rank == 0
+
+    def print(self, render: Callable[[Console], None]) -> None:
+        """Rich output: colours and the terminal's width on a terminal, plain text of 80 columns in a pipe."""
+        if not self.speaks:
+            return
+        if sys.stdout.isatty():
+            render(Console(width=min(Console().width, WIDEST), highlight=False))
+            return
+        text = io.StringIO()
+        render(Console(file=text, width=PIPE_WIDTH, highlight=False, no_color=True, force_terminal=False))
+        click.echo("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+
+    def print_json(self, data: Any) -> None:
+        """One JSON document on standard output."""
+        if self.speaks:
+            click.echo(json.dumps(data, indent=2))
+
+    def say(self, text: str) -> None:
+        """A line on standard output, unless the user asked for silence."""
+        if self.speaks and not self.quiet:
+            click.echo(text)
+
+    @contextmanager
+    def step(self, label: str) -> Iterator[None]:
+        """Show what is being done, on a terminal only."""
+        console = Console(stderr=True)
+        if self.speaks and not self.quiet and console.is_terminal:
+            with console.status(label):
+                yield
+        else:
+            yield
+
+
+def common_options(*, as_json: bool = False, output: str = "") -> Callable:
+    """--json, -o/--output with its help text, -f/--force, -q/--quiet; a command takes those it can serve."""
+
+    def decorate(command: Callable) -> Callable:
+        command = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")(command)
+        if output:
+            command = click.option(
+                "-f", "--force", is_flag=True, help="Replace an existing file even if it is no trace."
+            )(command)
+            command = click.option("-o", "--output", type=click.Path(), help=output)(command)
+        if as_json:
+            command = click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")(command)
+        return command
+
+    return decorate
+
+
+file_argument = click.argument("file", type=click.Path())
+
+
+def stem(path: Path) -> str:
+    """The name of a trace without its endings: run.h5, run.ranks, run.prv.gz are all "run"."""
+    name = path.resolve().name if path.name in ("", ".", "..") else path.name
+    name = name.removesuffix(".gz")
+    for ending in (".h5", ".prv", ".ranks", ".dim"):
+        name = name.removesuffix(ending)
+    return name
+
+
+def output_base(trace_path: Path, output: str | None, endings: tuple[str, ...] = ()) -> Path:
+    """Path without ending for the derived files: beside the trace, or as -o says (a folder, or a name)."""
+    if not output:
+        return trace_path.parent / stem(trace_path)
+    chosen = Path(output)
+    if chosen.is_dir():
+        return chosen / stem(trace_path)
+    for ending in endings:
+        if chosen.name.endswith(ending) and chosen.name != ending:
+            return chosen.with_name(chosen.name.removesuffix(ending))
+    return chosen
+
+
+def is_imported(trace: Trace) -> bool:
+    """Whether the trace was made by another tool."""
+    return trace.flush_mode == "keep"
+
+
+def check_writable(path: Path, trace: Trace, force: bool) -> None:
+    """Raise TracelibError if writing `path` would destroy what was read, or a file that is none of ours."""
+    if any(_same(path, read) for read in files_read(trace)):
+        raise TracelibError(f"{path} is part of the trace that is read", "name another output with -o NAME")
+    if path.is_dir():
+        raise TracelibError(f"{path} is a folder", "name another output with -o NAME")
+    if not force and path.is_file() and not _is_derived(path):
+        raise TracelibError(f"{path} exists and is not a {path.suffix} file", "name another output, or use --force")
+
+
+def files_read(trace: Trace) -> list[Path]:
+    """The files behind a trace that stand beside it."""
+    path = Path(trace.path)
+    if not is_imported(trace):
+        return [path]
+    base = path.parent / stem(path)
+    return [path, base.with_name(base.name + ".pcf"), base.with_name(base.name + ".row")]
+
+
+def _same(path: Path, other: Path) -> bool:
+    return path.exists() and other.exists() and path.samefile(other)
+
+
+_BEGINNINGS = {".prv": (b"#Paraver",), ".dim": (b"#DIMEMAS",), ".pcf": (b"DEFAULT_OPTIONS", b"#"), ".row": (b"LEVEL",)}
+
+
+def _is_derived(path: Path) -> bool:
+    """An empty file, or one that begins as files of its kind do."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(32).lstrip()
+    except OSError as error:
+        raise TracelibError(f"cannot read {path}: {error.strerror}", "name another output with -o NAME") from error
+    return not begin or begin.startswith(_BEGINNINGS.get(path.suffix, (b"",)))

@@ -1,0 +1,32 @@
+"""`analyze dim`: a Dimemas trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from analyzer.commands.common import Session, common_options, file_argument, output_base
+from analyzer.commands.write import left_out_text, write_dimemas
+from analyzer.sources.opening import open_trace
+
+
+@click.command("dim", short_help="Write a Dimemas trace.")
+@file_argument
+@common_options(output="Name of the trace, with or without .dim, or a folder for it.")
+@click.pass_obj
+def dim(session: Session, file: str, output: str | None, force: bool, quiet: bool) -> None:
+    """Write FILE as a Dimemas trace, NAME.dim: bursts and messages, ready to be replayed on another machine.
+
+    Time spent flushing the tracer's buffer is no computation and left out of our own runs; a Paraver trace
+    keeps it, as prv2dim does.
+    """
+    session.quiet = quiet
+    trace = open_trace(file, session.team)
+    try:
+        report = write_dimemas(trace, output_base(Path(file), output, (".dim",)), session, force)
+        session.say(str(report.path))
+        if note := left_out_text(report):
+            session.say(note)
+    finally:
+        trace.close()

@@ -1,0 +1,29 @@
+"""`analyze info`: the first look without writing anything."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.commands.common import Session, common_options, file_argument
+from analyzer.report.as_json import summary_json
+from analyzer.report.look import print_look
+from analyzer.report.summary import summarize
+from analyzer.sources.opening import open_trace
+
+
+@click.command("info", short_help="The first look, writing nothing.")
+@file_argument
+@common_options(as_json=True)
+@click.pass_obj
+def info(session: Session, file: str, as_json: bool, quiet: bool) -> None:
+    """Print what `analyze FILE` prints, and write nothing."""
+    session.quiet = quiet
+    trace = open_trace(file, session.team)
+    try:
+        summary = summarize(trace, session.team, session.step)
+        if as_json:
+            session.print_json(summary_json(summary))
+        elif not quiet:
+            session.print(lambda console: print_look(summary, console))
+    finally:
+        trace.close()

@@ -1,0 +1,66 @@
+"""`analyze FILE`: the first look, and the files that other tools read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from analyzer.commands.common import Session, common_options, file_argument, is_imported, output_base
+from analyzer.commands.write import left_out_text, write_dimemas, write_paraver
+from analyzer.errors import TracelibError
+from analyzer.report.as_json import summary_json
+from analyzer.report.look import print_files, print_look
+from analyzer.report.summary import summarize
+from analyzer.sources.opening import open_trace
+from analyzer.trace import Trace
+
+
+@click.command("look", short_help="A first look, and the files for other tools.")
+@file_argument
+@common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
+@click.pass_obj
+def look(session: Session, file: str, as_json: bool, output: str | None, force: bool, quiet: bool) -> None:
+    """Print a first look at FILE, and write NAME.prv, .pcf, .row and .dim beside it.
+
+    FILE is run.h5, a folder run.ranks, or a Paraver trace (.prv, .prv.gz). Of a Paraver trace only the .dim
+    is written, unless -o names the others.
+    """
+    session.quiet = quiet
+    trace = open_trace(file, session.team)
+    try:
+        summary = summarize(trace, session.team, session.step)
+        if not (quiet or as_json):
+            session.print(lambda console: print_look(summary, console))
+        failure, written, notes = _write_all(trace, file, output, force, session)
+        if as_json:
+            session.print_json(summary_json(summary) | {"files": [str(path) for path in written]})
+        elif not quiet:
+            session.print(lambda console: print_files(written, _next(written), notes, console))
+        if failure:
+            raise failure
+    finally:
+        trace.close()
+
+
+def _write_all(
+    trace: Trace, file: str, output: str | None, force: bool, session: Session
+) -> tuple[TracelibError | None, list[Path], list[str]]:
+    """Write the derived files; what went wrong is returned, since the look is worth printing all the same."""
+    base = output_base(Path(file), output, (".prv", ".dim"))
+    written: list[Path] = []
+    try:
+        if output or not is_imported(trace):
+            written += write_paraver(trace, base, session, force)
+        report = write_dimemas(trace, base, session, force)
+    except TracelibError as error:
+        return error, written, []
+    note = left_out_text(report)
+    return None, [*written, report.path], [note] if note else []
+
+
+def _next(written: list[Path]) -> str:
+    if not written:
+        return ""
+    prv = [path for path in written if path.suffix == ".prv"]
+    return f"wxparaver {prv[0]}" if prv else f"Dimemas -S 32K {written[0]} MACHINE.cfg"

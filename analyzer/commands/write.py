@@ -1,0 +1,42 @@
+"""Writing the derived files of a trace, for the commands that do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analyzer.commands.common import Session, check_writable
+from analyzer.trace import Trace
+from analyzer.writers.dim import DimReport, write_dim
+from analyzer.writers.pcf import write_pcf
+from analyzer.writers.prv import write_prv
+from analyzer.writers.row import write_row
+
+
+def write_paraver(trace: Trace, base: Path, session: Session, force: bool) -> list[Path]:
+    """BASE.prv, BASE.pcf and BASE.row; returns their paths. Collective over the team."""
+    paths = [base.with_name(base.name + ending) for ending in (".prv", ".pcf", ".row")]
+    for path in paths:
+        check_writable(path, trace, force)
+    with session.step(f"Writing {paths[0]}"):
+        write_prv(trace, paths[0], session.team)
+    if session.team.rank == 0:
+        write_pcf(trace, paths[1])
+        write_row(trace, paths[2])
+    session.team.barrier()
+    return paths
+
+
+def write_dimemas(trace: Trace, base: Path, session: Session, force: bool) -> DimReport:
+    """BASE.dim. Collective over the team."""
+    path = base.with_name(base.name + ".dim")
+    check_writable(path, trace, force)
+    with session.step(f"Writing {path}"):
+        return write_dim(trace, path, session.team)
+
+
+def left_out_text(report: DimReport) -> str:
+    """What the .dim file does not hold, as a line for the user; "" if nothing."""
+    if not report.left_out:
+        return ""
+    calls = ", ".join(f"{count} {name}" for name, count in report.left_out.items())
+    return f"{report.path.name} leaves out what Dimemas has no record for: {calls}"

@@ -1,0 +1,125 @@
+"""The summary as plain data for `--json`: seconds, bytes and fractions under stable names."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from analyzer.metrics.efficiency import Efficiency
+from analyzer.metrics.messages import Messages
+from analyzer.metrics.profile import Profile
+from analyzer.report.summary import Summary
+from analyzer.trace import Communicator
+
+
+def summary_json(summary: Summary) -> dict[str, Any]:
+    """What `analyze info --json` prints."""
+    trace, bursts = summary.trace, summary.bursts
+    names = [communicator_name(c) for c in trace.communicators]
+    useful = summary.useful.by_rank()
+    return {
+        "file": str(trace.path),
+        "command": trace.command,
+        "ranks": trace.size,
+        "nodes": list(trace.nodes),
+        "runtime_s": trace.duration_ns / 1e9,
+        "useful_s": {"total": float(useful.sum()) / 1e9, **_spread(useful)},
+        "mpi_s": {"total": float(summary.profile.mpi_ns().sum()) / 1e9, **_spread(summary.profile.mpi_ns())},
+        "efficiency": efficiency_json(summary.efficiency),
+        "bursts": {
+            "count": bursts.count,
+            "time_s": bursts.time_ns / 1e9,
+            "mean_s": bursts.mean_ns / 1e9,
+            "max_s": bursts.longest_ns / 1e9,
+            "percentiles_s": {str(p): ns / 1e9 for p, ns in bursts.percentiles_ns.items()},
+        },
+        "calls": _calls(summary.profile),
+        "collectives": [
+            {
+                "communicator": names[c.comm],
+                "size": len(trace.communicators[c.comm].members),
+                "call": c.procedure,
+                "count": c.calls,
+                "time_s": c.time_ns / 1e9,
+                "sent_bytes": c.sent,
+                "received_bytes": c.received,
+            }
+            for c in summary.collectives
+        ],
+        "messages": _messages(summary.messages),
+        "matrix": {
+            "ranks_a_block": summary.messages.ranks_a_block,
+            "count": summary.messages.matrix_count.tolist(),
+            "bytes": summary.messages.matrix_bytes.tolist(),
+        },
+        "flushes": {
+            "count": int(summary.flushes.count.sum()),
+            "time_s": float(summary.flushes.time_ns.sum()) / 1e9,
+            "mode": trace.flush_mode,
+        },
+        "unmatched": [asdict(u) for u in summary.unmatched],
+        "problems": [{"rank": p.rank if p.rank >= 0 else None, "text": p.text} for p in trace.problems],
+    }
+
+
+def efficiency_json(efficiency: Efficiency) -> dict[str, float | None]:
+    """The factors as fractions, and the runtime that they refer to."""
+    return {
+        "parallel_efficiency": efficiency.parallel_efficiency,
+        "load_balance": efficiency.load_balance,
+        "communication_efficiency": efficiency.communication_efficiency,
+        "runtime_s": efficiency.runtime_ns / 1e9,
+    }
+
+
+def communicator_name(communicator: Communicator) -> str:
+    """Its name, else "communicator 3"."""
+    return communicator.name or f"communicator {communicator.id}"
+
+
+def _spread(ns: np.ndarray) -> dict[str, float]:
+    if not len(ns):
+        return {"mean": 0.0, "max": 0.0, "min": 0.0}
+    return {"mean": float(ns.mean()) / 1e9, "max": int(ns.max()) / 1e9, "min": int(ns.min()) / 1e9}
+
+
+def _calls(profile: Profile) -> dict[str, dict[str, Any]]:
+    return {
+        profile.procedures[p]: {
+            "count": int(profile.count[:, p].sum()),
+            "time_s": int(profile.inside_ns[:, p].sum()) / 1e9,
+            "sent_bytes": int(profile.sent[:, p].sum()),
+            "received_bytes": int(profile.received[:, p].sum()),
+            "per_rank": {
+                "count": _plain_spread(profile.count[:, p]),
+                "time_s": _spread(profile.inside_ns[:, p]),
+                "sent_bytes": _plain_spread(profile.sent[:, p]),
+                "received_bytes": _plain_spread(profile.received[:, p]),
+            },
+        }
+        for p in profile.by_time()
+    }
+
+
+def _plain_spread(values: np.ndarray) -> dict[str, float]:
+    return {"mean": float(values.mean()), "max": int(values.max()), "min": int(values.min())}
+
+
+def _messages(messages: Messages) -> dict[str, Any]:
+    used = np.flatnonzero(messages.size_count).tolist()
+    return {
+        "count": messages.count,
+        "bytes": messages.bytes,
+        "sizes": [
+            {
+                "from_bytes": 1 << (k - 1) if k else 0,
+                "to_bytes": (1 << k) - 1,
+                "count": int(messages.size_count[k]),
+                "bytes": int(messages.size_bytes[k]),
+            }
+            for k in used
+        ],
+        "received_before_sent": messages.backwards,
+    }

@@ -1,0 +1,115 @@
+"""The first look: what an expert reads from a run before anything else, on one or two screens of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from analyzer.report import findings, tables, units
+from analyzer.report.summary import Summary
+
+
+def print_look(summary: Summary, console: Console) -> None:
+    """Print everything that there is to say about a run; sections without content are left out."""
+    _print_run(summary, console)
+    _section(console, "Where the time went", tables.time_table(summary))
+    if summary.bursts.count:
+        console.print(Padding(Text(findings.bursts(summary)), (0, 0, 0, 2)))
+    _print_efficiencies(summary, console)
+    if summary.profile.count.any():
+        _section(
+            console,
+            "MPI calls (time, share of the run, bytes and their mean; time by rank)",
+            tables.calls_table(summary),
+        )
+    else:
+        console.print("\nNo MPI calls.")
+    if summary.collectives:
+        _section(console, "Collective operations", tables.collectives_table(summary))
+    _print_messages(summary, console)
+    if summary.flushes.count.any():
+        _lines(console, "Flushes of the trace buffer", [findings.flushes(summary)])
+    if summary.unmatched:
+        _lines(console, "Unmatched messages", findings.unmatched(summary))
+    problems = findings.problems(summary)
+    if problems:
+        _lines(console, "Problems", problems)
+
+
+def print_files(written: Sequence[Path], next_command: str, notes: Iterable[str], console: Console) -> None:
+    """The files made from the trace, what they could not hold, and what to type next."""
+    if written:
+        _lines(console, "Written", [", ".join(map(str, written)), *notes])
+        console.print(Text.assemble("\nNext: ", (next_command, "bold")), soft_wrap=True)
+
+
+def _print_run(summary: Summary, console: Console) -> None:
+    trace = summary.trace
+    console.print(Text(str(trace.path), style="bold"), soft_wrap=True)
+    if trace.command:
+        console.print(Text(trace.command), soft_wrap=True)
+    hosts = ", ".join(trace.nodes[:4]) + (", ..." if len(trace.nodes) > 4 else "")
+    parts = [
+        units.plural(trace.size, "rank"),
+        units.plural(len(trace.nodes), "node") + (f" ({hosts})" if hosts else ""),
+    ]
+    parts.append(units.time(trace.duration_ns))
+    if trace.date:
+        parts.append(f"{trace.date:%Y-%m-%d %H:%M}")
+    console.print(", ".join(parts))
+
+
+def _print_efficiencies(summary: Summary, console: Console) -> None:
+    efficiency = summary.efficiency
+    if efficiency.parallel_efficiency is None:
+        console.print("\nNo computation was recorded, so there is nothing to be efficient at.")
+        return
+    grid = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=False)
+    grid.add_column(no_wrap=True)
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column()
+    for name, value, sentence in (
+        ("Parallel efficiency", efficiency.parallel_efficiency, findings.parallel_efficiency(summary)),
+        ("= Load balance", efficiency.load_balance, findings.load_balance(summary)),
+        ("x Communication eff.", efficiency.communication_efficiency, findings.communication_efficiency(summary)),
+    ):
+        grid.add_row(name, Text(units.percent(value or 0.0), style=_colour(value or 0.0)), sentence)
+    _section(console, "Efficiency", grid)
+
+
+def _print_messages(summary: Summary, console: Console) -> None:
+    messages = summary.messages
+    if not messages.count:
+        if summary.trace.size > 1 and summary.profile.count.any():
+            console.print("\nNo point-to-point messages.")
+        return
+    mean = units.size(messages.bytes / messages.count)
+    title = f"{units.plural(messages.count, 'message')}, {units.size(messages.bytes)}, {mean} on average"
+    _section(console, title, tables.sizes_table(messages))
+    width = messages.ranks_a_block
+    blocks = f", blocks of {width} ranks" if width > 1 else ""
+    _section(console, f"Who sends to whom ({tables.matrix_unit(messages)}{blocks})", tables.matrix_table(summary))
+
+
+def _colour(fraction: float) -> str:
+    if fraction >= 0.9:
+        return "green"
+    return "yellow" if fraction >= 0.7 else "red"
+
+
+def _section(console: Console, title: str, content: Table) -> None:
+    console.print()
+    console.print(Text(title, style="bold"))
+    console.print(Padding(content, (0, 0, 0, 2)))
+
+
+def _lines(console: Console, title: str, lines: Iterable[str]) -> None:
+    console.print()
+    console.print(Text(title, style="bold"))
+    for line in lines:
+        console.print(Padding(Text(line), (0, 0, 0, 2)))

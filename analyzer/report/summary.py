@@ -1,0 +1,48 @@
+"""Everything that the first look shows, computed once and free of any formatting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from analyzer.metrics.bursts import Bursts, bursts
+from analyzer.metrics.collectives import Collective, collectives
+from analyzer.metrics.efficiency import Efficiency, efficiency
+from analyzer.metrics.flushes import Flushes, flushes
+from analyzer.metrics.messages import Messages, messages
+from analyzer.metrics.profile import Profile, profile
+from analyzer.metrics.useful import Useful, useful
+from analyzer.parallel import Team
+from analyzer.trace import Trace, Unmatched
+
+Step = Callable[[str], AbstractContextManager]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The results of all metrics of one trace."""
+
+    trace: Trace
+    profile: Profile
+    useful: Useful
+    flushes: Flushes
+    efficiency: Efficiency
+    bursts: Bursts
+    messages: Messages
+    collectives: list[Collective]
+    unmatched: list[Unmatched]
+
+
+def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()) -> Summary:
+    """All metrics of a trace; `step(label)` is entered around each, to show progress. Collective over the team."""
+    with step("Adding up calls"):
+        calls = profile(trace, team)
+    with step("Adding up computation"):
+        computed, lost = useful(trace, team), flushes(trace, team)
+        pieces = bursts(trace, team)
+    with step("Adding up messages"):
+        sent = messages(trace, team)
+        groups = collectives(trace, team)
+    factors = efficiency(trace, computed, lost)
+    return Summary(trace, calls, computed, lost, factors, pieces, sent, groups, trace.unmatched())

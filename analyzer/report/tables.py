@@ -1,0 +1,153 @@
+"""The tables of the first look; each function takes a summary and gives something rich can print."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.table import Table
+
+from analyzer.metrics.messages import Messages
+from analyzer.report import units
+from analyzer.report.summary import Summary
+from analyzer.trace import Communicator
+
+MOST_CALLS = 15
+MOST_SIZES = 12
+MOST_COLLECTIVES = 8
+WIDEST_IN_BYTES = 9
+"""Matrices with more blocks show shares of the whole instead of bytes."""
+
+
+def _table(*columns: str) -> Table:
+    """Left-aligned first column, numbers to the right, no lines."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim", expand=False)
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if index else "left", no_wrap=True, overflow="ellipsis")
+    return table
+
+
+def time_table(summary: Summary) -> Table:
+    """Where the time of all ranks went, and the ranks with least and most of it."""
+    trace = summary.trace
+    whole = trace.duration_ns * len(summary.useful.time_ns)
+    parts = {
+        "Computing": summary.useful.by_rank(),
+        "In MPI": summary.profile.mpi_ns(),
+    }
+    if trace.flush_mode == "subtract":
+        parts["Flushing the trace"] = summary.flushes.time_ns
+    rest = trace.duration_ns * np.asarray(trace.threads, np.int64) - sum(parts.values())
+    if rest.sum() > whole * 0.0005:
+        parts["Elsewhere"] = rest
+    table = _table("", "share", "total", "mean", "least", "on rank", "most", "on rank")
+    for name, ns in parts.items():
+        if not ns.any():
+            continue
+        low, high = int(ns.argmin()), int(ns.argmax())
+        table.add_row(
+            name,
+            units.percent(ns.sum() / whole) if whole else "",
+            units.time(int(ns.sum())),
+            units.time(float(ns.mean())),
+            *(units.time(int(ns[low])), str(low)),
+            *(units.time(int(ns[high])), str(high)),
+        )
+    return table
+
+
+def calls_table(summary: Summary) -> Table:
+    """The procedures by time, and how it spreads over the ranks."""
+    profile = summary.profile
+    whole = summary.trace.duration_ns * summary.trace.size
+    table = _table("MPI_", "time", "of run", "calls", "bytes", "mean", "least", "mean", "most")
+    order = profile.by_time()
+    for p in order[:MOST_CALLS]:
+        ns, number = profile.inside_ns[:, p], int(profile.count[:, p].sum())
+        moved = max(int(profile.sent[:, p].sum()), int(profile.received[:, p].sum()))
+        table.add_row(
+            profile.procedures[p].removeprefix("MPI_"),
+            units.time(int(ns.sum()), ""),
+            units.percent(ns.sum() / whole).replace(" ", "") if whole else "",
+            units.count(number),
+            *((units.size(moved, ""), units.size(moved / number, "")) if moved else ("-", "-")),
+            *(units.time(float(t), "") for t in (ns.min(), ns.mean(), ns.max())),
+        )
+    if len(order) > MOST_CALLS:
+        rest = sum(int(profile.inside_ns[:, p].sum()) for p in order[MOST_CALLS:])
+        table.add_row(f"{len(order) - MOST_CALLS} more", units.time(rest, ""))
+    return table
+
+
+def collectives_table(summary: Summary) -> Table:
+    """Collective operations by communicator."""
+    table = _table("MPI_", "on", "ranks", "time", "calls", "bytes sent")
+    for c in summary.collectives[:MOST_COLLECTIVES]:
+        communicator = summary.trace.communicators[c.comm]
+        table.add_row(
+            c.procedure.removeprefix("MPI_"),
+            _short_name(communicator, summary.trace.size),
+            str(len(communicator.members)),
+            units.time(c.time_ns),
+            units.count(c.calls),
+            units.size(c.sent) if c.sent else "-",
+        )
+    return table
+
+
+def _short_name(communicator: Communicator, ranks: int) -> str:
+    if communicator.id == 1 and len(communicator.members) == ranks:
+        return "world"
+    return communicator.name.removeprefix("MPI_") or f"communicator {communicator.id}"
+
+
+def size_rows(messages: Messages) -> list[tuple[str, int, int]]:
+    """(range of sizes, messages, bytes), neighbouring powers of two joined until they fit a table."""
+    used = np.flatnonzero(messages.size_count)
+    step = 1
+    while len(set(((used + step - 1) // step).tolist())) > MOST_SIZES:
+        step *= 2
+    rows = []
+    for group in sorted(set(((used + step - 1) // step).tolist())):
+        classes = slice(max(0, (group - 1) * step + 1), group * step + 1)
+        low, high = 1 << max(0, (group - 1) * step), (1 << group * step) - 1
+        label = (
+            "0 B" if group == 0 else units.size(low) if low == high else f"{units.size(low)} to {units.size(high + 1)}"
+        )
+        rows.append((label, int(messages.size_count[classes].sum()), int(messages.size_bytes[classes].sum())))
+    return rows
+
+
+def sizes_table(messages: Messages) -> Table:
+    """How many messages of which sizes."""
+    table = _table("size", "messages", "of all", "bytes", "of all")
+    for label, count, size in size_rows(messages):
+        share = units.percent(size / messages.bytes) if messages.bytes else "-"
+        table.add_row(label, units.count(count), units.percent(count / messages.count), units.size(size), share)
+    return table
+
+
+def matrix_table(summary: Summary) -> Table:
+    """The communication matrix, ranks in blocks where there are many: bytes, or shares, or numbers of messages."""
+    messages = summary.messages
+    cells = messages.matrix_bytes if messages.bytes else messages.matrix_count
+    width, n = messages.ranks_a_block, len(cells)
+    names = [str(b * width) if width == 1 else f"{b * width}+" for b in range(n)]
+    table = _table("from \\ to", *names)
+    whole = cells.sum()
+    for name, row in zip(names, cells, strict=True):
+        table.add_row(name, *(_cell(int(v), whole, n, messages.bytes > 0) for v in row))
+    return table
+
+
+def matrix_unit(messages: Messages) -> str:
+    """What a cell of the matrix shows."""
+    if len(messages.matrix_bytes) > WIDEST_IN_BYTES:
+        return f"% of all {'bytes' if messages.bytes else 'messages'}"
+    return "bytes" if messages.bytes else "messages"
+
+
+def _cell(value: int, whole: int, blocks: int, is_bytes: bool) -> str:
+    if value == 0:
+        return "."
+    if blocks > WIDEST_IN_BYTES:
+        return f"{100 * value / whole:.0f}" if 200 * value >= whole else "+"
+    return units.size(value, "") if is_bytes else units.count(value)

@@ -1,0 +1,57 @@
+"""Numbers as people read them: three digits and a unit."""
+
+from __future__ import annotations
+
+_TIMES = ((3_600_000_000_000, "h"), (60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"))
+_COUNTS = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+_LONGEST_SECONDS_NS = 600_000_000_000
+_LONGEST_PLAIN_COUNT = 99_999
+
+
+def _three_digits(value: float) -> str:
+    if value >= 99.95:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def time(ns: float, space: str = " ") -> str:
+    """Nanoseconds: "1.23 s", "45.6 us", "0 s"; seconds up to ten minutes."""
+    if ns == 0:
+        return f"0{space}s"
+    for size, unit in _TIMES:
+        if unit in ("h", "min") and ns < _LONGEST_SECONDS_NS:
+            continue
+        if ns >= size * 0.9995:
+            return f"{_three_digits(ns / size)}{space}{unit}"
+    return f"{ns:.0f}{space}ns"
+
+
+def size(size_bytes: float, space: str = " ") -> str:
+    """Bytes: "12 B", "1.50 KiB", "3.00 GiB"; without a space the short form "12", "1.50K", "3.00G"."""
+    for power, unit in ((50, "P"), (40, "T"), (30, "G"), (20, "M"), (10, "K")):
+        if size_bytes >= 2**power * 0.9995:
+            return f"{_three_digits(size_bytes / 2**power)}{space}{unit}{'iB' if space else ''}"
+    return f"{size_bytes:.0f}{space}B" if space else f"{size_bytes:.0f}"
+
+
+def count(number: float) -> str:
+    """A whole number up to 99999 as it is, else "1.23M"."""
+    if number <= _LONGEST_PLAIN_COUNT:
+        return f"{number:.0f}"
+    for power, unit in _COUNTS:
+        if number >= power * 0.9995:
+            return f"{_three_digits(number / power)}{unit}"
+    return f"{number:.0f}"
+
+
+def percent(fraction: float) -> str:
+    """A fraction: "62.1 %", "<0.1 %"; never "100.0 %" for less than all of it."""
+    if 0 < fraction < 0.0005:
+        return "<0.1 %"
+    text = f"{100 * fraction:.1f} %"
+    return ">99.9 %" if fraction < 1 and text == "100.0 %" else text
+
+
+def plural(number: int, noun: str, many: str = "") -> str:
+    """ "1 rank", "3 ranks", "2 matrices"."""
+    return f"{count(number)} {noun if number == 1 else many or noun + 's'}"

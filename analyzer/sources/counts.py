@@ -1,0 +1,45 @@
+"""Compares what a rank file says of itself with what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analyzer.sources.findings import find_ranks
+from analyzer.sources.rankfile import RankFile
+from tracelib import schema
+
+
+def count_findings(path: str) -> list[str]:
+    """Rank files whose blocks do not name exactly the rows of their tables, a line each."""
+    files = find_ranks(path).files
+    try:
+        return [line for file in files for line in _of_file(file)]
+    finally:
+        for file in files:
+            file.close()
+
+
+def _of_file(file: RankFile) -> Iterator[str]:
+    for position, table in enumerate(schema.BUFFERED):
+        first = file.blocks["first"][:, position].astype(np.int64)
+        count = file.blocks["count"][:, position].astype(np.int64)
+        order = np.argsort(first[count > 0])
+        begins, ends = first[count > 0][order], (first + count)[count > 0][order]
+        length = file.lengths[table]
+        expected = np.concatenate(([0], ends))
+        if not np.array_equal(np.concatenate((begins, [length])), expected):
+            yield f"rank {file.rank}: table {table} has {length} rows, its blocks name {int(count.sum())}"
+    flushes = int((file.blocks["flags"] == 1).sum())
+    tagged = _flush_begins(file)
+    if tagged != flushes:
+        yield f"rank {file.rank}: {flushes} blocks were flushed, {tagged} flushes are tagged"
+
+
+def _flush_begins(file: RankFile) -> int:
+    total = 0
+    for first in range(0, file.lengths["events"], 1 << 16):
+        events = file.read("events", first, min(first + (1 << 16), file.lengths["events"]))
+        total += int(((events["type"] == schema.FLUSH_TYPE) & (events["value"] == 1)).sum())
+    return total

@@ -1,0 +1,70 @@
+"""Opens a trace of any kind, told apart by its contents and not by its name."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from pathlib import Path
+
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
+from analyzer.trace import Trace
+
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_GZIP = b"\x1f\x8b"
+_PARAVER = b"#Paraver"
+_DIMEMAS = b"#DIMEMAS"
+_EXPECTED = "expected run.h5, the folder run.ranks, or a Paraver trace (.prv, .prv.gz)"
+
+
+def open_trace(path: str | os.PathLike[str], team: Team | None = None) -> Trace:
+    """A `Trace` of a measured run (run.h5 or its folder run.ranks) or of a Paraver trace (.prv, .prv.gz).
+
+    Raises TracelibError with one clear line for a missing, unreadable, empty, truncated or foreign file.
+    """
+    path, team = Path(path), team or Team()
+    try:
+        if path.is_dir():
+            return _open_folder(path, team)
+        begin = _first_bytes(path)
+        if begin.startswith(_HDF5):
+            from analyzer.sources.run import open_run
+
+            return open_run(path, team)
+        if begin.startswith(_PARAVER):
+            from analyzer.sources.paraver import open_prv
+
+            return open_prv(path, team)
+    except FileNotFoundError as error:
+        raise TracelibError(f"{path}: no such file", _EXPECTED) from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise TracelibError(f"{path} is a damaged or truncated gzip file") from error
+    except OSError as error:
+        raise TracelibError(f"cannot read {path}: {error.strerror or error}") from error
+    if not begin:
+        raise TracelibError(f"{path} is empty", _EXPECTED)
+    if begin.startswith(_DIMEMAS):
+        raise TracelibError(
+            f"{path} is a Dimemas trace, which holds no times of MPI calls",
+            "analyze the run.h5 or .prv that it was made from",
+        )
+    raise TracelibError(f"{path} is not a trace", _EXPECTED)
+
+
+def _open_folder(path: Path, team: Team) -> Trace:
+    if not any(path.glob("*.h5")):
+        raise TracelibError(f"{path} is a folder without rank files", _EXPECTED)
+    from analyzer.sources.run import open_run
+
+    return open_run(path, team)
+
+
+def _first_bytes(path: Path) -> bytes:
+    """The first bytes of a file, decompressed if it is gzip."""
+    with path.open("rb") as file:
+        begin = file.read(len(_PARAVER))
+    if not begin.startswith(_GZIP):
+        return begin
+    with gzip.open(path) as file:
+        return file.read(len(_PARAVER))
