@@ -12,8 +12,11 @@ def c_struct(name: str, dtype: np.dtype) -> str:
     for field in dtype.names:
         kind, offset = dtype.fields[field][:2]
         base, shape = kind.subdtype or (kind, ())
-        array = "".join(f"[{n}]" for n in shape)
-        lines.append(f"    {_C_TYPE[base.kind]}{8 * base.itemsize}_t {field}{array};")
+        if base.kind == "S":
+            lines.append(f"    char {field}[{base.itemsize}];")
+        else:
+            array = "".join(f"[{n}]" for n in shape)
+            lines.append(f"    {_C_TYPE[base.kind]}{8 * base.itemsize}_t {field}{array};")
         checks.append(f'_Static_assert(offsetof(struct {name}, {field}) == {offset}, "{name}.{field}");')
     return "\n".join([*lines, "};", *checks, ""])
 
@@ -21,7 +24,7 @@ def c_struct(name: str, dtype: np.dtype) -> str:
 def c_enum(enum) -> str:
     """An IntEnum as C constants ENUM_MEMBER."""
     members = "".join(f"    {enum.__name__.upper()}_{m.name} = {m.value},\n" for m in enum)
-    return f"enum {{\n{members}}};\n"
+    return f"enum {enum.__name__.lower()} {{\n{members}}};\n"
 
 
 def header(guard: str, *parts: str) -> str:

@@ -1,0 +1,59 @@
+"""Builds `libtrace.so`: generates its tables and wrappers, then one call of the C compiler."""
+
+import importlib.util
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from csrc.generate import links, standard, structs, template, wrappers  # noqa: E402
+
+RUNTIME = ROOT / "csrc" / "runtime"
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+
+
+def _schema():
+    """tracelib/schema.py by its file: the package itself is not needed to build."""
+    spec = importlib.util.spec_from_file_location("schema", ROOT / "tracelib" / "schema.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def generate(folder: Path) -> Path:
+    """Write schema.h, links.h and wrappers.c; return the last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    schema, procedures = _schema(), standard.procedures()
+    tables = {"call": schema.CALL, "request": schema.REQUEST, "poll": schema.POLL, "event": schema.EVENT}
+    tables |= {"block": schema.BLOCK, "clock": schema.CLOCK, "communicator": schema.COMMUNICATOR}
+    parts = [structs.c_struct(f"file_{name}", dtype) for name, dtype in tables.items()]
+    parts.append(structs.c_struct("spool_header", schema.SPOOL_HEADER))
+    parts += [structs.c_enum(e) for e in (schema.Peer, schema.What, schema.State)]
+    parts.append(f"enum {{ FLUSH_TYPE = {schema.FLUSH_TYPE}, SPOOL_HEADER_BYTES = {schema.SPOOL_HEADER_BYTES} }};")
+    parts.append(f'#define SPOOL_MAGIC "{schema.SPOOL_MAGIC.decode()}"\n')
+    parts.append(template.c_header(template.make(schema, [p.name for p in procedures]), schema))
+    (folder / "schema.h").write_text(structs.header("SCHEMA_H", *parts))
+    (folder / "links.h").write_text(links.c_header(*links.make(schema)))
+    source = folder / "wrappers.c"
+    source.write_text(wrappers.source(procedures))
+    return source
+
+
+def build(output: Path, generated: Path, extra: list[str] | None = None) -> None:
+    """Compile the runtime into `output` with $CC and $CFLAGS; `extra` flags for sanitizers."""
+    sources = [*sorted(RUNTIME.glob("*.c")), generate(generated)]
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    flags = ["-std=gnu11", "-O2", "-g", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-strict-aliasing", *WARNINGS]
+    flags += shlex.split(os.environ.get("CFLAGS", "")) + (extra or [])
+    includes = [f"-I{RUNTIME}", f"-I{generated}"]
+    output.parent.mkdir(parents=True, exist_ok=True)
+    command = [*compiler, *flags, *includes, "-o", str(output), *map(str, sources), "-ldl", "-lpthread"]
+    subprocess.run(command, check=True)
+
+
+if __name__ == "__main__":
+    build(ROOT / "tracelib" / "libtrace.so", ROOT / "build" / "generated", sys.argv[1:])

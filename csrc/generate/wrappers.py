@@ -1,0 +1,273 @@
+"""The wrappers of every MPI procedure, in C, in C with large counts, and in Fortran (mpi_x_, mpi_x_f08_).
+
+A wrapper is: find the real function, stamp, call it, stamp, hand the arguments to the function of
+csrc/runtime/decode.h that knows this kind of call (csrc/generate/semantics.py says which).
+"""
+
+from dataclasses import dataclass
+
+from csrc.generate import semantics
+from csrc.generate.standard import Procedure
+
+
+@dataclass(frozen=True)
+class Form:
+    """One language's form of a procedure: its symbol and how its arguments are read."""
+
+    procedure: Procedure
+    symbol: str
+    names: tuple[str, ...]  # of its arguments
+    language: str  # C, C_LARGE or FORTRAN
+    real_names: tuple[str, ...]
+    f08: bool = False
+
+    @property
+    def fortran(self) -> bool:
+        return self.language == "FORTRAN"
+
+    @property
+    def slot(self) -> str:
+        return f"SLOT_{self.symbol}"
+
+    def has(self, name: str) -> bool:
+        return name in self.names
+
+    def pick(self, *candidates: str) -> str:
+        """The first of these arguments that the procedure has."""
+        return next(n for n in candidates if n in self.names)
+
+    def integer(self, name: str) -> str:
+        return f"fortran_int({name})" if self.fortran else f"(int){name}"
+
+    def comm(self, name: str = "comm") -> str:
+        return f"abi_comm_f2c((int *){name})" if self.fortran else f"abi_value({name})"
+
+    def new_handle(self, name: str, kind: str) -> str:
+        """A handle that the call has written."""
+        return f"abi_{kind}_f2c((int *){name})" if self.fortran else f"abi_handle((void *){name})"
+
+    def ignored(self, name: str) -> str:
+        if self.fortran:
+            return f"abi_fortran_status_ignored({name})"
+        return f"{name} == abi.{'statuses' if name == 'array_of_statuses' else 'status'}_ignore"
+
+    def data(self, address: str, count: str, type_: str) -> str:
+        return f"(struct data){{{address}, {count}, {type_}, LANGUAGE_{self.language}}}"
+
+    def side(self, side: str) -> str:
+        """The struct data of the `send` or `recv` side of a collective."""
+        if self.has("buffer"):
+            return self.data("buffer", "count", "datatype") if side == "send" else "no_data()"
+        if not self.has(f"{side}buf"):
+            return "no_data()"
+        counts = [f"{side}counts", f"{side}count", "count", "recvcounts", "recvcount"]
+        types = [f"{side}types", f"{side}type", "datatype"]
+        return self.data(f"{side}buf", self.pick(*counts), self.pick(*types))
+
+
+def forms(p: Procedure) -> list[Form]:
+    """All symbols to define for a procedure."""
+    found = [Form(p, p.name, tuple(a.name for a in p.parameters), "C", (f"P{p.name}",))]
+    if p.large is not None:
+        found.append(Form(p, f"{p.name}_c", tuple(a.name for a in p.large), "C_LARGE", (f"P{p.name}_c",)))
+    if p.fortran is not None:
+        low = p.name.lower()
+        names = p.fortran + tuple(f"length{i}" for i in range(p.hidden_lengths))
+        found.append(Form(p, f"{low}_", names, "FORTRAN", (f"p{low}_", f"p{low}__", f"p{low}")))
+        found.append(Form(p, f"{low}_f08_", names, "FORTRAN", (f"p{low}_f08_", f"pmpir{low[3:]}_f08_", f"{low}_f08_"), f08=True))
+    return [f for f in found if f.symbol not in semantics.LEFT_OUT and p.name not in semantics.LEFT_OUT]
+
+
+def _send_data(f: Form) -> str:
+    return f.data(f.pick("buf", "sendbuf"), f.pick("count", "sendcount"), f.pick("datatype", "sendtype"))
+
+
+def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], list[str]]:
+    """Lines before the call, arguments replaced in it, lines after it."""
+    before: list[str] = []
+    replaced: dict[str, str] = {}
+
+    def own_status(n: str = "1") -> str:
+        name = "array_of_statuses" if f.has("array_of_statuses") else "status"
+        before.append(f"void *status_ = status_buffer(t, {name}, {f.ignored(name)}, {n});")
+        replaced[name] = "(word)status_"
+        return "status_"
+
+    def saved_handles(n: str, array: str = "array_of_requests") -> str:
+        before.append(f"const word *handles = save_handles(t, {array}, {n}, LANGUAGE_{f.language});")
+        return "handles"
+
+    base = "1" if f.fortran else "0"
+    flag = "*(int *)flag"
+    comm = f.comm() if f.has("comm") else "abi.comm_null"
+    message = "const word message_ = " + f.new_handle("message", "message") + ";"
+    match kind:
+        case "send":
+            after = [f"record_send(&f, {_send_data(f)}, {f.integer('dest')}, {f.integer('tag')}, {comm});"]
+        case "recv":
+            after = [f"record_recv(&f, {comm}, {own_status()});"]
+        case "sendrecv":
+            after = [
+                f"record_sendrecv(&f, {_send_data(f)}, {f.integer('dest')}, {f.integer('sendtag')}, {comm}, {own_status()});"
+            ]
+        case "isend" | "irecv" | "send_init" | "recv_init":
+            record = "record_post" if kind[0] == "i" else "record_persistent"
+            send = "send" in kind
+            peer = f.integer("dest" if send else "source")
+            after = [
+                f"{record}(&f, {'REQUEST_SEND' if send else 'REQUEST_RECV'}, "
+                f"{_send_data(f)}, {peer}, {f.integer('tag')}, {comm}, {f.new_handle('request', 'request')});"
+            ]
+        case "isendrecv":
+            after = [
+                f"record_isendrecv(&f, {_send_data(f)}, {f.integer('dest')}, {f.integer('sendtag')}, {comm}, "
+                f"{f.new_handle('request', 'request')});"
+            ]
+        case "start" | "startall":
+            array = "request" if kind == "start" else "array_of_requests"
+            n = "1" if kind == "start" else f.integer("count")
+            after = [f"record_start(&f, {saved_handles(n, array)}, {n});"]
+        case "wait" | "test":
+            handles = saved_handles("1", "request")
+            record = f"record_wait(&f, {handles}[0], {own_status()});"
+            after = [record] if kind == "wait" else [f"if ({flag} || f.result) {record}", "else record_poll(&f);"]
+        case "waitall" | "testall":
+            n = f.integer("count")
+            record = f"record_waitall(&f, {saved_handles(n)}, {n}, {own_status(n)});"
+            after = [record] if kind == "waitall" else [f"if ({flag} || f.result) {record}", "else record_poll(&f);"]
+        case "waitany" | "testany":
+            index = "*(int *)index" if f.has("index") else "*(int *)indx"
+            record = f"record_waitany(&f, {saved_handles(f.integer('count'))}, {index}, {base}, {own_status()});"
+            after = [record] if kind == "waitany" else [f"if ({flag} || f.result) {record}", "else record_poll(&f);"]
+        case "waitsome" | "testsome":
+            n = f.integer("incount")
+            record = (
+                f"record_waitsome(&f, {saved_handles(n)}, *(int *)outcount, (int *)array_of_indices, {base}, {own_status(n)});"
+            )
+            after = [record] if kind == "waitsome" else ["if (*(int *)outcount == 0 && !f.result) record_poll(&f);", f"else {record}"]
+        case "poll_only":
+            after = [f"if ({flag} || f.result) record_timed(&f, abi.comm_null);", "else record_poll(&f);"]
+            if f.has("outcount"):
+                after[0] = "if (*(int *)outcount || f.result) record_timed(&f, abi.comm_null);"
+        case "cancel" | "request_free":
+            after = [f"record_{kind}(&f, {saved_handles('1', 'request')}[0]);"]
+        case "probe":
+            after = [f"record_probe(&f, {comm}, {own_status()});"]
+        case "iprobe":
+            after = [f"if ({flag} || f.result) record_probe(&f, {comm}, {own_status()});", "else record_poll(&f);"]
+        case "mprobe" | "improbe":
+            record = f"record_mprobe(&f, {comm}, {f.new_handle('message', 'message')}, {own_status()});"
+            after = [record] if kind == "mprobe" else [f"if ({flag} || f.result) {record}", "else record_poll(&f);"]
+        case "mrecv":
+            before.append(message)
+            after = [f"record_mrecv(&f, message_, {own_status()});"]
+        case "imrecv":
+            before.append(message)
+            after = [f"record_imrecv(&f, message_, {f.new_handle('request', 'request')});"]
+        case "collective" | "icollective":
+            root = f.integer("root") if f.has("root") else "0"
+            request = f", {f.new_handle('request', 'request')}" if kind == "icollective" else ""
+            after = [f"record_{kind}(&f, SHAPE_{shape}, {f.side('send')}, {f.side('recv')}, {root}, {comm}{request});"]
+        case "collective_init":
+            after = [f"record_collective_init(&f, {comm}, {f.new_handle('request', 'request')});"]
+        case "comm_create" | "comm_dup" | "cart_create" | "graph_create" | "dist_graph_create" | "intercomm_create":
+            after = [_comm_created(f, kind)]
+        case "comm_idup":
+            after = [f"record_comm_idup(&f, {comm}, (void *)newcomm, {str(f.fortran).lower()}, {f.new_handle('request', 'request')});"]
+        case "comm_connect":
+            after = [f"record_comm_connected(&f, {comm}, {f.new_handle(f.pick('newcomm', 'intercomm'), 'comm')});"]
+        case "comm_free":
+            before.append(f"const word comm_ = {f.new_handle('comm', 'comm')};")
+            before.append("const uint32_t index_ = comms_find(comm_)->index;")
+            after = ["record_comm_free(&f, index_, comm_);"]
+        case "init":
+            after = ["if (!f.result) run_started();", "f.exit = clock_ticks();", "record_timed(&f, abi.comm_null);"]
+        case "finalize":
+            before += ["const uint64_t entered = clock_ticks();", "run_finalizing();"]  # asks the other ranks
+            after = ["f.enter = entered;", "record_timed(&f, abi.comm_null);", "run_finalized();"]
+        case "abort":
+            before.append("run_aborting();")
+            after = [f"record_timed(&f, {comm});"]
+        case _:
+            after = [_timed(f)]
+    return before, replaced, after
+
+
+def _comm_created(f: Form, kind: str) -> str:
+    topologies = {"cart_create": "CART", "graph_create": "GRAPH", "dist_graph_create": "DIST_GRAPH"}
+    topology = "TOPOLOGY_" + topologies.get(kind, "CART" if f.procedure.name == "MPI_Cart_sub" else "NONE")
+    old = next((n for n in ("comm", "comm_old", "local_comm", "intercomm") if f.has(n)), None)
+    new = f.pick(*(["newintercomm"] if kind == "intercomm_create" else ["newcomm", "comm_cart", "comm_graph", "comm_dist_graph", "newintracomm"]))
+    parent = "abi.comm_null" if kind == "intercomm_create" or old is None else f.comm(old)
+    return f"record_comm_created(&f, {parent}, {f.new_handle(new, 'comm')}, {topology}, {str(kind == 'comm_dup').lower()});"
+
+
+def _timed(f: Form) -> str:
+    """Posts a request of a kind that is not decoded, or is only timed."""
+    types = {a.name: a.type for a in f.procedure.parameters}
+    comm = f.comm() if types.get("comm") == "MPI_Comm" else "abi.comm_null"
+    if types.get("request") == "MPI_Request*" and not f.procedure.name.startswith(("MPI_Pready", "MPI_Parrived")):
+        persistent = f.procedure.name.endswith("_init") or f.procedure.name in ("MPI_Grequest_start", "MPI_Grequest_complete")
+        if not persistent:
+            return f"record_other_request(&f, {comm}, {f.new_handle('request', 'request')});"
+    return f"record_timed(&f, {comm});"
+
+
+def wrapper(f: Form) -> str:
+    """The C function that stands in for one symbol."""
+    p = f.procedure
+    kind, shape = semantics.kind_of(p.name)
+    before, replaced, after = _body(f, kind, shape)
+    arguments = ", ".join(f.names)
+    passed = ", ".join(replaced.get(n, n) for n in f.names)
+    variadic = ", ..." if p.name == "MPI_Pcontrol" and not f.fortran else ""
+    signature = ", ".join(f"word {n}" for n in f.names) + variadic if f.names else "void"
+    result = "f.result = (int)returned;"
+    if f.fortran:
+        result = f"f.result = fortran_result({f.names[p.fortran.index('ierror')]});" if "ierror" in p.fortran else ""
+    elif p.returns != "int":
+        result = ""
+    slot_arguments = f"{f.slot}, {arguments}" if arguments else f.slot
+    lines = [f"{'double' if p.returns == 'double' else 'word'} {f.symbol}({signature})", "{"]
+    if p.returns == "double":
+        return "\n".join([*lines, f"    DOUBLE_WRAPPER({f.slot}, CALL_{p.name}, {int(f.fortran and not f.f08)});", "}", ""])
+    if f.fortran and not f.f08:
+        lines.append(f"    FORWARD_FORTRAN({slot_arguments});")
+    lines.append(f"    ENTER({slot_arguments});")
+    lines += [f"    {line}" for line in before]
+    lines.append(f"    CALL({', '.join(filter(None, [f'CALL_{p.name}', passed]))});")
+    lines += [f"    {line}" for line in [result, *after] if line]
+    return "\n".join([*lines, "    LEAVE;", "    return returned;", "}", ""])
+
+
+def source(procedures: list[Procedure]) -> str:
+    """wrappers.c: the table of real functions and all wrappers."""
+    from csrc.generate import large
+
+    every = [f for p in procedures for f in forms(p)]
+    ids = {p.name: i for i, p in enumerate(procedures)}
+    fallbacks = {f.symbol: large.fallback(f.procedure) for f in every if f.language == "C_LARGE"}
+    table = []
+    for f in every:
+        names = ", ".join(f'"{n}"' for n in f.real_names)
+        fallback = f"(function)fallback_{f.symbol}" if fallbacks.get(f.symbol) else "NULL"
+        table.append(f"    [{f.slot}] = {{{{{names}}}, {fallback}}},")
+    enums = "enum {\n" + "".join(f"    CALL_{n} = {i},\n" for n, i in ids.items()) + "};\n"
+    slots = "enum {\n" + "".join(f"    {f.slot},\n" for f in every) + "    SLOTS\n};\n"
+    return "\n".join(
+        [
+            "/* Generated by csrc/generate/wrappers.py from the MPI standard: do not edit. */",
+            '#include "wrapper.h"\n#include "large.h"\n',
+            enums,
+            slots,
+            "static function real_functions[SLOTS];\n",
+            *filter(None, fallbacks.values()),
+            "static const struct real_function real_function_names[SLOTS] = {",
+            *table,
+            "};\n",
+            '#include "resolve_slot.h"\n',
+            "#pragma GCC visibility push(default) /* all else stays hidden from the program */\n",
+            *(wrapper(f) for f in every),
+            "#pragma GCC visibility pop\n",
+        ]
+    )

@@ -1,0 +1,74 @@
+/* What differs between MPI implementations, as data: handles, constants, the layout of MPI_Status.
+ *
+ * The library is not compiled against any mpi.h. Every argument of an MPI call is a word that passes through
+ * unchanged; only the few that are recorded are looked at, through this table. */
+#ifndef ABI_H
+#define ABI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef intptr_t word; /* any argument or result of an MPI call */
+
+enum mpi_family { FAMILY_UNKNOWN, FAMILY_OPEN_MPI, FAMILY_MPICH, FAMILY_MPI_ABI };
+
+struct abi {
+    const char *name;
+    enum mpi_family family;
+    bool wide_handles; /* 8 bytes; else 4 */
+    bool fortran_calls_c; /* mpi_x_ calls MPI_X, which records it */
+    uint32_t status_bytes;
+    uint8_t source_at, tag_at, error_at; /* int index in MPI_Status */
+    uint8_t count_at, cancelled_at;      /* int index */
+    bool count_is_word;                  /* bytes are one 64-bit word; else low int, and the next int >> 1 above it */
+    uint8_t cancelled_mask;
+    word world, self, comm_null, request_null, byte, message_null, message_no_proc;
+    word status_ignore, statuses_ignore, in_place;
+    int any_source, any_tag, proc_null, root;
+    int err_in_status, err_pending, thread_multiple;
+};
+
+enum { MPI_UNDEFINED_VALUE = -32766, STATUS_ROOM = 64 }; /* the same in all; no MPI_Status is larger */
+
+extern struct abi abi;
+
+/* Recognise the MPI that this process has loaded. False: none that we know. */
+bool abi_detect(void);
+
+/* A handle in an array or behind a pointer. */
+static inline word abi_handle(const void *p) { return abi.wide_handles ? *(const word *)p : (word)*(const int *)p; }
+
+/* A handle passed by value: only its own bytes count. */
+static inline word abi_value(word w) { return abi.wide_handles ? w : (word)(int)w; }
+
+static inline int abi_status_source(const void *status) { return ((const int *)status)[abi.source_at]; }
+static inline int abi_status_tag(const void *status) { return ((const int *)status)[abi.tag_at]; }
+static inline int abi_status_error(const void *status) { return ((const int *)status)[abi.error_at]; }
+static inline bool abi_status_cancelled(const void *status)
+{
+    return ((const int *)status)[abi.cancelled_at] & abi.cancelled_mask;
+}
+static inline uint64_t abi_status_bytes(const void *status)
+{
+    const uint32_t *s = status;
+    uint64_t low = s[abi.count_at], high = s[abi.count_at + 1];
+    return abi.count_is_word ? low | high << 32 : low | (high >> 1) << 32;
+}
+
+/* A rank argument as the file stores it: a rank, or a Peer. */
+int32_t abi_peer(int rank);
+
+/* 0 single .. 3 multiple. */
+uint64_t abi_thread_level(int level);
+
+/* Where Fortran keeps MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE and MPI_IN_PLACE. */
+bool abi_fortran_status_ignored(word status);
+bool abi_fortran_in_place(word buffer);
+
+/* Fortran handles (one int) to C handles. */
+word abi_comm_f2c(const int *f);
+word abi_type_f2c(const int *f);
+word abi_request_f2c(const int *f);
+word abi_message_f2c(const int *f);
+
+#endif

@@ -1,0 +1,45 @@
+/* Time stamps: the invariant time stamp counter where there is one, else CLOCK_MONOTONIC in nanoseconds. */
+#ifndef CLOCK_H
+#define CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+extern bool clock_is_tsc;
+
+/* Decide which clock stamps use: TRACELIB_CLOCK=tsc|monotonic, else by what the processor guarantees. */
+void clock_choose(void);
+
+static inline int64_t clock_monotonic_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static inline uint64_t clock_counter(void)
+{
+#if defined(__x86_64__)
+    return __rdtsc();
+#elif defined(__aarch64__)
+    uint64_t v;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
+    return v;
+#else
+    return 0;
+#endif
+}
+
+static inline uint64_t clock_ticks(void)
+{
+    return __builtin_expect(clock_is_tsc, true) ? clock_counter() : (uint64_t)clock_monotonic_ns();
+}
+
+/* A pair read as close together as possible: the tightest of a few tries. */
+void clock_pair(uint64_t *ticks, int64_t *monotonic_ns);
+
+#endif

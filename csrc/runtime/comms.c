@@ -1,0 +1,272 @@
+#include "comms.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "pmpi.h"
+#include "run.h"
+
+struct comm comms_world;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct comm none;
+
+/* Handles to entries: open addressing, linear probing. Entries are never moved or freed, so that a pointer that
+ * a wrapper holds stays good; a freed handle's slot is a tombstone. */
+struct slot {
+    word handle;
+    struct comm *comm; /* NULL with used: freed */
+    bool used;
+};
+static struct {
+    struct slot *slots;
+    size_t room, used;
+} map;
+
+/* How often (parent, members) has come: the part of an id that tells repetitions apart. */
+struct repetition {
+    uint64_t key;
+    uint32_t count;
+};
+static struct {
+    struct repetition *entries;
+    size_t room, used;
+} repetitions;
+
+static word world_group;
+static uint64_t created; /* rows of `communicators` */
+
+static uint64_t mix(uint64_t h)
+{
+    h ^= h >> 33;
+    h *= UINT64_C(0xff51afd7ed558ccd);
+    h ^= h >> 33;
+    h *= UINT64_C(0xc4ceb9fe1a85ec53);
+    return h ^ h >> 33;
+}
+
+static size_t place(word handle, size_t room) { return (size_t)mix((uint64_t)handle) & (room - 1); }
+
+static struct slot *find_slot(word handle)
+{
+    if (!map.room) return NULL;
+    for (size_t i = place(handle, map.room);; i = (i + 1) & (map.room - 1)) {
+        struct slot *s = &map.slots[i];
+        if (!s->used) return NULL;
+        if (s->comm && s->handle == handle) return s;
+    }
+}
+
+static bool grow_map(void)
+{
+    size_t room = map.room ? map.room * 2 : 64;
+    struct slot *slots = calloc(room, sizeof *slots), *old = map.slots;
+    if (!slots) return false;
+    map.used = 0;
+    for (size_t i = 0; i < map.room; i++) {
+        if (!old[i].used || !old[i].comm) continue;
+        size_t j = place(old[i].handle, room);
+        while (slots[j].used) j = (j + 1) & (room - 1);
+        slots[j] = old[i];
+        map.used++;
+    }
+    map.slots = slots;
+    map.room = room;
+    free(old);
+    return true;
+}
+
+static void add_slot(struct comm *c)
+{
+    if (2 * (map.used + 1) > map.room && !grow_map()) return;
+    size_t i = place(c->handle, map.room);
+    while (map.slots[i].used && map.slots[i].comm) i = (i + 1) & (map.room - 1);
+    if (!map.slots[i].used) map.used++;
+    map.slots[i] = (struct slot){c->handle, c, true};
+}
+
+/* World ranks of a group; UINT32_MAX for a process outside our world. Frees the group. */
+static uint32_t *world_ranks(word *group, uint32_t size)
+{
+    int *ranks = malloc(2 * (size_t)size * sizeof *ranks), *in_world = ranks ? ranks + size : NULL;
+    uint32_t *members = malloc((size_t)size * sizeof *members);
+    if (ranks && members) {
+        for (uint32_t i = 0; i < size; i++) ranks[i] = (int)i;
+        pmpi.Group_translate_ranks(pmpi_handle(group), (int)size, ranks, pmpi_handle(&world_group), in_world);
+        for (uint32_t i = 0; i < size; i++) members[i] = in_world[i] < 0 ? UINT32_MAX : (uint32_t)in_world[i];
+    }
+    pmpi.Group_free(group);
+    free(ranks);
+    return members;
+}
+
+static uint64_t hash_members(uint64_t h, const uint32_t *members, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) h = mix(h ^ members[i]) + i;
+    return mix(h ^ n);
+}
+
+static uint32_t count_repetition(uint64_t key)
+{
+    if (2 * (repetitions.used + 1) > repetitions.room) {
+        size_t room = repetitions.room ? repetitions.room * 2 : 64;
+        struct repetition *entries = calloc(room, sizeof *entries);
+        if (!entries) return 0;
+        for (size_t i = 0; i < repetitions.room; i++) {
+            if (!repetitions.entries[i].count) continue;
+            size_t j = repetitions.entries[i].key & (room - 1);
+            while (entries[j].count) j = (j + 1) & (room - 1);
+            entries[j] = repetitions.entries[i];
+        }
+        free(repetitions.entries);
+        repetitions.entries = entries;
+        repetitions.room = room;
+    }
+    size_t i = key & (repetitions.room - 1);
+    while (repetitions.entries[i].count && repetitions.entries[i].key != key) i = (i + 1) & (repetitions.room - 1);
+    struct repetition *r = &repetitions.entries[i];
+    if (!r->count) repetitions.used++;
+    r->key = key;
+    return ++r->count;
+}
+
+/* Both sides of an intercommunicator must get the same id: the side whose first member is lower counts first. */
+static uint64_t derive_id(uint64_t parent, const uint32_t *members, uint32_t size, const uint32_t *remote, uint32_t remote_size)
+{
+    uint64_t a = hash_members(1, members, size), b = remote_size ? hash_members(1, remote, remote_size) : 0;
+    if (remote_size && remote[0] < members[0]) {
+        uint64_t swap = a;
+        a = b;
+        b = swap;
+    }
+    uint64_t key = mix(mix(parent) + mix(a) * 3 + mix(b) * 5);
+    uint64_t id = mix(key + count_repetition(key));
+    return id > UINT32_MAX ? id : id + (UINT64_C(1) << 32); /* small ids are world and self */
+}
+
+static void write_row(struct comm *c, const uint32_t *members, const uint32_t *remote)
+{
+    struct store *store = run_store();
+    if (!store) return;
+    pthread_mutex_lock(&store_lock);
+    struct file_communicator row = {.id = c->id, .created = clock_ticks(), .size = c->size, .remote_size = c->remote_size, .rank = c->rank};
+    row.members = store->table[TABLE_MEMBERS].rows;
+    int error = members ? store_append(store, TABLE_MEMBERS, members, c->size) : 0;
+    row.remote = store->table[TABLE_MEMBERS].rows;
+    if (!error && remote) error = store_append(store, TABLE_MEMBERS, remote, c->remote_size);
+    if (!error) error = store_append(store, TABLE_COMMUNICATORS, &row, 1);
+    if (error) run_store_failed(error);
+    pthread_mutex_unlock(&store_lock);
+}
+
+/* A new entry with its members; `known` says whether its id can be derived. Under the lock. */
+static struct comm *add(word handle, uint64_t parent, enum topology topology, bool known)
+{
+    struct comm *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    int size = 0, rank = 0, inter = 0, remote_size = 0;
+    word group = 0, remote_group = 0;
+    pmpi.Comm_size(handle, &size);
+    pmpi.Comm_rank(handle, &rank);
+    pmpi.Comm_test_inter(handle, &inter);
+    pmpi.Comm_group(handle, &group);
+    uint32_t *members = world_ranks(&group, (uint32_t)size), *remote = NULL;
+    if (inter) {
+        pmpi.Comm_remote_size(handle, &remote_size);
+        pmpi.Comm_remote_group(handle, &remote_group);
+        remote = world_ranks(&remote_group, (uint32_t)remote_size);
+    }
+    *c = (struct comm){.handle = handle, .size = (uint32_t)size, .remote_size = (uint32_t)remote_size, .rank = rank, .topology = topology};
+    if (known && members && (remote || !inter))
+        c->id = derive_id(parent, members, c->size, remote, c->remote_size);
+    c->index = (uint32_t)created++;
+    write_row(c, members, remote);
+    free(members);
+    free(remote);
+    add_slot(c);
+    return c;
+}
+
+int comms_start(struct store *store, int size)
+{
+    int rank = run_rank();
+    uint32_t me = (uint32_t)rank;
+    pmpi.Comm_group(abi.world, &world_group);
+    comms_world = (struct comm){.handle = abi.world, .index = COMM_INDEX_WORLD, .size = (uint32_t)size, .rank = rank, .id = 1};
+    static struct comm comm_self;
+    comm_self = (struct comm){.handle = abi.self, .index = COMM_INDEX_SELF, .size = 1, .id = 2 + (uint64_t)me};
+    struct file_communicator rows[] = {
+        {.rank = -1},
+        {.id = 1, .size = (uint32_t)size, .rank = rank},
+        {.id = comm_self.id, .size = 1, .members = (uint64_t)size},
+    };
+    pthread_mutex_lock(&lock);
+    add_slot(&comm_self);
+    created = 3;
+    pthread_mutex_unlock(&lock);
+    uint32_t *members = malloc(((size_t)size + 1) * sizeof *members);
+    if (!members) return ENOMEM;
+    for (int i = 0; i < size; i++) members[i] = (uint32_t)i;
+    members[size] = me;
+    int error = store_append(store, TABLE_MEMBERS, members, (uint64_t)size + 1);
+    free(members);
+    return error ? error : store_append(store, TABLE_COMMUNICATORS, rows, 3);
+}
+
+const struct comm *comms_slow_find(word handle)
+{
+    if (handle == abi.comm_null || created == 0) return &none;
+    pthread_mutex_lock(&lock);
+    struct slot *s = find_slot(handle);
+    const struct comm *c = s ? s->comm : add(handle, 0, TOPOLOGY_NONE, false);
+    pthread_mutex_unlock(&lock);
+    return c ? c : &none;
+}
+
+void comms_created(word handle, word parent, enum topology topology)
+{
+    if (handle == abi.comm_null || created == 0) return;
+    const struct comm *from = parent == abi.comm_null ? &none : comms_find(parent);
+    pthread_mutex_lock(&lock);
+    struct slot *stale = find_slot(handle);
+    if (stale) stale->comm = NULL; /* freed where we could not see it */
+    add(handle, from->id, topology, parent == abi.comm_null || from->id != 0);
+    pthread_mutex_unlock(&lock);
+}
+
+void comms_connected(word handle)
+{
+    if (handle != abi.comm_null) comms_find(handle);
+}
+
+void comms_freed(word handle, uint32_t index)
+{
+    pthread_mutex_lock(&lock);
+    struct slot *s = find_slot(handle);
+    if (s && s->comm->index == index) s->comm = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+void comms_degrees(const struct comm *c, int *in, int *out)
+{
+    int n = 0, weighted;
+    *in = *out = 0;
+    switch (c->topology) {
+    case TOPOLOGY_CART:
+        pmpi.Cartdim_get(c->handle, &n);
+        *in = *out = 2 * n;
+        break;
+    case TOPOLOGY_GRAPH:
+        pmpi.Graph_neighbors_count(c->handle, c->rank, &n);
+        *in = *out = n;
+        break;
+    case TOPOLOGY_DIST_GRAPH:
+        if (pmpi.Dist_graph_neighbors_count) pmpi.Dist_graph_neighbors_count(c->handle, in, out, &weighted);
+        break;
+    case TOPOLOGY_NONE:
+        break;
+    }
+}

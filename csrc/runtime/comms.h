@@ -1,0 +1,50 @@
+/* Communicators: from a handle, which is local and reused, to a row of the rank file and an id that all members share. */
+#ifndef COMMS_H
+#define COMMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi.h"
+#include "store.h"
+
+enum topology { TOPOLOGY_NONE, TOPOLOGY_CART, TOPOLOGY_GRAPH, TOPOLOGY_DIST_GRAPH };
+
+struct comm {
+    word handle;
+    uint32_t index; /* row of `communicators` */
+    uint32_t size, remote_size;
+    int32_t rank;
+    uint64_t id;
+    enum topology topology;
+};
+
+enum { COMM_INDEX_NONE = 0, COMM_INDEX_WORLD = 1, COMM_INDEX_SELF = 2 };
+
+/* Write the rows of "none", world and self. 0 or errno. */
+int comms_start(struct store *store, int size);
+
+/* The entry of a handle; communicators that were made out of our sight are registered with an unknown id.
+ * Never NULL: MPI_COMM_NULL is the entry with index 0. */
+const struct comm *comms_slow_find(word handle);
+extern struct comm comms_world;
+static inline const struct comm *comms_find(word handle)
+{
+    return __builtin_expect(handle == comms_world.handle, 1) ? &comms_world : comms_slow_find(handle);
+}
+
+/* A creating call has returned `handle` on this process (MPI_COMM_NULL: not a member). `parent` is what it was
+ * made from; MPI_COMM_NULL where members have no common parent (MPI_Intercomm_create). No message is sent: all
+ * members derive the same id from the parent's id, the members, and how often that pair has come before. */
+void comms_created(word handle, word parent, enum topology topology);
+
+/* The same for a communicator whose other side may not be traced (spawn, connect): its id stays unknown. */
+void comms_connected(word handle);
+
+/* The communicator of this handle and index was freed; the handle may already stand for another one. */
+void comms_freed(word handle, uint32_t index);
+
+/* Outgoing and incoming neighbours on a communicator with a topology. */
+void comms_degrees(const struct comm *c, int *in, int *out);
+
+#endif

@@ -1,0 +1,144 @@
+/* Calls that start, complete, cancel or free requests. */
+#include "decode.h"
+
+static const void *status_at(const void *statuses, int i) { return (const char *)statuses + (uint64_t)i * abi.status_bytes; }
+
+static struct file_request row_of(const struct request *r, enum what what)
+{
+    return (struct file_request){.posted = r->posted, .bytes = r->bytes, .comm = r->comm, .peer = r->peer, .tag = r->tag, .what = what};
+}
+
+/* What the completion of r says; a receive takes the truth from its status. */
+static struct file_request completed_row(const struct frame *f, const struct request *r, const void *status)
+{
+    static const enum what done[] = {WHAT_SEND_DONE, WHAT_RECV_DONE, WHAT_COLLECTIVE_DONE, WHAT_COLLECTIVE_DONE, WHAT_OTHER_DONE};
+    struct file_request row = row_of(r, done[r->kind]);
+    row.completed = f->exit;
+    if (r->cancelling && abi_status_cancelled(status)) {
+        row.what = r->kind == REQUEST_SEND ? WHAT_SEND_CANCELLED : WHAT_RECV_CANCELLED;
+    } else if (r->kind == REQUEST_RECV) {
+        row.peer = abi_peer(abi_status_source(status));
+        row.tag = abi_status_tag(status) == abi.any_tag ? -1 : abi_status_tag(status);
+        row.bytes = row.peer >= 0 ? abi_status_bytes(status) : 0;
+    }
+    return row;
+}
+
+/* Take the operation behind a handle out of the table and store its completion. False: there was none (a null or
+ * inactive request, or one of a kind that is not followed). */
+static bool complete(const struct frame *f, word handle, const void *status, struct file_request *row)
+{
+    struct request r;
+    if (handle == abi.request_null || !requests_take(handle, &r)) return false;
+    if (r.kind == REQUEST_COMM)
+        comms_created(r.fortran ? abi_comm_f2c(r.newcomm) : abi_handle(r.newcomm), r.parent, comms_find(r.parent)->topology);
+    if (!r.persistent) owned_free(r.owned);
+    *row = completed_row(f, &r, status);
+    thread_store_request(f->t, *row);
+    return true;
+}
+
+/* A call that completes one operation shows it in its own row. */
+static void store_with(const struct frame *f, const struct file_request *r)
+{
+    struct file_call row = plain_row(f);
+    if (r) {
+        row.comm = r->comm;
+        row.peer = r->peer;
+        row.tag = r->tag;
+        if (r->what == WHAT_RECV_DONE) row.received = r->bytes;
+    }
+    thread_store_call(f->t, row);
+}
+
+void record_start(const struct frame *f, const word *handles, int n)
+{
+    struct file_call call = plain_row(f);
+    struct request r;
+    if (n == 1 && f->result == 0 && handles && requests_start_persistent(handles[0], f->enter, &r)) {
+        call.comm = r.comm;
+        call.peer = r.peer;
+        call.tag = r.tag;
+        call.sent = r.bytes;
+        thread_store_call(f->t, call);
+        if (r.kind <= REQUEST_RECV) thread_store_request(f->t, row_of(&r, r.kind == REQUEST_SEND ? WHAT_SEND_STARTED : WHAT_RECV_STARTED));
+        return;
+    }
+    thread_store_call(f->t, call);
+    for (int i = 0; i < n && f->result == 0 && handles; i++)
+        if (requests_start_persistent(handles[i], f->enter, &r) && r.kind <= REQUEST_RECV)
+            thread_store_request(f->t, row_of(&r, r.kind == REQUEST_SEND ? WHAT_SEND_STARTED : WHAT_RECV_STARTED));
+}
+
+void record_wait(const struct frame *f, word handle, const void *status)
+{
+    struct file_request row;
+    bool known = complete(f, handle, status, &row);
+    store_with(f, known ? &row : NULL);
+}
+
+void record_waitany(const struct frame *f, const word *handles, int index, int base, const void *status)
+{
+    if (index == MPI_UNDEFINED_VALUE || !handles)
+        store_with(f, NULL);
+    else
+        record_wait(f, handles[index - base], status);
+}
+
+/* With MPI_ERR_IN_STATUS each status tells whether its operation is still pending. */
+static bool is_pending(const struct frame *f, const void *status)
+{
+    return f->result == abi.err_in_status && abi_status_error(status) == abi.err_pending;
+}
+
+void record_waitall(const struct frame *f, const word *handles, int n, const void *statuses)
+{
+    struct file_request row;
+    int known = 0;
+    for (int i = 0; i < n && handles; i++)
+        if (!is_pending(f, status_at(statuses, i))) known += complete(f, handles[i], status_at(statuses, i), &row);
+    store_with(f, n == 1 && known ? &row : NULL);
+}
+
+void record_waitsome(const struct frame *f, const word *handles, int completed, const int *indices, int base, const void *statuses)
+{
+    struct file_request row;
+    int known = 0;
+    if (completed == MPI_UNDEFINED_VALUE) completed = 0;
+    for (int i = 0; i < completed && handles; i++) known += complete(f, handles[indices[i] - base], status_at(statuses, i), &row);
+    store_with(f, completed == 1 && known ? &row : NULL);
+}
+
+void record_poll(const struct frame *f) { thread_count_poll(f->t, f->call, f->enter, f->exit); }
+
+void record_cancel(const struct frame *f, word handle)
+{
+    if (f->result == 0) requests_mark_cancel(handle);
+    thread_store_call(f->t, plain_row(f));
+}
+
+void record_request_free(const struct frame *f, word handle)
+{
+    struct request r;
+    struct file_call call = plain_row(f);
+    if (f->result || handle == abi.request_null || !requests_drop(handle, &r)) {
+        thread_store_call(f->t, call);
+        return;
+    }
+    call.comm = r.comm;
+    call.peer = r.peer;
+    call.tag = r.tag;
+    thread_store_call(f->t, call);
+    if (!r.active || r.kind > REQUEST_RECV) return;
+    struct file_request row = row_of(&r, r.kind == REQUEST_SEND ? WHAT_SEND_FREED : WHAT_RECV_FREED);
+    row.completed = f->exit;
+    thread_store_request(f->t, row); /* `owned` memory is left alone: MPI may still read it */
+}
+
+void record_other_request(const struct frame *f, word comm, word request)
+{
+    struct request r = {.handle = request, .posted = f->enter, .peer = PEER_NONE, .tag = -1, .kind = REQUEST_OTHER, .active = true};
+    if (f->result == 0 && comm != abi.comm_null) r.comm = comms_find(comm)->index;
+    record_timed(f, comm);
+    if (f->result == 0) requests_add(&r);
+}

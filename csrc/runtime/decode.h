@@ -1,0 +1,110 @@
+/* From the arguments and results of an MPI call to the row that is stored: one function for each kind of call.
+ *
+ * The generated wrappers (csrc/generate/wrappers.py) stamp, call MPI, stamp, and end in one of these. They hand
+ * over canonical C values: handles as words, integers as integers, whatever language the program is in. */
+#ifndef DECODE_H
+#define DECODE_H
+
+#include "abi.h"
+#include "comms.h"
+#include "requests.h"
+#include "thread.h"
+
+/* One call that has returned. */
+struct frame {
+    struct thread *t;
+    uint64_t enter, exit;
+    int result; /* MPI_SUCCESS is 0 in every MPI */
+    uint16_t call;
+};
+
+/* The row of a call that failed has no partner: nothing was transferred. */
+static inline struct file_call plain_row(const struct frame *f)
+{
+    return (struct file_call){.enter = f->enter, .exit = f->exit, .call = f->call, .peer = PEER_NONE, .tag = -1};
+}
+
+enum language { LANGUAGE_C, LANGUAGE_C_LARGE, LANGUAGE_FORTRAN };
+
+/* A buffer argument with its count(s) and type(s), looked at only where they are significant. */
+struct data {
+    word address, count, type;
+    enum language language;
+};
+
+/* What a collective moves, seen from one process. */
+enum shape {
+    SHAPE_BARRIER,
+    SHAPE_BCAST,
+    SHAPE_GATHER,
+    SHAPE_GATHERV,
+    SHAPE_SCATTER,
+    SHAPE_SCATTERV,
+    SHAPE_ALLGATHER,
+    SHAPE_ALLGATHERV,
+    SHAPE_ALLTOALL,
+    SHAPE_ALLTOALLV,
+    SHAPE_ALLTOALLW,
+    SHAPE_REDUCE,
+    SHAPE_ALLREDUCE,
+    SHAPE_SCAN,
+    SHAPE_REDUCE_SCATTER,
+    SHAPE_REDUCE_SCATTER_BLOCK,
+    SHAPE_NEIGHBOR_ALLGATHER,
+    SHAPE_NEIGHBOR_ALLGATHERV,
+    SHAPE_NEIGHBOR_ALLTOALL,
+    SHAPE_NEIGHBOR_ALLTOALLV,
+    SHAPE_NEIGHBOR_ALLTOALLW,
+};
+
+/* Bytes of n elements of a type (data.c). */
+uint64_t type_bytes(int64_t n, word type);
+uint64_t data_bytes(const struct data *d);
+uint64_t data_sum(const struct data *d, uint32_t n);
+uint64_t data_bytes_at(const struct data *d, uint32_t i);
+uint64_t data_sum_types(const struct data *d, uint32_t n);
+bool data_in_place(const struct data *d);
+
+/* Converted count arrays that the operation just posted reads until it is complete (owned.c). */
+struct owned *owned_take(void);
+void owned_free(struct owned *o);
+
+/* Before the call: working copies. Handles are nulled by completion; a status that the program ignores is ours. */
+const word *save_handles(struct thread *t, word array, int n, enum language language);
+void *status_buffer(struct thread *t, word user, bool ignored, int n);
+
+/* Only times, and the communicator where there is one. */
+void record_timed(const struct frame *f, word comm);
+
+void record_send(const struct frame *f, struct data data, int dest, int tag, word comm);
+void record_recv(const struct frame *f, word comm, const void *status);
+void record_sendrecv(const struct frame *f, struct data data, int dest, int tag, word comm, const void *status);
+void record_post(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm, word request);
+void record_isendrecv(const struct frame *f, struct data data, int dest, int tag, word comm, word request);
+void record_persistent(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm, word request);
+void record_other_request(const struct frame *f, word comm, word request);
+
+void record_start(const struct frame *f, const word *handles, int n);
+void record_wait(const struct frame *f, word handle, const void *status);
+void record_waitall(const struct frame *f, const word *handles, int n, const void *statuses);
+void record_waitsome(const struct frame *f, const word *handles, int completed, const int *indices, int base, const void *statuses);
+void record_waitany(const struct frame *f, const word *handles, int index, int base, const void *status);
+void record_poll(const struct frame *f);
+void record_cancel(const struct frame *f, word handle);
+void record_request_free(const struct frame *f, word handle);
+
+void record_probe(const struct frame *f, word comm, const void *status);
+void record_mprobe(const struct frame *f, word comm, word message, const void *status);
+void record_mrecv(const struct frame *f, word message, const void *status);
+void record_imrecv(const struct frame *f, word message, word request);
+
+void record_collective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root, word comm);
+void record_icollective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root, word comm, word request);
+void record_collective_init(const struct frame *f, word comm, word request);
+
+void record_comm_created(const struct frame *f, word comm, word newcomm, enum topology topology, bool same_topology);
+void record_comm_connected(const struct frame *f, word comm, word newcomm);
+void record_comm_idup(const struct frame *f, word comm, const void *newcomm, bool fortran, word request);
+void record_comm_free(const struct frame *f, uint32_t index, word comm);
+
+#endif

@@ -1,0 +1,125 @@
+#define _GNU_SOURCE
+#define LINKS_TEMPLATE /* this file alone takes the template of run.h5 */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "links.h"
+
+static int join(char out[PATH_MAX], const char *stem, const char *suffix)
+{
+    return snprintf(out, PATH_MAX, "%s%s", stem, suffix) < PATH_MAX ? 0 : ENAMETOOLONG;
+}
+
+static int absolute_stem(const char *wanted, char stem[PATH_MAX])
+{
+    char here[PATH_MAX] = "";
+    if (wanted[0] != '/' && !getcwd(here, sizeof here)) return errno;
+    int n = snprintf(stem, PATH_MAX, "%s%s%s", here, wanted[0] == '/' ? "" : "/", wanted);
+    if (n >= PATH_MAX - 32) return ENAMETOOLONG;
+    if (n > 3 && strcmp(stem + n - 3, ".h5") == 0) stem[n - 3] = '\0';
+    return 0;
+}
+
+int output_reserve(const char *wanted, char stem[PATH_MAX])
+{
+    char first[PATH_MAX], path[PATH_MAX];
+    int error = absolute_stem(wanted && wanted[0] ? wanted : "run.h5", first);
+    if (error) return error;
+    for (int i = 1; i < 1000000; i++) {
+        if (i == 1)
+            join(stem, first, "");
+        else if (snprintf(stem, PATH_MAX, "%s-%d", first, i) >= PATH_MAX)
+            return ENAMETOOLONG;
+        if ((error = join(path, stem, ".h5"))) return error;
+        if (access(path, F_OK) == 0) continue;
+        if ((error = join(path, stem, ".ranks"))) return error;
+        if (mkdir(path, 0755) == 0) return 0;
+        if (errno != EEXIST) return errno;
+    }
+    return EEXIST;
+}
+
+int output_rank_path(const char *stem, int rank, char path[PATH_MAX])
+{
+    int error = join(path, stem, ".ranks");
+    if (error) return error;
+    if (mkdir(path, 0755) && errno != EEXIST) return errno;
+    return snprintf(path, PATH_MAX, "%s.ranks/%06d.h5", stem, rank) < PATH_MAX ? 0 : ENAMETOOLONG;
+}
+
+/* One message of a version 1 object header: type, size, data padded to 8 bytes (HDF5 File Format Specification, IV.A.1.a). */
+static char *put_message(char *at, uint16_t type, const void *data, size_t bytes)
+{
+    size_t padded = (bytes + 7) & ~(size_t)7;
+    uint16_t size = (uint16_t)padded;
+    memset(at, 0, 8 + padded);
+    memcpy(at, &type, 2);
+    memcpy(at + 2, &size, 2);
+    memcpy(at + 8, data, bytes);
+    return at + 8 + padded;
+}
+
+/* A link message (IV.A.2.g): name "000123" to the root of "NAME.ranks/000123.h5". */
+static char *put_link(char *at, const char *base, int rank)
+{
+    unsigned char data[PATH_MAX];
+    char target[NAME_MAX + 32];
+    uint16_t bytes = (uint16_t)(snprintf(target, sizeof target, "%s.ranks/%06d.h5", base, rank) + 1);
+    size_t n = 0;
+    data[n++] = 1;    /* version */
+    data[n++] = 0x08; /* the link type is given; one byte for the length of the name */
+    data[n++] = 64;   /* external */
+    data[n++] = 6;
+    n += (size_t)sprintf((char *)data + n, "%06d", rank);
+    uint16_t value_bytes = (uint16_t)(1 + bytes + 2);
+    memcpy(data + n, &value_bytes, 2);
+    n += 2;
+    data[n++] = 0; /* version and flags of an external link */
+    memcpy(data + n, target, bytes);
+    n += bytes;
+    memcpy(data + n, "/", 2);
+    return put_message(at, 0x0006, data, n + 2);
+}
+
+int output_write_links(const char *stem, int size, int64_t realtime_ns)
+{
+    const char *base = strrchr(stem, '/') + 1;
+    int links = size < LINKS_MOST ? size : LINKS_MOST;
+    size_t room = LINKS_BYTES + 256 + (size_t)links * (64 + strlen(base) + 16);
+    char *image = calloc(1, room);
+    if (!image) return ENOMEM;
+    memcpy(image, links_bytes, LINKS_BYTES);
+    uint64_t ranks = (uint64_t)size;
+    memcpy(image + LINKS_AT_SIZE, &ranks, 8);
+    memcpy(image + LINKS_AT_CREATED, &realtime_ns, 8);
+    char *header = image + LINKS_BYTES, *at = header + 16;
+    at = put_message(at, 0x0002, links_info, sizeof links_info);
+    for (int i = 0; i < links; i++) at = put_link(at, base, i);
+    uint16_t messages = (uint16_t)(links + 1);
+    uint32_t references = 1, bytes = (uint32_t)(at - header - 16);
+    header[0] = 1; /* version */
+    memcpy(header + 2, &messages, 2);
+    memcpy(header + 4, &references, 4);
+    memcpy(header + 8, &bytes, 4);
+    uint64_t end = (uint64_t)(at - image);
+    memcpy(image + LINKS_AT_END_OF_FILE, &end, 8);
+
+    char path[PATH_MAX], temporary[PATH_MAX];
+    int error = join(path, stem, ".h5");
+    if (!error) error = join(temporary, stem, ".h5.tmp");
+    int fd = error ? -1 : open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (!error && fd < 0) error = errno;
+    if (!error && write(fd, image, end) != (ssize_t)end) error = errno ? errno : ENOSPC;
+    if (fd >= 0 && close(fd) && !error) error = errno;
+    if (!error && rename(temporary, path)) error = errno;
+    if (error) unlink(temporary);
+    free(image);
+    return error;
+}

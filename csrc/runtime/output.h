@@ -1,0 +1,18 @@
+/* Where a run's files go: NAME.h5 and NAME.ranks/, under a name that destroys no earlier result. */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <limits.h>
+#include <stdint.h>
+
+/* Rank 0: reserve the first free of NAME, NAME-2, ... by creating NAME.ranks. `stem` is the absolute path
+ * without ".h5". 0 or errno; `wanted` is NULL or the user's TRACELIB_OUTPUT. */
+int output_reserve(const char *wanted, char stem[PATH_MAX]);
+
+/* Path of a rank's file; creates the directory where this rank's node does not share rank 0's file system. */
+int output_rank_path(const char *stem, int rank, char path[PATH_MAX]);
+
+/* Rank 0: write NAME.h5, which links the rank files. 0 or errno. */
+int output_write_links(const char *stem, int size, int64_t realtime_ns);
+
+#endif

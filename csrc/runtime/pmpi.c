@@ -1,0 +1,47 @@
+#include "pmpi.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "resolve.h"
+
+struct pmpi pmpi;
+
+static const struct {
+    const char *name;
+    size_t at;
+    bool optional;
+} functions[] = {
+#define FUNCTION(name) {"PMPI_" #name, offsetof(struct pmpi, name), false}
+#define OPTIONAL(name) {"PMPI_" #name, offsetof(struct pmpi, name), true}
+    FUNCTION(Comm_rank),
+    FUNCTION(Comm_size),
+    FUNCTION(Comm_remote_size),
+    FUNCTION(Comm_test_inter),
+    FUNCTION(Comm_group),
+    FUNCTION(Comm_remote_group),
+    FUNCTION(Group_translate_ranks),
+    FUNCTION(Group_free),
+    FUNCTION(Type_size),
+    OPTIONAL(Type_size_x),
+    FUNCTION(Cartdim_get),
+    FUNCTION(Graph_neighbors_count),
+    OPTIONAL(Dist_graph_neighbors_count),
+    FUNCTION(Bcast),
+    FUNCTION(Gather),
+    FUNCTION(Query_thread),
+    OPTIONAL(Get_library_version),
+    FUNCTION(Initialized),
+#undef FUNCTION
+#undef OPTIONAL
+};
+
+bool pmpi_resolve(void)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        void *p = resolve_symbol(functions[i].name);
+        if (!p && !functions[i].optional) return false;
+        memcpy((char *)&pmpi + functions[i].at, &p, sizeof p);
+    }
+    return true;
+}

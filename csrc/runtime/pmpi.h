@@ -1,0 +1,36 @@
+/* The MPI functions that the library itself calls, by their profiling names. */
+#ifndef PMPI_H
+#define PMPI_H
+
+#include "abi.h"
+
+struct pmpi {
+    int (*Comm_rank)(word comm, int *rank);
+    int (*Comm_size)(word comm, int *size);
+    int (*Comm_remote_size)(word comm, int *size);
+    int (*Comm_test_inter)(word comm, int *flag);
+    int (*Comm_group)(word comm, word *group);
+    int (*Comm_remote_group)(word comm, word *group);
+    int (*Group_translate_ranks)(word group, int n, const int *ranks, word to, int *out);
+    int (*Group_free)(word *group);
+    int (*Type_size)(word type, int *size);
+    int (*Type_size_x)(word type, int64_t *size);
+    int (*Cartdim_get)(word comm, int *ndims);
+    int (*Graph_neighbors_count)(word comm, int rank, int *n);
+    int (*Dist_graph_neighbors_count)(word comm, int *in, int *out, int *weighted);
+    int (*Bcast)(void *buffer, word count, word type, word root, word comm);
+    int (*Gather)(const void *send, word n, word type, void *receive, word m, word type2, word root, word comm);
+    int (*Query_thread)(int *level);
+    int (*Get_library_version)(char *text, int *length);
+    int (*Initialized)(int *flag);
+};
+
+extern struct pmpi pmpi;
+
+/* Find them all. False: this is no MPI library that we can work with. */
+bool pmpi_resolve(void);
+
+/* A group from Comm_group as the functions take it (by value), whatever the width of a handle. */
+static inline word pmpi_handle(const word *p) { return abi_handle(p); }
+
+#endif

@@ -1,0 +1,49 @@
+/* Requests between the call that posts them and the call that completes them. */
+#ifndef REQUESTS_H
+#define REQUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi.h"
+
+enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_COLLECTIVE, REQUEST_COMM, REQUEST_OTHER };
+
+/* Memory that MPI reads until an operation is complete: a list. */
+struct owned {
+    void *memory;
+    struct owned *next;
+};
+
+struct request {
+    word handle;
+    uint64_t posted; /* `enter` of the call that posted or started it */
+    uint64_t bytes;
+    uint32_t comm;
+    int32_t peer, tag;
+    uint8_t kind;
+    bool persistent, active, cancelling;
+    bool fortran;        /* of newcomm */
+    struct owned *owned; /* converted count arrays; freed at completion */
+    const void *newcomm; /* REQUEST_COMM: where MPI_Comm_idup writes the communicator */
+    word parent;         /* and what it was made from */
+};
+
+/* Must be called once the thread level is known: with MPI_THREAD_MULTIPLE the table is locked. */
+void requests_start(bool many_threads);
+
+/* Remember an operation. MPI may give out one handle for several operations that are already complete
+ * (MPICH's eager sends, Open MPI's MPI_PROC_NULL): they are kept in order. */
+void requests_add(const struct request *r);
+
+/* The oldest operation with this handle: a copy, removed unless it is persistent (then made inactive). */
+bool requests_take(word handle, struct request *out);
+
+/* Change the oldest operation with this handle in place: start a persistent one, mark a cancel. */
+bool requests_start_persistent(word handle, uint64_t posted, struct request *out);
+void requests_mark_cancel(word handle);
+
+/* MPI_Request_free: remove it, persistent or not. */
+bool requests_drop(word handle, struct request *out);
+
+#endif

@@ -1,0 +1,41 @@
+/* The slow path behind the generated table of real functions; included once, by wrappers.c. */
+#ifndef RESOLVE_SLOT_H
+#define RESOLVE_SLOT_H
+
+#include "message.h"
+#include "resolve.h"
+
+/* MPI_ERR_OTHER has different values; any non-zero one tells the program that the call failed. */
+static word missing_function(void) { return 16; }
+
+function wrapper_resolve(int slot)
+{
+    const struct real_function *r = &real_function_names[slot];
+    function found = NULL;
+    for (int i = 0; i < 3 && r->names[i] && !found; i++) found = (function)resolve_symbol(r->names[i]);
+    if (!found) found = r->fallback;
+    if (!found) {
+        say("the program calls %s, which its MPI library does not have", r->names[0] + 1);
+        found = (function)missing_function;
+    }
+    __atomic_store_n(&real_functions[slot], found, __ATOMIC_RELAXED);
+    return found;
+}
+
+/* MPI_Wtime and MPI_Wtick: the only procedures whose result is not a word. */
+#define DOUBLE_WRAPPER(slot, id, forward)                                                                             \
+    double_function real = (double_function)(void *)__atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);                 \
+    if (UNLIKELY(!real)) real = (double_function)(void *)wrapper_resolve(slot);                                               \
+    if (UNLIKELY(abi.family == FAMILY_UNKNOWN)) run_prepare();                                                        \
+    struct thread *t = &self;                                                                                         \
+    if (((forward) && abi.fortran_calls_c) || (UNLIKELY(t->gate != GATE_OPEN) && !thread_open(t))) return real();     \
+    t->gate = GATE_INSIDE;                                                                                            \
+    struct frame f = {.t = t, .call = id};                                                                            \
+    f.enter = clock_ticks();                                                                                          \
+    double returned = real();                                                                                           \
+    f.exit = clock_ticks();                                                                                           \
+    record_timed(&f, abi.comm_null);                                                                                  \
+    LEAVE;                                                                                                            \
+    return returned
+
+#endif

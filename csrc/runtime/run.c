@@ -1,0 +1,287 @@
+#define _GNU_SOURCE
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "comms.h"
+#include "message.h"
+#include "output.h"
+#include "pmpi.h"
+#include "requests.h"
+#include "spool.h"
+#include "thread.h"
+
+enum { DEFAULT_BUFFER = 1 << 20, LEAST_BUFFER = 4096 };
+
+static struct {
+    bool prepared, usable, started, closed;
+    int rank, size, thread_level, store_error;
+    uint64_t start_ticks, buffer_bytes;
+    int64_t start_realtime_ns;
+    char stem[PATH_MAX];
+    struct store store;
+} run = {.store = {.fd = -1}};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Loaded into every process that inherits LD_PRELOAD, mpirun and sh among them: it only looks at the clock. */
+__attribute__((constructor)) static void loaded(void)
+{
+    struct timespec now;
+    clock_choose();
+    run.start_ticks = clock_ticks();
+    clock_gettime(CLOCK_REALTIME, &now);
+    run.start_realtime_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    debug("loaded into process %d", (int)getpid());
+}
+
+/* The file and the spools are the parent's; the child is not traced. */
+static void forked(void)
+{
+    threads_disown();
+    run.usable = run.started = false;
+    run.store.fd = -1;
+}
+
+static uint64_t buffer_bytes(void)
+{
+    const char *text = getenv("TRACELIB_BUFFER");
+    if (!text || !text[0]) return DEFAULT_BUFFER;
+    char *end;
+    double value = strtod(text, &end);
+    int shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : *end == 'G' || *end == 'g' ? 30 : 0;
+    value *= (double)(UINT64_C(1) << shift);
+    if (end == text || !(value >= LEAST_BUFFER) || value > 64.0 * (1 << 30)) {
+        say("TRACELIB_BUFFER=%s is not a size from 4K to 64G; using 1M", text);
+        return DEFAULT_BUFFER;
+    }
+    return (uint64_t)value;
+}
+
+static void prepare(void)
+{
+    const char *disable = getenv("TRACELIB_DISABLE");
+    if (disable && disable[0] && disable[0] != '0') return;
+    if (!abi_detect() || !pmpi_resolve()) {
+        say("no MPI library that can be traced is loaded here; the program runs untraced (tracelib doctor tells more)");
+        return;
+    }
+    debug("MPI is %s", abi.name);
+    run.buffer_bytes = buffer_bytes();
+    pthread_atfork(NULL, NULL, forked);
+    run.usable = true;
+}
+
+bool run_prepare(void)
+{
+    pthread_once(&once, prepare);
+    return run.usable;
+}
+
+bool run_is_closed(void) { return run.closed; }
+uint64_t run_buffer_bytes(void) { return run.buffer_bytes; }
+int run_rank(void) { return run.rank; }
+int run_size(void) { return run.size; }
+struct store *run_store(void) { return run.store.fd >= 0 && !run.store_error ? &run.store : NULL; }
+int run_store_error(void) { return run.store_error ? run.store_error : ENOENT; }
+
+int run_store_clock(void)
+{
+    struct file_clock pair;
+    clock_pair(&pair.ticks, &pair.monotonic_ns);
+    return store_append(&run.store, TABLE_CLOCK, &pair, 1);
+}
+
+void run_store_failed(int error)
+{
+    if (run.store.fd < 0) return; /* there never was a file: said at the start */
+    if (!run.store_error) {
+        run.store_error = error;
+        say("rank %d: cannot write to %s.ranks (%s): what was flushed is kept, what comes now is counted and lost", run.rank,
+            run.stem, strerror(error));
+        store_put_integer(&run.store, AT_STATE, STATE_FULL);
+    }
+}
+
+static void read_line(const char *path, char *text, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, room - 1);
+    if (fd >= 0) close(fd);
+    text[n < 0 ? 0 : n] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+}
+
+static void describe_command(char *text, size_t room)
+{
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, room - 1);
+    if (fd >= 0) close(fd);
+    if (n < 0) n = 0;
+    for (ssize_t i = 0; i + 1 < n; i++)
+        if (text[i] == '\0') text[i] = ' ';
+    text[n] = '\0';
+}
+
+/* All that identifies this process goes into the attributes of its file. */
+static void write_attributes(void)
+{
+    struct store *s = &run.store;
+    char text[ROOM_MAX + 8] = "", library[8192] = ""; /* larger than any MPI_MAX_LIBRARY_VERSION_STRING */
+    struct stat time_namespace = {.st_ino = 0};
+    int length = 0;
+    stat("/proc/self/ns/time", &time_namespace);
+    if (pmpi.Get_library_version) pmpi.Get_library_version(library, &length);
+    library[strcspn(library, "\n")] = '\0';
+    store_put_integer(s, AT_RANK, (uint64_t)run.rank);
+    store_put_integer(s, AT_SIZE, (uint64_t)run.size);
+    store_put_integer(s, AT_PID, (uint64_t)getpid());
+    store_put_integer(s, AT_TIME_NAMESPACE, time_namespace.st_ino);
+    store_put_integer(s, AT_START_TICKS, run.start_ticks);
+    store_put_integer(s, AT_START_REALTIME_NS, (uint64_t)run.start_realtime_ns);
+    store_put_integer(s, AT_TICKS_ARE_TSC, clock_is_tsc);
+    store_put_integer(s, AT_THREAD_LEVEL, abi_thread_level(run.thread_level));
+    store_put_integer(s, AT_BUFFER_BYTES, run.buffer_bytes);
+    gethostname(text, ROOM_HOST);
+    store_put_text(s, AT_HOST, ROOM_HOST, text);
+    read_line("/proc/sys/kernel/random/boot_id", text, ROOM_BOOT_ID);
+    store_put_text(s, AT_BOOT_ID, ROOM_BOOT_ID, text);
+    store_put_text(s, AT_MPI_LIBRARY, ROOM_MPI_LIBRARY, library);
+    describe_command(text, ROOM_COMMAND);
+    store_put_text(s, AT_COMMAND, ROOM_COMMAND, text);
+    store_put_text(s, AT_SPOOL, ROOM_SPOOL, spool_prefix());
+}
+
+/* Rank 0 chooses the name, the others are told; an empty name tells them that there is no place to write. */
+static bool agree_on_output(void)
+{
+    if (run.rank == 0) {
+        const char *wanted = getenv("TRACELIB_OUTPUT");
+        int error = output_reserve(wanted, run.stem);
+        if (error) {
+            say("cannot create %s (%s): nothing is recorded; set TRACELIB_OUTPUT to a file in a directory you can write",
+                wanted && wanted[0] ? wanted : "run.h5", strerror(error));
+            run.stem[0] = '\0';
+        }
+    }
+    pmpi.Bcast(run.stem, PATH_MAX, abi.byte, 0, abi.world);
+    return run.stem[0] != '\0';
+}
+
+void run_started(void)
+{
+    if (!run.usable || run.started) return;
+    pmpi.Comm_rank(abi.world, &run.rank);
+    pmpi.Comm_size(abi.world, &run.size);
+    pmpi.Query_thread(&run.thread_level);
+    requests_start(run.thread_level == abi.thread_multiple);
+    run.started = true;
+    if (!agree_on_output()) {
+        threads_close(); /* what came before MPI_Init has no place to go either */
+        run.usable = false;
+        self.gate = GATE_SHUT;
+        return;
+    }
+    char path[PATH_MAX];
+    int error = output_rank_path(run.stem, run.rank, path);
+    if (!error) error = store_create(&run.store, path);
+    if (error) {
+        say("rank %d: cannot create %s (%s): this rank is not recorded", run.rank, path, strerror(error));
+        return;
+    }
+    write_attributes();
+    error = run_store_clock();
+    if (!error) error = comms_start(&run.store, run.size);
+    if (!error && run.rank == 0) error = output_write_links(run.stem, run.size, run.start_realtime_ns);
+    if (error) run_store_failed(error);
+    debug("rank %d of %d records into %s", run.rank, run.size, path);
+}
+
+struct share_of_rank {
+    uint64_t calls, lost_calls, bytes;
+};
+
+static struct share_of_rank sum_of_ranks;
+
+/* The closing line is rank 0's; the sums have to be asked for while MPI still works. The call that is being
+ * made, MPI_Finalize, counts already; what the last block will add to the file is known, too. */
+void run_finalizing(void)
+{
+    if (!run.started || !run.usable) return;
+    struct totals totals = threads_totals();
+    uint64_t waiting = totals.waiting_bytes + sizeof(struct file_call);
+    struct share_of_rank mine = {totals.calls + 1, totals.lost_calls, run.store.fd < 0 ? 0 : run.store.end + waiting};
+    struct share_of_rank *all = run.rank == 0 ? calloc((size_t)run.size, sizeof mine) : NULL;
+    if (run.rank == 0 && !all) return;
+    pmpi.Gather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, 0, abi.world);
+    for (int i = 0; all && i < run.size; i++) {
+        sum_of_ranks.calls += all[i].calls;
+        sum_of_ranks.lost_calls += all[i].lost_calls;
+        sum_of_ranks.bytes += all[i].bytes;
+    }
+    free(all);
+}
+
+/* The shortest name that works from here. */
+static const char *readable(const char *stem)
+{
+    char here[PATH_MAX];
+    if (!getcwd(here, sizeof here)) return stem;
+    size_t n = strlen(here);
+    return strncmp(stem, here, n) == 0 && stem[n] == '/' ? stem + n + 1 : stem;
+}
+
+static void say_goodbye(void)
+{
+    const char *quiet = getenv("TRACELIB_QUIET");
+    if (run.rank != 0 || (quiet && quiet[0] && quiet[0] != '0')) return;
+    char lost[96] = "";
+    const char *name = readable(run.stem);
+    if (sum_of_ranks.lost_calls) snprintf(lost, sizeof lost, " (%" PRIu64 " more calls lost)", sum_of_ranks.lost_calls);
+    say("%d ranks, %" PRIu64 " calls%s, %.1f MB in %s.h5; next: analyze %s.h5", run.size, sum_of_ranks.calls - sum_of_ranks.lost_calls,
+        lost, (double)sum_of_ranks.bytes / 1e6, name, name);
+}
+
+static void close_run(uint64_t state)
+{
+    run.closed = true;
+    threads_close();
+    if (run.store.fd < 0) return;
+    struct totals totals = threads_totals();
+    store_put_integer(&run.store, AT_LOST_CALLS, totals.lost_calls);
+    store_put_integer(&run.store, AT_LOST_ROWS, totals.lost_rows);
+    if (!run.store_error) store_put_integer(&run.store, AT_STATE, state);
+}
+
+void run_finalized(void)
+{
+    if (!run.started || !run.usable) return;
+    close_run(STATE_FINALIZED);
+    say_goodbye();
+}
+
+void run_aborting(void)
+{
+    if (run.started && run.usable) close_run(STATE_EXITED);
+}
+
+/* At exit: what came after MPI_Finalize, or all that is left of a program that never called it. */
+__attribute__((destructor)) static void unloaded(void)
+{
+    if (!run.usable) return;
+    bool finalized = run.closed;
+    if (!run.started)
+        threads_close(); /* no MPI_Init: nothing to keep, but spools to remove */
+    else
+        close_run(finalized ? STATE_FINALIZED : STATE_EXITED);
+}

@@ -1,0 +1,20 @@
+/* The mapped buffer of one thread: a node-local file whose contents survive the death of the process. */
+#ifndef SPOOL_H
+#define SPOOL_H
+
+#include <stdint.h>
+
+#include "schema.h"
+
+/* Map a new spool for a thread with room for the given rows of each buffered table.
+ * Falls back from TRACELIB_SPOOL or /dev/shm to TMPDIR or /tmp, then to anonymous memory (said once). NULL: no memory. */
+struct spool_header *spool_create(uint32_t thread, const uint64_t capacity[BUFFERED_TABLES], uint64_t *bytes);
+
+/* Remove the spool's file; the mapping stays usable until spool_unmap. */
+void spool_remove(uint32_t thread);
+void spool_unmap(struct spool_header *spool, uint64_t bytes);
+
+/* Path without the thread's number; "" while there is no file behind the spools. */
+const char *spool_prefix(void);
+
+#endif

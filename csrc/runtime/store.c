@@ -1,0 +1,143 @@
+#define STORE_TEMPLATE /* this file alone takes the template's bytes */
+#include "store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+pthread_mutex_t store_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* HDF5 File Format Specification, III.A.1: a version 1 B-tree node for chunked raw data. */
+enum { NODE_HEADER = 24, KEY_BYTES = 24, ENTRY_BYTES = 32, AT_LEVEL = 5, AT_USED = 6, AT_RIGHT_SIBLING = 16 };
+#define UNDEFINED_ADDRESS UINT64_MAX
+
+struct key {
+    uint32_t chunk_bytes, filter_mask;
+    uint64_t row, element;
+};
+struct entry {
+    struct key key;
+    uint64_t child;
+    struct key bound; /* the next entry's key: where this child ends */
+};
+struct node_header {
+    char signature[4];
+    uint8_t type, level;
+    uint16_t used;
+    uint64_t left, right;
+};
+
+static int write_at(int fd, const void *data, size_t bytes, uint64_t at)
+{
+    while (bytes) {
+        ssize_t done = pwrite(fd, data, bytes, (off_t)at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return done ? errno : ENOSPC;
+        data = (const char *)data + done;
+        bytes -= (size_t)done;
+        at += (uint64_t)done;
+    }
+    return 0;
+}
+
+int store_put_integer(struct store *s, uint64_t at, uint64_t value) { return write_at(s->fd, &value, sizeof value, at); }
+
+int store_put_text(struct store *s, uint64_t at, uint64_t room, const char *text)
+{
+    char padded[ROOM_MAX] = "";
+    size_t length = strnlen(text, room);
+    memcpy(padded, text, length);
+    return write_at(s->fd, padded, room, at);
+}
+
+int store_create(struct store *s, const char *path)
+{
+    memset(s, 0, sizeof *s);
+    s->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (s->fd < 0) return errno;
+    s->end = TEMPLATE_BYTES;
+    int error = ftruncate(s->fd, TEMPLATE_BYTES) ? errno : 0;
+    for (size_t i = 0; !error && i < sizeof template_segments / sizeof template_segments[0]; i++) {
+        const struct segment *g = &template_segments[i];
+        error = write_at(s->fd, template_bytes + g->from, g->bytes, g->at);
+    }
+    if (error) {
+        close(s->fd);
+        unlink(path);
+        s->fd = -1;
+    }
+    return error;
+}
+
+/* Room for a block of metadata or data at the end of the file; sparse until it is written. */
+static int extend(struct store *s, uint64_t bytes, uint64_t *at)
+{
+    *at = s->end;
+    if (ftruncate(s->fd, (off_t)(s->end + bytes))) return errno;
+    s->end += bytes;
+    return store_put_integer(s, AT_END_OF_FILE, s->end);
+}
+
+/* Append an entry to a node: the entry itself first, then the count that makes it exist. */
+static int add_entry(struct store *s, uint64_t node_at, uint32_t used, struct entry entry)
+{
+    int error = write_at(s->fd, &entry, sizeof entry, node_at + NODE_HEADER + (uint64_t)used * ENTRY_BYTES);
+    uint16_t count = (uint16_t)(used + 1);
+    return error ? error : write_at(s->fd, &count, sizeof count, node_at + AT_USED);
+}
+
+static int add_leaf(struct store *s, struct table_state *t)
+{
+    struct node_header leaf = {{'T', 'R', 'E', 'E'}, 1, 0, 0, t->leaf_at ? t->leaf_at : UNDEFINED_ADDRESS, UNDEFINED_ADDRESS};
+    uint64_t at;
+    int error = extend(s, NODE_BYTES, &at);
+    if (!error) error = write_at(s->fd, &leaf, sizeof leaf, at);
+    if (!error && t->leaf_at) error = write_at(s->fd, &at, sizeof at, t->leaf_at + AT_RIGHT_SIBLING);
+    if (error) return error;
+    t->leaf_at = at;
+    t->leaf_used = 0;
+    return 0;
+}
+
+/* A new chunk at the end of the table whose first rows are `rows`. */
+static int add_chunk(struct store *s, enum table which, const void *rows, uint64_t n)
+{
+    struct table_state *t = &s->table[which];
+    const struct table_layout *layout = &table_layout[which];
+    uint32_t chunk_bytes = layout->chunk_rows * layout->row_bytes;
+    bool new_leaf = t->leaf_at == 0 || t->leaf_used == NODE_ENTRIES;
+    if (new_leaf && t->root_used == NODE_ENTRIES) return EFBIG;
+    uint64_t at;
+    int error = new_leaf ? add_leaf(s, t) : 0;
+    if (!error) error = extend(s, chunk_bytes, &at);
+    if (!error) error = write_at(s->fd, rows, n * layout->row_bytes, at);
+    struct key key = {chunk_bytes, 0, t->rows, 0}, bound = {chunk_bytes, 0, t->rows + layout->chunk_rows, 0};
+    if (!error) error = add_entry(s, t->leaf_at, t->leaf_used, (struct entry){key, at, bound});
+    if (error) return error;
+    t->leaf_used++;
+    t->chunk_at = at;
+    if (!new_leaf) return 0;
+    bound.row = t->rows + (uint64_t)NODE_ENTRIES * layout->chunk_rows;
+    error = add_entry(s, layout->root_at, t->root_used, (struct entry){key, t->leaf_at, bound});
+    if (!error) t->root_used++;
+    return error;
+}
+
+int store_append(struct store *s, enum table which, const void *rows, uint64_t n)
+{
+    struct table_state *t = &s->table[which];
+    const struct table_layout *layout = &table_layout[which];
+    while (n) {
+        uint64_t filled = t->rows % layout->chunk_rows;
+        uint64_t fits = layout->chunk_rows - filled < n ? layout->chunk_rows - filled : n;
+        int error = filled ? write_at(s->fd, rows, fits * layout->row_bytes, t->chunk_at + filled * layout->row_bytes)
+                           : add_chunk(s, which, rows, fits);
+        if (!error) error = store_put_integer(s, layout->length_at, t->rows + fits);
+        if (error) return error;
+        t->rows += fits;
+        rows = (const char *)rows + fits * layout->row_bytes;
+        n -= fits;
+    }
+    return 0;
+}

@@ -1,0 +1,37 @@
+/* A rank file that is valid HDF5 at every instant, written with pwrite alone (csrc/generate/template.py). */
+#ifndef STORE_H
+#define STORE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "schema.h"
+
+/* Held by whoever appends to the process's store, and around the list of threads. */
+extern pthread_mutex_t store_lock;
+
+struct table_state {
+    uint64_t rows;     /* in the file */
+    uint64_t chunk_at; /* address of the last chunk */
+    uint64_t leaf_at;  /* address of the last leaf of the chunk B-tree */
+    uint32_t leaf_used, root_used;
+};
+
+struct store {
+    int fd;
+    uint64_t end; /* end-of-file address */
+    struct table_state table[TABLES];
+};
+
+/* Create `path` (which must not exist) from the template. 0 or errno. */
+int store_create(struct store *s, const char *path);
+
+/* Append n rows to a table. 0, or errno: then the file holds the rows of the chunks completed before. */
+int store_append(struct store *s, enum table which, const void *rows, uint64_t n);
+
+/* Set an attribute; `at` and `room` are the template's AT_... and ROOM_... */
+int store_put_integer(struct store *s, uint64_t at, uint64_t value);
+int store_put_text(struct store *s, uint64_t at, uint64_t room, const char *text);
+
+#endif

@@ -1,0 +1,207 @@
+#define _GNU_SOURCE
+#include "thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+#include "spool.h"
+
+__thread struct thread self __attribute__((tls_model("initial-exec"))) = {.gate = GATE_NEW};
+
+static struct thread *threads; /* under store_lock, as all below */
+static uint32_t thread_count;
+static struct totals gone; /* of threads that ended */
+static pthread_key_t at_thread_exit;
+
+/* A run of polls ends when the program computes for longer than this between two of them (about 10 us). */
+enum { POLL_GAP_TICKS = 1 << 15 };
+
+/* How a buffer of the user's size is divided: in 64ths, in the order of the tables. */
+static const unsigned share[BUFFERED_TABLES] = {32, 20, 8, 4};
+
+static uint64_t rows_waiting(const struct thread *t)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < BUFFERED_TABLES; i++) n += t->spool->count[i];
+    return n;
+}
+
+static uint64_t calls_waiting(const struct thread *t)
+{
+    uint64_t n = t->spool->count[TABLE_CALLS];
+    const struct file_poll *polls = t->rows[TABLE_POLLS];
+    for (uint64_t i = 0; i < t->spool->count[TABLE_POLLS]; i++) n += polls[i].count;
+    return n;
+}
+
+void thread_store_event(struct thread *t, uint64_t time, uint32_t type, int64_t value)
+{
+    *(struct file_event *)thread_row(t, TABLE_EVENTS) =
+        (struct file_event){.time = time, .value = value, .type = type, .thread = (uint16_t)t->index};
+    thread_commit(t, TABLE_EVENTS);
+}
+
+/* Write the buffer as one block. The spool says where the rows go before they are written, and forgets them after:
+ * whoever finds it can repeat the step. Rows that the disk does not take are counted. */
+static void write_block(struct thread *t, bool closing)
+{
+    uint64_t calls = calls_waiting(t), rows = rows_waiting(t);
+    struct store *store = run_store();
+    struct file_block block = {.thread = t->index, .flags = 1};
+    int error = store ? 0 : run_store_error();
+    if (store) {
+        for (int i = 0; i < BUFFERED_TABLES; i++) block.first[i] = t->spool->base[i] = store->table[i].rows;
+        __atomic_store_n(&t->spool->flushing, 1, __ATOMIC_RELEASE);
+        for (int i = 0; i < BUFFERED_TABLES; i++) {
+            if (!error) error = store_append(store, i, t->rows[i], t->spool->count[i]);
+            block.count[i] = (uint32_t)(store->table[i].rows - block.first[i]);
+            rows -= block.count[i];
+        }
+        if (!error && closing) {
+            struct file_event end = {clock_ticks(), 0, FLUSH_TYPE, (uint16_t)t->index, 0};
+            error = store_append(store, TABLE_EVENTS, &end, 1);
+            block.count[TABLE_EVENTS]++;
+        }
+        if (!error) error = store_append(store, TABLE_BLOCKS, &block, 1);
+        if (!error) error = run_store_clock();
+    }
+    if (error) {
+        t->lost_rows += rows;
+        t->lost_calls += calls - (store ? block.count[TABLE_CALLS] : 0);
+        run_store_failed(error);
+    }
+    t->calls += calls;
+    for (int i = 0; i < BUFFERED_TABLES; i++) t->spool->count[i] = 0;
+    __atomic_store_n(&t->spool->flushing, 0, __ATOMIC_RELEASE);
+}
+
+void thread_flush(struct thread *t)
+{
+    bool closing = run_is_closed();
+    if (rows_waiting(t) == 0) return;
+    uint64_t begin = clock_ticks();
+    t->poll = NULL;
+    struct file_event *events = t->rows[TABLE_EVENTS]; /* there is always room for one more */
+    events[t->spool->count[TABLE_EVENTS]] = (struct file_event){begin, 1, FLUSH_TYPE, (uint16_t)t->index, 0};
+    thread_commit(t, TABLE_EVENTS);
+    pthread_mutex_lock(&store_lock);
+    write_block(t, closing);
+    pthread_mutex_unlock(&store_lock);
+    if (!closing) thread_store_event(t, clock_ticks(), FLUSH_TYPE, 0);
+}
+
+static void close_locked(struct thread *t)
+{
+    if (rows_waiting(t)) {
+        struct file_event *events = t->rows[TABLE_EVENTS];
+        events[t->spool->count[TABLE_EVENTS]] = (struct file_event){clock_ticks(), 1, FLUSH_TYPE, (uint16_t)t->index, 0};
+        thread_commit(t, TABLE_EVENTS);
+        write_block(t, true);
+    }
+    t->poll = NULL;
+    for (int i = 0; i < BUFFERED_TABLES; i++) t->capacity[i] = 0; /* what still comes is written at the next call or at exit */
+    spool_remove(t->index);
+}
+
+void threads_close(void)
+{
+    pthread_mutex_lock(&store_lock);
+    for (struct thread *t = threads; t; t = t->next) close_locked(t);
+    pthread_mutex_unlock(&store_lock);
+}
+
+static void leave_process(void *thread)
+{
+    struct thread *t = thread, **link = &threads;
+    pthread_mutex_lock(&store_lock);
+    close_locked(t);
+    while (*link && *link != t) link = &(*link)->next;
+    if (*link) *link = t->next;
+    gone.calls += t->calls;
+    gone.lost_calls += t->lost_calls;
+    gone.lost_rows += t->lost_rows;
+    t->gate = GATE_SHUT;
+    spool_unmap(t->spool, t->spool_bytes);
+    pthread_mutex_unlock(&store_lock);
+    free(t->handles.memory);
+    free(t->statuses.memory);
+}
+
+struct totals threads_totals(void)
+{
+    pthread_mutex_lock(&store_lock);
+    struct totals sum = gone;
+    for (struct thread *t = threads; t; t = t->next) {
+        sum.calls += t->calls + calls_waiting(t);
+        sum.lost_calls += t->lost_calls;
+        sum.lost_rows += t->lost_rows;
+        for (int i = 0; i < BUFFERED_TABLES; i++) sum.waiting_bytes += t->spool->count[i] * table_layout[i].row_bytes;
+    }
+    pthread_mutex_unlock(&store_lock);
+    return sum;
+}
+
+static bool join_process(struct thread *t)
+{
+    uint64_t bytes = run_buffer_bytes();
+    for (int i = 0; i < BUFFERED_TABLES; i++) {
+        uint64_t capacity = bytes * share[i] / 64 / table_layout[i].row_bytes;
+        t->capacity[i] = capacity < 16 ? 16 : capacity;
+    }
+    uint64_t room[BUFFERED_TABLES];
+    memcpy(room, t->capacity, sizeof room);
+    room[TABLE_EVENTS]++; /* a flush's own begin */
+    pthread_mutex_lock(&store_lock);
+    t->index = thread_count++;
+    t->spool = spool_create(t->index, room, &t->spool_bytes);
+    if (t->spool) {
+        for (int i = 0; i < BUFFERED_TABLES; i++) t->rows[i] = (char *)t->spool + t->spool->offset[i];
+        if (t->index == 0) pthread_key_create(&at_thread_exit, leave_process);
+        t->next = threads;
+        threads = t;
+    }
+    pthread_mutex_unlock(&store_lock);
+    if (t->spool && t->index != 0) pthread_setspecific(at_thread_exit, t); /* the first thread ends with the process */
+    return t->spool != NULL;
+}
+
+bool thread_open(struct thread *t)
+{
+    if (t->gate != GATE_NEW) return false; /* inside a recorded call, or shut */
+    t->gate = GATE_SHUT;                   /* in case MPI is called while we prepare */
+    if (!run_prepare() || !join_process(t)) return false;
+    t->gate = GATE_OPEN;
+    return true;
+}
+
+void threads_disown(void)
+{
+    self.gate = GATE_SHUT;
+    threads = NULL;
+}
+
+void thread_count_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit)
+{
+    struct file_poll *p = t->poll;
+    if (!p || p->call != call || enter - p->exit > POLL_GAP_TICKS || p->count == UINT32_MAX) {
+        p = thread_row(t, TABLE_POLLS);
+        *p = (struct file_poll){enter, exit, exit - enter, 1, call, (uint16_t)t->index};
+        thread_commit(t, TABLE_POLLS);
+        t->poll = p;
+        return;
+    }
+    p->exit = exit;
+    p->inside += exit - enter;
+    p->count++;
+}
+
+void *scratch_get(struct scratch *s, uint64_t bytes)
+{
+    if (s->bytes >= bytes) return s->memory;
+    free(s->memory);
+    s->memory = malloc(bytes * 2);
+    s->bytes = s->memory ? bytes * 2 : 0;
+    return s->memory;
+}

@@ -1,0 +1,101 @@
+/* One thread's recording: its buffer in a mapped spool, and the rows it appends without any lock. */
+#ifndef THREAD_H
+#define THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clock.h"
+#include "schema.h"
+
+enum gate {
+    GATE_OPEN,   /* outside MPI: the next call is recorded */
+    GATE_INSIDE, /* inside a recorded call: what MPI calls itself is not recorded */
+    GATE_NEW,    /* this thread has made no call yet */
+    GATE_SHUT,   /* this thread is not recorded (tracing is off, or failed) */
+};
+
+/* Working memory of one thread. */
+struct scratch {
+    void *memory;
+    uint64_t bytes;
+};
+
+struct thread {
+    enum gate gate;
+    uint32_t index;             /* order of first call in the process */
+    struct spool_header *spool; /* counts of rows live here, so they survive the process */
+    void *rows[BUFFERED_TABLES];
+    uint64_t capacity[BUFFERED_TABLES];
+    uint64_t spool_bytes;
+    struct file_poll *poll; /* in the spool: the run of failing polls that is going on; NULL: none */
+    uint64_t calls;             /* that went to the file or were lost */
+    uint64_t lost_calls, lost_rows;
+    struct scratch handles, statuses; /* working copies for calls with arrays */
+    struct thread *next;
+};
+
+extern __thread struct thread self __attribute__((tls_model("initial-exec")));
+
+/* Slow path of a wrapper whose gate is not open: true if this call is to be recorded after all. */
+bool thread_open(struct thread *t);
+
+/* Empty a full buffer into the file. */
+void thread_flush(struct thread *t);
+
+/* Everything that any thread still holds goes to the file, and the spools are removed: MPI_Finalize, exit. */
+void threads_close(void);
+
+/* In a forked child: the buffers and the file are the parent's. */
+void threads_disown(void);
+
+/* Path of the spools without the thread's number; "" where there is none. */
+const char *threads_spool_prefix(void);
+
+/* Sums over all threads. */
+struct totals {
+    uint64_t calls, lost_calls, lost_rows;
+    uint64_t waiting_bytes; /* in buffers */
+};
+struct totals threads_totals(void);
+
+/* At least `bytes` of working memory that lasts until the thread's next use; NULL if there is none. */
+void *scratch_get(struct scratch *s, uint64_t bytes);
+
+static inline void *thread_row(struct thread *t, enum table table)
+{
+    static const uint8_t row_bytes[] = {sizeof(struct file_call), sizeof(struct file_request), sizeof(struct file_poll),
+                                        sizeof(struct file_event)};
+    if (__builtin_expect(t->spool->count[table] >= t->capacity[table], 0)) thread_flush(t);
+    return (char *)t->rows[table] + t->spool->count[table] * row_bytes[table];
+}
+
+/* The row is complete: count it. A kill before this line loses the row, after it does not. */
+static inline void thread_commit(struct thread *t, enum table table)
+{
+    __asm__ volatile("" ::: "memory");
+    t->spool->count[table]++;
+}
+
+static inline void thread_store_call(struct thread *t, struct file_call row)
+{
+    t->poll = NULL;
+    row.thread = (uint16_t)t->index;
+    *(struct file_call *)thread_row(t, TABLE_CALLS) = row;
+    thread_commit(t, TABLE_CALLS);
+}
+
+static inline void thread_store_request(struct thread *t, struct file_request row)
+{
+    row.thread = (uint16_t)t->index;
+    *(struct file_request *)thread_row(t, TABLE_REQUESTS) = row;
+    thread_commit(t, TABLE_REQUESTS);
+}
+
+void thread_store_event(struct thread *t, uint64_t time, uint32_t type, int64_t value);
+
+/* A poll that found nothing. */
+void thread_count_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit);
+
+#endif
