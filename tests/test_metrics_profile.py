@@ -13,7 +13,7 @@ IRECV_PAIR = [
         ("MPI_Irecv", 10, 12, {}),
         ("MPI_Irecv", 20, 22, {}),
         ("MPI_Wait", 30, 40, {}),
-        ("MPI_Wait", 50, 55, {}),
+        ("MPI_Wait", 50, 55, {"received": 100}),
     ],
     [("MPI_Send", 0, 5, {"sent": 100, "peer": 0}), ("MPI_Isend", 6, 7, {"sent": 7, "peer": 0}), ("MPI_Wait", 8, 9, {})],
 ]
@@ -38,7 +38,7 @@ def test_bytes_of_a_nonblocking_receive_belong_to_the_call_that_posted_it(window
 
 
 def test_persistent_operations_count_at_their_start():
-    calls = [[("MPI_Startall", 10, 20, {}), ("MPI_Waitall", 30, 50, {})]]
+    calls = [[("MPI_Startall", 10, 20, {"sent": 64}), ("MPI_Waitall", 30, 50, {})]]
     requests = {
         0: [
             (What.SEND_STARTED, 10, 0, 64, 0, 1, 0),

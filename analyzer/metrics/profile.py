@@ -9,6 +9,7 @@ import numpy as np
 
 from analyzer.metrics.requests import Posted, rank_windows, window_calls
 from analyzer.parallel import Team
+from analyzer.paraver import TESTS, WAITS, base_name
 from analyzer.trace import Trace
 from tracelib.schema import What
 
@@ -40,30 +41,30 @@ def profile(trace: Trace, team: Team) -> Profile:
     (MPI_Irecv, MPI_Start, ...), as in mpiP; the time spent waiting stays with MPI_Wait and its kin.
     """
     windows = rank_windows(trace)
+    completes = np.array([base_name(p) in WAITS | TESTS for p in trace.procedures], bool)
     sums = np.zeros((4, trace.size, len(trace.procedures)), np.int64)
     for rank in team.share(trace.size):
         posted = Posted(trace, rank, windows, (What.RECV_DONE, What.SEND_STARTED))
         for index, (begin, end) in enumerate(pairwise(windows.tolist())):
             calls = window_calls(trace, rank, begin, end)
-            _add_calls(sums[:, rank], calls)
-            _add_requests(sums[:, rank], calls, posted.window(index))
+            sent, received = _posted_bytes(calls, posted.window(index))
+            # A started send may stand in its own row too; a Wait's row repeats what its receive brought.
+            sent = np.maximum(calls["sent"], sent)
+            received += np.where(completes[calls["call"]], 0, calls["received"])
+            for line, column in zip(sums[:, rank], (calls["count"], calls["inside"], sent, received), strict=True):
+                line += by_index(calls["call"], column, len(line))
     return Profile(trace.procedures, *sum(team.allgather(sums)))
 
 
-def _add_calls(sums: np.ndarray, calls: np.ndarray) -> None:
-    for row, column in zip(sums, ("count", "inside", "sent", "received"), strict=True):
-        row += by_index(calls["call"], calls[column], len(row))
-
-
-def _add_requests(sums: np.ndarray, calls: np.ndarray, rows: np.ndarray) -> None:
-    """Bytes of completed receives and started sends to the row of the call that entered when they were posted."""
+def _posted_bytes(calls: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bytes of the sends that each call started, and of the receives that it posted."""
     if not len(calls):
-        return
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     at = np.searchsorted(calls["enter"], rows["posted"]).clip(max=len(calls) - 1)
-    rows, at = (a[calls["enter"][at] == rows["posted"]] for a in (rows, at))
+    found = calls["enter"][at] == rows["posted"]
     is_send = rows["what"] == What.SEND_STARTED
-    for line, chosen in ((2, is_send), (3, ~is_send)):
-        sums[line] += by_index(calls["call"][at[chosen]], rows["bytes"][chosen], sums.shape[1])
+    sent, received = (by_index(at[f], rows["bytes"][f], len(calls)) for f in (found & is_send, found & ~is_send))
+    return sent, received
 
 
 def by_index(index: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -44,6 +45,7 @@ class RunTrace(Trace):
         self.path, self.size = found.path, found.size
         self.problems = list(found.problems)
         self.event_labels = {}
+        self._describe([file.attributes for file in found.files])
         self._team = team
         self._files = found.files
         self._lanes: dict[int, list[Lane]] = {}
@@ -54,6 +56,13 @@ class RunTrace(Trace):
         self.duration_ns = max((self.span(rank)[1] for rank in range(self.size)), default=0)
         if team.size > 1:
             self._matched()
+
+    def _describe(self, attributes: Sequence[Mapping[str, int | str]]) -> None:
+        """Program, buffer and date, as the rank files say."""
+        self.command = str(attributes[0]["command"])
+        self.buffer_bytes = max(int(a["buffer_bytes"]) for a in attributes)
+        started = min(int(a["start_realtime_ns"]) for a in attributes)
+        self.date = datetime.fromtimestamp(started / 1e9) if started else None
 
     def _place(self) -> None:
         """Nodes in order of their first rank."""
