@@ -143,7 +143,9 @@ def traced(launch: Callable[..., Finished], tmp_path: Path) -> Callable[..., Tra
 def analyze(tmp_path: Path) -> Callable[..., Finished]:
     """analyze(*args): the analyzer's command line in the test's folder."""
 
-    def start(*args: str | Path, folder: Path = tmp_path, prefix: list[str] | None = None, limit_s: float = 120) -> Finished:
+    def start(
+        *args: str | Path, folder: Path = tmp_path, prefix: list[str] | None = None, limit_s: float = 120
+    ) -> Finished:
         words = [*(prefix or []), sys.executable, "-c", "from analyzer.cli import main; main()", *map(str, args)]
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         return run(words, folder, matrix.environment() | {"PYTHONPATH": path}, limit_s)
@@ -156,4 +158,3 @@ def root_only() -> None:
     """Skips where the test cannot mount a file system."""
     if os.geteuid() != 0 or not shutil.which("mount"):
         pytest.skip("needs root to mount a small file system")
-

@@ -1,4 +1,4 @@
-"""What a traced program did, twice: its own notes, and the rank files read with plain h5py (no code of the analyzer)."""
+"""What a traced program did, twice: its own notes, and the rank files read with plain h5py."""
 
 from __future__ import annotations
 

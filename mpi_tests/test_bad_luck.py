@@ -1,4 +1,4 @@
-"""What must not hurt the traced program, nor lose what was recorded: no end, no room, no rights, no MPI, an old result."""
+"""What must neither hurt the traced program nor lose a record: no end, no room, no rights, no MPI, an old result."""
 
 import shutil
 import subprocess
@@ -75,7 +75,11 @@ def test_nowhere_to_write(openmpi, steady, launch, output):
 def test_not_mpi_at_all(launch, openmpi, tmp_path):
     library = Path(__file__).parent.parent / "tracelib" / "libtrace.so"
     env = environment() | {"LD_PRELOAD": str(library)}
-    for command in (["/bin/echo", "hello"], ["sh", "-c", "echo hello"], [shutil.which("python3"), "-c", "print('hello')"]):
+    for command in (
+        ["/bin/echo", "hello"],
+        ["sh", "-c", "echo hello"],
+        [shutil.which("python3"), "-c", "print('hello')"],
+    ):
         done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True)
         assert (done.stdout, done.stderr) == ("hello\n", "")
     finished = launch(openmpi, "/bin/echo", "hello")
@@ -90,7 +94,9 @@ def small_disk(root_only, tmp_path):
     """A file system of 1 MiB."""
     place = tmp_path / "disk"
     place.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", str(place)], capture_output=True, text=True)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", str(place)], capture_output=True, text=True
+    )
     if done.returncode != 0:
         pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
     yield place
@@ -159,4 +165,3 @@ def test_a_process_that_forks(openmpi, compiled, traced):
     run = traced(openmpi, compiled(openmpi, "forks.c"))
     for truth, file in zip(run.truths(), run.ranks, strict=True):
         assert file.counts() == truth.calls
-

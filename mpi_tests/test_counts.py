@@ -77,5 +77,3 @@ def test_mpi4py(mpi, traced, analyze):
     run = traced(mpi, mpi.python, str(PROGRAMS / "everything.py"))
     assert_recorded(run, mpi.ranks)
     analyze("check", run.run).check()
-
-

@@ -1,4 +1,4 @@
-"""Flushes of a small buffer: as many begin/end pairs as blocks, in the HDF5 and the .prv, and no trace of them in the .dim."""
+"""Flushes of a small buffer: a begin/end pair for each block, in the HDF5 and the .prv, and no trace in the .dim."""
 
 import re
 

@@ -1,6 +1,7 @@
 """Programs that nobody wrote for this project: same results as untraced, every call counted, every message matched."""
 
 import gzip
+import itertools
 import re
 import shutil
 from collections.abc import Callable
@@ -127,7 +128,7 @@ def assert_matched(run: Path, receives: int) -> None:
     trace = open_run(str(run))
     bounds = trace.windows()
     found = 0
-    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for begin, end in itertools.pairwise(bounds):
         messages = trace.messages(int(begin), int(end))
         found += len(messages)
         assert (messages["logical_send"] <= messages["physical_send"]).all()

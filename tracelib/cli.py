@@ -1,0 +1,117 @@
+"""The command `tracelib`: run a program traced, find the library, find out why there is no result."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict
+
+import click
+
+from tracelib import doctor as doctors
+from tracelib import launch, preload
+from tracelib.errors import TracelibError
+
+COMMAND_SETTINGS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.pass_context
+def commands(context: click.Context) -> None:
+    """Record what an MPI program does. `analyze` reads the result."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@commands.command()
+def lib() -> None:
+    """Print the path of libtrace.so.
+
+    \b
+    LD_PRELOAD=$(tracelib lib) mpirun -n 4 ./app
+    """
+    path = preload.library()
+    click.echo(path)
+    if sys.stderr.isatty() and sys.stdout.isatty():
+        click.echo(
+            f"\nTrace with:  LD_PRELOAD=$(tracelib lib) mpirun ./app\n"
+            f"or, to write LD_PRELOAD=libtrace.so alone:  export LD_LIBRARY_PATH={path.parent}:$LD_LIBRARY_PATH",
+            err=True,
+        )
+
+
+@commands.command(context_settings=COMMAND_SETTINGS)
+@click.option("-o", "--output", default="run.h5", show_default=True, help="Name of the result.")
+@click.option("-f", "--force", is_flag=True, help="Replace an existing result.")
+@click.option("--buffer", metavar="SIZE", help="Buffer of each thread, as 64K, 4M, 1G (default 1M).")
+@click.option("-q", "--quiet", is_flag=True, help="No closing line.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(output: str, force: bool, buffer: str | None, quiet: bool, command: tuple[str, ...]) -> int:
+    """Run COMMAND with the library loaded into its ranks.
+
+    \b
+    tracelib run -o first.h5 -- mpirun -n 4 ./app
+
+    The library is loaded into the ranks that mpirun, mpiexec or srun starts, on all nodes, and not into the launcher
+    itself. The exit code is that of COMMAND.
+    """
+    path = launch.output_path(output)
+    library = preload.library()
+    launch.make_room(path, force)
+    environment = dict(os.environ) | {"TRACELIB_OUTPUT": str(path)}
+    if buffer:
+        environment["TRACELIB_BUFFER"] = buffer
+    if quiet:
+        environment["TRACELIB_QUIET"] = "1"
+    words, environment = preload.traced(command, preload.detect(command[0]), str(library), environment)
+    code = launch.execute(words, environment)
+    if code == 0 and not path.exists():
+        click.echo("tracelib: nothing was recorded; `tracelib doctor -- COMMAND` finds out why", err=True)
+    return code
+
+
+@commands.command(context_settings=COMMAND_SETTINGS)
+@click.option("--json", "as_json", is_flag=True, help="The findings as JSON.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def doctor(as_json: bool, command: tuple[str, ...]) -> int:
+    """Find out why there is no output.
+
+    \b
+    tracelib doctor -- mpirun -n 4 ./app
+
+    Without COMMAND it examines this machine; with one it also looks at the program and runs it traced, keeping
+    nothing. The exit code is 1 if something is wrong.
+    """
+    findings = doctors.examine(list(command))
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=1))
+    else:
+        for finding in findings:
+            click.echo(
+                f"{click.style(f'{finding.verdict:8}', fg=COLOURS[finding.verdict])}{finding.topic}: {finding.text}"
+            )
+            if finding.hint:
+                click.echo(f"{'':8}  -> {finding.hint}")
+    return 1 if any(finding.verdict == "problem" for finding in findings) else 0
+
+
+COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
+
+
+def main() -> None:
+    """Entry point: a user's mistake is one line and an exit code, never a traceback."""
+    try:
+        sys.exit(commands.main(prog_name="tracelib", standalone_mode=False) or 0)
+    except click.ClickException as error:
+        click.echo(f"tracelib: {error.format_message().rstrip('.')}; see `tracelib --help`", err=True)
+        sys.exit(error.exit_code)
+    except click.Abort:
+        sys.exit(130)
+    except TracelibError as error:
+        click.echo(f"tracelib: {error.line}", err=True)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

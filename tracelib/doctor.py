@@ -1,0 +1,234 @@
+"""Answers "no output?": looks at the machine, at the program, and at a traced run of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+
+from tracelib import launch, preload
+from tracelib.errors import TracelibError
+from tracelib.program import Program, find_program, inspect
+
+LAUNCHERS = ("mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "srun")
+SPOOL = "/dev/shm"
+SPOOL_ROOM_MB = 64
+DEBUG_LINE = "tracelib: debug: "
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. `verdict`: ok, note (may matter), problem."""
+
+    topic: str
+    verdict: str
+    text: str
+    hint: str = ""
+
+
+def examine(command: list[str]) -> list[Finding]:
+    """All findings: of this machine, and of a command if there is one."""
+    findings = [check_library(), *check_mpi(), check_hdf5(), check_clock(), check_spool(), check_output()]
+    findings += check_variables(dict(os.environ))
+    if command:
+        path = find_program(command)
+        program = inspect(path) if path else None
+        findings += check_program(program, command)
+        if findings[0].verdict == "ok":
+            findings += check_run(command, program)
+    return findings
+
+
+def check_library() -> Finding:
+    """libtrace.so is there and can be loaded into a program."""
+    try:
+        path = preload.library()
+    except TracelibError as error:
+        return Finding("library", "problem", str(error), error.hint)
+    done = subprocess.run(
+        [sys.executable, "-c", ""], env=dict(os.environ) | {"LD_PRELOAD": str(path)}, capture_output=True, text=True
+    )
+    if done.returncode != 0 or done.stderr:
+        said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0]
+        return Finding("library", "problem", f"{path} cannot be preloaded: {said}", "build it on this kind of machine")
+    return Finding("library", "ok", str(path))
+
+
+def check_mpi() -> list[Finding]:
+    """Launchers on the path."""
+    found = []
+    for name in LAUNCHERS:
+        path = shutil.which(name)
+        if path:
+            lines = [line.strip() for line in preload.version_text(path).splitlines() if line.strip()]
+            version = next((line for line in lines if re.search(r"\d+\.\d+", line)), "")
+            found.append(Finding("MPI", "ok", f"{path}: {preload.detect(path).value}, {' '.join(version.split())}"))
+    return found or [Finding("MPI", "note", "no mpirun, mpiexec or srun on the PATH")]
+
+
+def check_hdf5() -> Finding:
+    """What reads the result; the traced program itself loads no HDF5."""
+    return Finding("HDF5", "ok", f"h5py {h5py.version.version} with HDF5 {h5py.version.hdf5_version}")
+
+
+def check_clock() -> Finding:
+    """The invariant time stamp counter is read in 10 ns, the kernel's clock in 25."""
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    if "constant_tsc" in flags and "nonstop_tsc" in flags:
+        return Finding("clock", "ok", "invariant time stamp counter")
+    return Finding("clock", "note", "no invariant time stamp counter: CLOCK_MONOTONIC is read, a little slower")
+
+
+def _free_mb(path: Path) -> int:
+    return shutil.disk_usage(path).free >> 20
+
+
+def check_spool() -> Finding:
+    """Room for the buffers, which survive a killed rank."""
+    place = Path(os.environ.get("TRACELIB_SPOOL", SPOOL))
+    if not place.is_dir() or not os.access(place, os.W_OK):
+        return Finding("spool", "problem", f"{place} cannot be written", "set TRACELIB_SPOOL to a local directory")
+    free = _free_mb(place)
+    if free < SPOOL_ROOM_MB:
+        return Finding(
+            "spool", "note", f"{place} has only {free} MB free", "a lower TRACELIB_BUFFER, or TRACELIB_SPOOL"
+        )
+    return Finding("spool", "ok", f"{place}, {free} MB free")
+
+
+def check_output() -> Finding:
+    """Where the result would go."""
+    wanted = os.environ.get("TRACELIB_OUTPUT", "run.h5")
+    try:
+        path = launch.output_path(wanted)
+    except TracelibError as error:
+        return Finding("output", "problem", str(error), "set TRACELIB_OUTPUT to a file in a directory you can write")
+    return Finding("output", "ok", f"{path}, {_free_mb(path.parent)} MB free")
+
+
+def check_variables(environment: dict[str, str]) -> list[Finding]:
+    """Settings that change what is recorded."""
+    findings = []
+    for name, value in sorted(environment.items()):
+        if name == "TRACELIB_DISABLE" and value not in ("", "0"):
+            findings.append(Finding("setting", "problem", f"{name}={value}: nothing is recorded", f"unset {name}"))
+        elif name.startswith("TRACELIB_") or name == preload.PRELOAD:
+            findings.append(Finding("setting", "note", f"{name}={value}"))
+    return findings
+
+
+def check_program(program: Program | None, command: list[str]) -> list[Finding]:
+    """What can be said without running: the cases that no preloaded library can see."""
+    if program is None:
+        return [
+            Finding("program", "note", f"none of the words of `{' '.join(command)}` names a program on this machine")
+        ]
+    name = str(program.path)
+    if program.privileged:
+        hint = "trace a copy without the set-user-ID or set-group-ID bit"
+        return [Finding("program", "problem", f"{name} is set-user-ID or set-group-ID: LD_PRELOAD is ignored", hint)]
+    if not program.readable:
+        return [Finding("program", "note", f"{name} is a script, or readelf is missing: it is judged by running it")]
+    if not program.dynamic:
+        return [Finding("program", "problem", f"{name} is linked statically: nothing can be preloaded", RELINK)]
+    if program.libraries:
+        findings = [Finding("program", "ok", f"{name} uses {', '.join(program.libraries)}")]
+        if program.defines:
+            findings.append(_own_wrappers(program))
+        return findings
+    if program.defines:
+        return [Finding("program", "problem", f"{name} holds MPI itself ({program.defines[0]} and others)", RELINK)]
+    if program.mentions:
+        return [Finding("program", "note", f"{name} links no MPI but names one: it loads MPI while it runs", BY_HANDLE)]
+    return [Finding("program", "note", f"{name} links no MPI: an interpreter, or not an MPI program")]
+
+
+RELINK = "link it with the shared libmpi (mpicc without -static)"
+BY_HANDLE = (
+    "if it takes its functions with dlsym from libmpi itself, no preloaded library sees them; tell it to use"
+    " libtrace.so as its MPI library (for Julia's MPI.jl: MPIPreferences with the path from `tracelib lib`)"
+)
+
+
+def _own_wrappers(program: Program) -> Finding:
+    text = f"{program.path} defines {', '.join(program.defines)} itself: calls to them do not reach a preloaded library"
+    return Finding("program", "problem", text, "remove its own MPI wrappers, or let them call MPI_ instead of PMPI_")
+
+
+@dataclass
+class Debug:
+    """What the library said in a run with TRACELIB_DEBUG=1."""
+
+    loaded: int = 0
+    mpi: str = ""
+    recording: int = 0
+
+    @classmethod
+    def read(cls, stderr: str) -> Debug:
+        """From the lines of the ranks' stderr."""
+        lines = [line.partition(DEBUG_LINE)[2] for line in stderr.splitlines() if DEBUG_LINE in line]
+        mpi = next((line.removeprefix("MPI is ") for line in lines if line.startswith("MPI is ")), "")
+        return cls(
+            sum(line.startswith("loaded into process") for line in lines),
+            mpi,
+            sum(" records into " in line for line in lines),
+        )
+
+
+def check_run(command: list[str], program: Program | None) -> list[Finding]:
+    """Run the command traced into a folder that is removed again, and say how far the library came."""
+    kind = preload.detect(command[0])
+    with tempfile.TemporaryDirectory(prefix="tracelib-doctor-", dir=_writable_folder()) as folder:
+        result = Path(folder) / "run.h5"
+        environment = dict(os.environ) | {"TRACELIB_OUTPUT": str(result), "TRACELIB_DEBUG": "1", "TRACELIB_QUIET": "1"}
+        words, environment = preload.traced(command, kind, str(preload.library()), environment)
+        try:
+            done = subprocess.run(
+                words, env=environment, stdout=sys.stderr, stderr=subprocess.PIPE, text=True, errors="replace"
+            )
+        except OSError as error:
+            return [Finding("run", "problem", f"cannot start {command[0]}: {error.strerror}")]
+        sys.stderr.writelines(line for line in done.stderr.splitlines(keepends=True) if DEBUG_LINE not in line)
+        ranks, calls = _recorded(result)
+    findings = [Finding("launcher", "ok", f"{command[0]}: {kind.value}")]
+    if done.returncode != 0:
+        findings.append(Finding("run", "note", f"the command ended with exit code {done.returncode}"))
+    return findings + judge(Debug.read(done.stderr), ranks, calls, program)
+
+
+def _writable_folder() -> str | None:
+    """The working directory, which the ranks of other nodes share, if it can be written."""
+    return "." if os.access(".", os.W_OK) else None
+
+
+def _recorded(result: Path) -> tuple[int, int]:
+    """Rank files of a run and the calls in them."""
+    calls = []
+    for path in launch.rank_folder(result).glob("*.h5"):
+        with h5py.File(path) as file:
+            calls.append(len(file["calls"]))
+    return len(calls), sum(calls)
+
+
+def judge(debug: Debug, ranks: int, calls: int, program: Program | None) -> list[Finding]:
+    """How far the library came in a run."""
+    if calls:
+        return [Finding("run", "ok", f"{calls} calls of {ranks} ranks were recorded under {debug.mpi or 'an MPI'}")]
+    if not debug.loaded:
+        hint = "the launcher may clear the environment: try `mpirun -n 4 env LD_PRELOAD=$(tracelib lib) ./app`"
+        return [Finding("run", "problem", "the library was loaded into no process", hint)]
+    if not debug.mpi:
+        text = f"the library was loaded into {debug.loaded} processes, but none of them called MPI through it"
+        hint = BY_HANDLE if program is None or not program.libraries else "does the program call MPI_Init at all?"
+        return [Finding("run", "problem", text, hint)]
+    if not debug.recording:
+        text = f"MPI ({debug.mpi}) was called, but no rank came through MPI_Init or could create its file"
+        return [Finding("run", "problem", text, "see the lines above that begin with `tracelib:`")]
+    return [Finding("run", "problem", f"{debug.recording} ranks began to record, but no call is in their files")]

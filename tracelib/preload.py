@@ -1,0 +1,144 @@
+"""A command rewritten so that the library is loaded into the ranks it starts, and only there (not into mpirun)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+
+from tracelib.errors import TracelibError
+
+LIBRARY = Path(__file__).resolve().parent / "libtrace.so"
+PRELOAD = "LD_PRELOAD"
+LAUNCHER_NAME = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun)([._-].*)?")
+
+
+class Launcher(Enum):
+    """Programs that start ranks, by the way they are told a variable for the ranks alone."""
+
+    OPEN_MPI = "Open MPI"
+    HYDRA = "Hydra (MPICH, Intel MPI)"
+    SLURM = "srun"
+    UNKNOWN = "no known launcher"
+
+
+SIGNATURES = (
+    (re.compile(r"Open ?MPI|OpenRTE|PRRTE|prterun", re.IGNORECASE), Launcher.OPEN_MPI),
+    (re.compile(r"HYDRA|Intel\(R\) MPI", re.IGNORECASE), Launcher.HYDRA),
+    (re.compile(r"slurm", re.IGNORECASE), Launcher.SLURM),
+)
+
+
+def library() -> Path:
+    """Path of libtrace.so. Raises TracelibError where it cannot be preloaded."""
+    if not LIBRARY.exists():
+        raise TracelibError(f"{LIBRARY} is missing", "build it with `make build`, or install tracelib again")
+    if re.search(r"[\s:]", str(LIBRARY)):
+        raise TracelibError(
+            f"the loader cannot preload {LIBRARY}: it takes blanks and colons for separators",
+            "install tracelib in a directory without them",
+        )
+    return LIBRARY
+
+
+def version_text(launcher: str) -> str:
+    """What `launcher --version` says; empty if it cannot be asked."""
+    try:
+        done = subprocess.run(
+            [launcher, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout + done.stderr
+
+
+def detect(word: str) -> Launcher:
+    """Which launcher the first word of a command is: by its name, then by what it says about itself."""
+    if not LAUNCHER_NAME.fullmatch(Path(word).name):
+        return Launcher.UNKNOWN
+    text = version_text(word)
+    return next((kind for signature, kind in SIGNATURES if signature.search(text)), Launcher.UNKNOWN)
+
+
+def with_library(value: str | None, added: str) -> str:
+    """An LD_PRELOAD value with the library after what the user has there."""
+    return f"{value}:{added}" if value else added
+
+
+def traced(
+    command: Sequence[str], launcher: Launcher, preload: str, environment: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """The command and the environment that load `preload` into the ranks.
+
+    `environment` is what the command would have got, with the TRACELIB_ variables of the run. Known launchers are
+    told LD_PRELOAD and these variables by their own options, which also reach other nodes; a script or a program
+    without a launcher gets LD_PRELOAD in its environment.
+    """
+    ours = {name: value for name, value in environment.items() if name.startswith("TRACELIB_")}
+    inherited = environment.get(PRELOAD)
+    rewrite = {Launcher.OPEN_MPI: _open_mpi, Launcher.HYDRA: _hydra, Launcher.SLURM: _slurm}.get(launcher)
+    if rewrite is None:
+        return list(command), dict(environment) | {PRELOAD: with_library(inherited, preload)}
+    return rewrite(list(command), ours, inherited, preload), dict(environment)
+
+
+def _open_mpi(command: list[str], ours: Mapping[str, str], inherited: str | None, preload: str) -> list[str]:
+    """`-x NAME=value` for every application context: Open MPI 4 takes each for the context it stands in."""
+    words = [command[0]]
+    for context in _contexts(command[1:]):
+        words += _open_mpi_context(context, ours, inherited, preload)
+    return words
+
+
+def _open_mpi_context(context: list[str], ours: Mapping[str, str], inherited: str | None, preload: str) -> list[str]:
+    separator, words = context[:1] if context[:1] == [":"] else [], context
+    words = words[len(separator) :]
+    value = inherited
+    for place in range(len(words) - 1):
+        if words[place] == "-x" and words[place + 1].startswith(f"{PRELOAD}="):
+            value = words[place + 1].partition("=")[2]
+            words = words[:place] + words[place + 2 :]
+            break
+    settings = [f"{PRELOAD}={with_library(value, preload)}", *(f"{n}={v}" for n, v in ours.items())]
+    return separator + [word for setting in settings for word in ("-x", setting)] + words
+
+
+def _contexts(words: list[str]) -> Iterator[list[str]]:
+    """The words cut before each ':'."""
+    start = 0
+    for place, word in enumerate(words):
+        if word == ":":
+            yield words[start:place]
+            start = place
+    yield words[start:]
+
+
+def _hydra(command: list[str], ours: Mapping[str, str], inherited: str | None, preload: str) -> list[str]:
+    """`-genv NAME value` once, for all contexts; a user's own -genv or -env LD_PRELOAD is extended in place."""
+    words, own = command[1:], False
+    for place in range(len(words) - 2):
+        if words[place] in ("-genv", "-env") and words[place + 1] == PRELOAD:
+            words[place + 2] = with_library(words[place + 2], preload)
+            own = own or words[place] == "-genv"
+    settings = dict(ours) if own else {PRELOAD: with_library(inherited, preload), **ours}
+    return [command[0], *(word for name, value in settings.items() for word in ("-genv", name, value)), *words]
+
+
+def _slurm(command: list[str], ours: Mapping[str, str], inherited: str | None, preload: str) -> list[str]:
+    """--export with LD_PRELOAD added; the other variables are named, their values taken from srun's environment."""
+    words = command[1:]
+    place = next((i for i, word in enumerate(words) if word.startswith("--export=")), None)
+    wanted = words.pop(place).partition("=")[2] if place is not None else "ALL"
+    listed = [] if wanted.upper() in ("NONE", "NIL") else wanted.split(",")
+    for entry in [e for e in listed if e.startswith(f"{PRELOAD}=")]:
+        listed.remove(entry)
+        inherited = entry.partition("=")[2]
+    exports = [*listed, *ours, f"{PRELOAD}={with_library(inherited, preload)}"]
+    return [command[0], f"--export={','.join(exports)}", *words]

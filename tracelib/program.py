@@ -1,0 +1,78 @@
+"""What an executable file tells without being run: which MPI it links, and why a preload may not see it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import stat
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+MPI_LIBRARY = re.compile(r"lib(mpi|mpich|mpi_abi|mpi_cray|mpi_gnu[^.]*|mpich_[^.]*|pmpi)(\.so|_)[^/]*$")
+CALLS = ("MPI_Init", "MPI_Init_thread", "MPI_Send", "mpi_init_", "mpi_init_f08_")
+
+
+@dataclass(frozen=True)
+class Program:
+    """An executable file. `readable` is False for what is no ELF file, or where readelf is missing."""
+
+    path: Path
+    readable: bool
+    dynamic: bool  # has a dynamic loader, so that LD_PRELOAD can work at all
+    privileged: bool  # set-user-ID or set-group-ID: the loader ignores LD_PRELOAD
+    libraries: tuple[str, ...]  # MPI libraries among all that it loads at its start
+    defines: tuple[str, ...]  # MPI procedures that the program itself defines
+    mentions: bool  # the file holds the name of an MPI library or procedure
+
+
+def find_program(command: list[str]) -> Path | None:
+    """The program in a command: the first word behind the launcher that names an executable file."""
+    for word in command[1:] or command:
+        found = shutil.which(word)
+        if found and not word.startswith("-"):
+            return Path(found).resolve()
+    return None
+
+
+def _tool(*words: str) -> str:
+    """Output of a tool of the compiler or the loader; empty where it is missing or refuses."""
+    try:
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=60
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout
+
+
+def inspect(path: Path) -> Program:
+    """Look at an executable with readelf and ldd."""
+    mode = path.stat().st_mode
+    data = path.read_bytes()
+    header = _tool("readelf", "-lW", str(path)) if data[:4] == b"\x7fELF" else ""
+    symbols = _tool("readelf", "-sW", str(path)) if header else ""
+    return Program(
+        path=path,
+        readable=bool(header),
+        dynamic="INTERP" in header,
+        privileged=bool(mode & (stat.S_ISUID | stat.S_ISGID)),
+        libraries=tuple(_mpi_libraries(_tool("ldd", str(path)))) if header else (),
+        defines=tuple(name for name in CALLS if _defined(symbols, name)),
+        mentions=b"libmpi" in data or b"MPI_Init" in data,
+    )
+
+
+def _mpi_libraries(ldd: str) -> list[str]:
+    """Paths (or names, where not found) of the MPI libraries in ldd's list."""
+    found = []
+    for line in ldd.splitlines():
+        name, _, place = (part.strip() for part in line.partition("=>"))
+        if MPI_LIBRARY.search(name.split(" ")[0]):
+            found.append(place.split(" (")[0] if place and "not found" not in place else f"{name} (not found)")
+    return found
+
+
+def _defined(symbols: str, name: str) -> bool:
+    """Whether a symbol table defines a function of that name: its section is a number, not UND."""
+    return bool(re.search(rf"FUNC\s+(GLOBAL|WEAK)\s+\S+\s+\d+\s+{name}(@\S*)?$", symbols, re.MULTILINE))
