@@ -13,6 +13,8 @@ from typing import BinaryIO
 
 import numpy as np
 
+from analyzer.errors import TracelibError
+
 INDEX_ROWS = 4096
 
 
@@ -38,7 +40,7 @@ def sort_rows(rows: np.ndarray, time: str, *objects: str) -> np.ndarray:
     return rows
 
 
-class Spill:
+class RowFile:
     """Rows in a temporary file that no name leads to: gone when this process is."""
 
     def __init__(self, dtype: np.dtype) -> None:
@@ -47,13 +49,18 @@ class Spill:
         self.rows = 0
 
     def append(self, rows: np.ndarray) -> int:
-        """Write rows at the end. Returns the number of the first."""
+        """Write rows at the end. Returns the number of the first. Raises TracelibError if there is no room."""
         first = self.rows
         view = memoryview(np.ascontiguousarray(rows).view(np.uint8))
         offset = first * self.dtype.itemsize
-        while view:
-            written = os.pwrite(self._file.fileno(), view, offset)
-            view, offset = view[written:], offset + written
+        try:
+            while view:
+                written = os.pwrite(self._file.fileno(), view, offset)
+                view, offset = view[written:], offset + written
+        except OSError as error:
+            raise TracelibError(
+                f"temporary files cannot be written ({error.strerror})", "set TMPDIR to a folder with room"
+            ) from error
         self.rows += len(rows)
         return first
 
@@ -64,7 +71,7 @@ class Spill:
         while view:
             got = os.preadv(self._file.fileno(), [view], offset)
             if got == 0:
-                raise OSError("a temporary file was cut short")
+                raise TracelibError("a temporary file was cut short")
             view, offset = view[got:], offset + got
 
     def close(self) -> None:
@@ -76,14 +83,14 @@ class SortedRuns:
 
     def __init__(self, dtype: np.dtype, time: str, *objects: str) -> None:
         self._time, self._objects = time, objects
-        self._spill = Spill(dtype)
+        self._file = RowFile(dtype)
         self._index: list[np.ndarray] = []  # of each run: time of every INDEX_ROWS-th row and of the last
         self._place: list[tuple[int, int]] = []  # of each run: first row, rows
         self._ends: np.ndarray | None = None
 
     @property
     def rows(self) -> int:
-        return self._spill.rows
+        return self._file.rows
 
     def append(self, rows: np.ndarray) -> None:
         """One run of rows, in any order (the array is not kept)."""
@@ -92,7 +99,7 @@ class SortedRuns:
         rows = sort_rows(rows, self._time)
         times = rows[self._time]
         self._index.append(np.append(times[::INDEX_ROWS], times[-1]))
-        self._place.append((self._spill.append(rows), len(rows)))
+        self._place.append((self._file.append(rows), len(rows)))
         self._ends = None
 
     def sample(self) -> np.ndarray:
@@ -115,10 +122,10 @@ class SortedRuns:
     def read(self, begin: int, end: int) -> np.ndarray:
         """Rows with begin <= time < end by time, then objects, else in order of appending."""
         slices = [self._slice(run, begin, end) for run in self._overlapping(begin, end)]
-        rows = np.empty(sum(count for _, count in slices), self._spill.dtype)
+        rows = np.empty(sum(count for _, count in slices), self._file.dtype)
         at = 0
         for first, count in slices:
-            self._spill.read(first, count, rows[at : at + count])
+            self._file.read(first, count, rows[at : at + count])
             at += count
         times = rows[self._time]
         inside = (times >= begin) & (times < end)
@@ -127,7 +134,7 @@ class SortedRuns:
         return sort_rows(rows, self._time, *self._objects)
 
     def close(self) -> None:
-        self._spill.close()
+        self._file.close()
 
 
 class RankRuns:
@@ -135,7 +142,7 @@ class RankRuns:
 
     def __init__(self, dtype: np.dtype, time: str, size: int) -> None:
         self._time, self._size = time, size
-        self._spill = Spill(dtype)
+        self._file = RowFile(dtype)
         self._first: list[int] = []
         self._offsets: list[np.ndarray] = []  # of each run: first row of each rank, and the number of rows
         self._ends: list[tuple[int, int]] = []
@@ -148,18 +155,18 @@ class RankRuns:
         rows = rows[order]
         self._offsets.append(np.searchsorted(ranks[order], np.arange(self._size + 1)))
         self._ends.append((int(rows[self._time].min()), int(rows[self._time].max())))
-        self._first.append(self._spill.append(rows))
+        self._first.append(self._file.append(rows))
 
     def read(self, rank: int, begin: int, end: int) -> np.ndarray:
         """Rows of a rank with begin <= time < end, by time, else in order of appending."""
         parts = []
         for first, offsets, (low, high) in zip(self._first, self._offsets, self._ends, strict=True):
             if low < end and high >= begin:
-                rows = np.empty(int(offsets[rank + 1] - offsets[rank]), self._spill.dtype)
-                self._spill.read(first + int(offsets[rank]), len(rows), rows)
+                rows = np.empty(int(offsets[rank + 1] - offsets[rank]), self._file.dtype)
+                self._file.read(first + int(offsets[rank]), len(rows), rows)
                 times = rows[self._time]
                 parts.append(rows[(times >= begin) & (times < end)])
-        return sort_rows(np.concatenate(parts) if parts else np.zeros(0, self._spill.dtype), self._time)
+        return sort_rows(np.concatenate(parts) if parts else np.zeros(0, self._file.dtype), self._time)
 
     def close(self) -> None:
-        self._spill.close()
+        self._file.close()

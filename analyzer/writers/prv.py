@@ -90,7 +90,7 @@ def _write_share(trace: Trace, bounds: np.ndarray, team: Team, file: BinaryIO) -
 
 def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team) -> str:
     """This member's lines into a file of its own. Returns its name, or "!" and what went wrong."""
-    part = temporary_name(path, team.rank)
+    part = temporary_name(path, f"part{team.rank}")
     try:
         with part.open("xb") as file:
             _write_share(trace, bounds, team, file)

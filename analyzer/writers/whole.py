@@ -11,9 +11,9 @@ from typing import BinaryIO
 from analyzer.errors import TracelibError
 
 
-def temporary_name(path: Path, member: int = 0) -> Path:
-    """Where this process writes what becomes `path`: in the same folder, so that renaming cannot fail half-way."""
-    return path.with_name(f".{path.name}.{os.getpid()}.{member}.tmp")
+def temporary_name(path: Path, part: str = "whole") -> Path:
+    """Where this process writes (a part of) what becomes `path`: in the same folder, so that renaming is atomic."""
+    return path.with_name(f".{path.name}.{os.getpid()}.{part}.tmp")
 
 
 @contextmanager
