@@ -1,5 +1,23 @@
 """Builds the C parts: `tracelib/libtrace.so` (the runtime) and `analyzer._kernels` (cffi)."""
 
-from setuptools import setup
+import sys
+from pathlib import Path
 
-setup(cffi_modules=["csrc/build_kernels.py:ffi"])
+from setuptools import setup
+from setuptools.command.build_ext import build_ext
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from csrc import build_runtime  # noqa: E402
+
+
+class BuildC(build_ext):
+    """The cffi modules, then the runtime beside the package that hands it out."""
+
+    def run(self) -> None:
+        super().run()
+        package = Path("tracelib") if self.inplace else Path(self.build_lib) / "tracelib"
+        build_runtime.build_if_stale(package / "libtrace.so")
+
+
+setup(cffi_modules=["csrc/build_kernels.py:ffi"], cmdclass={"build_ext": BuildC})

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT))
 from csrc.generate import links, standard, structs, template, wrappers  # noqa: E402
 
 RUNTIME = ROOT / "csrc" / "runtime"
+GENERATED = ROOT / "build" / "generated"
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 
 
@@ -43,17 +44,24 @@ def generate(folder: Path) -> Path:
     return source
 
 
-def build(output: Path, generated: Path, extra: list[str] | None = None) -> None:
+def build(output: Path, extra: list[str] | None = None) -> None:
     """Compile the runtime into `output` with $CC and $CFLAGS; `extra` flags for sanitizers."""
-    sources = [*sorted(RUNTIME.glob("*.c")), generate(generated)]
+    sources = [*sorted(RUNTIME.glob("*.c")), generate(GENERATED)]
     compiler = shlex.split(os.environ.get("CC", "cc"))
-    flags = ["-std=gnu11", "-O2", "-g", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-strict-aliasing", *WARNINGS]
+    flags = ["-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-strict-aliasing", *WARNINGS]
     flags += shlex.split(os.environ.get("CFLAGS", "")) + (extra or [])
-    includes = [f"-I{RUNTIME}", f"-I{generated}"]
+    includes = [f"-I{RUNTIME}", f"-I{GENERATED}"]
     output.parent.mkdir(parents=True, exist_ok=True)
     command = [*compiler, *flags, *includes, "-o", str(output), *map(str, sources), "-ldl", "-lpthread"]
     subprocess.run(command, check=True)
 
 
+def build_if_stale(output: Path) -> None:
+    """Compile only if a source is newer than `output`: the wrappers take a while."""
+    inputs = [*RUNTIME.glob("*.[ch]"), *(ROOT / "csrc").rglob("*.py"), ROOT / "tracelib" / "schema.py"]
+    if not output.exists() or output.stat().st_mtime < max(p.stat().st_mtime for p in inputs):
+        build(output)
+
+
 if __name__ == "__main__":
-    build(ROOT / "tracelib" / "libtrace.so", ROOT / "build" / "generated", sys.argv[1:])
+    build(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "tracelib" / "libtrace.so", sys.argv[2:])

@@ -1,0 +1,1 @@
+"""What is generated at build time: structs, the file template, the wrappers."""

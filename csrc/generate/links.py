@@ -32,10 +32,9 @@ def make(schema) -> tuple[bytes, dict[str, int]]:
         image = bytearray(path.read_bytes())
     image += bytes(-len(image) % 8)
     at = {"size": _find(image, _SIZE), "created": _find(image, _CREATED), "end_of_file": _EOF_AT}
-    struct.pack_into("<Q", image, _find(image, group), len(image))
-    # The name index caches the old header's B-tree and heap in the entry's scratch space: forget them.
-    entry = image.find(struct.pack("<Q", len(image)))
-    struct.pack_into("<I", image, entry + 8, 0)
+    header_at = _find(image, group)
+    # The symbol table entry also caches the old header's B-tree and heap: cache type 0 forgets them.
+    struct.pack_into("<QI", image, header_at, len(image), 0)
     return bytes(image), at
 
 

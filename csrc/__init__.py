@@ -1,0 +1,1 @@
+"""C sources and what generates C from Python."""
