@@ -140,21 +140,29 @@ def _pieces(file: RankFile, table: str, position: int, pending: Sequence[Pending
     rows there are not read.
     """
     length = file.lengths[table]
-    flushed = [(p.base[table], len(p.rows[table]), p) for p in pending if p.base is not None and len(p.rows[table])]
     found = []
-    end = 0
     for block in file.blocks:
         first, count = int(block["first"][position]), int(block["count"][position])
-        count = min(count, max(length - first, 0))
-        end = max(end, first + count)
-        if count and not any(base < first + count and first < base + n for base, n, _ in flushed):
-            found.append(Piece(int(block["thread"]), first, count))
-    found += [Piece(p.thread, base, n, p.rows[table]) for base, n, p in flushed]
-    end = max([end, *(base + n for base, n, _ in flushed)])
+        found.append(Piece(int(block["thread"]), first, min(count, max(length - first, 0))))
+    named = max((piece.first + piece.count for piece in found), default=0)
+    found += _unnamed(file, table, named, length)
+    for p in pending:
+        if p.base is not None:
+            flushed = Piece(p.thread, p.base[table], len(p.rows[table]), p.rows[table])
+            found = [rest for piece in found for rest in _outside(piece, flushed)] + [flushed]
     found.sort(key=lambda piece: piece.first)
-    found += _unnamed(file, table, end, length)
     found += [Piece(p.thread, length, len(p.rows[table]), p.rows[table]) for p in pending if p.base is None]
     return _joined([piece for piece in found if piece.count])
+
+
+def _outside(piece: Piece, other: Piece) -> list[Piece]:
+    """What of a piece of the file lies before and after another piece."""
+    if piece.rows is not None:
+        return [piece]
+    begin, end = piece.first, piece.first + piece.count
+    before = max(min(end, other.first) - begin, 0)
+    after = max(begin, other.first + other.count)
+    return [Piece(piece.thread, begin, before), Piece(piece.thread, after, max(end - after, 0))]
 
 
 def _unnamed(file: RankFile, table: str, first: int, length: int) -> list[Piece]:

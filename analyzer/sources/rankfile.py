@@ -98,6 +98,7 @@ def open_rank(path: Path) -> RankFile:
         raise TracelibError(f"{path}: no such file", "copy the folder of rank files together with run.h5")
     if path.stat().st_size == 0:
         raise TracelibError(f"{path}: is empty", "the process ended, or the disk was full, before anything was written")
+    _handles.drop(path)  # HDF5 would answer from what it knew of a file that has grown since
     try:
         file = _handles.get(path)
         attributes = _attributes(path, file)
