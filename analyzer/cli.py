@@ -64,10 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run `analyze` with these arguments (default: the command line's); returns the exit code."""
     members = team()
     try:
-        analyze.main(arguments, "analyze", standalone_mode=False, obj=Session(members))
-        return 0
-    except click.exceptions.Exit as request:
-        return request.exit_code
+        return analyze.main(arguments, "analyze", standalone_mode=False, obj=Session(members)) or 0
     except click.ClickException as error:
         if members.rank == 0:
             error.show()

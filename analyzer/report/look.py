@@ -17,7 +17,8 @@ from analyzer.report.summary import Summary
 def print_look(summary: Summary, console: Console) -> None:
     """Print everything that there is to say about a run; sections without content are left out."""
     _print_run(summary, console)
-    _section(console, "Where the time went", tables.time_table(summary))
+    if summary.trace.duration_ns:
+        _section(console, "Where the time went", tables.time_table(summary))
     if summary.bursts.count:
         console.print(Padding(Text(findings.bursts(summary)), (0, 0, 0, 2)))
     _print_efficiencies(summary, console)

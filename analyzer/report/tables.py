@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from string import ascii_uppercase
+
 import numpy as np
 from rich.table import Table
 
@@ -130,11 +132,13 @@ def matrix_table(summary: Summary) -> Table:
     messages = summary.messages
     cells = messages.matrix_bytes if messages.bytes else messages.matrix_count
     width, n = messages.ranks_a_block, len(cells)
-    names = [str(b * width) if width == 1 else f"{b * width}+" for b in range(n)]
-    table = _table("from \\ to", *names)
-    whole = cells.sum()
-    for name, row in zip(names, cells, strict=True):
-        table.add_row(name, *(_cell(int(v), whole, n, messages.bytes > 0) for v in row))
+    letters = [str(b) if width == 1 else ascii_uppercase[b] for b in range(n)]
+    table = _table("from \\ to", *letters)
+    whole = int(cells.sum())
+    for b, row in enumerate(cells.tolist()):
+        last = min((b + 1) * width, summary.trace.size) - 1
+        name = letters[b] if width == 1 else f"{letters[b]} {b * width}-{last}"
+        table.add_row(name, *(_cell(value, whole, n, messages.bytes > 0) for value in row))
     return table
 
 
