@@ -44,13 +44,13 @@ def generate(folder: Path) -> Path:
     return source
 
 
-def build(output: Path, extra: list[str] | None = None) -> None:
+def build(output: Path, generated: Path = GENERATED, extra: list[str] | None = None) -> None:
     """Compile the runtime into `output` with $CC and $CFLAGS; `extra` flags for sanitizers."""
-    sources = [*sorted(RUNTIME.glob("*.c")), generate(GENERATED)]
+    sources = [*sorted(RUNTIME.glob("*.c")), generate(generated)]
     compiler = shlex.split(os.environ.get("CC", "cc"))
     flags = ["-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-strict-aliasing", *WARNINGS]
     flags += shlex.split(os.environ.get("CFLAGS", "")) + (extra or [])
-    includes = [f"-I{RUNTIME}", f"-I{GENERATED}"]
+    includes = [f"-I{RUNTIME}", f"-I{generated}"]
     output.parent.mkdir(parents=True, exist_ok=True)
     command = [*compiler, *flags, *includes, "-o", str(output), *map(str, sources), "-ldl", "-lpthread"]
     subprocess.run(command, check=True)
@@ -64,4 +64,4 @@ def build_if_stale(output: Path) -> None:
 
 
 if __name__ == "__main__":
-    build(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "tracelib" / "libtrace.so", sys.argv[2:])
+    build(ROOT / "tracelib" / "libtrace.so", extra=sys.argv[1:])
