@@ -41,7 +41,7 @@ class FileOrCommand(click.Group):
             raise TracelibError(f"{name}: no such file or command", f"did you mean `analyze {close[0]}`?")
 
 
-@click.group(cls=FileOrCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=FileOrCommand, context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 80})
 @click.version_option(package_name="tracelib", prog_name="analyze")
 def analyze() -> None:
     """Say where the time of an MPI program went.

@@ -1,0 +1,32 @@
+"""The pages of the commands show exactly what --help prints."""
+
+from pathlib import Path
+
+import pytest
+
+from analyzer.cli import analyze, main
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGES = {"analyze": ["look"], "analyze-info": ["info"], "analyze-check": ["check"]} | {
+    f"analyze-{name}": [name] for name in ("efficiency", "prv", "dim")
+}
+
+
+def help_of(arguments, capsys) -> str:
+    assert main([*arguments, "--help"]) == 0
+    return capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_shows_the_help(page, capsys):
+    text = (DOCS / f"{page}.md").read_text()
+    assert f"```text\n{help_of(PAGES[page], capsys)}\n```" in text
+
+
+def test_the_main_page_shows_the_list_of_commands(capsys):
+    assert f"```text\n{help_of([], capsys)}\n```" in (DOCS / "analyze.md").read_text()
+
+
+def test_every_command_has_a_page():
+    assert {"look" if page == "analyze" else page.removeprefix("analyze-") for page in PAGES} == set(analyze.commands)
+    assert {path.stem for path in DOCS.glob("analyze*.md")} >= set(PAGES)

@@ -1,0 +1,126 @@
+"""Bad input ends in one clear line on stderr and an exit code, never in a traceback."""
+
+import gzip
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import pytest
+from synthetic import call, write_run
+
+from analyzer.cli import main
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def missing(folder):
+    return folder / "nothing.h5", "no such file"
+
+
+def empty(folder):
+    (folder / "run.h5").write_bytes(b"")
+    return folder / "run.h5", "is empty"
+
+
+def text(folder):
+    (folder / "run.h5").write_text("Dear diary")
+    return folder / "run.h5", "is not a trace"
+
+
+def binary(folder):
+    (folder / "run.h5").write_bytes(bytes(range(256)) * 9)
+    return folder / "run.h5", "is not a trace"
+
+
+def foreign_hdf5(folder):
+    with h5py.File(folder / "run.h5", "w") as file:
+        file["weather"] = [1, 2, 3]
+    return folder / "run.h5", "not a trace"
+
+
+def truncated_hdf5(folder):
+    path = write_run(folder, [{"calls": [call("MPI_Init", 0, 1)]}])
+    path.write_bytes(path.read_bytes()[:600])
+    return path, str(path)
+
+
+def truncated_gzip(folder):
+    packed = gzip.compress(b"#Paraver (01/01/2026 at 00:00):9_ns:1(1):1:1(1:1)\n" + bytes(range(256)) * 400)
+    (folder / "run.prv.gz").write_bytes(packed[: len(packed) // 2])
+    return folder / "run.prv.gz", "run.prv.gz"
+
+
+def gzip_of_text(folder):
+    (folder / "run.prv.gz").write_bytes(gzip.compress(b"Dear diary"))
+    return folder / "run.prv.gz", "is not a trace"
+
+
+def dimemas(folder):
+    (folder / "run.dim").write_text('#DIMEMAS:"x":1,20:1(1),0\n')
+    return folder / "run.dim", "is a Dimemas trace"
+
+
+def empty_folder(folder):
+    (folder / "run.ranks").mkdir()
+    return folder / "run.ranks", "without rank files"
+
+
+def no_ranks_left(folder):
+    path = write_run(folder, [{"calls": [call("MPI_Init", 0, 1)]}])
+    shutil.rmtree(folder / "run.ranks")
+    return path, str(path)
+
+
+def bad_header(folder):
+    (folder / "run.prv").write_text("#Paraver nonsense\n1:1:1:1:1:0:5:1\n")
+    return folder / "run.prv", "run.prv"
+
+
+CASES = [
+    missing, empty, text, binary, foreign_hdf5, truncated_hdf5, truncated_gzip, gzip_of_text, dimemas, empty_folder,
+    no_ranks_left, bad_header,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [[], ["info"], ["check"], ["efficiency"], ["prv"], ["dim"]])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_one_line(case, command, tmp_path, capsys):
+    path, says = case(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    assert main([*command, str(path)]) not in (0, None)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("Error: ") and err.count("\n") == 1, err
+    assert says in err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_mistyped_command_is_named(capsys):
+    assert main(["eficiency", "run.h5"]) == 1
+    assert "did you mean `analyze efficiency`?" in capsys.readouterr().err
+
+
+def test_unknown_options_are_a_usage_error(capsys):
+    assert main(["info", "--colour", "run.h5"]) == 2
+    assert "No such option" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path):
+    path = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 1)]}])
+    command = f"{sys.executable} -m analyzer.cli info {path} --json | true"
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+
+
+def test_as_a_program(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "analyzer.cli", "info", str(tmp_path / "x")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
