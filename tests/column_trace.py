@@ -22,8 +22,9 @@ class ColumnTrace(Trace):
         self.states_table = sort_rows(np.asarray(states, STATE), "begin", "rank", "thread")
         self.events_table = sort_rows(np.asarray(events, EVENT), "time", "rank", "thread")
         self.messages_table = sort_rows(np.asarray(messages, MESSAGE), "logical_send", "source")
-        ends = [self.states_table["end"], self.events_table["time"], self.messages_table["physical_receive"]]
-        self.last = max((int(end.max()) for end in ends if len(end)), default=0)
+        columns = [self.states_table["end"], self.events_table["time"]]
+        columns += [self.messages_table[name] for name in MESSAGE.names[:4]]
+        self.last = max((int(column.max()) for column in columns if len(column)), default=0)
         self.duration_ns = self.last
         self.communicators = (Communicator(1, tuple(range(size)), name="MPI_COMM_WORLD"),)
         self.procedures: tuple[str, ...] = ()

@@ -6,8 +6,8 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -80,28 +80,27 @@ class Body:
     largest_cpu: int = 0
 
 
-def open_text(path: Path) -> BinaryIO:
+def open_text(path: Path) -> BufferedReader | gzip.GzipFile:
     """The trace's text, unpacked if it is gzip (by its first bytes, whatever its name). Raises TracelibError."""
     try:
-        file = path.open("rb")
-        packed = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        return gzip.open(path) if packed else path.open("rb")
     except OSError as error:
         raise TracelibError(f"cannot read {path}: {error.strerror}") from error
-    return gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[return-value]
 
 
 class _Lines:
     """A file's text in blocks of whole lines. What ends it early is kept in `problem`."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BufferedReader | gzip.GzipFile) -> None:
         self._file = file
         self._rest = b""
         self.problem = ""
 
     def _read(self) -> bytes:
         try:
-            return self._file.read(BLOCK_BYTES)
+            return self._file.read1(BLOCK_BYTES)  # not read: it would lose what precedes damage
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             self.problem = f"the compressed file is damaged ({error}): what comes after is lost"
         except OSError as error:
@@ -254,7 +253,7 @@ def read_body(path: Path) -> Body:
         first = lines.first()
         try:
             header = parse_header(first.decode("latin-1"))
-        except HeaderError as error:
+        except ValueError as error:  # a HeaderError, or a number of thousands of digits
             reason = lines.problem or error
             raise TracelibError(
                 f"{path} is not a Paraver trace: {reason}", "its first line starts '#Paraver ('"

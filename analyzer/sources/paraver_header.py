@@ -14,7 +14,8 @@ import numpy as np
 from analyzer.trace import Communicator
 
 NANOSECONDS = {"ns": 1, "us": 1_000, "": 1_000, "ms": 1_000_000}
-_ANY_CPU = np.iinfo(np.int32).max
+_ANY_CPU = _LARGEST = np.iinfo(np.int32).max
+_LATEST_NS = 2**62
 _HEADER = re.compile(
     r"#Paraver\s*\((?P<date>[^)]*)\)\s*:\s*(?P<time>\d+)(_(?P<unit>\w+))?\s*:"
     r"\s*(?P<nodes>\d+)\s*(?P<cpus>\([\d,\s]*\))?\s*:\s*(?P<count>\d+)\s*:(?P<rest>.*)",
@@ -81,6 +82,8 @@ def _applications(text: str, count: int) -> tuple[list[int], np.ndarray, np.ndar
         sizes.append(len(listed))
         pairs += listed
         at = match.end()
+    if any(len(field) > 10 or int(field) > _LARGEST for pair in pairs for field in pair):
+        raise HeaderError("a number of threads or nodes that is too large")
     table = np.array(pairs, np.int64)
     if table[:, 0].min() < 1:
         raise HeaderError("a task without threads")
@@ -92,6 +95,26 @@ def _spread(cpus: int, nodes: int) -> tuple[int, ...]:
     return tuple(max(1, cpus // nodes + (node < cpus % nodes)) for node in range(nodes))
 
 
+def _resources(count: int, listed: str | None, nodes: np.ndarray) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
+    """CPUs of each node; node of each rank from 1; first and last CPU its records may name, shape (2, ranks)."""
+    if listed is not None:
+        cpus = tuple(map(int, re.findall(r"\d+", listed)))
+        if sum(cpus) > _LARGEST:
+            raise HeaderError("a number of CPUs that is too large")
+        if len(cpus) != count or not cpus:
+            raise HeaderError(f"{count} nodes and CPUs of {len(cpus)}")
+        if nodes.min() < 1 or nodes.max() > len(cpus):
+            wrong = nodes[(nodes < 1) | (nodes > len(cpus))][0]
+            raise HeaderError(f"a task on node {wrong} of {len(cpus)}")
+        last = np.cumsum(cpus)
+        return cpus, nodes, np.stack(((last - cpus)[nodes - 1] + 1, last[nodes - 1]))
+    if count == 0:  # no resource model
+        return (0,), np.ones_like(nodes), np.zeros((2, len(nodes)), np.int64)
+    _, index = np.unique(np.maximum(nodes, 1), return_inverse=True)
+    any_cpu = np.tile([[1], [_ANY_CPU]], len(nodes))
+    return _spread(min(count, _LARGEST), int(index.max()) + 1), index + 1, any_cpu
+
+
 def parse_header(line: str) -> Header:
     """The header from the first line. Raises HeaderError with what is wrong in it."""
     match = _HEADER.match(line)
@@ -100,27 +123,12 @@ def parse_header(line: str) -> Header:
     unit = (match["unit"] or "").lower()
     if unit not in NANOSECONDS:
         raise HeaderError(f"unknown unit of time {unit}")
+    if int(match["time"]) * NANOSECONDS[unit] > _LATEST_NS:
+        raise HeaderError("a final time that is too large")
     if not 0 < int(match["count"]) <= len(match["rest"]):
         raise HeaderError(f"{match['count']} applications")
     sizes, threads, nodes, tail = _applications(match["rest"], int(match["count"]))
-    known = match["cpus"] is not None
-    if known:
-        cpus = tuple(map(int, re.findall(r"\d+", match["cpus"])))
-        if len(cpus) != int(match["nodes"]) or not cpus:
-            raise HeaderError(f"{match['nodes']} nodes and CPUs of {len(cpus)}")
-        if nodes.min() < 1 or nodes.max() > len(cpus):
-            raise HeaderError(f"a task on node {nodes.max()} of {len(cpus)}")
-        last = np.cumsum(cpus)
-        first_cpu, last_cpu = (last - cpus)[nodes - 1] + 1, last[nodes - 1]
-    elif int(match["nodes"]) == 0:
-        cpus, first_cpu, last_cpu = (0,), np.zeros(len(nodes)), np.zeros(len(nodes))
-        nodes = np.ones_like(nodes)
-    else:
-        nodes = np.maximum(nodes, 1)
-        _, nodes = np.unique(nodes, return_inverse=True)
-        nodes = nodes + 1
-        cpus = _spread(int(match["nodes"]), int(nodes.max()))
-        first_cpu, last_cpu = np.ones(len(nodes)), np.full(len(nodes), _ANY_CPU)
+    cpus, nodes, cpu_range = _resources(int(match["nodes"]), match["cpus"], nodes)
     communicators = re.match(r"[\s,:]*(\d+)", tail)
     return Header(
         date=_date(match["date"]),
@@ -130,9 +138,9 @@ def parse_header(line: str) -> Header:
         applications=tuple(sizes),
         threads=threads.astype(np.int32),
         node_of=(nodes - 1).astype(np.int32),
-        first_cpu=first_cpu.astype(np.int32),
-        last_cpu=last_cpu.astype(np.int32),
-        old_states=not known and _two_digit_year(match["date"]),
+        first_cpu=cpu_range[0].astype(np.int32),
+        last_cpu=cpu_range[1].astype(np.int32),
+        old_states=match["cpus"] is None and int(match["nodes"]) > 0 and _two_digit_year(match["date"]),
         communicators=int(communicators[1]) if communicators else None,
     )
 
