@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import click
@@ -22,6 +23,13 @@ from analyzer.parallel import Team, team
 
 GRACE_S = 1.0
 """How long the other processes of a team leave it to the first to report an error that all have met."""
+
+
+def _version() -> str:
+    try:
+        return version("tracelib")
+    except PackageNotFoundError:  # run from its sources
+        return "(not installed)"
 
 
 class FileOrCommand(click.Group):
@@ -42,7 +50,7 @@ class FileOrCommand(click.Group):
 
 
 @click.group(cls=FileOrCommand, context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 80})
-@click.version_option(package_name="tracelib", prog_name="analyze")
+@click.version_option(_version(), prog_name="analyze")
 def analyze() -> None:
     """Say where the time of an MPI program went.
 
