@@ -54,6 +54,12 @@ class ParaverTrace(Trace):
             self.problems.append(Problem(-1, f"{calls.broken} MPI events begin or end a call alone"))
         return calls
 
+    @cached_property
+    def _sample(self) -> np.ndarray:
+        """Sorted times of one record in INDEX_ROWS."""
+        tables = (self._body.states, self._body.events, self._body.messages)
+        return np.sort(np.concatenate([table.sample() for table in tables]))
+
     def _end(self, end: int | None) -> int:
         return max(self.duration_ns, self._body.last_ns) + 1 if end is None else end
 
@@ -61,14 +67,11 @@ class ParaverTrace(Trace):
         return int(self._body.begin[rank]), int(self._body.end[rank])
 
     def windows(self, records: int = 262144) -> np.ndarray:
-        tables = (self._body.states, self._body.events, self._body.messages)
-        times = np.sort(np.concatenate([table.sample() for table in tables]))
-        inner = times[:: max(1, records * _ROWS_A_CALL // INDEX_ROWS)]
+        inner = self._sample[:: max(1, records * _ROWS_A_CALL // INDEX_ROWS)]
         return np.unique(np.concatenate(([0], inner, [self._end(None)])))
 
     def _blocks(self, begin: int, end: int | None) -> Iterator[tuple[int, int]]:
-        bounds = self.windows()
-        stop = self._end(end)
+        bounds, stop = self.windows(), self._end(end)
         inner = bounds[(bounds > begin) & (bounds < stop)].tolist()
         edges = [begin, *inner, stop]
         return pairwise(edges)

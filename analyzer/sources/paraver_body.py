@@ -232,7 +232,7 @@ def _summarize(reader: object, body: Body, header_lines: int) -> None:
 
 
 def _line_problems(reader: object, header_lines: int) -> list[Problem]:
-    problems = []
+    problems: list[Problem] = []
     line = ffi.new("int64_t *")
     while reason := lib.prv_reader_problem(reader, len(problems), line):
         problems.append(Problem(-1, f"line {header_lines + line[0]}: {_REASONS[reason]}"))

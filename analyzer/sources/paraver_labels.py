@@ -29,7 +29,7 @@ def _lines(path: Path) -> list[str]:
 def _labels(lines: list[str]) -> Labels:
     """One VALUES block applies to all type lines of its EVENT_TYPE; each type gets a copy."""
     labels: Labels = {}
-    section, types = "", []
+    section, types = "", list[int]()
     for line in lines:
         word = line.split()[0] if line else "#"
         if word.startswith("#"):

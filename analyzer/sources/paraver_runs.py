@@ -51,7 +51,7 @@ class RowFile:
     def append(self, rows: np.ndarray) -> int:
         """Write rows at the end. Returns the number of the first. Raises TracelibError if there is no room."""
         first = self.rows
-        view = memoryview(np.ascontiguousarray(rows).view(np.uint8))
+        view = np.ascontiguousarray(rows).view(np.uint8).data
         offset = first * self.dtype.itemsize
         try:
             while view:
@@ -66,7 +66,7 @@ class RowFile:
 
     def read(self, first: int, count: int, out: np.ndarray) -> None:
         """Rows [first, first + count) into `out`."""
-        view = memoryview(out.view(np.uint8))
+        view = out.view(np.uint8).data
         offset = first * self.dtype.itemsize
         while view:
             got = os.preadv(self._file.fileno(), [view], offset)
@@ -78,15 +78,32 @@ class RowFile:
         self._file.close()
 
 
+class _Ends:
+    """First and last time of each run."""
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[int, int]] = []
+        self._table = np.zeros((0, 2), np.int64)
+
+    def append(self, first: int, last: int) -> None:
+        self._pairs.append((first, last))
+
+    def overlapping(self, begin: int, end: int) -> list[int]:
+        """Runs with a time in [begin, end), as far as their ends tell."""
+        if len(self._table) != len(self._pairs):
+            self._table = np.array(self._pairs, np.int64)
+        return np.flatnonzero((self._table[:, 0] < end) & (self._table[:, 1] >= begin)).tolist()
+
+
 class SortedRuns:
     """Rows of one dtype, appended in any order and read by windows of their column `time`."""
 
     def __init__(self, dtype: np.dtype, time: str, *objects: str) -> None:
         self._time, self._objects = time, objects
         self._file = RowFile(dtype)
-        self._index: list[np.ndarray] = []  # of each run: time of every INDEX_ROWS-th row and of the last
+        self._index: list[np.ndarray] = []  # of each run: time of every INDEX_ROWS-th row
         self._place: list[tuple[int, int]] = []  # of each run: first row, rows
-        self._ends: np.ndarray | None = None
+        self._ends = _Ends()
 
     @property
     def rows(self) -> int:
@@ -98,22 +115,17 @@ class SortedRuns:
             return
         rows = sort_rows(rows, self._time)
         times = rows[self._time]
-        self._index.append(np.append(times[::INDEX_ROWS], times[-1]))
+        self._index.append(times[::INDEX_ROWS].copy())
+        self._ends.append(int(times[0]), int(times[-1]))
         self._place.append((self._file.append(rows), len(rows)))
-        self._ends = None
 
     def sample(self) -> np.ndarray:
         """Time of every INDEX_ROWS-th row of each run, unsorted."""
-        return np.concatenate([index[:-1] for index in self._index]) if self._index else np.zeros(0, np.int64)
-
-    def _overlapping(self, begin: int, end: int) -> np.ndarray:
-        if self._ends is None:
-            self._ends = np.array([(index[0], index[-1]) for index in self._index], np.int64).reshape(-1, 2)
-        return np.flatnonzero((self._ends[:, 0] < end) & (self._ends[:, 1] >= begin))
+        return np.concatenate([np.zeros(0, np.int64), *self._index])
 
     def _slice(self, run: int, begin: int, end: int) -> tuple[int, int]:
         """First row and number of the rows of a run, in whole index steps, that may lie in [begin, end)."""
-        index = self._index[run][:-1]
+        index = self._index[run]
         first, count = self._place[run]
         low = max(0, int(np.searchsorted(index, begin, "left")) - 1) * INDEX_ROWS
         high = min(count, int(np.searchsorted(index, end, "left")) * INDEX_ROWS)
@@ -121,7 +133,7 @@ class SortedRuns:
 
     def read(self, begin: int, end: int) -> np.ndarray:
         """Rows with begin <= time < end by time, then objects, else in order of appending."""
-        slices = [self._slice(run, begin, end) for run in self._overlapping(begin, end)]
+        slices = [self._slice(run, begin, end) for run in self._ends.overlapping(begin, end)]
         rows = np.empty(sum(count for _, count in slices), self._file.dtype)
         at = 0
         for first, count in slices:
@@ -145,7 +157,7 @@ class RankRuns:
         self._file = RowFile(dtype)
         self._first: list[int] = []
         self._offsets: list[np.ndarray] = []  # of each run: first row of each rank, and the number of rows
-        self._ends: list[tuple[int, int]] = []
+        self._ends = _Ends()
 
     def append(self, rows: np.ndarray, ranks: np.ndarray) -> None:
         """One run of rows and the rank of each, in any order."""
@@ -154,18 +166,18 @@ class RankRuns:
         order = np.argsort(ranks, kind="stable")
         rows = rows[order]
         self._offsets.append(np.searchsorted(ranks[order], np.arange(self._size + 1)))
-        self._ends.append((int(rows[self._time].min()), int(rows[self._time].max())))
+        self._ends.append(int(rows[self._time].min()), int(rows[self._time].max()))
         self._first.append(self._file.append(rows))
 
     def read(self, rank: int, begin: int, end: int) -> np.ndarray:
         """Rows of a rank with begin <= time < end, by time, else in order of appending."""
         parts = []
-        for first, offsets, (low, high) in zip(self._first, self._offsets, self._ends, strict=True):
-            if low < end and high >= begin:
-                rows = np.empty(int(offsets[rank + 1] - offsets[rank]), self._file.dtype)
-                self._file.read(first + int(offsets[rank]), len(rows), rows)
-                times = rows[self._time]
-                parts.append(rows[(times >= begin) & (times < end)])
+        for run in self._ends.overlapping(begin, end):
+            first, last = self._offsets[run][rank : rank + 2].tolist()
+            rows = np.empty(last - first, self._file.dtype)
+            self._file.read(self._first[run] + first, len(rows), rows)
+            times = rows[self._time]
+            parts.append(rows[(times >= begin) & (times < end)])
         return sort_rows(np.concatenate(parts) if parts else np.zeros(0, self._file.dtype), self._time)
 
     def close(self) -> None:

@@ -62,7 +62,7 @@ def _pointer(rows: np.ndarray, dtype: np.dtype) -> tuple[object, int]:
     return ffi.from_buffer("char[]", rows.view(np.uint8)), len(rows)
 
 
-def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[object]:
+def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[memoryview]:
     """The body's text, a buffer at a time (valid until the next)."""
     columns = [*application_of(trace), np.ascontiguousarray(trace.threads, np.int32)]
     pointers = [ffi.from_buffer("int32_t[]", column) for column in columns]
@@ -79,13 +79,13 @@ def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[object]
         while written := lib.prv_write(writer, *states, *events, *messages, done, out, _BUFFER_BYTES):
             if written < 0:
                 raise TracelibError(f"{trace.path}: a record names a rank or thread that the trace does not have")
-            yield ffi.buffer(out, written)
+            yield memoryview(ffi.buffer(out, written))
 
 
 def _write_share(trace: Trace, bounds: np.ndarray, team: Team, file: BinaryIO) -> None:
     share = team.share(len(bounds) - 1)
     for text in _lines(trace, ((int(bounds[i]), int(bounds[i + 1])) for i in share)):
-        file.write(text)  # type: ignore[arg-type]
+        file.write(text)
 
 
 def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team) -> str:
