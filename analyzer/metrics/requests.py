@@ -12,12 +12,16 @@ import numpy as np
 
 from analyzer.trace import CALL, REQUEST, Trace
 
-RECORDS_A_WINDOW = 1 << 20
+RECORDS_OF_A_RANK = 1 << 16
+MOST_RANKS = 16
 
 
 def rank_windows(trace: Trace) -> np.ndarray:
-    """Windows for work that goes rank by rank: larger than usual, since a rank has only its part of each."""
-    return trace.windows(RECORDS_A_WINDOW)
+    """Windows for work that goes rank by rank: as large as many ranks need, since each has only its part.
+
+    One rank may have all records of a window, so they stop growing at MOST_RANKS.
+    """
+    return trace.windows(RECORDS_OF_A_RANK * min(trace.size, MOST_RANKS))
 
 
 def gather_blocks(blocks, dtype: np.dtype) -> np.ndarray:

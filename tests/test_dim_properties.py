@@ -1,0 +1,132 @@
+"""Properties of .dim files over many small programs: nothing lost, nothing counted twice, windows do not matter."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from grammar import check_dim
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memory_trace import MemoryTrace
+from synthetic import WORLD, call, flush, poll, write_run
+
+import analyzer
+from analyzer.metrics.useful import useful
+from analyzer.parallel import Team
+from analyzer.writers.dim import write_dim
+from tracelib.schema import What
+
+action = st.tuples(
+    st.sampled_from(["send", "post", "wait", "barrier", "ibarrier", "flush"]), st.integers(0, 30), st.integers(1, 30)
+)
+programs = st.lists(st.lists(action, max_size=25), min_size=1, max_size=3)
+
+
+def trace_of(programs, window=None):
+    """Ranks that post receives, complete some of them in any order, send, meet and flush."""
+    calls, requests, flushes, spans = [], {}, {}, []
+    for rank, actions in enumerate(programs):
+        now, rows, done, lost, open_ = 5, [], [], [], []
+        for kind, gap, length in actions:
+            enter, leave = now + gap, now + gap + length
+            now = leave
+            if kind == "send":
+                rows.append(("MPI_Send", enter, leave, {"peer": 0, "tag": length, "sent": gap, "comm": 0}))
+            elif kind == "post":
+                rows.append(("MPI_Irecv", enter, leave, {"comm": 0}))
+                open_.append((What.RECV_DONE, enter))
+            elif kind == "ibarrier":
+                rows.append(("MPI_Ibarrier", enter, leave, {"comm": 0}))
+                open_.append((What.COLLECTIVE_DONE, enter))
+            elif kind == "barrier":
+                rows.append(("MPI_Barrier", enter, leave, {"comm": 0}))
+            elif kind == "wait":
+                rows.append(("MPI_Waitsome", enter, leave, {}))
+                finished, open_ = open_[gap % 3 :], open_[: gap % 3]
+                done += [(what, posted, leave, length, 0, gap, 0) for what, posted in reversed(finished)]
+            else:
+                lost.append((enter, leave))
+        calls.append(rows)
+        requests[rank], flushes[rank] = done, lost
+        spans.append((5 if actions else 0, now))
+    return MemoryTrace(calls, requests=requests, flushes=flushes, spans=spans, window=window)
+
+
+def dim_of(trace) -> str:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x.dim"
+        write_dim(trace, path, Team())
+        assert check_dim(path) == []
+        return path.read_text()
+
+
+def records(text: str, kind: str) -> list[list[str]]:
+    return [line.split(":") for line in text.splitlines() if line.startswith(f"{kind}:")]
+
+
+def nanoseconds(text: str, ranks: int) -> list[int]:
+    total = [0] * ranks
+    for _, task, _, seconds in records(text, "1"):
+        total[int(task)] += round(float(seconds) * 1e9)
+    return total
+
+
+@settings(deadline=None)
+@given(programs)
+def test_bursts_sum_up_to_the_useful_time(programs):
+    trace = trace_of(programs)
+    assert nanoseconds(dim_of(trace), trace.size) == useful(trace, Team()).by_rank().tolist()
+
+
+@settings(deadline=None)
+@given(programs)
+def test_every_operation_is_there_once(programs):
+    text = dim_of(trace_of(programs))
+    kinds = [kind for actions in programs for kind, *_ in actions]
+    done = sum(len(rows) for rows in trace_of(programs)._requests)
+    assert len(records(text, "2")) == kinds.count("send")
+    received = [int(r[7]) for r in records(text, "3")]
+    waits = [int(r[9]) for r in records(text, "10")]
+    assert received.count(1) == received.count(2)
+    assert received.count(2) + waits.count(2) == done
+    assert (waits.count(0), waits.count(1)) == (kinds.count("ibarrier"), kinds.count("barrier"))
+
+
+@settings(deadline=None, max_examples=50)
+@given(programs, st.integers(1, 200))
+def test_windows_do_not_show(programs, window):
+    assert dim_of(trace_of(programs, window)) == dim_of(trace_of(programs))
+
+
+@settings(deadline=None, max_examples=50)
+@given(programs)
+def test_offsets_point_at_the_first_record_of_each_task(programs):
+    text = dim_of(trace_of(programs))
+    for _, task, offset in records(text, "s"):
+        assert text[int(offset) :].startswith(f"1:{task}:0:0.000000000\n")
+    assert text[int(text.split(",")[1].split(":")[0]) :].startswith("s:0:")
+
+
+@pytest.mark.parametrize("tsc_per_us", [None, 2500, 3333])
+def test_bursts_of_a_real_file_sum_up_to_its_useful_time(tmp_path, tsc_per_us):
+    """With clocks of uneven rates, folded polls and flushes within and between calls."""
+    rng = np.random.default_rng(7)
+    ranks = []
+    for _ in range(3):
+        calls, polls, events, now = [], [], [], 0
+        for kind in rng.integers(0, 4, 60):
+            now += int(rng.integers(50, 5000))
+            length = int(rng.integers(20, 3000))
+            if kind == 0:
+                polls.append(poll("MPI_Testany", now, now + length, inside=length // 3, count=4))
+            elif kind == 1:
+                events += flush(now, now + length)
+            else:
+                calls.append(call("MPI_Barrier", now, now + length, comm=WORLD))
+            now += length
+        ranks.append({"calls": calls, "polls": polls, "events": events})
+    trace = analyzer.open(write_run(tmp_path, ranks, tsc_per_us=tsc_per_us))
+    write_dim(trace, tmp_path / "x.dim", Team())
+    expected = useful(trace, Team()).by_rank().tolist()
+    assert nanoseconds((tmp_path / "x.dim").read_text(), 3) == pytest.approx(expected, abs=0 if tsc_per_us is None else 60)
