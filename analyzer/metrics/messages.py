@@ -61,4 +61,5 @@ def messages(trace: Trace, team: Team, blocks: int = BLOCKS) -> Messages:
             matrix[line] += by_index(cell, weights, n * n)
         backwards += int((rows["physical_receive"] < rows["logical_send"]).sum())
     sizes, matrix, backwards = (sum(part) for part in zip(*team.allgather((sizes, matrix, backwards)), strict=True))
-    return Messages(*sizes, width, *matrix.reshape(2, n, n), backwards)
+    by_cell = matrix.reshape(2, n, n)
+    return Messages(sizes[0], sizes[1], width, by_cell[0], by_cell[1], backwards)

@@ -34,10 +34,9 @@ def useful(trace: Trace, team: Team) -> Useful:
     first = np.concatenate(([0], np.cumsum(trace.threads)))
     time_ns = np.zeros(int(first[-1]), np.int64)
     ranks = team.share(trace.size)
-    for begin, end in pairwise(trace.windows().tolist()):
-        states = trace.states(begin, end, ranks) if len(ranks) else ()
-        if len(states):
-            states = states[states["state"] == State.RUNNING]
-            np.add.at(time_ns, first[states["rank"]] + states["thread"], states["end"] - states["begin"])
+    for begin, end in pairwise(trace.windows().tolist() if len(ranks) else []):
+        states = trace.states(begin, end, ranks)
+        states = states[states["state"] == State.RUNNING]
+        np.add.at(time_ns, first[states["rank"]] + states["thread"], states["end"] - states["begin"])
     rank_of = np.repeat(np.arange(trace.size), trace.threads)
     return Useful(rank_of, sum(team.allgather(time_ns)))

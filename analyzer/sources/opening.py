@@ -31,7 +31,7 @@ def open_trace(path: str | os.PathLike[str], team: Team | None = None) -> Trace:
         if begin.startswith(_HDF5):
             from analyzer.sources.run import open_run
 
-            return open_run(path, team)
+            return open_run(str(path), team)
         if begin.startswith(_PARAVER):
             from analyzer.sources.paraver import open_prv
 
@@ -57,7 +57,7 @@ def _open_folder(path: Path, team: Team) -> Trace:
         raise TracelibError(f"{path} is a folder without rank files", _EXPECTED)
     from analyzer.sources.run import open_run
 
-    return open_run(path, team)
+    return open_run(str(path), team)
 
 
 def _first_bytes(path: Path) -> bytes:

@@ -43,7 +43,7 @@ def write_dim(trace: Trace, path: str | Path, team: Team) -> DimReport:
     Raises TracelibError where the file cannot be written; then nothing of it remains.
     """
     path = Path(path)
-    part = temporary_name(path, team.rank + 1)
+    part = temporary_name(path, f"part{team.rank}")
     writer = RankWriter(trace)
 
     def write_part() -> list[int]:
@@ -54,12 +54,12 @@ def write_dim(trace: Trace, path: str | Path, team: Team) -> DimReport:
         pieces = _together(team, write_part, path)
         parts = team.allgather(part)
         sizes = [size for piece in pieces for size in piece]
-        _together(team, lambda: team.rank == 0 and _assemble(trace, path, sizes, parts), path)
+        size_bytes, *_ = _together(team, lambda: _assemble(trace, path, sizes, parts) if team.rank == 0 else 0, path)
     finally:
         part.unlink(missing_ok=True)
     left_out = sum(team.allgather(writer.left_out))
     names = {p: int(n) for p, n in zip(trace.procedures, left_out, strict=True) if n}
-    return DimReport(path, path.stat().st_size, dict(sorted(names.items())))
+    return DimReport(path, size_bytes, dict(sorted(names.items())))
 
 
 def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:
@@ -94,8 +94,8 @@ def _head(trace: Trace, body_bytes: int) -> bytes:
         offset = len(head) + body_bytes
 
 
-def _assemble(trace: Trace, path: Path, sizes: list[int], parts: list[Path]) -> None:
-    """Head, the parts in order of rank, and the offset of each rank's first record."""
+def _assemble(trace: Trace, path: Path, sizes: list[int], parts: list[Path]) -> int:
+    """Head, the parts in order of rank, and the offset of each rank's first record; returns the size in bytes."""
     head = _head(trace, sum(sizes))
     with whole_file(path) as file:
         file.write(head)
@@ -104,3 +104,4 @@ def _assemble(trace: Trace, path: Path, sizes: list[int], parts: list[Path]) -> 
                 copyfileobj(source, file, 1 << 20)
         offsets = np.cumsum([len(head), *sizes[:-1]])
         file.writelines(b"s:%d:%d\n" % pair for pair in enumerate(offsets.tolist()))
+        return file.tell()

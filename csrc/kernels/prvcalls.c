@@ -247,6 +247,17 @@ static void feed_send(struct builder *b, const struct trace_message *m)
     s->sends++;
     s->call.sent += m->size;
     name_peer(&s->call, m->destination, m->tag);
+    if (!(s->role & MANY)) return;
+    // One MPI_Startall may start several sends: each has its row, found by the entry of the call.
+    struct trace_request row = {.posted = s->call.enter,
+                                .completed = s->call.enter,
+                                .bytes = m->size,
+                                .comm = m->comm,
+                                .peer = m->destination,
+                                .tag = (int32_t)m->tag,
+                                .what = WHAT_SEND_STARTED,
+                                .thread = t->number};
+    add_row(b, &b->requests, &row, t->rank);
 }
 
 static struct trace_request received_row(const struct trace_message *m, int32_t what)
