@@ -1,0 +1,127 @@
+"""How numbers are spelled, what the sentences say, and that the look fits 80 columns for any number of ranks."""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memory_trace import MemoryTrace
+from rich.console import Console
+
+import analyzer
+from analyzer.metrics.messages import SIZE_CLASSES, Messages
+from analyzer.parallel import Team
+from analyzer.report import findings, units
+from analyzer.report.look import print_look
+from analyzer.report.summary import summarize
+from analyzer.report.tables import MOST_SIZES, size_rows
+from analyzer.trace import Problem, Unmatched
+
+
+TIMES = {
+    0: "0 s", 7: "7 ns", 999: "999 ns", 1000: "1.00 us", 12_345: "12.3 us", 999_400: "999 us", 999_949: "1.00 ms",
+    1_500_000_000: "1.50 s", 599_000_000_000: "599 s", 600_000_000_000: "10.0 min", 36_000_000_000_000: "10.0 h",
+}  # fmt: skip
+SIZES = {
+    0: ("0 B", "0"), 1023: ("1023 B", "1023"), 1024: ("1.00 KiB", "1.00K"), 1536: ("1.50 KiB", "1.50K"),
+    100 * 2**20: ("100 MiB", "100M"), 2**40: ("1.00 TiB", "1.00T"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("ns", "text"), TIMES.items())
+def test_times(ns, text):
+    assert units.time(ns) == text
+
+
+@pytest.mark.parametrize(("size", "texts"), SIZES.items())
+def test_sizes(size, texts):
+    assert (units.size(size), units.size(size, "")) == texts
+
+
+@pytest.mark.parametrize(
+    ("fraction", "text"), [(0, "0.0 %"), (0.0001, "<0.1 %"), (0.5, "50.0 %"), (0.99999, ">99.9 %"), (1, "100.0 %")]
+)
+def test_shares(fraction, text):
+    assert units.percent(fraction) == text
+
+
+def test_counts():
+    assert [units.count(n) for n in (0, 99_999, 100_000, 12_345_678)] == ["0", "99999", "100k", "12.3M"]
+    assert [units.plural(n, "flush", "flushes") for n in (0, 1, 2)] == ["0 flushes", "1 flush", "2 flushes"]
+
+
+@given(st.lists(st.integers(0, SIZE_CLASSES - 1), max_size=80))
+def test_size_rows_keep_every_message(classes):
+    count = np.bincount(classes, minlength=SIZE_CLASSES).astype(np.int64)
+    messages = Messages(count, count * 10, 1, np.zeros((1, 1), int), np.zeros((1, 1), int), 0)
+    rows = size_rows(messages)
+    assert len(rows) <= MOST_SIZES
+    assert sum(row[1] for row in rows) == len(classes)
+    assert sum(row[2] for row in rows) == 10 * len(classes)
+
+
+def look(trace):
+    text = io.StringIO()
+    print_look(summarize(trace, Team()), Console(file=text, width=80, highlight=False))
+    return text.getvalue()
+
+
+def ring(ranks, **options):
+    """Ranks compute 100 ns each (the last one 500), send to the next, and meet."""
+    calls, messages = [], []
+    for rank in range(ranks):
+        busy = 500_000_000 if rank == ranks - 1 else 100_000_000
+        send = {"peer": (rank + 1) % ranks, "sent": 8 << (rank % 40), "comm": 0}
+        calls.append([("MPI_Send", busy, busy + 1000, send), ("MPI_Barrier", busy + 1000, 600_000_000, {"comm": 0})])
+        messages.append((rank, (rank + 1) % ranks, 8 << (rank % 40), 0, busy, 600_000_000))
+    return MemoryTrace(calls, messages=sorted(messages, key=lambda m: m[4]), **options)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 9, 10, 16, 17, 64, 1000])
+def test_the_look_fits(ranks):
+    text = look(ring(ranks))
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
+    assert "…" not in text
+
+
+def test_who_is_late_and_where_the_others_wait():
+    sentence = findings.load_balance(summarize(ring(9), Team()))
+    assert sentence == (
+        "rank 8 computes 3.5 times as long as the mean (500 ms against 144 ms); the others wait for it in MPI_Barrier"
+    )
+
+
+def test_a_master_that_only_hands_out_work():
+    calls = [[("MPI_Recv", 10, 1000, {})], *([("MPI_Send", 1000, 1001, {})] for _ in range(3))]
+    sentence = findings.load_balance(summarize(MemoryTrace(calls), Team()))
+    assert sentence.startswith("rank 0 computes only 1.3 % of the mean")
+
+
+def test_problems_and_unmatched_are_shown_but_not_all():
+    many = [Unmatched(r, "MPI_Send", -1, 3, 0, 10, 100 - r) for r in range(30)]
+    trace = ring(2, unmatched=many, problems=[Problem(1, "was killed"), Problem(-1, "is odd")])
+    text = look(trace)
+    assert "rank 0: 100 x MPI_Send, tag 3, 10 B" in text
+    assert "and 22 more kinds" in text
+    assert "rank 1: was killed" in text and "  is odd" in text
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        MemoryTrace([[]]),
+        MemoryTrace([[], []]),
+        MemoryTrace([[]], spans=[(0, 100)]),
+        MemoryTrace([[("MPI_Init", 0, 0, {})]]),
+    ],
+    ids=["nothing", "two of nothing", "no MPI", "no time"],
+)
+def test_traces_with_next_to_nothing(trace):
+    assert "memory.h5" in look(trace)
+
+
+def test_calls_as_a_frame():
+    frame = analyzer.calls_frame(ring(2), 1)
+    assert frame["call"].tolist() == ["MPI_Send", "MPI_Barrier"]
+    assert (frame["exit"] - frame["enter"]).tolist() == [1000, 99_999_000]
