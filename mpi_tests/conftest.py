@@ -6,7 +6,8 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from running import Finished, run
 
 PROGRAMS = Path(__file__).parent / "programs"
 LIBRARY = ROOT / "tracelib" / "libtrace.so"
+SPOOL = Path("/dev/shm")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -104,8 +106,15 @@ class Traced:
         return [read_truth(path) for path in paths]
 
 
+@pytest.fixture(scope="session")
+def spool() -> Iterator[Path]:
+    """A folder in memory for the buffers of traced ranks: those of killed ones stay behind until the session ends."""
+    with tempfile.TemporaryDirectory(prefix="tracelib-tests-", dir=SPOOL if SPOOL.is_dir() else None) as folder:
+        yield Path(folder)
+
+
 @pytest.fixture
-def launch(tmp_path: Path) -> Callable[..., Finished]:
+def launch(tmp_path: Path, spool: Path) -> Callable[..., Finished]:
     """launch(leg, program, *args, ranks=, env=, preload=True, folder=): mpirun, traced or not."""
 
     def start(
@@ -118,7 +127,8 @@ def launch(tmp_path: Path) -> Callable[..., Finished]:
         folder: Path = tmp_path,
         limit_s: float = 60,
     ) -> Finished:
-        environment = matrix.environment(leg, python=str(program) == leg.python) | (env or {})
+        environment = matrix.environment(leg, python=str(program) == leg.python)
+        environment |= {"TRACELIB_SPOOL": str(spool)} | (env or {})
         if preload:
             if not LIBRARY.exists():
                 pytest.fail("tracelib/libtrace.so is missing: run `make build`")
@@ -141,14 +151,14 @@ def traced(launch: Callable[..., Finished], tmp_path: Path) -> Callable[..., Tra
 
 @pytest.fixture
 def analyze(tmp_path: Path) -> Callable[..., Finished]:
-    """analyze(*args): the analyzer's command line in the test's folder."""
+    """analyze(*args, under=leg, ranks=n): the analyzer's command line in the test's folder, alone or under mpirun."""
 
-    def start(
-        *args: str | Path, folder: Path = tmp_path, prefix: list[str] | None = None, limit_s: float = 120
-    ) -> Finished:
-        words = [*(prefix or []), sys.executable, "-c", "from analyzer.cli import main; main()", *map(str, args)]
+    def start(*args: str | Path, under: Leg | None = None, ranks: int = 1) -> Finished:
+        words = [sys.executable, "-c", "import sys; from analyzer.cli import main; sys.exit(main())", *map(str, args)]
+        launcher = [under.mpirun, "-n", str(ranks)] if under else []
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        return run(words, folder, matrix.environment() | {"PYTHONPATH": path}, limit_s)
+        environment = matrix.environment(under, python=True) | {"PYTHONPATH": path}
+        return run([*launcher, *words], tmp_path, environment, 120)
 
     return start
 

@@ -19,7 +19,6 @@ Message = tuple[str, int, int, int]
 
 SENDS = ("MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Sendrecv", "MPI_Sendrecv_replace")
 STARTED_SENDS = ("MPI_Isend", "MPI_Ibsend", "MPI_Issend", "MPI_Irsend", "MPI_Isendrecv", "MPI_Isendrecv_replace")
-RECEIVES = ("MPI_Recv", "MPI_Mrecv")
 
 
 @dataclass
@@ -108,11 +107,9 @@ class RankFile:
         )
 
     def received(self) -> Counter[Message]:
-        """Every message received: by a call, by completing a request, or as half of a Sendrecv."""
+        """Every message received: by MPI_Recv, by completing a request, as half of a Sendrecv, by MPI_Mrecv."""
         done = np.isin(self.tables["requests"]["what"], (What.RECV_DONE, What.RECEIVED))
-        return self._messages("calls", np.isin(self.names, RECEIVES), "received") + self._messages(
-            "requests", done, "bytes"
-        )
+        return self._messages("calls", self.names == "MPI_Recv", "received") + self._messages("requests", done, "bytes")
 
     def flushes(self) -> np.ndarray:
         """(begin, end) in ticks of each tagged flush, in order, threads apart."""

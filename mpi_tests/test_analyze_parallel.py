@@ -10,7 +10,7 @@ def test_same_bytes(openmpi, compiled, traced, analyze, command):
     run = traced(openmpi, compiled(openmpi, "nonblocking.c"), env={"TRACELIB_BUFFER": "16K"})
     one = analyze(*command, run.run).check()
     alone = read_and_remove(run.folder)
-    three = analyze(*command, run.run, prefix=[openmpi.mpirun, "-n", "3"]).check()
+    three = analyze(*command, run.run, under=openmpi, ranks=3).check()
     assert read_and_remove(run.folder) == alone
     assert three.stdout == one.stdout
     if command[0] in ("prv", "dim"):

@@ -23,8 +23,9 @@ def assert_recorded(run: Traced, ranks: int) -> None:
 
 def assert_same(recorded: Counter, true: Counter, what: str) -> None:
     """Two bags of messages are the same; what differs is shown, and only that."""
-    assert not (true - recorded), f"{what}, not recorded"
-    assert not (recorded - true), f"{what}, but never really"
+    missing, invented = true - recorded, recorded - true
+    assert not missing, f"{what}, not recorded"
+    assert not invented, f"{what}, but never really"
 
 
 def assert_no_other_calls(run: Traced) -> None:

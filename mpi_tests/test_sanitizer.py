@@ -1,12 +1,11 @@
 """The runtime under AddressSanitizer and UndefinedBehaviorSanitizer, in programs that were not built for either."""
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from matrix import ROOT
+
+from csrc.build_runtime import build
 
 
 @pytest.fixture(scope="session")
@@ -18,13 +17,10 @@ def sanitized(tmp_path_factory) -> str:
         if not Path(done.stdout.strip()).is_absolute():
             pytest.skip(f"gcc has no {name}")
         runtimes.append(str(Path(done.stdout.strip()).resolve()))
-    target = tmp_path_factory.mktemp("sanitized")
-    env = os.environ | {"TRACELIB_SANITIZE": "address,undefined"}
-    subprocess.run(
-        [sys.executable, "setup.py", "-q", "build_ext", "--build-lib", str(target)],
-        cwd=ROOT, env=env, check=True, stdin=subprocess.DEVNULL, capture_output=True,
-    )  # fmt: skip
-    return ":".join([*runtimes, str(target / "tracelib" / "libtrace.so")])
+    folder = tmp_path_factory.mktemp("sanitized")
+    library = folder / "libtrace.so"
+    build(library, folder / "generated", ["-g", "-O1", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"])
+    return ":".join([*runtimes, str(library)])
 
 
 @pytest.mark.parametrize("program", ["blocking", "nonblocking", "collectives", "communicators"])

@@ -18,20 +18,20 @@ static long receives; // posted and not cancelled, from somebody
 
 static void *next(const char *name)
 {
-    void *function = dlsym(RTLD_NEXT, name);
-    if (!function) abort();
-    return function;
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) abort();
+    return found;
 }
 
 // Defines a wrapper that counts, runs `note` and passes the call on.
-#define WRAP(name, note, parameters, arguments)                                                                        \
-    int name parameters                                                                                                \
+#define WRAP(function, note, parameters, arguments)                                                                        \
+    int function parameters                                                                                                \
     {                                                                                                                  \
         static int(*real) parameters, slot;                                                                            \
         if (!real) {                                                                                                   \
-            real = (int(*) parameters)next(#name);                                                                     \
+            real = (int(*) parameters)next(#function);                                                                     \
             slot = n_calls++;                                                                                          \
-            calls[slot].name = #name;                                                                                  \
+            calls[slot].name = #function;                                                                                  \
         }                                                                                                              \
         calls[slot].count++;                                                                                           \
         note;                                                                                                          \
