@@ -82,6 +82,10 @@ def _send_data(f: Form) -> str:
     return f.data(f.pick("buf", "sendbuf"), f.pick("count", "sendcount"), f.pick("datatype", "sendtype"))
 
 
+def _receive_data(f: Form) -> str:
+    return f.data(f.pick("recvbuf", "buf"), f.pick("recvcount", "count"), f.pick("recvtype", "datatype"))
+
+
 def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], list[str]]:
     """Lines before the call, arguments replaced in it, lines after it."""
     before: list[str] = []
@@ -97,7 +101,11 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
         before.append(f"const word *handles = save_handles(t, {array}, {n}, LANGUAGE_{f.language});")
         return "handles"
 
-    base = "1" if f.fortran else "0"
+    def base(call: str, n: str, index: str) -> str:
+        if not f.fortran:
+            return "0"
+        return f"index_base(INDEX_{call}, array_of_requests, handles, {n}, {index})" if f.f08 else "1"
+
     flag = "*(int *)flag"
     comm = f.comm() if f.has("comm") else "abi.comm_null"
     message = "const word message_ = " + f.new_handle("message", "message") + ";"
@@ -120,8 +128,8 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             ]
         case "isendrecv":
             after = [
-                f"record_isendrecv(&f, {_send_data(f)}, {f.integer('dest')}, {f.integer('sendtag')}, {comm}, "
-                f"{f.new_handle('request', 'request')});"
+                f"record_isendrecv(&f, {_send_data(f)}, {f.integer('dest')}, {f.integer('sendtag')}, {_receive_data(f)}, "
+                f"{f.integer('source')}, {f.integer('recvtag')}, {comm}, {f.new_handle('request', 'request')});"
             ]
         case "start" | "startall":
             array = "request" if kind == "start" else "array_of_requests"
@@ -137,12 +145,14 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             after = [record] if kind == "waitall" else [f"if ({flag} || f.result) {record}", "else record_poll(&f);"]
         case "waitany" | "testany":
             index = "*(int *)index" if f.has("index") else "*(int *)indx"
-            record = f"record_waitany(&f, {saved_handles(f.integer('count'))}, {index}, {base}, {own_status()});"
+            n = f.integer("count")
+            record = f"record_waitany(&f, {saved_handles(n)}, {index}, {base('ANY', n, index)}, {own_status()});"
             after = [record] if kind == "waitany" else [f"if ({flag} || f.result) {record}", "else record_poll(&f);"]
         case "waitsome" | "testsome":
             n = f.integer("incount")
             record = (
-                f"record_waitsome(&f, {saved_handles(n)}, *(int *)outcount, (int *)array_of_indices, {base}, {own_status(n)});"
+                f"record_waitsome(&f, {saved_handles(n)}, *(int *)outcount, (int *)array_of_indices, "
+                f"{base('SOME', n, '*(int *)array_of_indices')}, {own_status(n)});"
             )
             after = [record] if kind == "waitsome" else ["if (*(int *)outcount == 0 && !f.result) record_poll(&f);", f"else {record}"]
         case "poll_only":

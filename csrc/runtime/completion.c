@@ -8,6 +8,20 @@ static struct file_request row_of(const struct request *r, enum what what)
     return (struct file_request){.posted = r->posted, .bytes = r->bytes, .comm = r->comm, .peer = r->peer, .tag = r->tag, .what = what};
 }
 
+/* Actual source, tag and bytes. MPICH (under its own ABI and the standard one) leaves an old status behind where MPI_Isendrecv completes: it is believed only
+ * if it fits what was posted, and else the posted receive stands for the message. */
+static void take_status(struct file_request *row, const struct request *r, const void *status)
+{
+    int32_t peer = abi_peer(abi_status_source(status)), tag = abi_status_tag(status);
+    if (tag == abi.any_tag) tag = -1;
+    if (r->posted_both && abi.family != FAMILY_OPEN_MPI && r->peer != PEER_ANY_SOURCE && r->tag >= 0 &&
+        (peer != r->peer || tag != r->tag || abi_status_bytes(status) > r->bytes))
+        return;
+    row->peer = peer;
+    row->tag = tag;
+    row->bytes = peer >= 0 ? abi_status_bytes(status) : 0;
+}
+
 /* What the completion of r says; a receive takes the truth from its status. */
 static struct file_request completed_row(const struct frame *f, const struct request *r, const void *status)
 {
@@ -16,10 +30,8 @@ static struct file_request completed_row(const struct frame *f, const struct req
     row.completed = f->exit;
     if (r->cancelling && abi_status_cancelled(status)) {
         row.what = r->kind == REQUEST_SEND ? WHAT_SEND_CANCELLED : WHAT_RECV_CANCELLED;
-    } else if (r->kind == REQUEST_RECV) {
-        row.peer = abi_peer(abi_status_source(status));
-        row.tag = abi_status_tag(status) == abi.any_tag ? -1 : abi_status_tag(status);
-        row.bytes = row.peer >= 0 ? abi_status_bytes(status) : 0;
+    } else if (r->kind == REQUEST_RECV && r->peer != PEER_PROC_NULL) {
+        take_status(&row, r, status);
     }
     return row;
 }

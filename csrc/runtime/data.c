@@ -80,3 +80,18 @@ void *status_buffer(struct thread *t, word user, bool ignored, int n)
     void *many = scratch_get(&t->statuses, (uint64_t)n * abi.status_bytes);
     return many ? many : (void *)user;
 }
+
+/* Where indices begin that a call has returned. Fortran's begin at 1, but MPICH up to 4.1 forgets that in some
+ * mpi_f08 procedures: which, is seen from the requests that the call has nulled, and then remembered. */
+int index_base(enum index_call call, word array, const word *handles, int n, int index)
+{
+    static int8_t known[2] = {-1, -1}; /* -1: not yet */
+    if (abi.family != FAMILY_MPICH || index < 0 || !handles) return 1;
+    if (known[call] >= 0) return known[call];
+    const int *after = (const int *)array;
+    bool before_is_gone = index > 0 && handles[index - 1] != abi.request_null && after[index - 1] == (int)abi.request_null;
+    bool this_is_gone = index < n && handles[index] != abi.request_null && after[index] == (int)abi.request_null;
+    if (index == 0 || (this_is_gone && !before_is_gone)) known[call] = 0;
+    if (index == n || (before_is_gone && !this_is_gone)) known[call] = 1;
+    return known[call] >= 0 ? known[call] : 1;
+}

@@ -73,6 +73,10 @@ void owned_free(struct owned *o);
 const word *save_handles(struct thread *t, word array, int n, enum language language);
 void *status_buffer(struct thread *t, word user, bool ignored, int n);
 
+/* First index in what a Fortran call that completes some of several requests returns. */
+enum index_call { INDEX_ANY, INDEX_SOME };
+int index_base(enum index_call call, word array, const word *handles, int n, int index);
+
 /* Only times, and the communicator where there is one. */
 void record_timed(const struct frame *f, word comm);
 
@@ -80,7 +84,8 @@ void record_send(const struct frame *f, struct data data, int dest, int tag, wor
 void record_recv(const struct frame *f, word comm, const void *status);
 void record_sendrecv(const struct frame *f, struct data data, int dest, int tag, word comm, const void *status);
 void record_post(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm, word request);
-void record_isendrecv(const struct frame *f, struct data data, int dest, int tag, word comm, word request);
+void record_isendrecv(const struct frame *f, struct data data, int dest, int tag, struct data receive, int source, int receive_tag,
+                      word comm, word request);
 void record_persistent(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm, word request);
 void record_other_request(const struct frame *f, word comm, word request);
 

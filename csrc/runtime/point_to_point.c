@@ -96,16 +96,20 @@ void record_post(const struct frame *f, enum request_kind kind, struct data data
 }
 
 /* One request for both halves: the row has the send, the request completes the receive. */
-void record_isendrecv(const struct frame *f, struct data data, int dest, int tag, word comm, word request)
+void record_isendrecv(const struct frame *f, struct data data, int dest, int tag, struct data receive, int source, int receive_tag,
+                      word comm, word request)
 {
     struct request r;
     if (f->result) {
         thread_store_call(f->t, plain_row(f));
         return;
     }
-    struct file_call row = post(f, &r, REQUEST_SEND, &data, dest, tag, comm, request);
+    thread_store_call(f->t, post(f, &r, REQUEST_SEND, &data, dest, tag, comm, request));
     r.kind = REQUEST_RECV;
-    thread_store_call(f->t, row);
+    r.posted_both = true;
+    r.peer = abi_peer(source);
+    r.tag = tag_of(receive_tag);
+    r.bytes = r.peer == PEER_PROC_NULL ? 0 : data_bytes(&receive);
     requests_add(&r);
 }
 

@@ -23,6 +23,7 @@ struct request {
     int32_t peer, tag;
     uint8_t kind;
     bool persistent, active, cancelling;
+    bool posted_both; /* MPI_Isendrecv: peer, tag and bytes are those of the posted receive */
     bool fortran;        /* of newcomm */
     struct owned *owned; /* converted count arrays; freed at completion */
     const void *newcomm; /* REQUEST_COMM: where MPI_Comm_idup writes the communicator */

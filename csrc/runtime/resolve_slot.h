@@ -14,6 +14,7 @@ function wrapper_resolve(int slot)
     function found = NULL;
     for (int i = 0; i < 3 && r->names[i] && !found; i++) found = (function)resolve_symbol(r->names[i]);
     if (!found) found = r->fallback;
+    if (!found) found = missing_stand_in(r->names[0]);
     if (!found) {
         say("the program calls %s, which its MPI library does not have", r->names[0] + 1);
         found = (function)missing_function;

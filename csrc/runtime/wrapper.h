@@ -3,12 +3,12 @@
 #define WRAPPER_H
 
 #include "decode.h"
+#include "missing.h"
 #include "pmpi.h"
 #include "run.h"
 
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-typedef word (*function)(); /* arguments are words, as many as the wrapper has */
 typedef double (*double_function)();
 
 /* The real function behind a wrapper, found at the first call. */
