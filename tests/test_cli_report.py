@@ -18,7 +18,6 @@ from analyzer.report.summary import summarize
 from analyzer.report.tables import MOST_SIZES, size_rows
 from analyzer.trace import Problem, Unmatched
 
-
 TIMES = {
     0: "0 s", 7: "7 ns", 999: "999 ns", 1000: "1.00 us", 12_345: "12.3 us", 999_400: "999 us", 999_949: "1.00 ms",
     1_500_000_000: "1.50 s", 599_000_000_000: "599 s", 600_000_000_000: "10.0 min", 36_000_000_000_000: "10.0 h",
