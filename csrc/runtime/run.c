@@ -199,6 +199,7 @@ void run_started(void)
         say("rank %d: cannot create %s (%s): this rank is not recorded", run.rank, path, strerror(error));
         return;
     }
+    threads_name_file(path);
     write_attributes();
     error = run_store_clock();
     if (!error) error = comms_start(&run.store, run.size);

@@ -11,6 +11,7 @@
 __thread struct thread self __attribute__((tls_model("initial-exec"))) = {.gate = GATE_NEW};
 
 static struct thread *threads; /* under store_lock, as all below */
+static char rank_file[sizeof(((struct spool_header *)0)->rank_file)];
 static uint32_t thread_count;
 static struct totals gone; /* of threads that ended */
 static pthread_key_t at_thread_exit;
@@ -158,6 +159,7 @@ static bool join_process(struct thread *t)
     t->spool = spool_create(t->index, room, &t->spool_bytes);
     if (t->spool) {
         for (int i = 0; i < BUFFERED_TABLES; i++) t->rows[i] = (char *)t->spool + t->spool->offset[i];
+        memcpy(t->spool->rank_file, rank_file, sizeof rank_file);
         if (t->index == 0) pthread_key_create(&at_thread_exit, leave_process);
         t->next = threads;
         threads = t;
@@ -174,6 +176,14 @@ bool thread_open(struct thread *t)
     if (!run_prepare() || !join_process(t)) return false;
     t->gate = GATE_OPEN;
     return true;
+}
+
+void threads_name_file(const char *path)
+{
+    pthread_mutex_lock(&store_lock);
+    strncpy(rank_file, path, sizeof rank_file - 1);
+    for (struct thread *t = threads; t; t = t->next) memcpy(t->spool->rank_file, rank_file, sizeof rank_file);
+    pthread_mutex_unlock(&store_lock);
 }
 
 void threads_disown(void)

@@ -44,6 +44,9 @@ bool thread_open(struct thread *t);
 /* Empty a full buffer into the file. */
 void thread_flush(struct thread *t);
 
+/* The rank file exists: every spool, present and future, says where its rows belong. */
+void threads_name_file(const char *path);
+
 /* Everything that any thread still holds goes to the file, and the spools are removed: MPI_Finalize, exit. */
 void threads_close(void);
 
