@@ -93,7 +93,7 @@ def _by_posting(parts: Sequence[np.ndarray]) -> np.ndarray:
     posted = np.ascontiguousarray(halves["posted"])
     if (posted[1:] >= posted[:-1]).all():
         return halves
-    return halves[np.argsort(posted, kind="stable")]
+    return halves.take(np.argsort(posted, kind="stable"))
 
 
 def _without(sends: np.ndarray, cancelled: np.ndarray) -> np.ndarray:

@@ -95,8 +95,8 @@ class Matching:
     def _window(self, window: int) -> np.ndarray:
         """The messages sent in a window, in order; the latest one is kept."""
         if self._recent is None or self._recent[0] != window:
-            messages = np.concatenate([spill.read(window) for spill in self._spills])
-            self._recent = window, _in_order(messages)
+            parts = [spill.read(window) for spill in self._spills]
+            self._recent = window, _in_order(parts[0] if len(parts) == 1 else np.concatenate(parts))
         return self._recent[1]
 
     def _match(self, spill: Spill) -> None:
@@ -125,10 +125,11 @@ class Matching:
         for lane, edges in self._edges.items():
             for window in range(1, len(edges) - 1):
                 rows = lane.tables["requests"].window(int(edges[window]), int(edges[window + 1]))
-                rows = rows[(rows["posted"] < edges[window]) & _LATE[np.minimum(rows["what"], len(_LATE) - 1)]]
+                is_late = (rows["posted"] < edges[window]) & _LATE[np.minimum(rows["what"], len(_LATE) - 1)]
+                rows = rows.compress(is_late)
                 posted = np.searchsorted(edges, rows["posted"], side="right") - 1
                 for earlier in np.unique(posted):
-                    late.append((lane.rank, lane.thread, int(earlier)), rows[posted == earlier])
+                    late.append((lane.rank, lane.thread, int(earlier)), rows.compress(posted == earlier))
         return late
 
     def _rows(self, lane: Lane, window: int, late: Spill) -> WindowRows:
@@ -167,7 +168,8 @@ class Matching:
         early = messages["physical_receive"] < messages["physical_send"]
         self._backwards += int(np.count_nonzero(same_node & early))
         for window in np.unique(windows):
-            spill.append(int(window), messages[windows == window])
+            chosen = windows == window
+            spill.append(int(window), messages if chosen.all() else messages.compress(chosen))
 
     def _count_waiting(self) -> None:
         """What waits in vain after the last window."""
@@ -185,7 +187,7 @@ def _in_order(messages: np.ndarray) -> np.ndarray:
     number = messages["reserved"]
     place = np.full(number.max(initial=-1) + 1, -1, np.int64)
     place[number] = np.arange(len(messages))
-    by_source = messages[place[place >= 0]]
+    by_source = messages.take(place[place >= 0])
     by_source["reserved"] = 0
     cuts = np.flatnonzero(np.diff(by_source["source"])) + 1
     return merge_runs(by_source, np.concatenate([[0], cuts, [len(by_source)]]).astype(np.int64))

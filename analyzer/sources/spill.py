@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Hashable
+from io import BufferedRandom, BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Spill:
         self.dtype = dtype
         self.extents: Extents = {} if extents is None else extents
         self._end = 0
-        self._file: BinaryIO
+        self._file: BufferedRandom | BufferedReader
         if path is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
         else:
@@ -35,14 +35,14 @@ class Spill:
         """Put records aside; raises TracelibError if there is no room for them."""
         if not len(records):
             return
-        data = np.ascontiguousarray(records, self.dtype).tobytes()
+        data = np.ascontiguousarray(records, self.dtype).view(np.uint8).data
         try:
             self._file.seek(self._end)
             self._file.write(data)
         except OSError as error:
             raise _no_room(error) from error
         self.extents.setdefault(key, []).append((self._end, len(records)))
-        self._end += len(data)
+        self._end += data.nbytes
 
     def flush(self) -> None:
         """Let other processes see what was appended."""
@@ -53,11 +53,14 @@ class Spill:
 
     def read(self, key: Hashable) -> np.ndarray:
         """All records of a key."""
-        parts = [np.zeros(0, self.dtype)]
-        for offset, count in self.extents.get(key, ()):
+        extents = self.extents.get(key, ())
+        records = np.empty(sum(count for _, count in extents), self.dtype)
+        first = 0
+        for offset, count in extents:
             self._file.seek(offset)
-            parts.append(np.frombuffer(self._file.read(count * self.dtype.itemsize), self.dtype))
-        return np.concatenate(parts)
+            self._file.readinto(records[first : first + count].view(np.uint8).data)
+            first += count
+        return records
 
     def close(self) -> None:
         self._file.close()
