@@ -86,12 +86,12 @@ def fit_clocks(sources: Sequence[ClockSource]) -> tuple[dict[int, Clock], list[P
     """
     problems: list[Problem] = []
     counters = {}
-    for key in dict.fromkeys(s.counter for s in sources):
-        counters[key] = _fit([s for s in sources if s.counter == key], problems)
+    for counter in dict.fromkeys(s.counter for s in sources):
+        counters[counter] = _fit([s for s in sources if s.counter == counter], problems)
     timelines = {}
-    for key in dict.fromkeys(s.timeline for s in sources):
-        members = [s for s in sources if s.timeline == key]
-        timelines[key] = median_low(s.start_realtime_ns - counters[s.counter].ns(s.start_ticks) for s in members)
+    for timeline in dict.fromkeys(s.timeline for s in sources):
+        members = [s for s in sources if s.timeline == timeline]
+        timelines[timeline] = median_low(s.start_realtime_ns - counters[s.counter].ns(s.start_ticks) for s in members)
     if len(timelines) > 1:
         text = f"{len(timelines)} nodes are aligned by their wall clocks: times between them are only as good as those"
         problems.append(Problem(-1, text))

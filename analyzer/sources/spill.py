@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Hashable
-from io import BufferedRandom, BufferedReader
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Spill:
         self.dtype = dtype
         self.extents: Extents = {} if extents is None else extents
         self._end = 0
-        self._file: BufferedRandom | BufferedReader
+        self._file: Any
         if path is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
         else:
