@@ -53,9 +53,6 @@ void threads_close(void);
 /* In a forked child: the buffers and the file are the parent's. */
 void threads_disown(void);
 
-/* Path of the spools without the thread's number; "" where there is none. */
-const char *threads_spool_prefix(void);
-
 /* Sums over all threads. */
 struct totals {
     uint64_t calls, lost_calls, lost_rows;
