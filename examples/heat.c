@@ -166,8 +166,7 @@ int main(int argc, char **argv)
     for (int step = 1; step <= o.steps; step++) {
         exchange_halo(&b);
         double change = advance(&b);
-        if (step % o.every == 0 || step == o.steps)
-            MPI_Allreduce(&change, &residual, 1, MPI_DOUBLE, MPI_SUM, b.grid);
+        if (step % o.every == 0 || step == o.steps) MPI_Allreduce(&change, &residual, 1, MPI_DOUBLE, MPI_SUM, b.grid);
     }
 
     int rank;

@@ -56,7 +56,8 @@ def _signals_to(process: subprocess.Popen) -> Iterator[None]:
         yield
     finally:
         for number, handler in previous.items():
-            signal.signal(number, handler)
+            if handler is not None:  # None: a library that the user preloads had set it, not Python
+                signal.signal(number, handler)
 
 
 def execute(command: Sequence[str], environment: Mapping[str, str]) -> int:

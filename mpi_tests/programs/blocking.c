@@ -7,7 +7,10 @@ static int mate; // the other one of the pair
 static int out[MESSAGE_INTS], in[MESSAGE_INTS];
 static const MPI_Comm WORLD = MPI_COMM_WORLD;
 
-static int first(void) { return truth.rank % 2 == 0; }
+static int first(void)
+{
+    return truth.rank % 2 == 0;
+}
 
 static void receive(int source, int tag, MPI_Status *status)
 {

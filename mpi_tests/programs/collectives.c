@@ -29,9 +29,9 @@ static void complete(void)
 #define BOTH(BLOCKING, NONBLOCKING, sent, received, ...)                                                               \
     do {                                                                                                               \
         CALL(BLOCKING, __VA_ARGS__);                                                                                   \
-        truth_moved(#BLOCKING, (sent)*INT, (received)*INT);                                                            \
+        truth_moved(#BLOCKING, (sent) * INT, (received) * INT);                                                        \
         CALL(NONBLOCKING, __VA_ARGS__, &request);                                                                      \
-        truth_moved(#NONBLOCKING, (sent)*INT, (received)*INT);                                                         \
+        truth_moved(#NONBLOCKING, (sent) * INT, (received) * INT);                                                     \
         complete();                                                                                                    \
     } while (0)
 

@@ -24,14 +24,14 @@ static void *next(const char *name)
 }
 
 // Defines a wrapper that counts, runs `note` and passes the call on.
-#define WRAP(function, note, parameters, arguments)                                                                        \
-    int function parameters                                                                                                \
+#define WRAP(function, note, parameters, arguments)                                                                    \
+    int function parameters                                                                                            \
     {                                                                                                                  \
         static int(*real) parameters, slot;                                                                            \
         if (!real) {                                                                                                   \
-            real = (int(*) parameters)next(#function);                                                                     \
+            real = (int(*) parameters)next(#function);                                                                 \
             slot = n_calls++;                                                                                          \
-            calls[slot].name = #function;                                                                                  \
+            calls[slot].name = #function;                                                                              \
         }                                                                                                              \
         calls[slot].count++;                                                                                           \
         note;                                                                                                          \

@@ -23,7 +23,10 @@ static void post_sends(int n, int tag)
         CALL(MPI_Isend, outgoing(out[i], WORLD, mate, tag + i, 4 + i), 4 + i, MPI_INT, mate, tag + i, WORLD, &sends[i]);
 }
 
-static void wait_sends(int n) { CALL(MPI_Waitall, n, sends, MPI_STATUSES_IGNORE); }
+static void wait_sends(int n)
+{
+    CALL(MPI_Waitall, n, sends, MPI_STATUSES_IGNORE);
+}
 
 static void modes(void)
 {

@@ -53,7 +53,10 @@ static inline struct truth_call *truth_find(const char *name)
     return &truth.calls[i];
 }
 
-static inline void truth_count(const char *name) { truth_find(name)->count++; }
+static inline void truth_count(const char *name)
+{
+    truth_find(name)->count++;
+}
 
 // Bytes of the last collective of that name.
 static inline void truth_moved(const char *name, long sent, long received)

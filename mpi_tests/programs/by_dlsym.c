@@ -1,0 +1,16 @@
+// A program that opens libmpi while it runs and takes its functions from there: no preload sees its calls.
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    void *mpi = dlopen("libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
+    if (!mpi) {
+        fprintf(stderr, "%s\n", dlerror());
+        return 1;
+    }
+    int (*init)(int *, char ***) = (int (*)(int *, char ***))dlsym(mpi, "MPI_Init");
+    int (*finalize)(void) = (int (*)(void))dlsym(mpi, "MPI_Finalize");
+    return init(&argc, &argv) || finalize();
+}
