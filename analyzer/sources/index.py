@@ -60,11 +60,11 @@ class ThreadTable:
         positions, keys = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
         for start, piece in zip(self._starts, self._pieces, strict=False):
             if piece.rows is None:
-                rows = self._file.sample(self._table, piece.first, piece.first + piece.count, STEP)
+                sampled = self._sample_file(piece)
             else:
-                rows = piece.rows[::STEP]
-            positions.append(start + STEP * np.arange(len(rows)))
-            keys.append(self._key(rows))
+                sampled = self._key(piece.rows[::STEP])
+            positions.append(start + STEP * np.arange(len(sampled)))
+            keys.append(sampled)
         if len(self):
             positions.append(np.array([len(self) - 1]))
             keys.append(self._key(self._load(len(self) - 1, len(self))))
@@ -91,6 +91,13 @@ class ThreadTable:
         if len(parts) == 1:
             return parts[0]
         return np.concatenate([np.zeros(0, schema.BUFFERED[self._table]), *parts])
+
+    def _sample_file(self, piece: Piece) -> np.ndarray:
+        """Keys of every STEP-th row, a bounded stretch at a time: HDF5 remembers each chunk of a strided read."""
+        end = piece.first + piece.count
+        stretches = range(piece.first, end, STEP * STEP)
+        parts = [self._file.sample(self._table, at, min(at + STEP * STEP, end), STEP) for at in stretches]
+        return np.concatenate([self._key(rows) for rows in parts])
 
     def last(self) -> np.void:
         """The last row."""
