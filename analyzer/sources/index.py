@@ -59,10 +59,7 @@ class ThreadTable:
         """Every STEP-th row of each piece, and the very last: (row numbers, keys)."""
         positions, keys = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
         for start, piece in zip(self._starts, self._pieces, strict=False):
-            if piece.rows is None:
-                sampled = self._sample_file(piece)
-            else:
-                sampled = self._key(piece.rows[::STEP])
+            sampled = self._sample_file(piece) if piece.rows is None else self._key(piece.rows[::STEP])
             positions.append(start + STEP * np.arange(len(sampled)))
             keys.append(sampled)
         if len(self):
