@@ -133,12 +133,16 @@ int32_t abi_peer(int rank)
 
 uint64_t abi_thread_level(int level)
 {
-    if (abi.family == FAMILY_MPI_ABI) return (uint64_t)level / 1024 > 3 ? 3 : (uint64_t)level / 1024; /* 0, 1024, .. 4096 */
+    if (abi.family == FAMILY_MPI_ABI)
+        return (uint64_t)level / 1024 > 3 ? 3 : (uint64_t)level / 1024; /* 0, 1024, .. 4096 */
     return (uint64_t)level;
 }
 
 /* MPICH sets its pointers only when its Fortran side starts: they are read at each use, never kept. */
-static bool same_address(word address, void *const *symbol) { return symbol && *symbol && address == (word)*symbol; }
+static bool same_address(word address, void *const *symbol)
+{
+    return symbol && *symbol && address == (word)*symbol;
+}
 
 bool abi_fortran_status_ignored(word status)
 {
@@ -175,7 +179,7 @@ static word converted(const int *f, word (**function)(word), const char *open_mp
 {
     if (abi.family == FAMILY_MPICH) return *f;
     if (!*function)
-        *function = (word(*)(word))resolve_symbol(abi.family == FAMILY_OPEN_MPI ? open_mpi_name : abi_name);
+        *function = (word (*)(word))resolve_symbol(abi.family == FAMILY_OPEN_MPI ? open_mpi_name : abi_name);
     return *function ? (*function)(*f) : 0;
 }
 

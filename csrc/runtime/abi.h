@@ -15,7 +15,7 @@ enum mpi_family { FAMILY_UNKNOWN, FAMILY_OPEN_MPI, FAMILY_MPICH, FAMILY_MPI_ABI 
 struct abi {
     const char *name;
     enum mpi_family family;
-    bool wide_handles; /* 8 bytes; else 4 */
+    bool wide_handles;    /* 8 bytes; else 4 */
     bool fortran_calls_c; /* mpi_x_ calls MPI_X, which records it */
     uint32_t status_bytes;
     uint8_t source_at, tag_at, error_at; /* int index in MPI_Status */
@@ -36,14 +36,29 @@ extern struct abi abi;
 bool abi_detect(void);
 
 /* A handle in an array or behind a pointer. */
-static inline word abi_handle(const void *p) { return abi.wide_handles ? *(const word *)p : (word)*(const int *)p; }
+static inline word abi_handle(const void *p)
+{
+    return abi.wide_handles ? *(const word *)p : (word) * (const int *)p;
+}
 
 /* A handle passed by value: only its own bytes count. */
-static inline word abi_value(word w) { return abi.wide_handles ? w : (word)(int)w; }
+static inline word abi_value(word w)
+{
+    return abi.wide_handles ? w : (word)(int)w;
+}
 
-static inline int abi_status_source(const void *status) { return ((const int *)status)[abi.source_at]; }
-static inline int abi_status_tag(const void *status) { return ((const int *)status)[abi.tag_at]; }
-static inline int abi_status_error(const void *status) { return ((const int *)status)[abi.error_at]; }
+static inline int abi_status_source(const void *status)
+{
+    return ((const int *)status)[abi.source_at];
+}
+static inline int abi_status_tag(const void *status)
+{
+    return ((const int *)status)[abi.tag_at];
+}
+static inline int abi_status_error(const void *status)
+{
+    return ((const int *)status)[abi.error_at];
+}
 static inline bool abi_status_cancelled(const void *status)
 {
     return ((const int *)status)[abi.cancelled_at] & abi.cancelled_mask;

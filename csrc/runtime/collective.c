@@ -11,7 +11,7 @@ struct move {
 struct collective {
     const struct comm *comm;
     struct data *send, *recv;
-    uint32_t peers; /* processes that data comes from and goes to */
+    uint32_t peers;  /* processes that data comes from and goes to */
     bool root, idle; /* idle: in the root's group of an intercommunicator, but not the root */
 };
 
@@ -56,7 +56,8 @@ static struct move all_to_all(const struct collective *c, enum shape shape)
     case SHAPE_ALLGATHER:
         return (struct move){data_bytes(send), data_bytes(recv) * n};
     case SHAPE_ALLGATHERV:
-        return (struct move){in_place ? data_bytes_at(recv, (uint32_t)c->comm->rank) : data_bytes(send), data_sum(recv, n)};
+        return (struct move){in_place ? data_bytes_at(recv, (uint32_t)c->comm->rank) : data_bytes(send),
+                             data_sum(recv, n)};
     case SHAPE_ALLTOALL:
         return (struct move){data_bytes(send) * n, data_bytes(recv) * n};
     case SHAPE_ALLTOALLV:
@@ -119,9 +120,13 @@ static struct move bytes_moved(const struct collective *c, enum shape shape)
     }
 }
 
-static bool has_root(enum shape shape) { return (shape >= SHAPE_BCAST && shape <= SHAPE_SCATTERV) || shape == SHAPE_REDUCE; }
+static bool has_root(enum shape shape)
+{
+    return (shape >= SHAPE_BCAST && shape <= SHAPE_SCATTERV) || shape == SHAPE_REDUCE;
+}
 
-static struct file_call collective_row(const struct frame *f, enum shape shape, struct data *send, struct data *recv, int root, word comm)
+static struct file_call collective_row(const struct frame *f, enum shape shape, struct data *send, struct data *recv,
+                                       int root, word comm)
 {
     struct file_call row = plain_row(f);
     if (f->result) return row;
@@ -144,7 +149,8 @@ void record_collective(const struct frame *f, enum shape shape, struct data send
     thread_store_call(f->t, collective_row(f, shape, &send, &recv, root, comm));
 }
 
-void record_icollective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root, word comm, word request)
+void record_icollective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root,
+                        word comm, word request)
 {
     struct file_call row = collective_row(f, shape, &send, &recv, root, comm);
     thread_store_call(f->t, row);

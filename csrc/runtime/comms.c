@@ -48,7 +48,10 @@ static uint64_t mix(uint64_t h)
     return h ^ h >> 33;
 }
 
-static size_t place(word handle, size_t room) { return (size_t)mix((uint64_t)handle) & (room - 1); }
+static size_t place(word handle, size_t room)
+{
+    return (size_t)mix((uint64_t)handle) & (room - 1);
+}
 
 static struct slot *find_slot(word handle)
 {
@@ -134,7 +137,8 @@ static uint32_t count_repetition(uint64_t key)
 }
 
 /* Both sides of an intercommunicator must get the same id: the side whose first member is lower counts first. */
-static uint64_t derive_id(uint64_t parent, const uint32_t *members, uint32_t size, const uint32_t *remote, uint32_t remote_size)
+static uint64_t derive_id(uint64_t parent, const uint32_t *members, uint32_t size, const uint32_t *remote,
+                          uint32_t remote_size)
 {
     uint64_t a = hash_members(1, members, size), b = remote_size ? hash_members(1, remote, remote_size) : 0;
     if (remote_size && remote[0] < members[0]) {
@@ -152,7 +156,8 @@ static void write_row(struct comm *c, const uint32_t *members, const uint32_t *r
     struct store *store = run_store();
     if (!store) return;
     pthread_mutex_lock(&store_lock);
-    struct file_communicator row = {.id = c->id, .created = clock_ticks(), .size = c->size, .remote_size = c->remote_size, .rank = c->rank};
+    struct file_communicator row = {
+        .id = c->id, .created = clock_ticks(), .size = c->size, .remote_size = c->remote_size, .rank = c->rank};
     row.members = store->table[TABLE_MEMBERS].rows;
     int error = members ? store_append(store, TABLE_MEMBERS, members, c->size) : 0;
     row.remote = store->table[TABLE_MEMBERS].rows;
@@ -179,9 +184,12 @@ static struct comm *add(word handle, uint64_t parent, enum topology topology, bo
         pmpi.Comm_remote_group(handle, &remote_group);
         remote = world_ranks(&remote_group, (uint32_t)remote_size);
     }
-    *c = (struct comm){.handle = handle, .size = (uint32_t)size, .remote_size = (uint32_t)remote_size, .rank = rank, .topology = topology};
-    if (known && members && (remote || !inter))
-        c->id = derive_id(parent, members, c->size, remote, c->remote_size);
+    *c = (struct comm){.handle = handle,
+                       .size = (uint32_t)size,
+                       .remote_size = (uint32_t)remote_size,
+                       .rank = rank,
+                       .topology = topology};
+    if (known && members && (remote || !inter)) c->id = derive_id(parent, members, c->size, remote, c->remote_size);
     c->index = (uint32_t)created++;
     write_row(c, members, remote);
     free(members);
@@ -195,7 +203,8 @@ int comms_start(struct store *store, int size)
     int rank = run_rank();
     uint32_t me = (uint32_t)rank;
     pmpi.Comm_group(abi.world, &world_group);
-    comms_world = (struct comm){.handle = abi.world, .index = COMM_INDEX_WORLD, .size = (uint32_t)size, .rank = rank, .id = 1};
+    comms_world =
+        (struct comm){.handle = abi.world, .index = COMM_INDEX_WORLD, .size = (uint32_t)size, .rank = rank, .id = 1};
     static struct comm comm_self;
     comm_self = (struct comm){.handle = abi.self, .index = COMM_INDEX_SELF, .size = 1, .id = 2 + (uint64_t)me};
     struct file_communicator rows[] = {

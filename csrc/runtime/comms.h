@@ -1,4 +1,5 @@
-/* Communicators: from a handle, which is local and reused, to a row of the rank file and an id that all members share. */
+/* Communicators: from a handle, which is local and reused, to a row of the rank file and an id that all members share.
+ */
 #ifndef COMMS_H
 #define COMMS_H
 

@@ -1,16 +1,20 @@
 /* Calls that start, complete, cancel or free requests. */
 #include "decode.h"
 
-static const void *status_at(const void *statuses, int i) { return (const char *)statuses + (uint64_t)i * abi.status_bytes; }
+static const void *status_at(const void *statuses, int i)
+{
+    return (const char *)statuses + (uint64_t)i * abi.status_bytes;
+}
 
 static struct file_request row_of(const struct request *r, enum what what)
 {
-    return (struct file_request){.posted = r->posted, .bytes = r->bytes, .comm = r->comm, .peer = r->peer, .tag = r->tag, .what = what};
+    return (struct file_request){
+        .posted = r->posted, .bytes = r->bytes, .comm = r->comm, .peer = r->peer, .tag = r->tag, .what = what};
 }
 
-/* Actual source, tag and bytes. MPICH (under its own ABI and the standard one) leaves an old status behind where MPI_Isendrecv completes: it is believed only
- * if it fits what was posted, and else the posted receive stands for the message. */
-static void take_status(struct file_request *row, const struct request *r, const void *status)
+/* Actual source, tag and bytes. MPICH (under its own ABI and the standard one) leaves an old status behind where
+ * MPI_Isendrecv completes: it is believed only if it fits what was posted, and else the posted receive stands. */
+static inline void take_status(struct file_request *row, const struct request *r, const void *status)
 {
     int32_t peer = abi_peer(abi_status_source(status)), tag = abi_status_tag(status);
     if (tag == abi.any_tag) tag = -1;
@@ -23,31 +27,40 @@ static void take_status(struct file_request *row, const struct request *r, const
 }
 
 /* What the completion of r says; a receive takes the truth from its status. */
-static struct file_request completed_row(const struct frame *f, const struct request *r, const void *status)
+static inline void fill_completed(struct file_request *row, const struct frame *f, const struct request *r,
+                                  const void *status)
 {
-    static const enum what done[] = {WHAT_SEND_DONE, WHAT_RECV_DONE, WHAT_COLLECTIVE_DONE, WHAT_COLLECTIVE_DONE, WHAT_OTHER_DONE};
-    struct file_request row = row_of(r, done[r->kind]);
-    row.completed = f->exit;
-    if (r->cancelling && abi_status_cancelled(status)) {
-        row.what = r->kind == REQUEST_SEND ? WHAT_SEND_CANCELLED : WHAT_RECV_CANCELLED;
-    } else if (r->kind == REQUEST_RECV && r->peer != PEER_PROC_NULL) {
-        take_status(&row, r, status);
-    }
-    return row;
+    static const uint16_t done[] = {WHAT_SEND_DONE, WHAT_RECV_DONE, WHAT_COLLECTIVE_DONE, WHAT_COLLECTIVE_DONE,
+                                    WHAT_OTHER_DONE};
+    *row = (struct file_request){.posted = r->posted,
+                                 .completed = f->exit,
+                                 .bytes = r->bytes,
+                                 .comm = r->comm,
+                                 .peer = r->peer,
+                                 .tag = r->tag,
+                                 .what = done[r->kind],
+                                 .thread = (uint16_t)f->t->index};
+    if (r->cancelling && abi_status_cancelled(status))
+        row->what = r->kind == REQUEST_SEND ? WHAT_SEND_CANCELLED : WHAT_RECV_CANCELLED;
+    else if (r->kind == REQUEST_RECV && r->peer != PEER_PROC_NULL)
+        take_status(row, r, status);
 }
 
-/* Take the operation behind a handle out of the table and store its completion. False: there was none (a null or
+/* Take the operation behind a handle out of the table and store its completion. NULL: there was none (a null or
  * inactive request, or one of a kind that is not followed). */
-static bool complete(const struct frame *f, word handle, const void *status, struct file_request *row)
+static const struct file_request *complete(const struct frame *f, word handle, const void *status)
 {
-    struct request r;
-    if (handle == abi.request_null || !requests_take(handle, &r)) return false;
-    if (r.kind == REQUEST_COMM)
-        comms_created(r.fortran ? abi_comm_f2c(r.newcomm) : abi_handle(r.newcomm), r.parent, comms_find(r.parent)->topology);
-    if (!r.persistent) owned_free(r.owned);
-    *row = completed_row(f, &r, status);
-    thread_store_request(f->t, *row);
-    return true;
+    struct request *r = handle == abi.request_null ? NULL : requests_find_active(handle);
+    if (!r) return NULL;
+    struct file_request *row = thread_row(f->t, TABLE_REQUESTS);
+    fill_completed(row, f, r, status);
+    if (r->kind == REQUEST_COMM)
+        comms_created(r->fortran ? abi_comm_f2c(r->newcomm) : abi_handle(r->newcomm), r->parent,
+                      comms_find(r->parent)->topology);
+    if (r->owned && !r->persistent) owned_free(r->owned);
+    requests_complete(r);
+    thread_commit(f->t, TABLE_REQUESTS);
+    return row;
 }
 
 /* A call that completes one operation shows it in its own row. */
@@ -73,7 +86,8 @@ void record_start(const struct frame *f, const word *handles, int n)
         call.tag = r.tag;
         call.sent = r.bytes;
         thread_store_call(f->t, call);
-        if (r.kind <= REQUEST_RECV) thread_store_request(f->t, row_of(&r, r.kind == REQUEST_SEND ? WHAT_SEND_STARTED : WHAT_RECV_STARTED));
+        if (r.kind <= REQUEST_RECV)
+            thread_store_request(f->t, row_of(&r, r.kind == REQUEST_SEND ? WHAT_SEND_STARTED : WHAT_RECV_STARTED));
         return;
     }
     thread_store_call(f->t, call);
@@ -84,9 +98,7 @@ void record_start(const struct frame *f, const word *handles, int n)
 
 void record_wait(const struct frame *f, word handle, const void *status)
 {
-    struct file_request row;
-    bool known = complete(f, handle, status, &row);
-    store_with(f, known ? &row : NULL);
+    store_with(f, complete(f, handle, status));
 }
 
 void record_waitany(const struct frame *f, const word *handles, int index, int base, const void *status)
@@ -105,23 +117,26 @@ static bool is_pending(const struct frame *f, const void *status)
 
 void record_waitall(const struct frame *f, const word *handles, int n, const void *statuses)
 {
-    struct file_request row;
-    int known = 0;
+    const struct file_request *row = NULL;
     for (int i = 0; i < n && handles; i++)
-        if (!is_pending(f, status_at(statuses, i))) known += complete(f, handles[i], status_at(statuses, i), &row);
-    store_with(f, n == 1 && known ? &row : NULL);
+        if (!is_pending(f, status_at(statuses, i))) row = complete(f, handles[i], status_at(statuses, i));
+    store_with(f, n == 1 ? row : NULL);
 }
 
-void record_waitsome(const struct frame *f, const word *handles, int completed, const int *indices, int base, const void *statuses)
+void record_waitsome(const struct frame *f, const word *handles, int completed, const int *indices, int base,
+                     const void *statuses)
 {
-    struct file_request row;
-    int known = 0;
+    const struct file_request *row = NULL;
     if (completed == MPI_UNDEFINED_VALUE) completed = 0;
-    for (int i = 0; i < completed && handles; i++) known += complete(f, handles[indices[i] - base], status_at(statuses, i), &row);
-    store_with(f, completed == 1 && known ? &row : NULL);
+    for (int i = 0; i < completed && handles; i++)
+        row = complete(f, handles[indices[i] - base], status_at(statuses, i));
+    store_with(f, completed == 1 ? row : NULL);
 }
 
-void record_poll(const struct frame *f) { thread_count_poll(f->t, f->call, f->enter, f->exit); }
+void record_poll(const struct frame *f)
+{
+    thread_count_poll(f->t, f->call, f->enter, f->exit);
+}
 
 void record_cancel(const struct frame *f, word handle)
 {
@@ -149,7 +164,8 @@ void record_request_free(const struct frame *f, word handle)
 
 void record_other_request(const struct frame *f, word comm, word request)
 {
-    struct request r = {.handle = request, .posted = f->enter, .peer = PEER_NONE, .tag = -1, .kind = REQUEST_OTHER, .active = true};
+    struct request r = {
+        .handle = request, .posted = f->enter, .peer = PEER_NONE, .tag = -1, .kind = REQUEST_OTHER, .active = true};
     if (f->result == 0 && comm != abi.comm_null) r.comm = comms_find(comm)->index;
     record_timed(f, comm);
     if (f->result == 0) requests_add(&r);

@@ -21,7 +21,10 @@ uint64_t type_bytes(int64_t n, word type)
     return (uint64_t)n * (uint64_t)large;
 }
 
-static word type_of(const struct data *d) { return d->language == LANGUAGE_FORTRAN ? abi_type_f2c((const int *)d->type) : abi_value(d->type); }
+static word type_of(const struct data *d)
+{
+    return d->language == LANGUAGE_FORTRAN ? abi_type_f2c((const int *)d->type) : abi_value(d->type);
+}
 
 static int64_t count_at(const struct data *d, uint32_t i)
 {
@@ -89,7 +92,8 @@ int index_base(enum index_call call, word array, const word *handles, int n, int
     if (abi.family != FAMILY_MPICH || index < 0 || !handles) return 1;
     if (known[call] >= 0) return known[call];
     const int *after = (const int *)array;
-    bool before_is_gone = index > 0 && handles[index - 1] != abi.request_null && after[index - 1] == (int)abi.request_null;
+    bool before_is_gone =
+        index > 0 && handles[index - 1] != abi.request_null && after[index - 1] == (int)abi.request_null;
     bool this_is_gone = index < n && handles[index] != abi.request_null && after[index] == (int)abi.request_null;
     if (index == 0 || (this_is_gone && !before_is_gone)) known[call] = 0;
     if (index == n || (before_is_gone && !this_is_gone)) known[call] = 1;

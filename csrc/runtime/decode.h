@@ -83,16 +83,19 @@ void record_timed(const struct frame *f, word comm);
 void record_send(const struct frame *f, struct data data, int dest, int tag, word comm);
 void record_recv(const struct frame *f, word comm, const void *status);
 void record_sendrecv(const struct frame *f, struct data data, int dest, int tag, word comm, const void *status);
-void record_post(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm, word request);
-void record_isendrecv(const struct frame *f, struct data data, int dest, int tag, struct data receive, int source, int receive_tag,
-                      word comm, word request);
-void record_persistent(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm, word request);
+void record_post(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm,
+                 word request);
+void record_isendrecv(const struct frame *f, struct data data, int dest, int tag, struct data receive, int source,
+                      int receive_tag, word comm, word request);
+void record_persistent(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm,
+                       word request);
 void record_other_request(const struct frame *f, word comm, word request);
 
 void record_start(const struct frame *f, const word *handles, int n);
 void record_wait(const struct frame *f, word handle, const void *status);
 void record_waitall(const struct frame *f, const word *handles, int n, const void *statuses);
-void record_waitsome(const struct frame *f, const word *handles, int completed, const int *indices, int base, const void *statuses);
+void record_waitsome(const struct frame *f, const word *handles, int completed, const int *indices, int base,
+                     const void *statuses);
 void record_waitany(const struct frame *f, const word *handles, int index, int base, const void *status);
 void record_poll(const struct frame *f);
 void record_cancel(const struct frame *f, word handle);
@@ -103,8 +106,10 @@ void record_mprobe(const struct frame *f, word comm, word message, const void *s
 void record_mrecv(const struct frame *f, word message, const void *status);
 void record_imrecv(const struct frame *f, word message, word request);
 
-void record_collective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root, word comm);
-void record_icollective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root, word comm, word request);
+void record_collective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root,
+                       word comm);
+void record_icollective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root,
+                        word comm, word request);
 void record_collective_init(const struct frame *f, word comm, word request);
 
 void record_comm_created(const struct frame *f, word comm, word newcomm, enum topology topology, bool same_topology);

@@ -11,15 +11,27 @@
 
 enum { LARGE_COUNT_ERROR = 2 }; /* MPI_ERR_COUNT in every MPI */
 
-static inline function large_function(const char *name) { return (function)resolve_symbol(name); }
-static inline bool large_is_too_large(word count) { return count > INT_MAX || count < INT_MIN; }
-static inline int large_read(word pointer) { return pointer ? (int)*(int64_t *)pointer : 0; }
+static inline function large_function(const char *name)
+{
+    return (function)resolve_symbol(name);
+}
+static inline bool large_is_too_large(word count)
+{
+    return count > INT_MAX || count < INT_MIN;
+}
+static inline int large_read(word pointer)
+{
+    return pointer ? (int)*(int64_t *)pointer : 0;
+}
 static inline void large_write(word pointer, int value)
 {
     if (pointer) *(int64_t *)pointer = value;
 }
 
-static inline size_t large_members(word comm) { return comms_find(abi_value(comm))->size; }
+static inline size_t large_members(word comm)
+{
+    return comms_find(abi_value(comm))->size;
+}
 static inline size_t large_peers(word comm)
 {
     const struct comm *c = comms_find(abi_value(comm));

@@ -7,22 +7,52 @@
 
 #include "resolve.h"
 
-static function real(const char *name) { return (function)resolve_symbol(name); }
+static function real(const char *name)
+{
+    return (function)resolve_symbol(name);
+}
 
 /* MPI 4.1: the public fields of a status. */
-static word status_get_source(word status, int *out) { return *out = ((int *)status)[abi.source_at], 0; }
-static word status_get_tag(word status, int *out) { return *out = ((int *)status)[abi.tag_at], 0; }
-static word status_get_error(word status, int *out) { return *out = ((int *)status)[abi.error_at], 0; }
-static word status_set_source(word status, word value) { return ((int *)status)[abi.source_at] = (int)value, 0; }
-static word status_set_tag(word status, word value) { return ((int *)status)[abi.tag_at] = (int)value, 0; }
-static word status_set_error(word status, word value) { return ((int *)status)[abi.error_at] = (int)value, 0; }
+static word status_get_source(word status, int *out)
+{
+    return *out = ((int *)status)[abi.source_at], 0;
+}
+static word status_get_tag(word status, int *out)
+{
+    return *out = ((int *)status)[abi.tag_at], 0;
+}
+static word status_get_error(word status, int *out)
+{
+    return *out = ((int *)status)[abi.error_at], 0;
+}
+static word status_set_source(word status, word value)
+{
+    return ((int *)status)[abi.source_at] = (int)value, 0;
+}
+static word status_set_tag(word status, word value)
+{
+    return ((int *)status)[abi.tag_at] = (int)value, 0;
+}
+static word status_set_error(word status, word value)
+{
+    return ((int *)status)[abi.error_at] = (int)value, 0;
+}
 
 /* Address arithmetic: macros in Open MPI. */
-static word aint_add(word base, word displacement) { return base + displacement; }
-static word aint_diff(word a, word b) { return a - b; }
+static word aint_add(word base, word displacement)
+{
+    return base + displacement;
+}
+static word aint_diff(word a, word b)
+{
+    return a - b;
+}
 
 /* MPICH's handles are ints: conversions are macros there, or do not exist yet. */
-static word same(word handle) { return handle; }
+static word same(word handle)
+{
+    return handle;
+}
 
 /* MPI 4.0: `buffer_bytes` is the room on entry and what is needed, with the NUL, on return. */
 static word info_get_string(word info, word key, int *buffer_bytes, char *value, int *flag)
@@ -46,7 +76,10 @@ static char *status_at(char *statuses, int i)
     return (word)statuses == abi.statuses_ignore ? (char *)abi.status_ignore : statuses + (size_t)i * abi.status_bytes;
 }
 
-static word request_at(const char *requests, int i) { return abi_handle(requests + (size_t)i * (abi.wide_handles ? 8 : 4)); }
+static word request_at(const char *requests, int i)
+{
+    return abi_handle(requests + (size_t)i * (abi.wide_handles ? 8 : 4));
+}
 
 /* MPI 4.1: MPI_Request_get_status over arrays. */
 static word request_get_status_all(word count, const char *requests, int *flag, char *statuses)

@@ -54,7 +54,8 @@ int output_rank_path(const char *stem, int rank, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s.ranks/%06d.h5", stem, rank) < PATH_MAX ? 0 : ENAMETOOLONG;
 }
 
-/* One message of a version 1 object header: type, size, data padded to 8 bytes (HDF5 File Format Specification, IV.A.1.a). */
+/* One message of a version 1 object header: type, size, data padded to 8 bytes (HDF5 File Format Specification,
+ * IV.A.1.a). */
 static char *put_message(char *at, uint16_t type, const void *data, size_t bytes)
 {
     size_t padded = (bytes + 7) & ~(size_t)7;

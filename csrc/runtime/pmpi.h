@@ -31,6 +31,9 @@ extern struct pmpi pmpi;
 bool pmpi_resolve(void);
 
 /* A group from Comm_group as the functions take it (by value), whatever the width of a handle. */
-static inline word pmpi_handle(const word *p) { return abi_handle(p); }
+static inline word pmpi_handle(const word *p)
+{
+    return abi_handle(p);
+}
 
 #endif

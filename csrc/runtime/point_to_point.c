@@ -1,7 +1,10 @@
 /* Blocking and posted point-to-point calls, and probes. */
 #include "decode.h"
 
-static int32_t tag_of(int tag) { return tag == abi.any_tag ? -1 : tag; }
+static int32_t tag_of(int tag)
+{
+    return tag == abi.any_tag ? -1 : tag;
+}
 
 static struct file_request received_row(const struct frame *f, uint64_t posted, uint32_t comm, const void *status)
 {
@@ -64,68 +67,70 @@ void record_sendrecv(const struct frame *f, struct data data, int dest, int tag,
     thread_store_call(f->t, row);
 }
 
-/* The row of a posting call, and what is remembered of it until completion. */
-static struct file_call post(const struct frame *f, struct request *r, enum request_kind kind, struct data *data, int peer, int tag,
-                             word comm, word request)
+/* Store the row of a posting call; true if there is an operation to be remembered. */
+static inline bool store_posting(const struct frame *f, enum request_kind kind, struct data *data, int peer, int tag,
+                                 word comm, bool moves, struct file_call *row)
 {
-    struct file_call row = plain_row(f);
-    row.comm = comms_find(comm)->index;
-    row.peer = abi_peer(peer);
-    row.tag = kind == REQUEST_SEND ? tag : tag_of(tag);
-    if (kind == REQUEST_SEND && row.peer >= 0) row.sent = data_bytes(data);
-    *r = (struct request){.handle = request,
-                          .posted = f->enter,
-                          .bytes = row.sent,
-                          .comm = row.comm,
-                          .peer = row.peer,
-                          .tag = row.tag,
-                          .kind = kind,
-                          .active = true};
-    return row;
+    *row = plain_row(f);
+    if (__builtin_expect(f->result == 0, 1)) {
+        row->comm = comms_find(comm)->index;
+        row->peer = abi_peer(peer);
+        row->tag = kind == REQUEST_SEND ? tag : tag_of(tag);
+        if (kind == REQUEST_SEND && row->peer >= 0) row->sent = data_bytes(data);
+    }
+    struct file_call stored = *row;
+    if (!moves) stored.sent = 0; /* nothing moves before MPI_Start */
+    thread_store_call(f->t, stored);
+    return f->result == 0;
 }
 
-void record_post(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm, word request)
+static inline void remember(const struct frame *f, enum request_kind kind, const struct file_call *row, word handle,
+                            bool persistent)
 {
-    struct request r;
-    if (f->result) {
-        thread_store_call(f->t, plain_row(f));
-        return;
-    }
-    thread_store_call(f->t, post(f, &r, kind, &data, peer, tag, comm, request));
-    requests_add(&r);
+    struct request *r = requests_open(handle);
+    if (!r) return;
+    *r = (struct request){.handle = handle,
+                          .posted = f->enter,
+                          .bytes = row->sent,
+                          .comm = row->comm,
+                          .peer = row->peer,
+                          .tag = row->tag,
+                          .kind = kind,
+                          .persistent = persistent,
+                          .active = !persistent};
+    requests_close();
+}
+
+void record_post(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm,
+                 word request)
+{
+    struct file_call row;
+    if (store_posting(f, kind, &data, peer, tag, comm, true, &row)) remember(f, kind, &row, request, false);
+}
+
+void record_persistent(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm,
+                       word request)
+{
+    struct file_call row;
+    if (store_posting(f, kind, &data, peer, tag, comm, false, &row)) remember(f, kind, &row, request, true);
 }
 
 /* One request for both halves: the row has the send, the request completes the receive. */
-void record_isendrecv(const struct frame *f, struct data data, int dest, int tag, struct data receive, int source, int receive_tag,
-                      word comm, word request)
+void record_isendrecv(const struct frame *f, struct data data, int dest, int tag, struct data receive, int source,
+                      int receive_tag, word comm, word request)
 {
-    struct request r;
-    if (f->result) {
-        thread_store_call(f->t, plain_row(f));
-        return;
-    }
-    thread_store_call(f->t, post(f, &r, REQUEST_SEND, &data, dest, tag, comm, request));
-    r.kind = REQUEST_RECV;
-    r.posted_both = true;
-    r.peer = abi_peer(source);
-    r.tag = tag_of(receive_tag);
-    r.bytes = r.peer == PEER_PROC_NULL ? 0 : data_bytes(&receive);
-    requests_add(&r);
-}
-
-void record_persistent(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm, word request)
-{
-    struct request r;
-    if (f->result) {
-        thread_store_call(f->t, plain_row(f));
-        return;
-    }
-    struct file_call row = post(f, &r, kind, &data, peer, tag, comm, request);
-    row.sent = 0; /* nothing moves before MPI_Start */
-    r.persistent = true;
-    r.active = false;
-    thread_store_call(f->t, row);
-    requests_add(&r);
+    struct file_call row;
+    if (!store_posting(f, REQUEST_SEND, &data, dest, tag, comm, true, &row)) return;
+    int32_t peer = abi_peer(source);
+    requests_add(&(struct request){.handle = request,
+                                   .posted = f->enter,
+                                   .bytes = peer == PEER_PROC_NULL ? 0 : data_bytes(&receive),
+                                   .comm = row.comm,
+                                   .peer = peer,
+                                   .tag = tag_of(receive_tag),
+                                   .kind = REQUEST_RECV,
+                                   .active = true,
+                                   .posted_both = true});
 }
 
 void record_probe(const struct frame *f, word comm, const void *status)
@@ -144,7 +149,11 @@ void record_mprobe(const struct frame *f, word comm, word message, const void *s
 {
     record_probe(f, comm, status);
     if (f->result == 0 && message != abi.message_null && message != abi.message_no_proc)
-        requests_add(&(struct request){.handle = message, .posted = f->enter, .comm = comms_find(comm)->index, .kind = REQUEST_RECV, .active = true});
+        requests_add(&(struct request){.handle = message,
+                                       .posted = f->enter,
+                                       .comm = comms_find(comm)->index,
+                                       .kind = REQUEST_RECV,
+                                       .active = true});
 }
 
 void record_mrecv(const struct frame *f, word message, const void *status)

@@ -13,7 +13,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { FIRST_ROOM = 1024 };
 
-void requests_start(bool many_threads) { locked = many_threads; }
+void requests_start(bool many_threads)
+{
+    locked = many_threads;
+}
 
 static void begin(void)
 {
@@ -25,7 +28,10 @@ static void end(void)
     if (locked) pthread_mutex_unlock(&lock);
 }
 
-static size_t place(word handle) { return (size_t)(((uint64_t)handle * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (room - 1); }
+static size_t place(word handle)
+{
+    return (size_t)(((uint64_t)handle * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (room - 1);
+}
 
 static struct request *find(word handle)
 {
@@ -35,12 +41,13 @@ static struct request *find(word handle)
     return NULL;
 }
 
-static void insert(const struct request *r)
+static struct request *insert(word handle)
 {
-    size_t i = place(r->handle);
+    size_t i = place(handle);
     while (table[i].handle) i = (i + 1) & (room - 1);
-    table[i] = *r;
+    table[i].handle = handle;
     used++;
+    return &table[i];
 }
 
 static bool grow(void)
@@ -56,7 +63,7 @@ static bool grow(void)
     while (start < old_room && old[start].handle) start++;
     for (size_t n = 0; n < old_room; n++) {
         const struct request *r = &old[(start + n) & (old_room - 1)];
-        if (r->handle) insert(r);
+        if (r->handle) *insert(r->handle) = *r;
     }
     free(old);
     return true;
@@ -78,28 +85,55 @@ static void erase(struct request *r)
     used--;
 }
 
+struct request *requests_open(word handle)
+{
+    if (handle == abi.request_null || handle == 0) return NULL;
+    begin();
+    if (2 * (used + 1) > room && !grow()) {
+        end();
+        return NULL;
+    }
+    return insert(handle);
+}
+
+void requests_close(void)
+{
+    end();
+}
+
 void requests_add(const struct request *r)
 {
-    if (r->handle == abi.request_null || r->handle == 0) return;
+    struct request *entry = requests_open(r->handle);
+    if (!entry) return;
+    *entry = *r;
+    requests_close();
+}
+
+struct request *requests_find_active(word handle)
+{
     begin();
-    if (2 * (used + 1) <= room || grow()) insert(r);
+    struct request *r = find(handle);
+    if (r && r->active) return r;
+    end();
+    return NULL;
+}
+
+void requests_complete(struct request *r)
+{
+    if (r->persistent)
+        r->active = r->cancelling = false;
+    else
+        erase(r);
     end();
 }
 
 bool requests_take(word handle, struct request *out)
 {
-    begin();
-    struct request *r = find(handle);
-    bool active = r && r->active;
-    if (active) {
-        *out = *r;
-        if (r->persistent)
-            r->active = r->cancelling = false;
-        else
-            erase(r);
-    }
-    end();
-    return active;
+    struct request *r = requests_find_active(handle);
+    if (!r) return false;
+    *out = *r;
+    requests_complete(r);
+    return true;
 }
 
 bool requests_start_persistent(word handle, uint64_t posted, struct request *out)

@@ -23,7 +23,7 @@ struct request {
     int32_t peer, tag;
     uint8_t kind;
     bool persistent, active, cancelling;
-    bool posted_both; /* MPI_Isendrecv: peer, tag and bytes are those of the posted receive */
+    bool posted_both;    /* MPI_Isendrecv: peer, tag and bytes are those of the posted receive */
     bool fortran;        /* of newcomm */
     struct owned *owned; /* converted count arrays; freed at completion */
     const void *newcomm; /* REQUEST_COMM: where MPI_Comm_idup writes the communicator */
@@ -34,10 +34,19 @@ struct request {
 void requests_start(bool many_threads);
 
 /* Remember an operation. MPI may give out one handle for several operations that are already complete
- * (MPICH's eager sends, Open MPI's MPI_PROC_NULL): they are kept in order. */
-void requests_add(const struct request *r);
+ * (MPICH's eager sends, Open MPI's MPI_PROC_NULL): they are kept in order.
+ * The entry is filled in place, by way of its fields: a copy of what was just written would cost more than the rest.
+ * NULL for a null handle; else requests_close follows. */
+struct request *requests_open(word handle);
+void requests_close(void);
+void requests_add(const struct request *r); /* a copy, where speed does not matter */
 
-/* The oldest operation with this handle: a copy, removed unless it is persistent (then made inactive). */
+/* The oldest active operation with this handle, in place; NULL: none. Then requests_complete follows, which removes
+ * it, or makes it inactive if it is persistent. */
+struct request *requests_find_active(word handle);
+void requests_complete(struct request *r);
+
+/* The same as a copy. */
 bool requests_take(word handle, struct request *out);
 
 /* Change the oldest operation with this handle in place: start a persistent one, mark a cancel. */

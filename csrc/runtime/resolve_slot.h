@@ -6,7 +6,10 @@
 #include "resolve.h"
 
 /* MPI_ERR_OTHER has different values; any non-zero one tells the program that the call failed. */
-static word missing_function(void) { return 16; }
+static word missing_function(void)
+{
+    return 16;
+}
 
 function wrapper_resolve(int slot)
 {
@@ -24,19 +27,19 @@ function wrapper_resolve(int slot)
 }
 
 /* MPI_Wtime and MPI_Wtick: the only procedures whose result is not a word. */
-#define DOUBLE_WRAPPER(slot, id, forward)                                                                             \
-    double_function real = (double_function)(void *)__atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);                 \
-    if (UNLIKELY(!real)) real = (double_function)(void *)wrapper_resolve(slot);                                               \
-    if (UNLIKELY(abi.family == FAMILY_UNKNOWN)) run_prepare();                                                        \
-    struct thread *t = &self;                                                                                         \
-    if (((forward) && abi.fortran_calls_c) || (UNLIKELY(t->gate != GATE_OPEN) && !thread_open(t))) return real();     \
-    t->gate = GATE_INSIDE;                                                                                            \
-    struct frame f = {.t = t, .call = id};                                                                            \
-    f.enter = clock_ticks();                                                                                          \
-    double returned = real();                                                                                           \
-    f.exit = clock_ticks();                                                                                           \
-    record_timed(&f, abi.comm_null);                                                                                  \
-    LEAVE;                                                                                                            \
+#define DOUBLE_WRAPPER(slot, id, forward)                                                                              \
+    double_function real = (double_function)(void *)__atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);          \
+    if (UNLIKELY(!real)) real = (double_function)(void *)wrapper_resolve(slot);                                        \
+    if (UNLIKELY(abi.family == FAMILY_UNKNOWN)) run_prepare();                                                         \
+    struct thread *t = &self;                                                                                          \
+    if (((forward) && abi.fortran_calls_c) || (UNLIKELY(t->gate != GATE_OPEN) && !thread_open(t))) return real();      \
+    t->gate = GATE_INSIDE;                                                                                             \
+    struct frame f = {.t = t, .call = id};                                                                             \
+    f.enter = clock_ticks();                                                                                           \
+    double returned = real();                                                                                          \
+    f.exit = clock_ticks();                                                                                            \
+    record_timed(&f, abi.comm_null);                                                                                   \
+    LEAVE;                                                                                                             \
     return returned
 
 #endif

@@ -88,12 +88,30 @@ bool run_prepare(void)
     return run.usable;
 }
 
-bool run_is_closed(void) { return run.closed; }
-uint64_t run_buffer_bytes(void) { return run.buffer_bytes; }
-int run_rank(void) { return run.rank; }
-int run_size(void) { return run.size; }
-struct store *run_store(void) { return run.store.fd >= 0 && !run.store_error ? &run.store : NULL; }
-int run_store_error(void) { return run.store_error ? run.store_error : ENOENT; }
+bool run_is_closed(void)
+{
+    return run.closed;
+}
+uint64_t run_buffer_bytes(void)
+{
+    return run.buffer_bytes;
+}
+int run_rank(void)
+{
+    return run.rank;
+}
+int run_size(void)
+{
+    return run.size;
+}
+struct store *run_store(void)
+{
+    return run.store.fd >= 0 && !run.store_error ? &run.store : NULL;
+}
+int run_store_error(void)
+{
+    return run.store_error ? run.store_error : ENOENT;
+}
 
 int run_store_clock(void)
 {
@@ -107,8 +125,8 @@ void run_store_failed(int error)
     if (run.store.fd < 0) return; /* there never was a file: said at the start */
     if (!run.store_error) {
         run.store_error = error;
-        say("rank %d: cannot write to %s.ranks (%s): what was flushed is kept, what comes now is counted and lost", run.rank,
-            run.stem, strerror(error));
+        say("rank %d: cannot write to %s.ranks (%s): what was flushed is kept, what comes now is counted and lost",
+            run.rank, run.stem, strerror(error));
         store_put_integer(&run.store, AT_STATE, STATE_FULL);
     }
 }
@@ -169,7 +187,8 @@ static bool agree_on_output(void)
         const char *wanted = getenv("TRACELIB_OUTPUT");
         int error = output_reserve(wanted, run.stem);
         if (error) {
-            say("cannot create %s (%s): nothing is recorded; set TRACELIB_OUTPUT to a file in a directory you can write",
+            say("cannot create %s (%s): nothing is recorded; set TRACELIB_OUTPUT to a file in a directory you can "
+                "write",
                 wanted && wanted[0] ? wanted : "run.h5", strerror(error));
             run.stem[0] = '\0';
         }
@@ -249,8 +268,8 @@ static void say_goodbye(void)
     char lost[96] = "";
     const char *name = readable(run.stem);
     if (sum_of_ranks.lost_calls) snprintf(lost, sizeof lost, " (%" PRIu64 " more calls lost)", sum_of_ranks.lost_calls);
-    say("%d ranks, %" PRIu64 " calls%s, %.1f MB in %s.h5; next: analyze %s.h5", run.size, sum_of_ranks.calls - sum_of_ranks.lost_calls,
-        lost, (double)sum_of_ranks.bytes / 1e6, name, name);
+    say("%d ranks, %" PRIu64 " calls%s, %.1f MB in %s.h5; next: analyze %s.h5", run.size,
+        sum_of_ranks.calls - sum_of_ranks.lost_calls, lost, (double)sum_of_ranks.bytes / 1e6, name, name);
 }
 
 static void close_run(uint64_t state)

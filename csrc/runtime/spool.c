@@ -15,9 +15,15 @@
 
 static char prefix[ROOM_SPOOL];
 
-const char *spool_prefix(void) { return prefix; }
+const char *spool_prefix(void)
+{
+    return prefix;
+}
 
-static void spool_path(char path[PATH_MAX], uint32_t thread) { snprintf(path, PATH_MAX, "%s.%u", prefix, thread); }
+static void spool_path(char path[PATH_MAX], uint32_t thread)
+{
+    snprintf(path, PATH_MAX, "%s.%u", prefix, thread);
+}
 
 /* A file of `bytes` whose blocks are allocated now: a full disk shows here and never as a signal. */
 static void *map_file(const char *path, uint64_t bytes)
@@ -41,7 +47,8 @@ static void *map_spool(uint32_t thread, uint64_t bytes)
         return map_file(path, bytes);
     }
     const char *wanted = getenv("TRACELIB_SPOOL"), *temporary = getenv("TMPDIR");
-    const char *directories[] = {wanted && wanted[0] ? wanted : "/dev/shm", temporary && temporary[0] ? temporary : "/tmp"};
+    const char *directories[] = {wanted && wanted[0] ? wanted : "/dev/shm",
+                                 temporary && temporary[0] ? temporary : "/tmp"};
     for (int i = 0; i < 2; i++) {
         int n = snprintf(prefix, sizeof prefix, "%s/tracelib-%d-%llx", directories[i], (int)getpid(),
                          (unsigned long long)clock_ticks());
@@ -65,7 +72,8 @@ struct spool_header *spool_create(uint32_t thread, const uint64_t capacity[BUFFE
     if (memory == MAP_FAILED) {
         static bool said;
         if (!said)
-            say("no room for a spool in TRACELIB_SPOOL, /dev/shm or TMPDIR (%s): calls not yet flushed are lost if a rank is killed",
+            say("no room for a spool in TRACELIB_SPOOL, /dev/shm or TMPDIR (%s): calls not yet flushed are lost if a "
+                "rank is killed",
                 strerror(errno));
         said = true;
         memory = mmap(NULL, end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -87,4 +95,7 @@ void spool_remove(uint32_t thread)
     unlink(path);
 }
 
-void spool_unmap(struct spool_header *spool, uint64_t bytes) { munmap(spool, bytes); }
+void spool_unmap(struct spool_header *spool, uint64_t bytes)
+{
+    munmap(spool, bytes);
+}

@@ -7,7 +7,8 @@
 #include "schema.h"
 
 /* Map a new spool for a thread with room for the given rows of each buffered table.
- * Falls back from TRACELIB_SPOOL or /dev/shm to TMPDIR or /tmp, then to anonymous memory (said once). NULL: no memory. */
+ * Falls back from TRACELIB_SPOOL or /dev/shm to TMPDIR or /tmp, then to anonymous memory (said once). NULL: no memory.
+ */
 struct spool_header *spool_create(uint32_t thread, const uint64_t capacity[BUFFERED_TABLES], uint64_t *bytes);
 
 /* Remove the spool's file; the mapping stays usable until spool_unmap. */

@@ -41,7 +41,10 @@ static int write_at(int fd, const void *data, size_t bytes, uint64_t at)
     return 0;
 }
 
-int store_put_integer(struct store *s, uint64_t at, uint64_t value) { return write_at(s->fd, &value, sizeof value, at); }
+int store_put_integer(struct store *s, uint64_t at, uint64_t value)
+{
+    return write_at(s->fd, &value, sizeof value, at);
+}
 
 int store_put_text(struct store *s, uint64_t at, uint64_t room, const char *text)
 {
@@ -89,7 +92,8 @@ static int add_entry(struct store *s, uint64_t node_at, uint32_t used, struct en
 
 static int add_leaf(struct store *s, struct table_state *t)
 {
-    struct node_header leaf = {{'T', 'R', 'E', 'E'}, 1, 0, 0, t->leaf_at ? t->leaf_at : UNDEFINED_ADDRESS, UNDEFINED_ADDRESS};
+    struct node_header leaf = {{'T', 'R', 'E', 'E'}, 1, 0, 0, t->leaf_at ? t->leaf_at : UNDEFINED_ADDRESS,
+                               UNDEFINED_ADDRESS};
     uint64_t at;
     int error = extend(s, NODE_BYTES, &at);
     if (!error) error = write_at(s->fd, &leaf, sizeof leaf, at);

@@ -97,12 +97,14 @@ static void close_locked(struct thread *t)
 {
     if (rows_waiting(t)) {
         struct file_event *events = t->rows[TABLE_EVENTS];
-        events[t->spool->count[TABLE_EVENTS]] = (struct file_event){clock_ticks(), 1, FLUSH_TYPE, (uint16_t)t->index, 0};
+        events[t->spool->count[TABLE_EVENTS]] =
+            (struct file_event){clock_ticks(), 1, FLUSH_TYPE, (uint16_t)t->index, 0};
         thread_commit(t, TABLE_EVENTS);
         write_block(t, true);
     }
     t->poll = NULL;
-    for (int i = 0; i < BUFFERED_TABLES; i++) t->capacity[i] = 0; /* what still comes is written at the next call or at exit */
+    for (int i = 0; i < BUFFERED_TABLES; i++)
+        t->capacity[i] = 0; /* what still comes is written at the next call or at exit */
     spool_remove(t->index);
 }
 

@@ -30,7 +30,7 @@ struct thread {
     uint64_t capacity[BUFFERED_TABLES];
     uint64_t spool_bytes;
     struct file_poll *poll; /* in the spool: the run of failing polls that is going on; NULL: none */
-    uint64_t calls;             /* that went to the file or were lost */
+    uint64_t calls;         /* that went to the file or were lost */
     uint64_t lost_calls, lost_rows;
     struct scratch handles, statuses; /* working copies for calls with arrays */
     struct thread *next;

@@ -20,34 +20,43 @@ struct real_function {
 function wrapper_resolve(int slot);
 
 /* Not recorded: MPI calling itself, a thread or process that is not traced. */
-#define ENTER(slot, ...)                                                                                              \
-    function real = __atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);                                         \
-    if (UNLIKELY(!real)) real = wrapper_resolve(slot);                                                                \
-    struct thread *t = &self;                                                                                         \
-    if (UNLIKELY(t->gate != GATE_OPEN) && !thread_open(t)) return real(__VA_ARGS__);                                  \
+#define ENTER(slot, ...)                                                                                               \
+    function real = __atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);                                          \
+    if (UNLIKELY(!real)) real = wrapper_resolve(slot);                                                                 \
+    struct thread *t = &self;                                                                                          \
+    if (UNLIKELY(t->gate != GATE_OPEN) && !thread_open(t)) return real(__VA_ARGS__);                                   \
     t->gate = GATE_INSIDE
 
 /* MPIs whose mpi_x_ calls MPI_X: that wrapper records. */
-#define FORWARD_FORTRAN(slot, ...)                                                                                    \
-    if (UNLIKELY(abi.family == FAMILY_UNKNOWN)) run_prepare();                                                        \
-    if (abi.fortran_calls_c) {                                                                                        \
-        function next = __atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);                                     \
-        if (UNLIKELY(!next)) next = wrapper_resolve(slot);                                                            \
-        return next(__VA_ARGS__);                                                                                     \
+#define FORWARD_FORTRAN(slot, ...)                                                                                     \
+    if (UNLIKELY(abi.family == FAMILY_UNKNOWN)) run_prepare();                                                         \
+    if (abi.fortran_calls_c) {                                                                                         \
+        function next = __atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);                                      \
+        if (UNLIKELY(!next)) next = wrapper_resolve(slot);                                                             \
+        return next(__VA_ARGS__);                                                                                      \
     }
 
 /* The program's own time begins again. */
-#define LEAVE                                                                                                         \
+#define LEAVE                                                                                                          \
     if (t->gate == GATE_INSIDE) t->gate = GATE_OPEN
 
-#define CALL(id, ...)                                                                                                 \
-    struct frame f = {.t = t, .call = id};                                                                            \
-    f.enter = clock_ticks();                                                                                          \
-    word returned = real(__VA_ARGS__);                                                                                  \
+#define CALL(id, ...)                                                                                                  \
+    struct frame f = {.t = t, .call = id};                                                                             \
+    f.enter = clock_ticks();                                                                                           \
+    word returned = real(__VA_ARGS__);                                                                                 \
     f.exit = clock_ticks()
 
-static inline int fortran_result(word ierror) { return ierror ? *(int *)ierror : 0; }
-static inline int fortran_int(word p) { return *(int *)p; }
-static inline struct data no_data(void) { return (struct data){0, 0, 0, LANGUAGE_C}; }
+static inline int fortran_result(word ierror)
+{
+    return ierror ? *(int *)ierror : 0;
+}
+static inline int fortran_int(word p)
+{
+    return *(int *)p;
+}
+static inline struct data no_data(void)
+{
+    return (struct data){0, 0, 0, LANGUAGE_C};
+}
 
 #endif
