@@ -29,4 +29,6 @@ def c_enum(enum) -> str:
 
 def header(guard: str, *parts: str) -> str:
     """A header file from its parts."""
-    return "\n".join([f"#ifndef {guard}", f"#define {guard}", "#include <stddef.h>", "#include <stdint.h>", "", *parts, "#endif", ""])
+    return "\n".join(
+        [f"#ifndef {guard}", f"#define {guard}", "#include <stddef.h>", "#include <stdint.h>", "", *parts, "#endif", ""]
+    )

@@ -164,7 +164,8 @@ def c_header(template: Template, schema) -> str:
         data += template.image[start:stop]
     rows = ",\n    ".join(", ".join(str(b) for b in data[i : i + 24]) for i in range(0, len(data), 24))
     tables = "\n".join(
-        f'    [TABLE_{t.name.upper()}] = {{"{t.name}", {t.row_bytes}, {t.chunk_rows}, {t.length_at}, {t.root_at}}},' for t in template.tables
+        f'    [TABLE_{t.name.upper()}] = {{"{t.name}", {t.row_bytes}, {t.chunk_rows}, {t.length_at}, {t.root_at}}},'
+        for t in template.tables
     )
     names = "".join(f"    TABLE_{t.name.upper()},\n" for t in template.tables)
     attributes = "".join(f"    AT_{n.upper()} = {a},\n" for n, a in {**template.integer_at, **template.text_at}.items())

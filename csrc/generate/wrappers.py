@@ -74,7 +74,9 @@ def forms(p: Procedure) -> list[Form]:
         low = p.name.lower()
         names = p.fortran + tuple(f"length{i}" for i in range(p.hidden_lengths))
         found.append(Form(p, f"{low}_", names, "FORTRAN", (f"p{low}_", f"p{low}__", f"p{low}")))
-        found.append(Form(p, f"{low}_f08_", names, "FORTRAN", (f"p{low}_f08_", f"pmpir{low[3:]}_f08_", f"{low}_f08_"), f08=True))
+        found.append(
+            Form(p, f"{low}_f08_", names, "FORTRAN", (f"p{low}_f08_", f"pmpir{low[3:]}_f08_", f"{low}_f08_"), f08=True)
+        )
     return [f for f in found if f.symbol not in semantics.LEFT_OUT and p.name not in semantics.LEFT_OUT]
 
 
@@ -154,7 +156,11 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
                 f"record_waitsome(&f, {saved_handles(n)}, *(int *)outcount, (int *)array_of_indices, "
                 f"{base('SOME', n, '*(int *)array_of_indices')}, {own_status(n)});"
             )
-            after = [record] if kind == "waitsome" else ["if (*(int *)outcount == 0 && !f.result) record_poll(&f);", f"else {record}"]
+            after = (
+                [record]
+                if kind == "waitsome"
+                else ["if (*(int *)outcount == 0 && !f.result) record_poll(&f);", f"else {record}"]
+            )
         case "poll_only":
             after = [f"if ({flag} || f.result) record_timed(&f, abi.comm_null);", "else record_poll(&f);"]
             if f.has("outcount"):
@@ -183,7 +189,9 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
         case "comm_create" | "comm_dup" | "cart_create" | "graph_create" | "dist_graph_create" | "intercomm_create":
             after = [_comm_created(f, kind)]
         case "comm_idup":
-            after = [f"record_comm_idup(&f, {comm}, (void *)newcomm, {str(f.fortran).lower()}, {f.new_handle('request', 'request')});"]
+            after = [
+                f"record_comm_idup(&f, {comm}, (void *)newcomm, {str(f.fortran).lower()}, {f.new_handle('request', 'request')});"
+            ]
         case "comm_connect":
             after = [f"record_comm_connected(&f, {comm}, {f.new_handle(f.pick('newcomm', 'intercomm'), 'comm')});"]
         case "comm_free":
@@ -207,7 +215,13 @@ def _comm_created(f: Form, kind: str) -> str:
     topologies = {"cart_create": "CART", "graph_create": "GRAPH", "dist_graph_create": "DIST_GRAPH"}
     topology = "TOPOLOGY_" + topologies.get(kind, "CART" if f.procedure.name == "MPI_Cart_sub" else "NONE")
     old = next((n for n in ("comm", "comm_old", "local_comm", "intercomm") if f.has(n)), None)
-    new = f.pick(*(["newintercomm"] if kind == "intercomm_create" else ["newcomm", "comm_cart", "comm_graph", "comm_dist_graph", "newintracomm"]))
+    new = f.pick(
+        *(
+            ["newintercomm"]
+            if kind == "intercomm_create"
+            else ["newcomm", "comm_cart", "comm_graph", "comm_dist_graph", "newintracomm"]
+        )
+    )
     parent = "abi.comm_null" if kind == "intercomm_create" or old is None else f.comm(old)
     return f"record_comm_created(&f, {parent}, {f.new_handle(new, 'comm')}, {topology}, {str(kind == 'comm_dup').lower()});"
 
@@ -217,7 +231,10 @@ def _timed(f: Form) -> str:
     types = {a.name: a.type for a in f.procedure.parameters}
     comm = f.comm() if types.get("comm") == "MPI_Comm" else "abi.comm_null"
     if types.get("request") == "MPI_Request*" and not f.procedure.name.startswith(("MPI_Pready", "MPI_Parrived")):
-        persistent = f.procedure.name.endswith("_init") or f.procedure.name in ("MPI_Grequest_start", "MPI_Grequest_complete")
+        persistent = f.procedure.name.endswith("_init") or f.procedure.name in (
+            "MPI_Grequest_start",
+            "MPI_Grequest_complete",
+        )
         if not persistent:
             return f"record_other_request(&f, {comm}, {f.new_handle('request', 'request')});"
     return f"record_timed(&f, {comm});"
@@ -240,7 +257,9 @@ def wrapper(f: Form) -> str:
     slot_arguments = f"{f.slot}, {arguments}" if arguments else f.slot
     lines = [f"{'double' if p.returns == 'double' else 'word'} {f.symbol}({signature})", "{"]
     if p.returns == "double":
-        return "\n".join([*lines, f"    DOUBLE_WRAPPER({f.slot}, CALL_{p.name}, {int(f.fortran and not f.f08)});", "}", ""])
+        return "\n".join(
+            [*lines, f"    DOUBLE_WRAPPER({f.slot}, CALL_{p.name}, {int(f.fortran and not f.f08)});", "}", ""]
+        )
     if f.fortran and not f.f08:
         lines.append(f"    FORWARD_FORTRAN({slot_arguments});")
     lines.append(f"    ENTER({slot_arguments});")
