@@ -51,6 +51,7 @@ def _wheel(name: str, mpi: str, ranks: int, suffix: str = "") -> Leg:
 
 def _debian(mpi: str, ranks: int, python_environment: dict[str, str]) -> Leg:
     compilers = {".c": f"mpicc.{mpi}", ".cpp": f"mpicxx.{mpi}", ".F90": f"mpifort.{mpi}"}
+    compilers |= {".f90": f"mpifort.{mpi}", ".f": f"mpifort.{mpi}"}
     python = str(ROOT / ".venv" / "bin" / "python")
     return Leg(f"apt-{mpi}", f"mpirun.{mpi}", compilers, ranks, python, python_environment=python_environment)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import matrix
 import pytest
+from conftest import LIBRARY
 from matrix import ROOT, Leg
 from result import rank_files
 from running import Finished, run
@@ -91,6 +92,13 @@ def test_doctor_and_a_program_that_finds_mpi_with_dlsym(openmpi, compiled, trace
     found = findings(finished)
     assert any("loads MPI while it runs" in text for _, text in found["program"])
     assert found["run"][-1][0] == "problem"
+
+
+def test_doctors_advice_for_dlsym_works(openmpi, compiled, launch, tmp_path):
+    """The program opens libtrace.so in place of libmpi, which is preloaded."""
+    program = compiled(openmpi, "by_dlsym.c", "-Wl,--as-needed", "-ldl")
+    launch(openmpi, program, str(LIBRARY), preload=False, env={"LD_PRELOAD": "libmpi.so.40"}).check()
+    assert [f.counts() for f in rank_files(tmp_path / "run.h5")] == [{"MPI_Init": 1, "MPI_Finalize": 1}] * openmpi.ranks
 
 
 def test_doctor_and_a_static_program(openmpi, tracelib, tmp_path_factory):

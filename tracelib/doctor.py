@@ -152,8 +152,8 @@ def check_program(program: Program | None, command: list[str]) -> list[Finding]:
 
 RELINK = "link it with the shared libmpi (mpicc without -static)"
 BY_HANDLE = (
-    "if it takes its functions with dlsym from libmpi itself, no preloaded library sees them; tell it to use"
-    " libtrace.so as its MPI library (for Julia's MPI.jl: MPIPreferences with the path from `tracelib lib`)"
+    "if it takes its functions with dlsym from libmpi itself, no preloaded library sees them: let it open libtrace.so"
+    " instead, with LD_PRELOAD=libmpi.so (for Julia's MPI.jl: MPIPreferences with the path from `tracelib lib`)"
 )
 
 

@@ -1,11 +1,12 @@
-// A program that opens libmpi while it runs and takes its functions from there: no preload sees its calls.
+// A program that opens libmpi, or the library it is told, while it runs and takes its functions from there: no preload
+// sees its calls.
 
 #include <dlfcn.h>
 #include <stdio.h>
 
 int main(int argc, char **argv)
 {
-    void *mpi = dlopen("libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
+    void *mpi = dlopen(argc > 1 ? argv[1] : "libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
     if (!mpi) {
         fprintf(stderr, "%s\n", dlerror());
         return 1;
