@@ -4,11 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Open addressing with linear probing and backward-shift deletion: no tombstones, and operations that share a
- * handle stay in the order in which they came. */
-static struct request *table;
+/* An operation behind others that have its handle. */
+struct later {
+    struct request request;
+    struct later *next;
+};
+
+/* Open addressing with linear probing and backward-shift deletion: no tombstones. One slot a handle, which holds the
+ * oldest operation and a queue of the later ones, so that hundred thousands may share a handle. */
+struct slot {
+    struct request oldest; /* must be first: an entry's address leads back to its slot */
+    struct later *next, *last;
+};
+
+static struct slot *table;
 static size_t room, used;
-static bool locked;
+static struct later *spare; /* queue entries for reuse */
+static bool locked = true;  /* until the thread level is known */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { FIRST_ROOM = 1024 };
@@ -33,67 +45,97 @@ static size_t place(word handle)
     return (size_t)(((uint64_t)handle * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (room - 1);
 }
 
+/* The handle's slot, or the empty one where it belongs. */
+static struct slot *probe(word handle)
+{
+    size_t i = place(handle);
+    while (table[i].oldest.handle && table[i].oldest.handle != handle) i = (i + 1) & (room - 1);
+    return &table[i];
+}
+
 static struct request *find(word handle)
 {
     if (!used) return NULL;
-    for (size_t i = place(handle); table[i].handle; i = (i + 1) & (room - 1))
-        if (table[i].handle == handle) return &table[i];
-    return NULL;
-}
-
-static struct request *insert(word handle)
-{
-    size_t i = place(handle);
-    while (table[i].handle) i = (i + 1) & (room - 1);
-    table[i].handle = handle;
-    used++;
-    return &table[i];
+    struct slot *s = probe(handle);
+    return s->oldest.handle ? &s->oldest : NULL;
 }
 
 static bool grow(void)
 {
     size_t old_room = room;
-    struct request *old = table, *larger = calloc(room ? 2 * room : FIRST_ROOM, sizeof *larger);
+    struct slot *old = table, *larger = calloc(room ? 2 * room : FIRST_ROOM, sizeof *larger);
     if (!larger) return false;
     room = room ? 2 * room : FIRST_ROOM;
     table = larger;
-    used = 0;
-    /* Begin behind a gap, so that entries of one handle are met in their order. */
-    size_t start = 0;
-    while (start < old_room && old[start].handle) start++;
-    for (size_t n = 0; n < old_room; n++) {
-        const struct request *r = &old[(start + n) & (old_room - 1)];
-        if (r->handle) *insert(r->handle) = *r;
-    }
+    for (size_t i = 0; i < old_room; i++)
+        if (old[i].oldest.handle) *probe(old[i].oldest.handle) = old[i];
     free(old);
     return true;
 }
 
-static void erase(struct request *r)
+static void erase(struct slot *s)
 {
-    size_t hole = (size_t)(r - table), i = hole;
+    size_t hole = (size_t)(s - table), i = hole;
     for (;;) {
         i = (i + 1) & (room - 1);
-        if (!table[i].handle) break;
-        size_t home = place(table[i].handle);
+        if (!table[i].oldest.handle) break;
+        size_t home = place(table[i].oldest.handle);
         if (((i - home) & (room - 1)) >= ((i - hole) & (room - 1))) {
             table[hole] = table[i];
             hole = i;
         }
     }
-    table[hole].handle = 0;
+    table[hole].oldest.handle = 0;
     used--;
+}
+
+/* The next operation with its handle, if any, takes the place of the oldest. */
+static void remove_oldest(struct request *r)
+{
+    struct slot *s = (struct slot *)r;
+    struct later *next = s->next;
+    if (!next) {
+        erase(s);
+        return;
+    }
+    s->oldest = next->request;
+    s->next = next->next;
+    next->next = spare;
+    spare = next;
+}
+
+static struct request *append(struct slot *s)
+{
+    struct later *entry = spare ? spare : malloc(sizeof *entry);
+    if (!entry) return NULL;
+    if (spare) spare = spare->next;
+    entry->next = NULL;
+    if (s->next)
+        s->last->next = entry;
+    else
+        s->next = entry;
+    s->last = entry;
+    return &entry->request;
 }
 
 struct request *requests_open(word handle)
 {
     if (handle == abi.request_null || handle == 0) return NULL;
     begin();
-    if (2 * (used + 1) > room && !grow()) {
-        end();
-        return NULL;
+    struct request *entry = NULL;
+    if (2 * (used + 1) <= room || grow()) {
+        struct slot *s = probe(handle);
+        if (s->oldest.handle) {
+            entry = append(s);
+        } else {
+            s->oldest.handle = handle;
+            s->next = NULL;
+            used++;
+            entry = &s->oldest;
+        }
     }
-    return insert(handle);
+    if (!entry) end();
+    return entry;
 }
 
 void requests_close(void)
@@ -123,7 +165,7 @@ void requests_complete(struct request *r)
     if (r->persistent)
         r->active = r->cancelling = false;
     else
-        erase(r);
+        remove_oldest(r);
     end();
 }
 
@@ -163,7 +205,7 @@ bool requests_drop(word handle, struct request *out)
     struct request *r = find(handle);
     if (r) {
         *out = *r;
-        erase(r);
+        remove_oldest(r);
     }
     end();
     return r != NULL;
