@@ -37,7 +37,8 @@ static struct {
 } repetitions;
 
 static word world_group;
-static uint64_t created; /* rows of `communicators` */
+static uint64_t created;        /* rows of `communicators` */
+static uint64_t generation = 1; /* changes whenever a handle gets or loses its meaning */
 
 static uint64_t mix(uint64_t h)
 {
@@ -153,9 +154,8 @@ static uint64_t derive_id(uint64_t parent, const uint32_t *members, uint32_t siz
 
 static void write_row(struct comm *c, const uint32_t *members, const uint32_t *remote)
 {
+    if (!store_begin()) return;
     struct store *store = run_store();
-    if (!store) return;
-    pthread_mutex_lock(&store_lock);
     struct file_communicator row = {
         .id = c->id, .created = clock_ticks(), .size = c->size, .remote_size = c->remote_size, .rank = c->rank};
     row.members = store->table[TABLE_MEMBERS].rows;
@@ -168,7 +168,7 @@ static void write_row(struct comm *c, const uint32_t *members, const uint32_t *r
 }
 
 /* A new entry with its members; `known` says whether its id can be derived. Under the lock. */
-static struct comm *add(word handle, uint64_t parent, enum topology topology, bool known)
+static struct comm *add(word handle, const struct comm *parent, enum topology topology, bool known)
 {
     struct comm *c = calloc(1, sizeof *c);
     if (!c) return NULL;
@@ -189,12 +189,13 @@ static struct comm *add(word handle, uint64_t parent, enum topology topology, bo
                        .remote_size = (uint32_t)remote_size,
                        .rank = rank,
                        .topology = topology};
-    if (known && members && (remote || !inter)) c->id = derive_id(parent, members, c->size, remote, c->remote_size);
+    if (known && members && (remote || !inter)) c->id = derive_id(parent->id, members, c->size, remote, c->remote_size);
     c->index = (uint32_t)created++;
     write_row(c, members, remote);
     free(members);
     free(remote);
     add_slot(c);
+    __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
     return c;
 }
 
@@ -225,12 +226,25 @@ int comms_start(struct store *store, int size)
     return error ? error : store_append(store, TABLE_COMMUNICATORS, rows, 3);
 }
 
+/* What this thread found last, by handle; good until any communicator is made or freed. */
+struct found {
+    word handle;
+    uint64_t generation;
+    const struct comm *comm;
+};
+enum { FOUND = 8 };
+static __thread struct found recent[FOUND];
+
 const struct comm *comms_slow_find(word handle)
 {
+    struct found *f = &recent[(handle ^ handle >> 4 ^ handle >> 9) & (FOUND - 1)];
+    uint64_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+    if (f->handle == handle && f->generation == now) return f->comm;
     if (handle == abi.comm_null || created == 0) return &none;
     pthread_mutex_lock(&lock);
     struct slot *s = find_slot(handle);
-    const struct comm *c = s ? s->comm : add(handle, 0, TOPOLOGY_NONE, false);
+    const struct comm *c = s ? s->comm : add(handle, &none, TOPOLOGY_NONE, false);
+    if (c) *f = (struct found){handle, generation, c};
     pthread_mutex_unlock(&lock);
     return c ? c : &none;
 }
@@ -242,7 +256,7 @@ void comms_created(word handle, word parent, enum topology topology)
     pthread_mutex_lock(&lock);
     struct slot *stale = find_slot(handle);
     if (stale) stale->comm = NULL; /* freed where we could not see it */
-    add(handle, from->id, topology, parent == abi.comm_null || from->id != 0);
+    add(handle, from, topology, parent == abi.comm_null || from->id != 0);
     pthread_mutex_unlock(&lock);
 }
 
@@ -256,6 +270,7 @@ void comms_freed(word handle, uint32_t index)
     pthread_mutex_lock(&lock);
     struct slot *s = find_slot(handle);
     if (s && s->comm->index == index) s->comm = NULL;
+    __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
 }
 
