@@ -152,10 +152,8 @@ static uint64_t derive_id(uint64_t parent, const uint32_t *members, uint32_t siz
     return id > UINT32_MAX ? id : id + (UINT64_C(1) << 32); /* small ids are world and self */
 }
 
-static void write_row(struct comm *c, const uint32_t *members, const uint32_t *remote)
+static void append_row(struct store *store, const struct comm *c, const uint32_t *members, const uint32_t *remote)
 {
-    if (!store_begin()) return;
-    struct store *store = run_store();
     struct file_communicator row = {
         .id = c->id, .created = clock_ticks(), .size = c->size, .remote_size = c->remote_size, .rank = c->rank};
     row.members = store->table[TABLE_MEMBERS].rows;
@@ -164,7 +162,14 @@ static void write_row(struct comm *c, const uint32_t *members, const uint32_t *r
     if (!error && remote) error = store_append(store, TABLE_MEMBERS, remote, c->remote_size);
     if (!error) error = store_append(store, TABLE_COMMUNICATORS, &row, 1);
     if (error) run_store_failed(error);
-    pthread_mutex_unlock(&store_lock);
+}
+
+static void write_row(struct comm *c, const uint32_t *members, const uint32_t *remote)
+{
+    if (!store_begin()) return;
+    struct store *store = run_store();
+    if (store) append_row(store, c, members, remote);
+    store_end();
 }
 
 /* A new entry with its members; `known` says whether its id can be derived. Under the lock. */

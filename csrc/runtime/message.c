@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "signals.h"
+
 static void write_line(const char *prefix, const char *format, va_list arguments)
 {
     char line[2048];
@@ -12,7 +14,10 @@ static void write_line(const char *prefix, const char *format, va_list arguments
     int m = vsnprintf(line + n, sizeof line - (size_t)n - 1, format, arguments);
     size_t length = m < 0 ? (size_t)n : (size_t)(n + m) < sizeof line - 1 ? (size_t)(n + m) : sizeof line - 2;
     line[length++] = '\n';
-    if (write(STDERR_FILENO, line, length) < 0) return; /* nobody to tell */
+    struct held_signals held;
+    signals_hold(&held);
+    if (write(STDERR_FILENO, line, length) < 0) length = 0; /* nobody to tell */
+    signals_release(&held);
 }
 
 void say(const char *format, ...)

@@ -24,11 +24,12 @@
 enum { DEFAULT_BUFFER = 1 << 20, LEAST_BUFFER = 4096 };
 
 static struct {
+    pid_t pid; /* whose memory this is: a child made without fork() runs no handler of ours */
     bool prepared, usable, started, closed;
     int rank, size, thread_level, store_error;
     uint64_t start_ticks, buffer_bytes;
     int64_t start_realtime_ns;
-    char stem[PATH_MAX];
+    char stem[PATH_MAX], path[PATH_MAX]; /* of the result, of the rank file */
     struct store store;
 } run = {.store = {.fd = -1}};
 
@@ -79,6 +80,7 @@ static void prepare(void)
     debug("MPI is %s", abi.name);
     run.buffer_bytes = buffer_bytes();
     pthread_atfork(NULL, NULL, forked);
+    run.pid = getpid();
     run.usable = true;
 }
 
@@ -106,7 +108,10 @@ int run_size(void)
 }
 struct store *run_store(void)
 {
-    return run.store.fd >= 0 && !run.store_error ? &run.store : NULL;
+    if (run.store.fd < 0 || run.store_error) return NULL;
+    int error = store_check(&run.store, run.path);
+    if (error) run_store_failed(error);
+    return error ? NULL : &run.store;
 }
 int run_store_error(void)
 {
@@ -127,7 +132,7 @@ void run_store_failed(int error)
         run.store_error = error;
         say("rank %d: cannot write to %s.ranks (%s): what was flushed is kept, what comes now is counted and lost",
             run.rank, run.stem, strerror(error));
-        store_put_integer(&run.store, AT_STATE, STATE_FULL);
+        if (store_check(&run.store, run.path) == 0) store_put_integer(&run.store, AT_STATE, STATE_FULL);
     }
 }
 
@@ -197,6 +202,22 @@ static bool agree_on_output(void)
     return run.stem[0] != '\0';
 }
 
+static void start_file(void)
+{
+    int error = output_rank_path(run.stem, run.rank, run.path);
+    if (!error) error = store_create(&run.store, run.path);
+    if (error) {
+        say("rank %d: cannot create %s (%s): this rank is not recorded", run.rank, run.path, strerror(error));
+        return;
+    }
+    write_attributes();
+    error = run_store_clock();
+    if (!error) error = comms_start(&run.store, run.size);
+    if (!error && run.rank == 0) error = output_write_links(run.stem, run.size, run.start_realtime_ns);
+    if (error) run_store_failed(error);
+    debug("rank %d of %d records into %s", run.rank, run.size, run.path);
+}
+
 void run_started(void)
 {
     if (!run.usable || run.started) return;
@@ -211,20 +232,10 @@ void run_started(void)
         self.gate = GATE_SHUT;
         return;
     }
-    char path[PATH_MAX];
-    int error = output_rank_path(run.stem, run.rank, path);
-    if (!error) error = store_create(&run.store, path);
-    if (error) {
-        say("rank %d: cannot create %s (%s): this rank is not recorded", run.rank, path, strerror(error));
-        return;
-    }
-    threads_name_file(path);
-    write_attributes();
-    error = run_store_clock();
-    if (!error) error = comms_start(&run.store, run.size);
-    if (!error && run.rank == 0) error = output_write_links(run.stem, run.size, run.start_realtime_ns);
-    if (error) run_store_failed(error);
-    debug("rank %d of %d records into %s", run.rank, run.size, path);
+    if (!store_begin()) return;
+    start_file();
+    store_end();
+    if (run.store.fd >= 0) threads_name_file(run.path);
 }
 
 struct share_of_rank {
@@ -272,15 +283,21 @@ static void say_goodbye(void)
         sum_of_ranks.calls - sum_of_ranks.lost_calls, lost, (double)sum_of_ranks.bytes / 1e6, name, name);
 }
 
+static void write_totals(const struct totals *totals, uint64_t state)
+{
+    store_put_integer(&run.store, AT_LOST_CALLS, totals->lost_calls);
+    store_put_integer(&run.store, AT_LOST_ROWS, totals->lost_rows);
+    if (!run.store_error) store_put_integer(&run.store, AT_STATE, state);
+}
+
 static void close_run(uint64_t state)
 {
     run.closed = true;
-    threads_close();
-    if (run.store.fd < 0) return;
+    if (!threads_close()) return;
     struct totals totals = threads_totals();
-    store_put_integer(&run.store, AT_LOST_CALLS, totals.lost_calls);
-    store_put_integer(&run.store, AT_LOST_ROWS, totals.lost_rows);
-    if (!run.store_error) store_put_integer(&run.store, AT_STATE, state);
+    if (!store_begin()) return;
+    if (run.store.fd >= 0 && store_check(&run.store, run.path) == 0) write_totals(&totals, state);
+    store_end();
 }
 
 void run_finalized(void)
@@ -298,7 +315,7 @@ void run_aborting(void)
 /* At exit: what came after MPI_Finalize, or all that is left of a program that never called it. */
 __attribute__((destructor)) static void unloaded(void)
 {
-    if (!run.usable) return;
+    if (!run.usable || getpid() != run.pid) return;
     bool finalized = run.closed;
     if (!run.started)
         threads_close(); /* no MPI_Init: nothing to keep, but spools to remove */

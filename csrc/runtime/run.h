@@ -28,7 +28,7 @@ uint64_t run_buffer_bytes(void);
 int run_rank(void);
 int run_size(void);
 
-/* The rank file; NULL before MPI_Init and when there is none. Append only under store_lock. */
+/* The rank file; NULL before MPI_Init and when there is none. Only between store_begin and store_end. */
 struct store *run_store(void);
 int run_store_error(void);
 int run_store_clock(void);

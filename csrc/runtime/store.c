@@ -1,12 +1,37 @@
+#define _GNU_SOURCE
 #define STORE_TEMPLATE /* this file alone takes the template's bytes */
 #include "store.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-pthread_mutex_t store_lock = PTHREAD_MUTEX_INITIALIZER;
+#include "signals.h"
+
+static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static struct held_signals held; /* by the thread that has the lock */
+
+bool store_begin(void)
+{
+    if (pthread_mutex_lock(&lock)) return false;
+    signals_hold(&held);
+    return true;
+}
+
+void store_end(void)
+{
+    struct held_signals mine = held;
+    pthread_mutex_unlock(&lock);
+    signals_release(&mine);
+}
+
+void store_reset_lock(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+}
 
 /* HDF5 File Format Specification, III.A.1: a version 1 B-tree node for chunked raw data. */
 enum { NODE_HEADER = 24, KEY_BYTES = 24, ENTRY_BYTES = 32, AT_LEVEL = 5, AT_USED = 6, AT_RIGHT_SIBLING = 16 };
@@ -54,13 +79,49 @@ int store_put_text(struct store *s, uint64_t at, uint64_t room, const char *text
     return write_at(s->fd, padded, room, at);
 }
 
+/* 0 to 2 may be free, but whoever prints means the streams that these numbers stand for. */
+static int open_file(struct store *s, const char *path, int flags)
+{
+    struct stat file;
+    int low = open(path, O_RDWR | O_CLOEXEC | flags, 0644);
+    if (low < 0) return errno;
+    s->fd = low > 2 ? low : fcntl(low, F_DUPFD_CLOEXEC, 3);
+    int error = s->fd < 0 || fstat(s->fd, &file) ? errno : 0;
+    if (low <= 2) close(low);
+    if (error) return error;
+    s->device = file.st_dev;
+    s->inode = file.st_ino;
+    return 0;
+}
+
+static bool same_file(const struct store *s, const struct stat *file)
+{
+    return file->st_dev == s->device && file->st_ino == s->inode;
+}
+
+int store_check(struct store *s, const char *path)
+{
+    struct stat file;
+    struct store again;
+    if (fstat(s->fd, &file) == 0 && same_file(s, &file)) return 0;
+    int error = open_file(&again, path, 0);
+    if (error) return error;
+    bool ours = again.device == s->device && again.inode == s->inode;
+    if (ours)
+        s->fd = again.fd;
+    else
+        close(again.fd);
+    return ours ? 0 : ENOENT;
+}
+
 int store_create(struct store *s, const char *path)
 {
     memset(s, 0, sizeof *s);
-    s->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (s->fd < 0) return errno;
+    s->fd = -1;
+    int error = open_file(s, path, O_CREAT | O_EXCL);
+    if (error) return error;
     s->end = TEMPLATE_BYTES;
-    int error = ftruncate(s->fd, TEMPLATE_BYTES) ? errno : 0;
+    error = ftruncate(s->fd, TEMPLATE_BYTES) ? errno : 0;
     for (size_t i = 0; !error && i < sizeof template_segments / sizeof template_segments[0]; i++) {
         const struct segment *g = &template_segments[i];
         error = write_at(s->fd, template_bytes + g->from, g->bytes, g->at);

@@ -2,14 +2,20 @@
 #ifndef STORE_H
 #define STORE_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "schema.h"
 
-/* Held by whoever appends to the process's store, and around the list of threads. */
-extern pthread_mutex_t store_lock;
+/* Around all that is appended to the process's store, and around the list of threads. Writing raises no signal in
+ * between. False: this very thread is inside already, because a signal handler of the program that interrupted it has
+ * called exit; waiting would be for ever. */
+bool store_begin(void);
+void store_end(void);
+
+/* In a forked child, whose parent's other threads are gone and may have been inside. */
+void store_reset_lock(void);
 
 struct table_state {
     uint64_t rows;     /* in the file */
@@ -20,12 +26,18 @@ struct table_state {
 
 struct store {
     int fd;
+    dev_t device; /* with inode: what file fd is */
+    ino_t inode;
     uint64_t end; /* end-of-file address */
     struct table_state table[TABLES];
 };
 
 /* Create `path` (which must not exist) from the template. 0 or errno. */
 int store_create(struct store *s, const char *path);
+
+/* Is fd still our file? A program may close all descriptors and open its own files under their numbers; then the file
+ * is opened again at `path`. 0 or errno: nothing may be written. */
+int store_check(struct store *s, const char *path);
 
 /* Append n rows to a table. 0, or errno: then the file holds the rows of the chunks completed before. */
 int store_append(struct store *s, enum table which, const void *rows, uint64_t n);

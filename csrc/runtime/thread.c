@@ -10,7 +10,7 @@
 
 __thread struct thread self __attribute__((tls_model("initial-exec"))) = {.gate = GATE_NEW};
 
-static struct thread *threads; /* under store_lock, as all below */
+static struct thread *threads; /* between store_begin and store_end, as all below */
 static char rank_file[sizeof(((struct spool_header *)0)->rank_file)];
 static uint32_t thread_count;
 static struct totals gone; /* of threads that ended */
@@ -78,72 +78,82 @@ static void write_block(struct thread *t, bool closing)
     __atomic_store_n(&t->spool->flushing, 0, __ATOMIC_RELEASE);
 }
 
+/* Write what waits, with the event that says since when. */
+static void empty_buffer(struct thread *t, uint64_t begin, bool closing)
+{
+    struct file_event *events = t->rows[TABLE_EVENTS]; /* there is always room for one more */
+    t->poll = NULL;
+    events[t->spool->count[TABLE_EVENTS]] = (struct file_event){begin, 1, FLUSH_TYPE, (uint16_t)t->index, 0};
+    thread_commit(t, TABLE_EVENTS);
+    write_block(t, closing);
+}
+
 void thread_flush(struct thread *t)
 {
     bool closing = run_is_closed();
-    if (rows_waiting(t) == 0) return;
     uint64_t begin = clock_ticks();
-    t->poll = NULL;
-    struct file_event *events = t->rows[TABLE_EVENTS]; /* there is always room for one more */
-    events[t->spool->count[TABLE_EVENTS]] = (struct file_event){begin, 1, FLUSH_TYPE, (uint16_t)t->index, 0};
-    thread_commit(t, TABLE_EVENTS);
-    pthread_mutex_lock(&store_lock);
-    write_block(t, closing);
-    pthread_mutex_unlock(&store_lock);
+    if (rows_waiting(t) == 0 || !store_begin()) return;
+    empty_buffer(t, begin, closing);
+    store_end();
     if (!closing) thread_store_event(t, clock_ticks(), FLUSH_TYPE, 0);
 }
 
-static void close_locked(struct thread *t)
+static void close_thread(struct thread *t)
 {
-    if (rows_waiting(t)) {
-        struct file_event *events = t->rows[TABLE_EVENTS];
-        events[t->spool->count[TABLE_EVENTS]] =
-            (struct file_event){clock_ticks(), 1, FLUSH_TYPE, (uint16_t)t->index, 0};
-        thread_commit(t, TABLE_EVENTS);
-        write_block(t, true);
-    }
+    if (rows_waiting(t)) empty_buffer(t, clock_ticks(), true);
     t->poll = NULL;
     for (int i = 0; i < BUFFERED_TABLES; i++)
         t->capacity[i] = 0; /* what still comes is written at the next call or at exit */
     spool_remove(t->index);
 }
 
-void threads_close(void)
+bool threads_close(void)
 {
-    pthread_mutex_lock(&store_lock);
-    for (struct thread *t = threads; t; t = t->next) close_locked(t);
-    pthread_mutex_unlock(&store_lock);
+    if (!store_begin()) return false;
+    for (struct thread *t = threads; t; t = t->next) close_thread(t);
+    store_end();
+    return true;
 }
 
 static void leave_process(void *thread)
 {
     struct thread *t = thread, **link = &threads;
-    pthread_mutex_lock(&store_lock);
-    close_locked(t);
+    if (t->gate == GATE_SHUT) return; /* a forked child: buffer and file are the parent's */
+    t->gate = GATE_SHUT;
+    if (!store_begin()) return;
+    close_thread(t);
     while (*link && *link != t) link = &(*link)->next;
     if (*link) *link = t->next;
     gone.calls += t->calls;
     gone.lost_calls += t->lost_calls;
     gone.lost_rows += t->lost_rows;
-    t->gate = GATE_SHUT;
     spool_unmap(t->spool, t->spool_bytes);
-    pthread_mutex_unlock(&store_lock);
+    store_end();
     free(t->handles.memory);
     free(t->statuses.memory);
 }
 
 struct totals threads_totals(void)
 {
-    pthread_mutex_lock(&store_lock);
-    struct totals sum = gone;
+    struct totals sum = {0};
+    if (!store_begin()) return sum;
+    sum = gone;
     for (struct thread *t = threads; t; t = t->next) {
         sum.calls += t->calls + calls_waiting(t);
         sum.lost_calls += t->lost_calls;
         sum.lost_rows += t->lost_rows;
         for (int i = 0; i < BUFFERED_TABLES; i++) sum.waiting_bytes += t->spool->count[i] * table_layout[i].row_bytes;
     }
-    pthread_mutex_unlock(&store_lock);
+    store_end();
     return sum;
+}
+
+/* A thread's memory goes with it: it must be told when that ends. */
+static bool watch_end(struct thread *t)
+{
+    static bool watching;
+    if (t->index == 0) watching = pthread_key_create(&at_thread_exit, leave_process) == 0;
+    return watching && pthread_setspecific(at_thread_exit, t) == 0;
 }
 
 static bool join_process(struct thread *t)
@@ -156,18 +166,16 @@ static bool join_process(struct thread *t)
     uint64_t room[BUFFERED_TABLES];
     memcpy(room, t->capacity, sizeof room);
     room[TABLE_EVENTS]++; /* a flush's own begin */
-    pthread_mutex_lock(&store_lock);
+    if (!store_begin()) return false;
     t->index = thread_count++;
-    t->spool = spool_create(t->index, room, &t->spool_bytes);
+    t->spool = watch_end(t) ? spool_create(t->index, room, &t->spool_bytes) : NULL;
     if (t->spool) {
         for (int i = 0; i < BUFFERED_TABLES; i++) t->rows[i] = (char *)t->spool + t->spool->offset[i];
         memcpy(t->spool->rank_file, rank_file, sizeof rank_file);
-        if (t->index == 0) pthread_key_create(&at_thread_exit, leave_process);
         t->next = threads;
         threads = t;
     }
-    pthread_mutex_unlock(&store_lock);
-    if (t->spool && t->index != 0) pthread_setspecific(at_thread_exit, t); /* the first thread ends with the process */
+    store_end();
     return t->spool != NULL;
 }
 
@@ -182,16 +190,17 @@ bool thread_open(struct thread *t)
 
 void threads_name_file(const char *path)
 {
-    pthread_mutex_lock(&store_lock);
+    if (!store_begin()) return;
     strncpy(rank_file, path, sizeof rank_file - 1);
     for (struct thread *t = threads; t; t = t->next) memcpy(t->spool->rank_file, rank_file, sizeof rank_file);
-    pthread_mutex_unlock(&store_lock);
+    store_end();
 }
 
 void threads_disown(void)
 {
     self.gate = GATE_SHUT;
     threads = NULL;
+    store_reset_lock();
 }
 
 void thread_count_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit)

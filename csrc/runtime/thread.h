@@ -47,8 +47,9 @@ void thread_flush(struct thread *t);
 /* The rank file exists: every spool, present and future, says where its rows belong. */
 void threads_name_file(const char *path);
 
-/* Everything that any thread still holds goes to the file, and the spools are removed: MPI_Finalize, exit. */
-void threads_close(void);
+/* Everything that any thread still holds goes to the file, and the spools are removed: MPI_Finalize, exit. False:
+ * exit was called by a signal handler in the middle of a flush; all stays as after a kill. */
+bool threads_close(void);
 
 /* In a forked child: the buffers and the file are the parent's. */
 void threads_disown(void);

@@ -1,10 +1,18 @@
 // What programs do to a tracer without meaning harm. The first argument says what; each ends by itself with exit code 0
 // and prints what the MPI answered, so that a traced run can be compared with an untraced one.
 
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int rank, size;
 
@@ -19,20 +27,116 @@ static void many_requests(void)
     free(requests);
 }
 
+// Enough calls to fill a tracer's buffer a few times.
+static void many_sends(void)
+{
+    int value = 0;
+    for (int i = 0; i < 30000; i++) MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+}
+
+// As daemons do: all files are closed, and the program's own take their numbers.
+static void close_all_files(void)
+{
+    char content[16] = "";
+    int own = open("own", O_RDWR | O_CREAT | O_TRUNC, 0644);
+    many_sends();
+    for (int fd = 3; fd < 1024; fd++) {
+        struct stat file;
+        if (fd != own && fstat(fd, &file) == 0 && S_ISREG(file.st_mode)) dup2(own, fd);
+    }
+    many_sends();
+    printf("%d bytes in the program's own file\n", (int)pread(own, content, sizeof content, 0));
+}
+
+// A child made past the library's fork() runs no handler that pthread_atfork has registered.
+static void fork_without_handlers(void)
+{
+    fflush(NULL);
+    pid_t child = _Fork();
+    if (child == 0) exit(0);
+    waitpid(child, NULL, 0);
+    many_sends();
+}
+
+static void leave(int number)
+{
+    (void)number;
+    exit(0);
+}
+
+// Not allowed by POSIX, and common: exit while anything may be half done.
+static void exit_in_handler(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    signal(SIGALRM, leave);
+    ualarm(100000 + 7919 * (unsigned)rank, 0);
+    for (;;) many_sends();
+}
+
+static void small_file_limit(void)
+{
+    struct rlimit limit = {1000000, 1000000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    many_sends();
+}
+
+static void *all_of_mpi(void *unused)
+{
+    (void)unused;
+    MPI_Init(NULL, NULL);
+    many_sends();
+    MPI_Finalize();
+    return NULL;
+}
+
+// MPI lives and ends in a thread whose memory is gone when the process ends.
+static void thread_that_ends(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 64 << 20); // too large to be kept for the next thread
+    pthread_create(&thread, &attributes, all_of_mpi, NULL);
+    pthread_join(thread, NULL);
+}
+
+// What is opened next takes the numbers of the streams.
+static void closed_streams(void)
+{
+    for (int fd = 0; fd < 3; fd++) close(fd);
+    MPI_Init(NULL, NULL);
+    printf("into nothing\n");
+    fflush(stdout);
+    many_sends();
+    MPI_Finalize();
+}
+
 static const struct {
     const char *name;
     void (*act)(void);
+    int alone; // calls MPI_Init and MPI_Finalize itself
 } acts[] = {
-    {"many-requests", many_requests},
+    {"many-requests", many_requests, 0},
+    {"close-all-files", close_all_files, 0},
+    {"fork-without-handlers", fork_without_handlers, 0},
+    {"exit-in-handler", exit_in_handler, 0},
+    {"small-file-limit", small_file_limit, 0},
+    {"thread-that-ends", thread_that_ends, 1},
+    {"closed-streams", closed_streams, 1},
 };
 
 int main(int argc, char **argv)
 {
+    size_t i = 0;
+    while (strcmp(acts[i].name, argv[1]) != 0) i++;
+    if (acts[i].alone) {
+        acts[i].act();
+        return 0;
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (size_t i = 0; i < sizeof acts / sizeof acts[0]; i++)
-        if (strcmp(acts[i].name, argv[1]) == 0) acts[i].act();
+    acts[i].act();
     MPI_Finalize();
     return 0;
 }
