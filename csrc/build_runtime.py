@@ -14,7 +14,7 @@ from csrc.generate import links, standard, structs, template, wrappers  # noqa: 
 
 RUNTIME = ROOT / "csrc" / "runtime"
 GENERATED = ROOT / "build" / "generated"
-WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+WARNINGS = ["-Wall", "-Wextra"]  # errors in the tests, not on a user's compiler
 
 
 def _schema():

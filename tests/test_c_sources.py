@@ -1,0 +1,43 @@
+"""No C source has a warning; on a user's compiler, which may know new ones, they are not errors."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from csrc import build_kernels, build_runtime
+
+ROOT = Path(__file__).resolve().parent.parent
+KERNELS = sorted((ROOT / "csrc" / "kernels").glob("*.c"))
+RUNTIME = sorted((ROOT / "csrc" / "runtime").glob("*.c"))
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory):
+    """All generated sources: wrappers.c and the headers."""
+    folder = tmp_path_factory.mktemp("generated")
+    (folder / "records.h").write_text(build_kernels.records_header())
+    build_runtime.generate(folder)
+    return folder
+
+
+def warnings_of(source: Path, generated: Path, optimize: str = "-O2") -> str:
+    folders = (ROOT / "csrc" / "kernels", ROOT / "csrc" / "kernels" / "include", ROOT / "csrc" / "runtime", generated)
+    command = ["cc", "-std=gnu11", optimize, "-Wall", "-Wextra", "-c", "-o", "/dev/null", *(f"-I{f}" for f in folders)]
+    done = subprocess.run([*command, str(source)], capture_output=True, text=True)
+    return done.stderr
+
+
+@pytest.mark.parametrize("source", [*KERNELS, *RUNTIME], ids=lambda path: path.name)
+def test_no_warning(source, generated):
+    assert warnings_of(source, generated) == ""
+
+
+def test_no_warning_in_the_wrappers(generated):
+    assert warnings_of(generated / "wrappers.c", generated, "-O0") == ""
+
+
+def test_the_check_sees_a_warning(tmp_path, generated):
+    source = tmp_path / "unused.c"
+    source.write_text("static int unused;\n")
+    assert "unused" in warnings_of(source, generated)
