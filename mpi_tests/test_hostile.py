@@ -29,7 +29,10 @@ def test_requests_that_share_a_handle(request, hostile, tmp_path, debian):
         assert file.counts()["MPI_Isend"] == len(file.tables["requests"]) == 100000
 
 
-@pytest.mark.parametrize("act", ["close-all-files", "fork-without-handlers", "thread-that-ends", "closed-streams"])
+@pytest.mark.parametrize(
+    "act",
+    ["close-all-files", "fork-without-handlers", "thread-that-ends", "closed-streams", "error-handler-that-jumps"],
+)
 @pytest.mark.parametrize("debian", ["openmpi", "mpich"])
 def test_nothing_is_lost_and_nothing_twice(request, hostile, tmp_path, debian, act):
     hostile(request.getfixturevalue(debian), act)
@@ -38,6 +41,14 @@ def test_nothing_is_lost_and_nothing_twice(request, hostile, tmp_path, debian, a
     for file in files:
         assert file.counts()["MPI_Send"] == (60000 if act == "close-all-files" else 30000)
         assert file.attributes["state"] == State.FINALIZED
+
+
+@pytest.mark.parametrize("debian", ["openmpi", "mpich"])
+def test_what_a_refused_call_leaves_is_not_looked_at(request, hostile, tmp_path, debian):
+    hostile(request.getfixturevalue(debian), "refused-calls")
+    for file in rank_files(tmp_path / "run.h5"):
+        assert len(file.tables["requests"]) == 0
+        assert file.counts()["MPI_Testsome"] == 1
 
 
 def test_exit_in_a_signal_handler_does_not_wait_for_the_flush_it_interrupted(openmpi, hostile):

@@ -5,6 +5,7 @@ import signal
 import struct
 import subprocess
 import time
+import uuid
 from pathlib import Path
 
 import matrix
@@ -27,9 +28,14 @@ def progress(folder: Path, rank: int) -> tuple[int, int]:
 
 def run_and_kill(leg, program, folder: Path, after_s: float, victim: int, buffer: str) -> None:
     """Start two ranks, wait until both work, then kill one `after_s` later; mpirun ends the other."""
+    mark = uuid.uuid4().hex
     env = matrix.environment(leg) | {
-        "LD_PRELOAD": str(LIBRARY), "TRACELIB_BUFFER": buffer, "TRACELIB_SPOOL": str(folder), MARK: folder.name
-    }  # fmt: skip
+        "LD_PRELOAD": str(LIBRARY),
+        "TRACELIB_BUFFER": buffer,
+        "TRACELIB_SPOOL": str(folder),
+        "OMPI_MCA_btl_vader_backing_directory": str(folder),  # else each kill leaves segments in /dev/shm
+        MARK: mark,
+    }
     words = ["timeout", "-k", "1", "30", leg.mpirun, "-n", "2", str(program)]
     process = subprocess.Popen(
         words, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -43,7 +49,7 @@ def run_and_kill(leg, program, folder: Path, after_s: float, victim: int, buffer
         subprocess.run(["kill", f"-{signal.SIGKILL}", str(progress(folder, victim)[0])], check=True)
         process.wait(20)
     finally:
-        end_marked(folder.name)
+        end_marked(mark)
         process.wait(10)
 
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,52 @@ static void closed_streams(void)
     MPI_Finalize();
 }
 
+static void report(const char *call, int error)
+{
+    int class;
+    MPI_Error_class(error, &class);
+    printf("rank %d: %s gives class %d\n", rank, call, class);
+}
+
+// Results of a refused call are whatever they were before.
+static void refused_calls(void)
+{
+    int value = 0, index = 1 << 30, flag = 1, count = 1 << 30, indices[4] = {1 << 30, -5, 1 << 30, -5};
+    MPI_Request requests[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[4];
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    report("Isend", MPI_Isend(&value, 1, MPI_INT, size, 0, MPI_COMM_WORLD, requests));
+    report("Isend", MPI_Isend(&value, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, NULL));
+    report("Bcast", MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD));
+    report("Wait", MPI_Wait(NULL, statuses));
+    report("Waitany", MPI_Waitany(-1, requests, &index, statuses));
+    report("Testany", MPI_Testany(-1, requests, &index, &flag, statuses));
+    report("Waitsome", MPI_Waitsome(-1, requests, &count, indices, statuses));
+    report("Testsome", MPI_Testsome(-1, requests, &count, indices, MPI_STATUSES_IGNORE));
+    report("Waitall", MPI_Waitall(-1, requests, MPI_STATUSES_IGNORE));
+    MPI_Comm none = MPI_COMM_NULL;
+    report("Comm_free", MPI_Comm_free(&none));
+}
+
+static jmp_buf back;
+
+static void jump_back(MPI_Comm *comm, int *error, ...)
+{
+    longjmp(back, 1);
+}
+
+// A handler that throws leaves the MPI call, and the wrapper around it, without returning.
+static void error_handler_that_jumps(void)
+{
+    MPI_Errhandler handler;
+    int value = 0;
+    MPI_Comm_create_errhandler(jump_back, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    if (setjmp(back) == 0) MPI_Send(&value, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    many_sends();
+}
+
 static const struct {
     const char *name;
     void (*act)(void);
@@ -121,6 +168,8 @@ static const struct {
     {"fork-without-handlers", fork_without_handlers, 0},
     {"exit-in-handler", exit_in_handler, 0},
     {"small-file-limit", small_file_limit, 0},
+    {"refused-calls", refused_calls, 0},
+    {"error-handler-that-jumps", error_handler_that_jumps, 0},
     {"thread-that-ends", thread_that_ends, 1},
     {"closed-streams", closed_streams, 1},
 };
