@@ -95,7 +95,8 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
 
     def own_status(n: str = "1") -> str:
         name = "array_of_statuses" if f.has("array_of_statuses") else "status"
-        before.append(f"void *status_ = status_buffer(t, {name}, {f.ignored(name)}, {n});")
+        handles = ", &handles" if n != "1" else ", NULL"
+        before.append(f"void *status_ = status_buffer(t, {name}, {f.ignored(name)}, {n}{handles});")
         replaced[name] = "(word)status_"
         return "status_"
 
@@ -108,8 +109,9 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             return "0"
         return f"index_base(INDEX_{call}, array_of_requests, handles, {n}, {index})" if f.f08 else "1"
 
-    flag = "*(int *)flag"
+    flag = "read_int(flag, 0)"
     comm = f.comm() if f.has("comm") else "abi.comm_null"
+    outcount = "read_int(outcount, 0)"
     message = "const word message_ = " + f.new_handle("message", "message") + ";"
     match kind:
         case "send":
@@ -146,25 +148,25 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             record = f"record_waitall(&f, {saved_handles(n)}, {n}, {own_status(n)});"
             after = [record] if kind == "waitall" else [f"if ({flag} || f.result) {record}", "else record_poll(&f);"]
         case "waitany" | "testany":
-            index = "*(int *)index" if f.has("index") else "*(int *)indx"
+            index = f"read_int({f.pick('index', 'indx')}, MPI_UNDEFINED_VALUE)"
             n = f.integer("count")
-            record = f"record_waitany(&f, {saved_handles(n)}, {index}, {base('ANY', n, index)}, {own_status()});"
+            record = f"record_waitany(&f, {saved_handles(n)}, {n}, {index}, {base('ANY', n, index)}, {own_status()});"
             after = [record] if kind == "waitany" else [f"if ({flag} || f.result) {record}", "else record_poll(&f);"]
         case "waitsome" | "testsome":
             n = f.integer("incount")
             record = (
-                f"record_waitsome(&f, {saved_handles(n)}, *(int *)outcount, (int *)array_of_indices, "
-                f"{base('SOME', n, '*(int *)array_of_indices')}, {own_status(n)});"
+                f"record_waitsome(&f, {saved_handles(n)}, {n}, {outcount}, (int *)array_of_indices, "
+                f"{base('SOME', n, 'read_int(array_of_indices, MPI_UNDEFINED_VALUE)')}, {own_status(n)});"
             )
             after = (
                 [record]
                 if kind == "waitsome"
-                else ["if (*(int *)outcount == 0 && !f.result) record_poll(&f);", f"else {record}"]
+                else [f"if ({outcount} == 0 && !f.result) record_poll(&f);", f"else {record}"]
             )
         case "poll_only":
             after = [f"if ({flag} || f.result) record_timed(&f, abi.comm_null);", "else record_poll(&f);"]
             if f.has("outcount"):
-                after[0] = "if (*(int *)outcount || f.result) record_timed(&f, abi.comm_null);"
+                after[0] = f"if ({outcount} || f.result) record_timed(&f, abi.comm_null);"
         case "cancel" | "request_free":
             after = [f"record_{kind}(&f, {saved_handles('1', 'request')}[0]);"]
         case "probe":
@@ -196,12 +198,11 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             after = [f"record_comm_connected(&f, {comm}, {f.new_handle(f.pick('newcomm', 'intercomm'), 'comm')});"]
         case "comm_free":
             before.append(f"const word comm_ = {f.new_handle('comm', 'comm')};")
-            before.append("const uint32_t index_ = comms_find(comm_)->index;")
+            before.append("const uint32_t index_ = comms_index(comm_);")
             after = ["record_comm_free(&f, index_, comm_);"]
         case "init":
             after = ["if (!f.result) run_started();", "f.exit = clock_ticks();", "record_timed(&f, abi.comm_null);"]
         case "finalize":
-            before += ["const uint64_t entered = clock_ticks();", "run_finalizing();"]  # asks the other ranks
             after = ["f.enter = entered;", "record_timed(&f, abi.comm_null);", "run_finalized();"]
         case "abort":
             before.append("run_aborting();")
@@ -262,7 +263,13 @@ def wrapper(f: Form) -> str:
         )
     if f.fortran and not f.f08:
         lines.append(f"    FORWARD_FORTRAN({slot_arguments});")
-    lines.append(f"    ENTER({slot_arguments});")
+    if kind == "finalize":  # asks the other ranks, whether or not this thread is recorded
+        lines += ["    const uint64_t entered = clock_ticks();", "    run_finalizing();"]
+    if kind == "init":
+        failed = result.removeprefix("f.result = ").removesuffix(";")
+        lines.append(f"    ENTER_INIT({f.slot}, {failed}, {arguments});")
+    else:
+        lines.append(f"    ENTER({slot_arguments});")
     lines += [f"    {line}" for line in before]
     lines.append(f"    CALL({', '.join(filter(None, [f'CALL_{p.name}', passed]))});")
     lines += [f"    {line}" for line in [result, *after] if line]

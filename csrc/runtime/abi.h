@@ -35,9 +35,10 @@ extern struct abi abi;
 /* Recognise the MPI that this process has loaded. False: none that we know. */
 bool abi_detect(void);
 
-/* A handle in an array or behind a pointer. */
+/* A handle in an array or behind a pointer; NULL from a program whose call MPI refuses. */
 static inline word abi_handle(const void *p)
 {
+    if (!p) return 0;
     return abi.wide_handles ? *(const word *)p : (word) * (const int *)p;
 }
 

@@ -270,6 +270,15 @@ void comms_connected(word handle)
     if (handle != abi.comm_null) comms_find(handle);
 }
 
+uint32_t comms_index(word handle)
+{
+    pthread_mutex_lock(&lock);
+    struct slot *s = find_slot(handle);
+    uint32_t index = s ? s->comm->index : COMM_INDEX_NONE;
+    pthread_mutex_unlock(&lock);
+    return index;
+}
+
 void comms_freed(word handle, uint32_t index)
 {
     pthread_mutex_lock(&lock);

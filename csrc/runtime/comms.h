@@ -34,6 +34,9 @@ static inline const struct comm *comms_find(word handle)
     return __builtin_expect(handle == comms_world.handle, 1) ? &comms_world : comms_slow_find(handle);
 }
 
+/* The index of a communicator that is about to be freed; 0 if it was never seen. */
+uint32_t comms_index(word handle);
+
 /* A creating call has returned `handle` on this process (MPI_COMM_NULL: not a member). `parent` is what it was
  * made from; MPI_COMM_NULL where members have no common parent (MPI_Intercomm_create). No message is sent: all
  * members derive the same id from the parent's id, the members, and how often that pair has come before. */

@@ -101,9 +101,9 @@ void record_wait(const struct frame *f, word handle, const void *status)
     store_with(f, complete(f, handle, status));
 }
 
-void record_waitany(const struct frame *f, const word *handles, int index, int base, const void *status)
+void record_waitany(const struct frame *f, const word *handles, int n, int index, int base, const void *status)
 {
-    if (index == MPI_UNDEFINED_VALUE || !handles)
+    if (!handles || index < base || index - base >= n) /* MPI_UNDEFINED too, and whatever a refused call has left */
         store_with(f, NULL);
     else
         record_wait(f, handles[index - base], status);
@@ -115,19 +115,26 @@ static bool is_pending(const struct frame *f, const void *status)
     return f->result == abi.err_in_status && abi_status_error(status) == abi.err_pending;
 }
 
+/* A call on several requests that failed as a whole has completed none. */
+static bool refused(const struct frame *f)
+{
+    return f->result && f->result != abi.err_in_status;
+}
+
 void record_waitall(const struct frame *f, const word *handles, int n, const void *statuses)
 {
     const struct file_request *row = NULL;
+    if (refused(f)) n = 0;
     for (int i = 0; i < n && handles; i++)
         if (!is_pending(f, status_at(statuses, i))) row = complete(f, handles[i], status_at(statuses, i));
     store_with(f, n == 1 ? row : NULL);
 }
 
-void record_waitsome(const struct frame *f, const word *handles, int completed, const int *indices, int base,
+void record_waitsome(const struct frame *f, const word *handles, int n, int completed, const int *indices, int base,
                      const void *statuses)
 {
     const struct file_request *row = NULL;
-    if (completed == MPI_UNDEFINED_VALUE) completed = 0;
+    if (refused(f) || completed > n) completed = 0; /* MPI_UNDEFINED is negative */
     for (int i = 0; i < completed && handles; i++)
         row = complete(f, handles[indices[i] - base], status_at(statuses, i));
     store_with(f, completed == 1 ? row : NULL);

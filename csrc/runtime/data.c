@@ -69,19 +69,22 @@ bool data_in_place(const struct data *d)
 const word *save_handles(struct thread *t, word array, int n, enum language language)
 {
     static __thread word few[16];
+    few[0] = abi.request_null;
     if (n <= 0 || !array) return few;
     word *out = n <= 16 ? few : scratch_get(&t->handles, (uint64_t)n * sizeof *out);
     for (int i = 0; out && i < n; i++) out[i] = handle_at(array, (uint32_t)i, language, abi_request_f2c);
     return out;
 }
 
-void *status_buffer(struct thread *t, word user, bool ignored, int n)
+void *status_buffer(struct thread *t, word user, bool ignored, int n, const word **handles)
 {
     static __thread char one[STATUS_ROOM] __attribute__((aligned(16)));
     if (!ignored) return (void *)user;
     if (n <= 1) return one;
     void *many = scratch_get(&t->statuses, (uint64_t)n * abi.status_bytes);
-    return many ? many : (void *)user;
+    if (many) return many;
+    *handles = NULL;
+    return (void *)user;
 }
 
 /* Where indices begin that a call has returned. Fortran's begin at 1, but MPICH up to 4.1 forgets that in some
@@ -89,7 +92,7 @@ void *status_buffer(struct thread *t, word user, bool ignored, int n)
 int index_base(enum index_call call, word array, const word *handles, int n, int index)
 {
     static int8_t known[2] = {-1, -1}; /* -1: not yet */
-    if (abi.family != FAMILY_MPICH || index < 0 || !handles) return 1;
+    if (abi.family != FAMILY_MPICH || index < 0 || index > n || !handles) return 1;
     if (known[call] >= 0) return known[call];
     const int *after = (const int *)array;
     bool before_is_gone =

@@ -69,9 +69,10 @@ bool data_in_place(const struct data *d);
 struct owned *owned_take(void);
 void owned_free(struct owned *o);
 
-/* Before the call: working copies. Handles are nulled by completion; a status that the program ignores is ours. */
+/* Before the call: working copies. Handles are nulled by completion; a status that the program ignores is ours.
+ * Without memory for many statuses the handles are forgotten: none is followed. */
 const word *save_handles(struct thread *t, word array, int n, enum language language);
-void *status_buffer(struct thread *t, word user, bool ignored, int n);
+void *status_buffer(struct thread *t, word user, bool ignored, int n, const word **handles);
 
 /* First index in what a Fortran call that completes some of several requests returns. */
 enum index_call { INDEX_ANY, INDEX_SOME };
@@ -94,9 +95,9 @@ void record_other_request(const struct frame *f, word comm, word request);
 void record_start(const struct frame *f, const word *handles, int n);
 void record_wait(const struct frame *f, word handle, const void *status);
 void record_waitall(const struct frame *f, const word *handles, int n, const void *statuses);
-void record_waitsome(const struct frame *f, const word *handles, int completed, const int *indices, int base,
+void record_waitsome(const struct frame *f, const word *handles, int n, int completed, const int *indices, int base,
                      const void *statuses);
-void record_waitany(const struct frame *f, const word *handles, int index, int base, const void *status);
+void record_waitany(const struct frame *f, const word *handles, int n, int index, int base, const void *status);
 void record_poll(const struct frame *f);
 void record_cancel(const struct frame *f, word handle);
 void record_request_free(const struct frame *f, word handle);

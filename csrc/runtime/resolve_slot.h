@@ -32,8 +32,8 @@ function wrapper_resolve(int slot)
     if (UNLIKELY(!real)) real = (double_function)(void *)wrapper_resolve(slot);                                        \
     if (UNLIKELY(abi.family == FAMILY_UNKNOWN)) run_prepare();                                                         \
     struct thread *t = &self;                                                                                          \
-    if (((forward) && abi.fortran_calls_c) || (UNLIKELY(t->gate != GATE_OPEN) && !thread_open(t))) return real();      \
-    t->gate = GATE_INSIDE;                                                                                             \
+    if (((forward) && abi.fortran_calls_c) || CLOSED) return real();                                                   \
+    INSIDE;                                                                                                            \
     struct frame f = {.t = t, .call = id};                                                                             \
     f.enter = clock_ticks();                                                                                           \
     double returned = real();                                                                                          \

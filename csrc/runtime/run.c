@@ -248,7 +248,9 @@ static struct share_of_rank sum_of_ranks;
  * made, MPI_Finalize, counts already; what the last block will add to the file is known, too. */
 void run_finalizing(void)
 {
-    if (!run.started || !run.usable) return;
+    static bool asked;
+    if (!run.started || !run.usable || asked) return;
+    asked = true;
     struct totals totals = threads_totals();
     uint64_t waiting = totals.waiting_bytes + sizeof(struct file_call);
     struct share_of_rank mine = {totals.calls + 1, totals.lost_calls, run.store.fd < 0 ? 0 : run.store.end + waiting};

@@ -179,8 +179,17 @@ static bool join_process(struct thread *t)
     return t->spool != NULL;
 }
 
-bool thread_open(struct thread *t)
+/* Has the recorded call been left by longjmp or an exception, out of an error handler of the program? A call that MPI
+ * or a callback makes has its frame below. (On a stack of its own it may not: then it is recorded, which harms nobody.)
+ */
+static bool was_abandoned(const struct thread *t, void *frame)
 {
+    return t->gate == GATE_INSIDE && (uintptr_t)frame >= (uintptr_t)t->inside;
+}
+
+bool thread_open(struct thread *t, void *frame)
+{
+    if (was_abandoned(t, frame)) return true;
     if (t->gate != GATE_NEW) return false; /* inside a recorded call, or shut */
     t->gate = GATE_SHUT;                   /* in case MPI is called while we prepare */
     if (!run_prepare() || !join_process(t)) return false;

@@ -24,6 +24,7 @@ struct scratch {
 
 struct thread {
     enum gate gate;
+    void *inside;               /* stack frame of the recorded call that is going on */
     uint32_t index;             /* order of first call in the process */
     struct spool_header *spool; /* counts of rows live here, so they survive the process */
     void *rows[BUFFERED_TABLES];
@@ -38,8 +39,8 @@ struct thread {
 
 extern __thread struct thread self __attribute__((tls_model("initial-exec")));
 
-/* Slow path of a wrapper whose gate is not open: true if this call is to be recorded after all. */
-bool thread_open(struct thread *t);
+/* Slow path of a wrapper whose gate is not open: true if the call with this stack frame is to be recorded after all. */
+bool thread_open(struct thread *t, void *frame);
 
 /* Empty a full buffer into the file. */
 void thread_flush(struct thread *t);

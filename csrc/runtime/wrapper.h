@@ -19,13 +19,32 @@ struct real_function {
 
 function wrapper_resolve(int slot);
 
-/* Not recorded: MPI calling itself, a thread or process that is not traced. */
-#define ENTER(slot, ...)                                                                                               \
+#define FIND(slot)                                                                                                     \
     function real = __atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);                                          \
     if (UNLIKELY(!real)) real = wrapper_resolve(slot);                                                                 \
-    struct thread *t = &self;                                                                                          \
-    if (UNLIKELY(t->gate != GATE_OPEN) && !thread_open(t)) return real(__VA_ARGS__);                                   \
-    t->gate = GATE_INSIDE
+    struct thread *t = &self
+
+#define CLOSED (UNLIKELY(t->gate != GATE_OPEN) && !thread_open(t, __builtin_dwarf_cfa()))
+
+#define INSIDE                                                                                                         \
+    t->gate = GATE_INSIDE;                                                                                             \
+    t->inside = __builtin_dwarf_cfa()
+
+/* Not recorded: MPI calling itself, a thread or process that is not traced. */
+#define ENTER(slot, ...)                                                                                               \
+    FIND(slot);                                                                                                        \
+    if (CLOSED) return real(__VA_ARGS__);                                                                              \
+    INSIDE
+
+/* MPI_Init: the ranks must agree on the output, whether or not this thread can be recorded. */
+#define ENTER_INIT(slot, result, ...)                                                                                  \
+    FIND(slot);                                                                                                        \
+    if (CLOSED) {                                                                                                      \
+        word returned = real(__VA_ARGS__);                                                                             \
+        if (!(result)) run_started();                                                                                  \
+        return returned;                                                                                               \
+    }                                                                                                                  \
+    INSIDE
 
 /* MPIs whose mpi_x_ calls MPI_X: that wrapper records. */
 #define FORWARD_FORTRAN(slot, ...)                                                                                     \
@@ -49,6 +68,11 @@ function wrapper_resolve(int slot);
 static inline int fortran_result(word ierror)
 {
     return ierror ? *(int *)ierror : 0;
+}
+/* A result that the program may have given no place for: then MPI has refused the call. */
+static inline int read_int(word p, int otherwise)
+{
+    return p ? *(int *)p : otherwise;
 }
 static inline int fortran_int(word p)
 {
