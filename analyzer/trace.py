@@ -119,7 +119,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Unmatched:
-    """Sends without receive and the reverse, summed by rank and call."""
+    """Sends without receive and the reverse, summed by rank, side, call, peer, tag and communicator."""
 
     rank: int
     call: str  # MPI_Send, ...
@@ -128,6 +128,14 @@ class Unmatched:
     comm: int
     bytes: int
     count: int
+    side: str  # "send" or "receive": a Sendrecv, a Startall has both
+
+    @property
+    def text(self) -> str:
+        """Who waits for whom: "rank 3: 8 x MPI_Startall to rank 1, tag 9"."""
+        peer = f"rank {self.peer}" if self.peer >= 0 else "an unknown rank"
+        direction = "to" if self.side == "send" else "from"
+        return f"rank {self.rank}: {self.count} x {self.call} {direction} {peer}, tag {self.tag}"
 
 
 class Trace(ABC):

@@ -108,7 +108,19 @@ def test_unmatched_messages_are_named(tmp_path, capsys):
     (found,) = info(path, capsys)["unmatched"]
     assert (found["rank"], found["call"], found["peer"], found["tag"], found["count"]) == (0, "MPI_Send", 1, 3, 1)
     assert main(["check", str(path)]) == 1
-    assert "rank 0: 1 x MPI_Send with rank 1, tag 3" in capsys.readouterr().out
+    assert "rank 0: 1 x MPI_Send to rank 1, tag 3" in capsys.readouterr().out
+
+
+def test_unmatched_halves_of_a_sendrecv_are_told_apart(tmp_path, capsys):
+    calls = [call("MPI_Sendrecv", 10, 20, comm=WORLD, peer=1, tag=3, sent=5, received=7)]
+    received = [request(What.RECEIVED, 10, 20, peer=1, tag=3, bytes=7)]
+    ranks = [{"calls": calls, "requests": received}, {"calls": [call("MPI_Init", 0, 5)]}]
+    path = write_run(tmp_path, ranks)
+    assert {(u["side"], u["bytes"]) for u in info(path, capsys)["unmatched"]} == {("send", 5), ("receive", 7)}
+    assert main(["info", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "rank 0: 1 x MPI_Sendrecv to rank 1, tag 3, 5 B" in out
+    assert "rank 0: 1 x MPI_Sendrecv from rank 1, tag 3, 7 B" in out
 
 
 def test_check_of_a_good_run(run, capsys):

@@ -98,10 +98,10 @@ def test_a_master_that_only_hands_out_work():
 
 
 def test_problems_and_unmatched_are_shown_but_not_all():
-    many = [Unmatched(r, "MPI_Send", -1, 3, 0, 10, 100 - r) for r in range(30)]
+    many = [Unmatched(r, "MPI_Send", -1, 3, 0, 10, 100 - r, "send") for r in range(30)]
     trace = ring(2, unmatched=many, problems=[Problem(1, "was killed"), Problem(-1, "is odd")])
     text = look(trace)
-    assert "rank 0: 100 x MPI_Send, tag 3, 10 B" in text
+    assert "rank 0: 100 x MPI_Send to an unknown rank, tag 3, 10 B" in text
     assert "and 22 more kinds" in text
     assert "rank 1: was killed" in text and "  is odd" in text
 

@@ -80,9 +80,7 @@ def _backwards(trace: Trace, team: Team) -> Iterator[str]:
 
 def _unmatched(trace: Trace) -> Iterator[str]:
     for u in trace.unmatched():
-        peer = f"rank {u.peer}" if u.peer >= 0 else "an unknown rank"
-        what = f"rank {u.rank}: {u.count} x {u.call} with {peer}, tag {u.tag}, {_name(trace, u.comm)}"
-        yield f"{what}: {u.bytes} bytes unmatched"
+        yield f"{u.text}, {_name(trace, u.comm)}: {u.bytes} bytes unmatched"
 
 
 def _name(trace: Trace, index: int) -> str:

@@ -100,13 +100,8 @@ def sufficient_buffer_bytes(summary: Summary) -> int:
 
 def unmatched(summary: Summary, most: int = 8) -> list[str]:
     """One line for each kind of message that lacks its other half, the most frequent first."""
-    rows = sorted(summary.unmatched, key=lambda u: (-u.count, u.rank, u.call, u.peer, u.tag))
-    lines = [
-        f"rank {u.rank}: {u.count} x {u.call}"
-        + (f" with rank {u.peer}" if u.peer >= 0 else "")
-        + f", tag {u.tag}, {size(u.bytes)}"
-        for u in rows[:most]
-    ]
+    rows = sorted(summary.unmatched, key=lambda u: (-u.count, u.rank, u.call, u.peer, u.tag, u.side))
+    lines = [f"{u.text}, {size(u.bytes)}" for u in rows[:most]]
     return [*lines, f"and {plural(len(rows) - most, 'more kind')}"] if len(rows) > most else lines
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from analyzer.parallel import Team
 from analyzer.trace import Unmatched
 
+_SIDES = ("receive", "send")
 _KEY = ["rank", "is_send", "call", "peer", "tag", "comm"]
 
 
@@ -36,7 +37,9 @@ class Leftovers:
     def table(self, procedures: Sequence[str]) -> list[Unmatched]:
         """The sums in order of the key."""
         return [
-            Unmatched(rank, _name(procedures, call, is_send), max(peer, -1), tag, comm, size, count)
+            Unmatched(
+                rank, _name(procedures, call, is_send), max(peer, -1), tag, comm, size, count, _SIDES[int(is_send)]
+            )
             for rank, is_send, call, peer, tag, comm, size, count in self._table.itertuples(index=False)
         ]
 
