@@ -30,8 +30,13 @@ def records_header() -> str:
     """Structs of both record families and the enums that kernels need."""
     trace = _load(ROOT / "analyzer" / "trace.py")
     schema = _load(ROOT / "tracelib" / "schema.py")
-    parts = [c_struct(f"trace_{n.lower()}", getattr(trace, n)) for n in ("STATE", "EVENT", "MESSAGE", "CALL", "REQUEST", "FLUSH")]
-    parts += [c_struct(f"file_{n.lower()}", getattr(schema, n)) for n in ("CALL", "REQUEST", "POLL", "EVENT", "COMMUNICATOR")]
+    parts = [
+        c_struct(f"trace_{n.lower()}", getattr(trace, n))
+        for n in ("STATE", "EVENT", "MESSAGE", "CALL", "REQUEST", "FLUSH")
+    ]
+    parts += [
+        c_struct(f"file_{n.lower()}", getattr(schema, n)) for n in ("CALL", "REQUEST", "POLL", "EVENT", "COMMUNICATOR")
+    ]
     return header("RECORDS_H", *parts, c_enum(schema.Peer), c_enum(schema.What), c_enum(trace.State))
 
 

@@ -48,7 +48,16 @@ def build(output: Path, generated: Path = GENERATED, extra: list[str] | None = N
     """Compile the runtime into `output` with $CC and $CFLAGS; `extra` flags for sanitizers."""
     sources = [*sorted(RUNTIME.glob("*.c")), generate(generated)]
     compiler = shlex.split(os.environ.get("CC", "cc"))
-    flags = ["-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-ftls-model=initial-exec", "-fno-strict-aliasing", *WARNINGS]
+    flags = [
+        "-std=gnu11",
+        "-O2",
+        "-fPIC",
+        "-shared",
+        "-fvisibility=hidden",
+        "-ftls-model=initial-exec",
+        "-fno-strict-aliasing",
+        *WARNINGS,
+    ]
     flags += shlex.split(os.environ.get("CFLAGS", "")) + (extra or [])
     includes = [f"-I{RUNTIME}", f"-I{generated}"]
     output.parent.mkdir(parents=True, exist_ok=True)

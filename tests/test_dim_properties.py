@@ -129,4 +129,6 @@ def test_bursts_of_a_real_file_sum_up_to_its_useful_time(tmp_path, tsc_per_us):
     trace = analyzer.open(write_run(tmp_path, ranks, tsc_per_us=tsc_per_us))
     write_dim(trace, tmp_path / "x.dim", Team())
     expected = useful(trace, Team()).by_rank().tolist()
-    assert nanoseconds((tmp_path / "x.dim").read_text(), 3) == pytest.approx(expected, abs=0 if tsc_per_us is None else 60)
+    assert nanoseconds((tmp_path / "x.dim").read_text(), 3) == pytest.approx(
+        expected, abs=0 if tsc_per_us is None else 60
+    )

@@ -68,7 +68,7 @@ BLOCK = np.dtype(
         ("first", "<u8", (4,)),  # first row of this block in calls, requests, polls, events
         ("count", "<u4", (4,)),  # its number of rows in each of them
         ("thread", "<u4"),
-        ("flags", "<u4"),  # 1: a flush tagged by a pair of events; 0: written when the trace was closed
+        ("flags", "<u4"),  # 1: tagged by a pair of events, as all blocks are; 0 is reserved
     ]
 )
 """One row for each buffer written to the file: which rows belong to which thread."""
