@@ -158,6 +158,7 @@ class Trace(ABC):
     event_labels: dict[int, tuple[str, dict[int, str]]]  # type -> (label, value -> label): for the .pcf
     date: datetime | None = None  # when the run started, as its own machine's clock said
     applications: tuple[int, ...] = ()  # ranks of each application, in order of rank; (): one application
+    missing: tuple[int, ...] = ()  # ranks of which nothing could be read: no figure counts them as idle
     command: str = ""  # the program and its arguments, where the source knows them
     buffer_bytes: int = 0  # the tracer's buffer of each thread; 0: unknown
 

@@ -123,6 +123,23 @@ def test_unmatched_halves_of_a_sendrecv_are_told_apart(tmp_path, capsys):
     assert "rank 0: 1 x MPI_Sendrecv from rank 1, tag 3, 7 B" in out
 
 
+def test_a_rank_that_cannot_be_read_is_no_idle_rank(tmp_path, capsys):
+    """Of 100 ns, rank 0 computes 60 and rank 2 90; nothing is known of rank 1."""
+    barriers = [[call("MPI_Barrier", begin, 100, comm=WORLD)] for begin in (60, 0, 90)]
+    path = write_run(tmp_path, [{"calls": calls} for calls in barriers], missing=[1])
+    found = info(path, capsys)
+    assert (found["ranks"], found["missing"]) == (3, [1])
+    assert found["efficiency"]["load_balance"] == pytest.approx(75 / 90)
+    assert found["efficiency"]["parallel_efficiency"] == pytest.approx(0.75)
+    assert found["useful_s"] == pytest.approx({"total": 150e-9, "mean": 75e-9, "max": 90e-9, "min": 60e-9})
+    assert found["calls"]["MPI_Barrier"]["per_rank"]["time_s"]["min"] == pytest.approx(10e-9)
+    assert main(["info", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "3 ranks (1 missing)" in out and "of 2 ranks x 100 ns, 50 ns was not computation" in out
+    assert main(["efficiency", str(path)]) == 0
+    assert "2 of 3" in capsys.readouterr().out
+
+
 def test_check_of_a_good_run(run, capsys):
     assert main(["check", str(run)]) == 0
     assert capsys.readouterr().out == f"{run}: good, 2 ranks\n"

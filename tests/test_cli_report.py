@@ -97,6 +97,32 @@ def test_a_master_that_only_hands_out_work():
     assert sentence.startswith("rank 0 computes only 1.3 % of the mean")
 
 
+def test_threads_are_told_apart():
+    """Thread 0 of rank 0 computes 90 of 100 ns, its thread 1 only 30, rank 1 all the time."""
+    calls = [[("MPI_Barrier", 90, 100, {})], [("MPI_Init", 0, 0, {})]]
+    states = [(0, 90, 0, 0, 1), (0, 30, 0, 1, 1), (0, 100, 1, 0, 1)]
+    trace = MemoryTrace(calls, states=states, spans=[(0, 100)] * 2)
+    trace.threads = np.array([2, 1])
+    text = " ".join(look(trace).split())
+    assert "2 ranks, 3 threads, 1 node" in text
+    assert "of 3 threads x 100 ns, 80 ns was not computation" in text
+    assert "thread 1 of rank 0 computes only 40.9 % of the mean, thread 0 of rank 1 36.4 % more than it" in text
+
+
+def test_nobody_waits_in_a_call_that_explains_nothing():
+    """Rank 1 ends 900 ns before rank 0; 10 ns more in MPI_Barrier are not where it waits."""
+    calls = [[("MPI_Barrier", 990, 1000, {})], [("MPI_Barrier", 80, 100, {})]]
+    sentence = findings.load_balance(summarize(MemoryTrace(calls), Team()))
+    assert sentence == "rank 0 computes 1.9 times as long as the mean (990 ns against 535 ns)"
+
+
+def test_a_rank_that_is_not_there_for_most_of_the_run():
+    """Rank 0 computes 90 of its 100 ns; the run lasts 1000."""
+    trace = MemoryTrace([[("MPI_Barrier", 90, 100, {})]], duration_ns=1000)
+    sentence = findings.communication_efficiency(summarize(trace, Team()))
+    assert sentence == "the rank spends 10 ns (1.0 %) in MPI, 10 ns of it in MPI_Barrier, and 900 ns elsewhere"
+
+
 def test_problems_and_unmatched_are_shown_but_not_all():
     many = [Unmatched(r, "MPI_Send", -1, 3, 0, 10, 100 - r, "send") for r in range(30)]
     trace = ring(2, unmatched=many, problems=[Problem(1, "was killed"), Problem(-1, "is odd")])

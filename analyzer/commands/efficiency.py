@@ -31,28 +31,33 @@ def efficiency_command(session: Session, files: tuple[str, ...], as_json: bool, 
     session.quiet = quiet
     results = [(file, *_of_file(file, session)) for file in files]
     if as_json:
-        data = [{"file": file, "ranks": ranks, **efficiency_json(e)} for file, ranks, e in results]
+        data = [
+            {"file": file, "ranks": ranks, "missing": list(missing), **efficiency_json(e)}
+            for file, ranks, missing, e in results
+        ]
         session.print_json(data if len(data) > 1 else data[0])
     elif not quiet:
         session.print(lambda console: console.print(_table(results)))
 
 
-def _of_file(file: str, session: Session) -> tuple[int, Efficiency]:
+def _of_file(file: str, session: Session) -> tuple[int, tuple[int, ...], Efficiency]:
     trace = open_trace(file, session.team)
     try:
         with session.step(f"Adding up {file}"):
-            return trace.size, efficiency(trace, useful(trace, session.team), flushes(trace, session.team))
+            factors = efficiency(trace, useful(trace, session.team), flushes(trace, session.team))
+            return trace.size, trace.missing, factors
     finally:
         trace.close()
 
 
-def _table(results: list[tuple[str, int, Efficiency]]) -> Table:
+def _table(results: list[tuple[str, int, tuple[int, ...], Efficiency]]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("file", overflow="fold")
     for column in ("ranks", "runtime", "parallel", "load balance", "communication"):
         table.add_column(column, justify="right", no_wrap=True)
-    for file, ranks, e in results:
+    for file, ranks, missing, e in results:
         factors = (e.parallel_efficiency, e.load_balance, e.communication_efficiency)
         texts = ["-" if f is None else units.percent(f) for f in factors]
-        table.add_row(Path(file).name, str(ranks), units.time(e.runtime_ns), *texts)
+        number = f"{ranks - len(missing)} of {ranks}" if missing else str(ranks)
+        table.add_row(Path(file).name, number, units.time(e.runtime_ns), *texts)
     return table

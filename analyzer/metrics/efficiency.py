@@ -24,17 +24,18 @@ class Efficiency:
 def efficiency(trace: Trace, useful: Useful, flushes: Flushes) -> Efficiency:
     """Parallel efficiency mean(useful) / runtime, load balance mean / max, communication efficiency max / runtime.
 
-    Means and maxima go over all threads. Runtime is the end of the trace; where flushes are taken out of
-    the computation (measured runs), it is less the time that *every* rank lost to flushing, min over
-    ranks. That is the part that certainly was not the program's; it keeps max(useful) <= runtime. What
-    ranks waited for one that flushed is not told apart from other waiting: see the share of flushes.
+    Means and maxima go over all threads of the ranks that could be read. Runtime is the end of the trace;
+    where flushes are taken out of the computation (measured runs), it is less the time that *every* rank
+    lost to flushing, min over ranks. That is the part that certainly was not the program's; it keeps
+    max(useful) <= runtime. What ranks waited for one that flushed is not told apart from other waiting:
+    see the share of flushes.
 
     Source: POP metrics, Performance Optimisation and Productivity centre of excellence.
     """
     runtime = trace.duration_ns
     if trace.flush_mode == "subtract":
-        runtime -= int(flushes.time_ns.min(initial=runtime))
-    time_ns = useful.time_ns.astype(np.float64)
+        runtime -= int(np.delete(flushes.time_ns, trace.missing).min(initial=runtime))
+    time_ns = useful.time_ns[~np.isin(useful.rank, trace.missing)].astype(np.float64)
     longest = float(time_ns.max(initial=0.0))
     if runtime <= 0 or longest <= 0:
         return Efficiency(None, None, None, runtime)

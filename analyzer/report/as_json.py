@@ -18,15 +18,17 @@ def summary_json(summary: Summary) -> dict[str, Any]:
     """What `analyze info --json` prints."""
     trace, bursts = summary.trace, summary.bursts
     names = [communicator_name(c) for c in trace.communicators]
-    useful = summary.useful.by_rank()
+    present = summary.present
+    useful, inside = summary.useful.by_rank()[present], summary.profile.mpi_ns()[present]
     return {
         "file": str(trace.path),
         "command": trace.command,
         "ranks": trace.size,
+        "missing": list(trace.missing),
         "nodes": list(trace.nodes),
         "runtime_s": trace.duration_ns / 1e9,
         "useful_s": {"total": float(useful.sum()) / 1e9, **_spread(useful)},
-        "mpi_s": {"total": float(summary.profile.mpi_ns().sum()) / 1e9, **_spread(summary.profile.mpi_ns())},
+        "mpi_s": {"total": float(inside.sum()) / 1e9, **_spread(inside)},
         "efficiency": efficiency_json(summary.efficiency),
         "bursts": {
             "count": bursts.count,
@@ -35,7 +37,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
             "max_s": bursts.longest_ns / 1e9,
             "percentiles_s": {str(p): ns / 1e9 for p, ns in bursts.percentiles_ns.items()},
         },
-        "calls": _calls(summary.profile),
+        "calls": _calls(summary.profile, present),
         "collectives": [
             {
                 "communicator": names[c.comm],
@@ -85,7 +87,7 @@ def _spread(ns: np.ndarray) -> dict[str, float]:
     return {"mean": float(ns.mean()) / 1e9, "max": int(ns.max()) / 1e9, "min": int(ns.min()) / 1e9}
 
 
-def _calls(profile: Profile) -> dict[str, dict[str, Any]]:
+def _calls(profile: Profile, present: np.ndarray) -> dict[str, dict[str, Any]]:
     return {
         profile.procedures[p]: {
             "count": int(profile.count[:, p].sum()),
@@ -93,10 +95,10 @@ def _calls(profile: Profile) -> dict[str, dict[str, Any]]:
             "sent_bytes": int(profile.sent[:, p].sum()),
             "received_bytes": int(profile.received[:, p].sum()),
             "per_rank": {
-                "count": _plain_spread(profile.count[:, p]),
-                "time_s": _spread(profile.inside_ns[:, p]),
-                "sent_bytes": _plain_spread(profile.sent[:, p]),
-                "received_bytes": _plain_spread(profile.received[:, p]),
+                "count": _plain_spread(profile.count[present, p]),
+                "time_s": _spread(profile.inside_ns[present, p]),
+                "sent_bytes": _plain_spread(profile.sent[present, p]),
+                "received_bytes": _plain_spread(profile.received[present, p]),
             },
         }
         for p in profile.by_time()

@@ -2,64 +2,96 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from analyzer.report.summary import Summary
 from analyzer.report.units import percent, plural, size, time
 
 GOOD = 0.98
 """Above this a factor is not worth anybody's time."""
+EVIDENCE = 0.25
+"""The others wait in one call if they spend this share of the imbalance there, and more."""
+
+
+class _Threads:
+    """The useful time (ns) of each thread that could be read; the only thread of a rank is called by its rank."""
+
+    def __init__(self, summary: Summary) -> None:
+        chosen = np.isin(summary.useful.rank, summary.present)
+        self.time_ns, self.rank = summary.useful.time_ns[chosen], summary.useful.rank[chosen]
+        self.single = len(self.rank) == len(summary.present)
+        self.kind = "rank" if self.single else "thread"
+
+    def name(self, index: int) -> str:
+        """ "rank 3", or "thread 1 of rank 3"."""
+        rank = int(self.rank[index])
+        if self.single:
+            return f"rank {rank}"
+        return f"thread {index - int(np.searchsorted(self.rank, rank))} of rank {rank}"
 
 
 def parallel_efficiency(summary: Summary) -> str:
-    """How much of the ranks' time was computation."""
-    runtime, ranks = summary.efficiency.runtime_ns, summary.trace.size
-    rest = runtime * len(summary.useful.time_ns) - int(summary.useful.time_ns.sum())
-    had = f"{plural(ranks, 'rank')} x {time(runtime)}" if ranks > 1 else f"the {time(runtime)}"
+    """How much of the threads' time was computation."""
+    runtime, threads = summary.efficiency.runtime_ns, _Threads(summary)
+    number = len(threads.time_ns)
+    rest = runtime * number - int(threads.time_ns.sum())
+    had = f"{plural(number, threads.kind)} x {time(runtime)}" if number > 1 else f"the {time(runtime)}"
     return f"of {had}, {time(rest)} was not computation"
 
 
 def load_balance(summary: Summary) -> str:
     """Who computes longest, and where the others wait."""
-    useful = summary.useful.by_rank()
+    threads = _Threads(summary)
+    useful = threads.time_ns
     if len(useful) == 1:
         return "one rank, nothing to balance"
     longest, shortest, mean = int(useful.argmax()), int(useful.argmin()), float(useful.mean())
-    ratio = useful[longest] / mean
+    ratio, who = useful[longest] / mean, threads.name(longest)
     if (summary.efficiency.load_balance or 0) >= GOOD:
-        return f"all ranks compute about equally long; rank {longest}, the longest, {percent(ratio - 1)} above the mean"
+        above = f"{who}, the longest, {percent(ratio - 1)} above the mean"
+        return f"all {threads.kind}s compute about equally long; {above}"
     if ratio < 1.5 and useful[shortest] < mean / 2:
-        start = f"rank {shortest} computes only {percent(useful[shortest] / mean)} of the mean"
-        start += f", rank {longest} {percent(ratio - 1)} more than it"
+        start = f"{threads.name(shortest)} computes only {percent(useful[shortest] / mean)} of the mean"
+        start += f", {who} {percent(ratio - 1)} more than it"
     else:
         by = f"{ratio:.1f} times as long as" if ratio >= 1.5 else f"{percent(ratio - 1)} longer than"
-        start = f"rank {longest} computes {by} the mean ({time(useful[longest])} against {time(mean)})"
-    where = waiting_call(summary, longest)
+        start = f"{who} computes {by} the mean ({time(useful[longest])} against {time(mean)})"
+    where = waiting_call(summary, int(threads.rank[longest])) if threads.single else ""
     return f"{start}; the others wait for it in {where}" if where else start
 
 
 def waiting_call(summary: Summary, longest: int) -> str:
-    """The procedure in which the other ranks spend most time beyond what rank `longest` spends there."""
-    inside = summary.profile.inside_ns
+    """The procedure in which the other ranks spend most time beyond what rank `longest` spends there.
+
+    None where that is a small part of what the others compute less: then they did not wait in MPI.
+    """
+    inside, useful = summary.profile.inside_ns, summary.useful.by_rank()
     if not inside.shape[1]:
         return ""
     beyond = (inside - inside[longest]).clip(min=0).sum(axis=0)
-    return summary.profile.procedures[int(beyond.argmax())] if beyond.max() > 0 else ""
+    less = int((useful[longest] - useful)[summary.present].sum())
+    return summary.profile.procedures[int(beyond.argmax())] if beyond.max() > less * EVIDENCE else ""
 
 
 def communication_efficiency(summary: Summary) -> str:
-    """What keeps even the rank that computes longest from computing."""
-    useful, efficiency = summary.useful.by_rank(), summary.efficiency
-    longest = int(useful.argmax())
-    inside = summary.profile.inside_ns[longest]
+    """What keeps even the thread that computes longest from computing."""
+    threads, efficiency = _Threads(summary), summary.efficiency
+    longest = int(threads.time_ns.argmax())
+    inside = summary.profile.inside_ns[int(threads.rank[longest])]
     mpi = int(inside.sum())
-    who = f"rank {longest}, which computes longest," if len(useful) > 1 else "the rank"
+    who = f"{threads.name(longest)}, which computes longest," if len(threads.time_ns) > 1 else "the rank"
     if mpi == 0:
         return f"{who} spends no time in MPI"
-    main = int(inside.argmax())
     share = percent(mpi / efficiency.runtime_ns) if efficiency.runtime_ns else ""
-    where = summary.profile.procedures[main]
+    where, there = summary.profile.procedures[int(inside.argmax())], time(int(inside.max()))
+    if not threads.single:
+        for_ = f"{who} does so for {time(int(threads.time_ns[longest]))}"
+        return f"{for_}; all threads of its rank spend {time(mpi)} in MPI, {there} of it in {where}"
     if (efficiency.communication_efficiency or 0) >= GOOD:
         return f"{who} spends only {share} of the run in MPI, most of it in {where}"
-    return f"{who} spends {time(mpi)} ({share}) in MPI, {time(int(inside[main]))} of it in {where}"
+    rest = efficiency.runtime_ns - int(threads.time_ns[longest]) - mpi
+    elsewhere = f", and {time(rest)} elsewhere" if rest > mpi else ""
+    return f"{who} spends {time(mpi)} ({share}) in MPI, {there} of it in {where}{elsewhere}"
 
 
 def bursts(summary: Summary) -> str:

@@ -56,7 +56,8 @@ def _print_run(summary: Summary, console: Console) -> None:
         console.print(Text(trace.command), soft_wrap=True)
     hosts = ", ".join(trace.nodes[:4]) + (", ..." if len(trace.nodes) > 4 else "")
     parts = [
-        units.plural(trace.size, "rank"),
+        units.plural(trace.size, "rank") + (f" ({len(trace.missing)} missing)" if trace.missing else ""),
+        *([units.plural(summary.threads, "thread")] if summary.threads > len(summary.present) else []),
         units.plural(len(trace.nodes), "node") + (f" ({hosts})" if hosts else ""),
     ]
     parts.append(units.time(trace.duration_ns))

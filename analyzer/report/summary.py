@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
+import numpy as np
+
 from analyzer.metrics.bursts import Bursts, bursts
 from analyzer.metrics.collectives import Collective, collectives
 from analyzer.metrics.efficiency import Efficiency, efficiency
@@ -32,6 +34,16 @@ class Summary:
     messages: Messages
     collectives: list[Collective]
     unmatched: list[Unmatched]
+
+    @property
+    def present(self) -> np.ndarray:
+        """Numbers of the ranks that could be read."""
+        return np.setdiff1d(np.arange(self.trace.size), self.trace.missing)
+
+    @property
+    def threads(self) -> int:
+        """Number of threads of these ranks."""
+        return int(self.trace.threads[self.present].sum())
 
 
 def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()) -> Summary:

@@ -30,7 +30,7 @@ def _table(*columns: str) -> Table:
 def time_table(summary: Summary) -> Table:
     """Where the time of all ranks went, and the ranks with least and most of it."""
     trace = summary.trace
-    whole = trace.duration_ns * len(summary.useful.time_ns)
+    whole = trace.duration_ns * summary.threads
     parts = {
         "Computing": summary.useful.by_rank(),
         "In MPI": summary.profile.mpi_ns(),
@@ -38,10 +38,12 @@ def time_table(summary: Summary) -> Table:
     if trace.flush_mode == "subtract":
         parts["Flushing the trace"] = summary.flushes.time_ns
     rest = trace.duration_ns * np.asarray(trace.threads, np.int64) - sum(parts.values())
-    if rest.sum() > whole * 0.0005:
+    if rest[summary.present].sum() > whole * 0.0005:
         parts["Elsewhere"] = rest
     table = _table("", "share", "total", "mean", "least", "on rank", "most", "on rank")
-    for name, ns in parts.items():
+    present = summary.present
+    for name, of_all in parts.items():
+        ns = of_all[present]
         if not ns.any():
             continue
         low, high = int(ns.argmin()), int(ns.argmax())
@@ -50,8 +52,8 @@ def time_table(summary: Summary) -> Table:
             units.percent(ns.sum() / whole) if whole else "",
             units.time(int(ns.sum())),
             units.time(float(ns.mean())),
-            *(units.time(int(ns[low])), str(low)),
-            *(units.time(int(ns[high])), str(high)),
+            *(units.time(int(ns[low])), str(present[low])),
+            *(units.time(int(ns[high])), str(present[high])),
         )
     return table
 
@@ -59,11 +61,11 @@ def time_table(summary: Summary) -> Table:
 def calls_table(summary: Summary) -> Table:
     """The procedures by time, and how it spreads over the ranks."""
     profile = summary.profile
-    whole = summary.trace.duration_ns * summary.trace.size
+    whole = summary.trace.duration_ns * summary.threads
     table = _table("MPI_", "time", "of run", "calls", "bytes", "mean", "least", "mean", "most")
     order = profile.by_time()
     for p in order[:MOST_CALLS]:
-        ns, number = profile.inside_ns[:, p], int(profile.count[:, p].sum())
+        ns, number = profile.inside_ns[summary.present, p], int(profile.count[:, p].sum())
         moved = max(int(profile.sent[:, p].sum()), int(profile.received[:, p].sum()))
         table.add_row(
             profile.procedures[p].removeprefix("MPI_"),

@@ -53,6 +53,7 @@ class RunTrace(Trace):
         self._matching: Matching | None = None
         self._place()
         self._open()
+        self.missing = tuple(rank for rank in range(self.size) if rank not in self._lanes)
         self.duration_ns = max((self.span(rank)[1] for rank in range(self.size)), default=0)
         if team.size > 1:
             self._matched()
