@@ -1,4 +1,4 @@
-"""The processes that share an analysis: one, or those that `mpirun -n N analyze` started (design rule 7)."""
+"""The processes that share an analysis: one, or those that `mpirun -n N analyze` started."""
 
 from __future__ import annotations
 

@@ -14,11 +14,18 @@ from enum import IntEnum
 
 import numpy as np
 
-STATE = np.dtype([("begin", "<i8"), ("end", "<i8"), ("rank", "<i4"), ("thread", "<i4"), ("state", "<i4"), ("cpu", "<i4")])
-"""An interval of one thread: [begin, end) in one of Paraver's states (`State`). rank and thread from 0; cpu global from 1, 0 unknown."""
+STATE = np.dtype(
+    [("begin", "<i8"), ("end", "<i8"), ("rank", "<i4"), ("thread", "<i4"), ("state", "<i4"), ("cpu", "<i4")]
+)
+"""An interval of one thread: [begin, end) in one of Paraver's states (`State`).
 
-EVENT = np.dtype([("time", "<i8"), ("value", "<i8"), ("type", "<u4"), ("rank", "<i4"), ("thread", "<i4"), ("cpu", "<i4")])
-"""A punctual event of one thread; types and values are Paraver's (formats: event types of Extrae)."""
+rank and thread count from 0; cpu goes through all nodes and counts from 1, 0 is unknown.
+"""
+
+EVENT = np.dtype(
+    [("time", "<i8"), ("value", "<i8"), ("type", "<u4"), ("rank", "<i4"), ("thread", "<i4"), ("cpu", "<i4")]
+)
+"""A punctual event of one thread; types and values are Paraver's, as in "Extrae event types"."""
 
 MESSAGE = np.dtype(
     [
@@ -38,7 +45,10 @@ MESSAGE = np.dtype(
         ("reserved", "<i4"),
     ]
 )
-"""A matched point-to-point message. Logical: entry of the sending call, of the receive's posting call. Physical: data handed over, receive complete."""
+"""A matched point-to-point message.
+
+Logical times: entry of the sending call, of the receive's posting call. Physical: data handed over, receive complete.
+"""
 
 CALL = np.dtype(
     [
@@ -184,8 +194,11 @@ class Trace(ABC):
 
     @abstractmethod
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
-        """States (STATE) that begin in [begin, end), sorted by (begin, rank, thread). Running (1) is the useful computation:
-        in our runs the time outside MPI from process start to the last event less flushes (design rule 3)."""
+        """States (STATE) that begin in [begin, end), sorted by (begin, rank, thread).
+
+        Running (1) is the useful computation: in our runs the time outside MPI from process start to the last
+        event, less flushes.
+        """
 
     @abstractmethod
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
@@ -193,11 +206,11 @@ class Trace(ABC):
 
     @abstractmethod
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
-        """Matched messages (MESSAGE) with logical_send in [begin, end), sorted by (logical_send, source, order of sending)."""
+        """Matched messages (MESSAGE) with logical_send in [begin, end), by (logical_send, source, order of sending)."""
 
     @abstractmethod
     def unmatched(self) -> list[Unmatched]:
         """What matching left over."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027, many sources have nothing to remove
         """Remove what was spilled to temporary files."""

@@ -93,8 +93,10 @@ def test_sendrecv_posts_its_receive_first_and_halves_to_nobody_vanish(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "sync"),
-    [("Send", 1), ("Ssend", 1), ("Rsend", 1), ("Send_c", 1), ("Bsend", 2), ("Isend", 2), ("Ibsend", 2), ("Issend", 2)]
-    + [("Irsend", 3), ("Sendrecv", 0), ("Sendrecv_replace", 0)],
+    [
+        *[("Send", 1), ("Ssend", 1), ("Rsend", 1), ("Send_c", 1), ("Bsend", 2), ("Isend", 2), ("Ibsend", 2)],
+        *[("Issend", 2), ("Irsend", 3), ("Sendrecv", 0), ("Sendrecv_replace", 0)],
+    ],
 )
 def test_the_flag_of_each_send(name, sync):
     assert plan_of(f"MPI_{name}") == (SEND, sync)
@@ -102,9 +104,11 @@ def test_the_flag_of_each_send(name, sync):
 
 @pytest.mark.parametrize(
     ("name", "operation"),
-    [("Barrier", 0), ("Bcast", 1), ("Gather", 2), ("Gatherv", 3), ("Scatter", 4), ("Scatterv", 5), ("Allgather", 6)]
-    + [("Allgatherv", 7), ("Alltoall", 8), ("Alltoallv", 9), ("Reduce", 10), ("Allreduce", 11), ("Alltoallw", 15)]
-    + [("Reduce_scatter", 12), ("Reduce_scatter_block", 13), ("Scan", 14), ("Exscan", 14)],
+    [
+        *[("Barrier", 0), ("Bcast", 1), ("Gather", 2), ("Gatherv", 3), ("Scatter", 4), ("Scatterv", 5)],
+        *[("Allgather", 6), ("Allgatherv", 7), ("Alltoall", 8), ("Alltoallv", 9), ("Reduce", 10), ("Allreduce", 11)],
+        *[("Alltoallw", 15), ("Reduce_scatter", 12), ("Reduce_scatter_block", 13), ("Scan", 14), ("Exscan", 14)],
+    ],
 )
 def test_the_identifier_of_each_operation(name, operation):
     assert plan_of(f"MPI_{name}") == (GLOBAL, operation)
