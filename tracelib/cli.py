@@ -17,6 +17,7 @@ COMMAND_SETTINGS = {"ignore_unknown_options": True, "allow_interspersed_args": F
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.version_option(package_name="tracelib", prog_name="tracelib")
 @click.pass_context
 def commands(context: click.Context) -> None:
     """Record what an MPI program does. `analyze` reads the result."""
