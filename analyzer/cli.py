@@ -83,6 +83,9 @@ def main(arguments: list[str] | None = None) -> int:
         text = f"Error: {error}" + (f" ({error.hint})" if error.hint else "")
         _fail(members, text)
         return error.exit_code
+    except MemoryError:
+        _fail(members, "Error: not enough memory for this trace")
+        return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

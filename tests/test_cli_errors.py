@@ -97,6 +97,13 @@ def test_one_line(case, command, tmp_path, capsys):
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_an_absurd_number_of_threads_is_no_traceback(tmp_path, capsys):
+    path = tmp_path / "run.prv"
+    path.write_text("#Paraver (01/01/2020 at 00:00):100_ns:0:1:1(99999999:1)\n1:0:1:1:1:0:100:1\n")
+    assert main(["info", str(path)]) == 1
+    assert capsys.readouterr().err.startswith("Error: not enough memory")
+
+
 def test_a_mistyped_command_is_named(capsys):
     assert main(["eficiency", "run.h5"]) == 1
     assert "did you mean `analyze efficiency`?" in capsys.readouterr().err
