@@ -20,7 +20,7 @@ from analyzer.sources.halves import HALF, WindowRows, halves_of, receives_of, se
 from analyzer.sources.lane import Lane, address, merge_runs
 from analyzer.sources.leftovers import Leftovers
 from analyzer.sources.spill import Spill
-from analyzer.trace import MESSAGE, Problem, Unmatched
+from analyzer.trace import MESSAGE, Unmatched
 from tracelib import schema
 from tracelib.schema import What
 
@@ -31,7 +31,7 @@ _LATE = np.isin(np.arange(max(What) + 2), [What.RECV_DONE, What.RECEIVED, What.S
 class Matching:
     """The messages of a run. Matched when made; a team shares the destinations, and each member can read all.
 
-    `lanes`: of each rank whose file is there; `bounds`: of the windows (ns); `first_cpu`, `node_of`: by rank;
+    `lanes`: of each rank whose file is there; `bounds`: of the windows (ns); `first_cpu`: by rank;
     `folder`: where a team may put files that all its members see.
     """
 
@@ -40,31 +40,21 @@ class Matching:
         lanes: Mapping[int, Sequence[Lane]],
         bounds: np.ndarray,
         first_cpu: np.ndarray,
-        node_of: np.ndarray,
         team: Team,
         folder: Path,
     ) -> None:
-        self._lanes, self._bounds, self._node_of = lanes, bounds, node_of
-        self._mine = team.share(len(node_of))
-        self._present = np.isin(np.arange(len(node_of)), list(lanes))
+        self._lanes, self._bounds = lanes, bounds
+        self._mine = team.share(len(first_cpu))
+        self._present = np.isin(np.arange(len(first_cpu)), list(lanes))
         self._edges = {lane: self._edges_of(lane) for threads in lanes.values() for lane in threads}
         self._recent: tuple[int, np.ndarray] | None = None
         self._leftovers = Leftovers()
-        self._backwards = 0
         self._first_cpu = np.ascontiguousarray(first_cpu, np.int32)
         self._matcher = ffi.gc(self._new_matcher(), lib.match_free)
         exchange = _Exchange(team, folder)
         self._match(exchange.own)
         self._spills = exchange.all()
         self._leftovers.merge(team)
-        self._backwards = sum(team.allgather(self._backwards))
-
-    @property
-    def problems(self) -> list[Problem]:
-        """What the matched messages say against the clocks."""
-        if not self._backwards:
-            return []
-        return [Problem(-1, f"{self._backwards} messages were received before they were sent on the same node")]
 
     def messages(self, begin: int, end: int) -> np.ndarray:
         """MESSAGE with logical_send in [begin, end), by (logical_send, source, order of sending)."""
@@ -164,9 +154,6 @@ class Matching:
         if count < 0:
             raise MemoryError
         messages, windows = messages[:count], windows[:count]
-        same_node = self._node_of[messages["source"]] == self._node_of[messages["destination"]]
-        early = messages["physical_receive"] < messages["physical_send"]
-        self._backwards += int(np.count_nonzero(same_node & early))
         for window in np.unique(windows):
             chosen = windows == window
             spill.append(int(window), messages if chosen.all() else messages.compress(chosen))

@@ -170,8 +170,7 @@ class RunTrace(Trace):
         """Match on first use; a team when it opens the run, for all its members must take part."""
         if self._matching is None:
             folder = Path(self.path).absolute().parent
-            self._matching = Matching(self._lanes, self.windows(), self._first_cpu, self.node_of, self._team, folder)
-            self.problems += self._matching.problems
+            self._matching = Matching(self._lanes, self.windows(), self._first_cpu, self._team, folder)
         return self._matching
 
     def close(self) -> None:
