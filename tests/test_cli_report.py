@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory_trace import MemoryTrace
 from rich.console import Console
+from synthetic import WORLD, call, write_run
 
 import analyzer
 from analyzer.metrics.messages import SIZE_CLASSES, Messages
@@ -16,7 +17,7 @@ from analyzer.report import findings, units
 from analyzer.report.look import print_look
 from analyzer.report.summary import summarize
 from analyzer.report.tables import MOST_SIZES, size_rows
-from analyzer.trace import Problem, Unmatched
+from analyzer.trace import Communicator, Problem, Unmatched
 
 TIMES = {
     0: "0 s", 7: "7 ns", 999: "999 ns", 1000: "1.00 us", 12_345: "12.3 us", 999_400: "999 us", 999_949: "1.00 ms",
@@ -121,6 +122,31 @@ def test_a_rank_that_is_not_there_for_most_of_the_run():
     trace = MemoryTrace([[("MPI_Barrier", 90, 100, {})]], duration_ns=1000)
     sentence = findings.communication_efficiency(summarize(trace, Team()))
     assert sentence == "the rank spends 10 ns (1.0 %) in MPI, 10 ns of it in MPI_Barrier, and 900 ns elsewhere"
+
+
+def test_clocks_that_disagree_are_one_problem(tmp_path):
+    """Rank 0 sends from 10 on what rank 1 has from 9 on; the run itself does not repeat it."""
+    send = call("MPI_Send", 10, 20, comm=WORLD, peer=1, tag=3)
+    receive = call("MPI_Recv", 2, 9, comm=WORLD, peer=0, tag=3)
+    trace = analyzer.open(write_run(tmp_path, [{"calls": [send]}, {"calls": [receive]}]))
+    assert findings.problems(summarize(trace, Team())) == ["1 message was received before being sent: clocks disagree"]
+
+
+def test_intercommunicators_and_the_collectives_that_are_not_shown():
+    """Each of 10 communicators has one Barrier a member, 10 ns, then 20, ...: the two shortest are not shown."""
+    groups = [Communicator(1, (0, 1, 2)), *(Communicator(k, (0, 1), (2,)) for k in range(2, 11))]
+    starts = [sum(range(10, 10 * k, 10)) for k in range(1, 11)]
+    barriers = [("MPI_Barrier", t, t + 10 * k, {"comm": k - 1}) for k, t in enumerate(starts, 1)]
+    text = look(MemoryTrace([barriers] * 3, communicators=tuple(groups)))
+    lines = [line.split() for line in text.splitlines()]
+    assert ["Barrier", "communicator", "10", "2+1", "300", "ns", "3", "-"] in lines
+    assert ["2", "more", "90", "ns", "6", "-"] in lines
+
+
+def test_unmatched_messages_are_messages():
+    lonely = [Unmatched(0, "MPI_Send", 1, 3, 0, 10, 1, "send")]
+    calls = [[("MPI_Send", 0, 1, {})], [("MPI_Init", 0, 1, {})]]
+    assert "No matched point-to-point messages" in look(MemoryTrace(calls, unmatched=lonely))
 
 
 def test_problems_and_unmatched_are_shown_but_not_all():

@@ -6,6 +6,7 @@ import click
 
 from analyzer.commands.common import Session, common_options, file_argument, is_imported
 from analyzer.metrics.consistency import findings
+from analyzer.report.units import plural
 from analyzer.sources.counts import count_findings
 from analyzer.sources.opening import open_trace
 
@@ -33,7 +34,7 @@ def check(context: click.Context, file: str, as_json: bool, quiet: bool) -> None
             for line in found:
                 session.say(line)
             if not found:
-                session.say(f"{trace.path}: good, {trace.size} ranks")
+                session.say(f"{trace.path}: good, {plural(trace.size, 'rank')}")
     finally:
         trace.close()
     if found:

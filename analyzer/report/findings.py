@@ -142,5 +142,6 @@ def problems(summary: Summary, most: int = 8) -> list[str]:
     found = summary.trace.problems
     lines = [f"rank {p.rank}: {p.text}" if p.rank >= 0 else p.text for p in found[:most]]
     if summary.messages.backwards:
-        lines.insert(0, f"{plural(summary.messages.backwards, 'message')} received before it was sent: clocks disagree")
+        late = f"{plural(summary.messages.backwards, 'message was', 'messages were')} received before being sent"
+        lines.insert(0, f"{late}: clocks disagree")
     return [*lines, f"and {len(found) - most} more; `analyze check` lists all"] if len(found) > most else lines

@@ -88,7 +88,7 @@ def _print_messages(summary: Summary, console: Console) -> None:
     messages = summary.messages
     if not messages.count:
         if summary.trace.size > 1 and summary.profile.count.any():
-            console.print("\nNo point-to-point messages.")
+            console.print(f"\nNo {'matched ' if summary.unmatched else ''}point-to-point messages.")
         return
     mean = units.size(messages.bytes / messages.count)
     title = f"{units.plural(messages.count, 'message')}, {units.size(messages.bytes)}, {mean} on average"

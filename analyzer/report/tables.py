@@ -89,12 +89,24 @@ def collectives_table(summary: Summary) -> Table:
         table.add_row(
             c.procedure.removeprefix("MPI_"),
             _short_name(communicator, summary.trace.size),
-            str(len(communicator.members)),
+            _members(communicator),
             units.time(c.time_ns),
             units.count(c.calls),
             units.size(c.sent) if c.sent else "-",
         )
+    rest = summary.collectives[MOST_COLLECTIVES:]
+    if rest:
+        calls, sent = sum(c.calls for c in rest), sum(c.sent for c in rest)
+        time_ns = sum(c.time_ns for c in rest)
+        more = f"{len(rest)} more", "", "", units.time(time_ns), units.count(calls), units.size(sent) if sent else "-"
+        table.add_row(*more)
     return table
+
+
+def _members(communicator: Communicator) -> str:
+    """How many; of an intercommunicator those of both groups."""
+    groups = [communicator.members, communicator.remote]
+    return "+".join(str(len(group)) for group in groups if group)
 
 
 def _short_name(communicator: Communicator, ranks: int) -> str:
