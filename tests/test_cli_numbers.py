@@ -102,6 +102,17 @@ def test_flushes_and_the_buffer_that_avoids_them(tmp_path, capsys):
     assert "none before the end with TRACELIB_BUFFER=4M" in " ".join(capsys.readouterr().out.split())
 
 
+def test_threads_that_end_flush_without_a_full_buffer(tmp_path, capsys):
+    """Thread 1 flushes when it ends, thread 0 when the trace is closed: no buffer is too small."""
+    calls = [call("MPI_Init", 0, 10), call("MPI_Recv", 20, 30, comm=WORLD, thread=1)]
+    events = [*flush(40, 50, thread=1), *flush(90, 100)]
+    path = write_run(tmp_path, [{"calls": calls, "events": events, "buffer_bytes": 1 << 20}])
+    assert main(["info", str(path)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "2 flushes, 20 ns in all" in out and "all of them when a thread ended" in out
+    assert "TRACELIB_BUFFER" not in out
+
+
 def test_unmatched_messages_are_named(tmp_path, capsys):
     lonely = [call("MPI_Send", 10, 20, comm=WORLD, peer=1, tag=3, sent=5)]
     path = write_run(tmp_path, [{"calls": lonely}, {"calls": [call("MPI_Init", 0, 5)]}])

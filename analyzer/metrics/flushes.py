@@ -16,8 +16,8 @@ class Flushes:
 
     count: np.ndarray
     time_ns: np.ndarray
-    closing: np.ndarray
-    """1 where the last flush is the one that closed the trace: no buffer, however large, avoids it."""
+    during: np.ndarray
+    """The most flushes of one thread, less the one that closed the trace: that one no buffer, however large, avoids."""
 
 
 def flushes(trace: Trace, team: Team) -> Flushes:
@@ -25,6 +25,8 @@ def flushes(trace: Trace, team: Team) -> Flushes:
     sums = np.zeros((3, trace.size), np.int64)
     for rank in team.share(trace.size):
         rows = trace.flushes(rank)
-        closing = len(rows) > 0 and rows["end"].max() == trace.span(rank)[1]
-        sums[:, rank] = len(rows), (rows["end"] - rows["begin"]).sum(), closing
+        # Where the process wrote its last rows when the trace was closed, so did each thread when it ended.
+        closed = len(rows) > 0 and rows["end"].max() == trace.span(rank)[1]
+        during = np.bincount(rows["thread"]).max(initial=0) - int(closed)
+        sums[:, rank] = len(rows), (rows["end"] - rows["begin"]).sum(), during
     return Flushes(*sum(team.allgather(sums)))

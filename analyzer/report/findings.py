@@ -114,19 +114,19 @@ def flushes(summary: Summary) -> str:
     text += f", at most {time(int(lost[worst]))} ({share} of the run) on rank {worst}"
     if summary.trace.flush_mode == "keep":
         return f"{text}; counted as computing, as the trace has it"
-    if (count <= summary.flushes.closing).all():
-        return f"{text}; all of them when the trace was closed"
+    if not summary.flushes.during.any():
+        ended = "a thread ended or " if summary.threads > len(summary.present) else ""
+        return f"{text}; all of them when {ended}the trace was closed"
     buffer = sufficient_buffer_bytes(summary)
     return f"{text}; none before the end with TRACELIB_BUFFER={buffer >> 20}M" if buffer else text
 
 
 def sufficient_buffer_bytes(summary: Summary) -> int:
-    """The buffer that would have held all records of the busiest rank: whole MiB, a power of two; 0: unknown.
+    """The buffer that would have held all records of the busiest thread: whole MiB, a power of two; 0: unknown.
 
-    A rank that flushed n times before the end filled n buffers and part of another.
+    A thread that flushed n times before the end filled n buffers and part of another.
     """
-    during = summary.flushes.count - summary.flushes.closing
-    needed = summary.trace.buffer_bytes * (int(during.max(initial=0)) + 1)
+    needed = summary.trace.buffer_bytes * (int(summary.flushes.during.max(initial=0)) + 1)
     return 1 << max(20, (needed - 1).bit_length()) if needed else 0
 
 
