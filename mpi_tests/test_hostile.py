@@ -1,6 +1,7 @@
 """Programs that a tracer must survive without a trace of itself in what they do."""
 
 import pytest
+from conftest import PROGRAMS
 from result import rank_files
 
 from tracelib.schema import State
@@ -63,3 +64,27 @@ def test_a_limit_on_file_sizes_is_a_full_disk(openmpi, hostile, tmp_path):
         made = 30000 + 4  # Init, Comm_rank, Comm_size, Finalize
         assert len(file.calls) > 0
         assert len(file.calls) + file.attributes["lost_calls"] == made
+
+
+@pytest.mark.parametrize("debian", ["openmpi", "mpich"])
+def test_copies_of_communicators_have_one_id_on_all_members(request, hostile, tmp_path, debian):
+    hostile(request.getfixturevalue(debian), "copies-in-any-order")
+    used = []
+    for file in rank_files(tmp_path / "run.h5"):
+        calls = file.calls[file.names == "MPI_Sendrecv_replace"]
+        used.append([(int(c["tag"]), int(file.tables["communicators"]["id"][c["comm"]])) for c in calls])
+    assert used[0] == used[1]
+    assert len({identity for _, identity in used[0]}) == 2
+
+
+@pytest.mark.parametrize("setting", [{}, {"TRACELIB_DISABLE": "1"}, {"TRACELIB_OUTPUT": "/proc/run.h5"}])
+def test_arrays_of_counts(openmpi, launch, setting):
+    """mpi4py takes our MPI_Alltoallv_c for Open MPI's, which has none: it must work in an untraced process, too."""
+    launch(openmpi, openmpi.python, str(PROGRAMS / "count_arrays.py"), env=setting).check()
+
+
+@pytest.mark.parametrize("output", ["place/", "place/.h5"])
+def test_a_directory_as_output(openmpi, hostile, tmp_path, output):
+    (tmp_path / "place").mkdir()
+    hostile(openmpi, "many-requests", env={"TRACELIB_OUTPUT": output})
+    assert len(rank_files(tmp_path / "place" / "run.h5")) == 2

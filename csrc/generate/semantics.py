@@ -31,12 +31,9 @@ KINDS: dict[str, str] = {
     "improbe": "Improbe",
     "mrecv": "Mrecv",
     "imrecv": "Imrecv",
-    "comm_create": "Comm_create Comm_create_group Comm_split Comm_split_type Cart_sub Intercomm_merge",
-    "comm_dup": "Comm_dup Comm_dup_with_info",
+    "comm_create": "Comm_create Comm_create_group Comm_split Comm_split_type Comm_dup Comm_dup_with_info Intercomm_merge "
+    "Cart_create Cart_sub Graph_create Dist_graph_create Dist_graph_create_adjacent",
     "comm_idup": "Comm_idup Comm_idup_with_info",
-    "cart_create": "Cart_create",
-    "graph_create": "Graph_create",
-    "dist_graph_create": "Dist_graph_create Dist_graph_create_adjacent",
     "intercomm_create": "Intercomm_create",
     "comm_connect": "Comm_accept Comm_connect Comm_spawn Comm_spawn_multiple",
     "comm_free": "Comm_free Comm_disconnect",
@@ -78,8 +75,6 @@ LEFT_OUT = {
     "MPI_Register_datarep_c": "the same",
 }
 """Symbols that are not defined, with the reason."""
-
-CART_SUB_TOPOLOGY = {"Cart_sub": "TOPOLOGY_CART"}
 
 
 def kind_of(procedure: str) -> tuple[str, str]:

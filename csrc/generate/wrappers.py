@@ -188,7 +188,7 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             after = [f"record_{kind}(&f, SHAPE_{shape}, {f.side('send')}, {f.side('recv')}, {root}, {comm}{request});"]
         case "collective_init":
             after = [f"record_collective_init(&f, {comm}, {f.new_handle('request', 'request')});"]
-        case "comm_create" | "comm_dup" | "cart_create" | "graph_create" | "dist_graph_create" | "intercomm_create":
+        case "comm_create" | "intercomm_create":
             after = [_comm_created(f, kind)]
         case "comm_idup":
             after = [
@@ -213,18 +213,12 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
 
 
 def _comm_created(f: Form, kind: str) -> str:
-    topologies = {"cart_create": "CART", "graph_create": "GRAPH", "dist_graph_create": "DIST_GRAPH"}
-    topology = "TOPOLOGY_" + topologies.get(kind, "CART" if f.procedure.name == "MPI_Cart_sub" else "NONE")
-    old = next((n for n in ("comm", "comm_old", "local_comm", "intercomm") if f.has(n)), None)
-    new = f.pick(
-        *(
-            ["newintercomm"]
-            if kind == "intercomm_create"
-            else ["newcomm", "comm_cart", "comm_graph", "comm_dist_graph", "newintracomm"]
-        )
-    )
-    parent = "abi.comm_null" if kind == "intercomm_create" or old is None else f.comm(old)
-    return f"record_comm_created(&f, {parent}, {f.new_handle(new, 'comm')}, {topology}, {str(kind == 'comm_dup').lower()});"
+    if kind == "intercomm_create":
+        new, parent = "newintercomm", "abi.comm_null"
+    else:
+        new = f.pick("newcomm", "comm_cart", "comm_graph", "comm_dist_graph", "newintracomm")
+        parent = f.comm(f.pick("comm", "comm_old", "intercomm"))
+    return f"record_comm_created(&f, {parent}, {f.new_handle(new, 'comm')});"
 
 
 def _timed(f: Form) -> str:

@@ -31,6 +31,9 @@ static const struct abi open_mpi = {
     .err_in_status = 18,
     .err_pending = 19,
     .thread_multiple = 3,
+    .cart = 1,
+    .graph = 2,
+    .dist_graph = 3,
 };
 
 static const struct abi mpich = {
@@ -61,6 +64,9 @@ static const struct abi mpich = {
     .err_in_status = 17,
     .err_pending = 18,
     .thread_multiple = 3,
+    .cart = 2,
+    .graph = 1,
+    .dist_graph = 3,
 };
 
 static const struct abi mpi_abi = {
@@ -92,6 +98,9 @@ static const struct abi mpi_abi = {
     .err_in_status = 19,
     .err_pending = 18,
     .thread_multiple = 4096,
+    .cart = 211,
+    .graph = 212,
+    .dist_graph = 213,
 };
 
 /* Open MPI's predefined handles are addresses of its data. */

@@ -26,6 +26,7 @@ struct abi {
     word status_ignore, statuses_ignore, in_place;
     int any_source, any_tag, proc_null, root;
     int err_in_status, err_pending, thread_multiple;
+    int cart, graph, dist_graph; /* kinds of topology */
 };
 
 enum { MPI_UNDEFINED_VALUE = -32766, STATUS_ROOM = 64 }; /* the same in all; no MPI_Status is larger */

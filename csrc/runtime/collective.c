@@ -32,7 +32,7 @@ static struct move rooted(const struct collective *c, uint64_t (*all)(const stru
 static struct move neighbors(const struct collective *c, enum shape shape)
 {
     int in, out;
-    comms_degrees(c->comm, &in, &out);
+    comms_degrees(c->comm->handle, &in, &out);
     switch (shape) {
     case SHAPE_NEIGHBOR_ALLGATHER:
         return (struct move){data_bytes(c->send), data_bytes(c->recv) * (uint64_t)in};
@@ -179,9 +179,9 @@ void record_collective_init(const struct frame *f, word comm, word request)
                                        .persistent = true});
 }
 
-void record_comm_created(const struct frame *f, word comm, word newcomm, enum topology topology, bool same_topology)
+void record_comm_created(const struct frame *f, word comm, word newcomm)
 {
-    if (f->result == 0) comms_created(newcomm, comm, same_topology ? comms_find(comm)->topology : topology);
+    if (f->result == 0) comms_created(newcomm, comm);
     record_timed(f, comm);
 }
 
@@ -204,7 +204,7 @@ void record_comm_idup(const struct frame *f, word comm, const void *newcomm, boo
                                        .active = true,
                                        .fortran = fortran,
                                        .newcomm = newcomm,
-                                       .parent = comm});
+                                       .new_id = comms_promise(comm)});
 }
 
 void record_comm_free(const struct frame *f, uint32_t index, word comm)

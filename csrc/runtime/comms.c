@@ -172,35 +172,75 @@ static void write_row(struct comm *c, const uint32_t *members, const uint32_t *r
     store_end();
 }
 
-/* A new entry with its members; `known` says whether its id can be derived. Under the lock. */
-static struct comm *add(word handle, const struct comm *parent, enum topology topology, bool known)
+/* Who is in a communicator: ranks in world. */
+struct members {
+    uint32_t *local, *remote; /* NULL: unknown, or an intracommunicator */
+    int size, remote_size;
+};
+
+static struct members members_of(word handle)
+{
+    struct members m = {NULL, NULL, 0, 0};
+    int inter = 0;
+    word group = 0;
+    pmpi.Comm_size(handle, &m.size);
+    pmpi.Comm_test_inter(handle, &inter);
+    pmpi.Comm_group(handle, &group);
+    m.local = world_ranks(&group, (uint32_t)m.size);
+    if (inter) {
+        pmpi.Comm_remote_size(handle, &m.remote_size);
+        pmpi.Comm_remote_group(handle, &group);
+        m.remote = world_ranks(&group, (uint32_t)m.remote_size);
+    }
+    return m;
+}
+
+static void free_members(struct members *m)
+{
+    free(m->local);
+    free(m->remote);
+}
+
+/* The id of the next communicator with these members that is made from `parent`; 0 if it cannot be known. */
+static uint64_t next_id(uint64_t parent, const struct members *m)
+{
+    if (!m->local || (m->remote_size && !m->remote)) return 0;
+    return derive_id(parent, m->local, (uint32_t)m->size, m->remote, (uint32_t)m->remote_size);
+}
+
+/* A new entry. Under the lock. */
+static struct comm *add(word handle, const struct members *m, uint64_t id)
 {
     struct comm *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    int size = 0, rank = 0, inter = 0, remote_size = 0;
-    word group = 0, remote_group = 0;
-    pmpi.Comm_size(handle, &size);
+    int rank = 0;
     pmpi.Comm_rank(handle, &rank);
-    pmpi.Comm_test_inter(handle, &inter);
-    pmpi.Comm_group(handle, &group);
-    uint32_t *members = world_ranks(&group, (uint32_t)size), *remote = NULL;
-    if (inter) {
-        pmpi.Comm_remote_size(handle, &remote_size);
-        pmpi.Comm_remote_group(handle, &remote_group);
-        remote = world_ranks(&remote_group, (uint32_t)remote_size);
-    }
     *c = (struct comm){.handle = handle,
-                       .size = (uint32_t)size,
-                       .remote_size = (uint32_t)remote_size,
+                       .index = (uint32_t)created++,
+                       .size = (uint32_t)m->size,
+                       .remote_size = (uint32_t)m->remote_size,
                        .rank = rank,
-                       .topology = topology};
-    if (known && members && (remote || !inter)) c->id = derive_id(parent->id, members, c->size, remote, c->remote_size);
-    c->index = (uint32_t)created++;
-    write_row(c, members, remote);
-    free(members);
-    free(remote);
+                       .id = id};
+    write_row(c, m->local, m->remote);
     add_slot(c);
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+    return c;
+}
+
+/* The handle may have been freed where we could not see it. Under the lock. */
+static void replace(word handle, const struct members *m, uint64_t id)
+{
+    struct slot *stale = find_slot(handle);
+    if (stale) stale->comm = NULL;
+    add(handle, m, id);
+}
+
+/* First met in use. Under the lock. */
+static struct comm *add_unknown(word handle)
+{
+    struct members m = members_of(handle);
+    struct comm *c = add(handle, &m, 0);
+    free_members(&m);
     return c;
 }
 
@@ -248,21 +288,43 @@ const struct comm *comms_slow_find(word handle)
     if (handle == abi.comm_null || created == 0) return &none;
     pthread_mutex_lock(&lock);
     struct slot *s = find_slot(handle);
-    const struct comm *c = s ? s->comm : add(handle, &none, TOPOLOGY_NONE, false);
+    const struct comm *c = s ? s->comm : add_unknown(handle);
     if (c) *f = (struct found){handle, generation, c};
     pthread_mutex_unlock(&lock);
     return c ? c : &none;
 }
 
-void comms_created(word handle, word parent, enum topology topology)
+void comms_created(word handle, word parent)
 {
     if (handle == abi.comm_null || created == 0) return;
     const struct comm *from = parent == abi.comm_null ? &none : comms_find(parent);
+    struct members m = members_of(handle);
     pthread_mutex_lock(&lock);
-    struct slot *stale = find_slot(handle);
-    if (stale) stale->comm = NULL; /* freed where we could not see it */
-    add(handle, from, topology, parent == abi.comm_null || from->id != 0);
+    replace(handle, &m, parent == abi.comm_null || from->id != 0 ? next_id(from->id, &m) : 0);
     pthread_mutex_unlock(&lock);
+    free_members(&m);
+}
+
+uint64_t comms_promise(word parent)
+{
+    const struct comm *from = comms_find(parent);
+    if (from->id == 0) return 0;
+    struct members m = members_of(parent);
+    pthread_mutex_lock(&lock);
+    uint64_t id = next_id(from->id, &m);
+    pthread_mutex_unlock(&lock);
+    free_members(&m);
+    return id;
+}
+
+void comms_promised(word handle, uint64_t id)
+{
+    if (handle == abi.comm_null || created == 0) return;
+    struct members m = members_of(handle);
+    pthread_mutex_lock(&lock);
+    replace(handle, &m, id);
+    pthread_mutex_unlock(&lock);
+    free_members(&m);
 }
 
 void comms_connected(word handle)
@@ -288,23 +350,20 @@ void comms_freed(word handle, uint32_t index)
     pthread_mutex_unlock(&lock);
 }
 
-void comms_degrees(const struct comm *c, int *in, int *out)
+void comms_degrees(word handle, int *in, int *out)
 {
-    int n = 0, weighted;
+    int kind = MPI_UNDEFINED_VALUE, rank = 0, n = 0, weighted;
     *in = *out = 0;
-    switch (c->topology) {
-    case TOPOLOGY_CART:
-        pmpi.Cartdim_get(c->handle, &n);
+    if (!handle) return; /* of the entry for "no communicator" */
+    pmpi.Topo_test(handle, &kind);
+    if (kind == abi.dist_graph && pmpi.Dist_graph_neighbors_count) {
+        pmpi.Dist_graph_neighbors_count(handle, in, out, &weighted);
+    } else if (kind == abi.cart) {
+        pmpi.Cartdim_get(handle, &n);
         *in = *out = 2 * n;
-        break;
-    case TOPOLOGY_GRAPH:
-        pmpi.Graph_neighbors_count(c->handle, c->rank, &n);
+    } else if (kind == abi.graph) {
+        pmpi.Comm_rank(handle, &rank);
+        pmpi.Graph_neighbors_count(handle, rank, &n);
         *in = *out = n;
-        break;
-    case TOPOLOGY_DIST_GRAPH:
-        if (pmpi.Dist_graph_neighbors_count) pmpi.Dist_graph_neighbors_count(c->handle, in, out, &weighted);
-        break;
-    case TOPOLOGY_NONE:
-        break;
     }
 }

@@ -9,15 +9,12 @@
 #include "abi.h"
 #include "store.h"
 
-enum topology { TOPOLOGY_NONE, TOPOLOGY_CART, TOPOLOGY_GRAPH, TOPOLOGY_DIST_GRAPH };
-
 struct comm {
     word handle;
     uint32_t index; /* row of `communicators` */
     uint32_t size, remote_size;
     int32_t rank;
     uint64_t id;
-    enum topology topology;
 };
 
 enum { COMM_INDEX_NONE = 0, COMM_INDEX_WORLD = 1, COMM_INDEX_SELF = 2 };
@@ -40,7 +37,12 @@ uint32_t comms_index(word handle);
 /* A creating call has returned `handle` on this process (MPI_COMM_NULL: not a member). `parent` is what it was
  * made from; MPI_COMM_NULL where members have no common parent (MPI_Intercomm_create). No message is sent: all
  * members derive the same id from the parent's id, the members, and how often that pair has come before. */
-void comms_created(word handle, word parent, enum topology topology);
+void comms_created(word handle, word parent);
+
+/* MPI_Comm_idup: the id of the copy to come is derived when it is posted, in the same order on all members; in which
+ * order copies are completed is each member's own affair. 0: unknown. */
+uint64_t comms_promise(word parent);
+void comms_promised(word handle, uint64_t id);
 
 /* The same for a communicator whose other side may not be traced (spawn, connect): its id stays unknown. */
 void comms_connected(word handle);
@@ -48,7 +50,7 @@ void comms_connected(word handle);
 /* The communicator of this handle and index was freed; the handle may already stand for another one. */
 void comms_freed(word handle, uint32_t index);
 
-/* Outgoing and incoming neighbours on a communicator with a topology. */
-void comms_degrees(const struct comm *c, int *in, int *out);
+/* Incoming and outgoing neighbours on a communicator with a topology. */
+void comms_degrees(word handle, int *in, int *out);
 
 #endif

@@ -55,8 +55,7 @@ static const struct file_request *complete(const struct frame *f, word handle, c
     struct file_request *row = thread_row(f->t, TABLE_REQUESTS);
     fill_completed(row, f, r, status);
     if (r->kind == REQUEST_COMM)
-        comms_created(r->fortran ? abi_comm_f2c(r->newcomm) : abi_handle(r->newcomm), r->parent,
-                      comms_find(r->parent)->topology);
+        comms_promised(r->fortran ? abi_comm_f2c(r->newcomm) : abi_handle(r->newcomm), r->new_id);
     if (r->owned && !r->persistent) owned_free(r->owned);
     requests_complete(r);
     thread_commit(f->t, TABLE_REQUESTS);

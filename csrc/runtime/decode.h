@@ -113,7 +113,7 @@ void record_icollective(const struct frame *f, enum shape shape, struct data sen
                         word comm, word request);
 void record_collective_init(const struct frame *f, word comm, word request);
 
-void record_comm_created(const struct frame *f, word comm, word newcomm, enum topology topology, bool same_topology);
+void record_comm_created(const struct frame *f, word comm, word newcomm);
 void record_comm_connected(const struct frame *f, word comm, word newcomm);
 void record_comm_idup(const struct frame *f, word comm, const void *newcomm, bool fortran, word request);
 void record_comm_free(const struct frame *f, uint32_t index, word comm);

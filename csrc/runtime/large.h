@@ -7,6 +7,7 @@
 
 #include "comms.h"
 #include "owned.h"
+#include "pmpi.h"
 #include "resolve.h"
 
 enum { LARGE_COUNT_ERROR = 2 }; /* MPI_ERR_COUNT in every MPI */
@@ -28,25 +29,37 @@ static inline void large_write(word pointer, int value)
     if (pointer) *(int64_t *)pointer = value;
 }
 
+/* Lengths of arrays, asked from MPI: the answer is needed in processes that are not traced, too. */
 static inline size_t large_members(word comm)
 {
-    return comms_find(abi_value(comm))->size;
+    int n = 0;
+    pmpi.Comm_size(comm, &n);
+    return (size_t)n;
+}
+static inline bool large_is_inter(word comm)
+{
+    int inter = 0;
+    pmpi.Comm_test_inter(comm, &inter);
+    return inter;
 }
 static inline size_t large_peers(word comm)
 {
-    const struct comm *c = comms_find(abi_value(comm));
-    return c->remote_size ? c->remote_size : c->size;
+    int n = 0;
+    if (!large_is_inter(comm)) return large_members(comm);
+    pmpi.Comm_remote_size(comm, &n);
+    return (size_t)n;
 }
 static inline size_t large_at_root(word comm, word root)
 {
-    const struct comm *c = comms_find(abi_value(comm));
-    bool here = c->remote_size ? abi_peer((int)root) == PEER_ROOT : (int)root == c->rank;
+    int rank = 0;
+    pmpi.Comm_rank(comm, &rank);
+    bool here = (int)root == (large_is_inter(comm) ? abi.root : rank);
     return here ? large_peers(comm) : 0;
 }
 static inline size_t large_neighbors(word comm, bool out)
 {
     int degree[2];
-    comms_degrees(comms_find(abi_value(comm)), &degree[0], &degree[1]);
+    comms_degrees(comm, &degree[0], &degree[1]);
     return (size_t)degree[out];
 }
 

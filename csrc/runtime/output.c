@@ -24,6 +24,7 @@ static int absolute_stem(const char *wanted, char stem[PATH_MAX])
     int n = snprintf(stem, PATH_MAX, "%s%s%s", here, wanted[0] == '/' ? "" : "/", wanted);
     if (n >= PATH_MAX - 32) return ENAMETOOLONG;
     if (n > 3 && strcmp(stem + n - 3, ".h5") == 0) stem[n - 3] = '\0';
+    if (stem[strlen(stem) - 1] == '/') strcat(stem, "run"); /* a directory, or no name but the suffix */
     return 0;
 }
 

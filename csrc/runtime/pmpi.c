@@ -24,6 +24,7 @@ static const struct {
     FUNCTION(Group_free),
     FUNCTION(Type_size),
     OPTIONAL(Type_size_x),
+    FUNCTION(Topo_test),
     FUNCTION(Cartdim_get),
     FUNCTION(Graph_neighbors_count),
     OPTIONAL(Dist_graph_neighbors_count),

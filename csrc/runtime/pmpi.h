@@ -15,6 +15,7 @@ struct pmpi {
     int (*Group_free)(word *group);
     int (*Type_size)(word type, int *size);
     int (*Type_size_x)(word type, int64_t *size);
+    int (*Topo_test)(word comm, int *kind);
     int (*Cartdim_get)(word comm, int *ndims);
     int (*Graph_neighbors_count)(word comm, int rank, int *n);
     int (*Dist_graph_neighbors_count)(word comm, int *in, int *out, int *weighted);

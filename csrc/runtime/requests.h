@@ -27,7 +27,7 @@ struct request {
     bool fortran;        /* of newcomm */
     struct owned *owned; /* converted count arrays; freed at completion */
     const void *newcomm; /* REQUEST_COMM: where MPI_Comm_idup writes the communicator */
-    word parent;         /* and what it was made from */
+    uint64_t new_id;     /* and the id that it will have */
 };
 
 /* Must be called once the thread level is known: with MPI_THREAD_MULTIPLE the table is locked. */

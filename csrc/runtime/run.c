@@ -72,8 +72,9 @@ static uint64_t buffer_bytes(void)
 static void prepare(void)
 {
     const char *disable = getenv("TRACELIB_DISABLE");
+    bool known = abi_detect() && pmpi_resolve(); /* stand-ins for what the MPI lacks need it even untraced */
     if (disable && disable[0] && disable[0] != '0') return;
-    if (!abi_detect() || !pmpi_resolve()) {
+    if (!known) {
         say("no MPI library that can be traced is loaded here; the program runs untraced (tracelib doctor tells more)");
         return;
     }

@@ -31,10 +31,17 @@ static void *map_file(const char *path, uint64_t bytes)
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return MAP_FAILED;
     void *memory = MAP_FAILED;
-    if (posix_fallocate(fd, 0, (off_t)bytes) == 0)
+    int error = posix_fallocate(fd, 0, (off_t)bytes);
+    if (error)
+        errno = error;
+    else
         memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    if (memory == MAP_FAILED) {
+        error = errno;
+        unlink(path);
+        errno = error;
+    }
     close(fd);
-    if (memory == MAP_FAILED) unlink(path);
     return memory;
 }
 

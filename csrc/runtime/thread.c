@@ -180,8 +180,8 @@ static bool join_process(struct thread *t)
 }
 
 /* Has the recorded call been left by longjmp or an exception, out of an error handler of the program? A call that MPI
- * or a callback makes has its frame below. (On a stack of its own it may not: then it is recorded, which harms nobody.)
- */
+ * or a callback makes has its frame below. (On a stack of its own it may not: then it is recorded, which harms nobody.
+ * And what deeper functions call is missed until a call comes from where the abandoned one came from.) */
 static bool was_abandoned(const struct thread *t, void *frame)
 {
     return t->gate == GATE_INSIDE && (uintptr_t)frame >= (uintptr_t)t->inside;

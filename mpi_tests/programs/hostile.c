@@ -112,6 +112,19 @@ static void closed_streams(void)
     MPI_Finalize();
 }
 
+// Members may complete the same two copies in different orders.
+static void copies_in_any_order(void)
+{
+    MPI_Comm copies[2];
+    MPI_Request requests[2];
+    int value = 0, mate = rank ^ 1;
+    for (int i = 0; i < 2; i++) MPI_Comm_idup(MPI_COMM_WORLD, &copies[i], &requests[i]);
+    for (int i = 0; i < 2; i++) MPI_Wait(&requests[rank % 2 ? 1 - i : i], MPI_STATUS_IGNORE);
+    for (int i = 0; i < 2; i++)
+        MPI_Sendrecv_replace(&value, 1, MPI_INT, mate, i, mate, i, copies[i], MPI_STATUS_IGNORE);
+    for (int i = 0; i < 2; i++) MPI_Comm_free(&copies[i]);
+}
+
 static void report(const char *call, int error)
 {
     int class;
@@ -168,6 +181,7 @@ static const struct {
     {"fork-without-handlers", fork_without_handlers, 0},
     {"exit-in-handler", exit_in_handler, 0},
     {"small-file-limit", small_file_limit, 0},
+    {"copies-in-any-order", copies_in_any_order, 0},
     {"refused-calls", refused_calls, 0},
     {"error-handler-that-jumps", error_handler_that_jumps, 0},
     {"thread-that-ends", thread_that_ends, 1},
