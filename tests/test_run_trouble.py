@@ -53,6 +53,19 @@ def test_a_missing_rank_is_a_problem_and_the_rest_is_read(tmp_path):
     assert trace.unmatched()[0].count == 5
 
 
+def test_a_rank_file_of_another_run_of_as_many_ranks(tmp_path):
+    """Ranks 0 and 2 live from 0 to 55 and 57 ns, rank 1 from 60 on."""
+    first, second = two_ranks()
+    late = {"calls": [call("MPI_Init", 70, 80)], "start": 60}
+    trace = open_run(str(write_run(tmp_path, [first, late, second])))
+    assert [rank for rank, text in texts(trace) if "may be of another run" in text] == [1]
+
+
+def test_ranks_that_meet_for_an_instant_are_of_one_run(tmp_path):
+    ranks = [{"calls": [call("MPI_Init", 10, 20)]}, {"calls": [call("MPI_Init", 20, 30)], "start": 20}]
+    assert texts(open_run(str(write_run(tmp_path, ranks)))) == []
+
+
 @pytest.mark.parametrize("damage", ["empty", "cut", "foreign", "other", "columns"])
 def test_a_damaged_rank_is_a_problem_and_the_rest_is_read(tmp_path, damage):
     run = write_run(tmp_path, two_ranks())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
+import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.sources.rankfile import RankFile, foreign, open_rank, unreadable
@@ -113,3 +115,21 @@ def _gather(path: str, size: int, paths: list[Path]) -> Findings:
     if first is not None and not files:
         raise TracelibError(f"{path}: no rank can be read; {first}", first.hint)
     return Findings(path, size, files, problems)
+
+
+def strangers(spans: Mapping[int, tuple[int, int]], node_of: np.ndarray) -> list[Problem]:
+    """Ranks that did not live when most others of their node did: no two processes of a run miss each other.
+
+    `spans`: first and last time (ns) of each rank that could be read; `node_of`: node of every rank.
+    """
+    ranks = np.array(list(spans), np.int64)
+    begin, end = np.array(list(spans.values()), np.int64).reshape(-1, 2).T
+    found = []
+    for node in np.unique(node_of[ranks]):
+        here = node_of[ranks] == node
+        before = np.searchsorted(np.sort(end[here]), begin[here], "left")
+        after = here.sum() - np.searchsorted(np.sort(begin[here]), end[here], "right")
+        apart = 2 * (before + after) >= here.sum()
+        text = "did not run at the same time as the other ranks: its file may be of another run"
+        found += [Problem(rank, text) for rank in ranks[here][apart].tolist()]
+    return found

@@ -13,7 +13,7 @@ from analyzer.parallel import Team
 from analyzer.sources import lane as lanes_of
 from analyzer.sources.clock import ClockSource, fit_clocks
 from analyzer.sources.communicators import merge_communicators
-from analyzer.sources.findings import Findings, find_ranks
+from analyzer.sources.findings import Findings, find_ranks, strangers
 from analyzer.sources.index import thread_tables
 from analyzer.sources.lane import Lane, RankTables, merge_procedures
 from analyzer.sources.matching import Matching
@@ -53,6 +53,7 @@ class RunTrace(Trace):
         self._matching: Matching | None = None
         self._place()
         self._open()
+        self.problems += strangers({rank: self.span(rank) for rank in self._lanes}, self.node_of)
         self.missing = tuple(rank for rank in range(self.size) if rank not in self._lanes)
         self.duration_ns = max((self.span(rank)[1] for rank in range(self.size)), default=0)
         if team.size > 1:
