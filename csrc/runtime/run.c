@@ -25,7 +25,7 @@ enum { DEFAULT_BUFFER = 1 << 20, LEAST_BUFFER = 4096 };
 
 static struct {
     pid_t pid; /* whose memory this is: a child made without fork() runs no handler of ours */
-    bool prepared, usable, started, closed;
+    bool usable, started, closed;
     int rank, size, thread_level, store_error;
     uint64_t start_ticks, buffer_bytes;
     int64_t start_realtime_ns;

@@ -1,0 +1,59 @@
+"""docs/format.md, the contract of the files, names all that the schema defines, and nothing else."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from csrc.generate.template import HALF_FANOUT
+from tracelib import schema
+
+TEXT = (Path(__file__).resolve().parent.parent / "docs" / "format.md").read_text()
+
+
+def section(table: str) -> str:
+    """What the page says about a table of a rank file."""
+    return re.search(rf"\*\*`{table}`\*\*(.*?)(?=\n\*\*`|\n## )", TEXT, re.DOTALL)[1]
+
+
+@pytest.mark.parametrize("table", [t for t in schema.TABLES if schema.TABLES[t].names])
+def test_columns(table):
+    named = set(re.findall(r"`(\w+)`", section(table)))
+    columns = set(schema.TABLES[table].names)
+    assert columns <= named
+    elsewhere = {*schema.TABLES, "procedures", *schema.CALL.names, "MPI_Send", "MPI_Send_c"}
+    assert named - columns <= elsewhere
+
+
+@pytest.mark.parametrize(("table", "size_bytes"), [("calls", 48), ("requests", 40), ("polls", 32)])
+def test_sizes_of_rows(table, size_bytes):
+    assert schema.TABLES[table].itemsize == size_bytes
+    assert f"({size_bytes} bytes)" in section(table)
+
+
+def test_attributes():
+    rows = re.search(r"### Attributes\n(.*?)### Tables", TEXT, re.DOTALL)[1]
+    named = set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (.*?) \|", rows, re.MULTILINE))))
+    assert named == {"schema_version", *schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES}
+
+
+def test_numbers_of_completions():
+    numbers = [int(n) for n in re.findall(r"(?:\| |, )(\d+) (?=send|receive|collective|another)", section("requests"))]
+    assert numbers == [w.value for w in schema.What]
+
+
+def test_numbers_of_peers_and_states():
+    for peer in schema.Peer:
+        assert f"{peer.value} " in section("calls")
+    states = re.search(r"\| `state` \| (.*?) \|", TEXT)[1]
+    assert [int(n) for n in re.findall(r"\d+", states)] == [s.value for s in schema.State]
+
+
+def test_flush_event_and_version():
+    assert f"Type {schema.FLUSH_TYPE}" in section("events")
+    assert f"`schema_version` ({schema.VERSION})" in TEXT
+
+
+def test_how_much_a_rank_can_record():
+    most = (2 * HALF_FANOUT) ** 2 * schema.CHUNK_ROWS["calls"]
+    assert f"{most / 1e9:.2f} thousand million calls (512 x 512 chunks of {schema.CHUNK_ROWS['calls']} rows)" in TEXT
