@@ -1,5 +1,7 @@
 """Message sizes, the communication matrix and collectives by hand."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from memory_trace import MemoryTrace
@@ -44,6 +46,21 @@ def test_many_ranks_share_a_block():
 def test_no_messages():
     m = messages(MemoryTrace([[]]), ONE)
     assert (m.count, m.bytes, m.matrix_count.tolist()) == (0, 0, [[0]])
+
+
+def test_thousands_of_communicators_take_the_memory_of_what_is_called():
+    """A table of 20000 communicators x 500 procedures would be 80 MB a column."""
+    n = 20_000
+    calls = [("MPI_Barrier", 10 * k, 10 * k + 5, {"comm": k}) for k in range(n)]
+    groups = tuple(Communicator(k + 1, (0,)) for k in range(n))
+    trace = MemoryTrace([calls], communicators=groups)
+    trace.procedures = (*trace.procedures, *(f"MPI_X{k}" for k in range(500)))
+    tracemalloc.start()
+    found = collectives(trace, ONE)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == [Collective(k, "MPI_Barrier", 1, 5, 0, 0) for k in range(n)]
+    assert peak < 40 << 20
 
 
 def test_collectives_by_communicator():

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.metrics.profile import by_index
 from analyzer.parallel import Team
 from analyzer.paraver import COLLECTIVES, base_name
 from analyzer.trace import Trace
+
+_COLUMNS = ("count", "inside", "sent", "received")
 
 
 @dataclass(frozen=True)
@@ -25,20 +26,29 @@ class Collective:
 
 
 def collectives(trace: Trace, team: Team) -> list[Collective]:
-    """The collectives of each communicator, the most expensive first."""
+    """The collectives of each communicator, the most expensive first.
+
+    Memory is that of the pairs of communicator and procedure that occur: some programs make thousands of the former.
+    """
     n_calls = len(trace.procedures)
     wanted = np.array([base_name(p) in COLLECTIVES for p in trace.procedures], bool)
-    n_keys = len(trace.communicators) * n_calls
-    sums = np.zeros((4, n_keys), np.int64)
+    table = np.zeros((1 + len(_COLUMNS), 0), np.int64)
     for rank in team.share(trace.size):
         for calls in trace.calls(rank):
             rows = calls[wanted[calls["call"]] & (calls["comm"] >= 0)]
-            key = rows["comm"] * n_calls + rows["call"]
-            for line, column in zip(sums, ("count", "inside", "sent", "received"), strict=True):
-                line += by_index(key, rows[column], n_keys)
-    sums = sum(team.allgather(sums))
-    found = [
-        Collective(int(k) // n_calls, trace.procedures[k % n_calls], *sums[:, k].tolist())
-        for k in np.flatnonzero(sums[0])
-    ]
+            key = rows["comm"].astype(np.int64) * n_calls + rows["call"]
+            table = _summed(table, np.array([key, *(rows[column] for column in _COLUMNS)], np.int64))
+    table = _summed(*team.allgather(table))
+    found = [Collective(key // n_calls, trace.procedures[key % n_calls], *sums) for key, *sums in table.T.tolist()]
     return sorted(found, key=lambda c: (-c.time_ns, c.comm, c.procedure))
+
+
+def _summed(*tables: np.ndarray) -> np.ndarray:
+    """Tables with a row of keys and rows to add up, as one table with each key once."""
+    rows = np.concatenate(tables, axis=1)
+    keys, place = np.unique(rows[0], return_inverse=True)
+    sums = np.zeros((len(rows), len(keys)), np.int64)
+    sums[0] = keys
+    for total, row in zip(sums[1:], rows[1:], strict=True):
+        np.add.at(total, place, row)
+    return sums
