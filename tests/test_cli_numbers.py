@@ -151,6 +151,12 @@ def test_a_rank_that_cannot_be_read_is_no_idle_rank(tmp_path, capsys):
     assert "2 of 3" in capsys.readouterr().out
 
 
+def test_an_intercommunicator_has_the_ranks_of_both_groups(tmp_path, capsys):
+    ranks = [{"calls": [call("MPI_Barrier", 10, 20, comm=FIRST)]}] * 3
+    (barrier,) = info(write_run(tmp_path, ranks, [([0, 2], [1])]), capsys)["collectives"]
+    assert (barrier["size"], barrier["count"]) == (3, 3)
+
+
 def test_check_of_a_good_run(run, capsys):
     assert main(["check", str(run)]) == 0
     assert capsys.readouterr().out == f"{run}: good, 2 ranks\n"

@@ -41,7 +41,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "collectives": [
             {
                 "communicator": names[c.comm],
-                "size": len(trace.communicators[c.comm].members),
+                "size": len(trace.communicators[c.comm].members) + len(trace.communicators[c.comm].remote),
                 "call": c.procedure,
                 "count": c.calls,
                 "time_s": c.time_ns / 1e9,

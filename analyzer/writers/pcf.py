@@ -71,7 +71,7 @@ def _event_type(event_type: int, label: str, values: dict[int, str]) -> Iterator
 
 
 def write_pcf(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write the .pcf of a trace: all states, our own event types, the MPI calls that it makes, and its own labels.
+    """Write the .pcf of a trace: all states, our own event types, the MPI procedures it knows, and its own labels.
 
     A type that the trace labels itself keeps those labels. Raises TracelibError where the file cannot be written.
     """
