@@ -31,8 +31,8 @@ KINDS: dict[str, str] = {
     "improbe": "Improbe",
     "mrecv": "Mrecv",
     "imrecv": "Imrecv",
-    "comm_create": "Comm_create Comm_create_group Comm_split Comm_split_type Comm_dup Comm_dup_with_info Intercomm_merge "
-    "Cart_create Cart_sub Graph_create Dist_graph_create Dist_graph_create_adjacent",
+    "comm_create": "Comm_create Comm_create_group Comm_split Comm_split_type Comm_dup Comm_dup_with_info "
+    "Intercomm_merge Cart_create Cart_sub Graph_create Dist_graph_create Dist_graph_create_adjacent",
     "comm_idup": "Comm_idup Comm_idup_with_info",
     "intercomm_create": "Intercomm_create",
     "comm_connect": "Comm_accept Comm_connect Comm_spawn Comm_spawn_multiple",

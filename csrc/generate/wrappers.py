@@ -120,7 +120,8 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             after = [f"record_recv(&f, {comm}, {own_status()});"]
         case "sendrecv":
             after = [
-                f"record_sendrecv(&f, {_send_data(f)}, {f.integer('dest')}, {f.integer('sendtag')}, {comm}, {own_status()});"
+                f"record_sendrecv(&f, {_send_data(f)}, {f.integer('dest')}, {f.integer('sendtag')}, {comm}, "
+                f"{own_status()});"
             ]
         case "isend" | "irecv" | "send_init" | "recv_init":
             record = "record_post" if kind[0] == "i" else "record_persistent"
@@ -132,8 +133,9 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             ]
         case "isendrecv":
             after = [
-                f"record_isendrecv(&f, {_send_data(f)}, {f.integer('dest')}, {f.integer('sendtag')}, {_receive_data(f)}, "
-                f"{f.integer('source')}, {f.integer('recvtag')}, {comm}, {f.new_handle('request', 'request')});"
+                f"record_isendrecv(&f, {_send_data(f)}, {f.integer('dest')}, {f.integer('sendtag')}, "
+                f"{_receive_data(f)}, {f.integer('source')}, {f.integer('recvtag')}, {comm}, "
+                f"{f.new_handle('request', 'request')});"
             ]
         case "start" | "startall":
             array = "request" if kind == "start" else "array_of_requests"
@@ -192,7 +194,8 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             after = [_comm_created(f, kind)]
         case "comm_idup":
             after = [
-                f"record_comm_idup(&f, {comm}, (void *)newcomm, {str(f.fortran).lower()}, {f.new_handle('request', 'request')});"
+                f"record_comm_idup(&f, {comm}, (void *)newcomm, {str(f.fortran).lower()}, "
+                f"{f.new_handle('request', 'request')});"
             ]
         case "comm_connect":
             after = [f"record_comm_connected(&f, {comm}, {f.new_handle(f.pick('newcomm', 'intercomm'), 'comm')});"]

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "ids.h"
 #include "pmpi.h"
 #include "run.h"
 
@@ -26,32 +27,13 @@ static struct {
     size_t room, used;
 } map;
 
-/* How often (parent, members) has come: the part of an id that tells repetitions apart. */
-struct repetition {
-    uint64_t key;
-    uint32_t count;
-};
-static struct {
-    struct repetition *entries;
-    size_t room, used;
-} repetitions;
-
 static word world_group;
 static uint64_t created;        /* rows of `communicators` */
 static uint64_t generation = 1; /* changes whenever a handle gets or loses its meaning */
 
-static uint64_t mix(uint64_t h)
-{
-    h ^= h >> 33;
-    h *= UINT64_C(0xff51afd7ed558ccd);
-    h ^= h >> 33;
-    h *= UINT64_C(0xc4ceb9fe1a85ec53);
-    return h ^ h >> 33;
-}
-
 static size_t place(word handle, size_t room)
 {
-    return (size_t)mix((uint64_t)handle) & (room - 1);
+    return (size_t)ids_mix((uint64_t)handle) & (room - 1);
 }
 
 static struct slot *find_slot(word handle)
@@ -107,51 +89,6 @@ static uint32_t *world_ranks(word *group, uint32_t size)
     return members;
 }
 
-static uint64_t hash_members(uint64_t h, const uint32_t *members, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) h = mix(h ^ members[i]) + i;
-    return mix(h ^ n);
-}
-
-static uint32_t count_repetition(uint64_t key)
-{
-    if (2 * (repetitions.used + 1) > repetitions.room) {
-        size_t room = repetitions.room ? repetitions.room * 2 : 64;
-        struct repetition *entries = calloc(room, sizeof *entries);
-        if (!entries) return 0;
-        for (size_t i = 0; i < repetitions.room; i++) {
-            if (!repetitions.entries[i].count) continue;
-            size_t j = repetitions.entries[i].key & (room - 1);
-            while (entries[j].count) j = (j + 1) & (room - 1);
-            entries[j] = repetitions.entries[i];
-        }
-        free(repetitions.entries);
-        repetitions.entries = entries;
-        repetitions.room = room;
-    }
-    size_t i = key & (repetitions.room - 1);
-    while (repetitions.entries[i].count && repetitions.entries[i].key != key) i = (i + 1) & (repetitions.room - 1);
-    struct repetition *r = &repetitions.entries[i];
-    if (!r->count) repetitions.used++;
-    r->key = key;
-    return ++r->count;
-}
-
-/* Both sides of an intercommunicator must get the same id: the side whose first member is lower counts first. */
-static uint64_t derive_id(uint64_t parent, const uint32_t *members, uint32_t size, const uint32_t *remote,
-                          uint32_t remote_size)
-{
-    uint64_t a = hash_members(1, members, size), b = remote_size ? hash_members(1, remote, remote_size) : 0;
-    if (remote_size && remote[0] < members[0]) {
-        uint64_t swap = a;
-        a = b;
-        b = swap;
-    }
-    uint64_t key = mix(mix(parent) + mix(a) * 3 + mix(b) * 5);
-    uint64_t id = mix(key + count_repetition(key));
-    return id > UINT32_MAX ? id : id + (UINT64_C(1) << 32); /* small ids are world and self */
-}
-
 static void append_row(struct store *store, const struct comm *c, const uint32_t *members, const uint32_t *remote)
 {
     struct file_communicator row = {
@@ -205,7 +142,7 @@ static void free_members(struct members *m)
 static uint64_t next_id(uint64_t parent, const struct members *m)
 {
     if (!m->local || (m->remote_size && !m->remote)) return 0;
-    return derive_id(parent, m->local, (uint32_t)m->size, m->remote, (uint32_t)m->remote_size);
+    return ids_derive(parent, m->local, (uint32_t)m->size, m->remote, (uint32_t)m->remote_size);
 }
 
 /* A new entry. Under the lock. */
