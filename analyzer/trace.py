@@ -118,6 +118,11 @@ class Communicator:
     remote: tuple[int, ...] = ()
     name: str = ""
 
+    @property
+    def label(self) -> str:
+        """Its name, else "communicator 3"."""
+        return self.name or f"communicator {self.id}"
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -125,6 +130,11 @@ class Problem:
 
     rank: int  # -1: the whole trace
     text: str
+
+    @property
+    def line(self) -> str:
+        """ "rank 1: was killed"."""
+        return f"rank {self.rank}: {self.text}" if self.rank >= 0 else self.text
 
 
 @dataclass(frozen=True)

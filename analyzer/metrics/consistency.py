@@ -9,16 +9,15 @@ import numpy as np
 
 from analyzer.parallel import Team
 from analyzer.paraver import COLLECTIVES, base_name
-from analyzer.trace import Communicator, Trace
+from analyzer.trace import Trace
 
 
 def findings(trace: Trace, team: Team) -> list[str]:
     """Everything that is wrong with a trace, a line each; empty: nothing. Collective over the team."""
     parts = team.allgather(list(_of_ranks(trace, team.share(trace.size))))
     backwards = team.allgather(list(_backwards(trace, team)))
-    problems = [f"rank {p.rank}: {p.text}" if p.rank >= 0 else p.text for p in trace.problems]
     return [
-        *problems,
+        *(problem.line for problem in trace.problems),
         *(line for part in parts for line in part),
         *_collectives(trace, team),
         *(line for part in backwards for line in part),
@@ -53,8 +52,7 @@ def _collectives(trace: Trace, team: Team) -> Iterator[str]:
         made = {rank: int(counts[rank][index]) for rank in (*communicator.members, *communicator.remote)}
         low, high = min(made, key=lambda r: made[r], default=0), max(made, key=lambda r: made[r], default=0)
         if made and made[low] != made[high]:
-            name = communicator.name or f"communicator {communicator.id}"
-            yield f"{name}: rank {low} made {made[low]} collective calls, rank {high} {made[high]}"
+            yield f"{communicator.label}: rank {low} made {made[low]} collective calls, rank {high} {made[high]}"
 
 
 def _collective_counts(trace: Trace, rank: int, wanted: np.ndarray) -> np.ndarray:
@@ -86,5 +84,4 @@ def _unmatched(trace: Trace) -> Iterator[str]:
 def _name(trace: Trace, index: int) -> str:
     if not 0 <= index < len(trace.communicators):
         return "unknown communicator"
-    communicator: Communicator = trace.communicators[index]
-    return communicator.name or f"communicator {communicator.id}"
+    return trace.communicators[index].label

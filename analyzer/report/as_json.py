@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from analyzer.metrics.collectives import Collective
 from analyzer.metrics.efficiency import Efficiency
 from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
@@ -17,7 +18,6 @@ from analyzer.trace import Communicator
 def summary_json(summary: Summary) -> dict[str, Any]:
     """What `analyze info --json` prints."""
     trace, bursts = summary.trace, summary.bursts
-    names = [communicator_name(c) for c in trace.communicators]
     present = summary.present
     useful, inside = summary.useful.by_rank()[present], summary.profile.mpi_ns()[present]
     return {
@@ -38,18 +38,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
             "percentiles_s": {str(p): ns / 1e9 for p, ns in bursts.percentiles_ns.items()},
         },
         "calls": _calls(summary.profile, present),
-        "collectives": [
-            {
-                "communicator": names[c.comm],
-                "size": len(trace.communicators[c.comm].members) + len(trace.communicators[c.comm].remote),
-                "call": c.procedure,
-                "count": c.calls,
-                "time_s": c.time_ns / 1e9,
-                "sent_bytes": c.sent,
-                "received_bytes": c.received,
-            }
-            for c in summary.collectives
-        ],
+        "collectives": [_collective(c, trace.communicators[c.comm]) for c in summary.collectives],
         "messages": _messages(summary.messages),
         "matrix": {
             "ranks_a_block": summary.messages.ranks_a_block,
@@ -74,11 +63,6 @@ def efficiency_json(efficiency: Efficiency) -> dict[str, float | None]:
         "communication_efficiency": efficiency.communication_efficiency,
         "runtime_s": efficiency.runtime_ns / 1e9,
     }
-
-
-def communicator_name(communicator: Communicator) -> str:
-    """Its name, else "communicator 3"."""
-    return communicator.name or f"communicator {communicator.id}"
 
 
 def _spread(ns: np.ndarray) -> dict[str, float]:
@@ -107,6 +91,18 @@ def _calls(profile: Profile, present: np.ndarray) -> dict[str, dict[str, Any]]:
 
 def _plain_spread(values: np.ndarray) -> dict[str, float]:
     return {"mean": float(values.mean()), "max": int(values.max()), "min": int(values.min())}
+
+
+def _collective(collective: Collective, communicator: Communicator) -> dict[str, Any]:
+    return {
+        "communicator": communicator.label,
+        "size": len(communicator.members) + len(communicator.remote),
+        "call": collective.procedure,
+        "count": collective.calls,
+        "time_s": collective.time_ns / 1e9,
+        "sent_bytes": collective.sent,
+        "received_bytes": collective.received,
+    }
 
 
 def _messages(messages: Messages) -> dict[str, Any]:

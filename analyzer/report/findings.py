@@ -140,7 +140,7 @@ def unmatched(summary: Summary, most: int = 8) -> list[str]:
 def problems(summary: Summary, most: int = 8) -> list[str]:
     """What the source found wrong, one line each."""
     found = summary.trace.problems
-    lines = [f"rank {p.rank}: {p.text}" if p.rank >= 0 else p.text for p in found[:most]]
+    lines = [problem.line for problem in found[:most]]
     if summary.messages.backwards:
         late = f"{plural(summary.messages.backwards, 'message was', 'messages were')} received before being sent"
         lines.insert(0, f"{late}: clocks disagree")

@@ -112,7 +112,7 @@ def _members(communicator: Communicator) -> str:
 def _short_name(communicator: Communicator, ranks: int) -> str:
     if communicator.id == 1 and len(communicator.members) == ranks:
         return "world"
-    return communicator.name.removeprefix("MPI_") or f"communicator {communicator.id}"
+    return communicator.label.removeprefix("MPI_")
 
 
 def size_rows(messages: Messages) -> list[tuple[str, int, int]]:
