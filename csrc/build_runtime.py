@@ -61,7 +61,17 @@ def build(output: Path, generated: Path = GENERATED, extra: list[str] | None = N
     flags += shlex.split(os.environ.get("CFLAGS", "")) + (extra or [])
     includes = [f"-I{RUNTIME}", f"-I{generated}"]
     output.parent.mkdir(parents=True, exist_ok=True)
-    command = [*compiler, *flags, *includes, "-o", str(output), *map(str, sources), "-ldl", "-lpthread"]
+    command = [
+        *compiler,
+        *flags,
+        *includes,
+        "-o",
+        str(output),
+        *map(str, sources),
+        "-Wl,-z,nodelete",
+        "-ldl",
+        "-lpthread",
+    ]
     subprocess.run(command, check=True)
 
 

@@ -101,15 +101,16 @@ DIRECT = {"blocks": BLOCK, "clock": CLOCK, "communicators": COMMUNICATOR, "membe
 TABLES = BUFFERED | DIRECT
 
 CHUNK_ROWS = {
-    "calls": 4096,
-    "requests": 4096,
-    "polls": 1024,
-    "events": 1024,
-    "blocks": 256,
-    "clock": 256,
-    "communicators": 64,
-    "members": 1024,
+    "calls": 2048,
+    "requests": 2048,
+    "polls": 512,
+    "events": 256,
+    "blocks": 64,
+    "clock": 64,
+    "communicators": 32,
+    "members": 512,
 }
+"""Small, so that a short run on many ranks stays small; the last chunk of a table is mostly a hole."""
 
 
 class Peer(IntEnum):

@@ -16,7 +16,7 @@ import h5py
 import numpy as np
 from h5py import h5d, h5f, h5p, h5s, h5t
 
-HALF_FANOUT = 256  # K: entries per B-tree node is 2K, so a table holds (2K)^2 chunks
+HALF_FANOUT = 192  # K: entries per B-tree node is 2K, so a table holds (2K)^2 chunks
 _ENTRY_BYTES = 32  # key (chunk bytes, filter mask, row, element offset) and child address
 _KEY_BYTES = 24
 NODE_BYTES = 24 + 2 * HALF_FANOUT * _ENTRY_BYTES + _KEY_BYTES

@@ -254,7 +254,7 @@ void run_finalizing(void)
     asked = true;
     struct totals totals = threads_totals();
     uint64_t waiting = totals.waiting_bytes + sizeof(struct file_call);
-    struct share_of_rank mine = {totals.calls + 1, totals.lost_calls, run.store.fd < 0 ? 0 : run.store.end + waiting};
+    struct share_of_rank mine = {totals.calls + 1, totals.lost_calls, store_bytes(&run.store) + waiting};
     struct share_of_rank *all = run.rank == 0 ? calloc((size_t)run.size, sizeof mine) : NULL;
     if (run.rank == 0 && !all) return;
     pmpi.Gather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, 0, abi.world);

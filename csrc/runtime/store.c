@@ -43,8 +43,7 @@ struct key {
 };
 struct entry {
     struct key key;
-    uint64_t child;
-    struct key bound; /* the next entry's key: where this child ends */
+    uint64_t child; /* ends where the next entry's key begins */
 };
 struct node_header {
     char signature[4];
@@ -143,11 +142,12 @@ static int extend(struct store *s, uint64_t bytes, uint64_t *at)
     return store_put_integer(s, AT_END_OF_FILE, s->end);
 }
 
-/* Append an entry to a node: the entry itself first, then the count that makes it exist. */
-static int add_entry(struct store *s, uint64_t node_at, uint32_t used, struct entry entry)
+/* Append n entries to a node: first they, with the key that ends the last one, then the count that makes them exist. */
+static int add_entries(struct store *s, uint64_t node_at, uint32_t used, const struct entry *entries, uint32_t n)
 {
-    int error = write_at(s->fd, &entry, sizeof entry, node_at + NODE_HEADER + (uint64_t)used * ENTRY_BYTES);
-    uint16_t count = (uint16_t)(used + 1);
+    int error =
+        write_at(s->fd, entries, n * sizeof *entries + KEY_BYTES, node_at + NODE_HEADER + (uint64_t)used * ENTRY_BYTES);
+    uint16_t count = (uint16_t)(used + n);
     return error ? error : write_at(s->fd, &count, sizeof count, node_at + AT_USED);
 }
 
@@ -165,28 +165,42 @@ static int add_leaf(struct store *s, struct table_state *t)
     return 0;
 }
 
-/* A new chunk at the end of the table whose first rows are `rows`. */
-static int add_chunk(struct store *s, enum table which, const void *rows, uint64_t n)
+/* The newest leaf is new: make it known to the root. */
+static int add_leaf_to_root(struct store *s, enum table which)
+{
+    struct table_state *t = &s->table[which];
+    const struct table_layout *layout = &table_layout[which];
+    uint32_t chunk_bytes = layout->chunk_rows * layout->row_bytes;
+    uint64_t bound = t->rows + (uint64_t)NODE_ENTRIES * layout->chunk_rows;
+    struct entry entries[] = {{{chunk_bytes, 0, t->rows, 0}, t->leaf_at}, {{chunk_bytes, 0, bound, 0}, 0}};
+    int error = add_entries(s, layout->root_at, t->root_used, entries, 1);
+    if (!error) t->root_used++;
+    return error;
+}
+
+/* New chunks at the end of the table for the first of n rows, side by side: as many as the leaf has entries for.
+ * Sets `taken` to the rows they hold. */
+static int add_chunks(struct store *s, enum table which, const void *rows, uint64_t n, uint64_t *taken)
 {
     struct table_state *t = &s->table[which];
     const struct table_layout *layout = &table_layout[which];
     uint32_t chunk_bytes = layout->chunk_rows * layout->row_bytes;
     bool new_leaf = t->leaf_at == 0 || t->leaf_used == NODE_ENTRIES;
     if (new_leaf && t->root_used == NODE_ENTRIES) return EFBIG;
-    uint64_t at;
     int error = new_leaf ? add_leaf(s, t) : 0;
-    if (!error) error = extend(s, chunk_bytes, &at);
-    if (!error) error = write_at(s->fd, rows, n * layout->row_bytes, at);
-    struct key key = {chunk_bytes, 0, t->rows, 0}, bound = {chunk_bytes, 0, t->rows + layout->chunk_rows, 0};
-    if (!error) error = add_entry(s, t->leaf_at, t->leaf_used, (struct entry){key, at, bound});
+    uint64_t chunks = (n + layout->chunk_rows - 1) / layout->chunk_rows, at = 0;
+    if (chunks > NODE_ENTRIES - t->leaf_used) chunks = NODE_ENTRIES - t->leaf_used;
+    *taken = chunks * layout->chunk_rows < n ? chunks * layout->chunk_rows : n;
+    struct entry entries[NODE_ENTRIES + 1];
+    if (!error) error = extend(s, chunks * chunk_bytes, &at);
+    for (uint64_t i = 0; i <= chunks; i++)
+        entries[i] = (struct entry){{chunk_bytes, 0, t->rows + i * layout->chunk_rows, 0}, at + i * chunk_bytes};
+    if (!error) error = write_at(s->fd, rows, *taken * layout->row_bytes, at);
+    if (!error) error = add_entries(s, t->leaf_at, t->leaf_used, entries, (uint32_t)chunks);
     if (error) return error;
-    t->leaf_used++;
-    t->chunk_at = at;
-    if (!new_leaf) return 0;
-    bound.row = t->rows + (uint64_t)NODE_ENTRIES * layout->chunk_rows;
-    error = add_entry(s, layout->root_at, t->root_used, (struct entry){key, t->leaf_at, bound});
-    if (!error) t->root_used++;
-    return error;
+    t->leaf_used += (uint32_t)chunks;
+    t->chunk_at = at + (chunks - 1) * chunk_bytes;
+    return new_leaf ? add_leaf_to_root(s, which) : 0;
 }
 
 int store_append(struct store *s, enum table which, const void *rows, uint64_t n)
@@ -194,15 +208,21 @@ int store_append(struct store *s, enum table which, const void *rows, uint64_t n
     struct table_state *t = &s->table[which];
     const struct table_layout *layout = &table_layout[which];
     while (n) {
-        uint64_t filled = t->rows % layout->chunk_rows;
-        uint64_t fits = layout->chunk_rows - filled < n ? layout->chunk_rows - filled : n;
-        int error = filled ? write_at(s->fd, rows, fits * layout->row_bytes, t->chunk_at + filled * layout->row_bytes)
-                           : add_chunk(s, which, rows, fits);
-        if (!error) error = store_put_integer(s, layout->length_at, t->rows + fits);
+        uint64_t filled = t->rows % layout->chunk_rows, taken = layout->chunk_rows - filled;
+        if (taken > n) taken = n;
+        int error = filled ? write_at(s->fd, rows, taken * layout->row_bytes, t->chunk_at + filled * layout->row_bytes)
+                           : add_chunks(s, which, rows, n, &taken);
+        if (!error) error = store_put_integer(s, layout->length_at, t->rows + taken);
         if (error) return error;
-        t->rows += fits;
-        rows = (const char *)rows + fits * layout->row_bytes;
-        n -= fits;
+        t->rows += taken;
+        rows = (const char *)rows + taken * layout->row_bytes;
+        n -= taken;
     }
     return 0;
+}
+
+uint64_t store_bytes(const struct store *s)
+{
+    struct stat status;
+    return s->fd >= 0 && fstat(s->fd, &status) == 0 ? (uint64_t)status.st_blocks * 512 : 0;
 }

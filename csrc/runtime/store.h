@@ -39,8 +39,11 @@ int store_create(struct store *s, const char *path);
  * is opened again at `path`. 0 or errno: nothing may be written. */
 int store_check(struct store *s, const char *path);
 
-/* Append n rows to a table. 0, or errno: then the file holds the rows of the chunks completed before. */
+/* Append n rows to a table. 0, or errno: then the rows that did not fit the last chunk are not in the file. */
 int store_append(struct store *s, enum table which, const void *rows, uint64_t n);
+
+/* What the file takes on the disk: holes do not count. 0 without a file. */
+uint64_t store_bytes(const struct store *s);
 
 /* Set an attribute; `at` and `room` are the template's AT_... and ROOM_... */
 int store_put_integer(struct store *s, uint64_t at, uint64_t value);
