@@ -87,6 +87,7 @@ def test_two_applications_of_extrae():
         ("#Paraver (20/11/2026 at 15:00):10_ns:2(1):1:1(1:1)", "2 nodes"),
         ("#Paraver (20/11/2026 at 15:00):10_ns:1(1):1:1(99999999999999999999:1)", "too large"),
         ("#Paraver (20/11/2026 at 15:00):99999999999999999999_ns:1(1):1:1(1:1)", "too large"),
+        (f"#Paraver (20/11/2026 at 15:00):{'9' * 5000}_ns:1(1):1:1(1:1)", "too large"),
     ],
 )
 def test_what_cannot_be_read(line, reason):
@@ -94,8 +95,16 @@ def test_what_cannot_be_read(line, reason):
         parse_header(line)
 
 
-def test_a_date_that_is_none():
-    assert parse_header("#Paraver (99/99/2026 at 99:99):10_ns:1(1):1:1(1:1)").date is None
+@pytest.mark.parametrize("date", ["99/99/2026 at 99:99", "01/01/99999999999 at 00:00"])
+def test_a_date_that_is_none(date):
+    assert parse_header(f"#Paraver ({date}):10_ns:1(1):1:1(1:1)").date is None
+
+
+def test_numbers_of_communicators_are_as_large_as_those_of_dimemas():
+    assert parse_communicator("c:1:2147483647:1:1", (1,), []).id == 2147483647
+    for line in ("c:1:2147483648:1:1", "i:1:2147483648:1:1:1:1"):
+        with pytest.raises(HeaderError, match="too large"):
+            parse_communicator(line, (1,), [])
 
 
 def test_communicators():

@@ -22,6 +22,7 @@ _HEADER = re.compile(
     re.DOTALL,
 )
 _APPLICATION = re.compile(r"[\s,:]*(\d+)\s*\(([\d:,\s]*)\)")
+_HUGE = re.compile(r"\d{20}")
 _DATE = re.compile(r"\s*(\d+)/(\d+)/(\d+)\s*(?:at)?\s*(\d+):(\d+)")
 
 
@@ -59,7 +60,7 @@ def _date(text: str) -> datetime | None:
         year += 2000 if year < 70 else 1900
     try:
         return datetime(year, month, day, hour, minute)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
@@ -120,6 +121,8 @@ def parse_header(line: str) -> Header:
     match = _HEADER.match(line)
     if not match:
         raise HeaderError("the first line is not a Paraver header")
+    if _HUGE.search(line):
+        raise HeaderError("a number that is too large: 20 digits or more")
     unit = (match["unit"] or "").lower()
     if unit not in NANOSECONDS:
         raise HeaderError(f"unknown unit of time {unit}")
@@ -154,10 +157,14 @@ def parse_communicator(line: str, applications: tuple[int, ...], known: list[Com
         first = sum(applications[: application - 1])
         if not 1 <= application <= len(applications):
             raise HeaderError(f"communicator of application {application}")
+        if not 0 <= number <= _LARGEST:
+            raise HeaderError(f"communicator {number}: the number is too large")
         if kind in "iI":
             groups = [next(c.members for c in known if c.id == other) for other in (numbers[2], numbers[4])]
             return Communicator(number, groups[0], groups[1])
         size, tasks = numbers[2], numbers[3:]
+    except HeaderError:
+        raise
     except (ValueError, IndexError, StopIteration) as error:
         raise HeaderError("communicator line not understood") from error
     if len(tasks) != size or len(set(tasks)) != size:
