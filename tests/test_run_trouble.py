@@ -7,13 +7,17 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from synthetic import WORLD, Ticks, call, request, table_of, write_run
+from synthetic import FIRST, WORLD, Ticks, call, request, table_of, write_run
 
+from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.sources.run import open_run
 from analyzer.sources.spool import BOOT_ID
 from tracelib import schema
 from tracelib.schema import State, What
+
+OUTSIDE = 2**32 - 1
+"""What `members` says of a process that is not in MPI_COMM_WORLD."""
 
 
 def two_ranks(**attributes):
@@ -64,6 +68,25 @@ def test_a_rank_file_of_another_run_of_as_many_ranks(tmp_path):
 def test_ranks_that_meet_for_an_instant_are_of_one_run(tmp_path):
     ranks = [{"calls": [call("MPI_Init", 10, 20)]}, {"calls": [call("MPI_Init", 20, 30)], "start": 20}]
     assert texts(open_run(str(write_run(tmp_path, ranks)))) == []
+
+
+@pytest.mark.parametrize("groups", [[0, 1, OUTSIDE], ([0, 1], [OUTSIDE])])
+def test_spawned_processes_are_no_ranks_of_the_run(tmp_path, groups):
+    """A barrier of ranks 0 and 1 with a process that MPI_Comm_spawn started: readable, sound, and written."""
+    ranks = [{"calls": [call("MPI_Barrier", 10, 20, comm=FIRST)]}] * 2
+    path = write_run(tmp_path, ranks, [groups])
+    assert open_run(str(path)).communicators[-1].members == (0, 1)
+    assert main(["-q", str(path)]) == 0
+    assert main(["check", str(path)]) == 0
+
+
+def test_a_block_of_an_impossible_thread(tmp_path):
+    run = write_run(tmp_path, two_ranks())
+    with h5py.File(rank_file(run, 1), "r+") as file:
+        blocks = file["blocks"][:]
+        blocks["thread"][0] = 2**31
+        file["blocks"][:] = blocks
+    assert "a thread that cannot be" in texts(open_run(str(run)))[0][1]
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "foreign", "other", "columns"])

@@ -19,7 +19,8 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
     """All communicators of a run, and for each rank the index in them of each row of its `communicators` (-1: none).
 
     MPI_COMM_WORLD is the first, then the ranks' MPI_COMM_SELF in their order, then the others in order of the
-    id that their members agreed on. Rows of unknown id (0) have no index.
+    id that their members agreed on. Rows of unknown id (0) have no index. Processes outside the run (of
+    MPI_Comm_spawn) are no members: no table has a row for them.
     """
     found: dict[tuple[int, Groups], int] = {}
     for file in files:
@@ -31,9 +32,13 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
     merged += [Communicator(1 + at, (rank,), name="MPI_COMM_SELF") for rank, at in selves.items()]
     for key in sorted(found):
         found[key] = len(merged)
-        members, remote = (tuple(np.frombuffer(group, np.uint32).tolist()) for group in key[1])
+        members, remote = (_of_run(np.frombuffer(group, np.uint32), size) for group in key[1])
         merged.append(Communicator(len(merged) + 1, members, remote))
     return tuple(merged), {file.rank: _rows(file, selves, found) for file in files}
+
+
+def _of_run(group: np.ndarray, size: int) -> tuple[int, ...]:
+    return tuple(group[group < size].tolist())
 
 
 def _rows(file: RankFile, selves: dict[int, int], found: dict[tuple[int, Groups], int]) -> np.ndarray:

@@ -15,6 +15,8 @@ from tracelib import schema
 OPEN_FILES = 128
 """How many rank files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
 
+_LAST_THREAD = np.iinfo(schema.CALL["thread"]).max
+
 
 class _Handles:
     """Open HDF5 files, the least recently used closed first."""
@@ -107,6 +109,8 @@ def open_rank(path: Path) -> RankFile:
         small = {name: datasets[name][:] for name in schema.DIRECT}
     except (OSError, KeyError, RuntimeError) as error:
         raise unreadable(path, error) from error
+    if small["blocks"]["thread"].max(initial=0) > _LAST_THREAD:
+        raise foreign(path, "a block of a thread that cannot be")
     lengths = {name: len(dataset) for name, dataset in datasets.items()}
     return RankFile(path, attributes, procedures, lengths, **small)
 

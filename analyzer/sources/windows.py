@@ -35,7 +35,8 @@ def _cumulated(begin: np.ndarray, end: np.ndarray, weight: np.ndarray) -> tuple[
     if not len(begin):
         return np.zeros(1), np.zeros(1)
     times = np.concatenate([begin, end])
-    rate = np.concatenate([weight / (end - begin), -weight / (end - begin)])
+    rate = weight / np.maximum(end - begin, 1)
+    rate = np.concatenate([rate, -rate])
     order = np.argsort(times, kind="stable")
     times, rate = times[order], np.cumsum(rate[order])
     calls = np.concatenate([[0.0], np.cumsum(np.maximum(rate[:-1], 0) * np.diff(times))])
