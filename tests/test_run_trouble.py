@@ -89,6 +89,16 @@ def test_a_block_of_an_impossible_thread(tmp_path):
     assert "a thread that cannot be" in texts(open_run(str(run)))[0][1]
 
 
+def test_a_row_of_requests_that_says_nothing_known(tmp_path):
+    first, second = two_ranks()
+    run = write_run(tmp_path, [first | {"requests": [request(What.SEND_DONE, 10, 15, peer=1)]}, second])
+    with h5py.File(rank_file(run, 0), "r+") as file:
+        rows = file["requests"][:]
+        rows["what"] = 65535
+        file["requests"][:] = rows
+    assert main(["-q", str(run)]) == 0
+
+
 @pytest.mark.parametrize("damage", ["empty", "cut", "foreign", "other", "columns"])
 def test_a_damaged_rank_is_a_problem_and_the_rest_is_read(tmp_path, damage):
     run = write_run(tmp_path, two_ranks())

@@ -41,7 +41,7 @@ class Posted:
 
     def __init__(self, trace: Trace, rank: int, windows: np.ndarray, kinds: tuple[int, ...]) -> None:
         self._trace, self._rank, self._windows = trace, rank, windows
-        self._wanted = np.zeros(256, bool)
+        self._wanted = np.zeros(1 << 16, bool)  # `what` is a u16, and a damaged file may say anything
         self._wanted[list(kinds)] = True
         late = []
         for begin, end in pairwise(windows.tolist()):
