@@ -30,7 +30,7 @@ def generate(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     schema, procedures = _schema(), standard.procedures()
     tables = {"call": schema.CALL, "request": schema.REQUEST, "poll": schema.POLL, "event": schema.EVENT}
-    tables |= {"block": schema.BLOCK, "clock": schema.CLOCK, "communicator": schema.COMMUNICATOR}
+    tables |= {"block": schema.BLOCK, "clock": schema.CLOCK, "sync": schema.SYNC, "communicator": schema.COMMUNICATOR}
     parts = [structs.c_struct(f"file_{name}", dtype) for name, dtype in tables.items()]
     parts.append(structs.c_struct("spool_header", schema.SPOOL_HEADER))
     parts += [structs.c_enum(e) for e in (schema.Peer, schema.What, schema.State)]

@@ -11,8 +11,8 @@ TICKS = st.integers(0, 2**63)
 SLOPES = st.fractions(min_value=Fraction(1, 16), max_value=64).filter(lambda f: f > 0)
 
 
-def source(rank=0, boot="a", namespace=0, tsc=True, start=0, realtime=10**18, last=0, written=0, pairs=()):
-    return ClockSource(rank, boot, namespace, tsc, start, realtime, last, written, pairs)
+def source(rank=0, boot="a", namespace=0, tsc=True, start=0, realtime=10**18, last=0, written=0, pairs=(), readings=()):
+    return ClockSource(rank, boot, namespace, tsc, start, realtime, last, written, pairs, readings)
 
 
 @given(TICKS, st.integers(0, 10**18), SLOPES)
@@ -77,3 +77,41 @@ def test_a_single_reading_gives_an_estimate_and_says_so():
     clocks, problems = fit_clocks([source(start=5, pairs=[])])
     assert problems
     assert clocks[0].ns(1005) == 1000
+
+
+def test_readings_of_rank_0s_clock_align_a_node_and_remove_its_drift():
+    """Node b is 5 s ahead of node a at 10 s and gains 20 us a second: 5.000 200 s ahead at 20 s."""
+    near = source(rank=0, boot="a", tsc=False, start=10**10)
+    readings = [(15 * 10**9, 10**10), (25 * 10**9 + 200_000, 2 * 10**10)]
+    far = source(rank=1, boot="b", tsc=False, start=15 * 10**9, realtime=10**18 + 77, readings=readings)
+    clocks, problems = fit_clocks([near, far])
+    assert not problems
+    assert clocks[0].ns(10**10) == clocks[1].ns(15 * 10**9) == 0
+    assert abs(clocks[1].ns(25 * 10**9 + 200_000) - 10**10) <= 1
+    assert abs(clocks[1].ns(20 * 10**9 + 100_000) - 5 * 10**9) <= 1
+
+
+def test_readings_too_close_together_give_no_drift():
+    near = source(rank=0, boot="a", tsc=False, start=1000)
+    far = source(rank=1, boot="b", tsc=False, start=0, readings=[(0, 1000), (100, 1200)])
+    clocks, _ = fit_clocks([near, far])
+    assert [clocks[1].ns(t) for t in (0, 100, 10**9)] == [0, 100, 10**9]
+
+
+def test_a_node_without_readings_is_still_aligned_by_its_wall_clock():
+    near = source(rank=0, boot="a", tsc=False, start=0)
+    told = source(rank=1, boot="b", tsc=False, start=50, readings=[(50, 0)])
+    silent = source(rank=2, boot="c", tsc=False, start=7, realtime=10**18 + 250)
+    clocks, problems = fit_clocks([near, told, silent])
+    assert [clocks[1].ns(50), clocks[2].ns(7)] == [0, 250]
+    assert [p.text.split(":")[0] for p in problems] == ["1 of 3 nodes are aligned by their wall clocks"]
+
+
+def test_ranks_of_a_node_use_the_readings_of_its_first():
+    near = source(rank=0, boot="a", tsc=False, start=0)
+    first = source(rank=1, boot="b", tsc=False, start=10**6, readings=[(10**6, 500)])
+    second = source(rank=2, boot="b", tsc=False, start=10**6 + 30)
+    clocks, problems = fit_clocks([near, first, second])
+    assert not problems
+    assert clocks[1] == clocks[2]
+    assert clocks[2].ns(10**6 + 30) == 530

@@ -76,6 +76,10 @@ BLOCK = np.dtype(
 CLOCK = np.dtype([("ticks", "<u8"), ("monotonic_ns", "<i8")])
 """Pairs read together: at the start, at each flush, at the end."""
 
+SYNC = np.dtype([("local_ns", "<i8"), ("reference_ns", "<i8"), ("round_trip_ns", "<i8")])
+"""CLOCK_MONOTONIC of this node and of rank 0's at one moment; half the round trip bounds the error. At MPI_Init and
+MPI_Finalize, by the first rank of each node that does not share rank 0's clock."""
+
 COMMUNICATOR = np.dtype(
     [
         ("id", "<u8"),  # the same on all members; 0: unknown
@@ -95,7 +99,7 @@ MEMBER = np.dtype("<u4")
 BUFFERED = {"calls": CALL, "requests": REQUEST, "polls": POLL, "events": EVENT}
 """Tables that go through each thread's buffer, in the order of BLOCK's columns."""
 
-DIRECT = {"blocks": BLOCK, "clock": CLOCK, "communicators": COMMUNICATOR, "members": MEMBER}
+DIRECT = {"blocks": BLOCK, "clock": CLOCK, "sync": SYNC, "communicators": COMMUNICATOR, "members": MEMBER}
 """Tables written straight to the file."""
 
 TABLES = BUFFERED | DIRECT
@@ -107,6 +111,7 @@ CHUNK_ROWS = {
     "events": 256,
     "blocks": 64,
     "clock": 64,
+    "sync": 64,
     "communicators": 32,
     "members": 512,
 }

@@ -14,6 +14,9 @@ from analyzer.trace import Problem
 PAIRS = 8
 """How many of the earliest and of the latest (ticks, ns) pairs the rate is taken from."""
 
+MOST_DRIFT = Fraction(1, 1000)
+"""Two clocks do not drift apart faster; readings that say so are too close together to tell."""
+
 
 @dataclass(frozen=True)
 class Clock:
@@ -66,6 +69,7 @@ class ClockSource:
     last_ticks: int
     last_realtime_ns: int  # when the file was last written
     pairs: Sequence[tuple[int, int]]  # (ticks, CLOCK_MONOTONIC ns)
+    readings: Sequence[tuple[int, int]] = ()  # (CLOCK_MONOTONIC ns here, on rank 0's node) at one moment
 
     @property
     def timeline(self) -> tuple[str, int]:
@@ -81,23 +85,58 @@ class ClockSource:
 def fit_clocks(sources: Sequence[ClockSource]) -> tuple[dict[int, Clock], list[Problem]]:
     """A clock for each rank, time 0 being the earliest process start; and what is doubtful about them.
 
-    Ranks of one counter share one map, so the order between them is exactly that of the ticks. Nodes are
-    aligned by the wall-clock time of their processes' start.
+    Ranks of one counter share one map, so the order between them is exactly that of the ticks. Nodes are aligned by
+    the readings of rank 0's clock that they took at MPI_Init and MPI_Finalize, on the line through the first and
+    the last; a node without any, by the wall-clock time of its processes' start.
     """
     problems: list[Problem] = []
     counters = {}
     for counter in dict.fromkeys(s.counter for s in sources):
         counters[counter] = _fit([s for s in sources if s.counter == counter], problems)
-    timelines = {}
-    for timeline in dict.fromkeys(s.timeline for s in sources):
-        members = [s for s in sources if s.timeline == timeline]
-        timelines[timeline] = median_low(s.start_realtime_ns - counters[s.counter].ns(s.start_ticks) for s in members)
-    if len(timelines) > 1:
-        text = f"{len(timelines)} nodes are aligned by their wall clocks: times between them are only as good as those"
-        problems.append(Problem(-1, text))
-    aligned = {s.rank: counters[s.counter].later(timelines[s.timeline]) for s in sources}
+    offsets = _align(sources, counters, problems)
+    aligned = {s.rank: counters[s.counter].later(offsets[s.timeline]) for s in sources}
     origin = min((aligned[s.rank].ns(s.start_ticks) for s in sources), default=0)
     return {rank: clock.later(-origin) for rank, clock in aligned.items()}, problems
+
+
+def _align(
+    sources: Sequence[ClockSource], counters: dict[tuple[str, int, bool], Clock], problems: list[Problem]
+) -> dict[tuple[str, int], int]:
+    """What to add to the times of each timeline; clocks with readings are replaced in `counters`."""
+    timelines: dict[tuple[str, int], list[ClockSource]] = {}
+    for source in sources:
+        timelines.setdefault(source.timeline, []).append(source)
+    reference = next((s.timeline for s in sources if s.rank == 0), None)
+    offsets = {t: _wall_clock_offset(members, counters) for t, members in timelines.items()}
+    by_wall_clock = 0
+    for timeline, members in timelines.items():
+        readings = sorted({r for s in members for r in s.readings})
+        if readings and reference is not None:
+            for counter in {s.counter for s in members}:
+                counters[counter] = _on_reference(counters[counter], readings)
+            offsets[timeline] = offsets[reference]
+        elif timeline != reference:
+            by_wall_clock += 1
+    if len(timelines) > 1 and by_wall_clock:
+        text = f"{by_wall_clock} of {len(timelines)} nodes are aligned by their wall clocks"
+        problems.append(Problem(-1, f"{text}: times between them are only as good as those"))
+    return offsets
+
+
+def _wall_clock_offset(members: Sequence[ClockSource], counters: dict[tuple[str, int, bool], Clock]) -> int:
+    """Wall-clock time less CLOCK_MONOTONIC on one timeline."""
+    return median_low(s.start_realtime_ns - counters[s.counter].ns(s.start_ticks) for s in members)
+
+
+def _on_reference(clock: Clock, readings: Sequence[tuple[int, int]]) -> Clock:
+    """A node's clock on the timeline of rank 0's node, through its first and last reading of that one."""
+    (local, reference), (last_local, last_reference) = readings[0], readings[-1]
+    slope = Fraction(last_reference - reference, last_local - local) if last_local > local else Fraction(1)
+    if abs(slope - 1) > MOST_DRIFT:
+        slope = Fraction(1)
+    ticks = clock.ticks(local)
+    ns = reference + round((clock.ns(ticks) - local) * slope)
+    return Clock.through(ticks, ns, Fraction(clock.multiplier, 1 << clock.shift) * slope)
 
 
 def _fit(sources: Sequence[ClockSource], problems: list[Problem]) -> Clock:

@@ -52,6 +52,7 @@ class RankFile:
     lengths: dict[str, int]  # rows of each table
     blocks: np.ndarray
     clock: np.ndarray
+    sync: np.ndarray
     communicators: np.ndarray
     members: np.ndarray
 

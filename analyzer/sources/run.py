@@ -202,6 +202,7 @@ def _clock_source(file: RankFile, threads: dict) -> ClockSource:
         last_ticks=max(keys, default=0),
         last_realtime_ns=file.path.stat().st_mtime_ns,
         pairs=[(int(pair["ticks"]), int(pair["monotonic_ns"])) for pair in file.clock],
+        readings=[(int(r["local_ns"]), int(r["reference_ns"])) for r in file.sync],
     )
 
 

@@ -21,6 +21,10 @@ struct pmpi {
     int (*Dist_graph_neighbors_count)(word comm, int *in, int *out, int *weighted);
     int (*Bcast)(void *buffer, word count, word type, word root, word comm);
     int (*Gather)(const void *send, word n, word type, void *receive, word m, word type2, word root, word comm);
+    int (*Allgather)(const void *send, word n, word type, void *receive, word m, word type2, word comm);
+    int (*Send)(const void *buffer, word n, word type, word destination, word tag, word comm);
+    int (*Recv)(void *buffer, word n, word type, word source, word tag, word comm, word status);
+    int (*Comm_dup)(word comm, word *copy);
     int (*Query_thread)(int *level);
     int (*Get_library_version)(char *text, int *length);
     int (*Initialized)(int *flag);

@@ -19,6 +19,7 @@
 #include "pmpi.h"
 #include "requests.h"
 #include "spool.h"
+#include "sync.h"
 #include "thread.h"
 
 enum { DEFAULT_BUFFER = 1 << 20, LEAST_BUFFER = 4096 };
@@ -219,6 +220,15 @@ static void start_file(void)
     debug("rank %d of %d records into %s", run.rank, run.size, run.path);
 }
 
+/* All ranks take part, also one that has no file. */
+static void measure_clocks(void)
+{
+    if (!store_begin()) return;
+    int error = sync_measure(run_store(), run.rank, run.size);
+    if (error) run_store_failed(error);
+    store_end();
+}
+
 void run_started(void)
 {
     if (!run.usable || run.started) return;
@@ -237,6 +247,7 @@ void run_started(void)
     start_file();
     store_end();
     if (run.store.fd >= 0) threads_name_file(run.path);
+    measure_clocks();
 }
 
 struct share_of_rank {
@@ -252,6 +263,7 @@ void run_finalizing(void)
     static bool asked;
     if (!run.started || !run.usable || asked) return;
     asked = true;
+    measure_clocks();
     struct totals totals = threads_totals();
     uint64_t waiting = totals.waiting_bytes + sizeof(struct file_call);
     struct share_of_rank mine = {totals.calls + 1, totals.lost_calls, store_bytes(&run.store) + waiting};
@@ -282,7 +294,7 @@ static void say_goodbye(void)
     char lost[96] = "";
     const char *name = readable(run.stem);
     if (sum_of_ranks.lost_calls) snprintf(lost, sizeof lost, " (%" PRIu64 " more calls lost)", sum_of_ranks.lost_calls);
-    say("%d ranks, %" PRIu64 " calls%s, %.1f MB in %s.h5; next: analyze %s.h5", run.size,
+    say("%d rank%s, %" PRIu64 " calls%s, %.1f MB in %s.h5; next: analyze %s.h5", run.size, run.size == 1 ? "" : "s",
         sum_of_ranks.calls - sum_of_ranks.lost_calls, lost, (double)sum_of_ranks.bytes / 1e6, name, name);
 }
 
