@@ -8,7 +8,7 @@ from setuptools.command.build_ext import build_ext
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from csrc import build_runtime  # noqa: E402
+from csrc import build_runtime
 
 
 class BuildC(build_ext):
