@@ -19,7 +19,7 @@ from analyzer.commands.info import info
 from analyzer.commands.look import look
 from analyzer.commands.prv import prv
 from analyzer.errors import TracelibError
-from analyzer.memory import fix_thresholds
+from analyzer.memory import fix_threshold
 from analyzer.parallel import Team, team
 
 GRACE_S = 1.0
@@ -71,7 +71,7 @@ look.hidden = True
 
 def main(arguments: list[str] | None = None) -> int:
     """Run `analyze` with these arguments (default: the command line's); returns the exit code."""
-    fix_thresholds()
+    fix_threshold()
     members = team()
     try:
         return analyze.main(arguments, "analyze", standalone_mode=False, obj=Session(members)) or 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import ceil
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from analyzer.sources.lane import Lane
 
 
 def cut(lanes: Iterable[Lane], records: int, stop: int) -> np.ndarray:
-    """Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64) such that each window holds about `records` calls and polls.
+    """Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64) such that each window holds no more than about `records` calls and polls.
 
     Between two sampled rows of a lane its calls count as evenly spread.
     """
@@ -23,7 +24,7 @@ def cut(lanes: Iterable[Lane], records: int, stop: int) -> np.ndarray:
             ends.append(np.maximum(np.append(times[1:], times[-1]), times + 1))
             weights.append(np.append(np.diff(table.positions), 1).astype(np.float64))
     begin, end, weight = (np.concatenate(parts) for parts in (begins, ends, weights))
-    count = max(round(weight.sum() / max(records, 1)), 1)
+    count = max(ceil(weight.sum() / max(records, 1)), 1)
     times, calls = _cumulated(begin, end, weight)
     inner = np.interp(np.arange(1, count) * (weight.sum() / count), calls, times).astype(np.int64)
     inner = inner[(inner > 0) & (inner < stop)]
