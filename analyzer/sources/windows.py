@@ -11,7 +11,7 @@ from analyzer.sources.lane import Lane
 
 
 def cut(lanes: Iterable[Lane], records: int, stop: int) -> np.ndarray:
-    """Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64): windows of equal size, at most about `records` calls and polls.
+    """Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64): of equal size, at most about `records` calls and polls.
 
     Between two sampled rows of a lane its calls count as evenly spread.
     """
