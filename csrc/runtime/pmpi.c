@@ -36,7 +36,6 @@ static const struct {
     FUNCTION(Comm_dup),
     FUNCTION(Query_thread),
     OPTIONAL(Get_library_version),
-    FUNCTION(Initialized),
 #undef FUNCTION
 #undef OPTIONAL
 };

@@ -27,7 +27,6 @@ struct pmpi {
     int (*Comm_dup)(word comm, word *copy);
     int (*Query_thread)(int *level);
     int (*Get_library_version)(char *text, int *length);
-    int (*Initialized)(int *flag);
 };
 
 extern struct pmpi pmpi;

@@ -104,10 +104,6 @@ int run_rank(void)
 {
     return run.rank;
 }
-int run_size(void)
-{
-    return run.size;
-}
 struct store *run_store(void)
 {
     if (run.store.fd < 0 || run.store_error) return NULL;

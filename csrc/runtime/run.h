@@ -26,7 +26,6 @@ void run_aborting(void);
 bool run_is_closed(void);
 uint64_t run_buffer_bytes(void);
 int run_rank(void);
-int run_size(void);
 
 /* The rank file; NULL before MPI_Init and when there is none. Only between store_begin and store_end. */
 struct store *run_store(void);
