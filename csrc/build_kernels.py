@@ -34,9 +34,8 @@ def records_header() -> str:
         c_struct(f"trace_{n.lower()}", getattr(trace, n))
         for n in ("STATE", "EVENT", "MESSAGE", "CALL", "REQUEST", "FLUSH")
     ]
-    parts += [
-        c_struct(f"file_{n.lower()}", getattr(schema, n)) for n in ("CALL", "REQUEST", "POLL", "EVENT", "COMMUNICATOR")
-    ]
+    rows = ("CALL", "REQUEST", "POLL", "EVENT", "ACCESS", "SUMMARY", "COMMUNICATOR", "SKIPPED")
+    parts += [c_struct(f"file_{n.lower()}", getattr(schema, n)) for n in rows]
     return header("RECORDS_H", *parts, c_enum(schema.Peer), c_enum(schema.What), c_enum(trace.State))
 
 

@@ -14,6 +14,8 @@ from csrc.generate import links, standard, structs, template, wrappers  # noqa: 
 
 RUNTIME = ROOT / "csrc" / "runtime"
 GENERATED = ROOT / "build" / "generated"
+_ROW_OF = {"accesses": "access", "summaries": "summary"}
+"""The C name of a table's row where it is not the table's name without the s."""
 WARNINGS = ["-Wall", "-Wextra"]  # errors in the tests, not on a user's compiler
 
 
@@ -29,12 +31,12 @@ def generate(folder: Path) -> Path:
     """Write schema.h, links.h and wrappers.c; return the last."""
     folder.mkdir(parents=True, exist_ok=True)
     schema, procedures = _schema(), standard.procedures()
-    tables = {"call": schema.CALL, "request": schema.REQUEST, "poll": schema.POLL, "event": schema.EVENT}
-    tables |= {"block": schema.BLOCK, "clock": schema.CLOCK, "sync": schema.SYNC, "communicator": schema.COMMUNICATOR}
-    parts = [structs.c_struct(f"file_{name}", dtype) for name, dtype in tables.items()]
+    rows = {_ROW_OF.get(table, table.removesuffix("s")): dtype for table, dtype in schema.TABLES.items() if dtype.names}
+    parts = [structs.c_struct(f"file_{row}", dtype) for row, dtype in rows.items()]
     parts.append(structs.c_struct("spool_header", schema.SPOOL_HEADER))
-    parts += [structs.c_enum(e) for e in (schema.Peer, schema.What, schema.State)]
-    parts.append(f"enum {{ FLUSH_TYPE = {schema.FLUSH_TYPE}, SPOOL_HEADER_BYTES = {schema.SPOOL_HEADER_BYTES} }};")
+    parts += [structs.c_enum(e) for e in (schema.Peer, schema.What, schema.State, schema.ObjectKind, schema.LabelKind)]
+    numbers = {n: getattr(schema, n) for n in vars(schema) if n.endswith("_TYPE") or n == "SPOOL_HEADER_BYTES"}
+    parts.append(f"enum {{ {', '.join(f'{n} = {value}' for n, value in numbers.items())} }};")
     parts.append(f'#define SPOOL_MAGIC "{schema.SPOOL_MAGIC.decode()}"\n')
     parts.append(template.c_header(template.make(schema, [p.name for p in procedures]), schema))
     (folder / "schema.h").write_text(structs.header("SCHEMA_H", *parts))

@@ -101,6 +101,9 @@ TIME_COLUMNS = {
     "requests": ("posted", "completed"),
     "polls": ("enter", "exit"),
     "events": ("time",),
+    "accesses": ("enter",),
+    "summaries": ("enter", "exit"),
+    "counts": (),
 }
 
 
@@ -122,8 +125,8 @@ class Ticks:
 def table_of(name: str, rows: Sequence[Row] | np.ndarray, clock: Ticks, procedures: list[str]) -> np.ndarray:
     """Rows (dicts, or an array of the table's dtype with times in ns) as the file holds them."""
     dtype = schema.BUFFERED[name]
-    if isinstance(rows, np.ndarray):
-        table = rows.astype(dtype)
+    if isinstance(rows, np.ndarray) or dtype.names is None:
+        table = np.array(rows, dtype)
     else:
         table = np.zeros(len(rows), dtype)
         for field in dtype.names:
@@ -135,7 +138,7 @@ def table_of(name: str, rows: Sequence[Row] | np.ndarray, clock: Ticks, procedur
         ns = table[column].astype(np.int64)
         ticks = clock.of(ns)
         table[column] = np.where(ns == 0, 0, ticks) if column == "completed" else ticks
-    if name == "polls":
+    if name in ("polls", "summaries"):
         table["inside"] = clock.length_of(table["inside"].astype(np.int64))
     return table
 
@@ -185,6 +188,8 @@ def blocks_of(tables: Mapping[str, np.ndarray]) -> np.ndarray:
     """One block for each stretch of rows of one thread, table by table in order of threads' appearance."""
     blocks = []
     for position, name in enumerate(schema.BUFFERED):
+        if schema.BUFFERED[name].names is None:
+            continue  # belongs to the calls
         thread = tables[name]["thread"].astype(np.int64)
         cuts = np.flatnonzero(np.diff(thread)) + 1
         edges = [0, *cuts.tolist(), len(thread)] if len(thread) else []
@@ -211,6 +216,7 @@ def write_rank(path: Path, tables: Mapping[str, np.ndarray], procedures: Sequenc
         file.create_dataset("procedures", data=np.array([n.encode() for n in procedures], f"S{width}"))
         for key, value in attributes.items():
             file.attrs[key] = np.bytes_(value.encode()) if isinstance(value, str) else np.int64(value)
+        file.attrs["schema_version"] = schema.VERSION
 
 
 def write_links(path: Path, size: int) -> None:

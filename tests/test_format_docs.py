@@ -49,8 +49,9 @@ def test_numbers_of_peers_and_states():
     assert [int(n) for n in re.findall(r"\d+", states)] == [s.value for s in schema.State]
 
 
-def test_flush_event_and_version():
-    assert f"Type {schema.FLUSH_TYPE}" in section("events")
+def test_types_of_events_and_version():
+    types = {value for name, value in vars(schema).items() if name.endswith("_TYPE")}
+    assert types == {int(n) for n in re.findall(r"^\| (\d+) \|", section("events"), re.MULTILINE)}
     assert f"`schema_version` ({schema.VERSION})" in TEXT
 
 

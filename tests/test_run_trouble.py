@@ -220,7 +220,7 @@ def killed_run(tmp_path, in_file, **attributes):
     ranks[1] |= {"calls": calls[:in_file], "procedures": ["MPI_Recv"]}
     ranks[0]["boot_id"] = a["boot_id"]
     run = write_run(tmp_path, ranks)
-    rows = {"calls": calls, "requests": done, "polls": [], "events": []}
+    rows = {name: [] for name in schema.BUFFERED} | {"calls": calls, "requests": done}
     clock = Ticks(None)
     tables = {name: table_of(name, rows[name], clock, ["MPI_Recv"]) for name in schema.BUFFERED}
     return run, spool, tables
@@ -247,7 +247,7 @@ def test_calls_of_a_killed_process_come_from_its_spool(tmp_path):
 @pytest.mark.parametrize("arrived", [2, 3, 5])
 def test_a_flush_cut_short_is_completed_and_nothing_is_doubled(tmp_path, arrived):
     run, spool, tables = killed_run(tmp_path, arrived)
-    write_spool(spool, rank_file(run, 1), tables | {"calls": tables["calls"][2:]}, base=[2, 0, 0, 0])
+    write_spool(spool, rank_file(run, 1), tables | {"calls": tables["calls"][2:]}, base=[2, 0, 0, 0, 0, 0, 0])
     assert recovered(run) == [(1, "was killed; 3 calls were recovered from its buffer")]
     if arrived == 3:  # the file grew, but its rows were not written yet
         with h5py.File(rank_file(run, 1), "a") as file:

@@ -9,7 +9,7 @@ from enum import IntEnum
 
 import numpy as np
 
-VERSION = 1
+VERSION = 2
 
 CALL = np.dtype(
     [
@@ -58,17 +58,46 @@ EVENT = np.dtype(
         ("value", "<i8"),
         ("type", "<u4"),  # Paraver event type
         ("thread", "<u2"),
+        ("flags", "<u2"),  # depends on the type
+    ]
+)
+"""Punctual events: flushes, tracing switched, regions, events of the program, samples of counters."""
+
+ACCESS = np.dtype(
+    [
+        ("enter", "<u8"),  # `enter` of the call, which is its row of `calls`
+        ("offset", "<i8"),  # bytes from the beginning of the target's window, or of the file; -1: not known
+        ("object", "<u4"),  # row of `objects`
+        ("detail", "<u2"),  # depends on the call
+        ("thread", "<u2"),
+    ]
+)
+"""What a row of `calls` cannot hold of one-sided communication and I/O: which window or file, and where in it."""
+
+SUMMARY = np.dtype(
+    [
+        ("enter", "<u8"),  # entry of the first call
+        ("exit", "<u8"),  # exit of the last one
+        ("inside", "<u8"),  # ticks spent inside the calls
+        ("sent", "<u8"),
+        ("received", "<u8"),
+        ("count", "<u4"),  # how many
+        ("thread", "<u2"),
         ("flags", "<u2"),  # reserved, 0
     ]
 )
-"""Punctual events: flush begin and end; later user events and regions."""
+"""Consecutive calls that the user did not want one by one."""
+
+COUNT = np.dtype("<u8")
+"""Readings of the counters: for each row of `calls`, in their order, those of its entry, then those of its exit."""
 
 BLOCK = np.dtype(
     [
-        ("first", "<u8", (4,)),  # first row of this block in calls, requests, polls, events
-        ("count", "<u4", (4,)),  # its number of rows in each of them
+        ("first", "<u8", (7,)),  # first row of this block in each of the buffered tables
+        ("count", "<u4", (7,)),  # its number of rows in each of them
         ("thread", "<u4"),
-        ("flags", "<u4"),  # 1: tagged by a pair of events, as all blocks are; 0 is reserved
+        ("flags", "<u4"),  # 1: tagged by a pair of events, as all blocks are; 2: dropped, its rows are gone
+        ("set", "<u4"),  # set of counters that its calls were read with, from 1; 0: none
     ]
 )
 """One row for each buffer written to the file: which rows belong to which thread."""
@@ -76,7 +105,7 @@ BLOCK = np.dtype(
 CLOCK = np.dtype([("ticks", "<u8"), ("monotonic_ns", "<i8")])
 """Pairs read together: at the start, at each flush, at the end."""
 
-SYNC = np.dtype([("local_ns", "<i8"), ("reference_ns", "<i8"), ("round_trip_ns", "<i8")])
+SYNC = np.dtype([("local_ns", "<i8"), ("reference_ns", "<i8"), ("round_trip_ns", "<i8"), ("accuracy_ns", "<i8")])
 """CLOCK_MONOTONIC of this node and of rank 0's at one moment; half the round trip bounds the error. At MPI_Init and
 MPI_Finalize, by the first rank of each node that does not share rank 0's clock."""
 
@@ -96,10 +125,61 @@ COMMUNICATOR = np.dtype(
 
 MEMBER = np.dtype("<u4")
 
-BUFFERED = {"calls": CALL, "requests": REQUEST, "polls": POLL, "events": EVENT}
+OBJECT = np.dtype(
+    [
+        ("id", "<u8"),  # the same on all ranks that share it; 0: unknown
+        ("created", "<u8"),  # ticks
+        ("size", "<u8"),  # bytes of this process's part of a window
+        ("comm", "<u4"),  # row of `communicators`
+        ("kind", "<u4"),  # ObjectKind
+        ("unit", "<u4"),  # displacement unit of a window
+        ("flags", "<u4"),  # flavour of a window, access mode of a file
+        ("name", "S216"),  # of the file
+    ]
+)
+"""Windows and files, in the order of creation; row 0 is "none"."""
+
+LABEL = np.dtype([("type", "<u4"), ("kind", "<u4"), ("value", "<i8"), ("name", "S112")])
+"""Names that the program gave to its regions, parameters, event types and event values (LabelKind)."""
+
+COUNTER = np.dtype([("set", "<u4"), ("position", "<u4"), ("type", "<u4"), ("flags", "<u4"), ("name", "S112")])
+"""The counters of each set (from 1) in the order of their readings; type is the Paraver event type."""
+
+SKIPPED = np.dtype(
+    [
+        ("time", "<u8"),  # ticks: after this the recorded rows go on
+        ("count", "<u8"),  # messages
+        ("comm", "<u4"),
+        ("peer", "<i4"),
+        ("tag", "<i4"),
+        ("what", "<u2"),  # What: SEND_DONE or RECV_DONE
+        ("thread", "<u2"),
+    ]
+)
+"""Messages of one channel that were sent or received while nothing was recorded: matching counts them."""
+
+BUFFERED = {
+    "calls": CALL,
+    "requests": REQUEST,
+    "polls": POLL,
+    "events": EVENT,
+    "accesses": ACCESS,
+    "summaries": SUMMARY,
+    "counts": COUNT,
+}
 """Tables that go through each thread's buffer, in the order of BLOCK's columns."""
 
-DIRECT = {"blocks": BLOCK, "clock": CLOCK, "sync": SYNC, "communicators": COMMUNICATOR, "members": MEMBER}
+DIRECT = {
+    "blocks": BLOCK,
+    "clock": CLOCK,
+    "sync": SYNC,
+    "communicators": COMMUNICATOR,
+    "members": MEMBER,
+    "objects": OBJECT,
+    "labels": LABEL,
+    "counters": COUNTER,
+    "skipped": SKIPPED,
+}
 """Tables written straight to the file."""
 
 TABLES = BUFFERED | DIRECT
@@ -109,11 +189,18 @@ CHUNK_ROWS = {
     "requests": 2048,
     "polls": 512,
     "events": 256,
+    "accesses": 512,
+    "summaries": 256,
+    "counts": 16384,
     "blocks": 64,
     "clock": 64,
     "sync": 64,
     "communicators": 32,
     "members": 512,
+    "objects": 16,
+    "labels": 16,
+    "counters": 16,
+    "skipped": 128,
 }
 """Small, so that a short run on many ranks stays small; the last chunk of a table is mostly a hole."""
 
@@ -143,6 +230,23 @@ class What(IntEnum):
     OTHER_DONE = 11
 
 
+class ObjectKind(IntEnum):
+    """What a row of `objects` is."""
+
+    NONE = 0
+    WINDOW = 1
+    FILE = 2
+
+
+class LabelKind(IntEnum):
+    """What a row of `labels` names."""
+
+    REGION = 1  # value: number of the region
+    PARAMETER = 2  # value: number of the parameter
+    EVENT_TYPE = 3
+    EVENT_VALUE = 4
+
+
 class State(IntEnum):
     """Attribute `state` of a rank file: how far its process came."""
 
@@ -165,25 +269,46 @@ INTEGER_ATTRIBUTES = (
     "state",
     "lost_calls",
     "lost_rows",
+    "overhead_ticks",  # of the tracer itself between the exit of one call and the entry of the next
+    "limit_bytes",  # TRACELIB_LIMIT; 0: none
 )
 TEXT_ATTRIBUTES = {"host": 64, "boot_id": 40, "mpi_library": 256, "command": 1024, "spool": 256}
 """Name and room in bytes."""
 
 FLUSH_TYPE = 40000003
+TRACING_TYPE = 40000012
+"""Value 0: from here nothing is recorded; 1: from here it is again."""
+COUNTER_SET_TYPE = 42009999
+"""Value: the set of counters that is read from here."""
+REGION_TYPE = 60000019
+"""Value: number of a region (`labels`); flags 1: it begins, 2: it ends."""
+PARAMETER_TYPE = 49000001
+"""After the begin of a region: value of the parameter whose number is in flags (the upper bit: bits of a double)."""
+PARALLEL_TYPE = 49000002
+"""After the begin of a region: its computation stands for so many threads (value)."""
+ERROR_TYPE = 49000003
+"""At the exit of a call that failed: class of the error that it returned."""
 
-SPOOL_MAGIC = b"TLSPOOL1"
+
+def _spool_header(tables: int) -> np.dtype:
+    return np.dtype(
+        [
+            ("magic", "S8"),
+            ("thread", "<u8"),
+            ("flushing", "<u8"),  # 1 while the rows below are being written to the file
+            ("offset", "<u8", (tables,)),  # byte offset in the spool of each buffered table's rows
+            ("base", "<u8", (tables,)),  # while flushing: the row in the file where they go
+            ("count", "<u8", (tables,)),  # rows in the spool that are not known to be in the file
+            ("rank_file", "S1024"),
+        ]
+    )
+
+
+SPOOL_MAGIC = b"TLSPOOL2"
 SPOOL_HEADER_BYTES = 4096
-SPOOL_HEADER = np.dtype(
-    [
-        ("magic", "S8"),
-        ("thread", "<u8"),
-        ("flushing", "<u8"),  # 1 while the rows below are being written to the file
-        ("offset", "<u8", (4,)),  # byte offset in the spool of each buffered table's rows
-        ("base", "<u8", (4,)),  # while flushing: the row in the file where they go
-        ("count", "<u8", (4,)),  # rows in the spool that are not known to be in the file
-        ("rank_file", "S1024"),
-    ]
-)
+SPOOL_HEADERS = {b"TLSPOOL1": _spool_header(4), SPOOL_MAGIC: _spool_header(len(BUFFERED))}
+"""By magic: version 1 had the first four buffered tables."""
+SPOOL_HEADER = SPOOL_HEADERS[SPOOL_MAGIC]
 """First bytes of a spool: the mapped buffer of one thread, named <attribute spool>.<thread>.
 
 Its rows survive the death of the process. If `flushing`, they belong at `base` (and may be there already),

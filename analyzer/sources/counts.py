@@ -31,7 +31,7 @@ def _of_file(file: RankFile) -> Iterator[str]:
         expected = np.concatenate(([0], ends))
         if not np.array_equal(np.concatenate((begins, [length])), expected):
             yield f"rank {file.rank}: table {table} has {length} rows, its blocks name {int(count.sum())}"
-    flushes = int((file.blocks["flags"] == 1).sum())
+    flushes = int((file.blocks["flags"] == 1).sum())  # those that were dropped took their events with them
     tagged = _flush_begins(file)
     if tagged != flushes:
         yield f"rank {file.rank}: {flushes} blocks were flushed, {tagged} flushes are tagged"

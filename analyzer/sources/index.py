@@ -16,6 +16,8 @@ from tracelib import schema
 STEP = 1024
 """One key in so many rows is kept in memory."""
 SCAN_ROWS = 65536
+BLOCK_DROPPED = 2
+"""Bit of a block's `flags`."""
 
 
 def _request_key(rows: np.ndarray) -> np.ndarray:
@@ -27,6 +29,8 @@ KEY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "requests": _request_key,
     "polls": lambda rows: rows["enter"],
     "events": lambda rows: rows["time"],
+    "accesses": lambda rows: rows["enter"],
+    "summaries": lambda rows: rows["enter"],
 }
 """The ticks by which a table's rows of one thread are in order."""
 
@@ -129,7 +133,7 @@ class ThreadTable:
 
 def thread_tables(file: RankFile, pending: Sequence[Pending]) -> dict[int, dict[str, ThreadTable]]:
     """For each thread of a rank its tables; thread 0 is always there."""
-    pieces = {table: _pieces(file, table, position, pending) for position, table in enumerate(schema.BUFFERED)}
+    pieces = {table: _pieces(file, table, pending) for table in KEY}
     threads = sorted({0} | {piece.thread for found in pieces.values() for piece in found})
     return {
         thread: {table: ThreadTable(file, table, [p for p in pieces[table] if p.thread == thread]) for table in pieces}
@@ -137,18 +141,20 @@ def thread_tables(file: RankFile, pending: Sequence[Pending]) -> dict[int, dict[
     }
 
 
-def _pieces(file: RankFile, table: str, position: int, pending: Sequence[Pending]) -> list[Piece]:
-    """Blocks of the file, rows that no block names, and rows of spools, in order of the file.
+def _pieces(file: RankFile, table: str, pending: Sequence[Pending]) -> list[Piece]:
+    """Blocks of the file, rows that no block names, and rows of spools, in order of the file. Blocks whose rows were
+    dropped have none.
 
     A spool that was being flushed holds what belongs at its base, whether or not it got there; so the file's
     rows there are not read.
     """
-    length = file.lengths[table]
-    found = []
+    length, position = file.lengths[table], list(schema.BUFFERED).index(table)
+    found, named = [], 0
     for block in file.blocks:
         first, count = int(block["first"][position]), int(block["count"][position])
-        found.append(Piece(int(block["thread"]), first, min(count, max(length - first, 0))))
-    named = max((piece.first + piece.count for piece in found), default=0)
+        named = max(named, first + count)
+        if not block["flags"] & BLOCK_DROPPED:
+            found.append(Piece(int(block["thread"]), first, min(count, max(length - first, 0))))
     found += _unnamed(file, table, named, length)
     for p in pending:
         if p.base is not None:

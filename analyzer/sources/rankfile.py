@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.sources.versions import SINCE_2, dtype_of, has_table, upgraded
 from tracelib import schema
 
 OPEN_FILES = 128
@@ -55,6 +56,10 @@ class RankFile:
     sync: np.ndarray
     communicators: np.ndarray
     members: np.ndarray
+    objects: np.ndarray
+    labels: np.ndarray
+    counters: np.ndarray
+    skipped: np.ndarray
 
     @property
     def rank(self) -> int:
@@ -104,33 +109,49 @@ def open_rank(path: Path) -> RankFile:
     _handles.drop(path)  # HDF5 would answer from what it knew of a file that has grown since
     try:
         file = _handles.get(path)
-        attributes = _attributes(path, file)
-        datasets = {name: _dataset(path, file, name, dtype) for name, dtype in schema.TABLES.items()}
+        version = _version(path, file)
+        attributes = _attributes(path, file, version)
+        datasets = {name: _dataset(path, file, name, version) for name in schema.TABLES if has_table(version, name)}
         procedures = tuple(text_of(name) for name in file["procedures"][:])
-        small = {name: datasets[name][:] for name in schema.DIRECT}
+        small = {name: _whole(name, datasets.get(name)) for name in schema.DIRECT}
     except (OSError, KeyError, RuntimeError) as error:
         raise unreadable(path, error) from error
     if small["blocks"]["thread"].max(initial=0) > _LAST_THREAD:
         raise foreign(path, "a block of a thread that cannot be")
-    lengths = {name: len(dataset) for name, dataset in datasets.items()}
+    lengths = {name: len(datasets[name]) if name in datasets else 0 for name in schema.TABLES}
     return RankFile(path, attributes, procedures, lengths, **small)
 
 
-def _attributes(path: Path, file: h5py.File) -> dict[str, int | str]:
-    missing = [n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in file.attrs]
+def _version(path: Path, file: h5py.File) -> int:
+    version = int(file.attrs.get("schema_version", 0))
+    if version < 1:
+        raise foreign(path, "no attribute schema_version")
+    if version > schema.VERSION:
+        text = f"{path}: written in version {version} of the format; this analyzer reads up to {schema.VERSION}"
+        raise TracelibError(text, "install the version of tracelib that recorded it, or a later one")
+    return version
+
+
+def _attributes(path: Path, file: h5py.File, version: int) -> dict[str, int | str]:
+    old = frozenset() if version >= 2 else SINCE_2
+    missing = [n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in file.attrs and n not in old]
     if missing or "procedures" not in file:
         raise foreign(path, f"no attribute {missing[0]}" if missing else "no table procedures")
-    numbers = {name: int(file.attrs[name]) for name in schema.INTEGER_ATTRIBUTES}
+    numbers = {name: int(file.attrs.get(name, 0)) for name in schema.INTEGER_ATTRIBUTES}
     if not 0 <= numbers["rank"] < numbers["size"]:
         raise foreign(path, f"rank {numbers['rank']} of {numbers['size']}")
     return numbers | {name: text_of(file.attrs[name]) for name in schema.TEXT_ATTRIBUTES}
 
 
-def _dataset(path: Path, file: h5py.File, name: str, dtype: np.dtype) -> h5py.Dataset:
+def _whole(name: str, dataset: h5py.Dataset | None) -> np.ndarray:
+    return np.zeros(0, schema.TABLES[name]) if dataset is None else upgraded(name, dataset[:])
+
+
+def _dataset(path: Path, file: h5py.File, name: str, version: int) -> h5py.Dataset:
     dataset = file.get(name)
     if not isinstance(dataset, h5py.Dataset):
         raise foreign(path, f"no table {name}")
-    if dataset.dtype != dtype or dataset.ndim != 1:
+    if dataset.dtype != dtype_of(version, name) or dataset.ndim != 1:
         raise foreign(path, f"table {name} has other columns: written by another version?")
     return dataset
 

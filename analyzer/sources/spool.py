@@ -51,12 +51,15 @@ def read_spool(path: Path, file: RankFile) -> Pending | None:
     data = path.read_bytes()
     if len(data) < schema.SPOOL_HEADER_BYTES:
         return None
-    header = np.frombuffer(data, schema.SPOOL_HEADER, 1)[0]
-    name = Path(os.fsdecode(header["rank_file"])).name
-    if header["magic"] != schema.SPOOL_MAGIC or name != file.path.name:
+    layout = schema.SPOOL_HEADERS.get(data[: len(schema.SPOOL_MAGIC)])
+    if layout is None:
         return None
-    rows, base = {}, {}
-    for position, (table, dtype) in enumerate(schema.BUFFERED.items()):
+    header = np.frombuffer(data, layout, 1)[0]
+    if Path(os.fsdecode(header["rank_file"])).name != file.path.name:
+        return None
+    rows = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items()}
+    base = dict.fromkeys(schema.BUFFERED, 0)
+    for position, (table, dtype) in enumerate(list(schema.BUFFERED.items())[: len(header["count"])]):
         offset, count = int(header["offset"][position]), int(header["count"][position])
         room = max(len(data) - offset, 0) // dtype.itemsize
         rows[table] = np.frombuffer(data, dtype, min(count, room), min(offset, len(data)))

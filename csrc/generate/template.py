@@ -65,7 +65,7 @@ def _open(path: Path) -> h5py.File:
     """A new file in the oldest format, which has no checksums, with room for the metadata in one block."""
     fapl = h5p.create(h5p.FILE_ACCESS)
     fapl.set_libver_bounds(h5f.LIBVER_EARLIEST, h5f.LIBVER_V18)
-    fapl.set_meta_block_size(1 << 15)
+    fapl.set_meta_block_size(1 << 16)
     return h5py.File(h5f.create(str(path).encode(), h5f.ACC_TRUNC, fapl=fapl))
 
 

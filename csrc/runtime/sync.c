@@ -81,7 +81,8 @@ static struct file_sync ask(void)
         pmpi.Recv(&answered, sizeof answered, abi.byte, 0, TAG, pmpi_handle(&leaders.comm), abi.status_ignore);
         int64_t round_trip = clock_monotonic_ns() - sent;
         if (round_trip >= best.round_trip_ns) continue;
-        best = (struct file_sync){sent + round_trip / 2, answered, round_trip};
+        best = (struct file_sync){
+            .local_ns = sent + round_trip / 2, .reference_ns = answered, .round_trip_ns = round_trip};
         found = round;
     }
     return best;

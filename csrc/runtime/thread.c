@@ -20,7 +20,10 @@ static pthread_key_t at_thread_exit;
 enum { POLL_GAP_TICKS = 1 << 15 };
 
 /* How a buffer of the user's size is divided: in 64ths, in the order of the tables. */
-static const unsigned share[BUFFERED_TABLES] = {32, 20, 8, 4};
+static const unsigned share[BUFFERED_TABLES] = {
+    [TABLE_CALLS] = 32,   [TABLE_REQUESTS] = 18, [TABLE_POLLS] = 6,  [TABLE_EVENTS] = 4,
+    [TABLE_ACCESSES] = 2, [TABLE_SUMMARIES] = 2, [TABLE_COUNTS] = 0,
+};
 
 static uint64_t rows_waiting(const struct thread *t)
 {

@@ -67,10 +67,8 @@ void *scratch_get(struct scratch *s, uint64_t bytes);
 
 static inline void *thread_row(struct thread *t, enum table table)
 {
-    static const uint8_t row_bytes[] = {sizeof(struct file_call), sizeof(struct file_request), sizeof(struct file_poll),
-                                        sizeof(struct file_event)};
     if (__builtin_expect(t->spool->count[table] >= t->capacity[table], 0)) thread_flush(t);
-    return (char *)t->rows[table] + t->spool->count[table] * row_bytes[table];
+    return (char *)t->rows[table] + t->spool->count[table] * table_layout[table].row_bytes;
 }
 
 /* The row is complete: count it. A kill before this line loses the row, after it does not. */
