@@ -138,6 +138,18 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class NodeClock:
+    """How a clock that is not rank 0's was related to it; errors are None where nobody knows them."""
+
+    ranks: tuple[int, ...]  # that read this clock
+    ahead_ns: int  # of rank 0's clock, at the first reading
+    drift_ppm: float | None  # how much faster it is; None: one reading only
+    accuracy_ns: int | None  # estimated standard error of the worst reading
+    bound_ns: int | None  # half the longest of the readings' round trips: no error is larger
+    readings: int  # that were used; 0: aligned by wall-clock time
+
+
+@dataclass(frozen=True)
 class Unmatched:
     """Sends without receive and the reverse, summed by rank, side, call, peer, tag and communicator."""
 
@@ -181,6 +193,7 @@ class Trace(ABC):
     missing: tuple[int, ...] = ()  # ranks of which nothing could be read: no figure counts them as idle
     command: str = ""  # the program and its arguments, where the source knows them
     buffer_bytes: int = 0  # the tracer's buffer of each thread; 0: unknown
+    clocks: tuple[NodeClock, ...] = ()  # those that are not rank 0's
 
     @abstractmethod
     def span(self, rank: int) -> tuple[int, int]:

@@ -85,8 +85,7 @@ class Lane:
 
     def _fill(self) -> None:
         c, r = self._struct, self._refers
-        clock = c.clock
-        clock.ticks_origin, clock.ns_origin, clock.multiplier, clock.shift = map(int, self.clock.numbers)
+        self.clock.fill(c.clock)
         c.procedures = address(r.procedures, "struct procedure *")
         c.communicators = address(r.communicators)
         c.members = address(r.members, "uint32_t *")

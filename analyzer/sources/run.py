@@ -11,7 +11,7 @@ import numpy as np
 
 from analyzer.parallel import Team
 from analyzer.sources import lane as lanes_of
-from analyzer.sources.clock import ClockSource, fit_clocks
+from analyzer.sources.alignment import ClockSource, Reading, fit_clocks
 from analyzer.sources.communicators import merge_communicators
 from analyzer.sources.findings import Findings, find_ranks, strangers
 from analyzer.sources.index import thread_tables
@@ -86,7 +86,7 @@ class RunTrace(Trace):
         for rank, threads in tables.items():
             self.threads[rank] = max(threads) + 1
         self._number_cpus()
-        clocks, problems = fit_clocks([_clock_source(file, tables[file.rank]) for file in self._files])
+        clocks, problems, self.clocks = fit_clocks([_clock_source(file, tables[file.rank]) for file in self._files])
         self.problems += problems
         self.procedures = merge_procedures(self._files)
         self.communicators, index = merge_communicators(self._files, self.size)
@@ -202,7 +202,7 @@ def _clock_source(file: RankFile, threads: dict) -> ClockSource:
         last_ticks=max(keys, default=0),
         last_realtime_ns=file.path.stat().st_mtime_ns,
         pairs=[(int(pair["ticks"]), int(pair["monotonic_ns"])) for pair in file.clock],
-        readings=[(int(r["local_ns"]), int(r["reference_ns"])) for r in file.sync],
+        readings=[Reading(*row) for row in file.sync.tolist()],
     )
 
 

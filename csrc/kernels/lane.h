@@ -1,14 +1,6 @@
 #ifndef LANE_H
 #define LANE_H
-#include <stdint.h>
-
-/* ns = ((ticks - ticks_origin) * multiplier >> shift) + ns_origin; analyzer.sources.clock.Clock. */
-struct clock {
-    int64_t ticks_origin;
-    int64_t ns_origin;
-    int64_t multiplier;
-    int64_t shift;
-};
+#include "clock.h"
 
 /* What the analyzer knows of a procedure of a rank file. */
 struct procedure {

@@ -5,11 +5,25 @@
 #include "lane.h"
 #include "records.h"
 
+/* The value of x, ticks or ns, by the last piece that begins at or before it, else by the first. Differences are
+   taken modulo 2^64. */
+static inline int64_t clock_value(const struct clock_piece *pieces, int64_t n, uint64_t x)
+{
+    const struct clock_piece *p = pieces;
+    while (n > 1) {
+        int64_t half = n / 2;
+        if ((int64_t)(x - (uint64_t)p[half].origin) >= 0) p += half;
+        n -= half;
+    }
+    int64_t elapsed = (int64_t)(x - (uint64_t)p->origin);
+    return (int64_t)((__int128)elapsed * p->multiplier >> p->shift) + p->value;
+}
+
 static inline int64_t lane_ns(const struct lane *lane, uint64_t ticks)
 {
     const struct clock *c = &lane->clock;
-    int64_t elapsed = (int64_t)(ticks - (uint64_t)c->ticks_origin);
-    return (int64_t)((__int128)elapsed * c->multiplier >> c->shift) + c->ns_origin;
+    int64_t ns = clock_value(c->pieces, c->n_pieces, ticks);
+    return c->n_corrections ? clock_value(c->corrections, c->n_corrections, (uint64_t)ns) : ns;
 }
 
 /* The procedure of a row; the table ends with one that stands for all unknown ones. */
