@@ -37,6 +37,8 @@ def generate(folder: Path) -> Path:
     parts += [structs.c_enum(e) for e in (schema.Peer, schema.What, schema.State, schema.ObjectKind, schema.LabelKind)]
     numbers = {n: getattr(schema, n) for n in vars(schema) if n.endswith("_TYPE") or n == "SPOOL_HEADER_BYTES"}
     parts.append(f"enum {{ {', '.join(f'{n} = {value}' for n, value in numbers.items())} }};")
+    least_ms, most_ms = schema.SYSTEM_PERIOD_MS
+    parts.append(f"enum {{ SYSTEM_LEAST_MS = {least_ms}, SYSTEM_MOST_MS = {most_ms} }};")
     parts.append(f'#define SPOOL_MAGIC "{schema.SPOOL_MAGIC.decode()}"\n')
     parts.append(template.c_header(template.make(schema, [p.name for p in procedures]), schema))
     (folder / "schema.h").write_text(structs.header("SCHEMA_H", *parts))

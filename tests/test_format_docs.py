@@ -60,3 +60,12 @@ def test_how_much_a_rank_can_record():
     assert f"{round(chunks**2 * rows / 1e6)} million calls ({chunks} x {chunks} chunks of {rows} rows)" in " ".join(
         TEXT.split()
     )
+
+
+def test_samples_of_a_node():
+    part = re.search(r"## A node's samples\n(.*?)\n## ", TEXT, re.DOTALL)[1]
+    attributes, columns = (re.findall(r"^\| (`.*)", half, re.MULTILINE) for half in part.split("| column |"))
+    assert [n for row in attributes for n in re.findall(r"`(\w+)`", row.split(" | ")[0])] == [*schema.SYSTEM_ATTRIBUTES]
+    kinds = {n: row.split("|")[2].strip() for row in columns for n in re.findall(r"`(\w+)`", row.split("|")[0])}
+    gauge = {name: "G" if kind is schema.Kind.GAUGE else "C" for name, (_, kind) in schema.SYSTEM.items()}
+    assert kinds == dict.fromkeys(schema.SYSTEM_TIMES, "") | gauge

@@ -114,7 +114,8 @@ def old_result(folder: Path) -> Path:
     path = folder / "run.h5"
     path.write_bytes(b"old")
     (folder / "run.ranks").mkdir()
-    (folder / "run.ranks" / "000000.h5").write_bytes(b"old")
+    for name in ("000000.h5", "system-node1.h5", ".system-node2.h5.tmp"):
+        (folder / "run.ranks" / name).write_bytes(b"old")
     return path
 
 
@@ -132,7 +133,8 @@ def test_force_removes_nothing_but_a_result(tmp_path):
     (tmp_path / "run.ranks" / "thesis.tex").write_text("years of work")
     with pytest.raises(TracelibError, match=r"thesis\.tex"):
         launch.make_room(path, force=True)
-    assert sorted(p.name for p in (tmp_path / "run.ranks").iterdir()) == ["000000.h5", "thesis.tex"]
+    assert (tmp_path / "run.ranks" / "000000.h5").exists()
+    assert (tmp_path / "run.ranks" / "thesis.tex").read_text() == "years of work"
     assert path.exists()
 
 
@@ -148,7 +150,23 @@ def library(tmp_path_factory, monkeypatch) -> Path:
 def test_run_passes_everything_on(library, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     show = "import os, json, sys; print(json.dumps([dict(os.environ), sys.argv[1:]])); sys.exit(7)"
-    command = ["run", "-o", "mine", "--buffer", "64K", "-q", "--", sys.executable, "-c", show, "-n", "4", "--force"]
+    command = [
+        "run",
+        "-o",
+        "mine",
+        "--buffer",
+        "64K",
+        "--system",
+        "2s",
+        "-q",
+        "--",
+        sys.executable,
+        "-c",
+        show,
+        "-n",
+        "4",
+        "--force",
+    ]
     assert CliRunner().invoke(cli.commands, command, standalone_mode=False).return_value == 7
     environment, arguments = json.loads(capfd.readouterr().out)
     assert arguments == ["-n", "4", "--force"]
@@ -156,6 +174,7 @@ def test_run_passes_everything_on(library, tmp_path, monkeypatch, capfd):
     assert environment["TRACELIB_OUTPUT"] == str(tmp_path / "mine.h5")
     assert environment["TRACELIB_BUFFER"] == "64K"
     assert environment["TRACELIB_QUIET"] == "1"
+    assert (environment["TRACELIB_SYSTEM"], environment["TRACELIB_PYTHON"]) == ("2s", sys.executable)
 
 
 def tracelib(*words: str, cwd: Path) -> subprocess.CompletedProcess:
@@ -172,6 +191,7 @@ def tracelib(*words: str, cwd: Path) -> subprocess.CompletedProcess:
         ["run"],
         ["run", "--no-such-option"],
         ["run", "-o", "nowhere/x", "true"],
+        ["run", "--system", "often", "true"],
         ["nonsense"],
     ],
 )

@@ -12,6 +12,7 @@ import click
 from tracelib import doctor as doctors
 from tracelib import launch, preload
 from tracelib.errors import TracelibError
+from tracelib.period import period_ns
 
 COMMAND_SETTINGS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
@@ -46,9 +47,10 @@ def lib() -> None:
 @click.option("-o", "--output", default="run.h5", show_default=True, help="Name of the result.")
 @click.option("-f", "--force", is_flag=True, help="Replace an existing result.")
 @click.option("--buffer", metavar="SIZE", help="Buffer of each thread, as 64K, 4M, 1G (default 1M).")
+@click.option("--system", metavar="PERIOD", help="Sample load, memory, network and disk of each node, as 500ms, 1s.")
 @click.option("-q", "--quiet", is_flag=True, help="No closing line.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def run(output: str, force: bool, buffer: str | None, quiet: bool, command: tuple[str, ...]) -> int:
+def run(output: str, force: bool, buffer: str | None, system: str | None, quiet: bool, command: tuple[str, ...]) -> int:
     """Run COMMAND with the library loaded into its ranks.
 
     \b
@@ -63,6 +65,10 @@ def run(output: str, force: bool, buffer: str | None, quiet: bool, command: tupl
     environment = dict(os.environ) | {"TRACELIB_OUTPUT": str(path)}
     if buffer:
         environment["TRACELIB_BUFFER"] = buffer
+    if system:
+        period_ns(system)
+        environment["TRACELIB_SYSTEM"] = system
+    environment.setdefault("TRACELIB_PYTHON", sys.executable)
     if quiet:
         environment["TRACELIB_QUIET"] = "1"
     words, environment = preload.traced(command, preload.detect(command[0]), str(library), environment)

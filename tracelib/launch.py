@@ -13,6 +13,9 @@ from pathlib import Path
 
 from tracelib.errors import TracelibError
 
+PART_OF_RESULT = re.compile(r"\d{6,}\.h5|system-.+\.h5|\.system-.+\.h5\.tmp")
+"""Files in a folder of rank files: those of ranks and of nodes, and what a sampler that was killed at once leaves."""
+
 
 def output_path(name: str) -> Path:
     """Absolute path of the result, with its ending. Raises TracelibError for a place where nothing can be written."""
@@ -37,7 +40,9 @@ def make_room(path: Path, force: bool) -> None:
     if existing and not force:
         raise TracelibError(f"{existing[0]} exists", "choose another -o, or replace it with --force")
     if folder.is_dir():
-        strangers = [p.name for p in folder.iterdir() if not re.fullmatch(r"\d{6,}\.h5", p.name)]
+        strangers = [
+            p.name for p in folder.iterdir() if not re.fullmatch(r"\d{6,}\.h5|\.?system-.*\.h5(\.tmp)?", p.name)
+        ]
         if strangers:
             raise TracelibError(f"{folder} holds {strangers[0]}, which is not part of a result", "move it away")
         shutil.rmtree(folder)

@@ -18,6 +18,7 @@
 #include "output.h"
 #include "pmpi.h"
 #include "requests.h"
+#include "sampler.h"
 #include "spool.h"
 #include "sync.h"
 #include "thread.h"
@@ -244,6 +245,7 @@ void run_started(void)
     store_end();
     if (run.store.fd >= 0) threads_name_file(run.path);
     measure_clocks();
+    sampler_start(run.stem, run.rank, run.size);
 }
 
 struct share_of_rank {
@@ -315,6 +317,7 @@ void run_finalized(void)
 {
     if (!run.started || !run.usable) return;
     close_run(STATE_FINALIZED);
+    sampler_check();
     say_goodbye();
 }
 
