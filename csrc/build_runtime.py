@@ -16,7 +16,8 @@ RUNTIME = ROOT / "csrc" / "runtime"
 GENERATED = ROOT / "build" / "generated"
 _ROW_OF = {"accesses": "access", "summaries": "summary"}
 """The C name of a table's row where it is not the table's name without the s."""
-WARNINGS = ["-Wall", "-Wextra"]  # errors in the tests, not on a user's compiler
+# Errors in the tests, not on a user's compiler. Words are passed through to functions of unknown arguments on purpose.
+WARNINGS = ["-Wall", "-Wextra", "-Wno-deprecated-non-prototype"]
 
 
 def _schema():
@@ -49,7 +50,7 @@ def generate(folder: Path) -> Path:
 
 
 def build(output: Path, generated: Path = GENERATED, extra: list[str] | None = None) -> None:
-    """Compile the runtime into `output` with $CC and $CFLAGS; `extra` flags for sanitizers."""
+    """Compile the runtime into `output` with $CC, $CFLAGS and $LDFLAGS; `extra` flags for sanitizers."""
     sources = [*sorted(RUNTIME.glob("*.c")), generate(generated)]
     compiler = shlex.split(os.environ.get("CC", "cc"))
     flags = [
@@ -73,6 +74,7 @@ def build(output: Path, generated: Path = GENERATED, extra: list[str] | None = N
         str(output),
         *map(str, sources),
         "-Wl,-z,nodelete",
+        *shlex.split(os.environ.get("LDFLAGS", "")),
         "-ldl",
         "-lpthread",
     ]
