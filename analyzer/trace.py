@@ -220,7 +220,7 @@ class Trace(ABC):
         """States (STATE) that begin in [begin, end), sorted by (begin, rank, thread).
 
         Running (1) is the useful computation: in our runs the time outside MPI from process start to the last
-        event, less flushes.
+        event, less flushes and the tracer's own time (`overhead_ns`) after each call, by which its state lasts longer.
         """
 
     @abstractmethod
@@ -234,6 +234,10 @@ class Trace(ABC):
     @abstractmethod
     def unmatched(self) -> list[Unmatched]:
         """What matching left over."""
+
+    def overhead_ns(self, rank: int) -> int:
+        """The tracer's own time between the exit of a call and the entry of the next, which is no computation."""
+        return 0
 
     def close(self) -> None:  # noqa: B027, many sources have nothing to remove
         """Remove what was spilled to temporary files."""

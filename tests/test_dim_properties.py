@@ -108,9 +108,9 @@ def test_offsets_point_at_the_first_record_of_each_task(programs):
     assert text[int(text.split(",")[1].split(":")[0]) :].startswith("s:0:")
 
 
-@pytest.mark.parametrize("tsc_per_us", [None, 2500, 3333])
-def test_bursts_of_a_real_file_sum_up_to_its_useful_time(tmp_path, tsc_per_us):
-    """With clocks of uneven rates, folded polls and flushes within and between calls."""
+@pytest.mark.parametrize(("tsc_per_us", "overhead"), [(None, 0), (None, 70), (2500, 70), (3333, 0)])
+def test_bursts_of_a_real_file_sum_up_to_its_useful_time(tmp_path, tsc_per_us, overhead):
+    """With clocks of uneven rates, the tracer's own time, folded polls and flushes within and between calls."""
     rng = np.random.default_rng(7)
     ranks = []
     for _ in range(3):
@@ -125,7 +125,7 @@ def test_bursts_of_a_real_file_sum_up_to_its_useful_time(tmp_path, tsc_per_us):
             else:
                 calls.append(call("MPI_Barrier", now, now + length, comm=WORLD))
             now += length
-        ranks.append({"calls": calls, "polls": polls, "events": events})
+        ranks.append({"calls": calls, "polls": polls, "events": events, "overhead_ticks": overhead})
     trace = analyzer.open(write_run(tmp_path, ranks, tsc_per_us=tsc_per_us))
     write_dim(trace, tmp_path / "x.dim", Team())
     expected = useful(trace, Team()).by_rank().tolist()

@@ -45,7 +45,8 @@ def threads(draw):
     calls = [call(draw(st.sampled_from(sorted(STATE_OF))), a, b) for a, b in draw(intervals(8))]
     polls = [poll(TEST, a, b, inside=draw(st.integers(0, b - a)), count=2) for a, b in draw(intervals(4))]
     flushes = [row for a, b in draw(intervals(3)) for row in flush(a, b)]
-    return {"calls": calls, "polls": polls, "events": flushes, "start": draw(st.integers(0, 3))}
+    start, overhead = draw(st.integers(0, 3)), draw(st.integers(0, 3))
+    return {"calls": calls, "polls": polls, "events": flushes, "start": start, "overhead_ticks": overhead}
 
 
 def state_of_each_ns(rank):
@@ -55,10 +56,12 @@ def state_of_each_ns(rank):
     stop = max([rank["start"], *(r["exit"] for r in rows), *events])
     first = min([rank["start"], *(r["enter"] for r in rows), *events])
     states = np.full(stop, State.RUNNING)
-    for row in rank["polls"]:
-        states[row["enter"] : row["enter"] + row["inside"]] = State.TEST_PROBE
-    for row in rank["calls"]:
-        states[row["enter"] : row["exit"]] = STATE_OF[row["call"]]
+    tracer = rank["overhead_ticks"]
+    for row in reversed(rank["polls"]):  # what the tracer adds to one gives way to the next
+        polled = max(row["inside"], min(row["inside"] + tracer * (row["count"] - 1), row["exit"] - row["enter"]))
+        states[row["enter"] : row["enter"] + polled + tracer] = State.TEST_PROBE
+    for row in reversed(rank["calls"]):
+        states[row["enter"] : row["exit"] + tracer] = STATE_OF[row["call"]]
     for begin, end in zip(rank["events"][::2], rank["events"][1::2], strict=True):
         states[begin["time"] : end["time"]] = State.IO
     states[:first] = State.NOT_CREATED

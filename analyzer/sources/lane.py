@@ -50,6 +50,7 @@ class RankTables:
     """What the rows of one rank refer to, as the kernels take it."""
 
     def __init__(self, file: RankFile, procedures: Sequence[str], communicator_index: np.ndarray) -> None:
+        self.start_ticks, self.overhead_ticks = (int(file.attributes[n]) for n in ("start_ticks", "overhead_ticks"))
         number = {name: k for k, name in enumerate(procedures)}
         names = (*file.procedures, UNKNOWN_PROCEDURE)
         index = np.array([number[name] for name in names], np.int32)
@@ -72,6 +73,7 @@ class Lane:
     ) -> None:
         self.rank, self.thread, self.cpu, self.clock, self.tables = rank, thread, cpu, clock, tables
         self.start, self.stop = self._bounds()
+        self.overhead = clock.ns(refers.start_ticks + refers.overhead_ticks) - clock.ns(refers.start_ticks)
         self._refers = refers
         self._struct = ffi.new("struct lane *")
         self._fill()
@@ -96,7 +98,7 @@ class Lane:
     @property
     def struct(self) -> Any:
         """`struct lane *` with the present bounds."""
-        self._struct.start, self._struct.stop = self.start, self.stop
+        self._struct.start, self._struct.stop, self._struct.overhead = self.start, self.stop, self.overhead
         return self._struct
 
     def rows(self, table: str, begin: int, end: int, around: int = 0) -> np.ndarray:
@@ -167,8 +169,9 @@ def states(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     inputs = []
     for lane in lanes:
         flushes = lane.flushes
-        near = np.searchsorted(flushes["end"], begin - 1), np.searchsorted(flushes["begin"], end) + 1
-        calls, polls = (lane.rows(table, begin, end, around=1) for table in ("calls", "polls"))
+        near = np.searchsorted(flushes["end"], begin - 1 - lane.overhead), np.searchsorted(flushes["begin"], end) + 1
+        first = begin - 1 - lane.overhead
+        calls, polls = (lane.rows(table, first, end, around=1) for table in ("calls", "polls"))
         inputs.append((lane, calls, polls, flushes[near[0] : near[1]]))
     buffer = Buffer(STATE, sum(2 * (len(c) + len(p) + len(f)) + 3 for _, c, p, f in inputs))
     for lane, *rows in inputs:

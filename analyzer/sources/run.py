@@ -164,6 +164,10 @@ class RunTrace(Trace):
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._matched().messages(begin, self._end(end))
 
+    def overhead_ns(self, rank: int) -> int:
+        lanes = self._lanes.get(rank)
+        return lanes[0].overhead if lanes else 0
+
     def unmatched(self) -> list[Unmatched]:
         return self._matched().unmatched(self.procedures)
 

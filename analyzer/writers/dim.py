@@ -34,8 +34,9 @@ def write_dim(trace: Trace, path: str | Path, team: Team) -> DimReport:
     """Write `trace` as a Dimemas file; the same bytes for any number of team members.
 
     Bursts last from the end of an MPI call to the begin of the next, in whole ns. In measured runs
-    (flush_mode "subtract") they begin at the start of the process and leave out flushes, so that they sum
-    up to the useful time; in imported traces they begin at 0 and keep flushes, as prv2dim does.
+    (flush_mode "subtract") they begin at the start of the process and leave out flushes and the tracer's own
+    time after each call, so that they sum up to the useful time; in imported traces they begin at 0 and keep
+    flushes, as prv2dim does.
     Nonblocking receives stand where they were posted, with the source, tag and size that they turned out
     to have, and again (kind 2) where they completed; sends have no such second record in Dimemas 5.5.0.
     A nonblocking collective is its operation with type 0 at the call and type 2 at its completion. MPI_Init is

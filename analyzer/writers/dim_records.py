@@ -56,7 +56,7 @@ class RankWriter:
         begin, end = self._trace.span(rank)
         subtract = self._trace.flush_mode == "subtract"
         flushes = self._trace.flushes(rank) if subtract else np.zeros(0, FLUSH)
-        walk = _Walk(rank, begin if subtract else 0, np.ascontiguousarray(flushes))
+        walk = _Walk(rank, begin if subtract else 0, np.ascontiguousarray(flushes), self._trace.overhead_ns(rank))
         for calls, posted, done, started in self._by_window(rank):
             size += file.write(self._format(walk, calls, posted, done, started))
         last = np.zeros(1, CALL)
@@ -93,7 +93,7 @@ class RankWriter:
         size = lib.dim_records(
             _pointer(walk.position, "int64_t *"), walk.rank, *_rows(calls), *tables,
             *_rows(posted), _pointer(done), *_rows(started), *_rows(walk.flushes),
-            _pointer(self.left_out, "int64_t *"), _pointer(self._out, "char *"),
+            walk.overhead_ns, _pointer(self.left_out, "int64_t *"), _pointer(self._out, "char *"),
         )  # fmt: skip
         walk.keep_rest(posted, done, started)
         return self._out[:size].data
@@ -102,10 +102,11 @@ class RankWriter:
 class _Walk:
     """Where the kernel stands in one rank, from window to window."""
 
-    def __init__(self, rank: int, begin: int, flushes: np.ndarray) -> None:
+    def __init__(self, rank: int, begin: int, flushes: np.ndarray, overhead_ns: int) -> None:
         self.rank = rank
         self.flushes = flushes
-        self.position = np.array([begin, begin, 0, 0, 0], np.int64)
+        self.overhead_ns = overhead_ns
+        self.position = np.array([begin, begin, 0, 0, 0, 0], np.int64)
         self._rest = _nothing()
 
     def join_rest(self, *rows: np.ndarray) -> list[np.ndarray]:

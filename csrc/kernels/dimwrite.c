@@ -113,7 +113,7 @@ static int64_t flushed(const struct trace_flush *flushes, int64_t n, int64_t *ne
 int64_t dim_records(int64_t *walk, int32_t task, const void *calls_, int64_t n, const int32_t *plan,
                     const int32_t *comm_id, const int8_t *defined, const void *posted_, int64_t n_posted,
                     const void *done_, const void *started_, int64_t n_done, const void *flushes_, int64_t n_flushes,
-                    int64_t *left_out, char *out)
+                    int64_t overhead, int64_t *left_out, char *out)
 {
     const struct trace_call *call = calls_, *started = started_;
     const struct trace_request *posted = posted_, *done = done_;
@@ -127,7 +127,8 @@ int64_t dim_records(int64_t *walk, int32_t task, const void *calls_, int64_t n, 
             put_done(&w, &done[d], &started[d], plan);
         if (call == end) break;
 
-        put_burst(&w, call->enter - walk[0] - flushed(flushes, n_flushes, &walk[2], walk[0], call->enter));
+        int64_t begin = walk[0] + walk[5];
+        put_burst(&w, call->enter - begin - flushed(flushes, n_flushes, &walk[2], begin, call->enter));
         for (; p < n_posted && posted[p].posted <= call->enter; p++) put_posted(&w, &posted[p]);
 
         const int32_t *now = plan + 2 * call->call;
@@ -138,11 +139,12 @@ int64_t dim_records(int64_t *walk, int32_t task, const void *calls_, int64_t n, 
         else if (now[0] >= GLOBAL && !put_global(&w, call, now, now[0] == GLOBAL_START ? OP_START : OP_WHOLE))
             left_out[call->call]++;
 
-        /* Between the failing polls of one row the program computed. */
-        int64_t outside = call->exit - call->enter - call->inside;
-        if (outside > 0) put_burst(&w, outside - flushed(flushes, n_flushes, &walk[2], call->enter, call->exit));
-        if (call->exit > walk[0]) walk[0] = call->exit;
+        /* Between the failing polls of one row the program computed: that time joins the next burst. */
+        int64_t polled = call->inside + overhead * (call->count - 1);
+        int64_t done_at = call->count > 1 && call->enter + polled < call->exit ? call->enter + polled : call->exit;
+        if (done_at > walk[0]) walk[0] = done_at;
         walk[1] = call->enter;
+        walk[5] = overhead;
     }
     walk[3] = p;
     walk[4] = d;

@@ -55,6 +55,24 @@ static void load_poll(struct stream *s)
     s->procedure = lane_procedure(s->lane, row->call);
 }
 
+/* The same two with the tracer's own time, which is no computation: a call keeps the program so much longer. */
+static void load_call_held(struct stream *s)
+{
+    const struct file_call *row = (const struct file_call *)s->rows + s->i;
+    set(s, lane_ns(s->lane, row->enter), lane_ns(s->lane, row->exit) + s->lane->overhead);
+    s->procedure = lane_procedure(s->lane, row->call);
+}
+
+static void load_poll_held(struct stream *s)
+{
+    const struct file_poll *row = (const struct file_poll *)s->rows + s->i;
+    int64_t begin = lane_ns(s->lane, row->enter), exit = lane_ns(s->lane, row->exit);
+    int64_t inside = lane_ns(s->lane, row->enter + row->inside),
+            between = s->lane->overhead * ((int64_t)row->count - 1);
+    set(s, begin, larger(inside, smaller(inside + between, exit)) + s->lane->overhead);
+    s->procedure = lane_procedure(s->lane, row->call);
+}
+
 static void load_flush(struct stream *s)
 {
     const struct trace_flush *row = (const struct trace_flush *)s->rows + s->i;
@@ -106,17 +124,17 @@ int64_t expand_states(const struct lane *lane, const void *calls, int64_t n_call
                       const void *flushes, int64_t n_flushes, int64_t begin, int64_t end, void *states)
 {
     struct trace_state *out = states;
-    struct stream call = open_stream(lane, calls, n_calls, load_call);
-    struct stream poll = open_stream(lane, polls, n_polls, load_poll);
+    struct stream call = open_stream(lane, calls, n_calls, load_call_held);
+    struct stream poll = open_stream(lane, polls, n_polls, load_poll_held);
     struct stream flush = open_stream(lane, flushes, n_flushes, load_flush);
     if (begin <= 0 && end > 0 && lane->start > 0)
         *out++ = (struct trace_state){0, lane->start, lane->rank, lane->thread, STATE_NOT_CREATED, lane->cpu};
-    /* From the instant before the window: the state that goes on there is not ours, but the next one is. */
-    for (int64_t t = larger(lane->start, begin - 1); t < smaller(lane->stop, end);) {
+    /* From before the window: the state that goes on at its begin is not ours, but the next one is. */
+    for (int64_t t = larger(lane->start, begin - 1 - lane->overhead); t < smaller(lane->stop, end);) {
         int64_t until;
         skip_to(&flush, t, load_flush);
-        skip_to(&call, t, load_call);
-        skip_to(&poll, t, load_poll);
+        skip_to(&call, t, load_call_held);
+        skip_to(&poll, t, load_poll_held);
         int32_t state = state_at(&flush, &call, &poll, t, &until);
         until = smaller(until, lane->stop);
         if (t >= begin) *out++ = (struct trace_state){t, until, lane->rank, lane->thread, state, lane->cpu};

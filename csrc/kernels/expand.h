@@ -5,8 +5,9 @@
 /* From the rows of one thread in a window of time to records of the trace. Rows are struct file_call, file_poll,
    file_event; flushes are struct trace_flush of this thread. Each returns how many records it wrote. */
 
-/* States (struct trace_state) that begin in [begin, end). Needs one call and one poll more on both sides of the
-   window. Room: 2 * (calls + polls + flushes) + 3. */
+/* States (struct trace_state) that begin in [begin, end); a call's lasts until the tracer, too, is done with it. Needs
+   the rows from begin - lane->overhead on, and one call and one poll more on both sides. Room: 2 * (calls + polls +
+   flushes) + 3. */
 int64_t expand_states(const struct lane *lane, const void *calls, int64_t n_calls, const void *polls, int64_t n_polls,
                       const void *flushes, int64_t n_flushes, int64_t begin, int64_t end, void *states);
 

@@ -16,8 +16,9 @@ enum role { ROLE_NONE = 0, ROLE_SEND = 1, ROLE_RECEIVE = 2, ROLE_COLLECTIVE = 3 
 /* One thread of a rank and the tables its rows refer to. */
 struct lane {
     struct clock clock;
-    int64_t start; /* ns: process start, or the thread's first row */
-    int64_t stop;  /* ns: last event */
+    int64_t start;    /* ns: process start, or the thread's first row */
+    int64_t stop;     /* ns: last event */
+    int64_t overhead; /* ns of the tracer between the exit of one call and the entry of the next */
     const struct procedure *procedures;
     const void *communicators;         /* struct file_communicator */
     const uint32_t *members;           /* world ranks */

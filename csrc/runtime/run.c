@@ -16,6 +16,7 @@
 #include "comms.h"
 #include "message.h"
 #include "output.h"
+#include "overhead.h"
 #include "pmpi.h"
 #include "requests.h"
 #include "sampler.h"
@@ -226,6 +227,17 @@ static void measure_clocks(void)
     store_end();
 }
 
+/* This thread is inside MPI_Init; it may also be one that is not recorded. */
+static void measure_overhead(void)
+{
+    uint64_t ticks = self.gate == GATE_INSIDE ? overhead_measure(&self) : 0;
+    if (!store_begin()) return;
+    struct store *store = run_store();
+    if (store) store_put_integer(store, AT_OVERHEAD_TICKS, ticks);
+    store_end();
+    debug("rank %d: the tracer takes %" PRIu64 " ticks between two calls", run.rank, ticks);
+}
+
 void run_started(void)
 {
     if (!run.usable || run.started) return;
@@ -246,6 +258,7 @@ void run_started(void)
     if (run.store.fd >= 0) threads_name_file(run.path);
     measure_clocks();
     sampler_start(run.stem, run.rank, run.size);
+    measure_overhead();
 }
 
 struct share_of_rank {
