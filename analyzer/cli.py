@@ -17,6 +17,7 @@ from analyzer.commands.dim import dim
 from analyzer.commands.efficiency import efficiency_command
 from analyzer.commands.info import info
 from analyzer.commands.look import look
+from analyzer.commands.pack import pack
 from analyzer.commands.prv import prv
 from analyzer.errors import TracelibError
 from analyzer.memory import fix_threshold
@@ -64,7 +65,7 @@ def analyze() -> None:
     """
 
 
-for _command in (look, info, check, efficiency_command, prv, dim):
+for _command in (look, info, check, efficiency_command, prv, dim, pack):
     analyze.add_command(_command)
 look.hidden = True
 

@@ -13,7 +13,10 @@ from conftest import LIBRARY, PROGRAMS
 from result import rank_files, read_truth
 
 from analyzer.sources.run import open_run
+from analyzer.writers.packed import pack_run
 
+MOST_BYTES_PACKED = 10
+"""Of the whole packed file, for each call."""
 SCALAPACK = Path("/usr/lib/x86_64-linux-gnu/scalapack")
 
 
@@ -114,6 +117,13 @@ def test_real_program(request, compiled, launch, analyze, tmp_path, name):
     receives = assert_counted(folder)
     assert_matched(folder / "run.h5", receives)
     analyze("check", folder / "run.h5").check()
+    if name in ("lammps", "hpcc"):
+        assert pack_run(str(folder / "run.h5"), folder / "packed.h5").size_bytes <= MOST_BYTES_PACKED * rows(folder)
+
+
+def rows(folder: Path) -> int:
+    """Calls that have a row of their own: failing polls share theirs."""
+    return sum(len(file.calls) for file in rank_files(folder / "run.h5"))
 
 
 def assert_counted(folder: Path) -> int:

@@ -17,6 +17,9 @@ from tracelib import schema
 
 _RANK_FILE = re.compile(r"\d{6,}\.h5")
 
+Place = tuple[Path, str]
+"""A rank's file, and its group in that."""
+
 
 @dataclass(frozen=True)
 class Findings:
@@ -38,12 +41,12 @@ def find_ranks(path: str) -> Findings:
         raise TracelibError(f"{path}: no such file", "the traced program prints the name of its run at the end")
     if place.is_dir():
         return _folder(place)
-    links = _links(place)
-    if links is None:
+    ranks = _ranks(place)
+    if ranks is None:
         return _single(place)
-    if not links:
+    if not ranks:
         raise TracelibError(f"{path}: a run without ranks", "trace the program again")
-    return _gather(str(place), len(links), links)
+    return _gather(str(place), len(ranks), ranks)
 
 
 def _folder(folder: Path) -> Findings:
@@ -58,7 +61,7 @@ def _folder(folder: Path) -> Findings:
             break
         except TracelibError:
             continue
-    return _gather(str(folder), size, [files.get(rank, folder / f"{rank:06d}.h5") for rank in range(size)])
+    return _gather(str(folder), size, [(files.get(rank, folder / f"{rank:06d}.h5"), "/") for rank in range(size)])
 
 
 def _single(path: Path) -> Findings:
@@ -67,8 +70,9 @@ def _single(path: Path) -> Findings:
     return Findings(str(path), file.size, [file], problems)
 
 
-def _links(path: Path) -> list[Path] | None:
-    """Paths of the rank files that run.h5 names, or None if it is no run.h5 but may be a rank file."""
+def _ranks(path: Path) -> list[Place] | None:
+    """Where run.h5 has its ranks: in files that it names, or packed in itself. None: it is no run.h5 but may be a rank
+    file."""
     if path.stat().st_size == 0:
         raise TracelibError(f"{path}: is empty", "the run ended before anything was written; is there a folder .ranks?")
     try:
@@ -90,22 +94,25 @@ def _check_version(path: Path, file: h5py.File) -> None:
         raise TracelibError(f"{path}: file format {version}, this program reads 1 to {schema.VERSION}", "update it")
 
 
-def _linked(path: Path, group: h5py.Group, size: int) -> list[Path]:
-    paths = []
+def _linked(path: Path, group: h5py.Group, size: int) -> list[Place]:
+    places = []
     for rank in range(size):
         link = group.get(f"{rank:06d}", getlink=True)
+        if isinstance(link, h5py.HardLink):
+            places.append((path, f"ranks/{rank:06d}"))
+            continue
         name = link.filename if isinstance(link, h5py.ExternalLink) else f"{path.stem}.ranks/{rank:06d}.h5"
-        paths.append(path.parent / name)
-    return paths
+        places.append((path.parent / name, "/"))
+    return places
 
 
-def _gather(path: str, size: int, paths: list[Path]) -> Findings:
+def _gather(path: str, size: int, places: list[Place]) -> Findings:
     files: list[RankFile] = []
     problems: list[Problem] = []
     first: TracelibError | None = None
-    for rank, place in enumerate(paths):
+    for rank, (place, group) in enumerate(places):
         try:
-            file = open_rank(place)
+            file = open_rank(place, group)
             if (file.rank, file.size) != (rank, size):
                 raise foreign(place, f"it is rank {file.rank} of {file.size}, not {rank} of {size}")
             files.append(file)

@@ -45,9 +45,11 @@ _handles = _Handles()
 
 @dataclass(frozen=True)
 class RankFile:
-    """A readable rank file: attributes and small tables in memory, the buffered tables read by `read`."""
+    """A readable rank file, or a rank's group of a packed run: attributes and small tables in memory, the buffered
+    tables read by `read`."""
 
     path: Path
+    group: str
     attributes: dict[str, int | str]
     procedures: tuple[str, ...]
     lengths: dict[str, int]  # rows of each table
@@ -71,15 +73,17 @@ class RankFile:
 
     def read(self, table: str, first: int, last: int) -> np.ndarray:
         """Rows [first, last) of a table."""
+        if not self.lengths[table]:
+            return np.zeros(0, schema.TABLES[table])
         try:
-            return _handles.get(self.path)[table][first:last]
+            return _handles.get(self.path)[self.group][table][first:last]
         except (OSError, KeyError) as error:
             raise unreadable(self.path, error) from error
 
     def sample(self, table: str, first: int, last: int, step: int) -> np.ndarray:
         """Every step-th row of [first, last)."""
         try:
-            return _handles.get(self.path)[table][first:last:step]
+            return _handles.get(self.path)[self.group][table][first:last:step]
         except (OSError, KeyError) as error:
             raise unreadable(self.path, error) from error
 
@@ -100,18 +104,21 @@ def foreign(path: Path, what: str) -> TracelibError:
     return TracelibError(f"{path}: not a rank file of a trace ({what})", "give run.h5 or the folder run.ranks")
 
 
-def open_rank(path: Path) -> RankFile:
-    """Read what is small of a rank file and check that it is one; TracelibError says why not."""
+def open_rank(path: Path, group: str = "/") -> RankFile:
+    """Read what is small of a rank file (of `group` in a packed run, which has no empty tables) and check that it is
+    one; TracelibError says why not."""
     if not path.exists():
         raise TracelibError(f"{path}: no such file", "copy the folder of rank files together with run.h5")
     if path.stat().st_size == 0:
         raise TracelibError(f"{path}: is empty", "the process ended, or the disk was full, before anything was written")
-    _handles.drop(path)  # HDF5 would answer from what it knew of a file that has grown since
+    if group == "/":
+        _handles.drop(path)  # HDF5 would answer from what it knew of a file that has grown since
     try:
-        file = _handles.get(path)
+        file = _handles.get(path)[group]
         version = _version(path, file)
         attributes = _attributes(path, file, version)
-        datasets = {name: _dataset(path, file, name, version) for name in schema.TABLES if has_table(version, name)}
+        expected = [name for name in schema.TABLES if has_table(version, name) and (group == "/" or name in file)]
+        datasets = {name: _dataset(path, file, name, version) for name in expected}
         procedures = tuple(text_of(name) for name in file["procedures"][:])
         small = {name: _whole(name, datasets.get(name)) for name in schema.DIRECT}
     except (OSError, KeyError, RuntimeError) as error:
@@ -119,10 +126,10 @@ def open_rank(path: Path) -> RankFile:
     if small["blocks"]["thread"].max(initial=0) > _LAST_THREAD:
         raise foreign(path, "a block of a thread that cannot be")
     lengths = {name: len(datasets[name]) if name in datasets else 0 for name in schema.TABLES}
-    return RankFile(path, attributes, procedures, lengths, **small)
+    return RankFile(path, group, attributes, procedures, lengths, **small)
 
 
-def _version(path: Path, file: h5py.File) -> int:
+def _version(path: Path, file: h5py.Group) -> int:
     version = int(file.attrs.get("schema_version", 0))
     if version < 1:
         raise foreign(path, "no attribute schema_version")
@@ -132,7 +139,7 @@ def _version(path: Path, file: h5py.File) -> int:
     return version
 
 
-def _attributes(path: Path, file: h5py.File, version: int) -> dict[str, int | str]:
+def _attributes(path: Path, file: h5py.Group, version: int) -> dict[str, int | str]:
     old = frozenset() if version >= 2 else SINCE_2
     missing = [n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in file.attrs and n not in old]
     if missing or "procedures" not in file:
@@ -147,7 +154,7 @@ def _whole(name: str, dataset: h5py.Dataset | None) -> np.ndarray:
     return np.zeros(0, schema.TABLES[name]) if dataset is None else upgraded(name, dataset[:])
 
 
-def _dataset(path: Path, file: h5py.File, name: str, version: int) -> h5py.Dataset:
+def _dataset(path: Path, file: h5py.Group, name: str, version: int) -> h5py.Dataset:
     dataset = file.get(name)
     if not isinstance(dataset, h5py.Dataset):
         raise foreign(path, f"no table {name}")

@@ -1,0 +1,166 @@
+"""A packed run: all ranks in one compressed HDF5 file, with the very tables, columns and values of the rank files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+from h5py import h5g, h5p
+
+from analyzer.errors import TracelibError
+from analyzer.sources.findings import Findings, find_ranks
+from analyzer.sources.rankfile import RankFile
+from analyzer.writers.whole import temporary_name
+from tracelib import schema
+
+CODECS: dict[str, dict[str, object]] = {
+    "gzip": {"compression": "gzip", "compression_opts": 9, "shuffle": True},
+    "lzf": {"compression": "lzf", "shuffle": True},
+}
+"""Filters that every h5py has: gzip is part of HDF5 and the smallest, lzf the fastest."""
+
+CHUNK_ROWS = 32768
+SMALL_BYTES = 1024
+"""Tables up to this size are stored as they are: a chunk's index would cost more than compressing saves."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """What packing did."""
+
+    path: Path
+    ranks: int
+    calls: int  # folded polls counted one by one
+    size_bytes: int
+    before_bytes: int  # on the disk
+
+    @property
+    def bytes_a_call(self) -> float:
+        return self.size_bytes / max(self.calls, 1)
+
+
+def pack_run(path: str, output: Path, codec: str = "gzip") -> Packed:
+    """Write the run at `path` into `output`, read it back and compare; the file appears whole or not at all.
+
+    Raises TracelibError where a rank cannot be read, or has rows that lie in its spool only.
+    """
+    found = find_ranks(path)
+    part = temporary_name(output, "part")
+    try:
+        _check_complete(found)
+        _write(found, part, CODECS[codec])
+        _compare(found, part)
+        packed = Packed(
+            output, len(found.files), sum(map(_calls, found.files)), part.stat().st_size, _disk_bytes(found.files)
+        )
+        part.replace(output)
+        return packed
+    except OSError as error:
+        text = error.strerror or " ".join(str(error).split())
+        raise TracelibError(f"cannot write {output}: {text}", "name another output with -o, or make room") from error
+    finally:
+        part.unlink(missing_ok=True)
+        for file in found.files:
+            file.close()
+
+
+def _check_complete(found: Findings) -> None:
+    if found.problems:
+        raise TracelibError(f"{found.path}: {found.problems[0].line}", "a packed run has all of its ranks")
+    for file in found.files:
+        if file.attributes["state"] == schema.State.RECORDING:
+            text = f"{found.path}: rank {file.rank} was killed or is still running"
+            raise TracelibError(text, "`tracelib recover` first adds to its file what its buffer held")
+
+
+def _write(found: Findings, path: Path, codec: dict[str, object]) -> None:
+    with h5py.File(path, "x", libver=("v110", "v110")) as out:
+        out.attrs["schema_version"] = np.uint64(schema.VERSION)
+        out.attrs["size"] = np.uint64(found.size)
+        out.attrs["created_realtime_ns"] = np.uint64(min(int(f.attributes["start_realtime_ns"]) for f in found.files))
+        types = out.create_group("types")
+        for table, dtype in schema.TABLES.items():
+            if dtype.names:
+                types[table] = dtype
+        same: dict[bytes, h5py.Dataset] = {}
+        for file in found.files:
+            group = _compact_group(out, f"ranks/{file.rank:06d}")
+            _write_attributes(file, group)
+            _write_names(file, group, same)
+            for table in (t for t in schema.TABLES if file.lengths[t]):
+                _write_table(file, table, group, codec, same)
+
+
+def _compact_group(out: h5py.File, name: str) -> h5py.Group:
+    """A group with its attributes in its header: their heap would take as much as the rows of a small run."""
+    properties = h5p.create(h5p.GROUP_CREATE)
+    properties.set_attr_phase_change(64, 32)
+    links = h5p.create(h5p.LINK_CREATE)
+    links.set_create_intermediate_group(True)
+    return h5py.Group(h5g.create(out.id, name.encode(), lcpl=links, gcpl=properties))
+
+
+def _write_attributes(file: RankFile, group: h5py.Group) -> None:
+    group.attrs["schema_version"] = np.uint64(schema.VERSION)
+    for name, value in file.attributes.items():
+        group.attrs[name] = np.bytes_(value.encode()) if isinstance(value, str) else np.uint64(value)
+
+
+def _write_names(file: RankFile, group: h5py.Group, same: dict[bytes, h5py.Dataset]) -> None:
+    names = np.array([name.encode() for name in file.procedures])
+    _once(group, "procedures", names, same, chunks=names.shape, compression="gzip", compression_opts=9, shuffle=True)
+
+
+def _once(group: h5py.Group, name: str, rows: np.ndarray, same: dict[bytes, h5py.Dataset], **options: object) -> None:
+    """A small table; where another rank has the same rows, a link to its table."""
+    key = name.encode() + b"\0" + rows.tobytes()
+    if key not in same:
+        same[key] = group.create_dataset(name, data=rows, track_times=False, **options)
+    else:
+        group[name] = same[key]
+
+
+def _write_table(
+    file: RankFile, table: str, group: h5py.Group, codec: dict[str, object], same: dict[bytes, h5py.Dataset]
+) -> None:
+    dtype, length = schema.TABLES[table], file.lengths[table]
+    stored = group.file["types"][table] if dtype.names else dtype
+    if length * dtype.itemsize <= SMALL_BYTES:
+        _once(group, table, file.read(table, 0, length), same, dtype=stored)
+        return
+    chunk = (min(length, CHUNK_ROWS),)
+    dataset = group.create_dataset(table, (length,), stored, chunks=chunk, track_times=False, **codec)
+    for first, rows in _stretches(file, table):
+        dataset[first : first + len(rows)] = rows
+
+
+def _stretches(file: RankFile, table: str) -> Iterator[tuple[int, np.ndarray]]:
+    """The rows of a table, a bounded number at a time."""
+    length = file.lengths[table]
+    for first in range(0, length, CHUNK_ROWS):
+        yield first, file.read(table, first, min(first + CHUNK_ROWS, length))
+
+
+def _compare(found: Findings, path: Path) -> None:
+    """Nothing replaces a run that does not hold the same."""
+    for file, packed in zip(found.files, find_ranks(str(path)).files, strict=True):
+        equal = file.attributes == packed.attributes and file.procedures == packed.procedures
+        equal = equal and file.lengths == packed.lengths
+        for table in schema.TABLES if equal else ():
+            pairs = zip(_stretches(file, table), _stretches(packed, table), strict=True)
+            equal = equal and all(a.tobytes() == b.tobytes() for (_, a), (_, b) in pairs)
+        packed.close()
+        if not equal:
+            raise TracelibError(f"{path}: what was written differs from rank {file.rank}", "is the run still growing?")
+
+
+def _calls(file: RankFile) -> int:
+    polls = sum(int(rows["count"].sum()) for _, rows in _stretches(file, "polls"))
+    return file.lengths["calls"] + polls
+
+
+def _disk_bytes(files: list[RankFile]) -> int:
+    return sum(path.stat().st_blocks * 512 for path in {file.path for file in files})
