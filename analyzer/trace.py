@@ -11,8 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from analyzer.system import NodeSamples
 
 STATE = np.dtype(
     [("begin", "<i8"), ("end", "<i8"), ("rank", "<i4"), ("thread", "<i4"), ("state", "<i4"), ("cpu", "<i4")]
@@ -193,6 +197,7 @@ class Trace(ABC):
     missing: tuple[int, ...] = ()  # ranks of which nothing could be read: no figure counts them as idle
     command: str = ""  # the program and its arguments, where the source knows them
     buffer_bytes: int = 0  # the tracer's buffer of each thread; 0: unknown
+    system: tuple[NodeSamples, ...] = ()  # what nodes said of their load, memory, network and disk; by node
     clocks: tuple[NodeClock, ...] = ()  # those that are not rank 0's
 
     @abstractmethod

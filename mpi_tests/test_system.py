@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,7 +18,9 @@ from pathlib import Path
 
 import h5py
 import matrix
+import numpy as np
 import pytest
+import running
 from conftest import LIBRARY, PROGRAMS
 from result import rank_files
 from running import MARK, end_marked
@@ -157,6 +161,38 @@ def test_one_sampler_a_node(leg, compiled: Compiled, started, root_only):
     pids = [int(file.attributes["pid"]) for file in rank_files(run.folder / "run.h5")]
     watched = {name: pids for name, _, pids in run.samplers().values()}
     assert watched == {"system-node0.h5": pids[0::2], "system-node1.h5": pids[1::2]}
+
+
+def test_what_the_files_say_is_in_the_paraver_trace(leg, compiled: Compiled, started, analyze, root_only):
+    """On two nodes: of each sample in the run an event, on the first rank of the node, with the very same value."""
+    run = started(leg, PROGRAMS / "hosts", "2", compiled(leg, "children.c", "-pthread"), "2", ranks=2)
+    assert run.end()
+    analyze("prv", run.folder / "run.h5").check()
+    events: dict[tuple[int, int], list[int]] = {}
+    lines = (run.folder / "run.prv").read_text().splitlines()
+    for _, _, _, task, _, _, *pairs in (line.split(":") for line in lines if line.startswith("2:")):
+        for number, value in zip(pairs[::2], pairs[1::2], strict=True):
+            events.setdefault((int(task), int(number)), []).append(int(value))
+    for task, path in enumerate(run.files(), start=1):
+        with h5py.File(path) as file:
+            rows = file["samples"][:]
+        memory = events[task, 49001020]
+        assert len(rows) - 1 <= len(memory) <= len(rows)  # the last one is taken after the end
+        assert memory == rows["memory_used"][: len(memory)].tolist()
+        assert events[task, 49001030] == np.diff(rows["network_sent"])[: len(memory) - 1].clip(0).tolist()
+        assert events[task, 49001001] == np.rint(100 * rows["load_1"])[: len(memory)].tolist()
+    look = json.loads(analyze("info", "--json", run.folder / "run.h5").check().stdout)
+    assert [node["node"] for node in look["system"]] == ["node0", "node1"] == look["nodes"]
+    assert look["problems"] == []
+
+
+def test_the_launcher_asks_for_it(openmpi, compiled: Compiled, spool, tmp_path):
+    words = ["run", "-q", "--system", "200ms", "--", openmpi.mpirun, "-n", "2", compiled(openmpi, "children.c"), "2"]
+    environment = matrix.environment(openmpi) | {"PYTHONPATH": str(matrix.ROOT), "TRACELIB_SPOOL": str(spool)}
+    running.run([sys.executable, "-m", "tracelib.cli", *words], tmp_path, environment).check()
+    with h5py.File(tmp_path / "run.ranks" / f"system-{socket.gethostname()}.h5") as file:
+        assert file.attrs["period_ns"] == 200_000_000
+        assert len(file["samples"]) > 2
 
 
 @pytest.mark.parametrize("period", ["often", "1m", "0.001", "9ms", "1e1"])

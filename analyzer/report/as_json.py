@@ -12,6 +12,7 @@ from analyzer.metrics.efficiency import Efficiency
 from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
 from analyzer.report.summary import Summary
+from analyzer.report.system import system_json
 from analyzer.trace import Communicator
 
 
@@ -50,6 +51,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
             "time_s": float(summary.flushes.time_ns.sum()) / 1e9,
             "mode": trace.flush_mode,
         },
+        "system": system_json(summary.system),
         "unmatched": [asdict(u) for u in summary.unmatched],
         "problems": [{"rank": p.rank if p.rank >= 0 else None, "text": p.text} for p in trace.problems],
     }

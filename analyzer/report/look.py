@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.report import findings, tables, units
+from analyzer.report import findings, system, tables, units
 from analyzer.report.summary import Summary
 
 
@@ -35,6 +35,7 @@ def print_look(summary: Summary, console: Console) -> None:
     _print_messages(summary, console)
     if summary.flushes.count.any():
         _lines(console, "Flushes of the trace buffer", [findings.flushes(summary)])
+    _print_nodes(summary, console)
     if summary.unmatched:
         _lines(console, "Unmatched messages", findings.unmatched(summary))
     problems = findings.problems(summary)
@@ -96,6 +97,13 @@ def _print_messages(summary: Summary, console: Console) -> None:
     width = messages.ranks_a_block
     blocks = f", blocks of {width} ranks" if width > 1 else ""
     _section(console, f"Who sends to whom ({tables.matrix_unit(messages)}{blocks})", tables.matrix_table(summary))
+
+
+def _print_nodes(summary: Summary, console: Console) -> None:
+    if summary.system:
+        _section(console, system.title(summary.system), system.nodes_table(summary.system))
+    for note in system.notes(summary.system):
+        console.print(Padding(Text(note), (0, 0, 0, 2)))
 
 
 def _colour(fraction: float) -> str:

@@ -14,6 +14,7 @@ from analyzer.metrics.efficiency import Efficiency, efficiency
 from analyzer.metrics.flushes import Flushes, flushes
 from analyzer.metrics.messages import Messages, messages
 from analyzer.metrics.profile import Profile, profile
+from analyzer.metrics.system import NodeSummary, system
 from analyzer.metrics.useful import Useful, useful
 from analyzer.parallel import Team
 from analyzer.trace import Trace, Unmatched
@@ -34,6 +35,7 @@ class Summary:
     messages: Messages
     collectives: list[Collective]
     unmatched: list[Unmatched]
+    system: list[NodeSummary]
 
     @property
     def present(self) -> np.ndarray:
@@ -57,4 +59,4 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
         sent = messages(trace, team)
         groups = collectives(trace, team)
     factors = efficiency(trace, computed, lost)
-    return Summary(trace, calls, computed, lost, factors, pieces, sent, groups, trace.unmatched())
+    return Summary(trace, calls, computed, lost, factors, pieces, sent, groups, trace.unmatched(), system(trace))

@@ -104,6 +104,11 @@ class Clock:
         ns = self.pieces.value(int(ticks))
         return self.correction.value(ns) if self.correction else ns
 
+    def times(self, ticks: np.ndarray) -> np.ndarray:
+        """Times of an array of ticks, in ns."""
+        ns = self.pieces.values(ticks)
+        return self.correction.values(ns) if self.correction else ns
+
     def ticks(self, ns: int) -> int:
         """The first tick whose time is `ns` or later, within the range of a uint64."""
         ns = self.correction.first(int(ns)) if self.correction else int(ns)

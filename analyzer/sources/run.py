@@ -19,8 +19,10 @@ from analyzer.sources.lane import Lane, RankTables, merge_procedures
 from analyzer.sources.matching import Matching
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.spool import recover
+from analyzer.sources.system import read_system
 from analyzer.sources.windows import cut
-from analyzer.trace import FLUSH, Problem, Trace, Unmatched
+from analyzer.system import events_of, labels_of, with_events
+from analyzer.trace import EVENT, FLUSH, Problem, Trace, Unmatched
 from tracelib.schema import State
 
 CALLS_A_BLOCK = 65536
@@ -88,6 +90,9 @@ class RunTrace(Trace):
         self._number_cpus()
         clocks, problems, self.clocks = fit_clocks([_clock_source(file, tables[file.rank]) for file in self._files])
         self.problems += problems
+        self.system, problems = read_system(self._files, clocks, self.node_of)
+        self.problems += problems
+        self.event_labels |= labels_of({name for samples in self.system for name in samples.quantities})
         self.procedures = merge_procedures(self._files)
         self.communicators, index = merge_communicators(self._files, self.size)
         for file in self._files:
@@ -159,7 +164,16 @@ class RunTrace(Trace):
         return lanes_of.states(self._lanes_of(ranks), begin, self._end(end))
 
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
-        return lanes_of.events(self._lanes_of(ranks), begin, self._end(end))
+        stop, chosen = self._end(end), range(self.size) if ranks is None else ranks
+        recorded = lanes_of.events(self._lanes_of(ranks), begin, stop)
+        return with_events(recorded, self._node_events(begin, stop, chosen))
+
+    def _node_events(self, begin: int, end: int, ranks: range) -> np.ndarray:
+        """EVENT of the samples of nodes whose first rank is one of `ranks`."""
+        nodes = [node for node in self.system if node.rank in ranks]
+        parts = [events_of(node, begin, end, int(self._first_cpu[node.rank])) for node in nodes]
+        events = np.concatenate([np.zeros(0, EVENT), *parts])
+        return events[np.lexsort((events["rank"], events["time"]))]
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._matched().messages(begin, self._end(end))

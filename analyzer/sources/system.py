@@ -1,0 +1,88 @@
+"""Samples of the nodes beside the rank files of a run, NAME.ranks/system-HOST.h5, on the clock of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.sources.clock import Clock
+from analyzer.sources.rankfile import RankFile, text_of, unreadable
+from analyzer.system import NodeSamples
+from analyzer.trace import Problem
+from tracelib import schema
+
+
+def read_system(
+    files: Sequence[RankFile], clocks: Mapping[int, Clock], node_of: np.ndarray
+) -> tuple[tuple[NodeSamples, ...], list[Problem]]:
+    """The samples of each node, by node; a Problem for each file that cannot be read or placed."""
+    found, problems = [], []
+    for folder in sorted({file.path.parent for file in files}):
+        for path in sorted(folder.glob("system-*.h5")):
+            try:
+                samples = _read(path, files, clocks, node_of)
+            except TracelibError as error:
+                problems.append(Problem(-1, str(error)))
+                continue
+            if len(samples.time):
+                found.append(samples)
+    return tuple(sorted(found, key=lambda samples: samples.node)), problems
+
+
+def _read(path: Path, files: Sequence[RankFile], clocks: Mapping[int, Clock], node_of: np.ndarray) -> NodeSamples:
+    attributes, rows = _load(path)
+    place = (text_of(attributes["host"]), text_of(attributes["boot_id"]), int(attributes["time_namespace"]))
+    here = [f for f in files if tuple(f.attributes[name] for name in ("host", "boot_id", "time_namespace")) == place]
+    if not here:
+        raise TracelibError(f"{path.name}: no rank that shares the clock of {place[0]} could be read")
+    first = min(here, key=lambda file: file.rank)
+    return NodeSamples(
+        node=int(node_of[first.rank]),
+        rank=first.rank,
+        period_ns=int(attributes["period_ns"]),
+        cpus=int(attributes["cpus"]),
+        memory_total=int(attributes["memory_total"]),
+        missing=tuple(text_of(attributes["missing"]).split()),
+        ended=bool(attributes["state"]),
+        time=_time(first, clocks[first.rank], rows["monotonic_ns"]),
+        values={name: rows[name] for name in schema.SYSTEM if name in _columns(rows)},
+    )
+
+
+def _columns(rows: np.ndarray) -> tuple[str, ...]:
+    return rows.dtype.names or ()
+
+
+def _load(path: Path) -> tuple[dict, np.ndarray]:
+    """Attributes and rows; a row that was not yet written when the sampler was killed is zero and left out."""
+    try:
+        with h5py.File(path, "r", locking=False) as file:
+            attributes, rows = dict(file.attrs), file["samples"][:]
+    except (OSError, KeyError, RuntimeError) as error:
+        raise unreadable(path, error) from error
+    missing = [name for name in schema.SYSTEM_ATTRIBUTES if name not in attributes]
+    if missing or not set(schema.SYSTEM_TIMES) <= set(_columns(rows)):
+        raise TracelibError(f"{path.name}: not the samples of a node")
+    if not 1 <= int(attributes["schema_version"]) <= schema.VERSION:
+        raise TracelibError(f"{path.name}: written by a later version")
+    return attributes, rows[rows["monotonic_ns"] > 0]
+
+
+def _time(file: RankFile, clock: Clock, monotonic_ns: np.ndarray) -> np.ndarray:
+    """ns of the trace of CLOCK_MONOTONIC on a rank's node: to ticks between the rank's pairs, and from there as all
+    its ticks are."""
+    if not file.attributes["ticks_are_tsc"]:
+        return clock.times(monotonic_ns)
+    pairs = np.unique(file.clock)
+    if not len(pairs):
+        raise TracelibError(f"{file.path.name}: no reading of the clock, so the samples of its node have no place")
+    ticks, ns = pairs["ticks"], pairs["monotonic_ns"]
+    since, rate = (monotonic_ns - ns[0]).astype(float), float(1 / clock.ns_per_tick)
+    known, at = (ns - ns[0]).astype(float), (ticks - ticks[0]).astype(float)
+    outside = since - np.clip(since, known[0], known[-1])
+    passed = np.rint(np.interp(since, known, at) + outside * rate).astype(np.int64)
+    return clock.times(ticks[0] + passed.astype(np.uint64))
