@@ -11,8 +11,10 @@ static word missing_function(void)
     return 16;
 }
 
+/* Comes before the first call of each procedure, so nothing of MPI is recorded before its library is known. */
 function wrapper_resolve(int slot)
 {
+    run_meet_mpi();
     const struct real_function *r = &real_function_names[slot];
     function found = NULL;
     for (int i = 0; i < 3 && r->names[i] && !found; i++) found = (function)resolve_symbol(r->names[i]);
@@ -30,7 +32,6 @@ function wrapper_resolve(int slot)
 #define DOUBLE_WRAPPER(slot, id, forward)                                                                              \
     double_function real = (double_function)(void *)__atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);          \
     if (UNLIKELY(!real)) real = (double_function)(void *)wrapper_resolve(slot);                                        \
-    if (UNLIKELY(abi.family == FAMILY_UNKNOWN)) run_prepare();                                                         \
     struct thread *t = &self;                                                                                          \
     if (((forward) && abi.fortran_calls_c) || CLOSED) return real();                                                   \
     INSIDE;                                                                                                            \

@@ -2,25 +2,23 @@
 #include "run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "comms.h"
+#include "describe.h"
 #include "message.h"
 #include "output.h"
 #include "overhead.h"
 #include "pmpi.h"
 #include "requests.h"
 #include "sampler.h"
-#include "spool.h"
 #include "sync.h"
 #include "thread.h"
 
@@ -36,7 +34,7 @@ static struct {
     struct store store;
 } run = {.store = {.fd = -1}};
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t prepared = PTHREAD_ONCE_INIT, met = PTHREAD_ONCE_INIT;
 
 /* Loaded into every process that inherits LD_PRELOAD, mpirun and sh among them: it only looks at the clock. */
 __attribute__((constructor)) static void loaded(void)
@@ -75,13 +73,7 @@ static uint64_t buffer_bytes(void)
 static void prepare(void)
 {
     const char *disable = getenv("TRACELIB_DISABLE");
-    bool known = abi_detect() && pmpi_resolve(); /* stand-ins for what the MPI lacks need it even untraced */
     if (disable && disable[0] && disable[0] != '0') return;
-    if (!known) {
-        say("no MPI library that can be traced is loaded here; the program runs untraced (tracelib doctor tells more)");
-        return;
-    }
-    debug("MPI is %s", abi.name);
     run.buffer_bytes = buffer_bytes();
     pthread_atfork(NULL, NULL, forked);
     run.pid = getpid();
@@ -90,8 +82,26 @@ static void prepare(void)
 
 bool run_prepare(void)
 {
-    pthread_once(&once, prepare);
+    pthread_once(&prepared, prepare);
     return run.usable;
+}
+
+static void meet_mpi(void)
+{
+    bool known = abi_detect() && pmpi_resolve(); /* stand-ins for what the MPI lacks need it even untraced */
+    if (!run_prepare()) return;
+    if (known) {
+        debug("MPI is %s", abi.name);
+        return;
+    }
+    say("no MPI library that can be traced is loaded here; the program runs untraced (tracelib doctor tells more)");
+    run.usable = false;
+    threads_shut();
+}
+
+void run_meet_mpi(void)
+{
+    pthread_once(&met, meet_mpi);
 }
 
 bool run_is_closed(void)
@@ -136,53 +146,14 @@ void run_store_failed(int error)
     }
 }
 
-static void read_line(const char *path, char *text, size_t room)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, room - 1);
-    if (fd >= 0) close(fd);
-    text[n < 0 ? 0 : n] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-}
-
-static void describe_command(char *text, size_t room)
-{
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, room - 1);
-    if (fd >= 0) close(fd);
-    if (n < 0) n = 0;
-    for (ssize_t i = 0; i + 1 < n; i++)
-        if (text[i] == '\0') text[i] = ' ';
-    text[n] = '\0';
-}
-
-/* All that identifies this process goes into the attributes of its file. */
 static void write_attributes(void)
 {
-    struct store *s = &run.store;
-    char text[ROOM_MAX + 8] = "", library[8192] = ""; /* larger than any MPI_MAX_LIBRARY_VERSION_STRING */
-    struct stat time_namespace = {.st_ino = 0};
-    int length = 0;
-    stat("/proc/self/ns/time", &time_namespace);
-    if (pmpi.Get_library_version) pmpi.Get_library_version(library, &length);
-    library[strcspn(library, "\n")] = '\0';
-    store_put_integer(s, AT_RANK, (uint64_t)run.rank);
-    store_put_integer(s, AT_SIZE, (uint64_t)run.size);
-    store_put_integer(s, AT_PID, (uint64_t)getpid());
-    store_put_integer(s, AT_TIME_NAMESPACE, time_namespace.st_ino);
-    store_put_integer(s, AT_START_TICKS, run.start_ticks);
-    store_put_integer(s, AT_START_REALTIME_NS, (uint64_t)run.start_realtime_ns);
-    store_put_integer(s, AT_TICKS_ARE_TSC, clock_is_tsc);
-    store_put_integer(s, AT_THREAD_LEVEL, abi_thread_level(run.thread_level));
-    store_put_integer(s, AT_BUFFER_BYTES, run.buffer_bytes);
-    gethostname(text, ROOM_HOST);
-    store_put_text(s, AT_HOST, ROOM_HOST, text);
-    read_line("/proc/sys/kernel/random/boot_id", text, ROOM_BOOT_ID);
-    store_put_text(s, AT_BOOT_ID, ROOM_BOOT_ID, text);
-    store_put_text(s, AT_MPI_LIBRARY, ROOM_MPI_LIBRARY, library);
-    describe_command(text, ROOM_COMMAND);
-    store_put_text(s, AT_COMMAND, ROOM_COMMAND, text);
-    store_put_text(s, AT_SPOOL, ROOM_SPOOL, spool_prefix());
+    describe_process(&run.store, (struct identity){.rank = run.rank,
+                                                   .size = run.size,
+                                                   .thread_level = run.thread_level,
+                                                   .start_ticks = run.start_ticks,
+                                                   .start_realtime_ns = run.start_realtime_ns,
+                                                   .buffer_bytes = run.buffer_bytes});
 }
 
 /* Rank 0 chooses the name, the others are told; an empty name tells them that there is no place to write. */

@@ -8,8 +8,11 @@
 #include "abi.h"
 #include "store.h"
 
-/* Before the first recorded call: recognise the MPI, read the environment. False: this process is not traced. */
+/* Before the first record: read the environment. False: this process is not traced. */
 bool run_prepare(void);
+
+/* The first call of MPI: recognise the library. An unknown one ends the recording. */
+void run_meet_mpi(void);
 
 /* MPI_Init has returned: agree on the output, create the rank file. */
 void run_started(void);

@@ -208,6 +208,14 @@ void threads_name_file(const char *path)
     store_end();
 }
 
+void threads_shut(void)
+{
+    if (!store_begin()) return;
+    for (struct thread *t = threads; t; t = t->next) t->gate = GATE_SHUT;
+    store_end();
+    self.gate = GATE_SHUT;
+}
+
 void threads_disown(void)
 {
     self.gate = GATE_SHUT;

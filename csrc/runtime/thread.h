@@ -52,6 +52,9 @@ void threads_name_file(const char *path);
  * exit was called by a signal handler in the middle of a flush; all stays as after a kill. */
 bool threads_close(void);
 
+/* No thread is recorded from here on. */
+void threads_shut(void);
+
 /* In a forked child: the buffers and the file are the parent's. */
 void threads_disown(void);
 

@@ -48,7 +48,7 @@ function wrapper_resolve(int slot);
 
 /* MPIs whose mpi_x_ calls MPI_X: that wrapper records. */
 #define FORWARD_FORTRAN(slot, ...)                                                                                     \
-    if (UNLIKELY(abi.family == FAMILY_UNKNOWN)) run_prepare();                                                         \
+    if (UNLIKELY(abi.family == FAMILY_UNKNOWN)) run_meet_mpi();                                                        \
     if (abi.fortran_calls_c) {                                                                                         \
         function next = __atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);                                      \
         if (UNLIKELY(!next)) next = wrapper_resolve(slot);                                                             \
