@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT))
 from csrc.generate import links, standard, structs, template, wrappers  # noqa: E402
 
 RUNTIME = ROOT / "csrc" / "runtime"
+INCLUDE = ROOT / "tracelib" / "include"  # what the library and the traced program share
 GENERATED = ROOT / "build" / "generated"
 _ROW_OF = {"accesses": "access", "summaries": "summary"}
 """The C name of a table's row where it is not the table's name without the s."""
@@ -64,7 +65,7 @@ def build(output: Path, generated: Path = GENERATED, extra: list[str] | None = N
         *WARNINGS,
     ]
     flags += shlex.split(os.environ.get("CFLAGS", "")) + (extra or [])
-    includes = [f"-I{RUNTIME}", f"-I{generated}"]
+    includes = [f"-I{folder}" for folder in (RUNTIME, INCLUDE, generated)]
     output.parent.mkdir(parents=True, exist_ok=True)
     command = [
         *compiler,
@@ -83,7 +84,12 @@ def build(output: Path, generated: Path = GENERATED, extra: list[str] | None = N
 
 def build_if_stale(output: Path) -> None:
     """Compile only if a source is newer than `output`: the wrappers take a while."""
-    inputs = [*RUNTIME.glob("*.[ch]"), *(ROOT / "csrc").rglob("*.py"), ROOT / "tracelib" / "schema.py"]
+    inputs = [
+        *RUNTIME.glob("*.[ch]"),
+        *INCLUDE.glob("*.h"),
+        *(ROOT / "csrc").rglob("*.py"),
+        ROOT / "tracelib" / "schema.py",
+    ]
     if not output.exists() or output.stat().st_mtime < max(p.stat().st_mtime for p in inputs):
         build(output)
 

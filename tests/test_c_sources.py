@@ -22,7 +22,8 @@ def generated(tmp_path_factory):
 
 
 def warnings_of(source: Path, generated: Path, optimize: str = "-O2") -> str:
-    folders = (ROOT / "csrc" / "kernels", ROOT / "csrc" / "kernels" / "include", ROOT / "csrc" / "runtime", generated)
+    csrc = ROOT / "csrc"
+    folders = (csrc / "kernels", csrc / "kernels" / "include", csrc / "runtime", build_runtime.INCLUDE, generated)
     command = ["cc", "-std=gnu11", optimize, "-Wall", "-Wextra", "-c", "-o", "/dev/null", *(f"-I{f}" for f in folders)]
     done = subprocess.run([*command, str(source)], capture_output=True, text=True)
     return done.stderr

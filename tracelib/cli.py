@@ -27,12 +27,17 @@ def commands(context: click.Context) -> None:
 
 
 @commands.command()
-def lib() -> None:
+@click.option("--include", is_flag=True, help="Print the folder of tracelib.h and of tracelib.f90 instead.")
+def lib(include: bool) -> None:
     """Print the path of libtrace.so.
 
     \b
     LD_PRELOAD=$(tracelib lib) mpirun -n 4 ./app
+    mpicc -I $(tracelib lib --include) app.c
     """
+    if include:
+        click.echo(preload.INCLUDE)
+        return
     path = preload.library()
     click.echo(path)
     if sys.stderr.isatty() and sys.stdout.isatty():

@@ -11,6 +11,8 @@ from pathlib import Path
 from tracelib.errors import TracelibError
 
 LIBRARY = Path(__file__).resolve().parent / "libtrace.so"
+INCLUDE = LIBRARY.with_name("include")
+"""What programs that name their regions include."""
 PRELOAD = "LD_PRELOAD"
 LAUNCHER_NAME = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun)([._-].*)?")
 

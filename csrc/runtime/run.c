@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "comms.h"
 #include "describe.h"
+#include "labels.h"
 #include "message.h"
 #include "output.h"
 #include "overhead.h"
@@ -183,6 +184,7 @@ static void start_file(void)
     }
     write_attributes();
     error = run_store_clock();
+    if (!error) error = labels_write(&run.store);
     if (!error) error = comms_start(&run.store, run.size);
     if (!error && run.rank == 0) error = output_write_links(run.stem, run.size, run.start_realtime_ns);
     if (error) run_store_failed(error);

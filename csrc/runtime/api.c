@@ -1,0 +1,112 @@
+/* What a program calls through tracelib.h, the Fortran module or Python: regions, events and their names. */
+#include "tracelib.h"
+
+#include "labels.h"
+#include "message.h"
+#include "thread.h"
+
+enum { BEGINS = 1, ENDS = 2, REAL = 1 << 15 };                /* flags of events, docs/format.md */
+enum { FIRST_OWN_TYPE = 40000000, LAST_OWN_TYPE = 69999999 }; /* Extrae's, some of which we give a meaning */
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+
+/* The thread that records; NULL: nothing is recorded here. Also inside of MPI, for what MPI calls back. */
+static struct thread *recorder(void)
+{
+    struct thread *t = &self;
+    if (LIKELY(t->gate == GATE_OPEN || t->gate == GATE_INSIDE)) return t;
+    return thread_open(t, NULL) ? t : NULL;
+}
+
+/* The stamp is taken when there is room: a flush lies before it. */
+static void put(struct thread *t, uint32_t type, int64_t value, uint16_t flags)
+{
+    struct file_event *row = thread_row(t, TABLE_EVENTS);
+    *row = (struct file_event){clock_ticks(), value, type, (uint16_t)t->index, flags};
+    thread_commit(t, TABLE_EVENTS);
+}
+
+/* Polls before and after belong to different regions: they do not share a row. */
+static void put_region(struct thread *t, int64_t number, uint16_t flags)
+{
+    t->poll = NULL;
+    put(t, REGION_TYPE, number, flags);
+}
+
+static void region_begin(const char *name, size_t length)
+{
+    struct thread *t = recorder();
+    uint32_t number = t ? labels_region((struct name){name, length}) : 0;
+    if (number) put_region(t, number, BEGINS);
+}
+
+/* 0 stands for the innermost region. */
+static void region_end(const char *name, size_t length)
+{
+    struct thread *t = recorder();
+    if (!t) return;
+    uint32_t number = name ? labels_region((struct name){name, length}) : 0;
+    if (number || !name) put_region(t, number, ENDS);
+}
+
+static void region_parameter(const char *name, size_t length, double value)
+{
+    struct thread *t = recorder();
+    uint32_t number = t ? labels_parameter((struct name){name, length}) : 0;
+    union {
+        double real;
+        int64_t bits;
+    } both = {.real = value};
+    if (number) put(t, PARAMETER_TYPE, both.bits, (uint16_t)(number | REAL));
+}
+
+static void region_parameter_integer(const char *name, size_t length, long long value)
+{
+    struct thread *t = recorder();
+    uint32_t number = t ? labels_parameter((struct name){name, length}) : 0;
+    if (number) put(t, PARAMETER_TYPE, value, (uint16_t)number);
+}
+
+static void region_parallel(long long threads)
+{
+    struct thread *t = recorder();
+    if (t) put(t, PARALLEL_TYPE, threads, 0);
+}
+
+static bool is_users(unsigned type)
+{
+    static bool said;
+    if (type < FIRST_OWN_TYPE || type > LAST_OWN_TYPE) return true;
+    if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        say("events of type %u are not recorded: types from %d to %d belong to the tracer", type, FIRST_OWN_TYPE,
+            LAST_OWN_TYPE);
+    return false;
+}
+
+static void event(unsigned type, long long value)
+{
+    struct thread *t = recorder();
+    if (t && is_users(type)) put(t, type, value, 0);
+}
+
+static void label_type(unsigned type, const char *name, size_t length)
+{
+    if (recorder() && is_users(type)) labels_type(type, (struct name){name, length});
+}
+
+static void label_value(unsigned type, long long value, const char *name, size_t length)
+{
+    if (recorder() && is_users(type)) labels_value(type, value, (struct name){name, length});
+}
+
+__attribute__((visibility("default"))) const struct tracelib_functions tracelib_functions = {
+    .bytes = sizeof tracelib_functions,
+    .region_begin = region_begin,
+    .region_end = region_end,
+    .region_parameter = region_parameter,
+    .region_parameter_integer = region_parameter_integer,
+    .region_parallel = region_parallel,
+    .event = event,
+    .label_type = label_type,
+    .label_value = label_value,
+};

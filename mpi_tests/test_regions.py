@@ -1,0 +1,97 @@
+"""Regions, parameters, events and names of C, Fortran and Python programs against what the programs noted."""
+
+import json
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from result import RankFile
+
+from tracelib import schema
+from tracelib.preload import INCLUDE
+from tracelib.schema import LabelKind
+
+
+def names_of(file: RankFile, kind: LabelKind) -> dict[int, str]:
+    """Number -> name of the regions or parameters of a rank."""
+    labels = file.tables["labels"]
+    return {int(row["value"]): row["name"].decode() for row in labels[labels["kind"] == kind]}
+
+
+def recorded(file: RankFile) -> dict[int, list[list]]:
+    """The program's events of each thread in the form of its notes."""
+    regions, parameters = (names_of(file, kind) for kind in (LabelKind.REGION, LabelKind.PARAMETER))
+    found: dict[int, list[list]] = {}
+    for row in file.tables["events"]:
+        kind, value, flags = int(row["type"]), int(row["value"]), int(row["flags"])
+        note = None
+        if kind == schema.REGION_TYPE:
+            note = ["begin" if flags == 1 else "end", regions[value] if value else ""]
+        elif kind == schema.PARAMETER_TYPE:
+            name = parameters[flags & 32767]
+            note = ["real", name, real(value)] if flags & 32768 else ["integer", name, value]
+        elif kind == schema.PARALLEL_TYPE:
+            note = ["parallel", value]
+        elif kind != schema.FLUSH_TYPE:
+            note = ["event", kind, value]
+        if note:
+            found.setdefault(int(row["thread"]), []).append(note)
+    return found
+
+
+def real(bits: int) -> float:
+    """The double with these bits."""
+    return struct.unpack("d", struct.pack("q", bits))[0]
+
+
+def noted(folder: Path, rank: int) -> list[list[list]]:
+    """What each thread of a rank says that it did."""
+    paths = sorted(folder.glob(f"notes-{rank}-*.jsonl"))
+    return [[read_note(line) for line in path.read_text().splitlines()] for path in paths]
+
+
+def read_note(line: str) -> list:
+    """One thing that a program did; C writes 1.0 as 1."""
+    note = json.loads(line)
+    return [*note[:2], float(note[2])] if note[0] == "real" else note
+
+
+def in_any_order(threads: Iterable[list]) -> list[str]:
+    """Threads are numbered in the order of their first record, which is not ours to know."""
+    return sorted(map(json.dumps, threads))
+
+
+def compile_flags() -> tuple[str, ...]:
+    """What a program that includes tracelib.h needs."""
+    return ("-I", str(INCLUDE), "-lpthread")
+
+
+@pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
+def test_c(request, compiled, traced, analyze, mpi_name):
+    """Four threads at once and the main one, before MPI_Init and after MPI_Finalize, through many flushes."""
+    leg = request.getfixturevalue(mpi_name)
+    run = traced(leg, compiled(leg, "regions.c", *compile_flags()), ranks=2)
+    for rank, file in enumerate(run.ranks):
+        threads = recorded(file)
+        notes = noted(run.folder, rank)
+        assert len(notes) == 5
+        assert threads[0] == notes[0]
+        assert in_any_order(threads.values()) == in_any_order(notes)
+        assert file.counts()["MPI_Barrier"] == 20
+        assert file.attributes["lost_rows"] == 0
+        labels = file.tables["labels"]
+        events = [row.tolist() for row in labels[labels["kind"] >= LabelKind.EVENT_TYPE][["type", "value", "name"]]]
+        assert events == [(7, 0, b"Step of the program"), (7, 1, b"before"), (7, 2, b"wrong"), (7, 2, b"after")]
+    assert run.finished.stderr.count("types from 40000000 to 69999999 belong to the tracer") == 2
+    analyze("check", run.run)
+
+
+def test_not_traced(openmpi, compiled, launch, tmp_path):
+    """The same program without the library, and with one that is switched off, does the same and leaves nothing."""
+    program = compiled(openmpi, "regions.c", *compile_flags())
+    launch(openmpi, program, ranks=1, preload=False).check()
+    alone = noted(tmp_path, 0)
+    assert launch(openmpi, program, ranks=1, env={"TRACELIB_DISABLE": "1"}).check().stderr == ""
+    assert noted(tmp_path, 0) == alone
+    assert not list(tmp_path.glob("run*"))
