@@ -17,8 +17,15 @@ from tracelib.schema import Peer, What
 Message = tuple[str, int, int, int]
 """Communicator (world ranks, "0 1" or "0 1 | 2 3"), peer's rank in it, tag, bytes."""
 
+Access = tuple[str, int, int, int, int, int, int]
+"""Call, row of `objects`, byte offset, detail, peer, bytes sent, bytes received."""
+
+Object = tuple[str, int, int, int, int, str]
+"""Communicator, kind, bytes, displacement unit, flags, name."""
+
 SENDS = ("MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Sendrecv", "MPI_Sendrecv_replace")
 STARTED_SENDS = ("MPI_Isend", "MPI_Ibsend", "MPI_Issend", "MPI_Irsend", "MPI_Isendrecv", "MPI_Isendrecv_replace")
+OTHER_COMPLETIONS = (What.RMA_DONE, What.READ_DONE, What.WRITE_DONE)
 
 
 @dataclass
@@ -29,6 +36,9 @@ class Truth:
     moved: dict[str, tuple[int, int]] = field(default_factory=dict)  # by collectives: bytes sent, received
     sent: Counter[Message] = field(default_factory=Counter)
     received: Counter[Message] = field(default_factory=Counter)
+    accesses: Counter[Access] = field(default_factory=Counter)
+    objects: list[Object] = field(default_factory=list)
+    done: Counter[tuple[int, int]] = field(default_factory=Counter)  # What, bytes
 
 
 def read_truth(path: Path) -> Truth:
@@ -41,8 +51,10 @@ def read_truth(path: Path) -> Truth:
             truth.calls[name.removesuffix("_c")] += count
             if sent or received:
                 truth.moved[name] = (sent, received)
+        elif kind == "object":
+            truth.objects.append(tuple(values))
         else:
-            getattr(truth, kind)[tuple(values)] += 1
+            getattr(truth, "accesses" if kind == "access" else kind)[tuple(values)] += 1
     return truth
 
 
@@ -110,6 +122,29 @@ class RankFile:
         """Every message received: by MPI_Recv, by completing a request, as half of a Sendrecv, by MPI_Mrecv."""
         done = np.isin(self.tables["requests"]["what"], (What.RECV_DONE, What.RECEIVED))
         return self._messages("calls", self.names == "MPI_Recv", "received") + self._messages("requests", done, "bytes")
+
+    def accesses(self) -> Counter[Access]:
+        """Every row of `accesses` with the call that it belongs to."""
+        calls = {(int(c["enter"]), int(c["thread"])): (c, str(n)) for c, n in zip(self.calls, self.names, strict=True)}
+        found: Counter[Access] = Counter()
+        for row in self.tables["accesses"]:
+            call, name = calls[int(row["enter"]), int(row["thread"])]
+            what = tuple(int(row[column]) for column in ("object", "offset", "detail"))
+            found[name, *what, int(call["peer"]), int(call["sent"]), int(call["received"])] += 1
+        return found
+
+    def objects(self) -> list[Object]:
+        """Windows and files in the order of creation."""
+        none, *rows = self.tables["objects"]
+        assert not any(none.tolist()[:-1])
+        columns = ("kind", "size", "unit", "flags")
+        return [(self.communicator(r["comm"]), *(int(r[c]) for c in columns), r["name"].decode()) for r in rows]
+
+    def done(self) -> Counter[tuple[int, int]]:
+        """What and bytes of the completed requests that are no messages."""
+        rows = self.tables["requests"]
+        rows = rows[np.isin(rows["what"], OTHER_COMPLETIONS)]
+        return Counter((int(r["what"]), int(r["bytes"])) for r in rows)
 
     def flushes(self) -> np.ndarray:
         """(begin, end) in ticks of each tagged flush, in order, threads apart."""

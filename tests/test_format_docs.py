@@ -21,7 +21,7 @@ def test_columns(table):
     named = set(re.findall(r"`(\w+)`", section(table)))
     columns = set(schema.TABLES[table].names)
     assert columns <= named
-    elsewhere = {*schema.TABLES, "procedures", *schema.CALL.names, "MPI_Send", "MPI_Send_c"}
+    elsewhere = {*schema.TABLES, "procedures", *schema.CALL.names, "id", "unit", "_end", "MPI_Send", "MPI_Send_c"}
     assert named - columns <= elsewhere
 
 
@@ -38,7 +38,7 @@ def test_attributes():
 
 
 def test_numbers_of_completions():
-    numbers = [int(n) for n in re.findall(r"(?:\| |, )(\d+) (?=send|receive|collective|another)", section("requests"))]
+    numbers = [int(n) for n in re.findall(r"(?:\| |, )(\d+) (?=[a-z])", section("requests"))]
     assert numbers == [w.value for w in schema.What]
 
 

@@ -228,6 +228,9 @@ class What(IntEnum):
     RECV_FREED = 9
     RECEIVED = 10  # the receiving half of a Sendrecv; a matched receive
     OTHER_DONE = 11
+    RMA_DONE = 12  # MPI_Rput, ...: complete on this side
+    READ_DONE = 13  # of a file
+    WRITE_DONE = 14
 
 
 class ObjectKind(IntEnum):

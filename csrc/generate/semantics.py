@@ -1,7 +1,10 @@
 """What each MPI procedure means: the kind of record its wrapper makes. A new call is a line here.
 
-Procedures that are not named are recorded with their times, and with their communicator where they have one.
+Procedures that are not named are recorded with their times, and with the communicator, window or file that they have.
 """
+
+import re
+from dataclasses import dataclass
 
 KINDS: dict[str, str] = {
     "send": "Send Bsend Ssend Rsend",
@@ -37,6 +40,14 @@ KINDS: dict[str, str] = {
     "intercomm_create": "Intercomm_create",
     "comm_connect": "Comm_accept Comm_connect Comm_spawn Comm_spawn_multiple",
     "comm_free": "Comm_free Comm_disconnect",
+    "comm_join": "Comm_join",
+    "comm_parent": "Comm_get_parent",
+    "win_create": "Win_create Win_allocate Win_allocate_shared Win_create_dynamic",
+    "win_free": "Win_free",
+    "win_test": "Win_test",
+    "file_open": "File_open",
+    "file_close": "File_close",
+    "file_view": "File_set_view",
     "init": "Init Init_thread",
     "finalize": "Finalize",
     "abort": "Abort",
@@ -68,6 +79,54 @@ COLLECTIVES: dict[str, str] = {
 }
 """Blocking collective -> SHAPE_... of csrc/runtime/decode.h; the I... and ..._init forms follow from it."""
 
+ONE_SIDED: dict[str, tuple[str, str]] = {
+    "Put": ("origin", ""),
+    "Get": ("", "origin"),
+    "Accumulate": ("origin", ""),
+    "Get_accumulate": ("origin", "result"),
+    "Fetch_and_op": ("element", "element"),
+    "Compare_and_swap": ("element", "element"),
+}
+"""Operation -> the arguments that say what is handed over and what is taken: origin_count origin_datatype, ...; one
+element of `datatype`. The forms with a request (Rput) follow from it."""
+
+WINDOW_FLAVORS = {
+    "Win_create": "WINDOW_CREATE",
+    "Win_allocate": "WINDOW_ALLOCATE",
+    "Win_allocate_shared": "WINDOW_SHARED",
+    "Win_create_dynamic": "WINDOW_DYNAMIC",
+}
+
+FILE_PLACES = {
+    "MPI_File_seek": "io_position({file})",
+    "MPI_File_set_size": "{size}",
+    "MPI_File_preallocate": "{size}",
+    "MPI_File_get_byte_offset": "io_at({file}, {offset})",
+}
+"""Calls on a file that move no data, but name a place in it."""
+
+_TRANSFER = re.compile(r"MPI_File_(i?)(read|write)(_at|_shared|_ordered)?(?:_all)?(_begin|_end)?")
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What a procedure that reads or writes a file does."""
+
+    direction: str  # IO_READ or IO_WRITE
+    place: str  # "offset": an argument; "pointer": the individual file pointer; "shared": the shared one
+    phase: str  # "": blocking; "begin", "end": halves of a split collective; "request": nonblocking
+
+
+def transfer_of(procedure: str) -> Transfer | None:
+    """What "MPI_File_iwrite_at" does; None if it moves no data."""
+    match = _TRANSFER.fullmatch(procedure)
+    if not match:
+        return None
+    immediate, verb, pointer, phase = match.groups()
+    place = {None: "pointer", "_at": "offset"}.get(pointer, "shared")
+    return Transfer(f"IO_{verb.upper()}", place, "request" if immediate else (phase or "").strip("_"))
+
+
 LEFT_OUT = {
     "MPI_Get_version": "mpi4py asks which library defines it to find out which MPI it runs on",
     "MPI_Get_library_version": "the same",
@@ -89,4 +148,8 @@ def kind_of(procedure: str) -> tuple[str, str]:
         return "collective_init", ""
     if name.startswith("I") and name[1:].capitalize() in COLLECTIVES:
         return "icollective", COLLECTIVES[name[1:].capitalize()]
+    if name in ONE_SIDED or (name.startswith("R") and name[1:].capitalize() in ONE_SIDED):
+        return "rma", ""
+    if transfer_of(procedure):
+        return "io", ""
     return "timed", ""

@@ -4,80 +4,9 @@ A wrapper is: find the real function, stamp, call it, stamp, hand the arguments 
 csrc/runtime/decode.h that knows this kind of call (csrc/generate/semantics.py says which).
 """
 
-from dataclasses import dataclass
-
-from csrc.generate import semantics
+from csrc.generate import accesses, semantics
+from csrc.generate.forms import Form, forms
 from csrc.generate.standard import Procedure
-
-
-@dataclass(frozen=True)
-class Form:
-    """One language's form of a procedure: its symbol and how its arguments are read."""
-
-    procedure: Procedure
-    symbol: str
-    names: tuple[str, ...]  # of its arguments
-    language: str  # C, C_LARGE or FORTRAN
-    real_names: tuple[str, ...]
-    f08: bool = False
-
-    @property
-    def fortran(self) -> bool:
-        return self.language == "FORTRAN"
-
-    @property
-    def slot(self) -> str:
-        return f"SLOT_{self.symbol}"
-
-    def has(self, name: str) -> bool:
-        return name in self.names
-
-    def pick(self, *candidates: str) -> str:
-        """The first of these arguments that the procedure has."""
-        return next(n for n in candidates if n in self.names)
-
-    def integer(self, name: str) -> str:
-        return f"fortran_int({name})" if self.fortran else f"(int){name}"
-
-    def comm(self, name: str = "comm") -> str:
-        return f"abi_comm_f2c((int *){name})" if self.fortran else f"abi_value({name})"
-
-    def new_handle(self, name: str, kind: str) -> str:
-        """A handle that the call has written."""
-        return f"abi_{kind}_f2c((int *){name})" if self.fortran else f"abi_handle((void *){name})"
-
-    def ignored(self, name: str) -> str:
-        if self.fortran:
-            return f"abi_fortran_status_ignored({name})"
-        return f"{name} == abi.{'statuses' if name == 'array_of_statuses' else 'status'}_ignore"
-
-    def data(self, address: str, count: str, type_: str) -> str:
-        return f"(struct data){{{address}, {count}, {type_}, LANGUAGE_{self.language}}}"
-
-    def side(self, side: str) -> str:
-        """The struct data of the `send` or `recv` side of a collective."""
-        if self.has("buffer"):
-            return self.data("buffer", "count", "datatype") if side == "send" else "no_data()"
-        if not self.has(f"{side}buf"):
-            return "no_data()"
-        counts = [f"{side}counts", f"{side}count", "count", "recvcounts", "recvcount"]
-        types = [f"{side}types", f"{side}type", "datatype"]
-        return self.data(f"{side}buf", self.pick(*counts), self.pick(*types))
-
-
-def forms(p: Procedure) -> list[Form]:
-    """All symbols to define for a procedure."""
-    found = [Form(p, p.name, tuple(a.name for a in p.parameters), "C", (f"P{p.name}",))]
-    if p.large is not None:
-        found.append(Form(p, f"{p.name}_c", tuple(a.name for a in p.large), "C_LARGE", (f"P{p.name}_c",)))
-    if p.fortran is not None:
-        low = p.name.lower()
-        names = p.fortran + tuple(f"length{i}" for i in range(p.hidden_lengths))
-        found.append(Form(p, f"{low}_", names, "FORTRAN", (f"p{low}_", f"p{low}__", f"p{low}")))
-        found.append(
-            Form(p, f"{low}_f08_", names, "FORTRAN", (f"p{low}_f08_", f"pmpir{low[3:]}_f08_", f"{low}_f08_"), f08=True)
-        )
-    return [f for f in found if f.symbol not in semantics.LEFT_OUT and p.name not in semantics.LEFT_OUT]
 
 
 def _send_data(f: Form) -> str:
@@ -203,6 +132,16 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             before.append(f"const word comm_ = {f.new_handle('comm', 'comm')};")
             before.append("const uint32_t index_ = comms_index(comm_);")
             after = ["record_comm_free(&f, index_, comm_);"]
+        case "comm_join" | "comm_parent":
+            new, record = ("intercomm", "connected") if kind == "comm_join" else ("parent", "found")
+            parent = "abi.comm_null, " if kind == "comm_join" else ""
+            after = [f"record_comm_{record}(&f, {parent}{f.new_handle(new, 'comm')});"]
+        case "win_create" | "win_free" | "win_test" | "rma":
+            before, after = accesses.window(f, kind)
+        case "file_open" | "file_close" | "file_view":
+            before, after = accesses.file(f, kind)
+        case "io":
+            before, after = accesses.transfer(f, replaced)
         case "init":
             after = ["if (!f.result) run_started();", "f.exit = clock_ticks();", "record_timed(&f, abi.comm_null);"]
         case "finalize":
@@ -226,7 +165,11 @@ def _comm_created(f: Form, kind: str) -> str:
 
 def _timed(f: Form) -> str:
     """Posts a request of a kind that is not decoded, or is only timed."""
-    types = {a.name: a.type for a in f.procedure.parameters}
+    types = {a.name.lower(): a.type for a in f.procedure.parameters}
+    if types.get("win") == "MPI_Win":
+        return accesses.of_window(f)
+    if "MPI_File" in (types.get("fh"), types.get("file")):
+        return accesses.of_file(f)
     comm = f.comm() if types.get("comm") == "MPI_Comm" else "abi.comm_null"
     if types.get("request") == "MPI_Request*" and not f.procedure.name.startswith(("MPI_Pready", "MPI_Parrived")):
         persistent = f.procedure.name.endswith("_init") or f.procedure.name in (

@@ -9,6 +9,30 @@
 
 struct abi abi;
 
+/* What each MPI's error classes are in the standard ABI; 0: it has no such class. */
+static const uint16_t open_mpi_errors[] = {
+    [1] = 1,     [2] = 2,     [3] = 3,     [4] = 4,     [5] = 5,     [6] = 6,     [7] = 7,     [8] = 8,     [9] = 9,
+    [10] = 10,   [11] = 11,   [12] = 12,   [13] = 13,   [14] = 14,   [15] = 15,   [16] = 16,   [17] = 17,   [18] = 19,
+    [19] = 18,   [20] = 20,   [21] = 21,   [22] = 22,   [23] = 23,   [24] = 24,   [25] = 25,   [26] = 26,   [27] = 27,
+    [28] = 28,   [29] = 29,   [30] = 30,   [31] = 31,   [32] = 32,   [33] = 33,   [34] = 34,   [35] = 35,   [36] = 36,
+    [37] = 37,   [38] = 38,   [39] = 39,   [40] = 40,   [41] = 41,   [42] = 42,   [43] = 43,   [44] = 44,   [45] = 45,
+    [46] = 47,   [47] = 50,   [48] = 51,   [49] = 52,   [50] = 53,   [51] = 54,   [52] = 55,   [53] = 56,   [54] = 1005,
+    [55] = 1003, [56] = 1001, [57] = 1007, [58] = 1008, [59] = 1010, [60] = 1012, [61] = 1013, [62] = 1009, [63] = 1014,
+    [64] = 1015, [65] = 1017, [66] = 1016, [67] = 1018, [68] = 48,   [69] = 46,   [70] = 57,   [71] = 49,   [72] = 1006,
+    [73] = 1011, [74] = 58,   [78] = 60,   [79] = 59,
+};
+static const uint16_t mpich_errors[] = {
+    [1] = 1,     [2] = 2,     [3] = 3,     [4] = 4,     [5] = 5,     [6] = 6,     [7] = 8,     [8] = 9,     [9] = 10,
+    [10] = 11,   [11] = 12,   [12] = 13,   [13] = 14,   [14] = 15,   [15] = 16,   [16] = 17,   [17] = 19,   [18] = 18,
+    [19] = 7,    [20] = 20,   [21] = 21,   [22] = 23,   [23] = 25,   [24] = 27,   [25] = 28,   [26] = 29,   [27] = 30,
+    [28] = 34,   [29] = 31,   [30] = 33,   [31] = 32,   [32] = 35,   [33] = 38,   [34] = 39,   [35] = 40,   [36] = 41,
+    [37] = 42,   [38] = 43,   [39] = 44,   [40] = 45,   [41] = 51,   [42] = 53,   [43] = 54,   [44] = 55,   [45] = 56,
+    [46] = 24,   [47] = 37,   [48] = 36,   [49] = 47,   [50] = 50,   [51] = 52,   [52] = 26,   [53] = 22,   [55] = 48,
+    [56] = 46,   [57] = 49,   [58] = 57,   [59] = 1005, [60] = 1003, [61] = 1001, [62] = 1007, [63] = 1008, [64] = 1010,
+    [65] = 1012, [66] = 1013, [67] = 1009, [68] = 1014, [69] = 1015, [70] = 1017, [71] = 1016, [72] = 1018, [73] = 1011,
+    [74] = 1006, [75] = 60,   [76] = 58,   [77] = 59,   [78] = 1004, [79] = 1002, [80] = 61,   [81] = 62,
+};
+
 static const struct abi open_mpi = {
     .name = "Open MPI",
     .family = FAMILY_OPEN_MPI,
@@ -34,6 +58,12 @@ static const struct abi open_mpi = {
     .cart = 1,
     .graph = 2,
     .dist_graph = 3,
+    .lock_exclusive = 1,
+    .lock_shared = 2,
+    .assertions = {1, 2, 4, 8, 16},
+    .modes = {128, 1, 16, 64, 2, 8, 256, 32, 4},
+    .error_classes = open_mpi_errors,
+    .last_error_class = sizeof open_mpi_errors / sizeof open_mpi_errors[0] - 1,
 };
 
 static const struct abi mpich = {
@@ -67,6 +97,13 @@ static const struct abi mpich = {
     .cart = 2,
     .graph = 1,
     .dist_graph = 3,
+    .lock_exclusive = 234,
+    .lock_shared = 235,
+    .assertions = {1024, 8192, 4096, 2048, 16384},
+    .modes = {128, 1, 16, 64, 2, 8, 256, 32, 4},
+    .error_classes = mpich_errors,
+    .last_error_class = sizeof mpich_errors / sizeof mpich_errors[0] - 1,
+    .op_no_op = 0x5800000e,
 };
 
 static const struct abi mpi_abi = {
@@ -101,6 +138,12 @@ static const struct abi mpi_abi = {
     .cart = 211,
     .graph = 212,
     .dist_graph = 213,
+    .lock_exclusive = 301,
+    .lock_shared = 302,
+    .assertions = {1024, 2048, 4096, 8192, 16384},
+    .modes = {1, 2, 4, 8, 16, 32, 64, 128, 256},
+    .last_error_class = 1018,
+    .op_no_op = 0x3d,
 };
 
 /* Open MPI's predefined handles are addresses of its data. */
@@ -111,6 +154,7 @@ static void take_open_mpi_handles(void)
     abi.comm_null = (word)resolve_data("ompi_mpi_comm_null");
     abi.request_null = (word)resolve_data("ompi_request_null");
     abi.byte = (word)resolve_data("ompi_mpi_byte");
+    abi.op_no_op = (word)resolve_data("ompi_mpi_op_no_op");
     abi.message_null = (word)resolve_data("ompi_message_null");
     abi.message_no_proc = (word)resolve_data("ompi_message_no_proc");
 }
@@ -138,6 +182,38 @@ int32_t abi_peer(int rank)
     if (rank == abi.any_source) return PEER_ANY_SOURCE;
     if (rank == abi.root) return PEER_ROOT;
     return PEER_NONE;
+}
+
+static uint32_t standard_bits(const int *native, int n, uint32_t first, int value)
+{
+    uint32_t bits = 0;
+    for (int i = 0; i < n; i++)
+        if (value & native[i]) bits |= first << i;
+    return bits;
+}
+
+uint16_t abi_assertions(int assertion)
+{
+    return (uint16_t)standard_bits(abi.assertions, ASSERTIONS, FIRST_ASSERTION, assertion);
+}
+
+uint32_t abi_access_mode(int amode)
+{
+    return standard_bits(abi.modes, ACCESS_MODES, 1, amode);
+}
+
+uint16_t abi_lock(int lock_type)
+{
+    return lock_type == abi.lock_exclusive ? LOCK_EXCLUSIVE : lock_type == abi.lock_shared ? LOCK_SHARED : 0;
+}
+
+int64_t abi_error_class(int native)
+{
+    if (native >= 0 && native <= abi.last_error_class) {
+        int standard = abi.error_classes ? abi.error_classes[native] : native;
+        if (standard) return standard;
+    }
+    return OTHER_ERROR_CLASS + (int64_t)native;
 }
 
 uint64_t abi_thread_level(int level)
@@ -214,4 +290,31 @@ word abi_message_f2c(const int *f)
 {
     static word (*function)(word);
     return converted(f, &function, "PMPI_Message_f2c", "PMPI_Message_fromint");
+}
+
+word abi_op_f2c(const int *f)
+{
+    static word (*function)(word);
+    return converted(f, &function, "PMPI_Op_f2c", "PMPI_Op_fromint");
+}
+
+word abi_group_f2c(const int *f)
+{
+    static word (*function)(word);
+    return converted(f, &function, "PMPI_Group_f2c", "PMPI_Group_fromint");
+}
+
+word abi_win_f2c(const int *f)
+{
+    static word (*function)(word);
+    return converted(f, &function, "PMPI_Win_f2c", "PMPI_Win_fromint");
+}
+
+/* MPICH's files are addresses, which Fortran's ints cannot be. */
+word abi_file_f2c(const int *f)
+{
+    static word (*function)(word);
+    if (!function)
+        function = (word (*)(word))resolve_symbol(abi.family == FAMILY_MPI_ABI ? "PMPI_File_fromint" : "PMPI_File_f2c");
+    return function ? function(*f) : 0;
 }

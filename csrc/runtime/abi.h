@@ -12,6 +12,8 @@ typedef intptr_t word; /* any argument or result of an MPI call */
 
 enum mpi_family { FAMILY_UNKNOWN, FAMILY_OPEN_MPI, FAMILY_MPICH, FAMILY_MPI_ABI };
 
+enum { ASSERTIONS = 5, ACCESS_MODES = 9 };
+
 struct abi {
     const char *name;
     enum mpi_family family;
@@ -24,9 +26,16 @@ struct abi {
     uint8_t cancelled_mask;
     word world, self, comm_null, request_null, byte, message_null, message_no_proc;
     word status_ignore, statuses_ignore, in_place;
+    word op_no_op;
     int any_source, any_tag, proc_null, root;
     int err_in_status, err_pending, thread_multiple;
     int cart, graph, dist_graph; /* kinds of topology */
+    int lock_exclusive, lock_shared;
+    int assertions[ASSERTIONS];    /* MPI_MODE_NOCHECK, NOPRECEDE, NOPUT, NOSTORE, NOSUCCEED */
+    int modes[ACCESS_MODES];       /* MPI_MODE_APPEND, CREATE, DELETE_ON_CLOSE, EXCL, RDONLY, RDWR, SEQUENTIAL,
+                                      UNIQUE_OPEN, WRONLY */
+    const uint16_t *error_classes; /* the standard ABI's number of each class from 0; NULL: they are the same */
+    int last_error_class;
 };
 
 enum { MPI_UNDEFINED_VALUE = -32766, STATUS_ROOM = 64 }; /* the same in all; no MPI_Status is larger */
@@ -41,6 +50,12 @@ static inline word abi_handle(const void *p)
 {
     if (!p) return 0;
     return abi.wide_handles ? *(const word *)p : (word) * (const int *)p;
+}
+
+/* A file behind a pointer: MPI_File is an address in all MPIs. */
+static inline word abi_file(const void *p)
+{
+    return p ? *(const word *)p : 0;
 }
 
 /* A handle passed by value: only its own bytes count. */
@@ -72,6 +87,14 @@ static inline uint64_t abi_status_bytes(const void *status)
     return abi.count_is_word ? low | high << 32 : low | (high >> 1) << 32;
 }
 
+/* Constants as the file stores them: those of the standard ABI (MPI 5.0, appendix A), but 1 and 2 for the two kinds
+ * of lock. */
+enum { LOCK_EXCLUSIVE = 1, LOCK_SHARED = 2, FIRST_ASSERTION = 1024, MODE_SEQUENTIAL = 64, OTHER_ERROR_CLASS = 1 << 16 };
+uint16_t abi_lock(int lock_type);
+uint16_t abi_assertions(int assertion);
+uint32_t abi_access_mode(int amode);
+int64_t abi_error_class(int native); /* one that the standard does not have: OTHER_ERROR_CLASS and its number */
+
 /* A rank argument as the file stores it: a rank, or a Peer. */
 int32_t abi_peer(int rank);
 
@@ -87,5 +110,9 @@ word abi_comm_f2c(const int *f);
 word abi_type_f2c(const int *f);
 word abi_request_f2c(const int *f);
 word abi_message_f2c(const int *f);
+word abi_op_f2c(const int *f);
+word abi_group_f2c(const int *f);
+word abi_win_f2c(const int *f);
+word abi_file_f2c(const int *f);
 
 #endif

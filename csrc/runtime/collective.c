@@ -187,8 +187,14 @@ void record_comm_created(const struct frame *f, word comm, word newcomm)
 
 void record_comm_connected(const struct frame *f, word comm, word newcomm)
 {
-    if (f->result == 0) comms_connected(newcomm);
+    if (f->result == 0) comms_connected(newcomm, comm);
     record_timed(f, comm);
+}
+
+void record_comm_found(const struct frame *f, word newcomm)
+{
+    if (f->result == 0) comms_found(newcomm);
+    record_timed(f, abi.comm_null);
 }
 
 void record_comm_idup(const struct frame *f, word comm, const void *newcomm, bool fortran, word request)

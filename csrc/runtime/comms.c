@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "handles.h"
 #include "ids.h"
 #include "pmpi.h"
 #include "run.h"
@@ -15,64 +16,11 @@ struct comm comms_world;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct comm none;
 
-/* Handles to entries: open addressing, linear probing. Entries are never moved or freed, so that a pointer that
- * a wrapper holds stays good; a freed handle's slot is a tombstone. */
-struct slot {
-    word handle;
-    struct comm *comm; /* NULL with used: freed */
-    bool used;
-};
-static struct {
-    struct slot *slots;
-    size_t room, used;
-} map;
+static struct handle_map map; /* entries are never freed, so that a pointer that a wrapper holds stays good */
 
 static word world_group;
 static uint64_t created;        /* rows of `communicators` */
 static uint64_t generation = 1; /* changes whenever a handle gets or loses its meaning */
-
-static size_t place(word handle, size_t room)
-{
-    return (size_t)ids_mix((uint64_t)handle) & (room - 1);
-}
-
-static struct slot *find_slot(word handle)
-{
-    if (!map.room) return NULL;
-    for (size_t i = place(handle, map.room);; i = (i + 1) & (map.room - 1)) {
-        struct slot *s = &map.slots[i];
-        if (!s->used) return NULL;
-        if (s->comm && s->handle == handle) return s;
-    }
-}
-
-static bool grow_map(void)
-{
-    size_t room = map.room ? map.room * 2 : 64;
-    struct slot *slots = calloc(room, sizeof *slots), *old = map.slots;
-    if (!slots) return false;
-    map.used = 0;
-    for (size_t i = 0; i < map.room; i++) {
-        if (!old[i].used || !old[i].comm) continue;
-        size_t j = place(old[i].handle, room);
-        while (slots[j].used) j = (j + 1) & (room - 1);
-        slots[j] = old[i];
-        map.used++;
-    }
-    map.slots = slots;
-    map.room = room;
-    free(old);
-    return true;
-}
-
-static void add_slot(struct comm *c)
-{
-    if (2 * (map.used + 1) > map.room && !grow_map()) return;
-    size_t i = place(c->handle, map.room);
-    while (map.slots[i].used && map.slots[i].comm) i = (i + 1) & (map.room - 1);
-    if (!map.slots[i].used) map.used++;
-    map.slots[i] = (struct slot){c->handle, c, true};
-}
 
 /* World ranks of a group; UINT32_MAX for a process outside our world. Frees the group. */
 static uint32_t *world_ranks(word *group, uint32_t size)
@@ -159,7 +107,7 @@ static struct comm *add(word handle, const struct members *m, uint64_t id)
                        .rank = rank,
                        .id = id};
     write_row(c, m->local, m->remote);
-    add_slot(c);
+    handles_put(&map, handle, c);
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
     return c;
 }
@@ -167,8 +115,7 @@ static struct comm *add(word handle, const struct members *m, uint64_t id)
 /* The handle may have been freed where we could not see it. Under the lock. */
 static void replace(word handle, const struct members *m, uint64_t id)
 {
-    struct slot *stale = find_slot(handle);
-    if (stale) stale->comm = NULL;
+    handles_remove(&map, handle);
     add(handle, m, id);
 }
 
@@ -196,7 +143,7 @@ int comms_start(struct store *store, int size)
         {.id = comm_self.id, .size = 1, .members = (uint64_t)size},
     };
     pthread_mutex_lock(&lock);
-    add_slot(&comm_self);
+    handles_put(&map, abi.self, &comm_self);
     created = 3;
     pthread_mutex_unlock(&lock);
     uint32_t *members = malloc(((size_t)size + 1) * sizeof *members);
@@ -224,8 +171,8 @@ const struct comm *comms_slow_find(word handle)
     if (f->handle == handle && f->generation == now) return f->comm;
     if (handle == abi.comm_null || created == 0) return &none;
     pthread_mutex_lock(&lock);
-    struct slot *s = find_slot(handle);
-    const struct comm *c = s ? s->comm : add_unknown(handle);
+    const struct comm *c = handles_find(&map, handle);
+    if (!c) c = add_unknown(handle);
     if (c) *f = (struct found){handle, generation, c};
     pthread_mutex_unlock(&lock);
     return c ? c : &none;
@@ -264,16 +211,51 @@ void comms_promised(word handle, uint64_t id)
     free_members(&m);
 }
 
-void comms_connected(word handle)
+/* Of processes outside our world nobody knows more than that: what it was made from tells such communicators apart.
+ * Within our world both sides must come to the same id, and they have nothing in common but each other. */
+void comms_connected(word handle, word parent)
 {
-    if (handle != abi.comm_null) comms_find(handle);
+    if (handle == abi.comm_null || created == 0) return;
+    const struct comm *from = parent == abi.comm_null ? &none : comms_find(parent);
+    struct members m = members_of(handle);
+    bool outside = true;
+    for (int i = 0; m.remote && i < m.remote_size; i++) outside = outside && m.remote[i] == UINT32_MAX;
+    pthread_mutex_lock(&lock);
+    bool unknown = outside && parent != abi.comm_null && from->id == 0;
+    replace(handle, &m, unknown ? 0 : next_id(outside ? from->id : 0, &m));
+    pthread_mutex_unlock(&lock);
+    free_members(&m);
+}
+
+void comms_found(word handle)
+{
+    if (handle != abi.comm_null && comms_index(handle) == COMM_INDEX_NONE) comms_connected(handle, abi.world);
+}
+
+void comms_named(word handle, const char *tag, size_t length)
+{
+    if (handle == abi.comm_null || created == 0) return;
+    struct members m = members_of(handle);
+    pthread_mutex_lock(&lock);
+    replace(handle, &m, next_id(ids_of_text(tag, length), &m));
+    pthread_mutex_unlock(&lock);
+    free_members(&m);
+}
+
+uint64_t comms_object_id(const struct comm *comm, uint32_t kind)
+{
+    if (comm->id == 0) return 0;
+    pthread_mutex_lock(&lock);
+    uint64_t id = ids_derive_object(comm->id, kind);
+    pthread_mutex_unlock(&lock);
+    return id;
 }
 
 uint32_t comms_index(word handle)
 {
     pthread_mutex_lock(&lock);
-    struct slot *s = find_slot(handle);
-    uint32_t index = s ? s->comm->index : COMM_INDEX_NONE;
+    const struct comm *c = handles_find(&map, handle);
+    uint32_t index = c ? c->index : COMM_INDEX_NONE;
     pthread_mutex_unlock(&lock);
     return index;
 }
@@ -281,8 +263,8 @@ uint32_t comms_index(word handle)
 void comms_freed(word handle, uint32_t index)
 {
     pthread_mutex_lock(&lock);
-    struct slot *s = find_slot(handle);
-    if (s && s->comm->index == index) s->comm = NULL;
+    const struct comm *c = handles_find(&map, handle);
+    if (c && c->index == index) handles_remove(&map, handle);
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
 }

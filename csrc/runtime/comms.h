@@ -4,6 +4,7 @@
 #define COMMS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "abi.h"
@@ -44,8 +45,18 @@ void comms_created(word handle, word parent);
 uint64_t comms_promise(word parent);
 void comms_promised(word handle, uint64_t id);
 
-/* The same for a communicator whose other side may not be traced (spawn, connect): its id stays unknown. */
-void comms_connected(word handle);
+/* The same for a communicator whose other side may be another run (spawn, connect, join): all members on this side
+ * derive the same id; MPI_COMM_NULL as parent for MPI_Comm_join. */
+void comms_connected(word handle, word parent);
+
+/* MPI_Comm_get_parent: made where we could not see it, handed out again and again. */
+void comms_found(word handle);
+
+/* Made from groups (MPI 4 sessions): the tag, which all members give alike, takes the parent's place. */
+void comms_named(word handle, const char *tag, size_t length);
+
+/* The id of the next window or file (enum objectkind) of a communicator; 0: unknown. */
+uint64_t comms_object_id(const struct comm *comm, uint32_t kind);
 
 /* The communicator of this handle and index was freed; the handle may already stand for another one. */
 void comms_freed(word handle, uint32_t index);

@@ -30,8 +30,16 @@ static inline void take_status(struct file_request *row, const struct request *r
 static inline void fill_completed(struct file_request *row, const struct frame *f, const struct request *r,
                                   const void *status)
 {
-    static const uint16_t done[] = {WHAT_SEND_DONE, WHAT_RECV_DONE, WHAT_COLLECTIVE_DONE, WHAT_COLLECTIVE_DONE,
-                                    WHAT_OTHER_DONE};
+    static const uint16_t done[] = {
+        [REQUEST_SEND] = WHAT_SEND_DONE,
+        [REQUEST_RECV] = WHAT_RECV_DONE,
+        [REQUEST_COLLECTIVE] = WHAT_COLLECTIVE_DONE,
+        [REQUEST_COMM] = WHAT_COLLECTIVE_DONE,
+        [REQUEST_RMA] = WHAT_RMA_DONE,
+        [REQUEST_READ] = WHAT_READ_DONE,
+        [REQUEST_WRITE] = WHAT_WRITE_DONE,
+        [REQUEST_OTHER] = WHAT_OTHER_DONE,
+    };
     *row = (struct file_request){.posted = r->posted,
                                  .completed = f->exit,
                                  .bytes = r->bytes,
@@ -44,6 +52,8 @@ static inline void fill_completed(struct file_request *row, const struct frame *
         row->what = r->kind == REQUEST_SEND ? WHAT_SEND_CANCELLED : WHAT_RECV_CANCELLED;
     else if (r->kind == REQUEST_RECV && r->peer != PEER_PROC_NULL)
         take_status(row, r, status);
+    else if (r->kind == REQUEST_READ || r->kind == REQUEST_WRITE)
+        row->bytes = abi_status_bytes(status);
 }
 
 /* Take the operation behind a handle out of the table and store its completion. NULL: there was none (a null or
@@ -70,7 +80,7 @@ static void store_with(const struct frame *f, const struct file_request *r)
         row.comm = r->comm;
         row.peer = r->peer;
         row.tag = r->tag;
-        if (r->what == WHAT_RECV_DONE) row.received = r->bytes;
+        if (r->what == WHAT_RECV_DONE || r->what == WHAT_READ_DONE) row.received = r->bytes;
     }
     thread_store_call(f->t, row);
 }

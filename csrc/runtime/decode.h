@@ -7,6 +7,7 @@
 
 #include "abi.h"
 #include "comms.h"
+#include "objects.h"
 #include "requests.h"
 #include "thread.h"
 
@@ -81,6 +82,45 @@ int index_base(enum index_call call, word array, const word *handles, int n, int
 /* Only times, and the communicator where there is one. */
 void record_timed(const struct frame *f, word comm);
 
+/* What a call does to a window or a file, and where in it. */
+struct access {
+    const struct object *object; /* NULL: made out of our sight */
+    uint64_t sent, received;
+    int64_t offset; /* bytes; -1: not known */
+    int32_t peer;
+    uint16_t detail;
+};
+
+void record_access(const struct frame *f, struct access a);
+void record_object_freed(const struct frame *f, const struct object *object);
+
+/* How a window was made: flags of its row of `objects`, as the standard numbers its flavours. */
+enum window_flavor { WINDOW_CREATE = 1, WINDOW_ALLOCATE, WINDOW_DYNAMIC, WINDOW_SHARED };
+void record_win_created(const struct frame *f, enum window_flavor flavor, int64_t size, uint32_t unit, word comm,
+                        word win);
+void record_win(const struct frame *f, word win, int32_t peer, uint16_t detail);
+void record_win_memory(const struct frame *f, word win, word base);
+
+/* A one-sided operation: data handed over and taken, and the target's rank and displacement. */
+void record_rma(const struct frame *f, word win, struct data sent, struct data received, int target, int64_t at);
+void record_rma_request(const struct frame *f, word win, struct data sent, struct data received, int target, int64_t at,
+                        word request);
+
+/* Files. A place in a file is a number of bytes from its beginning; -1: it cannot be told. Places are asked for
+ * before the call, of files only that are open. */
+enum io { IO_READ, IO_WRITE };
+int64_t io_at(word file, int64_t offset); /* of an offset in the view */
+int64_t io_position(word file);           /* of the individual file pointer */
+int64_t io_split(word file);              /* of the split collective that is going on */
+void *io_status(struct thread *t, word user, bool ignored);
+void record_file_opened(const struct frame *f, word comm, const char *name, size_t length, int amode, word file);
+void record_file_view(const struct frame *f, word file, int64_t begin, word etype, word filetype, bool native);
+void record_file(const struct frame *f, word file, int64_t offset);
+void record_io(const struct frame *f, word file, enum io direction, int64_t offset, const void *status);
+void record_io_begin(const struct frame *f, word file, int64_t offset);
+void record_io_request(const struct frame *f, word file, enum io direction, struct data data, int64_t offset,
+                       word request);
+
 void record_send(const struct frame *f, struct data data, int dest, int tag, word comm);
 void record_recv(const struct frame *f, word comm, const void *status);
 void record_sendrecv(const struct frame *f, struct data data, int dest, int tag, word comm, const void *status);
@@ -115,6 +155,7 @@ void record_collective_init(const struct frame *f, word comm, word request);
 
 void record_comm_created(const struct frame *f, word comm, word newcomm);
 void record_comm_connected(const struct frame *f, word comm, word newcomm);
+void record_comm_found(const struct frame *f, word newcomm);
 void record_comm_idup(const struct frame *f, word comm, const void *newcomm, bool fortran, word request);
 void record_comm_free(const struct frame *f, uint32_t index, word comm);
 

@@ -42,6 +42,13 @@ static uint32_t count_repetition(uint64_t key)
     return ++r->count;
 }
 
+/* The id of the next thing with this key. Small ids are world and self. */
+static uint64_t numbered(uint64_t key)
+{
+    uint64_t id = ids_mix(key + count_repetition(key));
+    return id > UINT32_MAX ? id : id + (UINT64_C(1) << 32);
+}
+
 /* Both sides of an intercommunicator must get the same id: the side whose first member is lower counts first. */
 uint64_t ids_derive(uint64_t parent, const uint32_t *members, uint32_t size, const uint32_t *remote,
                     uint32_t remote_size)
@@ -52,7 +59,17 @@ uint64_t ids_derive(uint64_t parent, const uint32_t *members, uint32_t size, con
         a = b;
         b = swap;
     }
-    uint64_t key = ids_mix(ids_mix(parent) + ids_mix(a) * 3 + ids_mix(b) * 5);
-    uint64_t id = ids_mix(key + count_repetition(key));
-    return id > UINT32_MAX ? id : id + (UINT64_C(1) << 32); /* small ids are world and self */
+    return numbered(ids_mix(ids_mix(parent) + ids_mix(a) * 3 + ids_mix(b) * 5));
+}
+
+uint64_t ids_derive_object(uint64_t comm, uint32_t kind)
+{
+    return numbered(ids_mix(ids_mix(comm) + ids_mix(kind) * 7));
+}
+
+uint64_t ids_of_text(const char *text, size_t length)
+{
+    uint64_t h = ids_mix(length + 1);
+    for (size_t i = 0; i < length; i++) h = ids_mix(h ^ (unsigned char)text[i]) + i;
+    return ids_mix(h);
 }

@@ -2,6 +2,7 @@
 #ifndef IDS_H
 #define IDS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Spreads the bits of a number (the finalizer of MurmurHash3). */
@@ -18,5 +19,11 @@ static inline uint64_t ids_mix(uint64_t h)
  * and self. Not for two threads at once. */
 uint64_t ids_derive(uint64_t parent, const uint32_t *members, uint32_t size, const uint32_t *remote,
                     uint32_t remote_size);
+
+/* The same for a window or file (enum objectkind): the n-th of its kind that this communicator's members make. */
+uint64_t ids_derive_object(uint64_t comm, uint32_t kind);
+
+/* What stands for a text as a parent. */
+uint64_t ids_of_text(const char *text, size_t length);
 
 #endif

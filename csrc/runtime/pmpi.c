@@ -35,6 +35,10 @@ static const struct {
     FUNCTION(Recv),
     FUNCTION(Comm_dup),
     FUNCTION(Query_thread),
+    FUNCTION(Error_class),
+    FUNCTION(Type_get_extent),
+    OPTIONAL(File_get_position),
+    OPTIONAL(File_get_byte_offset),
     OPTIONAL(Get_library_version),
 #undef FUNCTION
 #undef OPTIONAL

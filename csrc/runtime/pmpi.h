@@ -26,6 +26,10 @@ struct pmpi {
     int (*Recv)(void *buffer, word n, word type, word source, word tag, word comm, word status);
     int (*Comm_dup)(word comm, word *copy);
     int (*Query_thread)(int *level);
+    int (*Error_class)(int code, int *class);
+    int (*Type_get_extent)(word type, int64_t *lower, int64_t *extent);
+    int (*File_get_position)(word file, int64_t *offset);
+    int (*File_get_byte_offset)(word file, int64_t offset, int64_t *bytes);
     int (*Get_library_version)(char *text, int *length);
 };
 

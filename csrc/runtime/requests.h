@@ -7,7 +7,16 @@
 
 #include "abi.h"
 
-enum request_kind { REQUEST_SEND, REQUEST_RECV, REQUEST_COLLECTIVE, REQUEST_COMM, REQUEST_OTHER };
+enum request_kind {
+    REQUEST_SEND,
+    REQUEST_RECV,
+    REQUEST_COLLECTIVE,
+    REQUEST_COMM,
+    REQUEST_RMA,
+    REQUEST_READ,
+    REQUEST_WRITE,
+    REQUEST_OTHER,
+};
 
 /* Memory that MPI reads until an operation is complete: a list. */
 struct owned {

@@ -15,6 +15,7 @@
 #include "describe.h"
 #include "labels.h"
 #include "message.h"
+#include "objects.h"
 #include "output.h"
 #include "overhead.h"
 #include "pmpi.h"
@@ -186,6 +187,7 @@ static void start_file(void)
     error = run_store_clock();
     if (!error) error = labels_write(&run.store);
     if (!error) error = comms_start(&run.store, run.size);
+    if (!error) error = objects_start(&run.store);
     if (!error && run.rank == 0) error = output_write_links(run.stem, run.size, run.start_realtime_ns);
     if (error) run_store_failed(error);
     debug("rank %d of %d records into %s", run.rank, run.size, run.path);

@@ -96,6 +96,13 @@ static inline void thread_store_request(struct thread *t, struct file_request ro
     thread_commit(t, TABLE_REQUESTS);
 }
 
+static inline void thread_store_access(struct thread *t, struct file_access row)
+{
+    row.thread = (uint16_t)t->index;
+    *(struct file_access *)thread_row(t, TABLE_ACCESSES) = row;
+    thread_commit(t, TABLE_ACCESSES);
+}
+
 void thread_store_event(struct thread *t, uint64_t time, uint32_t type, int64_t value);
 
 /* A poll that found nothing. */

@@ -2,6 +2,9 @@
 #ifndef WRAPPER_H
 #define WRAPPER_H
 
+#include <string.h>
+#include <strings.h>
+
 #include "decode.h"
 #include "missing.h"
 #include "pmpi.h"
@@ -78,9 +81,28 @@ static inline int fortran_int(word p)
 {
     return *(int *)p;
 }
+static inline int64_t fortran_wide(word p)
+{
+    return *(int64_t *)p;
+}
+static inline size_t text_length(word text)
+{
+    return text ? strlen((const char *)text) : 0;
+}
+static inline bool is_native(const char *representation, size_t length)
+{
+    return length >= 6 && strncasecmp(representation, "native", 6) == 0;
+}
+static const int one_element __attribute__((unused)) = 1; /* a count argument of Fortran */
+
 static inline struct data no_data(void)
 {
     return (struct data){0, 0, 0, LANGUAGE_C};
+}
+/* MPI_NO_OP hands nothing over. */
+static inline struct data unless_no_op(word op, struct data data)
+{
+    return op == abi.op_no_op ? no_data() : data;
 }
 
 #endif

@@ -2,6 +2,9 @@
 // from its contents. Written as lines of truth-<rank>.jsonl, to be compared with what the tracer recorded:
 //     ["call", name, count, bytes sent by collectives of this name, bytes received by them]
 //     ["sent" or "received", communicator, peer, tag, bytes]
+//     ["access", call, object, byte offset, detail, peer, bytes sent, bytes received]; objects count from 1
+//     ["object", communicator, kind, bytes, displacement unit, flags, name]
+//     ["done", what, bytes]: a request that was completed
 //
 // The program's own bookkeeping calls PMPI_, which no tracer sees.
 
@@ -17,7 +20,7 @@
 #define CALL(name, ...) CALL_EXPANDED(name, __VA_ARGS__)
 #define CALL_EXPANDED(name, ...) (truth_count(#name), name(__VA_ARGS__))
 
-enum { TRUTH_NAMES = 256, TRUTH_MESSAGES = 65536, MESSAGE_INTS = 1024 };
+enum { TRUTH_NAMES = 256, TRUTH_MESSAGES = 65536, TRUTH_ACCESSES = 4096, MESSAGE_INTS = 1024 };
 
 struct truth_message {
     int peer, tag;
@@ -30,11 +33,31 @@ struct truth_call {
     long count, sent, received; // sent and received: bytes moved by collectives of this name
 };
 
+struct truth_access {
+    const char *call;
+    int object, detail, peer;
+    long offset, sent, received;
+};
+
+struct truth_object {
+    int comm, kind, unit, flags;
+    long bytes;
+    char name[224];
+};
+
+struct truth_done {
+    int what;
+    long bytes;
+};
+
 static struct {
     struct truth_call calls[TRUTH_NAMES];
     struct truth_message sent[TRUTH_MESSAGES], received[TRUTH_MESSAGES];
+    struct truth_access accesses[TRUTH_ACCESSES];
+    struct truth_object objects[64];
+    struct truth_done done[TRUTH_ACCESSES];
     char comms[64][256]; // "0 1 2 3" or "0 1 | 2 3": world ranks
-    int n_calls, n_sent, n_received, n_comms, rank, size;
+    int n_calls, n_sent, n_received, n_accesses, n_objects, n_done, n_comms, rank, size;
 } truth;
 
 static inline void truth_fail(const char *text)
@@ -126,6 +149,29 @@ static inline void truth_received(MPI_Comm comm, int source, int tag, long bytes
     truth_log(truth.received, &truth.n_received, comm, source, tag, bytes);
 }
 
+static inline void truth_access(const char *call, int object, long offset, int detail, int peer, long sent,
+                                long received)
+{
+    if (truth.n_accesses == TRUTH_ACCESSES) truth_fail("too many accesses");
+    truth.accesses[truth.n_accesses++] = (struct truth_access){call, object, detail, peer, offset, sent, received};
+}
+
+// A window or file that was made; its number.
+static inline int truth_object(MPI_Comm comm, int kind, long bytes, int unit, int flags, const char *name)
+{
+    struct truth_object *o = &truth.objects[truth.n_objects++];
+    if (truth.n_objects == 64) truth_fail("too many objects");
+    *o = (struct truth_object){truth_comm(comm), kind, unit, flags, bytes, ""};
+    snprintf(o->name, sizeof o->name, "%s", name);
+    return truth.n_objects;
+}
+
+static inline void truth_done(int what, long bytes)
+{
+    if (truth.n_done == TRUTH_ACCESSES) truth_fail("too many requests");
+    truth.done[truth.n_done++] = (struct truth_done){what, bytes};
+}
+
 // A message of n >= 3 ints that says itself who sent it, with which tag, and how long it is.
 static inline int *outgoing(int *message, MPI_Comm comm, int dest, int tag, int n)
 {
@@ -163,6 +209,17 @@ static inline void truth_write(void)
                 truth.calls[i].sent, truth.calls[i].received);
     truth_write_messages(f, "sent", truth.sent, truth.n_sent);
     truth_write_messages(f, "received", truth.received, truth.n_received);
+    for (int i = 0; i < truth.n_accesses; i++) {
+        const struct truth_access *a = &truth.accesses[i];
+        fprintf(f, "[\"access\", \"%s\", %d, %ld, %d, %d, %ld, %ld]\n", a->call, a->object, a->offset, a->detail,
+                a->peer, a->sent, a->received);
+    }
+    for (int i = 0; i < truth.n_objects; i++) {
+        const struct truth_object *o = &truth.objects[i];
+        fprintf(f, "[\"object\", \"%s\", %d, %ld, %d, %d, \"%s\"]\n", truth.comms[o->comm], o->kind, o->bytes, o->unit,
+                o->flags, o->name);
+    }
+    for (int i = 0; i < truth.n_done; i++) fprintf(f, "[\"done\", %d, %ld]\n", truth.done[i].what, truth.done[i].bytes);
     if (fclose(f) != 0) exit(4);
 }
 
