@@ -86,7 +86,8 @@ REQUEST = np.dtype(
 )
 """A row of a rank file's `requests` in ns and world ranks."""
 
-FLUSH = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i4"), ("reserved", "<i4")])
+FLUSH = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i4"), ("state", "<i4")])
+"""A time that is not the program's: the tracer wrote its buffer (state IO), or recorded nothing (TRACING_DISABLED)."""
 
 
 class State(IntEnum):
@@ -242,6 +243,14 @@ class Trace(ABC):
 
     def overhead_ns(self, rank: int) -> int:
         """The tracer's own time between the exit of a call and the entry of the next, which is no computation."""
+        return 0
+
+    def unrecorded(self, rank: int) -> np.ndarray:
+        """Intervals (FLUSH) in which a thread recorded nothing, because it was told so or a limit was met."""
+        return np.zeros(0, FLUSH)
+
+    def partners_not_recorded(self) -> int:
+        """Sends and receives whose other side took place where recording was off: in no message, yet not unmatched."""
         return 0
 
     def close(self) -> None:  # noqa: B027, many sources have nothing to remove

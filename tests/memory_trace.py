@@ -22,6 +22,7 @@ class MemoryTrace(Trace):
     def __init__(
         self, calls, *, requests=None, flushes=None, messages=(), states=None, spans=None, communicators=None,
         flush_mode="subtract", duration_ns=None, nodes=("node",), node_of=None, window=None, unmatched=(), problems=(),
+        unrecorded=None,
     ):  # fmt: skip
         self.path = "memory.h5"
         self.size = len(calls)
@@ -40,6 +41,7 @@ class MemoryTrace(Trace):
         self._calls = [self._call_array(rows) for rows in calls]
         self._requests = [request_array((requests or {}).get(r, ())) for r in everyone]
         self._flushes = [flush_array((flushes or {}).get(r, ())) for r in everyone]
+        self._unrecorded = [flush_array((unrecorded or {}).get(r, ())) for r in everyone]
         ends = [int(c["exit"].max()) if len(c) else 0 for c in self._calls]
         self._spans = list(spans) if spans else [(0, end) for end in ends]
         self.duration_ns = duration_ns if duration_ns is not None else max((e for _, e in self._spans), default=0)
@@ -59,7 +61,8 @@ class MemoryTrace(Trace):
         rows = []
         for rank, calls in enumerate(self._calls):
             busy = [(int(c["enter"]), int(c["exit"])) for c in calls]
-            busy += [(int(f["begin"]), int(f["end"])) for f in self._flushes[rank]]
+            hidden = np.concatenate([self._flushes[rank], self._unrecorded[rank]])
+            busy += [(int(f["begin"]), int(f["end"])) for f in hidden]
             begin, last = self._spans[rank]
             for enter, leave in [*sorted(busy), (last, last)]:
                 if enter > begin:
@@ -84,6 +87,9 @@ class MemoryTrace(Trace):
 
     def flushes(self, rank: int) -> np.ndarray:
         return self._flushes[rank]
+
+    def unrecorded(self, rank: int) -> np.ndarray:
+        return self._unrecorded[rank]
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         rows = _between(self._states, self._states["begin"], begin, end)
@@ -114,7 +120,7 @@ def request_array(rows) -> np.ndarray:
 
 def flush_array(rows) -> np.ndarray:
     """Rows (begin, end)."""
-    return np.array([(b, e, 0, 0) for b, e in rows], FLUSH)
+    return np.array([(b, e, 0, State.IO) for b, e in rows], FLUSH)
 
 
 def message_array(rows) -> np.ndarray:

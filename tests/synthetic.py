@@ -96,6 +96,11 @@ def flush(begin: int, end: int, *, thread: int = 0) -> list[Row]:
     return [event(begin, schema.FLUSH_TYPE, 1, thread=thread), event(end, schema.FLUSH_TYPE, 0, thread=thread)]
 
 
+def skipped(what: What, time: int, count: int, *, comm: int = WORLD, peer: int, tag: int = 0) -> Row:
+    """A row of `skipped`."""
+    return {"time": time, "count": count, "comm": comm, "peer": peer, "tag": tag, "what": int(what), "thread": 0}
+
+
 TIME_COLUMNS = {
     "calls": ("enter", "exit"),
     "requests": ("posted", "completed"),
@@ -140,6 +145,14 @@ def table_of(name: str, rows: Sequence[Row] | np.ndarray, clock: Ticks, procedur
         table[column] = np.where(ns == 0, 0, ticks) if column == "completed" else ticks
     if name in ("polls", "summaries"):
         table["inside"] = clock.length_of(table["inside"].astype(np.int64))
+    return table
+
+
+def _skipped_table(rows: Sequence[Row], clock: Ticks) -> np.ndarray:
+    table = np.zeros(len(rows), schema.SKIPPED)
+    for field in schema.SKIPPED.names:
+        table[field] = [row[field] for row in rows]
+    table["time"] = clock.of(table["time"].astype(np.int64))
     return table
 
 
@@ -242,8 +255,8 @@ def write_run(
 
     A rank is a mapping of "calls", "requests", "polls", "events" (rows as made by the functions above, or an array
     of the table's dtype, times in ns; `call` then indexes "procedures"), "procedures" (names known from the start),
-    "blocks" (else made to fit), "clock" (pairs (ns, ns); else the ends), "start" (ns of the process start), and any
-    attribute of the schema. `missing` ranks get no file.
+    "skipped", "blocks" (else made to fit), "clock" (pairs (ns, ns); else the ends), "start" (ns of the process start),
+    and any attribute of the schema. `missing` ranks get no file.
     """
     directory = folder / f"{name}.ranks"
     directory.mkdir()
@@ -260,7 +273,8 @@ def _write_one(folder: Path, rank: int, content: Mapping, size: int, communicato
     procedures = list(content.get("procedures", []))
     tables = {t: table_of(t, content.get(t, []), clock, procedures) for t in schema.BUFFERED}
     table, members, number = communicator_tables(rank, size, communicators)
-    for used in ("calls", "requests"):
+    tables["skipped"] = _skipped_table(content.get("skipped", []), clock)
+    for used in ("calls", "requests", "skipped"):
         if len(tables[used]):
             rows = np.array([number.get(k, 0) for k in range(FIRST + len(communicators))], np.uint32)
             tables[used]["comm"] = rows[tables[used]["comm"]]

@@ -14,6 +14,7 @@ from synthetic import FIRST, SELF, WORLD, call, request, write_run
 
 from analyzer.parallel import Team
 from analyzer.sources import index
+from analyzer.sources.ghosts import Ghosts
 from analyzer.sources.matching import Matching
 from analyzer.sources.run import open_run
 from tracelib.schema import Peer, What
@@ -33,7 +34,8 @@ def matched(ranks, communicators=(), records=4, missing=(), team=None):
     with tempfile.TemporaryDirectory() as folder:
         trace = open_run(str(write_run(Path(folder), ranks, communicators, missing=missing)))
         bounds = trace.windows(records)
-        args = trace._lanes, bounds, trace._first_cpu
+        ghosts = {file.rank: Ghosts(file, trace._lanes[file.rank][0]) for file in trace._files}
+        args = trace._lanes, ghosts, bounds, trace._first_cpu
         matching = Matching(*args, team or Team(), Path(folder))
         messages = matching.messages(0, trace.duration_ns + 1)
         windows = [matching.messages(a, b) for a, b in pairwise(bounds)]

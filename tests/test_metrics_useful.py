@@ -9,6 +9,7 @@ from memory_trace import MemoryTrace
 from analyzer.metrics.bursts import bursts
 from analyzer.metrics.efficiency import efficiency
 from analyzer.metrics.flushes import flushes
+from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
 from analyzer.trace import State
@@ -17,7 +18,7 @@ ONE = Team()
 
 
 def efficiency_of(trace):
-    return efficiency(trace, useful(trace, ONE), flushes(trace, ONE))
+    return efficiency(trace, useful(trace, ONE), flushes(trace, ONE), unrecorded(trace, ONE))
 
 
 def two_ranks(**options):
@@ -43,6 +44,14 @@ def test_flushes_that_every_rank_made_are_not_part_of_the_runtime():
     assert e.runtime_ns == 90
     assert e.communication_efficiency == pytest.approx(80 / 90)
     assert e.parallel_efficiency == pytest.approx(60 / 90)
+
+
+def test_what_no_rank_recorded_is_not_part_of_the_runtime():
+    trace = two_ranks(unrecorded={0: [(10, 20), (30, 40)], 1: [(0, 10)]})
+    u = unrecorded(trace, ONE)
+    assert (u.time_ns.tolist(), u.shared_ns.tolist()) == ([20, 10], [20, 10])
+    assert useful(trace, ONE).by_rank().tolist() == [40, 80]
+    assert efficiency_of(trace).communication_efficiency == pytest.approx(80 / 90)
 
 
 def test_imported_traces_keep_their_flushes():

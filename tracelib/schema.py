@@ -96,11 +96,17 @@ BLOCK = np.dtype(
         ("first", "<u8", (7,)),  # first row of this block in each of the buffered tables
         ("count", "<u4", (7,)),  # its number of rows in each of them
         ("thread", "<u4"),
-        ("flags", "<u4"),  # 1: tagged by a pair of events, as all blocks are; 2: dropped, its rows are gone
+        ("flags", "<u4"),  # bits: 1 tagged by a pair of events, as all are that were written; 2, 4, 8..: BLOCK_...
         ("set", "<u4"),  # set of counters that its calls were read with, from 1; 0: none
     ]
 )
-"""One row for each buffer written to the file: which rows belong to which thread."""
+"""One row for each buffer written to the file, or left out: which rows belong to which thread."""
+BLOCK_DROPPED = 2
+"""Bit of `flags`: the rows are no longer there."""
+BLOCK_UNWRITTEN = 4
+"""Bit of `flags`: nor were they ever; `count` is how many there would be."""
+BLOCK_SKIPPED_SHIFT = 8
+"""The bits from here are how many rows of `skipped` stand for the messages of a dropped block."""
 
 CLOCK = np.dtype([("ticks", "<u8"), ("monotonic_ns", "<i8")])
 """Pairs read together: at the start, at each flush, at the end."""
@@ -147,16 +153,18 @@ COUNTER = np.dtype([("set", "<u4"), ("position", "<u4"), ("type", "<u4"), ("flag
 
 SKIPPED = np.dtype(
     [
-        ("time", "<u8"),  # ticks: after this the recorded rows go on
+        ("time", "<u8"),  # ticks: when the last of them was posted; no recorded one of the channel was in between
         ("count", "<u8"),  # messages
         ("comm", "<u4"),
         ("peer", "<i4"),
         ("tag", "<i4"),
-        ("what", "<u2"),  # What: SEND_DONE or RECV_DONE
+        ("what", "<u2"),  # What: SEND_DONE, RECV_DONE, or SEND_CANCELLED: the send posted then did not take place
         ("thread", "<u2"),
     ]
 )
 """Messages of one channel that were sent or received while nothing was recorded: matching counts them."""
+SKIPPED_BY_DROPPING = 256
+"""Bit of `what`: of a dropped block, not of a time when recording was off."""
 
 BUFFERED = {
     "calls": CALL,
@@ -188,9 +196,9 @@ CHUNK_ROWS = {
     "calls": 2048,
     "requests": 2048,
     "polls": 512,
-    "events": 256,
+    "events": 512,
     "accesses": 512,
-    "summaries": 256,
+    "summaries": 512,
     "counts": 16384,
     "blocks": 64,
     "clock": 64,
@@ -293,14 +301,19 @@ ERROR_TYPE = 49000003
 """At the exit of a call that failed: class of the error that it returned."""
 
 
+FLUSHING = 1
+LEAVING_OUT = 2
+"""The rows are left out. The row of `blocks` that says so is number base[0]; without it they are still recorded."""
+
+
 def _spool_header(tables: int) -> np.dtype:
     return np.dtype(
         [
             ("magic", "S8"),
             ("thread", "<u8"),
-            ("flushing", "<u8"),  # 1 while the rows below are being written to the file
+            ("flushing", "<u8"),  # FLUSHING while the rows below are being written to the file, or LEAVING_OUT
             ("offset", "<u8", (tables,)),  # byte offset in the spool of each buffered table's rows
-            ("base", "<u8", (tables,)),  # while flushing: the row in the file where they go
+            ("base", "<u8", (tables,)),  # while flushing: the row in the file where they go (LEAVING_OUT: see there)
             ("count", "<u8", (tables,)),  # rows in the spool that are not known to be in the file
             ("rank_file", "S1024"),
         ]

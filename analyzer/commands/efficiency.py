@@ -10,6 +10,7 @@ from rich.table import Table
 from analyzer.commands.common import Session, common_options
 from analyzer.metrics.efficiency import Efficiency, efficiency
 from analyzer.metrics.flushes import flushes
+from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful import useful
 from analyzer.report import units
 from analyzer.report.as_json import efficiency_json
@@ -44,7 +45,8 @@ def _of_file(file: str, session: Session) -> tuple[int, tuple[int, ...], Efficie
     trace = open_trace(file, session.team)
     try:
         with session.step(f"Adding up {file}"):
-            factors = efficiency(trace, useful(trace, session.team), flushes(trace, session.team))
+            team = session.team
+            factors = efficiency(trace, useful(trace, team), flushes(trace, team), unrecorded(trace, team))
             return trace.size, trace.missing, factors
     finally:
         trace.close()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.metrics.flushes import Flushes
+from analyzer.metrics.unrecorded import Unrecorded
 from analyzer.metrics.useful import Useful
 from analyzer.trace import Trace
 
@@ -21,20 +22,22 @@ class Efficiency:
     runtime_ns: int  # what the efficiencies are relative to
 
 
-def efficiency(trace: Trace, useful: Useful, flushes: Flushes) -> Efficiency:
+def efficiency(trace: Trace, useful: Useful, flushes: Flushes, missed: Unrecorded) -> Efficiency:
     """Parallel efficiency mean(useful) / runtime, load balance mean / max, communication efficiency max / runtime.
 
     Means and maxima go over all threads of the ranks that could be read. Runtime is the end of the trace;
     where flushes are taken out of the computation (measured runs), it is less the time that *every* rank
     lost to flushing, min over ranks. That is the part that certainly was not the program's; it keeps
     max(useful) <= runtime. What ranks waited for one that flushed is not told apart from other waiting:
-    see the share of flushes.
+    see the share of flushes. The time in which no rank recorded is taken out likewise: the efficiencies are those
+    of what was recorded.
 
     Source: POP metrics, Performance Optimisation and Productivity centre of excellence.
     """
     runtime = trace.duration_ns
     if trace.flush_mode == "subtract":
-        runtime -= int(np.delete(flushes.time_ns, trace.missing).min(initial=runtime))
+        lost = flushes.time_ns + missed.shared_ns
+        runtime -= int(np.delete(lost, trace.missing).min(initial=runtime))
     time_ns = useful.time_ns[~np.isin(useful.rank, trace.missing)].astype(np.float64)
     longest = float(time_ns.max(initial=0.0))
     if runtime <= 0 or longest <= 0:

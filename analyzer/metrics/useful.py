@@ -29,7 +29,8 @@ def useful(trace: Trace, team: Team) -> Useful:
     """The sum of state 1 (Running) of each thread.
 
     In measured runs this is the time outside MPI from the start of the process to its last event, less
-    flushes and the tracer's own time; in imported traces what the trace calls Running.
+    flushes, the tracer's own time and times in which nothing was recorded; in imported traces what the trace calls
+    Running.
     """
     first = np.concatenate(([0], np.cumsum(trace.threads)))
     time_ns = np.zeros(int(first[-1]), np.int64)

@@ -52,6 +52,10 @@ def summary_json(summary: Summary) -> dict[str, Any]:
             "mode": trace.flush_mode,
         },
         "system": system_json(summary.system),
+        "unrecorded": {
+            "time_s": float(summary.unrecorded.time_ns.sum()) / 1e9,
+            "partners": summary.unrecorded.partners,
+        },
         "unmatched": [asdict(u) for u in summary.unmatched],
         "problems": [{"rank": p.rank if p.rank >= 0 else None, "text": p.text} for p in trace.problems],
     }

@@ -130,6 +130,18 @@ def sufficient_buffer_bytes(summary: Summary) -> int:
     return 1 << max(20, (needed - 1).bit_length()) if needed else 0
 
 
+def left_out(summary: Summary) -> list[str]:
+    """What the user or a limit kept from being recorded, one line each."""
+    missed, whole = summary.unrecorded, summary.trace.duration_ns * summary.threads
+    lines = []
+    if missed.time_ns.any():
+        lines.append(f"recording was off for {percent(int(missed.time_ns.sum()) / whole)} of the time")
+    if missed.partners:
+        have = plural(missed.partners, "send or receive has its", "sends and receives have their")
+        lines.append(f"{have} other side where recording was off")
+    return lines
+
+
 def unmatched(summary: Summary, most: int = 8) -> list[str]:
     """One line for each kind of message that lacks its other half, the most frequent first."""
     rows = sorted(summary.unmatched, key=lambda u: (-u.count, u.rank, u.call, u.peer, u.tag, u.side))

@@ -36,6 +36,9 @@ def print_look(summary: Summary, console: Console) -> None:
     if summary.flushes.count.any():
         _lines(console, "Flushes of the trace buffer", [findings.flushes(summary)])
     _print_nodes(summary, console)
+    left_out = findings.left_out(summary)
+    if left_out:
+        _lines(console, "Left out", left_out)
     if summary.unmatched:
         _lines(console, "Unmatched messages", findings.unmatched(summary))
     problems = findings.problems(summary)

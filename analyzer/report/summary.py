@@ -15,6 +15,7 @@ from analyzer.metrics.flushes import Flushes, flushes
 from analyzer.metrics.messages import Messages, messages
 from analyzer.metrics.profile import Profile, profile
 from analyzer.metrics.system import NodeSummary, system
+from analyzer.metrics.unrecorded import Unrecorded, unrecorded
 from analyzer.metrics.useful import Useful, useful
 from analyzer.parallel import Team
 from analyzer.trace import Trace, Unmatched
@@ -30,6 +31,7 @@ class Summary:
     profile: Profile
     useful: Useful
     flushes: Flushes
+    unrecorded: Unrecorded
     efficiency: Efficiency
     bursts: Bursts
     messages: Messages
@@ -58,5 +60,7 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
     with step("Adding up messages"):
         sent = messages(trace, team)
         groups = collectives(trace, team)
-    factors = efficiency(trace, computed, lost)
-    return Summary(trace, calls, computed, lost, factors, pieces, sent, groups, trace.unmatched(), system(trace))
+    missed = unrecorded(trace, team)
+    factors = efficiency(trace, computed, lost, missed)
+    left = trace.unmatched()
+    return Summary(trace, calls, computed, lost, missed, factors, pieces, sent, groups, left, system(trace))

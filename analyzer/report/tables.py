@@ -37,6 +37,7 @@ def time_table(summary: Summary) -> Table:
     }
     if trace.flush_mode == "subtract":
         parts["Flushing the trace"] = summary.flushes.time_ns
+    parts["Not recorded"] = summary.unrecorded.time_ns
     rest = trace.duration_ns * np.asarray(trace.threads, np.int64) - sum(parts.values())
     if rest[summary.present].sum() > whole * 0.0005:
         parts["Elsewhere"] = rest

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from analyzer._kernels import lib
 from analyzer.sources.lane import Lane, address
 from tracelib.schema import What
+
+if TYPE_CHECKING:
+    from analyzer.sources.ghosts import Ghosts
 
 HALF = np.dtype(
     [
@@ -22,10 +25,10 @@ HALF = np.dtype(
         ("comm", "<i4"),
         ("thread", "<i4"),
         ("call", "<i4"),
-        ("reserved", "<i4"),
+        ("ghost", "<i4"),
     ]
 )
-"""`struct half` of the kernels: one side of a message."""
+"""`struct half` of the kernels: one side of a message; or, with `ghost` 1, `bytes` sides that were not recorded."""
 
 
 @dataclass(frozen=True)
@@ -63,23 +66,38 @@ class WindowRows:
         lib.match_names(self.lane.struct, address(self.calls), len(self.calls), halves_of(halves), len(halves))
 
 
-def sends_of(rows: Sequence[WindowRows]) -> np.ndarray:
-    """HALF of the sends of a rank that took place, in order of posting."""
+def sends_of(rows: Sequence[WindowRows], ghosts: Ghosts) -> np.ndarray:
+    """HALF of the sends of a rank that took place, in order of posting, ghosts among them."""
     sends = _by_posting([r.sends() for r in rows])
+    window = rows[0].begin, rows[0].end
     cancelled = [r.cancelled() for r in rows]
+    cancelled += [_columns(c, cancelled[0].dtype) for c in [ghosts.cancelled(*window)] if len(c)]
     if any(len(c) for c in cancelled):
-        sends = _without(sends, np.concatenate(cancelled))
+        sends = _without(sends, np.concatenate(cancelled), ghosts)
     for r in rows:
         r.name(sends)
-    return sends
+    return _among(sends, ghosts.sends(*window))
 
 
-def receives_of(rows: Sequence[WindowRows]) -> np.ndarray:
-    """HALF of the receives of a rank that took place, in order of posting."""
+def receives_of(rows: Sequence[WindowRows], ghosts: Ghosts) -> np.ndarray:
+    """HALF of the receives of a rank that took place, in order of posting, ghosts among them."""
     receives = _by_posting([r.receives() for r in rows])
     for r in rows:
         r.name(receives)
-    return receives
+    return _among(receives, ghosts.receives(rows[0].begin, rows[0].end))
+
+
+def _among(halves: np.ndarray, ghosts: np.ndarray) -> np.ndarray:
+    """Ghosts and halves by time of posting; of what was posted at once the ghosts first."""
+    return _by_posting([ghosts, halves]) if len(ghosts) else halves
+
+
+def _columns(halves: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """What halves and rows of another kind have in common."""
+    rows = np.zeros(len(halves), dtype)
+    for column in ("posted", "peer", "tag", "comm"):
+        rows[column] = halves[column]
+    return rows
 
 
 def halves_of(array: np.ndarray) -> Any:
@@ -96,8 +114,8 @@ def _by_posting(parts: Sequence[np.ndarray]) -> np.ndarray:
     return halves.take(np.argsort(posted, kind="stable"))
 
 
-def _without(sends: np.ndarray, cancelled: np.ndarray) -> np.ndarray:
-    """`sends` less one for each cancelled request: of several alike started at once, the last."""
+def _without(sends: np.ndarray, cancelled: np.ndarray, ghosts: Ghosts) -> np.ndarray:
+    """`sends` less one for each cancelled request: of several alike started at once, the last; else one ghost less."""
     keep = np.ones(len(sends), bool)
     first, last = (np.searchsorted(sends["posted"], cancelled["posted"], side=side) for side in ("left", "right"))
     for request, low, high in zip(cancelled, first, last, strict=True):
@@ -106,4 +124,6 @@ def _without(sends: np.ndarray, cancelled: np.ndarray) -> np.ndarray:
             alike &= sends[column][low:high] == request[column]
         if alike.any():
             keep[low + np.flatnonzero(alike)[-1]] = False
+        else:
+            ghosts.forget_send(request)
     return sends[keep]

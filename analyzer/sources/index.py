@@ -16,8 +16,6 @@ from tracelib import schema
 STEP = 1024
 """One key in so many rows is kept in memory."""
 SCAN_ROWS = 65536
-BLOCK_DROPPED = 2
-"""Bit of a block's `flags`."""
 
 
 def _request_key(rows: np.ndarray) -> np.ndarray:
@@ -46,10 +44,14 @@ class Piece:
 
 
 class ThreadTable:
-    """The rows of one table that one thread wrote, numbered from 0 in order of time."""
+    """The rows of one table that one thread wrote, numbered from 0 in order of time.
 
-    def __init__(self, file: RankFile, table: str, pieces: Sequence[Piece]) -> None:
-        self._file, self._table, self._pieces = file, table, list(pieces)
+    `gaps`: before which of its rows others were dropped; of events only. There the flush that ended what is kept
+    and the one that began what is kept again read as recording switched off and on: they had rows between them.
+    """
+
+    def __init__(self, file: RankFile, table: str, pieces: Sequence[Piece], gaps: Sequence[int] = ()) -> None:
+        self._file, self._table, self._pieces, self._gaps = file, table, list(pieces), sorted(set(gaps))
         self._starts = np.concatenate([[0], np.cumsum([p.count for p in self._pieces], dtype=np.int64)])
         self._key = KEY[table]
         self._found: dict[int, int] = {}
@@ -89,9 +91,18 @@ class ThreadTable:
             else:
                 parts.append(piece.rows[first - start : stop - start])
             first, at = stop, at + 1
-        if len(parts) == 1:
-            return parts[0]
-        return np.concatenate([np.zeros(0, schema.BUFFERED[self._table]), *parts])
+        rows = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, schema.BUFFERED[self._table]), *parts])
+        return self._with_gaps(rows, last - len(rows)) if self._gaps else rows
+
+    def _with_gaps(self, rows: np.ndarray, first: int) -> np.ndarray:
+        """Rows from number `first` on, the flushes at gaps as events of recording switched off (0) and on (1)."""
+        rows = rows.copy()
+        for gap in self._gaps:
+            for number, value in ((gap - 1, 0), (gap, 1)):
+                row = rows[number - first : number - first + 1] if number >= first else rows[:0]
+                if len(row) and row["type"][0] == schema.FLUSH_TYPE and row["value"][0] == 1 - value:
+                    row["type"], row["value"] = schema.TRACING_TYPE, value
+        return rows
 
     def _sample_file(self, piece: Piece) -> np.ndarray:
         """Keys of every STEP-th row, a bounded stretch at a time: HDF5 remembers each chunk of a strided read."""
@@ -136,9 +147,24 @@ def thread_tables(file: RankFile, pending: Sequence[Pending]) -> dict[int, dict[
     pieces = {table: _pieces(file, table, pending) for table in KEY}
     threads = sorted({0} | {piece.thread for found in pieces.values() for piece in found})
     return {
-        thread: {table: ThreadTable(file, table, [p for p in pieces[table] if p.thread == thread]) for table in pieces}
+        thread: {
+            table: ThreadTable(
+                file, table, [p for p in pieces[table] if p.thread == thread], _gaps(file, thread, table)
+            )
+            for table in pieces
+        }
         for thread in threads
     }
+
+
+def _gaps(file: RankFile, thread: int, table: str) -> list[int]:
+    """How many rows of events come before each dropped block of a thread."""
+    if table != "events":
+        return []
+    own = file.blocks[file.blocks["thread"] == thread]
+    dropped = (own["flags"] & schema.BLOCK_DROPPED) != 0
+    count = np.where(dropped, 0, own["count"][:, list(schema.BUFFERED).index(table)].astype(np.int64))
+    return np.cumsum(count)[dropped].tolist()
 
 
 def _pieces(file: RankFile, table: str, pending: Sequence[Pending]) -> list[Piece]:
@@ -152,8 +178,8 @@ def _pieces(file: RankFile, table: str, pending: Sequence[Pending]) -> list[Piec
     found, named = [], 0
     for block in file.blocks:
         first, count = int(block["first"][position]), int(block["count"][position])
-        named = max(named, first + count)
-        if not block["flags"] & BLOCK_DROPPED:
+        named = max(named, first + count * (not block["flags"] & schema.BLOCK_UNWRITTEN))
+        if not block["flags"] & schema.BLOCK_DROPPED:
             found.append(Piece(int(block["thread"]), first, min(count, max(length - first, 0))))
     found += _unnamed(file, table, named, length)
     for p in pending:

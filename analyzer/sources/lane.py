@@ -14,8 +14,9 @@ from analyzer.paraver import COLLECTIVES, base_name, event_table, state_table
 from analyzer.sources.clock import Clock
 from analyzer.sources.index import ThreadTable
 from analyzer.sources.rankfile import RankFile
-from analyzer.trace import CALL, EVENT, FLUSH, REQUEST, STATE
-from tracelib.schema import FLUSH_TYPE
+from analyzer.trace import CALL, EVENT, FLUSH, REQUEST, STATE, State
+from tracelib import schema
+from tracelib.schema import FLUSH_TYPE, TRACING_TYPE
 
 PROCEDURE = np.dtype([("value", "<i8"), ("type", "<u4"), ("state", "<i4"), ("index", "<i4"), ("role", "<i4")])
 """`struct procedure` of the kernels."""
@@ -112,18 +113,41 @@ class Lane:
         return found
 
     @cached_property
+    def not_the_programs(self) -> np.ndarray:
+        """FLUSH of this thread in order, disjoint: buffers that were written, and times when nothing was recorded.
+
+        What began and did not end (a process that died while flushing) lasts until `stop`. Recording that goes on
+        without having stopped did not begin before: all was dropped up to there.
+        """
+        rows = [block[np.isin(block["type"], (FLUSH_TYPE, TRACING_TYPE))] for block in self.tables["events"].scan()]
+        events = np.concatenate([np.zeros(0, schema.EVENT), *rows])
+        times = [self.clock.ns(ticks) for ticks in events["time"]]
+        found: list[tuple[int, int, int, int]] = []
+        switches = events["type"] == TRACING_TYPE
+        off, flushing = bool(events["value"][switches][:1].tolist() == [1]), False
+        since = self.start
+        for time, is_switch, value in zip([*times, self.stop], [*switches, True], [*events["value"], 1], strict=True):
+            if flushing or (off and time > since):
+                found.append((since, time, self.thread, State.IO if flushing else State.TRACING_DISABLED))
+            since = time
+            if is_switch:
+                off = value == 0
+            else:
+                flushing = value == 1
+        return np.array(found, FLUSH)
+
+    @property
     def flushes(self) -> np.ndarray:
-        """FLUSH of this thread. A begin without end (a process that died while flushing) lasts until `stop`."""
-        rows = [block[block["type"] == FLUSH_TYPE] for block in self.tables["events"].scan()]
-        events = np.concatenate(rows) if rows else np.zeros(0, [("value", "<i8")])
-        begins = np.flatnonzero(events["value"] == 1)
-        flushes = np.zeros(len(begins), FLUSH)
-        flushes["thread"] = self.thread
-        for flush, at in zip(flushes, begins, strict=True):
-            closed = at + 1 < len(events) and events["value"][at + 1] == 0
-            flush["begin"] = self.clock.ns(events["time"][at])
-            flush["end"] = self.clock.ns(events["time"][at + 1]) if closed else self.stop
-        return flushes
+        """FLUSH of the buffers that this thread wrote."""
+        return self._in_state(State.IO)
+
+    @property
+    def unrecorded(self) -> np.ndarray:
+        """FLUSH of the times when nothing was recorded."""
+        return self._in_state(State.TRACING_DISABLED)
+
+    def _in_state(self, state: State) -> np.ndarray:
+        return self.not_the_programs[self.not_the_programs["state"] == state]
 
 
 class Buffer:
@@ -168,7 +192,7 @@ def states(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     """STATE that begin in [begin, end), by (begin, lane)."""
     inputs = []
     for lane in lanes:
-        flushes = lane.flushes
+        flushes = lane.not_the_programs
         near = np.searchsorted(flushes["end"], begin - 1 - lane.overhead), np.searchsorted(flushes["begin"], end) + 1
         first = begin - 1 - lane.overhead
         calls, polls = (lane.rows(table, first, end, around=1) for table in ("calls", "polls"))

@@ -3,6 +3,7 @@
 For each (communicator, source, destination, tag) the k-th send in order of the sending calls' entry belongs to the
 k-th receive in order of posting (MPI 4.1, section 3.5). A receive's row is written when it completes, so those that
 complete in a later window than they were posted in are first put aside; then each window has all its postings.
+Messages that took place while a rank did not record are counted (`ghosts`), and take part in the counting only.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.parallel import Team
+from analyzer.sources.ghosts import Ghosts
 from analyzer.sources.halves import HALF, WindowRows, halves_of, receives_of, sends_of
 from analyzer.sources.lane import Lane, address, merge_runs
 from analyzer.sources.leftovers import Leftovers
@@ -31,19 +33,20 @@ _LATE = np.isin(np.arange(max(What) + 2), [What.RECV_DONE, What.RECEIVED, What.S
 class Matching:
     """The messages of a run. Matched when made; a team shares the destinations, and each member can read all.
 
-    `lanes`: of each rank whose file is there; `bounds`: of the windows (ns); `first_cpu`: by rank;
+    `lanes`: of each rank whose file is there; `ghosts`: theirs; `bounds`: of the windows (ns); `first_cpu`: by rank;
     `folder`: where a team may put files that all its members see.
     """
 
     def __init__(
         self,
         lanes: Mapping[int, Sequence[Lane]],
+        ghosts: Mapping[int, Ghosts],
         bounds: np.ndarray,
         first_cpu: np.ndarray,
         team: Team,
         folder: Path,
     ) -> None:
-        self._lanes, self._bounds = lanes, bounds
+        self._lanes, self._ghosts, self._bounds = lanes, ghosts, bounds
         self._mine = team.share(len(first_cpu))
         self._present = np.isin(np.arange(len(first_cpu)), list(lanes))
         self._edges = {lane: self._edges_of(lane) for threads in lanes.values() for lane in threads}
@@ -55,6 +58,8 @@ class Matching:
         self._match(exchange.own)
         self._spills = exchange.all()
         self._leftovers.merge(team)
+        self.alone: int = sum(team.allgather(int(lib.match_alone(self._matcher))))
+        """Recorded sends and receives whose other side took place while its rank did not record."""
 
     def messages(self, begin: int, end: int) -> np.ndarray:
         """MESSAGE with logical_send in [begin, end), by (logical_send, source, order of sending)."""
@@ -96,11 +101,12 @@ class Matching:
             number = 0
             for rank, lanes in self._lanes.items():
                 rows = [self._rows(lane, window, late) for lane in lanes]
-                sends = self._known(rank, sends_of(rows), is_send=True)
+                sends = self._known(rank, sends_of(rows, self._ghosts[rank]), is_send=True)
                 self._add_sends(spill, rank, sends, window, number)
                 number += len(sends)
                 if rank in self._mine:
-                    self._add_receives(spill, rank, self._known(rank, receives_of(rows), is_send=False))
+                    ghosts = self._ghosts[rank]
+                    self._add_receives(spill, rank, self._known(rank, receives_of(rows, ghosts), is_send=False))
         late.close()
         self._count_waiting()
 
@@ -134,7 +140,8 @@ class Matching:
         if known.all():
             return halves
         if rank in self._mine:
-            self._leftovers.add(np.full(np.count_nonzero(~known), rank), is_send, halves[~known])
+            missed = halves[~known & (halves["ghost"] == 0)]
+            self._leftovers.add(np.full(len(missed), rank), is_send, missed)
         return halves[known]
 
     def _add_sends(self, spill: Spill, rank: int, sends: np.ndarray, window: int, number: int) -> None:

@@ -14,6 +14,7 @@ from analyzer.sources import lane as lanes_of
 from analyzer.sources.alignment import ClockSource, Reading, fit_clocks
 from analyzer.sources.communicators import merge_communicators
 from analyzer.sources.findings import Findings, find_ranks, strangers
+from analyzer.sources.ghosts import Ghosts
 from analyzer.sources.index import thread_tables
 from analyzer.sources.lane import Lane, RankTables, merge_procedures
 from analyzer.sources.matching import Matching
@@ -156,9 +157,10 @@ class RunTrace(Trace):
                     yield block
 
     def flushes(self, rank: int) -> np.ndarray:
-        parts = [lane.flushes for lane in self._lanes.get(rank, [])]
-        found = np.concatenate([np.zeros(0, FLUSH), *parts])
-        return found[np.argsort(found["begin"], kind="stable")]
+        return _by_begin([lane.flushes for lane in self._lanes.get(rank, [])])
+
+    def unrecorded(self, rank: int) -> np.ndarray:
+        return _by_begin([lane.unrecorded for lane in self._lanes.get(rank, [])])
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         return lanes_of.states(self._lanes_of(ranks), begin, self._end(end))
@@ -185,11 +187,15 @@ class RunTrace(Trace):
     def unmatched(self) -> list[Unmatched]:
         return self._matched().unmatched(self.procedures)
 
+    def partners_not_recorded(self) -> int:
+        return self._matched().alone
+
     def _matched(self) -> Matching:
         """Match on first use; a team when it opens the run, for all its members must take part."""
         if self._matching is None:
             folder = Path(self.path).absolute().parent
-            self._matching = Matching(self._lanes, self.windows(), self._first_cpu, self._team, folder)
+            ghosts = {file.rank: Ghosts(file, self._lanes[file.rank][0]) for file in self._files}
+            self._matching = Matching(self._lanes, ghosts, self.windows(), self._first_cpu, self._team, folder)
         return self._matching
 
     def close(self) -> None:
@@ -197,6 +203,11 @@ class RunTrace(Trace):
             self._matching.close()
         for file in self._files:
             file.close()
+
+
+def _by_begin(parts: Sequence[np.ndarray]) -> np.ndarray:
+    found = np.concatenate([np.zeros(0, FLUSH), *parts])
+    return found[np.argsort(found["begin"], kind="stable")]
 
 
 def _extend_main_thread(lanes: Sequence[Lane], start: int) -> None:

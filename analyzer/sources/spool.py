@@ -64,9 +64,10 @@ def read_spool(path: Path, file: RankFile) -> Pending | None:
         room = max(len(data) - offset, 0) // dtype.itemsize
         rows[table] = np.frombuffer(data, dtype, min(count, room), min(offset, len(data)))
         base[table] = int(header["base"][position])
-    if not any(len(r) for r in rows.values()):
+    leaving_out = header["flushing"] == schema.LEAVING_OUT
+    if not any(len(r) for r in rows.values()) or (leaving_out and len(file.blocks) > header["base"][0]):
         return None
-    return Pending(int(header["thread"]), base if header["flushing"] else None, rows)
+    return Pending(int(header["thread"]), base if header["flushing"] == schema.FLUSHING else None, rows)
 
 
 def _spools(prefix: Path) -> list[Path]:

@@ -55,14 +55,19 @@ class RankWriter:
         size = file.write(f"1:{rank}:0:0.000000000\n".encode())
         begin, end = self._trace.span(rank)
         subtract = self._trace.flush_mode == "subtract"
-        flushes = self._trace.flushes(rank) if subtract else np.zeros(0, FLUSH)
-        walk = _Walk(rank, begin if subtract else 0, np.ascontiguousarray(flushes), self._trace.overhead_ns(rank))
+        hidden = self._no_burst(rank) if subtract else np.zeros(0, FLUSH)
+        walk = _Walk(rank, begin if subtract else 0, hidden, self._trace.overhead_ns(rank))
         for calls, posted, done, started in self._by_window(rank):
             size += file.write(self._format(walk, calls, posted, done, started))
         last = np.zeros(1, CALL)
         last["enter"] = last["exit"] = end
         last["call"] = len(self._trace.procedures)
         return size + file.write(self._format(walk, last, *_nothing()))
+
+    def _no_burst(self, rank: int) -> np.ndarray:
+        """FLUSH in order of time: what is neither a call nor a burst."""
+        rows = np.concatenate([self._trace.flushes(rank), self._trace.unrecorded(rank)])
+        return rows[np.argsort(rows["begin"], kind="stable")]
 
     def _by_window(self, rank: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Window by window: calls, requests posted, requests done, and for the latter the collectives begun."""

@@ -29,6 +29,7 @@ struct stream {
     int64_t begin;
     int64_t end;
     const struct procedure *procedure;
+    int32_t state; /* of a flush */
 };
 
 typedef void load(struct stream *);
@@ -77,6 +78,7 @@ static void load_flush(struct stream *s)
 {
     const struct trace_flush *row = (const struct trace_flush *)s->rows + s->i;
     set(s, row->begin, row->end);
+    s->state = row->state;
 }
 
 static inline void advance(struct stream *s, load *load)
@@ -105,7 +107,7 @@ static inline int32_t state_at(const struct stream *flush, const struct stream *
 {
     if (flush->begin <= t) {
         *until = flush->end;
-        return STATE_IO;
+        return flush->state;
     }
     if (call->begin <= t) {
         *until = smaller(call->end, flush->begin);

@@ -3,7 +3,8 @@
 #include "lane.h"
 
 /* From the rows of one thread in a window of time to records of the trace. Rows are struct file_call, file_poll,
-   file_event; flushes are struct trace_flush of this thread. Each returns how many records it wrote. */
+   file_event; flushes are struct trace_flush of this thread, disjoint, with the state that they are drawn in. Each
+   returns how many records it wrote. */
 
 /* States (struct trace_state) that begin in [begin, end); a call's lasts until the tracer, too, is done with it. Needs
    the rows from begin - lane->overhead on, and one call and one poll more on both sides. Room: 2 * (calls + polls +

@@ -89,7 +89,7 @@ struct key {
     int32_t comm, source, destination, tag;
 };
 
-/* A waiting half; `next` in its queue, or in the list of free ones. */
+/* A waiting half, or ghost; `next` in its queue, or in the list of free ones. */
 struct waiting {
     struct half half;
     int32_t window;
@@ -115,7 +115,8 @@ struct matcher {
     struct waiting *pool;
     int64_t pool_size;
     int64_t free;
-    int64_t waiting;
+    int64_t waiting; /* halves; ghosts do not count */
+    int64_t alone;   /* halves whose other side was a ghost */
 };
 
 static struct queue *new_slots(uint64_t n)
@@ -214,7 +215,7 @@ static int append(struct matcher *m, struct queue *q, struct key key, int holds_
     m->free = m->pool[i].next;
     entry.next = NONE;
     m->pool[i] = entry;
-    m->waiting++;
+    m->waiting += !entry.half.ghost;
     if (q->head != NONE) {
         m->pool[q->tail].next = i;
         q->tail = i;
@@ -231,12 +232,38 @@ static struct waiting take(struct matcher *m, struct queue *q)
     struct waiting entry = m->pool[i];
     m->pool[i].next = m->free;
     m->free = i;
-    m->waiting--;
+    m->waiting -= !entry.half.ghost;
     if (entry.next == NONE)
         erase(m, q);
     else
         q->head = entry.next;
     return entry;
+}
+
+/* Lets a half or a ghost meet those of the other side that wait, else waits itself. Returns 1 where two halves have met
+ * (the waiting one is in *other), 0 where none did, -1 without memory. */
+static int meet(struct matcher *m, struct key key, int is_send, struct waiting *mine, struct waiting *other)
+{
+    for (int64_t n = mine->half.ghost ? mine->half.bytes : 1; n > 0;) {
+        struct queue *q = find(m, key);
+        if (q->head == NONE || q->holds_sends == is_send) {
+            if (mine->half.ghost) mine->half.bytes = n;
+            return append(m, q, key, is_send, *mine);
+        }
+        struct half *first = &m->pool[q->head].half;
+        if (!first->ghost && !mine->half.ghost) {
+            *other = take(m, q);
+            return 1;
+        }
+        int64_t there = first->ghost ? first->bytes : 1, both = there < n ? there : n;
+        if (first->ghost != mine->half.ghost) m->alone += both;
+        n -= both;
+        if (there > both)
+            first->bytes -= both;
+        else
+            take(m, q);
+    }
+    return 0;
 }
 
 static struct trace_message message(const struct matcher *m, struct key key, const struct waiting *send,
@@ -268,15 +295,12 @@ int64_t match_add_sends(struct matcher *m, int32_t source, const struct half *se
     for (int64_t k = 0; k < n; k++) {
         struct key key = {sends[k].comm, source, sends[k].peer, sends[k].tag};
         if (key.destination < m->first || key.destination >= m->last) continue;
-        struct waiting send = {sends[k], window, first_number + (int32_t)k, NONE};
-        struct queue *q = find(m, key);
-        if (q->head != NONE && !q->holds_sends) {
-            struct waiting receive = take(m, q);
-            out[matched] = message(m, key, &send, &receive);
-            windows[matched++] = window;
-        } else if (append(m, q, key, 1, send)) {
-            return -1;
-        }
+        struct waiting send = {sends[k], window, first_number + (int32_t)k, NONE}, receive;
+        int met = meet(m, key, 1, &send, &receive);
+        if (met < 0) return -1;
+        if (!met) continue;
+        out[matched] = message(m, key, &send, &receive);
+        windows[matched++] = window;
     }
     return matched;
 }
@@ -288,17 +312,19 @@ int64_t match_add_receives(struct matcher *m, int32_t destination, const struct 
     int64_t matched = 0;
     for (int64_t k = 0; k < n; k++) {
         struct key key = {receives[k].comm, receives[k].peer, destination, receives[k].tag};
-        struct waiting receive = {receives[k], 0, 0, NONE};
-        struct queue *q = find(m, key);
-        if (q->head != NONE && q->holds_sends) {
-            struct waiting send = take(m, q);
-            out[matched] = message(m, key, &send, &receive);
-            windows[matched++] = send.window;
-        } else if (append(m, q, key, 0, receive)) {
-            return -1;
-        }
+        struct waiting receive = {receives[k], 0, 0, NONE}, send;
+        int met = meet(m, key, 0, &receive, &send);
+        if (met < 0) return -1;
+        if (!met) continue;
+        out[matched] = message(m, key, &send, &receive);
+        windows[matched++] = send.window;
     }
     return matched;
+}
+
+int64_t match_alone(const struct matcher *m)
+{
+    return m->alone;
 }
 
 int64_t match_waiting(const struct matcher *m, int64_t room, int32_t *ranks, int32_t *sends, struct half *halves)
@@ -306,10 +332,11 @@ int64_t match_waiting(const struct matcher *m, int64_t room, int32_t *ranks, int
     int64_t n = 0;
     for (uint64_t i = 0; room && i <= m->mask; i++) {
         const struct queue *q = &m->slots[i];
-        for (int64_t at = q->head; at != NONE && n < room; at = m->pool[at].next, n++) {
+        for (int64_t at = q->head; at != NONE && n < room; at = m->pool[at].next) {
+            if (m->pool[at].half.ghost) continue;
             ranks[n] = q->holds_sends ? q->key.source : q->key.destination;
             sends[n] = q->holds_sends;
-            halves[n] = m->pool[at].half;
+            halves[n++] = m->pool[at].half;
         }
     }
     return m->waiting;

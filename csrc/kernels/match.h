@@ -2,7 +2,8 @@
 #define MATCH_H
 #include "lane.h"
 
-/* One side of a point-to-point message. */
+/* One side of a point-to-point message; or a ghost, which stands for `bytes` sides of one channel that were not
+   recorded. */
 struct half {
     int64_t posted;    /* ns: entry of the call that sent, posted or started it */
     int64_t completed; /* ns: receives: exit of the call that completed it */
@@ -11,8 +12,8 @@ struct half {
     int32_t tag;
     int32_t comm; /* in Trace.communicators; -1: unknown */
     int32_t thread;
-    int32_t call; /* in Trace.procedures: the call at `posted`; -1: not looked up */
-    int32_t reserved;
+    int32_t call;  /* in Trace.procedures: the call at `posted`; -1: not looked up */
+    int32_t ghost; /* 1: only posted, bytes, peer, tag and comm are set */
 };
 
 /* Sends among the rows of one thread in a window (struct file_call, file_request), in order of posting. Room: calls +
@@ -43,6 +44,9 @@ int64_t match_add_sends(struct matcher *matcher, int32_t source, const struct ha
 /* Adds the next receives of a destination in its order of posting; else as above. */
 int64_t match_add_receives(struct matcher *matcher, int32_t destination, const struct half *receives, int64_t n,
                            void *messages, int32_t *windows);
+
+/* How many halves have met a ghost: their partner was not recorded. */
+int64_t match_alone(const struct matcher *matcher);
 
 /* How many halves still wait; copies those of up to `room`: rank it belongs to, 1 for a send, the half. */
 int64_t match_waiting(const struct matcher *matcher, int64_t room, int32_t *ranks, int32_t *sends, struct half *halves);

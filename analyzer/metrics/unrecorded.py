@@ -1,0 +1,31 @@
+"""Times in which nothing was recorded: because the user wanted it so, or a limit was met."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.trace import Trace
+
+
+@dataclass(frozen=True)
+class Unrecorded:
+    """By rank, int64 of shape (ranks,)."""
+
+    time_ns: np.ndarray  # summed over the threads
+    shared_ns: np.ndarray  # of the thread that misses least
+    partners: int  # recorded sends and receives whose other side was not
+
+
+def unrecorded(trace: Trace, team: Team) -> Unrecorded:
+    """How long the threads of each rank recorded nothing."""
+    sums = np.zeros((2, trace.size), np.int64)
+    for rank in team.share(trace.size):
+        rows = trace.unrecorded(rank)
+        by_thread = np.zeros(int(trace.threads[rank]), np.int64)
+        np.add.at(by_thread, rows["thread"], rows["end"] - rows["begin"])
+        sums[:, rank] = by_thread.sum(), by_thread.min(initial=by_thread[0] if len(by_thread) else 0)
+    time_ns, shared_ns = sum(team.allgather(sums))
+    return Unrecorded(time_ns, shared_ns, trace.partners_not_recorded())

@@ -1,0 +1,74 @@
+"""Messages that took place while nothing was recorded: counted in `skipped`, they keep the others in order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.sources.halves import HALF
+from analyzer.sources.lane import Lane
+from analyzer.sources.rankfile import RankFile
+from tracelib import schema
+from tracelib.schema import What
+
+CHANNEL = ("peer", "tag", "comm")
+
+
+class Ghosts:
+    """The unrecorded sends and receives of one rank, each in order of posting, and its sends that were cancelled then.
+
+    A row stands for `count` messages of a channel. They were posted at its time or before, and after all recorded
+    ones that were posted earlier than the first of them.
+    """
+
+    def __init__(self, file: RankFile, lane: Lane) -> None:
+        rows = file.skipped[: _valid(file)]
+        rows = rows[np.argsort(rows["time"], kind="stable")]
+        self._what = rows["what"] & ~np.uint16(schema.SKIPPED_BY_DROPPING)
+        self._ticks = rows["time"]
+        self._halves = _halves(rows, lane)
+
+    def _window(self, what: What, begin: int, end: int) -> np.ndarray:
+        """Ghosts of one kind whose ticks lie in [begin, end); a view where there are no others."""
+        first, last = np.searchsorted(self._ticks, np.array([begin, end], np.uint64))
+        return self._halves[first:last][self._what[first:last] == what]
+
+    def sends(self, begin: int, end: int) -> np.ndarray:
+        """HALF (ghosts) of the sends posted in [begin, end) ticks."""
+        return self._window(What.SEND_DONE, begin, end)
+
+    def receives(self, begin: int, end: int) -> np.ndarray:
+        """HALF (ghosts) of the receives posted in [begin, end) ticks."""
+        return self._window(What.RECV_DONE, begin, end)
+
+    def cancelled(self, begin: int, end: int) -> np.ndarray:
+        """HALF of the sends posted in [begin, end) ticks of which `skipped` says that they were cancelled."""
+        return self._window(What.SEND_CANCELLED, begin, end)
+
+    def forget_send(self, cancelled: np.void) -> None:
+        """One send less among the ghosts: the one that was posted when `cancelled` says."""
+        h = self._halves
+        alike = (self._what == What.SEND_DONE) & (h["posted"] >= cancelled["posted"]) & (h["bytes"] > 0)
+        for column in CHANNEL:
+            alike &= h[column] == cancelled[column]
+        if alike.any():
+            h["bytes"][np.flatnonzero(alike)[0]] -= 1
+
+
+def _valid(file: RankFile) -> int:
+    """How many rows of `skipped` count: the last may belong to a block whose dropping a kill has interrupted."""
+    counted = int((file.blocks["flags"] >> schema.BLOCK_SKIPPED_SHIFT).sum())
+    dropped = np.flatnonzero(file.skipped["what"] & schema.SKIPPED_BY_DROPPING)
+    return int(dropped[counted]) if len(dropped) > counted else len(file.skipped)
+
+
+def _halves(rows: np.ndarray, lane: Lane) -> np.ndarray:
+    raw = np.zeros(len(rows), schema.REQUEST)
+    raw["posted"], raw["bytes"] = rows["time"], rows["count"]
+    for column in (*CHANNEL, "thread"):
+        raw[column] = rows[column]
+    requests = lane.requests(raw)
+    halves = np.zeros(len(rows), HALF)
+    for column in ("posted", "bytes", *CHANNEL, "thread"):
+        halves[column] = requests[column]
+    halves["call"], halves["ghost"] = -1, 1
+    return halves
