@@ -270,3 +270,29 @@ def test_a_file_that_cannot_be_used_is_a_problem_and_no_more(tmp_path, capsys, s
     trace.close()
     assert main(["check", str(run)]) == 1
     assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("codec", ["gzip", "lzf"])
+def test_a_packed_run_keeps_them(tmp_path, capsys, codec):
+    run = two_ranks(tmp_path)
+    source = write_samples(tmp_path, host="node0")
+    (tmp_path / "system-node0.h5").write_text("a stranger beside the packed run")
+    packed = tmp_path / "run-packed.h5"
+    assert main(["pack", "-q", str(run), "--codec", codec]) == 0
+    with h5py.File(source) as before, h5py.File(packed) as after:
+        assert before["samples"][:].tolist() == after["system/node0/samples"][:].tolist()
+        assert dict(before.attrs) == dict(after["system/node0"].attrs)
+        units = {name: unit.decode() for name, unit in after["system/node0/samples"].attrs.items()}
+    assert units == {name: schema.SYSTEM[name][0] for name in COLUMNS}
+    said = []
+    for path in (run, packed):
+        assert main(["info", "--json", str(path)]) == 0
+        said.append(json.loads(capsys.readouterr().out)["system"])
+        trace = open_run(str(path))
+        said[-1].append(system_events(trace).tolist())
+        assert trace.problems == []
+        trace.close()
+    assert said[0] == said[1]
+    assert main(["pack", "-q", str(packed), "-o", str(tmp_path / "again.h5")]) == 0
+    with h5py.File(tmp_path / "again.h5") as again, h5py.File(source) as before:
+        assert again["system/node0/samples"][:].tolist() == before["samples"][:].tolist()

@@ -15,26 +15,40 @@ from analyzer.system import NodeSamples
 from analyzer.trace import Problem
 from tracelib import schema
 
+NAMES = "system-*.h5"
+PACKED = "system"
+"""Files beside the rank files, one a node; the group of a packed run that holds a group for each of them."""
+
 
 def read_system(
     files: Sequence[RankFile], clocks: Mapping[int, Clock], node_of: np.ndarray
 ) -> tuple[tuple[NodeSamples, ...], list[Problem]]:
     """The samples of each node, by node; a Problem for each file that cannot be read or placed."""
     found, problems = [], []
-    for folder in sorted({file.path.parent for file in files}):
-        for path in sorted(folder.glob("system-*.h5")):
-            try:
-                samples = _read(path, files, clocks, node_of)
-            except TracelibError as error:
-                problems.append(Problem(-1, str(error)))
-                continue
-            if len(samples.time):
-                found.append(samples)
+    for path, group in sample_places(files):
+        try:
+            samples = _read(path, group, files, clocks, node_of)
+        except TracelibError as error:
+            problems.append(Problem(-1, str(error)))
+            continue
+        if len(samples.time):
+            found.append(samples)
     return tuple(sorted(found, key=lambda samples: samples.node)), problems
 
 
-def _read(path: Path, files: Sequence[RankFile], clocks: Mapping[int, Clock], node_of: np.ndarray) -> NodeSamples:
-    attributes, rows = _load(path)
+def sample_places(files: Sequence[RankFile]) -> list[tuple[Path, str]]:
+    """Where the samples of nodes are: files beside the rank files, groups of a packed run."""
+    places = {(path, "/") for folder in {f.path.parent for f in files if f.group == "/"} for path in folder.glob(NAMES)}
+    for path in {f.path for f in files if f.group != "/"}:
+        with h5py.File(path, "r", locking=False) as file:
+            places |= {(path, f"{PACKED}/{host}") for host in file.get(PACKED, ())}
+    return sorted(places)
+
+
+def _read(
+    path: Path, group: str, files: Sequence[RankFile], clocks: Mapping[int, Clock], node_of: np.ndarray
+) -> NodeSamples:
+    attributes, rows = load_samples(path, group)
     place = (text_of(attributes["host"]), text_of(attributes["boot_id"]), int(attributes["time_namespace"]))
     here = [f for f in files if tuple(f.attributes[name] for name in ("host", "boot_id", "time_namespace")) == place]
     if not here:
@@ -57,11 +71,14 @@ def _columns(rows: np.ndarray) -> tuple[str, ...]:
     return rows.dtype.names or ()
 
 
-def _load(path: Path) -> tuple[dict, np.ndarray]:
-    """Attributes and rows; a row that was not yet written when the sampler was killed is zero and left out."""
+def load_samples(path: Path, group: str = "/") -> tuple[dict, np.ndarray]:
+    """Attributes and rows of the samples of a node. TracelibError says why they cannot be used.
+
+    A row that was not yet written when the sampler was killed is zero and left out.
+    """
     try:
         with h5py.File(path, "r", locking=False) as file:
-            attributes, rows = dict(file.attrs), file["samples"][:]
+            attributes, rows = dict(file[group].attrs), file[group]["samples"][:]
     except (OSError, KeyError, RuntimeError) as error:
         raise unreadable(path, error) from error
     missing = [name for name in schema.SYSTEM_ATTRIBUTES if name not in attributes]

@@ -13,6 +13,7 @@ from h5py import h5g, h5p
 from analyzer.errors import TracelibError
 from analyzer.sources.findings import Findings, find_ranks
 from analyzer.sources.rankfile import RankFile
+from analyzer.sources.system import PACKED, load_samples, sample_places
 from analyzer.writers.whole import temporary_name
 from tracelib import schema
 
@@ -92,6 +93,8 @@ def _write(found: Findings, path: Path, codec: dict[str, object]) -> None:
             _write_names(file, group, same)
             for table in (t for t in schema.TABLES if file.lengths[t]):
                 _write_table(file, table, group, codec, same)
+        for path, place in sample_places(found.files):
+            _write_samples(path, place, out, codec)
 
 
 def _compact_group(out: h5py.File, name: str) -> h5py.Group:
@@ -137,6 +140,20 @@ def _write_table(
         dataset[first : first + len(rows)] = rows
 
 
+def _write_samples(path: Path, place: str, out: h5py.File, codec: dict[str, object]) -> None:
+    """The samples of a node: a copy of system-HOST.h5, its table compressed."""
+    attributes, rows = load_samples(path, place)
+    host = path.stem.removeprefix("system-") if place == "/" else place.rpartition("/")[2]
+    group = _compact_group(out, f"{PACKED}/{host}")
+    options = codec | {"chunks": (min(len(rows), CHUNK_ROWS),)} if len(rows) else {}
+    dataset = group.create_dataset("samples", data=rows, track_times=False, **options)
+    for name, value in attributes.items():
+        group.attrs[name] = value
+    columns = rows.dtype.names or ()
+    for name in (name for name in schema.SYSTEM if name in columns):
+        dataset.attrs[name] = np.bytes_(schema.SYSTEM[name][0])
+
+
 def _stretches(file: RankFile, table: str) -> Iterator[tuple[int, np.ndarray]]:
     """The rows of a table, a bounded number at a time."""
     length = file.lengths[table]
@@ -146,7 +163,10 @@ def _stretches(file: RankFile, table: str) -> Iterator[tuple[int, np.ndarray]]:
 
 def _compare(found: Findings, path: Path) -> None:
     """Nothing replaces a run that does not hold the same."""
-    for file, packed in zip(found.files, find_ranks(str(path)).files, strict=True):
+    copies = find_ranks(str(path)).files
+    if _samples(found.files) != _samples(copies):
+        raise TracelibError(f"{path}: what was written differs from the samples of a node", "is the run still growing?")
+    for file, packed in zip(found.files, copies, strict=True):
         equal = file.attributes == packed.attributes and file.procedures == packed.procedures
         equal = equal and file.lengths == packed.lengths
         for table in schema.TABLES if equal else ():
@@ -155,6 +175,11 @@ def _compare(found: Findings, path: Path) -> None:
         packed.close()
         if not equal:
             raise TracelibError(f"{path}: what was written differs from rank {file.rank}", "is the run still growing?")
+
+
+def _samples(files: list[RankFile]) -> list[bytes]:
+    """The samples of all nodes, in an order that no name has a part in."""
+    return sorted(load_samples(*place)[1].tobytes() for place in sample_places(files))
 
 
 def _calls(file: RankFile) -> int:
