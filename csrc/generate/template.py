@@ -14,7 +14,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-from h5py import h5d, h5f, h5p, h5s, h5t
+from h5py import h5d, h5f, h5o, h5p, h5s, h5t
 
 HALF_FANOUT = 192  # K: entries per B-tree node is 2K, so a table holds (2K)^2 chunks
 _ENTRY_BYTES = 32  # key (chunk bytes, filter mask, row, element offset) and child address
@@ -23,6 +23,9 @@ NODE_BYTES = 24 + 2 * HALF_FANOUT * _ENTRY_BYTES + _KEY_BYTES
 _EOF_AT = 44  # superblock version 1: end-of-file address
 _ROOT_HEADER_AT = 68  # superblock version 1: address of the root group's object header
 _UNDEFINED = b"\xff" * 8
+FILTERS_MESSAGE = 0x000B  # type of an object header's message (IV.A.2.l)
+_CONTINUATION = 0x0010
+_DEFLATE_LEVEL = 6  # what the file says; any level can be read
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Table:
     chunk_rows: int
     length_at: int  # current dimension
     root_at: int  # root node of the chunk B-tree
+    filters_at: int  # type of the header message that declares the filters; 0: the table has none
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,12 @@ def _magic(n: int) -> int:
     return 0x5EED0A1B2C3D0000 + n
 
 
-def _create_table(f: h5py.File, name: str, dtype: np.dtype, chunk_rows: int) -> None:
+def _create_table(f: h5py.File, name: str, dtype: np.dtype, chunk_rows: int, filters: bool) -> None:
     plist = h5p.create(h5p.DATASET_CREATE)
     plist.set_chunk((chunk_rows,))
+    if filters:
+        plist.set_shuffle()
+        plist.set_deflate(_DEFLATE_LEVEL)
     plist.set_fill_time(h5d.FILL_TIME_NEVER)
     plist.set_obj_track_times(False)  # a modification time would go stale
     space = h5s.create_simple((1,), (h5s.UNLIMITED,))
@@ -76,8 +83,8 @@ def _find(image: bytes, word: bytes, what: str) -> int:
     return at
 
 
-def _make_file(path: Path, schema, procedures: list[str]) -> dict[str, int]:
-    """Write the file with marked numbers; return each table's first chunk address."""
+def _make_file(path: Path, schema, procedures: list[str]) -> tuple[dict[str, int], dict[str, int]]:
+    """Write the file with marked numbers; return the addresses of each table's first chunk and object header."""
     with _open(path) as f:
         f.attrs["schema_version"] = np.uint64(schema.VERSION)
         for n, name in enumerate(schema.INTEGER_ATTRIBUTES):
@@ -87,12 +94,36 @@ def _make_file(path: Path, schema, procedures: list[str]) -> dict[str, int]:
             f.attrs.create(name, np.bytes_(mark.ljust(room, b".")), dtype=f"S{room}")
         f.create_dataset("procedures", data=np.array([p.encode() for p in procedures]), track_times=False)
         for name, dtype in schema.TABLES.items():
-            _create_table(f, name, dtype, schema.CHUNK_ROWS[name])
+            _create_table(f, name, dtype, schema.CHUNK_ROWS[name], name in schema.BUFFERED)
         f.flush()
         chunks = {name: f[name].id.get_chunk_info(0).byte_offset for name in schema.TABLES}
+        headers = {name: h5o.get_info(f[name].id).addr for name in schema.TABLES}
         for n, name in enumerate(schema.TABLES):
             f[name].resize((_magic(n),))  # no chunk is allocated by this
-    return chunks
+    return chunks, headers
+
+
+def _find_message(image: bytes, header: int, wanted: int) -> int:
+    """Where the type of a message of a version 1 object header stands (IV.A.1.a); 0: it has none."""
+    blocks = [(header + 16, struct.unpack_from("<I", image, header + 8)[0])]
+    while blocks:
+        at, left = blocks.pop(0)
+        while left >= 8:
+            kind, length = struct.unpack_from("<HH", image, at)
+            if kind == wanted:
+                return at
+            if kind == _CONTINUATION:
+                blocks.append(struct.unpack_from("<QQ", image, at + 8))
+            at, left = at + 8 + length, left - 8 - length
+    return 0
+
+
+def _hide_filters(image: bytearray, header: int) -> int:
+    """Make the message that declares the filters one to be skipped; a compressed file gets its type back."""
+    at = _find_message(image, header, FILTERS_MESSAGE)
+    if at:
+        struct.pack_into("<H", image, at, 0)
+    return at
 
 
 def _aligned(image: bytearray) -> int:
@@ -132,7 +163,7 @@ def make(schema, procedures: list[str]) -> Template:
     """Build the template for `tracelib.schema` and the names of the recorded procedures."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "template.h5"
-        chunks = _make_file(path, schema, procedures)
+        chunks, headers = _make_file(path, schema, procedures)
         image = bytearray(path.read_bytes())
     leaves = {n: _find(image, struct.pack("<Q", a), f"first chunk of {n}") - 48 for n, a in chunks.items()}
     del image[min(chunks.values()) :]  # the chunks lie behind all metadata
@@ -144,7 +175,8 @@ def make(schema, procedures: list[str]) -> Template:
         length_at = _find(image, struct.pack("<Q", _magic(n)), f"length of {name}")
         image[length_at : length_at + 8] = bytes(8)
         root_at = _new_root(image, leaves[name], name)
-        tables.append(Table(name, dtype.itemsize, schema.CHUNK_ROWS[name], length_at, root_at))
+        filters_at = _hide_filters(image, headers[name])
+        tables.append(Table(name, dtype.itemsize, schema.CHUNK_ROWS[name], length_at, root_at, filters_at))
     struct.pack_into("<Q", image, _EOF_AT, len(image))
     integer_at, text_at = {}, {}
     for n, name in enumerate(schema.INTEGER_ATTRIBUTES):
@@ -164,7 +196,8 @@ def c_header(template: Template, schema) -> str:
         data += template.image[start:stop]
     rows = ",\n    ".join(", ".join(str(b) for b in data[i : i + 24]) for i in range(0, len(data), 24))
     tables = "\n".join(
-        f'    [TABLE_{t.name.upper()}] = {{"{t.name}", {t.row_bytes}, {t.chunk_rows}, {t.length_at}, {t.root_at}}},'
+        f'    [TABLE_{t.name.upper()}] = {{"{t.name}", {t.row_bytes}, {t.chunk_rows}, {t.length_at}, {t.root_at}, '
+        f"{t.filters_at}}},"
         for t in template.tables
     )
     names = "".join(f"    TABLE_{t.name.upper()},\n" for t in template.tables)
@@ -176,6 +209,7 @@ def c_header(template: Template, schema) -> str:
     NODE_ENTRIES = {2 * HALF_FANOUT},
     NODE_BYTES = {NODE_BYTES},
     BUFFERED_TABLES = {len(schema.BUFFERED)},
+    FILTERS_MESSAGE = {FILTERS_MESSAGE},
     ROOM_MAX = {max(schema.TEXT_ATTRIBUTES.values())},
 {attributes}{room}}};
 enum table {{
@@ -184,7 +218,7 @@ enum table {{
 struct table_layout {{
     const char *name;
     uint32_t row_bytes, chunk_rows;
-    uint64_t length_at, root_at;
+    uint64_t length_at, root_at, filters_at;
 }};
 static const struct table_layout table_layout[TABLES] __attribute__((unused)) = {{
 {tables}

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "comms.h"
+#include "compress.h"
 #include "describe.h"
 #include "labels.h"
 #include "message.h"
@@ -178,7 +179,7 @@ static bool agree_on_output(void)
 static void start_file(void)
 {
     int error = output_rank_path(run.stem, run.rank, run.path);
-    if (!error) error = store_create(&run.store, run.path);
+    if (!error) error = store_create(&run.store, run.path, compress_start());
     if (error) {
         say("rank %d: cannot create %s (%s): this rank is not recorded", run.rank, run.path, strerror(error));
         return;

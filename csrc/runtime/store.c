@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compress.h"
 #include "signals.h"
 
 static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
@@ -35,6 +37,8 @@ void store_reset_lock(void)
 
 /* HDF5 File Format Specification, III.A.1: a version 1 B-tree node for chunked raw data. */
 enum { NODE_HEADER = 24, KEY_BYTES = 24, ENTRY_BYTES = 32, AT_LEVEL = 5, AT_USED = 6, AT_RIGHT_SIBLING = 16 };
+enum { NO_FILTER_USED = 3 }; /* a chunk's filter mask: both were skipped */
+enum { PAGE = 4096 };
 #define UNDEFINED_ADDRESS UINT64_MAX
 
 struct key {
@@ -113,10 +117,21 @@ int store_check(struct store *s, const char *path)
     return ours ? 0 : ENOENT;
 }
 
-int store_create(struct store *s, const char *path)
+/* The template hides the messages that declare the filters. */
+static int declare_filters(struct store *s)
+{
+    uint16_t type = FILTERS_MESSAGE;
+    int error = 0;
+    for (int i = 0; !error && i < BUFFERED_TABLES; i++)
+        error = write_at(s->fd, &type, sizeof type, table_layout[i].filters_at);
+    return error;
+}
+
+int store_create(struct store *s, const char *path, bool compressed)
 {
     memset(s, 0, sizeof *s);
     s->fd = -1;
+    s->compressed = compressed;
     int error = open_file(s, path, O_CREAT | O_EXCL);
     if (error) return error;
     s->end = TEMPLATE_BYTES;
@@ -125,6 +140,7 @@ int store_create(struct store *s, const char *path)
         const struct segment *g = &template_segments[i];
         error = write_at(s->fd, template_bytes + g->from, g->bytes, g->at);
     }
+    if (!error && compressed) error = declare_filters(s);
     if (error) {
         close(s->fd);
         unlink(path);
@@ -178,29 +194,108 @@ static int add_leaf_to_root(struct store *s, enum table which)
     return error;
 }
 
-/* New chunks at the end of the table for the first of n rows, side by side: as many as the leaf has entries for.
- * Sets `taken` to the rows they hold. */
+static bool is_filtered(const struct store *s, enum table which)
+{
+    return s->compressed && (int)which < BUFFERED_TABLES;
+}
+
+static struct key key_of(const struct store *s, enum table which, uint64_t row)
+{
+    const struct table_layout *layout = &table_layout[which];
+    return (struct key){layout->chunk_rows * layout->row_bytes, is_filtered(s, which) ? NO_FILTER_USED : 0, row, 0};
+}
+
+/* Side by side at the end of the file; the last one may be filled later. */
+static int put_chunks(struct store *s, enum table which, const void *rows, uint64_t n, struct entry *entries,
+                      uint64_t chunks)
+{
+    const struct table_layout *layout = &table_layout[which];
+    uint64_t at, chunk_bytes = (uint64_t)layout->chunk_rows * layout->row_bytes;
+    int error = extend(s, chunks * chunk_bytes, &at);
+    if (!error) error = write_at(s->fd, rows, n * layout->row_bytes, at);
+    for (uint64_t i = 0; i < chunks; i++)
+        entries[i] =
+            (struct entry){key_of(s, which, s->table[which].rows + i * layout->chunk_rows), at + i * chunk_bytes};
+    return error;
+}
+
+/* One full chunk that the filters make smaller, or as it is. */
+static int put_filtered_chunk(struct store *s, enum table which, const void *rows, uint64_t row, struct entry *entry)
+{
+    const struct table_layout *layout = &table_layout[which];
+    const void *bytes = rows;
+    *entry = (struct entry){key_of(s, which, row), 0};
+    uint64_t compressed = compress_chunk(rows, layout->chunk_rows, layout->row_bytes, &bytes);
+    if (compressed) {
+        entry->key.chunk_bytes = (uint32_t)compressed;
+        entry->key.filter_mask = 0;
+    } else {
+        bytes = rows;
+    }
+    int error = extend(s, entry->key.chunk_bytes, &entry->child);
+    return error ? error : write_at(s->fd, bytes, entry->key.chunk_bytes, entry->child);
+}
+
+/* Each full chunk by itself, then the rest. */
+static int put_filtered(struct store *s, enum table which, const char *rows, uint64_t n, struct entry *entries,
+                        uint64_t chunks)
+{
+    const struct table_layout *layout = &table_layout[which];
+    uint64_t full = n / layout->chunk_rows, row = s->table[which].rows;
+    int error = 0;
+    for (uint64_t i = 0; !error && i < full; i++)
+        error = put_filtered_chunk(s, which, rows + i * layout->chunk_rows * layout->row_bytes,
+                                   row + i * layout->chunk_rows, &entries[i]);
+    if (error || full == chunks) return error;
+    error = put_chunks(s, which, rows + full * layout->chunk_rows * layout->row_bytes, n % layout->chunk_rows,
+                       &entries[full], 1);
+    entries[full].key.row = row + full * layout->chunk_rows;
+    return error;
+}
+
+/* New chunks at the end of the table for the first of n rows: as many as the leaf has entries for. Sets `taken` to the
+ * rows they hold. */
 static int add_chunks(struct store *s, enum table which, const void *rows, uint64_t n, uint64_t *taken)
 {
     struct table_state *t = &s->table[which];
     const struct table_layout *layout = &table_layout[which];
-    uint32_t chunk_bytes = layout->chunk_rows * layout->row_bytes;
     bool new_leaf = t->leaf_at == 0 || t->leaf_used == NODE_ENTRIES;
     if (new_leaf && t->root_used == NODE_ENTRIES) return EFBIG;
     int error = new_leaf ? add_leaf(s, t) : 0;
-    uint64_t chunks = (n + layout->chunk_rows - 1) / layout->chunk_rows, at = 0;
+    uint64_t chunks = (n + layout->chunk_rows - 1) / layout->chunk_rows;
     if (chunks > NODE_ENTRIES - t->leaf_used) chunks = NODE_ENTRIES - t->leaf_used;
     *taken = chunks * layout->chunk_rows < n ? chunks * layout->chunk_rows : n;
     struct entry entries[NODE_ENTRIES + 1];
-    if (!error) error = extend(s, chunks * chunk_bytes, &at);
-    for (uint64_t i = 0; i <= chunks; i++)
-        entries[i] = (struct entry){{chunk_bytes, 0, t->rows + i * layout->chunk_rows, 0}, at + i * chunk_bytes};
-    if (!error) error = write_at(s->fd, rows, *taken * layout->row_bytes, at);
-    if (!error) error = add_entries(s, t->leaf_at, t->leaf_used, entries, (uint32_t)chunks);
+    if (!error)
+        error = is_filtered(s, which) ? put_filtered(s, which, rows, *taken, entries, chunks)
+                                      : put_chunks(s, which, rows, *taken, entries, chunks);
+    if (error) return error;
+    entries[chunks] = (struct entry){key_of(s, which, t->rows + chunks * layout->chunk_rows), 0};
+    error = add_entries(s, t->leaf_at, t->leaf_used, entries, (uint32_t)chunks);
     if (error) return error;
     t->leaf_used += (uint32_t)chunks;
-    t->chunk_at = at + (chunks - 1) * chunk_bytes;
+    t->chunk_at = entries[chunks - 1].child;
     return new_leaf ? add_leaf_to_root(s, which) : 0;
+}
+
+/* The last chunk was filled by several writes: compress it now, and give its first place back. Its entry changes by one
+ * write inside a page, else it stays as it is; so the file is valid before and after. */
+static int filter_last_chunk(struct store *s, enum table which)
+{
+    struct table_state *t = &s->table[which];
+    const struct table_layout *layout = &table_layout[which];
+    uint64_t bytes = (uint64_t)layout->chunk_rows * layout->row_bytes;
+    uint64_t entry_at = t->leaf_at + NODE_HEADER + (uint64_t)(t->leaf_used - 1) * ENTRY_BYTES;
+    if (entry_at / PAGE != (entry_at + ENTRY_BYTES - 1) / PAGE) return 0;
+    struct entry entry;
+    char *rows = malloc(bytes);
+    bool read = rows && pread(s->fd, rows, bytes, (off_t)t->chunk_at) == (ssize_t)bytes;
+    int error = read ? put_filtered_chunk(s, which, rows, t->rows - layout->chunk_rows, &entry) : 0;
+    free(rows);
+    if (!read || error) return error;
+    error = write_at(s->fd, &entry, sizeof entry, entry_at);
+    if (!error) fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)t->chunk_at, (off_t)bytes);
+    return error;
 }
 
 int store_append(struct store *s, enum table which, const void *rows, uint64_t n)
@@ -217,6 +312,8 @@ int store_append(struct store *s, enum table which, const void *rows, uint64_t n
         t->rows += taken;
         rows = (const char *)rows + taken * layout->row_bytes;
         n -= taken;
+        if (filled && t->rows % layout->chunk_rows == 0 && is_filtered(s, which)) error = filter_last_chunk(s, which);
+        if (error) return error;
     }
     return 0;
 }

@@ -28,12 +28,13 @@ struct store {
     int fd;
     dev_t device; /* with inode: what file fd is */
     ino_t inode;
-    uint64_t end; /* end-of-file address */
+    uint64_t end;    /* end-of-file address */
+    bool compressed; /* the buffered tables have filters */
     struct table_state table[TABLES];
 };
 
-/* Create `path` (which must not exist) from the template. 0 or errno. */
-int store_create(struct store *s, const char *path);
+/* Create `path` (which must not exist) from the template, with filters or without. 0 or errno. */
+int store_create(struct store *s, const char *path, bool compressed);
 
 /* Is fd still our file? A program may close all descriptors and open its own files under their numbers; then the file
  * is opened again at `path`. 0 or errno: nothing may be written. */

@@ -1,0 +1,55 @@
+"""TRACELIB_COMPRESS: the same rows in fewer bytes, in a file that plain h5py reads at every moment."""
+
+import h5py
+import numpy as np
+
+from tracelib import schema
+
+CALLS = 30000
+MOST_BYTES = 10
+"""Of the chunks of all tables with rows, for each call."""
+
+
+def stored_bytes(path) -> int:
+    """What the rows of a rank file take, holes and headers aside."""
+    with h5py.File(path) as file:
+        return sum(file[table].id.get_storage_size() for table in schema.BUFFERED)
+
+
+def test_rows_shrink_and_stay_what_they_are(mpi, compiled, traced):
+    env = {"TRACELIB_COMPRESS": "6", "TRACELIB_BUFFER": "256K"}  # many flushes, which no chunk ends with
+    result = traced(mpi, compiled(mpi, "back_to_back.c"), str(CALLS), ranks=1, env=env)
+    file = result.ranks[0]
+    sends = file.calls[file.names == "MPI_Send"]
+    assert len(sends) == CALLS
+    assert (sends["peer"] == schema.Peer.PROC_NULL).all()
+    assert (sends["enter"] <= sends["exit"]).all()
+    assert (sends["exit"][:-1] <= sends["enter"][1:]).all()
+    assert len(file.tables["blocks"]) > 5
+    assert stored_bytes(file.path) <= MOST_BYTES * len(file.calls)
+
+
+def test_every_chunk_that_is_full_is_compressed(openmpi, compiled, traced):
+    """But the one whose entry in the index lies across two pages: it cannot be exchanged at one instant."""
+    env = {"TRACELIB_COMPRESS": "1", "TRACELIB_BUFFER": "16K"}
+    result = traced(openmpi, compiled(openmpi, "back_to_back.c"), str(CALLS), ranks=1, env=env)
+    with h5py.File(result.ranks[0].path) as file:
+        calls = file["calls"].id
+        chunks = [calls.get_chunk_info(k) for k in range(calls.get_num_chunks())]
+        full = [c for c in chunks if c.chunk_offset[0] + schema.CHUNK_ROWS["calls"] <= len(file["calls"])]
+        assert np.count_nonzero([c.filter_mask for c in full]) <= 1 < len(full) - 10
+
+
+def test_a_program_that_counts_itself(mpi, compiled, traced):
+    """Requests, polls and several communicators through the filters: as without them."""
+    result = traced(mpi, compiled(mpi, "nonblocking.c"), env={"TRACELIB_COMPRESS": "9", "TRACELIB_BUFFER": "16K"})
+    for file, truth in zip(result.ranks, result.truths(), strict=True):
+        counts = file.counts()
+        assert {name: counts[name] for name in truth.calls} == dict(truth.calls)
+
+
+def test_nonsense_is_said_once_and_nothing_compressed(openmpi, compiled, traced):
+    result = traced(openmpi, compiled(openmpi, "back_to_back.c"), "10", ranks=1, env={"TRACELIB_COMPRESS": "fast"})
+    assert result.finished.stderr.count("TRACELIB_COMPRESS=fast is not a level") == 1
+    with h5py.File(result.ranks[0].path) as file:
+        assert file["calls"].compression is None
