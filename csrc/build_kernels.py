@@ -29,7 +29,7 @@ def _load(path: Path):
 def records_header() -> str:
     """Structs of both record families and the enums that kernels need."""
     trace = _load(ROOT / "analyzer" / "trace.py")
-    schema = _load(ROOT / "tracelib" / "schema.py")
+    schema = _load(ROOT / "tracelib" / "schema" / "__init__.py")
     parts = [
         c_struct(f"trace_{n.lower()}", getattr(trace, n))
         for n in ("STATE", "EVENT", "MESSAGE", "CALL", "REQUEST", "FLUSH")

@@ -22,8 +22,8 @@ WARNINGS = ["-Wall", "-Wextra", "-Wno-deprecated-non-prototype"]
 
 
 def _schema():
-    """tracelib/schema.py by its file: the package itself is not needed to build."""
-    spec = importlib.util.spec_from_file_location("schema", ROOT / "tracelib" / "schema.py")
+    """tracelib/schema/__init__.py by its file: the package itself is not needed to build."""
+    spec = importlib.util.spec_from_file_location("schema", ROOT / "tracelib" / "schema" / "__init__.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -88,7 +88,7 @@ def build_if_stale(output: Path) -> None:
         *RUNTIME.glob("*.[ch]"),
         *INCLUDE.glob("*.h"),
         *(ROOT / "csrc").rglob("*.py"),
-        ROOT / "tracelib" / "schema.py",
+        ROOT / "tracelib" / "schema" / "__init__.py",
     ]
     if not output.exists() or output.stat().st_mtime < max(p.stat().st_mtime for p in inputs):
         build(output)

@@ -37,8 +37,8 @@ def unpacked(tmp_path, monkeypatch):
     with tarfile.open(ARCHIVE) as archive:
         archive.extractall(tmp_path, filter="data")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(spool, "_here", lambda boot_id: True)
-    monkeypatch.setattr(spool, "_alive", lambda pid, start: False)  # the number may be another process's today
+    monkeypatch.setattr(spool, "is_here", lambda attributes: True)
+    monkeypatch.setattr(spool, "is_alive", lambda attributes: False)  # the number may be another process's today
 
 
 def made(trace, rank):

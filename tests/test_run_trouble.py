@@ -12,9 +12,9 @@ from synthetic import FIRST, WORLD, Ticks, call, request, table_of, write_run
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.sources.run import open_run
-from analyzer.sources.spool import BOOT_ID
 from tracelib import schema
 from tracelib.schema import State, What
+from tracelib.schema.spool import BOOT_ID
 
 OUTSIDE = 2**32 - 1
 """What `members` says of a process that is not in MPI_COMM_WORLD."""

@@ -10,7 +10,7 @@ from dataclasses import asdict
 import click
 
 from tracelib import doctor as doctors
-from tracelib import launch, preload
+from tracelib import launch, preload, recovery
 from tracelib.errors import TracelibError
 from tracelib.period import period_ns
 
@@ -106,6 +106,35 @@ def doctor(as_json: bool, command: tuple[str, ...]) -> int:
             if finding.hint:
                 click.echo(f"{'':8}  -> {finding.hint}")
     return 1 if any(finding.verdict == "problem" for finding in findings) else 0
+
+
+@commands.command()
+@click.option("--json", "as_json", is_flag=True, help="What was done, as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Only what is wrong.")
+@click.argument("run")
+def recover(as_json: bool, quiet: bool, run: str) -> int:
+    """Complete the files of a run whose ranks were killed.
+
+    \b
+    tracelib recover run.h5
+
+    RUN is run.h5 (also where rank 0 never wrote it), the folder run.ranks, or one rank file. The calls that killed
+    ranks had not yet written lie in their buffers, on the nodes where they ran: run this on each of these nodes. It
+    puts them into the files, writes run.h5 if it is missing, and removes the buffers. The exit code is 1 if calls
+    are missing still.
+    """
+    done = recovery.recover(run)
+    if as_json:
+        click.echo(
+            json.dumps({"ranks": [asdict(o) for o in done.outcomes], "run": done.run and str(done.run)}, indent=1)
+        )
+        return int(done.incomplete)
+    for outcome in done.outcomes:
+        if outcome.missing or (not quiet and outcome.fate != recovery.Fate.WHOLE):
+            click.echo(outcome.line)
+    if not quiet:
+        click.echo(done.line)
+    return int(done.incomplete)
 
 
 COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}

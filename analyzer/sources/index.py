@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.sources.rankfile import RankFile
-from analyzer.sources.spool import Pending
 from tracelib import schema
+from tracelib.schema.spool import Spool
 
 STEP = 1024
 """One key in so many rows is kept in memory."""
@@ -142,7 +142,7 @@ class ThreadTable:
             yield self._load(first, min(first + SCAN_ROWS, len(self)))
 
 
-def thread_tables(file: RankFile, pending: Sequence[Pending]) -> dict[int, dict[str, ThreadTable]]:
+def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[str, ThreadTable]]:
     """For each thread of a rank its tables; thread 0 is always there."""
     pieces = {table: _pieces(file, table, pending) for table in KEY}
     threads = sorted({0} | {piece.thread for found in pieces.values() for piece in found})
@@ -167,7 +167,7 @@ def _gaps(file: RankFile, thread: int, table: str) -> list[int]:
     return np.cumsum(count)[dropped].tolist()
 
 
-def _pieces(file: RankFile, table: str, pending: Sequence[Pending]) -> list[Piece]:
+def _pieces(file: RankFile, table: str, pending: Sequence[Spool]) -> list[Piece]:
     """Blocks of the file, rows that no block names, and rows of spools, in order of the file. Blocks whose rows were
     dropped have none.
 

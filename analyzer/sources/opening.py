@@ -37,7 +37,9 @@ def open_trace(path: str | os.PathLike[str], team: Team | None = None) -> Trace:
 
             return open_prv(path, team)
     except FileNotFoundError as error:
-        raise TracelibError(f"{path}: no such file", _EXPECTED) from error
+        ranks = path.with_suffix(".ranks")
+        hint = f"rank 0 did not write it, but there is {ranks}: analyze that" if ranks.is_dir() else _EXPECTED
+        raise TracelibError(f"{path}: no such file", hint) from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise TracelibError(f"{path} is a damaged or truncated gzip file") from error
     except OSError as error:

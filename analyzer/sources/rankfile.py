@@ -62,6 +62,7 @@ class RankFile:
     labels: np.ndarray
     counters: np.ndarray
     skipped: np.ndarray
+    inside: np.ndarray  # schema.INSIDE: threads that died in a call, where `tracelib recover` has noted it
 
     @property
     def rank(self) -> int:
@@ -126,7 +127,8 @@ def open_rank(path: Path, group: str = "/") -> RankFile:
     if small["blocks"]["thread"].max(initial=0) > _LAST_THREAD:
         raise foreign(path, "a block of a thread that cannot be")
     lengths = {name: len(datasets[name]) if name in datasets else 0 for name in schema.TABLES}
-    return RankFile(path, group, attributes, procedures, lengths, **small)
+    inside = np.array(file.attrs.get("inside", []), schema.INSIDE)
+    return RankFile(path, group, attributes, procedures, lengths, inside=inside, **small)
 
 
 def _version(path: Path, file: h5py.Group) -> int:

@@ -19,7 +19,7 @@ from analyzer.sources.index import thread_tables
 from analyzer.sources.lane import Lane, RankTables, merge_procedures
 from analyzer.sources.matching import Matching
 from analyzer.sources.rankfile import RankFile
-from analyzer.sources.spool import recover
+from analyzer.sources.spool import died_inside, pending_rows
 from analyzer.sources.system import read_system
 from analyzer.sources.windows import cut
 from analyzer.system import events_of, labels_of, with_events
@@ -80,9 +80,10 @@ class RunTrace(Trace):
 
     def _open(self) -> None:
         """Rows, clocks and lanes of every rank."""
-        tables = {}
+        tables, spools = {}, {}
         for file in self._files:
-            pending, problems = recover(file)
+            pending, problems = pending_rows(file)
+            spools[file.rank] = pending
             self.problems += problems + _shortcomings(file)
             tables[file.rank] = thread_tables(file, pending)
         self.threads = np.ones(self.size, np.int32)
@@ -98,6 +99,7 @@ class RunTrace(Trace):
         self.communicators, index = merge_communicators(self._files, self.size)
         for file in self._files:
             rank, clock = file.rank, clocks[file.rank]
+            self.problems += died_inside(file, spools[rank], clock.ns)
             refers = RankTables(file, self.procedures, index[rank])
             lanes = [
                 Lane(rank, thread, int(self._first_cpu[rank]) + thread, clock, threads, refers)

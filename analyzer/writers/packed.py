@@ -110,6 +110,8 @@ def _write_attributes(file: RankFile, group: h5py.Group) -> None:
     group.attrs["schema_version"] = np.uint64(schema.VERSION)
     for name, value in file.attributes.items():
         group.attrs[name] = np.bytes_(value.encode()) if isinstance(value, str) else np.uint64(value)
+    if len(file.inside):
+        group.attrs["inside"] = file.inside
 
 
 def _write_names(file: RankFile, group: h5py.Group, same: dict[bytes, h5py.Dataset]) -> None:

@@ -81,6 +81,13 @@ static inline void thread_commit(struct thread *t, enum table table)
     t->spool->count[table]++;
 }
 
+/* The call is about to be made: a process that is killed inside it leaves this behind. */
+static inline void thread_enter(struct thread *t, uint16_t call, uint64_t ticks)
+{
+    t->spool->entered = ticks;
+    t->spool->entered_call = call;
+}
+
 static inline void thread_store_call(struct thread *t, struct file_call row)
 {
     t->poll = NULL;

@@ -65,6 +65,7 @@ function wrapper_resolve(int slot);
 #define CALL(id, ...)                                                                                                  \
     struct frame f = {.t = t, .call = id};                                                                             \
     f.enter = clock_ticks();                                                                                           \
+    thread_enter(t, id, f.enter);                                                                                      \
     word returned = real(__VA_ARGS__);                                                                                 \
     f.exit = clock_ticks()
 

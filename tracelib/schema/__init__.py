@@ -105,6 +105,8 @@ BLOCK_DROPPED = 2
 """Bit of `flags`: the rows are no longer there."""
 BLOCK_UNWRITTEN = 4
 """Bit of `flags`: nor were they ever; `count` is how many there would be."""
+BLOCK_RECOVERED = 8
+"""Bit of `flags`: added by `tracelib recover`; no events tag it."""
 BLOCK_SKIPPED_SHIFT = 8
 """The bits from here are how many rows of `skipped` stand for the messages of a dropped block."""
 
@@ -265,6 +267,7 @@ class State(IntEnum):
     FINALIZED = 1  # MPI_Finalize returned
     EXITED = 2  # exit without MPI_Finalize
     FULL = 3  # the disk was full: what came later is counted in `lost_*`
+    RECOVERED = 4  # killed; `tracelib recover` has added what its spools held
 
 
 INTEGER_ATTRIBUTES = (
@@ -306,7 +309,7 @@ LEAVING_OUT = 2
 """The rows are left out. The row of `blocks` that says so is number base[0]; without it they are still recorded."""
 
 
-def _spool_header(tables: int) -> np.dtype:
+def _spool_header(tables: int, *added: tuple[str, str]) -> np.dtype:
     return np.dtype(
         [
             ("magic", "S8"),
@@ -314,15 +317,23 @@ def _spool_header(tables: int) -> np.dtype:
             ("flushing", "<u8"),  # FLUSHING while the rows below are being written to the file, or LEAVING_OUT
             ("offset", "<u8", (tables,)),  # byte offset in the spool of each buffered table's rows
             ("base", "<u8", (tables,)),  # while flushing: the row in the file where they go (LEAVING_OUT: see there)
+            *added,
             ("count", "<u8", (tables,)),  # rows in the spool that are not known to be in the file
             ("rank_file", "S1024"),
         ]
     )
 
 
+INSIDE = np.dtype([("call", "<u8"), ("entered", "<u8"), ("thread", "<u8")])
+"""Attribute `inside` of a recovered file: the call (row of `procedures`) in which each of these threads died."""
+
+_ENTERED = ("entered", "<u8"), ("entered_call", "<u8")
+"""Ticks at which the thread entered its latest call, and that call (row of `procedures`). While this is later than
+all its rows, the thread is inside."""
+
 SPOOL_MAGIC = b"TLSPOOL2"
 SPOOL_HEADER_BYTES = 4096
-SPOOL_HEADERS = {b"TLSPOOL1": _spool_header(4), SPOOL_MAGIC: _spool_header(len(BUFFERED))}
+SPOOL_HEADERS = {b"TLSPOOL1": _spool_header(4), SPOOL_MAGIC: _spool_header(len(BUFFERED), *_ENTERED)}
 """By magic: version 1 had the first four buffered tables."""
 SPOOL_HEADER = SPOOL_HEADERS[SPOOL_MAGIC]
 """First bytes of a spool: the mapped buffer of one thread, named <attribute spool>.<thread>.

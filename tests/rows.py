@@ -1,0 +1,23 @@
+"""Everything that a trace yields, to compare two readings of one run."""
+
+import numpy as np
+
+
+def all_rows(trace) -> dict[str, np.ndarray]:
+    """All rows of all ranks by kind, times included."""
+    found = {"states": trace.states(), "events": trace.events(), "messages": trace.messages()}
+    for rank in range(trace.size):
+        for kind in ("calls", "requests"):
+            blocks = list(getattr(trace, kind)(rank))
+            found[f"{kind} of {rank}"] = np.concatenate(blocks) if blocks else np.zeros(0)
+        found[f"flushes of {rank}"] = trace.flushes(rank)
+        found[f"span of {rank}"] = np.array(trace.span(rank))
+    return found
+
+
+def assert_same_rows(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> None:
+    """Row by row, column by column."""
+    assert first.keys() == second.keys()
+    for kind, rows in first.items():
+        assert len(rows) == len(second[kind]), kind
+        assert (rows == second[kind]).all(), kind

@@ -1,0 +1,238 @@
+"""`tracelib recover`: what killed ranks left in their spools goes into their files, and run.h5 is written if it is not.
+
+A rank file is completed in a copy that then takes its place, and its spools are removed after that: a recovery that is
+itself killed leaves either the file as it was, or the completed one with spools that the next recovery removes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import BinaryIO
+
+import h5py
+import numpy as np
+
+from tracelib import schema
+from tracelib.copying import copy_sparse
+from tracelib.errors import TracelibError
+from tracelib.rank_files import RankFiles, find_rank_files, write_links
+from tracelib.schema import State
+from tracelib.schema.spool import Spool, is_alive, is_here, read_spool, spool_paths
+
+Attributes = dict[str, int | str]
+
+
+class Fate(StrEnum):
+    """How it stands with a rank after recovery."""
+
+    WHOLE = "whole"  # there was nothing to do
+    RECOVERED = "recovered"
+    ELSEWHERE = "elsewhere"  # its spools are on another node
+    GONE = "gone"  # its spools are nowhere
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was done for one rank."""
+
+    rank: int
+    fate: Fate
+    calls: int = 0  # that came from spools
+    host: str = ""  # where it ran
+    reason: str = ""  # of an unreadable file
+
+    @property
+    def missing(self) -> bool:
+        """Whether calls are missing that its buffer held."""
+        return self.fate not in (Fate.WHOLE, Fate.RECOVERED)
+
+    @property
+    def line(self) -> str:
+        """For a person."""
+        said = {
+            Fate.WHOLE: "is whole",
+            Fate.RECOVERED: f"was killed; {self.calls} calls were put into its file",
+            Fate.ELSEWHERE: f"was killed or is still running on {self.host or 'another node'}; recover it there",
+            Fate.GONE: "was killed, and its buffer is gone: the last calls are missing",
+            Fate.UNREADABLE: f"cannot be read ({self.reason})",
+        }
+        return f"rank {self.rank}: {said[self.fate]}"
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What was done for a run. `run`: run.h5, if it was written now."""
+
+    given: str
+    outcomes: list[Outcome]
+    run: Path | None
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether calls are missing that some buffer held."""
+        return any(outcome.missing for outcome in self.outcomes)
+
+    @property
+    def line(self) -> str:
+        """The sum, for a person."""
+        recovered = [outcome for outcome in self.outcomes if outcome.fate == Fate.RECOVERED]
+        ranks = f"{len(self.outcomes)} rank{'s' if len(self.outcomes) > 1 else ''}"
+        calls = sum(outcome.calls for outcome in recovered)
+        written = f", {self.run} was written" if self.run else ""
+        return f"{len(recovered)} of {ranks} recovered, {calls} calls{written}; next: analyze {self.run or self.given}"
+
+
+def recover(run: str) -> Recovery:
+    """Complete the files of `run` (run.h5, run.ranks or one rank file) as far as their spools lie on this node.
+
+    Raises TracelibError, with nothing changed, if a rank is still running here, and at the first rank for which there
+    is no room or right to write.
+    """
+    found = find_rank_files(run)
+    attributes: dict[Path, Attributes | str] = {path: _attributes(path) for path in found.paths}
+    for path, a in attributes.items():
+        if isinstance(a, dict) and a["state"] == State.RECORDING and is_here(a) and is_alive(a):
+            hint = "end it first (a killed mpirun may have left it behind)"
+            raise TracelibError(f"rank {int(path.stem)} is still running (process {a['pid']})", hint)
+    outcomes = [_recover_rank(path, a) for path, a in attributes.items()]
+    return Recovery(run, outcomes, _complete_run(found, [a for a in attributes.values() if isinstance(a, dict)]))
+
+
+def _complete_run(found: RankFiles, attributes: Sequence[Attributes]) -> Path | None:
+    if found.run is None or found.run.exists() or not attributes:
+        return None
+    started = min(int(a["start_realtime_ns"]) for a in attributes)
+    first = attributes[0]
+    write_links(found.run, found.folder, int(first["schema_version"]), int(first["size"]), started)
+    return found.run
+
+
+def _attributes(path: Path) -> Attributes | str:
+    """Attributes of a rank file, or why there are none."""
+    try:
+        with h5py.File(path, "r", locking=False) as file:
+            return _read_attributes(file)
+    except (OSError, KeyError) as error:
+        return " ".join(str(error).split())
+
+
+def _read_attributes(file: h5py.File) -> Attributes:
+    texts = {name: bytes(file.attrs[name]).split(b"\0")[0].decode(errors="replace") for name in schema.TEXT_ATTRIBUTES}
+    wanted = ("schema_version", "rank", "size", "pid", "start_realtime_ns", "state")
+    return {name: int(file.attrs[name]) for name in wanted} | texts
+
+
+def _recover_rank(path: Path, attributes: Attributes | str) -> Outcome:
+    if isinstance(attributes, str):
+        return Outcome(int(path.stem), Fate.UNREADABLE, reason=attributes)
+    rank, host = int(attributes["rank"]), str(attributes["host"])
+    killed = attributes["state"] == State.RECORDING
+    if not is_here(attributes):
+        return Outcome(rank, Fate.ELSEWHERE if killed else Fate.WHOLE, host=host)
+    with ExitStack() as held:
+        paths = spool_paths(str(attributes["spool"]))
+        spools = {p: held.enter_context(_open_locked(p)) for p in paths}
+        fate, calls = _fold(path, [s.read() for s in spools.values()]) if killed else (Fate.WHOLE, 0)
+        if fate != Fate.GONE and attributes["state"] != State.FULL and not is_alive(attributes):
+            for spool in spools:
+                spool.unlink(missing_ok=True)
+    return Outcome(rank, fate, calls, host)
+
+
+def _open_locked(path: Path) -> BinaryIO:
+    """A spool, kept from other recoveries until it is closed."""
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        hint = "recover as the user who ran the program"
+        raise TracelibError(f"cannot read {path}: {error.strerror}", hint) from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise TracelibError(f"another recovery is reading {path}", "wait for its end") from error
+    return file
+
+
+def _fold(path: Path, contents: Sequence[bytes]) -> tuple[Fate, int]:
+    """Put the rows of spools into the file; the file is replaced whole, or stays as it is."""
+    copy = path.with_name(path.name + ".tmp")
+    try:
+        copy_sparse(path, copy)
+        with h5py.File(copy, "r+", locking=False) as file:
+            state = int(file.attrs["state"])
+            spools = _read_spools(file, path.name, contents)
+            if state == State.RECORDING and spools:
+                append_spools(file, spools)
+        if state != State.RECORDING or not spools:  # another recovery came first, or nothing is left of the spools
+            copy.unlink()
+            return (Fate.GONE if state == State.RECORDING else Fate.WHOLE), 0
+        _put_in_place(copy, path)
+    except OSError as error:
+        copy.unlink(missing_ok=True)
+        hint = "nothing was changed; the copy that is made needs as much room as the file"
+        raise TracelibError(f"cannot complete {path}: {error.strerror or error}", hint) from error
+    return Fate.RECOVERED, sum(len(spool.rows["calls"]) for spool in spools)
+
+
+def _read_spools(file: h5py.File, name: str, contents: Sequence[bytes]) -> list[Spool]:
+    read = (read_spool(data, name, len(file["blocks"])) for data in contents)
+    return [spool for spool in read if spool is not None]
+
+
+def _put_in_place(copy: Path, path: Path) -> None:
+    """Let a finished copy take a file's place. Readers use the time of the last change as the end of the process."""
+    before = path.stat()
+    os.utime(copy, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with copy.open("rb") as file:
+        os.fsync(file.fileno())
+    copy.replace(path)
+
+
+def append_spools(file: h5py.File, spools: Sequence[Spool]) -> None:
+    """Add the rows of a process's spools to its file, in the order in which readers put them, and say that they are.
+
+    A flush that was cut short comes first: its rows have their place already.
+    """
+    for spool in sorted(spools, key=lambda spool: (spool.base is None, spool.thread)):
+        _append_spool(file, spool)
+    inside = [(*spool.inside, spool.thread) for spool in spools if spool.inside]
+    if inside:
+        file.attrs["inside"] = np.array(inside, schema.INSIDE)
+    file.attrs.modify("state", np.uint64(State.RECOVERED))
+
+
+def _append_spool(file: h5py.File, spool: Spool) -> None:
+    blocks = file["blocks"]
+    block = np.zeros(1, blocks.dtype)
+    names = list(schema.BUFFERED)[: block["first"].shape[1]]
+    for position, table in enumerate(names):
+        rows, dataset = spool.rows[table], file[table]
+        first = len(dataset) if spool.base is None else spool.base[table]
+        if len(dataset) < first + len(rows):
+            dataset.resize(first + len(rows), axis=0)
+        if len(rows):
+            dataset[first : first + len(rows)] = rows
+        block["first"][0, position] = first
+        block["count"][0, position] = len(dataset) - first  # a flush may have added the event of its end
+    if not block["count"].any() or _is_named(blocks[:], block):
+        return
+    for name in ("thread", "set"):
+        if spool.has(name) and name in (block.dtype.names or ()):
+            block[name] = spool.header[name]
+    block["flags"] = schema.BLOCK_RECOVERED
+    blocks.resize(len(blocks) + 1, axis=0)
+    blocks[-1:] = block
+
+
+def _is_named(blocks: np.ndarray, block: np.ndarray) -> bool:
+    """Whether a flush got as far as its row of `blocks`."""
+    written = (blocks["flags"] & schema.BLOCK_UNWRITTEN == 0) & (blocks["count"] > 0).any(axis=1)
+    return bool((written & (blocks["first"] == block["first"]).all(axis=1)).any())

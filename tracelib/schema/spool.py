@@ -1,0 +1,95 @@
+"""What a process left behind in its spools, for whoever reads the rank file or completes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from tracelib import schema
+
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+STARTED_WITHIN_S = 2.0
+"""How far the kernel's idea of a process's start may lie behind the one in the file (btime has whole seconds)."""
+
+
+@dataclass(frozen=True)
+class Spool:
+    """Rows of one thread. `base`: where they belong in the file's tables, None: at their end."""
+
+    header: np.void  # schema.SPOOL_HEADERS
+    base: dict[str, int] | None
+    rows: dict[str, np.ndarray]
+
+    @property
+    def thread(self) -> int:
+        """Number of the thread in its process."""
+        return int(self.header["thread"])
+
+    def has(self, field: str) -> bool:
+        """Whether the header of its version has this field."""
+        return field in (self.header.dtype.names or ())
+
+    @property
+    def inside(self) -> tuple[int, int] | None:
+        """The call (row of `procedures`) in which the thread died, and the ticks of its entry; None: in no call."""
+        if not self.has("entered"):
+            return None
+        columns = {"calls": "exit", "polls": "exit", "summaries": "exit", "events": "time"}
+        latest = max((int(self.rows[t][c][-1]) for t, c in columns.items() if len(self.rows[t])), default=0)
+        entered = int(self.header["entered"])
+        return (int(self.header["entered_call"]), entered) if entered > latest else None
+
+
+def read_spool(data: bytes, rank_file: str, blocks: int) -> Spool | None:
+    """The rows in the contents of a spool, or None if it is damaged or of a file with another name.
+
+    `blocks`: rows of that table in the rank file, which may say that the spool's rows were left out.
+    """
+    layout = schema.SPOOL_HEADERS.get(data[: len(schema.SPOOL_MAGIC)])
+    if layout is None or len(data) < schema.SPOOL_HEADER_BYTES:
+        return None
+    header = np.frombuffer(data, layout, 1)[0]
+    if Path(os.fsdecode(header["rank_file"])).name != rank_file:
+        return None
+    rows = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items()}
+    base = dict.fromkeys(schema.BUFFERED, 0)
+    for position, (table, dtype) in enumerate(list(schema.BUFFERED.items())[: len(header["count"])]):
+        offset, count = int(header["offset"][position]), int(header["count"][position])
+        room = max(len(data) - offset, 0) // dtype.itemsize
+        rows[table] = np.frombuffer(data, dtype, min(count, room), min(offset, len(data)))
+        base[table] = int(header["base"][position])
+    if header["flushing"] == schema.LEAVING_OUT and blocks > header["base"][0]:
+        return None
+    return Spool(header, base if header["flushing"] == schema.FLUSHING else None, rows)
+
+
+def spool_paths(prefix: str) -> list[Path]:
+    """The spools of all threads of a process, in their order; `prefix` is the attribute `spool` of its file."""
+    place = Path(prefix)
+    if not prefix or not place.parent.is_dir():
+        return []
+    files = (p for p in place.parent.iterdir() if p.stem == place.name and p.suffix[1:].isdigit())
+    return sorted(files, key=lambda p: int(p.suffix[1:]))
+
+
+def is_here(attributes: Mapping[str, int | str]) -> bool:
+    """Whether a process with these attributes ran on this machine, since it was last started."""
+    boot_id = str(attributes["boot_id"]).strip()
+    return bool(boot_id) and BOOT_ID.exists() and BOOT_ID.read_text().strip() == boot_id
+
+
+def is_alive(attributes: Mapping[str, int | str]) -> bool:
+    """Whether the very process still runs on this machine: a later one may have got its number."""
+    try:
+        process = psutil.Process(int(attributes["pid"]))
+        started = process.create_time() <= int(attributes["start_realtime_ns"]) / 1e9 + STARTED_WITHIN_S
+        return started and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.AccessDenied:
+        return True
+    except psutil.NoSuchProcess:
+        return False
