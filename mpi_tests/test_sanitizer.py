@@ -1,6 +1,7 @@
 """The runtime under AddressSanitizer and UndefinedBehaviorSanitizer, in programs that were not built for either."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,8 @@ def test_no_finding(request, compiled, launch, sanitized, debian, program):
         "ASAN_OPTIONS": "detect_leaks=0",
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "TRACELIB_BUFFER": "16K",
+        "TRACELIB_SYSTEM": "1s",
+        "TRACELIB_PYTHON": sys.executable,
     }
     finished = launch(leg, compiled(leg, f"{program}.c"), preload=False, env=env, limit_s=120).check()
     assert "AddressSanitizer" not in finished.stderr

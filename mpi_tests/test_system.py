@@ -222,3 +222,22 @@ def test_no_python_that_can_sample(openmpi, compiled: Compiled, started, python,
     assert why in said[0]
     assert "TRACELIB_PYTHON" in said[0]
     assert run.process.returncode == 0
+
+
+@pytest.mark.parametrize("place", ["lib/python3.77/site-packages", "lib64/python3.77/site-packages", "sources"])
+def test_which_python_samples(openmpi, compiled: Compiled, started, tmp_path, place):
+    """That of the package; where the package belongs to none, python3 on PATH. The program's own home is not its."""
+    package = tmp_path / "prefix" / place / "tracelib"
+    shutil.copytree(LIBRARY.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    folders = {"python3.77": tmp_path / "prefix" / "bin", "python3": tmp_path / "path"}
+    for name, folder in folders.items():
+        folder.mkdir()
+        script = f'#!/bin/sh\necho {name} >> {tmp_path}/used\nexec {sys.executable} -E "$@"\n'
+        (folder / name).write_text(script)
+        (folder / name).chmod(0o755)
+    env = {"TRACELIB_PYTHON": "", "LD_PRELOAD": str(package / "libtrace.so"), "PYTHONHOME": "/nowhere"}
+    env["PATH"] = f"{folders['python3']}:{os.environ['PATH']}"
+    run = started(openmpi, compiled(openmpi, "children.c", "-pthread"), "1.5", env=env)
+    assert not [line for line in run.end() if "no samples" in line]
+    assert (tmp_path / "used").read_text().split() == ["python3" if place == "sources" else "python3.77"]
+    assert len(run.files()) == 1

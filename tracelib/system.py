@@ -54,6 +54,7 @@ class Ranks:
 
     def over(self) -> bool:
         """All have ended, or the sampler has been asked to."""
+        self._look(0)
         self._unwatched = {pid for pid in self._unwatched if _lives(pid)}
         return self._asked or not (self._descriptors or self._unwatched)
 
@@ -64,12 +65,16 @@ class Ranks:
             if left_ns <= 0:
                 return False
             left_s = min(left_ns / 1e9, LONGEST_WAIT_S) if self._unwatched else left_ns / 1e9
-            for descriptor, _ in self._poll.poll(left_s * 1e3):
-                if descriptor in self._descriptors:
-                    self._poll.unregister(descriptor)
-                    os.close(descriptor)
-                    del self._descriptors[descriptor]
+            self._look(left_s)
         return True
+
+    def _look(self, wait_s: float) -> None:
+        """Forget processes that have ended; wait so long for the next one that does."""
+        for descriptor, _ in self._poll.poll(wait_s * 1e3):
+            if descriptor in self._descriptors:
+                self._poll.unregister(descriptor)
+                os.close(descriptor)
+                del self._descriptors[descriptor]
 
 
 def _lives(pid: int) -> bool:
@@ -118,11 +123,11 @@ def main() -> None:
     """Sample until the ranks end. A folder that is not there, or a full disk, ends it without a word."""
     path, period_ns, pids = Path(sys.argv[1]), int(sys.argv[2]), list(map(int, sys.argv[3:]))
     ranks = Ranks(pids)
-    if ranks.over():
-        return
     _without_mpi()
     from tracelib.samples import SampleFile
 
+    if ranks.over():  # before Python had started
+        return
     with contextlib.suppress(OSError, RuntimeError), SampleFile(path, period_ns, identity()) as table:
         sample(table, ranks, period_ns)
 

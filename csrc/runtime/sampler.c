@@ -27,8 +27,10 @@ extern char **environ;
 static const char program[] = "import sys; sys.path.append(sys.argv.pop(1)); import tracelib.system; "
                               "tracelib.system.main()";
 
-/* Not for the sampler: tracing, an MPI that an h5py built with MPI could start in it, threads of a BLAS. */
-static const char *const withheld[] = {"LD_PRELOAD=", "OMPI_", "PMI", "PRTE_", "HYDI_", "OMP_NUM_THREADS=", NULL};
+/* Not for the sampler: tracing, an MPI that an h5py built with MPI could start in it, threads of a BLAS, the home of
+ * a Python that the program embeds. */
+static const char *const withheld[] = {"LD_PRELOAD=",      "OMPI_",       "PMI", "PRTE_", "HYDI_",
+                                       "OMP_NUM_THREADS=", "PYTHONHOME=", NULL};
 static char one_thread[] = "OMP_NUM_THREADS=1";
 
 static struct {
