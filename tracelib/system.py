@@ -17,6 +17,10 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tracelib.samples import SampleFile
 
 LONGEST_WAIT_S = 1.0
 """Without file descriptors for processes (Linux before 5.3) the ranks are looked at so often."""
@@ -85,7 +89,7 @@ def _lives(pid: int) -> bool:
         return False
 
 
-def sample(table, ranks: Ranks, period_ns: int) -> None:
+def sample(table: SampleFile, ranks: Ranks, period_ns: int) -> None:
     """Add a row to `table` now and every `period_ns`, and one at the end. What cannot be kept up is left out.
 
     Ends with the ranks, or when the file can no longer be written.
