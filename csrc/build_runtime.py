@@ -17,8 +17,12 @@ INCLUDE = ROOT / "tracelib" / "include"  # what the library and the traced progr
 GENERATED = ROOT / "build" / "generated"
 _ROW_OF = {"accesses": "access", "summaries": "summary"}
 """The C name of a table's row where it is not the table's name without the s."""
-# Errors in the tests, not on a user's compiler. Words are passed through to functions of unknown arguments on purpose.
-WARNINGS = ["-Wall", "-Wextra", "-Wno-deprecated-non-prototype"]
+WARNINGS = ["-Wall", "-Wextra"]  # errors in the tests, not on a user's compiler
+CLANG = [
+    "-Wno-deprecated-non-prototype",  # words are passed through to functions of unknown arguments on purpose
+    "-fomit-frame-pointer",  # as gcc, whatever the distribution's default
+    "-mno-implicit-float",  # small structs are copied as they were written: a wide read would wait for narrow writes
+]
 
 
 def _schema():
@@ -50,6 +54,11 @@ def generate(folder: Path) -> Path:
     return source
 
 
+def _is_clang(compiler: list[str]) -> bool:
+    said = subprocess.run([*compiler, "--version"], capture_output=True, text=True)
+    return "clang" in said.stdout
+
+
 def build(output: Path, generated: Path = GENERATED, extra: list[str] | None = None) -> None:
     """Compile the runtime into `output` with $CC, $CFLAGS and $LDFLAGS; `extra` flags for sanitizers."""
     sources = [*sorted(RUNTIME.glob("*.c")), generate(generated)]
@@ -63,6 +72,7 @@ def build(output: Path, generated: Path = GENERATED, extra: list[str] | None = N
         "-ftls-model=initial-exec",
         "-fno-strict-aliasing",
         *WARNINGS,
+        *(CLANG if _is_clang(compiler) else []),
     ]
     flags += shlex.split(os.environ.get("CFLAGS", "")) + (extra or [])
     includes = [f"-I{folder}" for folder in (RUNTIME, INCLUDE, generated)]
