@@ -21,6 +21,7 @@ class EventType(IntEnum):
     TRACE_INIT = 40000002
     FLUSH = 40000003
     TRACING = 40000012
+    CLOCKS = 49000004  # ours: clocks of other nodes are measured
     MPI_POINT_TO_POINT = 50000001
     MPI_COLLECTIVE = 50000002
     MPI_OTHER = 50000003
@@ -239,6 +240,7 @@ TYPE_LABELS: dict[int, tuple[str, dict[int, str]]] = {
     EventType.TRACE_INIT: ("Trace initialization", _SWITCH),
     EventType.FLUSH: ("Flushing Traces", _SWITCH),
     EventType.TRACING: ("Tracing", {0: "Disabled", 1: "Enabled"}),
+    EventType.CLOCKS: ("Measuring clocks", _SWITCH),
     EventType.COLLECTIVE_SEND_SIZE: ("Send Size in MPI Global OP", {}),
     EventType.COLLECTIVE_RECEIVE_SIZE: ("Recv Size in MPI Global OP", {}),
     EventType.COLLECTIVE_ROOT: ("Root in MPI Global OP", {}),

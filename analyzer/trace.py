@@ -87,7 +87,8 @@ REQUEST = np.dtype(
 """A row of a rank file's `requests` in ns and world ranks."""
 
 FLUSH = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i4"), ("state", "<i4")])
-"""A time that is not the program's: the tracer wrote its buffer (state IO), or recorded nothing (TRACING_DISABLED)."""
+"""A time that is not the program's: the tracer wrote its buffer (state IO), measured clocks (OTHERS), or recorded
+nothing (TRACING_DISABLED)."""
 
 
 class State(IntEnum):

@@ -1,4 +1,4 @@
-"""What writing the tracer's buffers cost the traced program."""
+"""What the tracer itself took between the program's calls: writing its buffers, measuring clocks."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.parallel import Team
-from analyzer.trace import Trace
+from analyzer.trace import State, Trace
 
 
 @dataclass(frozen=True)
 class Flushes:
     """By rank, int64 of shape (ranks,)."""
 
-    count: np.ndarray
-    time_ns: np.ndarray
+    count: np.ndarray  # of buffers written
+    time_ns: np.ndarray  # of all that is no computation of the program
     during: np.ndarray
     """The most flushes of one thread, less the one that closed the trace: that one no buffer, however large, avoids."""
+    clocks_ns: np.ndarray  # the part of time_ns in which clocks were measured
 
 
 def flushes(trace: Trace, team: Team) -> Flushes:
     """Number and duration of the flushes of each rank."""
-    sums = np.zeros((3, trace.size), np.int64)
+    sums = np.zeros((4, trace.size), np.int64)
     for rank in team.share(trace.size):
-        rows = trace.flushes(rank)
+        every = trace.flushes(rank)
+        length = every["end"] - every["begin"]
+        rows = every[every["state"] != State.OTHERS]
         # Where the process wrote its last rows when the trace was closed, so did each thread when it ended.
         closed = len(rows) > 0 and rows["end"].max() == trace.span(rank)[1]
         during = np.bincount(rows["thread"]).max(initial=0) - int(closed)
-        sums[:, rank] = len(rows), (rows["end"] - rows["begin"]).sum(), during
+        sums[:, rank] = len(rows), length.sum(), during, length[every["state"] == State.OTHERS].sum()
     return Flushes(*sum(team.allgather(sums)))

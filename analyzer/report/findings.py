@@ -106,7 +106,7 @@ def bursts(summary: Summary) -> str:
 
 def flushes(summary: Summary) -> str:
     """What flushing cost, and the buffer that would have avoided it."""
-    count, lost = summary.flushes.count, summary.flushes.time_ns
+    count, lost = summary.flushes.count, summary.flushes.time_ns - summary.flushes.clocks_ns
     worst = int(lost.argmax())
     runtime = summary.trace.duration_ns
     share = percent(int(lost[worst]) / runtime) if runtime else "0 %"

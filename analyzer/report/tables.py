@@ -36,7 +36,8 @@ def time_table(summary: Summary) -> Table:
         "In MPI": summary.profile.mpi_ns(),
     }
     if trace.flush_mode == "subtract":
-        parts["Flushing the trace"] = summary.flushes.time_ns
+        parts["Flushing the trace"] = summary.flushes.time_ns - summary.flushes.clocks_ns
+        parts["Measuring clocks"] = summary.flushes.clocks_ns
     parts["Not recorded"] = summary.unrecorded.time_ns
     rest = trace.duration_ns * np.asarray(trace.threads, np.int64) - sum(parts.values())
     if rest[summary.present].sum() > whole * 0.0005:

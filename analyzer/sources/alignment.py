@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -160,18 +161,19 @@ def _describe(ranks: tuple[int, ...], readings: Sequence[Reading]) -> NodeClock:
 
 
 def useful_readings(readings: Sequence[Reading]) -> list[Reading]:
-    """The first, the last, and of those between as many as are far enough apart for their errors to do no harm.
+    """The best readings, and of the others, from better to worse, those far enough apart from all of them for their
+    errors to do no harm; in order of time.
 
     A line between two readings with the errors e and f, d apart, is steeper or flatter than the truth by (e + f) / d
-    at most; so a poor reading near better ones is left out, too.
+    at most. Where that is too much, a clock without drift through the better of the two is not worse.
     """
-    if len(readings) < 3:
-        return list(readings)
-    used, last = [readings[0]], readings[-1]
-    for reading in readings[1:-1]:
-        if _far_apart(used[-1], reading) and _far_apart(reading, last):
-            used.append(reading)
-    return [*used, last]
+    used: list[Reading] = []
+    for reading in sorted(readings, key=lambda r: (r.error_ns, r.local_ns)):
+        at = bisect_left(used, reading.local_ns, key=lambda r: r.local_ns)
+        neighbours = [*used[max(at - 1, 0) : at], reading, *used[at : at + 1]]
+        if all(_far_apart(a, b) for a, b in pairwise(neighbours)):
+            used.insert(at, reading)
+    return used
 
 
 def _far_apart(earlier: Reading, later: Reading) -> bool:

@@ -16,10 +16,13 @@ from analyzer.sources.index import ThreadTable
 from analyzer.sources.rankfile import RankFile
 from analyzer.trace import CALL, EVENT, FLUSH, REQUEST, STATE, State
 from tracelib import schema
-from tracelib.schema import FLUSH_TYPE, TRACING_TYPE
+from tracelib.schema import FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE
 
 PROCEDURE = np.dtype([("value", "<i8"), ("type", "<u4"), ("state", "<i4"), ("index", "<i4"), ("role", "<i4")])
 """`struct procedure` of the kernels."""
+
+_NOT_THE_PROGRAMS = {FLUSH_TYPE: State.IO, SYNC_TYPE: State.OTHERS, TRACING_TYPE: State.TRACING_DISABLED}
+"""Events that begin and end time that is not the program's, and its state; the first that goes on counts."""
 
 UNKNOWN_PROCEDURE = "MPI_Unknown"
 """Stands for a call number that the file's `procedures` does not have."""
@@ -114,40 +117,40 @@ class Lane:
 
     @cached_property
     def not_the_programs(self) -> np.ndarray:
-        """FLUSH of this thread in order, disjoint: buffers that were written, and times when nothing was recorded.
+        """FLUSH of this thread in order, disjoint: buffers that were written, clocks that were measured, and times when
+        nothing was recorded.
 
         What began and did not end (a process that died while flushing) lasts until `stop`. Recording that goes on
         without having stopped did not begin before: all was dropped up to there.
         """
-        rows = [block[np.isin(block["type"], (FLUSH_TYPE, TRACING_TYPE))] for block in self.tables["events"].scan()]
+        rows = [block[np.isin(block["type"], list(_NOT_THE_PROGRAMS))] for block in self.tables["events"].scan()]
         events = np.concatenate([np.zeros(0, schema.EVENT), *rows])
         times = [self.clock.ns(ticks) for ticks in events["time"]]
         found: list[tuple[int, int, int, int]] = []
-        switches = events["type"] == TRACING_TYPE
-        off, flushing = bool(events["value"][switches][:1].tolist() == [1]), False
+        switched = events["value"][events["type"] == TRACING_TYPE]
+        going_on = {FLUSH_TYPE: False, SYNC_TYPE: False, TRACING_TYPE: switched[:1].tolist() == [1]}
         since = self.start
-        for time, is_switch, value in zip([*times, self.stop], [*switches, True], [*events["value"], 1], strict=True):
-            if flushing or (off and time > since):
-                found.append((since, time, self.thread, State.IO if flushing else State.TRACING_DISABLED))
+        types, values = [*events["type"].tolist(), TRACING_TYPE], [*events["value"].tolist(), 1]
+        for time, type_, value in zip([*times, self.stop], types, values, strict=True):
+            state = next((state for kind, state in _NOT_THE_PROGRAMS.items() if going_on[kind]), None)
+            if state is not None and (time > since or state != State.TRACING_DISABLED):
+                found.append((since, time, self.thread, state))
             since = time
-            if is_switch:
-                off = value == 0
-            else:
-                flushing = value == 1
+            going_on[type_] = value == (0 if type_ == TRACING_TYPE else 1)
         return np.array(found, FLUSH)
 
     @property
     def flushes(self) -> np.ndarray:
-        """FLUSH of the buffers that this thread wrote."""
-        return self._in_state(State.IO)
+        """FLUSH of the tracer's own time: buffers that this thread wrote, clocks that it measured."""
+        return self._in_state(State.IO, State.OTHERS)
 
     @property
     def unrecorded(self) -> np.ndarray:
         """FLUSH of the times when nothing was recorded."""
         return self._in_state(State.TRACING_DISABLED)
 
-    def _in_state(self, state: State) -> np.ndarray:
-        return self.not_the_programs[self.not_the_programs["state"] == state]
+    def _in_state(self, *states: State) -> np.ndarray:
+        return self.not_the_programs[np.isin(self.not_the_programs["state"], states)]
 
 
 class Buffer:

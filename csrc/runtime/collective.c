@@ -3,6 +3,7 @@
  * Bytes are what this process contributes and what it is given, by its own arguments; its share of its own data
  * counts, so that the sums do not depend on who is root or on MPI_IN_PLACE. */
 #include "decode.h"
+#include "sync.h"
 
 struct move {
     uint64_t sent, received;
@@ -144,9 +145,21 @@ static struct file_call collective_row(const struct frame *f, enum shape shape, 
     return row;
 }
 
+/* Has this call made every rank wait for all others? Where there is something to receive, it depends on each of them.
+ */
+static bool joined_world(const struct frame *f, enum shape shape, const struct file_call *row)
+{
+    bool from_all = shape == SHAPE_ALLREDUCE || shape == SHAPE_ALLGATHER || shape == SHAPE_ALLTOALL ||
+                    shape == SHAPE_REDUCE_SCATTER_BLOCK;
+    return f->result == 0 && row->comm == COMM_INDEX_WORLD &&
+           (shape == SHAPE_BARRIER || (from_all && row->received > 0));
+}
+
 void record_collective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root, word comm)
 {
-    thread_store_call(f->t, collective_row(f, shape, &send, &recv, root, comm));
+    struct file_call row = collective_row(f, shape, &send, &recv, root, comm);
+    thread_store_call(f->t, row);
+    if (__builtin_expect(sync_counts, false) && joined_world(f, shape, &row)) sync_collective(f->t);
 }
 
 void record_icollective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root,

@@ -33,6 +33,7 @@ static const struct {
     FUNCTION(Allgather),
     FUNCTION(Send),
     FUNCTION(Recv),
+    FUNCTION(Iprobe),
     FUNCTION(Comm_dup),
     FUNCTION(Query_thread),
     FUNCTION(Error_class),

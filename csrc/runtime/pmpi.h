@@ -24,6 +24,7 @@ struct pmpi {
     int (*Allgather)(const void *send, word n, word type, void *receive, word m, word type2, word comm);
     int (*Send)(const void *buffer, word n, word type, word destination, word tag, word comm);
     int (*Recv)(void *buffer, word n, word type, word source, word tag, word comm, word status);
+    int (*Iprobe)(word source, word tag, word comm, int *flag, word status);
     int (*Comm_dup)(word comm, word *copy);
     int (*Query_thread)(int *level);
     int (*Error_class)(int code, int *class);

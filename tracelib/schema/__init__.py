@@ -114,8 +114,9 @@ CLOCK = np.dtype([("ticks", "<u8"), ("monotonic_ns", "<i8")])
 """Pairs read together: at the start, at each flush, at the end."""
 
 SYNC = np.dtype([("local_ns", "<i8"), ("reference_ns", "<i8"), ("round_trip_ns", "<i8"), ("accuracy_ns", "<i8")])
-"""CLOCK_MONOTONIC of this node and of rank 0's at one moment; half the round trip bounds the error. At MPI_Init and
-MPI_Finalize, by the first rank of each node that does not share rank 0's clock."""
+"""CLOCK_MONOTONIC of this node and of rank 0's at one moment; half the round trip bounds the error, accuracy estimates
+its standard deviation (0: not estimated). At MPI_Init, MPI_Finalize and where TRACELIB_SYNC wants it in between, by the
+first rank of each node that does not share rank 0's clock."""
 
 COMMUNICATOR = np.dtype(
     [
@@ -302,6 +303,8 @@ PARALLEL_TYPE = 49000002
 """After the begin of a region: its computation stands for so many threads (value)."""
 ERROR_TYPE = 49000003
 """At the exit of a call that failed: class of the error that it returned."""
+SYNC_TYPE = 49000004
+"""Value 1: from here clocks are measured between two calls; 0: to here. The time is the tracer's own, as a flush."""
 
 
 FLUSHING = 1
