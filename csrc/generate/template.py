@@ -2,9 +2,9 @@
 
 h5py makes an empty rank file in the oldest format (no checksums anywhere). Each table is a chunked,
 resizable dataset; its chunks are found through a version 1 B-tree (HDF5 File Format Specification,
-section III.A.1). The template ships each tree as an empty root node of level 1, and the runtime appends
-to it: data, end-of-file address, leaf entry, leaf count, root entry, root count, dataset length, in that
-order, each a write inside one page, so that the file is valid between any two of them.
+section III.A.1). The template ships without the trees; the runtime makes them and appends to them: data,
+end-of-file address, leaf entry, leaf count, root entry, root count, address of the tree, dataset length, in
+that order, each a write inside one page, so that the file is valid between any two of them.
 """
 
 import struct
@@ -36,7 +36,7 @@ class Table:
     row_bytes: int
     chunk_rows: int
     length_at: int  # current dimension
-    root_at: int  # root node of the chunk B-tree
+    layout_at: int  # address of the chunk B-tree
     filters_at: int  # type of the header message that declares the filters; 0: the table has none
 
 
@@ -64,8 +64,7 @@ def _create_table(f: h5py.File, name: str, dtype: np.dtype, chunk_rows: int, fil
     plist.set_fill_time(h5d.FILL_TIME_NEVER)
     plist.set_obj_track_times(False)  # a modification time would go stale
     space = h5s.create_simple((1,), (h5s.UNLIMITED,))
-    table = h5py.Dataset(h5d.create(f.id, name.encode(), h5t.py_create(dtype, logical=True), space, plist))
-    table[0] = np.zeros((), dtype)  # makes the library allocate the B-tree
+    h5d.create(f.id, name.encode(), h5t.py_create(dtype, logical=True), space, plist)
 
 
 def _open(path: Path) -> h5py.File:
@@ -83,8 +82,17 @@ def _find(image: bytes, word: bytes, what: str) -> int:
     return at
 
 
-def _make_file(path: Path, schema, procedures: list[str]) -> tuple[dict[str, int], dict[str, int]]:
-    """Write the file with marked numbers; return the addresses of each table's first chunk and object header."""
+@dataclass(frozen=True)
+class _Places:
+    """Addresses of what the library wrote."""
+
+    chunks: dict[str, int]  # first chunk of each table
+    headers: dict[str, int]  # object header of each table
+    names: tuple[int, int]  # address and bytes of the only chunk of `procedures`
+
+
+def _make_file(path: Path, schema, procedures: list[str]) -> _Places:
+    """Write the file with marked numbers."""
     with _open(path) as f:
         f.attrs["schema_version"] = np.uint64(schema.VERSION)
         for n, name in enumerate(schema.INTEGER_ATTRIBUTES):
@@ -92,15 +100,23 @@ def _make_file(path: Path, schema, procedures: list[str]) -> tuple[dict[str, int
         for n, (name, room) in enumerate(schema.TEXT_ATTRIBUTES.items()):
             mark = f"<{n:03d}>".encode()
             f.attrs.create(name, np.bytes_(mark.ljust(room, b".")), dtype=f"S{room}")
-        f.create_dataset("procedures", data=np.array([p.encode() for p in procedures]), track_times=False)
+        names = np.array([p.encode() for p in procedures])
+        f.create_dataset(
+            "procedures", data=names, chunks=names.shape, track_times=False, shuffle=True,
+            compression=_DEFLATE_LEVEL,
+        )  # fmt: skip
+        f.flush()  # its tree lies ahead of the others'
         for name, dtype in schema.TABLES.items():
             _create_table(f, name, dtype, schema.CHUNK_ROWS[name], name in schema.BUFFERED)
+        for name, dtype in schema.TABLES.items():  # behind the headers of all: each allocates its B-tree
+            f[name][0] = np.zeros((), dtype)
         f.flush()
         chunks = {name: f[name].id.get_chunk_info(0).byte_offset for name in schema.TABLES}
+        names_chunk = f["procedures"].id.get_chunk_info(0)
         headers = {name: h5o.get_info(f[name].id).addr for name in schema.TABLES}
         for n, name in enumerate(schema.TABLES):
             f[name].resize((_magic(n),))  # no chunk is allocated by this
-    return chunks, headers
+    return _Places(chunks, headers, (names_chunk.byte_offset, names_chunk.size))
 
 
 def _find_message(image: bytes, header: int, wanted: int) -> int:
@@ -149,34 +165,41 @@ def _widen_superblock(image: bytearray) -> None:
     struct.pack_into("<Q", image, _ROOT_HEADER_AT, moved)
 
 
-def _new_root(image: bytearray, old_leaf: int, name: str) -> int:
-    """Give a dataset a wide, empty B-tree root of level 1 in place of the leaf that the library made."""
-    if image[old_leaf : old_leaf + 24] != b"TREE\x01\x00\x01\x00" + 2 * _UNDEFINED:
-        raise RuntimeError(f"template: no B-tree leaf with one chunk for {name}")
-    root_at = _aligned(image)
-    image += b"TREE\x01\x01\x00\x00" + 2 * _UNDEFINED + bytes(NODE_BYTES - 24)
-    struct.pack_into("<Q", image, _find(image, struct.pack("<Q", old_leaf), f"layout of {name}"), root_at)
-    return root_at
+def _take_out_tree(image: bytearray, leaf: int, name: str) -> int:
+    """Forget the B-tree that the library made for a table; return where its address stands."""
+    layout_at = _find(image, struct.pack("<Q", leaf), f"layout of {name}")
+    image[layout_at : layout_at + 8] = _UNDEFINED
+    return layout_at
+
+
+def _cut(image: bytearray, end: int, places: _Places) -> None:
+    """Remove all trees and chunks, which lie behind the other metadata; the names come back at the end."""
+    if max(places.headers.values()) > end:
+        raise RuntimeError("template: metadata behind the data")
+    at, size = places.names
+    names = image[at : at + size]
+    del image[end:]
+    entry = struct.pack("<IIQQQ", size, 0, 0, 0, at)
+    struct.pack_into("<Q", image, _find(image, entry, "chunk of procedures") + _KEY_BYTES, _aligned(image))
+    image += names
 
 
 def make(schema, procedures: list[str]) -> Template:
     """Build the template for `tracelib.schema` and the names of the recorded procedures."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "template.h5"
-        chunks, headers = _make_file(path, schema, procedures)
+        places = _make_file(path, schema, procedures)
         image = bytearray(path.read_bytes())
-    leaves = {n: _find(image, struct.pack("<Q", a), f"first chunk of {n}") - 48 for n, a in chunks.items()}
-    del image[min(chunks.values()) :]  # the chunks lie behind all metadata
-    if max(leaves.values()) > len(image):
-        raise RuntimeError("template: metadata behind the data")
-    _widen_superblock(image)
+    leaves = {n: _find(image, struct.pack("<Q", a), f"first chunk of {n}") - 48 for n, a in places.chunks.items()}
     tables = []
     for n, (name, dtype) in enumerate(schema.TABLES.items()):
         length_at = _find(image, struct.pack("<Q", _magic(n)), f"length of {name}")
         image[length_at : length_at + 8] = bytes(8)
-        root_at = _new_root(image, leaves[name], name)
-        filters_at = _hide_filters(image, headers[name])
-        tables.append(Table(name, dtype.itemsize, schema.CHUNK_ROWS[name], length_at, root_at, filters_at))
+        layout_at = _take_out_tree(image, leaves[name], name)
+        filters_at = _hide_filters(image, places.headers[name])
+        tables.append(Table(name, dtype.itemsize, schema.CHUNK_ROWS[name], length_at, layout_at, filters_at))
+    _cut(image, min(*leaves.values(), *places.chunks.values()), places)
+    _widen_superblock(image)
     struct.pack_into("<Q", image, _EOF_AT, len(image))
     integer_at, text_at = {}, {}
     for n, name in enumerate(schema.INTEGER_ATTRIBUTES):
@@ -196,7 +219,7 @@ def c_header(template: Template, schema) -> str:
         data += template.image[start:stop]
     rows = ",\n    ".join(", ".join(str(b) for b in data[i : i + 24]) for i in range(0, len(data), 24))
     tables = "\n".join(
-        f'    [TABLE_{t.name.upper()}] = {{"{t.name}", {t.row_bytes}, {t.chunk_rows}, {t.length_at}, {t.root_at}, '
+        f'    [TABLE_{t.name.upper()}] = {{"{t.name}", {t.row_bytes}, {t.chunk_rows}, {t.length_at}, {t.layout_at}, '
         f"{t.filters_at}}},"
         for t in template.tables
     )
@@ -218,7 +241,7 @@ enum table {{
 struct table_layout {{
     const char *name;
     uint32_t row_bytes, chunk_rows;
-    uint64_t length_at, root_at, filters_at;
+    uint64_t length_at, layout_at, filters_at;
 }};
 static const struct table_layout table_layout[TABLES] __attribute__((unused)) = {{
 {tables}

@@ -167,13 +167,18 @@ static int add_entries(struct store *s, uint64_t node_at, uint32_t used, const s
     return error ? error : write_at(s->fd, &count, sizeof count, node_at + AT_USED);
 }
 
+/* An empty node at the end of the file. */
+static int add_node(struct store *s, uint8_t level, uint64_t left, uint64_t *at)
+{
+    struct node_header node = {{'T', 'R', 'E', 'E'}, 1, level, 0, left, UNDEFINED_ADDRESS};
+    int error = extend(s, NODE_BYTES, at);
+    return error ? error : write_at(s->fd, &node, sizeof node, *at);
+}
+
 static int add_leaf(struct store *s, struct table_state *t)
 {
-    struct node_header leaf = {{'T', 'R', 'E', 'E'}, 1, 0, 0, t->leaf_at ? t->leaf_at : UNDEFINED_ADDRESS,
-                               UNDEFINED_ADDRESS};
     uint64_t at;
-    int error = extend(s, NODE_BYTES, &at);
-    if (!error) error = write_at(s->fd, &leaf, sizeof leaf, at);
+    int error = add_node(s, 0, t->leaf_at ? t->leaf_at : UNDEFINED_ADDRESS, &at);
     if (!error && t->leaf_at) error = write_at(s->fd, &at, sizeof at, t->leaf_at + AT_RIGHT_SIBLING);
     if (error) return error;
     t->leaf_at = at;
@@ -181,15 +186,29 @@ static int add_leaf(struct store *s, struct table_state *t)
     return 0;
 }
 
-/* The newest leaf is new: make it known to the root. */
-static int add_leaf_to_root(struct store *s, enum table which)
+/* A root above the table's first leaf. */
+static int add_root(struct store *s, struct table_state *t, uint64_t first_leaf, struct key from)
+{
+    struct entry entries[2] = {{from, first_leaf}, {from, 0}};
+    int error = add_node(s, 1, UNDEFINED_ADDRESS, &t->root_at);
+    if (!error) error = add_entries(s, t->root_at, 0, entries, 1);
+    t->root_used = 1;
+    return error;
+}
+
+/* The newest leaf is new, and the one before it is full: make it known. */
+static int add_leaf_to_tree(struct store *s, enum table which, uint64_t leaf_before)
 {
     struct table_state *t = &s->table[which];
     const struct table_layout *layout = &table_layout[which];
     uint32_t chunk_bytes = layout->chunk_rows * layout->row_bytes;
+    if (!leaf_before) return store_put_integer(s, layout->layout_at, t->leaf_at);
+    bool new_root = t->root_at == 0;
+    int error = new_root ? add_root(s, t, leaf_before, (struct key){chunk_bytes, 0, 0, 0}) : 0;
     uint64_t bound = t->rows + (uint64_t)NODE_ENTRIES * layout->chunk_rows;
     struct entry entries[] = {{{chunk_bytes, 0, t->rows, 0}, t->leaf_at}, {{chunk_bytes, 0, bound, 0}, 0}};
-    int error = add_entries(s, layout->root_at, t->root_used, entries, 1);
+    if (!error) error = add_entries(s, t->root_at, t->root_used, entries, 1);
+    if (!error && new_root) error = store_put_integer(s, layout->layout_at, t->root_at);
     if (!error) t->root_used++;
     return error;
 }
@@ -260,6 +279,7 @@ static int add_chunks(struct store *s, enum table which, const void *rows, uint6
     struct table_state *t = &s->table[which];
     const struct table_layout *layout = &table_layout[which];
     bool new_leaf = t->leaf_at == 0 || t->leaf_used == NODE_ENTRIES;
+    uint64_t leaf_before = t->leaf_at;
     if (new_leaf && t->root_used == NODE_ENTRIES) return EFBIG;
     int error = new_leaf ? add_leaf(s, t) : 0;
     uint64_t chunks = (n + layout->chunk_rows - 1) / layout->chunk_rows;
@@ -275,7 +295,7 @@ static int add_chunks(struct store *s, enum table which, const void *rows, uint6
     if (error) return error;
     t->leaf_used += (uint32_t)chunks;
     t->chunk_at = entries[chunks - 1].child;
-    return new_leaf ? add_leaf_to_root(s, which) : 0;
+    return new_leaf ? add_leaf_to_tree(s, which, leaf_before) : 0;
 }
 
 /* The last chunk was filled by several writes: compress it now, and give its first place back. Its entry changes by one
