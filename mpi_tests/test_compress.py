@@ -1,7 +1,11 @@
 """TRACELIB_COMPRESS: the same rows in fewer bytes, in a file that plain h5py reads at every moment."""
 
+import shutil
+
 import h5py
 import numpy as np
+import pytest
+from conftest import PROGRAMS
 
 from tracelib import schema
 
@@ -29,15 +33,24 @@ def test_rows_shrink_and_stay_what_they_are(mpi, compiled, traced):
     assert stored_bytes(file.path) <= MOST_BYTES * len(file.calls)
 
 
-def test_every_chunk_that_is_full_is_compressed(openmpi, compiled, traced):
+def test_every_chunk_is_compressed_at_the_end(openmpi, compiled, traced):
     """But the one whose entry in the index lies across two pages: it cannot be exchanged at one instant."""
     env = {"TRACELIB_COMPRESS": "1", "TRACELIB_BUFFER": "16K"}
     result = traced(openmpi, compiled(openmpi, "back_to_back.c"), str(CALLS), ranks=1, env=env)
     with h5py.File(result.ranks[0].path) as file:
         calls = file["calls"].id
         chunks = [calls.get_chunk_info(k) for k in range(calls.get_num_chunks())]
-        full = [c for c in chunks if c.chunk_offset[0] + schema.CHUNK_ROWS["calls"] <= len(file["calls"])]
-        assert np.count_nonzero([c.filter_mask for c in full]) <= 1 < len(full) - 10
+        assert len(chunks) == -(-len(file["calls"]) // schema.CHUNK_ROWS["calls"])
+        assert np.count_nonzero([c.filter_mask for c in chunks]) <= 1 < len(chunks) - 10
+
+
+def test_lammps_takes_as_little(openmpi, traced):
+    """Of rows; a file of its own for each of these short ranks takes more than they do."""
+    if not shutil.which("lmp"):
+        pytest.skip("lmp is not installed")
+    result = traced(openmpi, "lmp", "-in", str(PROGRAMS / "in.lj"), env={"TRACELIB_COMPRESS": "6"})
+    calls = sum(len(file.calls) for file in result.ranks)
+    assert 0 < sum(stored_bytes(file.path) for file in result.ranks) <= MOST_BYTES * calls
 
 
 def test_a_program_that_counts_itself(mpi, compiled, traced):

@@ -315,6 +315,14 @@ void run_aborting(void)
     if (run.started && run.usable) close_run(STATE_EXITED);
 }
 
+static void finish_file(void)
+{
+    if (!store_begin()) return;
+    struct store *store = run_store();
+    if (store) store_finish(store);
+    store_end();
+}
+
 /* At exit: what came after MPI_Finalize, or all that is left of a program that never called it. */
 __attribute__((destructor)) static void unloaded(void)
 {
@@ -324,4 +332,5 @@ __attribute__((destructor)) static void unloaded(void)
         threads_close(); /* no MPI_Init: nothing to keep, but spools to remove */
     else
         close_run(finalized ? STATE_FINALIZED : STATE_EXITED);
+    finish_file();
 }

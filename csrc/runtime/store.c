@@ -298,8 +298,8 @@ static int add_chunks(struct store *s, enum table which, const void *rows, uint6
     return new_leaf ? add_leaf_to_tree(s, which, leaf_before) : 0;
 }
 
-/* The last chunk was filled by several writes: compress it now, and give its first place back. Its entry changes by one
- * write inside a page, else it stays as it is; so the file is valid before and after. */
+/* Compress the last chunk, which several writes have filled, and give its first place back. Its entry changes by one
+ * write inside a page, else the chunk stays as it is; so the file is valid before and after. */
 static int filter_last_chunk(struct store *s, enum table which)
 {
     struct table_state *t = &s->table[which];
@@ -310,7 +310,8 @@ static int filter_last_chunk(struct store *s, enum table which)
     struct entry entry;
     char *rows = malloc(bytes);
     bool read = rows && pread(s->fd, rows, bytes, (off_t)t->chunk_at) == (ssize_t)bytes;
-    int error = read ? put_filtered_chunk(s, which, rows, t->rows - layout->chunk_rows, &entry) : 0;
+    uint64_t first = (t->rows - 1) / layout->chunk_rows * layout->chunk_rows;
+    int error = read ? put_filtered_chunk(s, which, rows, first, &entry) : 0;
     free(rows);
     if (!read || error) return error;
     error = write_at(s->fd, &entry, sizeof entry, entry_at);
@@ -318,10 +319,19 @@ static int filter_last_chunk(struct store *s, enum table which)
     return error;
 }
 
+void store_finish(struct store *s)
+{
+    if (!s->compressed || s->finished) return;
+    s->finished = true;
+    for (int i = 0; i < BUFFERED_TABLES; i++)
+        if (s->table[i].rows % table_layout[i].chunk_rows) filter_last_chunk(s, i);
+}
+
 int store_append(struct store *s, enum table which, const void *rows, uint64_t n)
 {
     struct table_state *t = &s->table[which];
     const struct table_layout *layout = &table_layout[which];
+    if (s->finished && n) return ESHUTDOWN;
     while (n) {
         uint64_t filled = t->rows % layout->chunk_rows, taken = layout->chunk_rows - filled;
         if (taken > n) taken = n;

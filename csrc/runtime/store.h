@@ -31,6 +31,7 @@ struct store {
     ino_t inode;
     uint64_t end;    /* end-of-file address */
     bool compressed; /* the buffered tables have filters */
+    bool finished;
     struct table_state table[TABLES];
 };
 
@@ -43,6 +44,9 @@ int store_check(struct store *s, const char *path);
 
 /* Append n rows to a table. 0, or errno: then the rows that did not fit the last chunk are not in the file. */
 int store_append(struct store *s, enum table which, const void *rows, uint64_t n);
+
+/* At the very end: compress what the last chunks hold, too. Nothing can be appended after it (ESHUTDOWN). */
+void store_finish(struct store *s);
 
 /* What the file takes on the disk: holes do not count. 0 without a file. */
 uint64_t store_bytes(const struct store *s);
