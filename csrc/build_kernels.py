@@ -36,6 +36,7 @@ def records_header() -> str:
     ]
     rows = ("CALL", "REQUEST", "POLL", "EVENT", "ACCESS", "SUMMARY", "COMMUNICATOR", "SKIPPED")
     parts += [c_struct(f"file_{n.lower()}", getattr(schema, n)) for n in rows]
+    parts.append(f"enum {{ WHAT_ORDINAL_SHIFT = {schema.WHAT_ORDINAL_SHIFT} }};")
     return header("RECORDS_H", *parts, c_enum(schema.Peer), c_enum(schema.What), c_enum(trace.State))
 
 

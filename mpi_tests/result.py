@@ -25,6 +25,9 @@ Object = tuple[str, int, int, int, int, str]
 
 SENDS = ("MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Sendrecv", "MPI_Sendrecv_replace")
 STARTED_SENDS = ("MPI_Isend", "MPI_Ibsend", "MPI_Issend", "MPI_Irsend", "MPI_Isendrecv", "MPI_Isendrecv_replace")
+PLURAL = {"access": "accesses", "error": "errors"}
+SENT = (What.SEND_STARTED, What.PARTITIONED_SEND_STARTED)
+RECEIVED = (What.RECV_DONE, What.RECEIVED, What.PARTITIONED_RECV_DONE)
 OTHER_COMPLETIONS = (What.RMA_DONE, What.READ_DONE, What.WRITE_DONE)
 
 
@@ -38,6 +41,7 @@ class Truth:
     received: Counter[Message] = field(default_factory=Counter)
     accesses: Counter[Access] = field(default_factory=Counter)
     objects: list[Object] = field(default_factory=list)
+    errors: Counter[tuple[str, int]] = field(default_factory=Counter)  # call, class
     done: Counter[tuple[int, int]] = field(default_factory=Counter)  # What, bytes
 
 
@@ -54,7 +58,7 @@ def read_truth(path: Path) -> Truth:
         elif kind == "object":
             truth.objects.append(tuple(values))
         else:
-            getattr(truth, "accesses" if kind == "access" else kind)[tuple(values)] += 1
+            getattr(truth, PLURAL.get(kind, kind))[tuple(values)] += 1
     return truth
 
 
@@ -113,14 +117,14 @@ class RankFile:
 
     def sent(self) -> Counter[Message]:
         """Every message handed over: by a call, or by starting a persistent request."""
-        started = self.tables["requests"]["what"] == What.SEND_STARTED
+        started = np.isin(self.what, SENT)
         return self._messages("calls", np.isin(self.names, SENDS + STARTED_SENDS), "sent") + self._messages(
             "requests", started, "bytes"
         )
 
     def received(self) -> Counter[Message]:
         """Every message received: by MPI_Recv, by completing a request, as half of a Sendrecv, by MPI_Mrecv."""
-        done = np.isin(self.tables["requests"]["what"], (What.RECV_DONE, What.RECEIVED))
+        done = np.isin(self.what, RECEIVED)
         return self._messages("calls", self.names == "MPI_Recv", "received") + self._messages("requests", done, "bytes")
 
     def accesses(self) -> Counter[Access]:
@@ -139,6 +143,26 @@ class RankFile:
         assert not any(none.tolist()[:-1])
         columns = ("kind", "size", "unit", "flags")
         return [(self.communicator(r["comm"]), *(int(r[c]) for c in columns), r["name"].decode()) for r in rows]
+
+    @property
+    def what(self) -> np.ndarray:
+        """What each row of `requests` says, without the ordinal of partitioned operations."""
+        return self.tables["requests"]["what"] & ((1 << schema.WHAT_ORDINAL_SHIFT) - 1)
+
+    def collectives(self, what: What) -> Counter[str]:
+        """Bytes handed over and taken by the persistent collectives of each name that were started, or done."""
+        rows = self.tables["requests"][self.what == what]
+        bytes_of: Counter[str] = Counter()
+        for row in rows:
+            bytes_of[self.procedures[row["tag"]]] += int(row["bytes"])
+        return bytes_of
+
+    def errors(self) -> Counter[tuple[str, int]]:
+        """Each error with the call whose exit it stands at."""
+        events = self.tables["events"]
+        exits = {(int(c["exit"]), int(c["thread"])): str(n) for c, n in zip(self.calls, self.names, strict=True)}
+        failed = events[events["type"] == schema.ERROR_TYPE]
+        return Counter((exits[int(e["time"]), int(e["thread"])], int(e["value"])) for e in failed)
 
     def done(self) -> Counter[tuple[int, int]]:
         """What and bytes of the completed requests that are no messages."""

@@ -26,6 +26,8 @@ HALF = np.dtype(
         ("thread", "<i4"),
         ("call", "<i4"),
         ("ghost", "<i4"),
+        ("channel", "<i4"),
+        ("reserved", "<i4"),
     ]
 )
 """`struct half` of the kernels: one side of a message; or, with `ghost` 1, `bytes` sides that were not recorded."""

@@ -26,7 +26,8 @@ from analyzer.trace import MESSAGE, Unmatched
 from tracelib import schema
 from tracelib.schema import What
 
-_LATE = np.isin(np.arange(max(What) + 2), [What.RECV_DONE, What.RECEIVED, What.SEND_CANCELLED])
+_POSTED_EARLIER = [What.RECV_DONE, What.RECEIVED, What.SEND_CANCELLED, What.PARTITIONED_RECV_DONE]
+_LATE = np.isin(np.arange(1 << schema.WHAT_ORDINAL_SHIFT), _POSTED_EARLIER)
 """Whether a row of `requests` belongs to the window in which its operation was posted, by its `what`."""
 
 
@@ -121,7 +122,7 @@ class Matching:
         for lane, edges in self._edges.items():
             for window in range(1, len(edges) - 1):
                 rows = lane.tables["requests"].window(int(edges[window]), int(edges[window + 1]))
-                is_late = (rows["posted"] < edges[window]) & _LATE[np.minimum(rows["what"], len(_LATE) - 1)]
+                is_late = (rows["posted"] < edges[window]) & _LATE[rows["what"] & (len(_LATE) - 1)]
                 rows = rows.compress(is_late)
                 posted = np.searchsorted(edges, rows["posted"], side="right") - 1
                 for earlier in np.unique(posted):

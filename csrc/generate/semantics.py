@@ -48,6 +48,10 @@ KINDS: dict[str, str] = {
     "file_open": "File_open",
     "file_close": "File_close",
     "file_view": "File_set_view",
+    "comm_named": "Comm_create_from_group Intercomm_create_from_groups",
+    "partitioned_init": "Psend_init Precv_init",
+    "pready": "Pready Pready_range Pready_list",
+    "parrived": "Parrived",
     "init": "Init Init_thread",
     "finalize": "Finalize",
     "abort": "Abort",
@@ -145,7 +149,7 @@ def kind_of(procedure: str) -> tuple[str, str]:
     if name in COLLECTIVES:
         return "collective", COLLECTIVES[name]
     if name.endswith("_init") and name.removesuffix("_init") in COLLECTIVES:
-        return "collective_init", ""
+        return "collective_init", COLLECTIVES[name.removesuffix("_init")]
     if name.startswith("I") and name[1:].capitalize() in COLLECTIVES:
         return "icollective", COLLECTIVES[name[1:].capitalize()]
     if name in ONE_SIDED or (name.startswith("R") and name[1:].capitalize() in ONE_SIDED):

@@ -113,12 +113,10 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
         case "imrecv":
             before.append(message)
             after = [f"record_imrecv(&f, message_, {f.new_handle('request', 'request')});"]
-        case "collective" | "icollective":
+        case "collective" | "icollective" | "collective_init":
             root = f.integer("root") if f.has("root") else "0"
-            request = f", {f.new_handle('request', 'request')}" if kind == "icollective" else ""
+            request = f", {f.new_handle('request', 'request')}" if kind != "collective" else ""
             after = [f"record_{kind}(&f, SHAPE_{shape}, {f.side('send')}, {f.side('recv')}, {root}, {comm}{request});"]
-        case "collective_init":
-            after = [f"record_collective_init(&f, {comm}, {f.new_handle('request', 'request')});"]
         case "comm_create" | "intercomm_create":
             after = [_comm_created(f, kind)]
         case "comm_idup":
@@ -132,6 +130,19 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             before.append(f"const word comm_ = {f.new_handle('comm', 'comm')};")
             before.append("const uint32_t index_ = comms_index(comm_);")
             after = ["record_comm_free(&f, index_, comm_);"]
+        case "comm_named":
+            new = f.new_handle(f.pick("newcomm", "newintercomm"), "comm")
+            after = [f"record_comm_named(&f, {f.text('stringtag')}, {new});"]
+        case "partitioned_init":
+            after = [_partitioned(f)]
+        case "pready":
+            number = {"MPI_Pready_range": "{partition_high} - {partition_low} + 1", "MPI_Pready_list": "{length}"}
+            numbers = {n: f.integer(n) for n in f.names if n != "ierror"}
+            partitions = number.get(f.procedure.name, "1").format(**numbers)
+            after = [f"record_pready(&f, {f.handle('request', 'request')}, {partitions});"]
+        case "parrived":
+            record = f"record_parrived(&f, {f.handle('request', 'request')});"
+            after = [f"if ({flag} || f.result) {record}", "else record_poll(&f);"]
         case "comm_join" | "comm_parent":
             new, record = ("intercomm", "connected") if kind == "comm_join" else ("parent", "found")
             parent = "abi.comm_null, " if kind == "comm_join" else ""
@@ -163,6 +174,22 @@ def _comm_created(f: Form, kind: str) -> str:
     return f"record_comm_created(&f, {parent}, {f.new_handle(new, 'comm')});"
 
 
+def _partitioned(f: Form) -> str:
+    send = f.has("dest")
+    kind, peer = ("SEND", "dest") if send else ("RECV", "source")
+    fields = {
+        "kind": f"REQUEST_PARTITIONED_{kind}",
+        "partitions": f.integer("partitions"),
+        "peer": f.integer(peer),
+        "tag": f.integer("tag"),
+        "count": f.wide("count"),
+        "type": f.handle("datatype", "type"),
+        "comm": f.comm(),
+    }
+    values = ", ".join(f".{name} = {value}" for name, value in fields.items())
+    return f"record_partitioned_init(&f, (struct partitioned){{{values}}}, {f.new_handle('request', 'request')});"
+
+
 def _timed(f: Form) -> str:
     """Posts a request of a kind that is not decoded, or is only timed."""
     types = {a.name.lower(): a.type for a in f.procedure.parameters}
@@ -171,13 +198,8 @@ def _timed(f: Form) -> str:
     if "MPI_File" in (types.get("fh"), types.get("file")):
         return accesses.of_file(f)
     comm = f.comm() if types.get("comm") == "MPI_Comm" else "abi.comm_null"
-    if types.get("request") == "MPI_Request*" and not f.procedure.name.startswith(("MPI_Pready", "MPI_Parrived")):
-        persistent = f.procedure.name.endswith("_init") or f.procedure.name in (
-            "MPI_Grequest_start",
-            "MPI_Grequest_complete",
-        )
-        if not persistent:
-            return f"record_other_request(&f, {comm}, {f.new_handle('request', 'request')});"
+    if types.get("request") == "MPI_Request*":
+        return f"record_other_request(&f, {comm}, {f.new_handle('request', 'request')});"
     return f"record_timed(&f, {comm});"
 
 
@@ -212,7 +234,8 @@ def wrapper(f: Form) -> str:
         lines.append(f"    ENTER({slot_arguments});")
     lines += [f"    {line}" for line in before]
     lines.append(f"    CALL({', '.join(filter(None, [f'CALL_{p.name}', passed]))});")
-    lines += [f"    {line}" for line in [result, *after] if line]
+    failed = "if (UNLIKELY(f.result)) record_error(&f);" if result and kind not in ("init", "finalize") else ""
+    lines += [f"    {line}" for line in [result, failed, *after] if line]
     return "\n".join([*lines, "    LEAVE;", "    return returned;", "}", ""])
 
 

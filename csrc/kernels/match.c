@@ -19,6 +19,19 @@ static struct half call_half(const struct lane *lane, const struct file_call *ro
     };
 }
 
+static unsigned what_of(const struct file_request *row)
+{
+    return row->what & ((1u << WHAT_ORDINAL_SHIFT) - 1);
+}
+
+/* Partitioned operations never match ordinary ones, and find their partners by the order in which they were made. */
+static int32_t channel_of(const struct file_request *row)
+{
+    unsigned what = what_of(row);
+    int partitioned = what == WHAT_PARTITIONED_SEND_STARTED || what == WHAT_PARTITIONED_RECV_DONE;
+    return partitioned ? 1 + (row->what >> WHAT_ORDINAL_SHIFT) : 0;
+}
+
 static struct half request_half(const struct lane *lane, const struct file_request *row)
 {
     return (struct half){
@@ -30,12 +43,19 @@ static struct half request_half(const struct lane *lane, const struct file_reque
         .comm = lane_communicator_index(lane, row->comm),
         .thread = lane->thread,
         .call = -1,
+        .channel = channel_of(row),
     };
 }
 
 static int is_send(const struct lane *lane, const struct file_call *row)
 {
     return row->peer >= 0 && lane_procedure(lane, row->call)->role == ROLE_SEND;
+}
+
+static int starts_send(const struct file_request *row)
+{
+    unsigned what = what_of(row);
+    return row->peer >= 0 && (what == WHAT_SEND_STARTED || what == WHAT_PARTITIONED_SEND_STARTED);
 }
 
 int64_t match_sends(const struct lane *lane, const void *calls, int64_t n_calls, const void *requests,
@@ -46,7 +66,7 @@ int64_t match_sends(const struct lane *lane, const void *calls, int64_t n_calls,
     struct half *out = sends;
     for (;;) {
         while (call < call_end && !is_send(lane, call)) call++;
-        while (start < start_end && (start->what != WHAT_SEND_STARTED || start->peer < 0)) start++;
+        while (start < start_end && !starts_send(start)) start++;
         if (call == call_end && start == start_end) return out - sends;
         if (start == start_end || (call < call_end && call->enter <= start->posted)) {
             *out++ = call_half(lane, call, call->sent);
@@ -67,7 +87,8 @@ int64_t match_receives(const struct lane *lane, const void *calls, int64_t n_cal
             *out++ = call_half(lane, &call[i], call[i].received);
     const struct file_request *row = requests;
     for (int64_t i = 0; i < n_requests; i++) {
-        int done = row[i].what == WHAT_RECV_DONE || row[i].what == WHAT_RECEIVED;
+        unsigned what = what_of(&row[i]);
+        int done = what == WHAT_RECV_DONE || what == WHAT_RECEIVED || what == WHAT_PARTITIONED_RECV_DONE;
         if (done && row[i].peer >= 0 && row[i].posted >= begin && row[i].posted < end)
             *out++ = request_half(lane, &row[i]);
     }
@@ -86,7 +107,7 @@ void match_names(const struct lane *lane, const void *calls, int64_t n_calls, st
 }
 
 struct key {
-    int32_t comm, source, destination, tag;
+    int32_t comm, source, destination, tag, channel;
 };
 
 /* A waiting half, or ghost; `next` in its queue, or in the list of free ones. */
@@ -149,13 +170,14 @@ static uint64_t hash(struct key k)
 {
     uint64_t h = ((uint64_t)(uint32_t)k.source << 32 | (uint32_t)k.destination) * 0x9e3779b97f4a7c15u;
     h ^= h >> 29;
-    h = (h + ((uint64_t)(uint32_t)k.comm << 32 | (uint32_t)k.tag)) * 0xbf58476d1ce4e5b9u;
+    h = (h + ((uint64_t)(uint32_t)k.comm << 32 | (uint32_t)k.tag) + (uint32_t)k.channel) * 0xbf58476d1ce4e5b9u;
     return h ^ h >> 32;
 }
 
 static int same(struct key a, struct key b)
 {
-    return a.tag == b.tag && a.source == b.source && a.destination == b.destination && a.comm == b.comm;
+    return a.tag == b.tag && a.source == b.source && a.destination == b.destination && a.comm == b.comm &&
+           a.channel == b.channel;
 }
 
 /* The slot of a key, or the empty one where it would go. */
@@ -293,7 +315,7 @@ int64_t match_add_sends(struct matcher *m, int32_t source, const struct half *se
     struct trace_message *out = messages;
     int64_t matched = 0;
     for (int64_t k = 0; k < n; k++) {
-        struct key key = {sends[k].comm, source, sends[k].peer, sends[k].tag};
+        struct key key = {sends[k].comm, source, sends[k].peer, sends[k].tag, sends[k].channel};
         if (key.destination < m->first || key.destination >= m->last) continue;
         struct waiting send = {sends[k], window, first_number + (int32_t)k, NONE}, receive;
         int met = meet(m, key, 1, &send, &receive);
@@ -311,7 +333,7 @@ int64_t match_add_receives(struct matcher *m, int32_t destination, const struct 
     struct trace_message *out = messages;
     int64_t matched = 0;
     for (int64_t k = 0; k < n; k++) {
-        struct key key = {receives[k].comm, receives[k].peer, destination, receives[k].tag};
+        struct key key = {receives[k].comm, receives[k].peer, destination, receives[k].tag, receives[k].channel};
         struct waiting receive = {receives[k], 0, 0, NONE}, send;
         int met = meet(m, key, 0, &receive, &send);
         if (met < 0) return -1;

@@ -12,8 +12,10 @@ struct half {
     int32_t tag;
     int32_t comm; /* in Trace.communicators; -1: unknown */
     int32_t thread;
-    int32_t call;  /* in Trace.procedures: the call at `posted`; -1: not looked up */
-    int32_t ghost; /* 1: only posted, bytes, peer, tag and comm are set */
+    int32_t call;    /* in Trace.procedures: the call at `posted`; -1: not looked up */
+    int32_t ghost;   /* 1: only posted, bytes, peer, tag and comm are set */
+    int32_t channel; /* of partitioned operations from 1 on: which of several that are alike; 0: an ordinary message */
+    int32_t reserved;
 };
 
 /* Sends among the rows of one thread in a window (struct file_call, file_request), in order of posting. Room: calls +

@@ -170,23 +170,30 @@ void record_icollective(const struct frame *f, enum shape shape, struct data sen
     if (f->result == 0)
         requests_add(&(struct request){.handle = request,
                                        .posted = f->enter,
-                                       .bytes = row.sent + row.received,
+                                       .bytes = row.sent,
+                                       .received = row.received,
                                        .comm = row.comm,
                                        .peer = row.peer,
-                                       .tag = -1,
+                                       .tag = f->call,
                                        .kind = REQUEST_COLLECTIVE,
                                        .owned = owned_take(),
                                        .active = true});
 }
 
-void record_collective_init(const struct frame *f, word comm, word request)
+/* Nothing moves before MPI_Start. */
+void record_collective_init(const struct frame *f, enum shape shape, struct data send, struct data recv, int root,
+                            word comm, word request)
 {
-    record_timed(f, comm);
+    struct file_call row = collective_row(f, shape, &send, &recv, root, comm), stored = row;
+    stored.sent = stored.received = 0;
+    thread_store_call(f->t, stored);
     if (f->result == 0)
         requests_add(&(struct request){.handle = request,
-                                       .comm = comms_find(comm)->index,
-                                       .peer = PEER_NONE,
-                                       .tag = -1,
+                                       .bytes = row.sent,
+                                       .received = row.received,
+                                       .comm = row.comm,
+                                       .peer = row.peer,
+                                       .tag = f->call,
                                        .kind = REQUEST_COLLECTIVE,
                                        .owned = owned_take(),
                                        .persistent = true});
@@ -202,6 +209,12 @@ void record_comm_connected(const struct frame *f, word comm, word newcomm)
 {
     if (f->result == 0) comms_connected(newcomm, comm);
     record_timed(f, comm);
+}
+
+void record_comm_named(const struct frame *f, const char *tag, size_t length, word newcomm)
+{
+    if (f->result == 0) comms_named(newcomm, tag, length);
+    record_timed(f, newcomm);
 }
 
 void record_comm_found(const struct frame *f, word newcomm)

@@ -242,6 +242,14 @@ void comms_named(word handle, const char *tag, size_t length)
     free_members(&m);
 }
 
+uint32_t comms_count(const struct comm *comm, int32_t peer, uint64_t what)
+{
+    pthread_mutex_lock(&lock);
+    uint32_t count = ids_count(ids_mix(ids_mix(comm->index) ^ (uint32_t)peer) + ids_mix(what));
+    pthread_mutex_unlock(&lock);
+    return count - 1;
+}
+
 uint64_t comms_object_id(const struct comm *comm, uint32_t kind)
 {
     if (comm->id == 0) return 0;

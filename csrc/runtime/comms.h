@@ -55,6 +55,9 @@ void comms_found(word handle);
 /* Made from groups (MPI 4 sessions): the tag, which all members give alike, takes the parent's place. */
 void comms_named(word handle, const char *tag, size_t length);
 
+/* How often this has been asked of these members, this partner and what came with it: 0, 1, 2, ... */
+uint32_t comms_count(const struct comm *comm, int32_t peer, uint64_t what);
+
 /* The id of the next window or file (enum objectkind) of a communicator; 0: unknown. */
 uint64_t comms_object_id(const struct comm *comm, uint32_t kind);
 

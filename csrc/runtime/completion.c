@@ -6,10 +6,19 @@ static const void *status_at(const void *statuses, int i)
     return (const char *)statuses + (uint64_t)i * abi.status_bytes;
 }
 
-static struct file_request row_of(const struct request *r, enum what what)
+static uint64_t bytes_of(const struct request *r)
 {
-    return (struct file_request){
-        .posted = r->posted, .bytes = r->bytes, .comm = r->comm, .peer = r->peer, .tag = r->tag, .what = what};
+    return r->kind == REQUEST_COLLECTIVE ? r->bytes + r->received : r->bytes;
+}
+
+static struct file_request row_of(const struct request *r, unsigned what)
+{
+    return (struct file_request){.posted = r->posted,
+                                 .bytes = bytes_of(r),
+                                 .comm = r->comm,
+                                 .peer = r->peer,
+                                 .tag = r->tag,
+                                 .what = (uint16_t)(what | (unsigned)r->ordinal << WHAT_ORDINAL_SHIFT)};
 }
 
 /* Actual source, tag and bytes. MPICH (under its own ABI and the standard one) leaves an old status behind where
@@ -38,16 +47,13 @@ static inline void fill_completed(struct file_request *row, const struct frame *
         [REQUEST_RMA] = WHAT_RMA_DONE,
         [REQUEST_READ] = WHAT_READ_DONE,
         [REQUEST_WRITE] = WHAT_WRITE_DONE,
+        [REQUEST_PARTITIONED_SEND] = WHAT_PARTITIONED_SEND_DONE,
+        [REQUEST_PARTITIONED_RECV] = WHAT_PARTITIONED_RECV_DONE,
         [REQUEST_OTHER] = WHAT_OTHER_DONE,
     };
-    *row = (struct file_request){.posted = r->posted,
-                                 .completed = f->exit,
-                                 .bytes = r->bytes,
-                                 .comm = r->comm,
-                                 .peer = r->peer,
-                                 .tag = r->tag,
-                                 .what = done[r->kind],
-                                 .thread = (uint16_t)f->t->index};
+    *row = row_of(r, done[r->kind]);
+    row->completed = f->exit;
+    row->thread = (uint16_t)f->t->index;
     if (r->cancelling && abi_status_cancelled(status))
         row->what = r->kind == REQUEST_SEND ? WHAT_SEND_CANCELLED : WHAT_RECV_CANCELLED;
     else if (r->kind == REQUEST_RECV && r->peer != PEER_PROC_NULL)
@@ -72,37 +78,57 @@ static const struct file_request *complete(const struct frame *f, word handle, c
     return row;
 }
 
-/* A call that completes one operation shows it in its own row. */
+/* A call that completes one operation shows it in its own row. The tag of a collective is none. */
 static void store_with(const struct frame *f, const struct file_request *r)
 {
     struct file_call row = plain_row(f);
     if (r) {
         row.comm = r->comm;
         row.peer = r->peer;
-        row.tag = r->tag;
+        if (r->what != WHAT_COLLECTIVE_DONE) row.tag = r->tag;
         if (r->what == WHAT_RECV_DONE || r->what == WHAT_READ_DONE) row.received = r->bytes;
     }
     thread_store_call(f->t, row);
 }
 
+/* Start the operation behind a handle; the call's row shows it where it is the only one. The data of a partitioned
+ * send are handed over later. */
+static void start(const struct frame *f, word handle, struct file_call *call, struct file_request *row)
+{
+    static const uint16_t started[REQUEST_OTHER + 1] = {
+        [REQUEST_SEND] = WHAT_SEND_STARTED,
+        [REQUEST_RECV] = WHAT_RECV_STARTED,
+        [REQUEST_COLLECTIVE] = WHAT_COLLECTIVE_STARTED,
+        [REQUEST_PARTITIONED_SEND] = WHAT_PARTITIONED_SEND_STARTED,
+        [REQUEST_PARTITIONED_RECV] = WHAT_PARTITIONED_RECV_STARTED,
+    };
+    struct request r;
+    row->what = 0;
+    if (!requests_start_persistent(handle, f->enter, &r)) return;
+    call->comm = r.comm;
+    call->peer = r.peer;
+    if (r.kind != REQUEST_COLLECTIVE) call->tag = r.tag;
+    if (r.kind == REQUEST_SEND || r.kind == REQUEST_COLLECTIVE) call->sent = r.bytes;
+    if (r.kind == REQUEST_COLLECTIVE) call->received = r.received;
+    if (started[r.kind]) *row = row_of(&r, started[r.kind]);
+}
+
 void record_start(const struct frame *f, const word *handles, int n)
 {
     struct file_call call = plain_row(f);
-    struct request r;
-    if (n == 1 && f->result == 0 && handles && requests_start_persistent(handles[0], f->enter, &r)) {
-        call.comm = r.comm;
-        call.peer = r.peer;
-        call.tag = r.tag;
-        call.sent = r.bytes;
+    struct file_request row;
+    if (f->result || !handles) n = 0;
+    if (n == 1) {
+        start(f, handles[0], &call, &row);
         thread_store_call(f->t, call);
-        if (r.kind <= REQUEST_RECV)
-            thread_store_request(f->t, row_of(&r, r.kind == REQUEST_SEND ? WHAT_SEND_STARTED : WHAT_RECV_STARTED));
+        if (row.what) thread_store_request(f->t, row);
         return;
     }
     thread_store_call(f->t, call);
-    for (int i = 0; i < n && f->result == 0 && handles; i++)
-        if (requests_start_persistent(handles[i], f->enter, &r) && r.kind <= REQUEST_RECV)
-            thread_store_request(f->t, row_of(&r, r.kind == REQUEST_SEND ? WHAT_SEND_STARTED : WHAT_RECV_STARTED));
+    for (int i = 0; i < n; i++) {
+        start(f, handles[i], &call, &row);
+        if (row.what) thread_store_request(f->t, row);
+    }
 }
 
 void record_wait(const struct frame *f, word handle, const void *status)

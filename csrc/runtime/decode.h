@@ -79,6 +79,9 @@ void *status_buffer(struct thread *t, word user, bool ignored, int n, const word
 enum index_call { INDEX_ANY, INDEX_SOME };
 int index_base(enum index_call call, word array, const word *handles, int n, int index);
 
+/* The class of the error that a call has returned. */
+void record_error(const struct frame *f);
+
 /* Only times, and the communicator where there is one. */
 void record_timed(const struct frame *f, word comm);
 
@@ -142,6 +145,17 @@ void record_poll(const struct frame *f);
 void record_cancel(const struct frame *f, word handle);
 void record_request_free(const struct frame *f, word handle);
 
+/* Partitioned operations: one message a start. */
+struct partitioned {
+    enum request_kind kind;
+    int partitions, peer, tag;
+    int64_t count; /* elements of a partition */
+    word type, comm;
+};
+void record_partitioned_init(const struct frame *f, struct partitioned p, word request);
+void record_pready(const struct frame *f, word request, int64_t partitions);
+void record_parrived(const struct frame *f, word request);
+
 void record_probe(const struct frame *f, word comm, const void *status);
 void record_mprobe(const struct frame *f, word comm, word message, const void *status);
 void record_mrecv(const struct frame *f, word message, const void *status);
@@ -151,10 +165,12 @@ void record_collective(const struct frame *f, enum shape shape, struct data send
                        word comm);
 void record_icollective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root,
                         word comm, word request);
-void record_collective_init(const struct frame *f, word comm, word request);
+void record_collective_init(const struct frame *f, enum shape shape, struct data send, struct data recv, int root,
+                            word comm, word request);
 
 void record_comm_created(const struct frame *f, word comm, word newcomm);
 void record_comm_connected(const struct frame *f, word comm, word newcomm);
+void record_comm_named(const struct frame *f, const char *tag, size_t length, word newcomm);
 void record_comm_found(const struct frame *f, word newcomm);
 void record_comm_idup(const struct frame *f, word comm, const void *newcomm, bool fortran, word request);
 void record_comm_free(const struct frame *f, uint32_t index, word comm);

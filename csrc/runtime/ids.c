@@ -18,7 +18,7 @@ static uint64_t hash_members(uint64_t h, const uint32_t *members, uint32_t n)
     return ids_mix(h ^ n);
 }
 
-static uint32_t count_repetition(uint64_t key)
+uint32_t ids_count(uint64_t key)
 {
     if (2 * (repetitions.used + 1) > repetitions.room) {
         size_t room = repetitions.room ? repetitions.room * 2 : 64;
@@ -45,7 +45,7 @@ static uint32_t count_repetition(uint64_t key)
 /* The id of the next thing with this key. Small ids are world and self. */
 static uint64_t numbered(uint64_t key)
 {
-    uint64_t id = ids_mix(key + count_repetition(key));
+    uint64_t id = ids_mix(key + ids_count(key));
     return id > UINT32_MAX ? id : id + (UINT64_C(1) << 32);
 }
 

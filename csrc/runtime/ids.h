@@ -23,6 +23,9 @@ uint64_t ids_derive(uint64_t parent, const uint32_t *members, uint32_t size, con
 /* The same for a window or file (enum objectkind): the n-th of its kind that this communicator's members make. */
 uint64_t ids_derive_object(uint64_t comm, uint32_t kind);
 
+/* How often this key has been counted, this time included; 0: no memory. */
+uint32_t ids_count(uint64_t key);
+
 /* What stands for a text as a parent. */
 uint64_t ids_of_text(const char *text, size_t length);
 

@@ -191,6 +191,15 @@ bool requests_start_persistent(word handle, uint64_t posted, struct request *out
     return r != NULL;
 }
 
+bool requests_look(word handle, struct request *out)
+{
+    begin();
+    struct request *r = find(handle);
+    if (r) *out = *r;
+    end();
+    return r != NULL;
+}
+
 void requests_mark_cancel(word handle)
 {
     begin();

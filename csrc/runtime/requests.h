@@ -15,6 +15,8 @@ enum request_kind {
     REQUEST_RMA,
     REQUEST_READ,
     REQUEST_WRITE,
+    REQUEST_PARTITIONED_SEND,
+    REQUEST_PARTITIONED_RECV,
     REQUEST_OTHER,
 };
 
@@ -36,7 +38,12 @@ struct request {
     bool fortran;        /* of newcomm */
     struct owned *owned; /* converted count arrays; freed at completion */
     const void *newcomm; /* REQUEST_COMM: where MPI_Comm_idup writes the communicator */
-    uint64_t new_id;     /* and the id that it will have */
+    union {
+        uint64_t new_id;          /* and the id that it will have */
+        uint64_t received;        /* REQUEST_COLLECTIVE: `bytes` are those that are handed over */
+        uint64_t partition_bytes; /* of partitioned operations */
+    };
+    uint8_t ordinal; /* of partitioned operations: which of several that are alike */
 };
 
 /* Must be called once the thread level is known: with MPI_THREAD_MULTIPLE the table is locked. */
@@ -55,7 +62,10 @@ void requests_add(const struct request *r); /* a copy, where speed does not matt
 struct request *requests_find_active(word handle);
 void requests_complete(struct request *r);
 
-/* The same as a copy. */
+/* What a handle stands for, active or not, as a copy. */
+bool requests_look(word handle, struct request *out);
+
+/* The oldest active operation as a copy, which is removed, or made inactive. */
 bool requests_take(word handle, struct request *out);
 
 /* Change the oldest operation with this handle in place: start a persistent one, mark a cancel. */

@@ -107,6 +107,10 @@ void run_meet_mpi(void)
     pthread_once(&met, meet_mpi);
 }
 
+bool run_is_recording(void)
+{
+    return run.usable && run.started && !run.closed;
+}
 bool run_is_closed(void)
 {
     return run.closed;

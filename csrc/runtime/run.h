@@ -26,6 +26,7 @@ void run_finalized(void);
 /* MPI_Abort has been entered. */
 void run_aborting(void);
 
+bool run_is_recording(void); /* between MPI_Init and MPI_Finalize */
 bool run_is_closed(void);
 uint64_t run_buffer_bytes(void);
 int run_rank(void);

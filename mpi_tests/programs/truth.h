@@ -5,6 +5,7 @@
 //     ["access", call, object, byte offset, detail, peer, bytes sent, bytes received]; objects count from 1
 //     ["object", communicator, kind, bytes, displacement unit, flags, name]
 //     ["done", what, bytes]: a request that was completed
+//     ["error", call, class]: one that the call returned
 //
 // The program's own bookkeeping calls PMPI_, which no tracer sees.
 
@@ -50,14 +51,20 @@ struct truth_done {
     long bytes;
 };
 
+struct truth_error {
+    const char *call;
+    int class_;
+};
+
 static struct {
     struct truth_call calls[TRUTH_NAMES];
     struct truth_message sent[TRUTH_MESSAGES], received[TRUTH_MESSAGES];
     struct truth_access accesses[TRUTH_ACCESSES];
     struct truth_object objects[64];
     struct truth_done done[TRUTH_ACCESSES];
+    struct truth_error errors[64];
     char comms[64][256]; // "0 1 2 3" or "0 1 | 2 3": world ranks
-    int n_calls, n_sent, n_received, n_accesses, n_objects, n_done, n_comms, rank, size;
+    int n_calls, n_sent, n_received, n_accesses, n_objects, n_done, n_errors, n_comms, rank, size;
 } truth;
 
 static inline void truth_fail(const char *text)
@@ -172,6 +179,12 @@ static inline void truth_done(int what, long bytes)
     truth.done[truth.n_done++] = (struct truth_done){what, bytes};
 }
 
+static inline void truth_error(const char *call, int class_)
+{
+    if (truth.n_errors == 64) truth_fail("too many errors");
+    truth.errors[truth.n_errors++] = (struct truth_error){call, class_};
+}
+
 // A message of n >= 3 ints that says itself who sent it, with which tag, and how long it is.
 static inline int *outgoing(int *message, MPI_Comm comm, int dest, int tag, int n)
 {
@@ -220,6 +233,8 @@ static inline void truth_write(void)
                 o->flags, o->name);
     }
     for (int i = 0; i < truth.n_done; i++) fprintf(f, "[\"done\", %d, %ld]\n", truth.done[i].what, truth.done[i].bytes);
+    for (int i = 0; i < truth.n_errors; i++)
+        fprintf(f, "[\"error\", \"%s\", %d]\n", truth.errors[i].call, truth.errors[i].class_);
     if (fclose(f) != 0) exit(4);
 }
 

@@ -226,7 +226,7 @@ class Peer(IntEnum):
 
 
 class What(IntEnum):
-    """What a row of `requests` says."""
+    """What a row of `requests` says: its `what`, less the ordinal of partitioned operations (WHAT_ORDINAL_SHIFT)."""
 
     SEND_STARTED = 1
     RECV_STARTED = 2
@@ -242,6 +242,15 @@ class What(IntEnum):
     RMA_DONE = 12  # MPI_Rput, ...: complete on this side
     READ_DONE = 13  # of a file
     WRITE_DONE = 14
+    COLLECTIVE_STARTED = 15  # persistent
+    PARTITIONED_SEND_STARTED = 16
+    PARTITIONED_RECV_STARTED = 17
+    PARTITIONED_SEND_DONE = 18
+    PARTITIONED_RECV_DONE = 19
+
+
+WHAT_ORDINAL_SHIFT = 8
+"""Above: of several partitioned requests with one communicator, peer and tag, which it is, modulo 256."""
 
 
 class ObjectKind(IntEnum):
