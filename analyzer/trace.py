@@ -201,6 +201,8 @@ class Trace(ABC):
     buffer_bytes: int = 0  # the tracer's buffer of each thread; 0: unknown
     system: tuple[NodeSamples, ...] = ()  # what nodes said of their load, memory, network and disk; by node
     clocks: tuple[NodeClock, ...] = ()  # those that are not rank 0's
+    region_names: tuple[str, ...] = ()  # of region 1, 2, ... of the program
+    parameter_names: tuple[str, ...] = ()  # of parameter 1, 2, ...
 
     @abstractmethod
     def span(self, rank: int) -> tuple[int, int]:

@@ -36,7 +36,8 @@ def records_header() -> str:
     ]
     rows = ("CALL", "REQUEST", "POLL", "EVENT", "ACCESS", "SUMMARY", "COMMUNICATOR", "SKIPPED")
     parts += [c_struct(f"file_{n.lower()}", getattr(schema, n)) for n in rows]
-    parts.append(f"enum {{ WHAT_ORDINAL_SHIFT = {schema.WHAT_ORDINAL_SHIFT} }};")
+    numbers = [n for n in vars(schema) if n.endswith("_TYPE") or n == "WHAT_ORDINAL_SHIFT"]
+    parts.append(f"enum {{ {', '.join(f'{n} = {getattr(schema, n)}' for n in numbers)} }};")
     return header("RECORDS_H", *parts, c_enum(schema.Peer), c_enum(schema.What), c_enum(trace.State))
 
 

@@ -86,9 +86,14 @@ def poll(name: str, enter: int, exit: int, *, inside: int, count: int, thread: i
     return {"enter": enter, "exit": exit, "inside": inside, "count": count, "call": name, "thread": thread}
 
 
-def event(time: int, type: int, value: int, *, thread: int = 0) -> Row:
+def event(time: int, type: int, value: int, *, thread: int = 0, flags: int = 0) -> Row:
     """A row of `events`."""
-    return {"time": time, "type": type, "value": value, "thread": thread, "flags": 0}
+    return {"time": time, "type": type, "value": value, "thread": thread, "flags": flags}
+
+
+def label(kind: schema.LabelKind, value: int, name: str, type: int = 0) -> tuple:
+    """A row of `labels`."""
+    return type, int(kind), value, name.encode()
 
 
 def flush(begin: int, end: int, *, thread: int = 0) -> list[Row]:
@@ -280,6 +285,7 @@ def _write_one(folder: Path, rank: int, content: Mapping, size: int, communicato
             tables[used]["comm"] = rows[tables[used]["comm"]]
     start = content.get("start", 0)
     tables |= {"communicators": table, "members": members}
+    tables["labels"] = np.array(content.get("labels", []), schema.LABEL)
     tables["blocks"] = content.get("blocks", blocks_of(tables))
     pairs = content.get("clock", [(start, start), (start + 10**9, start + 10**9)])
     tables["clock"] = np.array([(clock.of(a), ORIGIN_NS + b) for a, b in pairs], schema.CLOCK)

@@ -11,9 +11,11 @@ import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.paraver import COLLECTIVES, base_name, event_table, state_table
+from analyzer.paraver_regions import region_events
 from analyzer.sources.clock import Clock
 from analyzer.sources.index import ThreadTable
 from analyzer.sources.rankfile import RankFile
+from analyzer.sources.regions import Regions
 from analyzer.trace import CALL, EVENT, FLUSH, REQUEST, STATE, State
 from tracelib import schema
 from tracelib.schema import FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE
@@ -78,6 +80,7 @@ class Lane:
         self.rank, self.thread, self.cpu, self.clock, self.tables = rank, thread, cpu, clock, tables
         self.start, self.stop = self._bounds()
         self.overhead = clock.ns(refers.start_ticks + refers.overhead_ticks) - clock.ns(refers.start_ticks)
+        self.regions: Regions | None = None  # if the program has any
         self._refers = refers
         self._struct = ffi.new("struct lane *")
         self._fill()
@@ -108,6 +111,12 @@ class Lane:
     def rows(self, table: str, begin: int, end: int, around: int = 0) -> np.ndarray:
         """Raw rows whose key lies in [begin, end), and `around` more on both sides."""
         return self.tables[table].window(self.clock.ticks(begin), self.clock.ticks(end), around)
+
+    def event_rows(self, begin: int, end: int) -> np.ndarray:
+        """Raw events with time in [begin, end); regions and parameters have the trace's numbers, and nest."""
+        if self.regions is None:
+            return self.rows("events", begin, end)
+        return self.regions.rows(*(self.clock.ticks(t) for t in (begin, end, self.stop)))
 
     def requests(self, rows: np.ndarray) -> np.ndarray:
         """Raw rows of `requests` as REQUEST, in the same order."""
@@ -211,7 +220,7 @@ def events(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     inputs = []
     for lane in lanes:
         calls, polls = (lane.rows(table, begin, end, around=1) for table in ("calls", "polls"))
-        inputs.append((lane, calls, polls, lane.rows("events", begin, end)))
+        inputs.append((lane, calls, polls, region_events(lane.event_rows(begin, end))))
     buffer = Buffer(EVENT, sum(6 * len(c) + 2 * len(p) + len(e) + 2 for _, c, p, e in inputs))
     for lane, *rows in inputs:
         buffer.wrote(lib.expand_events(lane.struct, *_counted(rows), begin, end, buffer.tail()))

@@ -10,15 +10,18 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.parallel import Team
+from analyzer.paraver_regions import region_labels
 from analyzer.sources import lane as lanes_of
 from analyzer.sources.alignment import ClockSource, Reading, fit_clocks
 from analyzer.sources.communicators import merge_communicators
 from analyzer.sources.findings import Findings, find_ranks, strangers
 from analyzer.sources.ghosts import Ghosts
 from analyzer.sources.index import thread_tables
+from analyzer.sources.labels import merge_labels
 from analyzer.sources.lane import Lane, RankTables, merge_procedures
 from analyzer.sources.matching import Matching
 from analyzer.sources.rankfile import RankFile
+from analyzer.sources.regions import Regions, problem
 from analyzer.sources.spool import died_inside, pending_rows
 from analyzer.sources.system import read_system
 from analyzer.sources.windows import cut
@@ -107,6 +110,20 @@ class RunTrace(Trace):
             ]
             _extend_main_thread(lanes, clock.ns(int(file.attributes["start_ticks"])))
             self._lanes[rank] = lanes
+        self._find_regions()
+
+    def _find_regions(self) -> None:
+        """Names of the program's regions and events; what is wrong with its regions is said."""
+        labels = merge_labels(self._files)
+        self.region_names, self.parameter_names = labels.regions, labels.parameters
+        used: set[int] = set()
+        for rank, lanes in self._lanes.items() if labels.regions or labels.parameters else ():
+            for lane in lanes:
+                lane.regions = Regions(lane.tables["events"], labels.numbers[rank])
+                used |= lane.regions.parameters
+            text = problem(lane.regions for lane in lanes if lane.regions)
+            self.problems += [Problem(rank, text)] if text else []
+        self.event_labels |= labels.events | region_labels(labels.regions, labels.parameters, used)
 
     def _number_cpus(self) -> None:
         """A CPU for each thread, counted from 1 through the ranks of one node after the other."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from result import RankFile
 
+from analyzer.sources.paraver_labels import read_labels
 from tracelib import schema
 from tracelib.preload import INCLUDE
 from tracelib.schema import LabelKind
@@ -57,6 +58,44 @@ def read_note(line: str) -> list:
     return [*note[:2], float(note[2])] if note[0] == "real" else note
 
 
+def in_paraver(notes: list[list], labels: dict[int, tuple[str, dict[int, str]]]) -> list[list[int]]:
+    """The (type, value) that the .prv has to have for what a thread noted, by the labels of the .pcf."""
+    region = {name: value for value, name in labels[schema.REGION_TYPE][1].items()}
+    parameter = {name.removeprefix("Parameter "): kind for kind, (name, _) in labels.items() if "Parameter" in name}
+    stack: list[str] = []
+    found = []
+    for kind, *values in notes:
+        if kind == "begin":
+            stack.append(values[0])
+            found.append([schema.REGION_TYPE, region[values[0]]])
+        elif kind == "end" and (values[0] in stack or (stack and not values[0])):
+            while stack.pop() != values[0] and values[0]:
+                found.append([schema.REGION_TYPE, 0])
+            found.append([schema.REGION_TYPE, 0])
+        elif kind == "real":
+            found.append([parameter[f"{values[0]} (millionths)"], round(values[1] * 1e6)])
+        elif kind == "integer":
+            found.append([parameter[values[0]], values[1]])
+        elif kind == "parallel":
+            found.append([schema.PARALLEL_TYPE, values[0]])
+        elif kind == "event":
+            found.append(values)
+    return found + [[schema.REGION_TYPE, 0]] * len(stack)
+
+
+def paraver_events(path: Path, rank: int) -> list[list[list[int]]]:
+    """The (type, value) of each thread of a rank in a .prv, without those of MPI and of the tracer."""
+    threads: dict[int, list[list[int]]] = {}
+    for line in path.read_text().splitlines():
+        kind, *numbers = line.split(":")
+        if kind != "2" or int(numbers[2]) != rank + 1:
+            continue
+        pairs = [[int(a), int(b)] for a, b in zip(numbers[5::2], numbers[6::2], strict=True)]
+        own = [pair for pair in pairs if not 40000000 <= pair[0] < 49000000 and not 50000000 <= pair[0] < 60000000]
+        threads.setdefault(int(numbers[3]), []).extend(own)
+    return list(threads.values())
+
+
 def in_any_order(threads: Iterable[list]) -> list[str]:
     """Threads are numbered in the order of their first record, which is not ours to know."""
     return sorted(map(json.dumps, threads))
@@ -84,7 +123,15 @@ def test_c(request, compiled, traced, analyze, mpi_name):
         events = [row.tolist() for row in labels[labels["kind"] >= LabelKind.EVENT_TYPE][["type", "value", "name"]]]
         assert events == [(7, 0, b"Step of the program"), (7, 1, b"before"), (7, 2, b"wrong"), (7, 2, b"after")]
     assert run.finished.stderr.count("types from 40000000 to 69999999 belong to the tracer") == 2
-    analyze("check", run.run)
+    analyze("prv", run.run).check()
+    labels, problems = read_labels(run.folder / "run.pcf")
+    assert not problems
+    for rank in range(2):
+        expected = [in_paraver(notes, labels) for notes in noted(run.folder, rank)]
+        assert in_any_order(paraver_events(run.folder / "run.prv", rank)) == in_any_order(expected)
+    said = analyze("check", run.run).stdout
+    text = "regions: 2 x an end of no region, 1 x ended with an outer one, 1 x open when its thread ended"
+    assert said.splitlines() == [f"rank {rank}: {text}" for rank in range(2)]
 
 
 def test_not_traced(openmpi, compiled, launch, tmp_path):

@@ -1,0 +1,60 @@
+"""Regions in a Paraver trace: events of type 60000019, as Extrae writes user functions.
+
+The value is the region's number where it begins and 0 where it ends, whichever encloses it ("value > 0 enters a block,
+0 leaves the current one"): Paraver's semantic "Stacked Val" shows the innermost region, and the enclosing one again
+after it. A parameter has a type of its own; Paraver's values are integers, so those of reals are millionths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from tracelib.schema import PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE
+
+INTEGER_PARAMETER, REAL_PARAMETER = 49100000, 49200000
+"""Types of parameter n: these plus n."""
+MILLION = 10**6
+ENDS, REAL = 2, 1 << 15
+"""`flags` of rows of EVENT."""
+
+_LARGEST = float(2**63 - 1024)
+
+
+def region_events(rows: np.ndarray) -> np.ndarray:
+    """Rows of the schema's EVENT with types and values as Paraver has them; `rows` stays as it is."""
+    is_end = (rows["type"] == REGION_TYPE) & (rows["flags"] == ENDS)
+    is_parameter = rows["type"] == PARAMETER_TYPE
+    if not (is_end.any() or is_parameter.any()):
+        return rows
+    changed = rows.copy()
+    changed["value"][is_end] = 0
+    is_real = is_parameter & (rows["flags"] >= REAL)
+    changed["type"][is_parameter] = INTEGER_PARAMETER + rows["flags"][is_parameter].astype(np.uint32)
+    changed["type"][is_real] += REAL_PARAMETER - INTEGER_PARAMETER - REAL
+    changed["value"][is_real] = _millionths(rows["value"][is_real].view(np.float64))
+    return changed
+
+
+def _millionths(values: np.ndarray) -> np.ndarray:
+    """Rounded, cut to what 64 bits hold; what is not a number is 0."""
+    return np.nan_to_num(np.rint(values * MILLION)).clip(-_LARGEST, _LARGEST).astype(np.int64)
+
+
+def region_labels(
+    regions: Sequence[str], parameters: Sequence[str], used: Iterable[int]
+) -> dict[int, tuple[str, dict[int, str]]]:
+    """Labels for the .pcf: type -> (label, value -> label). `used`: the `flags` of the parameters that occur."""
+    labels: dict[int, tuple[str, dict[int, str]]] = {}
+    if regions:
+        labels[REGION_TYPE] = "User function", {0: "End", **dict(enumerate(regions, start=1))}
+        labels[PARALLEL_TYPE] = "Threads that a region stands for", {}
+    for flags in used:
+        name = parameters[flags % REAL - 1]
+        real = flags >= REAL
+        labels[(REAL_PARAMETER if real else INTEGER_PARAMETER) + flags % REAL] = (
+            f"Parameter {name}" + (" (millionths)" if real else ""),
+            {},
+        )
+    return labels

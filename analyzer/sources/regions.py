@@ -1,0 +1,81 @@
+"""The regions of one thread: its events with begins and ends that belong together, in any window of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.sources.index import SCAN_ROWS, ThreadTable
+from tracelib.schema import EVENT, PARAMETER_TYPE
+
+ENDS = 2
+"""`flags` of the end of a region."""
+
+
+class Regions:
+    """What is open at every SCAN_ROWS-th event of a thread, so that a window need not be read from the beginning.
+
+    `numbers`: the trace's numbers of the file's regions and parameters.
+    """
+
+    def __init__(self, table: ThreadTable, numbers: tuple[np.ndarray, np.ndarray]) -> None:
+        self._table, self._numbers = table, numbers
+        self._counts = np.zeros(2, np.int64)
+        self._open = [np.zeros(0, EVENT)]
+        self.parameters: set[int] = set()  # `flags` of those that occur
+        for block in table.scan():
+            rows, open_ = self._nest(self._open[-1], block)
+            self._open.append(open_)
+            self.parameters |= set(rows["flags"][rows["type"] == PARAMETER_TYPE].tolist())
+        self.without_begin, self.ended_by_outer = self._counts.tolist()
+
+    @property
+    def left_open(self) -> np.ndarray:
+        """The begins (EVENT of the schema) of the regions that are open after the last event, the outermost first."""
+        return self._open[-1]
+
+    def rows(self, begin: int, end: int, stop: int) -> np.ndarray:
+        """The thread's events with begin <= time < end (ticks) as rows of the schema's EVENT, well nested.
+
+        Numbers of regions and parameters are the trace's. What is left open ends at `stop`.
+        """
+        first, last = self._table.find(begin), self._table.find(end)
+        block = min(first // SCAN_ROWS, len(self._open) - 1)
+        _, open_ = self._nest(self._open[block], self._table.read(block * SCAN_ROWS, first))
+        rows, _ = self._nest(open_, self._table.read(first, last))
+        if not begin <= stop < end:
+            return rows
+        ends = self.left_open[::-1].copy()
+        ends["time"], ends["flags"] = stop, ENDS
+        return np.concatenate([rows, ends])
+
+    def _nest(self, open_: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows put right, and what is open after them."""
+        stack = np.zeros(len(open_) + len(rows), EVENT)
+        stack[: len(open_)] = open_
+        out = np.empty(len(open_) + 2 * len(rows), EVENT)
+        depth = ffi.new("int64_t *", len(open_))
+        maps = [item for n in self._numbers for item in (ffi.cast("int32_t *", n.ctypes.data), len(n))]
+        rows = np.ascontiguousarray(rows)
+        counts = ffi.cast("int64_t *", self._counts.ctypes.data)
+        written = lib.regions_nest(_address(stack), depth, _address(rows), len(rows), *maps, counts, _address(out))
+        return out[:written], stack[: depth[0]].copy()
+
+
+def _address(rows: np.ndarray) -> Any:
+    return ffi.cast("void *", rows.ctypes.data)
+
+
+def problem(lanes: Iterable[Regions]) -> str:
+    """What was wrong with the regions of a rank's threads; "" if nothing was."""
+    threads = list(lanes)
+    counts = {
+        "an end of no region": sum(t.without_begin for t in threads),
+        "ended with an outer one": sum(t.ended_by_outer for t in threads),
+        "open when its thread ended": sum(len(t.left_open) for t in threads),
+    }
+    parts = [f"{count} x {text}" for text, count in counts.items() if count]
+    return "regions: " + ", ".join(parts) if parts else ""
