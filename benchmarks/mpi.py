@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARY = ROOT / "tracelib" / "libtrace.so"
 WORK = ROOT / "build" / "bench"
 
+NUMBER = re.compile(r"\d+(\.\d+)?")
+NOTHING: Mapping[str, str] = MappingProxyType({})
 ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -43,22 +47,30 @@ class Mpi:
         return program
 
     def run(
-        self, ranks: int, program: Path, *args: object, traced: str | None = None, buffer: str = "1M"
+        self,
+        ranks: int,
+        program: str | Path,
+        *args: object,
+        traced: str | None = None,
+        options: Mapping[str, str] = NOTHING,
+        bind: bool = True,
     ) -> list[float]:
-        """Numbers that the program prints. `traced`: name of the result in build/bench, None for an untraced run."""
+        """Numbers that the program prints. `traced`: name of the result in build/bench, None for an untraced run;
+        `options`: variables of the tracer."""
         environment = dict(os.environ) | ENVIRONMENT
         if traced:
             remove_run(traced)
-            environment |= {"TRACELIB_OUTPUT": str(WORK / f"{traced}.h5"), "TRACELIB_BUFFER": buffer}
+            environment |= {"TRACELIB_OUTPUT": str(WORK / f"{traced}.h5")} | dict(options)
         preload: Sequence[str] = ["-x", f"LD_PRELOAD={LIBRARY}"] if traced else []
-        words = ["timeout", "-k", "1", "300", self.mpirun, "--bind-to", "core", *preload, "-n", str(ranks)]
+        binding = ["--bind-to", "core" if bind else "none"]
+        words = ["timeout", "-k", "1", "300", self.mpirun, *binding, *preload, "-n", str(ranks)]
         done = subprocess.run(
             [*words, str(program), *map(str, args)],
             env=environment, cwd=WORK, stdin=subprocess.DEVNULL, capture_output=True, text=True,
         )  # fmt: skip
         if done.returncode != 0:
-            raise SystemExit(f"{program.name} failed:\n{done.stderr}")
-        return [float(word) for word in done.stdout.split()]
+            raise SystemExit(f"{program} failed:\n{done.stderr}")
+        return [float(word) for word in done.stdout.split() if NUMBER.fullmatch(word)]
 
 
 def find() -> Mpi:

@@ -44,10 +44,10 @@ def figures(mpi: Mpi) -> Iterator[Figure]:
         "recorded call, between flushes", added, "ns", 25, f"MPI_Send to MPI_PROC_NULL, {bare:.1f} ns untraced"
     )
     bare, added = cost_ns(mpi, 1, "call", "send", LONG_BATCHES, LONG_CALLS)
-    yield Figure("recorded call, with flushes", added, "ns", 45, f"the same, buffer of 1 MiB, {bare:.1f} ns untraced")
+    yield Figure("recorded call, with flushes", added, "ns", 40, f"the same, buffer of 1 MiB, {bare:.1f} ns untraced")
     bare, added = cost_ns(mpi, 1, "call", "isend", BATCHES, CALLS)
     yield Figure("with a request, between flushes", added, "ns", 35, f"MPI_Isend and MPI_Wait, {bare:.1f} ns untraced")
     bare, added = cost_ns(mpi, 1, "call", "isend", LONG_BATCHES, LONG_CALLS)
-    yield Figure("with a request, with flushes", added, "ns", 55, f"the same, buffer of 1 MiB, {bare:.1f} ns untraced")
+    yield Figure("with a request, with flushes", added, "ns", 50, f"the same, buffer of 1 MiB, {bare:.1f} ns untraced")
     bare, added = cost_ns(mpi, 2, "pingpong", BATCHES, ROUND_TRIPS)
     yield Figure("0-byte round trip, 4 calls", added / 1e3, "us", 0.1, f"{bare / 1e3:.2f} us untraced")

@@ -120,7 +120,7 @@ def open_rank(path: Path, group: str = "/") -> RankFile:
         attributes = _attributes(path, file, version)
         expected = [name for name in schema.TABLES if has_table(version, name) and (group == "/" or name in file)]
         datasets = {name: _dataset(path, file, name, version) for name in expected}
-        procedures = tuple(text_of(name) for name in file["procedures"][:])
+        procedures = _procedures(path, file)
         small = {name: _whole(name, datasets.get(name)) for name in schema.DIRECT}
     except (OSError, KeyError, RuntimeError) as error:
         raise unreadable(path, error) from error
@@ -144,12 +144,20 @@ def _version(path: Path, file: h5py.Group) -> int:
 def _attributes(path: Path, file: h5py.Group, version: int) -> dict[str, int | str]:
     old = frozenset() if version >= 2 else SINCE_2
     missing = [n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in file.attrs and n not in old]
-    if missing or "procedures" not in file:
-        raise foreign(path, f"no attribute {missing[0]}" if missing else "no table procedures")
+    if missing:
+        raise foreign(path, f"no attribute {missing[0]}")
     numbers = {name: int(file.attrs.get(name, 0)) for name in schema.INTEGER_ATTRIBUTES}
     if not 0 <= numbers["rank"] < numbers["size"]:
         raise foreign(path, f"rank {numbers['rank']} of {numbers['size']}")
     return numbers | {name: text_of(file.attrs[name]) for name in schema.TEXT_ATTRIBUTES}
+
+
+def _procedures(path: Path, file: h5py.Group) -> tuple[str, ...]:
+    """Names of the calls; in a packed run all ranks may share them."""
+    names = file.get("procedures", file.file.get("procedures"))
+    if not isinstance(names, h5py.Dataset):
+        raise foreign(path, "no table procedures")
+    return tuple(text_of(name) for name in names[:])
 
 
 def _whole(name: str, dataset: h5py.Dataset | None) -> np.ndarray:

@@ -84,13 +84,16 @@ def _write(found: Findings, path: Path, codec: dict[str, object]) -> None:
         out.attrs["created_realtime_ns"] = np.uint64(min(int(f.attributes["start_realtime_ns"]) for f in found.files))
         types = out.create_group("types")
         for table, dtype in schema.TABLES.items():
-            if dtype.names:
+            if dtype.names and any(file.lengths[table] for file in found.files):
                 types[table] = dtype
+        if len({file.procedures for file in found.files}) == 1:
+            _write_names(found.files[0], out)
         same: dict[bytes, h5py.Dataset] = {}
         for file in found.files:
             group = _compact_group(out, f"ranks/{file.rank:06d}")
             _write_attributes(file, group)
-            _write_names(file, group, same)
+            if "procedures" not in out:
+                _write_names(file, group)
             for table in (t for t in schema.TABLES if file.lengths[t]):
                 _write_table(file, table, group, codec, same)
         for path, place in sample_places(found.files):
@@ -114,9 +117,9 @@ def _write_attributes(file: RankFile, group: h5py.Group) -> None:
         group.attrs["inside"] = file.inside
 
 
-def _write_names(file: RankFile, group: h5py.Group, same: dict[bytes, h5py.Dataset]) -> None:
+def _write_names(file: RankFile, group: h5py.Group) -> None:
     names = np.array([name.encode() for name in file.procedures])
-    _once(group, "procedures", names, same, chunks=names.shape, compression="gzip", compression_opts=9, shuffle=True)
+    group.create_dataset("procedures", data=names, chunks=names.shape, track_times=False, **CODECS["gzip"])
 
 
 def _once(group: h5py.Group, name: str, rows: np.ndarray, same: dict[bytes, h5py.Dataset], **options: object) -> None:
