@@ -25,11 +25,16 @@ def pending_rows(file: RankFile) -> tuple[list[Spool], list[Problem]]:
     paths = spool_paths(str(a["spool"]))
     read = (read_spool(path.read_bytes(), file.path.name, len(file.blocks)) for path in paths)
     found = [spool for spool in read if spool is not None]
-    count = sum(len(spool.rows["calls"]) for spool in found)
     if paths:
-        return found, [Problem(file.rank, f"was killed; {count} calls were recovered from its buffer")]
+        return found, [Problem(file.rank, f"was killed; {_content(found)} were recovered from its buffer")]
     where = f"its buffer {a['spool']}.* is gone" if a["spool"] else "its buffer was in no file"
     return [], [Problem(file.rank, f"was killed, and {where}: the last calls are missing")]
+
+
+def _content(spools: Sequence[Spool]) -> str:
+    """What was recovered: calls, or if there are none the events of a program without MPI."""
+    counts = {table: sum(len(spool.rows[table]) for spool in spools) for table in ("calls", "events")}
+    return f"{counts['calls']} calls" if counts["calls"] or not counts["events"] else f"{counts['events']} events"
 
 
 def died_inside(file: RankFile, pending: Sequence[Spool], ns: Callable[[int], int]) -> list[Problem]:

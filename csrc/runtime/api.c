@@ -3,19 +3,25 @@
 
 #include "labels.h"
 #include "message.h"
+#include "run.h"
 #include "thread.h"
 
 enum { BEGINS = 1, ENDS = 2, REAL = 1 << 15 };                /* flags of events, docs/format.md */
 enum { FIRST_OWN_TYPE = 40000000, LAST_OWN_TYPE = 69999999 }; /* Extrae's, some of which we give a meaning */
 
-#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* The thread that records; NULL: nothing is recorded here. Also inside of MPI, for what MPI calls back. */
 static struct thread *recorder(void)
 {
+    static bool used;
     struct thread *t = &self;
-    if (LIKELY(t->gate == GATE_OPEN || t->gate == GATE_INSIDE)) return t;
-    return thread_open(t, NULL) ? t : NULL;
+    if (UNLIKELY(t->gate != GATE_OPEN && t->gate != GATE_INSIDE) && !thread_open(t, NULL)) return NULL;
+    if (UNLIKELY(!__atomic_load_n(&used, __ATOMIC_RELAXED))) {
+        __atomic_store_n(&used, true, __ATOMIC_RELAXED);
+        run_wanted();
+    }
+    return t;
 }
 
 /* The stamp is taken when there is room: a flush lies before it. */

@@ -21,7 +21,7 @@ struct label {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct label **slots;
 static struct label **in_order;
-static uint64_t room, count, written;
+static uint64_t room, count;
 static uint32_t numbers[LABELKIND_PARAMETER + 1];
 
 /* A cut name still ends with a whole character of UTF-8. */
@@ -130,7 +130,8 @@ int labels_write(struct store *store)
 {
     int error = 0;
     pthread_mutex_lock(&lock);
-    for (; !error && written < count; written++) error = store_append(store, TABLE_LABELS, &in_order[written]->row, 1);
+    while (!error && store->table[TABLE_LABELS].rows < count)
+        error = store_append(store, TABLE_LABELS, &in_order[store->table[TABLE_LABELS].rows]->row, 1);
     pthread_mutex_unlock(&lock);
     return error;
 }

@@ -55,6 +55,13 @@ int output_rank_path(const char *stem, int rank, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s.ranks/%06d.h5", stem, rank) < PATH_MAX ? 0 : ENAMETOOLONG;
 }
 
+void output_release(const char *stem)
+{
+    char path[PATH_MAX];
+    if (join(path, stem, ".h5") == 0) unlink(path);
+    if (join(path, stem, ".ranks") == 0) rmdir(path);
+}
+
 /* One message of a version 1 object header: type, size, data padded to 8 bytes (HDF5 File Format Specification,
  * IV.A.1.a). */
 static char *put_message(char *at, uint16_t type, const void *data, size_t bytes)

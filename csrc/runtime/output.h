@@ -12,6 +12,9 @@ int output_reserve(const char *wanted, char stem[PATH_MAX]);
 /* Path of a rank's file; creates the directory where this rank's node does not share rank 0's file system. */
 int output_rank_path(const char *stem, int rank, char path[PATH_MAX]);
 
+/* Give a reserved name back: remove NAME.h5, and NAME.ranks, which must be empty. */
+void output_release(const char *stem);
+
 /* Rank 0: write NAME.h5, which links the rank files. 0 or errno. */
 int output_write_links(const char *stem, int size, int64_t realtime_ns);
 

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 8 };
@@ -36,6 +37,18 @@ static void *in_loaded_mpi(const char *name)
         dlclose(handle); /* it was loaded before and stays */
     }
     return p;
+}
+
+bool resolve_mpi_expected(void)
+{
+    static const char *const set_by_launchers[] = {"PMI_RANK",           "PMIX_RANK",   "OMPI_COMM_WORLD_RANK",
+                                                   "MPI_LOCALRANKID",    "PALS_RANKID", "JSM_NAMESPACE_RANK",
+                                                   "MV2_COMM_WORLD_RANK"};
+    struct libraries found = {.n = 0};
+    dl_iterate_phdr(take_mpi_library, &found);
+    for (size_t i = 0; !found.n && i < sizeof set_by_launchers / sizeof set_by_launchers[0]; i++)
+        if (getenv(set_by_launchers[i])) return true;
+    return found.n > 0;
 }
 
 void *resolve_symbol(const char *name)

@@ -14,6 +14,7 @@
 #include "comms.h"
 #include "compress.h"
 #include "describe.h"
+#include "goodbye.h"
 #include "labels.h"
 #include "message.h"
 #include "objects.h"
@@ -21,6 +22,7 @@
 #include "overhead.h"
 #include "pmpi.h"
 #include "requests.h"
+#include "resolve.h"
 #include "sampler.h"
 #include "sync.h"
 #include "thread.h"
@@ -30,8 +32,10 @@ enum { DEFAULT_BUFFER = 1 << 20, LEAST_BUFFER = 4096 };
 static struct {
     pid_t pid; /* whose memory this is: a child made without fork() runs no handler of ours */
     bool usable, started, closed;
+    bool wanted, alone; /* by the API; recording into a file of its own, without MPI so far */
     int rank, size, thread_level, store_error;
-    uint64_t start_ticks, buffer_bytes;
+    uint64_t buffer_bytes;
+    struct file_clock start;
     int64_t start_realtime_ns;
     char stem[PATH_MAX], path[PATH_MAX]; /* of the result, of the rank file */
     struct store store;
@@ -44,7 +48,7 @@ __attribute__((constructor)) static void loaded(void)
 {
     struct timespec now;
     clock_choose();
-    run.start_ticks = clock_ticks();
+    clock_pair(&run.start.ticks, &run.start.monotonic_ns);
     clock_gettime(CLOCK_REALTIME, &now);
     run.start_realtime_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
     debug("loaded into process %d", (int)getpid());
@@ -54,7 +58,7 @@ __attribute__((constructor)) static void loaded(void)
 static void forked(void)
 {
     threads_disown();
-    run.usable = run.started = false;
+    run.usable = run.started = run.alone = false;
     run.store.fd = -1;
 }
 
@@ -89,6 +93,23 @@ bool run_prepare(void)
     return run.usable;
 }
 
+static void write_totals(const struct totals *totals, uint64_t state)
+{
+    store_put_integer(&run.store, AT_LOST_CALLS, totals->lost_calls);
+    store_put_integer(&run.store, AT_LOST_ROWS, totals->lost_rows);
+    if (!run.store_error) store_put_integer(&run.store, AT_STATE, state);
+}
+
+static void close_run(uint64_t state)
+{
+    run.closed = true;
+    if (!threads_close()) return;
+    struct totals totals = threads_totals();
+    if (!store_begin()) return;
+    if (run.store.fd >= 0 && store_check(&run.store, run.path) == 0) write_totals(&totals, state);
+    store_end();
+}
+
 static void meet_mpi(void)
 {
     bool known = abi_detect() && pmpi_resolve(); /* stand-ins for what the MPI lacks need it even untraced */
@@ -98,6 +119,7 @@ static void meet_mpi(void)
         return;
     }
     say("no MPI library that can be traced is loaded here; the program runs untraced (tracelib doctor tells more)");
+    if (run.alone) close_run(STATE_EXITED);
     run.usable = false;
     threads_shut();
 }
@@ -158,29 +180,32 @@ static void write_attributes(void)
     describe_process(&run.store, (struct identity){.rank = run.rank,
                                                    .size = run.size,
                                                    .thread_level = run.thread_level,
-                                                   .start_ticks = run.start_ticks,
+                                                   .start_ticks = run.start.ticks,
                                                    .start_realtime_ns = run.start_realtime_ns,
                                                    .buffer_bytes = run.buffer_bytes});
+}
+
+/* The first name that is free. False: there is no place to write, which is said. */
+static bool reserve_output(void)
+{
+    const char *wanted = getenv("TRACELIB_OUTPUT");
+    int error = output_reserve(wanted, run.stem);
+    if (!error) return true;
+    say("cannot create %s (%s): nothing is recorded; set TRACELIB_OUTPUT to a file in a directory you can write",
+        wanted && wanted[0] ? wanted : "run.h5", strerror(error));
+    run.stem[0] = '\0';
+    return false;
 }
 
 /* Rank 0 chooses the name, the others are told; an empty name tells them that there is no place to write. */
 static bool agree_on_output(void)
 {
-    if (run.rank == 0) {
-        const char *wanted = getenv("TRACELIB_OUTPUT");
-        int error = output_reserve(wanted, run.stem);
-        if (error) {
-            say("cannot create %s (%s): nothing is recorded; set TRACELIB_OUTPUT to a file in a directory you can "
-                "write",
-                wanted && wanted[0] ? wanted : "run.h5", strerror(error));
-            run.stem[0] = '\0';
-        }
-    }
+    if (run.rank == 0 && !run.alone) reserve_output();
     pmpi.Bcast(run.stem, PATH_MAX, abi.byte, 0, abi.world);
     return run.stem[0] != '\0';
 }
 
-static void start_file(void)
+static void create_file(void)
 {
     int error = output_rank_path(run.stem, run.rank, run.path);
     if (!error) error = store_create(&run.store, run.path, compress_start());
@@ -189,13 +214,59 @@ static void start_file(void)
         return;
     }
     write_attributes();
-    error = run_store_clock();
+    error = store_append(&run.store, TABLE_CLOCK, &run.start, 1); /* with the next one, the clock's rate is known */
+    if (!error) error = run_store_clock();
     if (!error) error = labels_write(&run.store);
-    if (!error) error = comms_start(&run.store, run.size);
-    if (!error) error = objects_start(&run.store);
     if (!error && run.rank == 0) error = output_write_links(run.stem, run.size, run.start_realtime_ns);
     if (error) run_store_failed(error);
     debug("rank %d of %d records into %s", run.rank, run.size, run.path);
+}
+
+/* What was recorded before MPI_Init lies in a run of its own, `own`: it becomes the file of this rank. */
+static void join_file(const char *own)
+{
+    char path[PATH_MAX];
+    int error = output_rank_path(run.stem, run.rank, path);
+    bool moves = strcmp(path, run.path) != 0;
+    if (!error && moves && rename(run.path, path)) error = errno;
+    if (error) {
+        say("rank %d: what it recorded before MPI_Init stays in %s.h5 (%s)", run.rank, own, strerror(error));
+        store_put_integer(&run.store, AT_STATE, STATE_EXITED);
+        close(run.store.fd);
+        create_file();
+        return;
+    }
+    if (moves) output_release(own);
+    memcpy(run.path, path, sizeof run.path);
+    write_attributes();
+    if (run.rank == 0) error = output_write_links(run.stem, run.size, run.start_realtime_ns);
+    if (error) run_store_failed(error);
+    debug("rank %d of %d goes on in %s", run.rank, run.size, run.path);
+}
+
+static void open_alone(void)
+{
+    static bool tried;
+    if (tried || !run.usable || !run.wanted || run.started || run.closed) return;
+    tried = true;
+    run.size = 1;
+    if (!reserve_output()) return;
+    create_file();
+    run.alone = run.store.fd >= 0;
+}
+
+void run_need_file(void)
+{
+    if (run.store.fd >= 0 || !run.wanted || !store_begin()) return;
+    open_alone();
+    store_end();
+    if (run.alone) threads_name_file(run.path);
+}
+
+void run_wanted(void)
+{
+    run.wanted = true;
+    if (!resolve_mpi_expected()) run_need_file();
 }
 
 /* All ranks take part, also one that has no file. */
@@ -218,92 +289,53 @@ static void measure_overhead(void)
     debug("rank %d: the tracer takes %" PRIu64 " ticks between two calls", run.rank, ticks);
 }
 
+static void start_file(const char *own)
+{
+    if (!store_begin()) return;
+    if (run.alone)
+        join_file(own);
+    else
+        create_file();
+    run.alone = false;
+    struct store *store = run_store();
+    int error = store ? comms_start(store, run.size) : 0;
+    if (store && !error) error = objects_start(store);
+    if (error) run_store_failed(error);
+    store_end();
+    if (run.store.fd >= 0) threads_name_file(run.path);
+}
+
 void run_started(void)
 {
     if (!run.usable || run.started) return;
+    if (!store_begin()) return;
+    run.started = true;
+    store_end();
+    char own[PATH_MAX];
+    memcpy(own, run.stem, sizeof own);
     pmpi.Comm_rank(abi.world, &run.rank);
     pmpi.Comm_size(abi.world, &run.size);
     pmpi.Query_thread(&run.thread_level);
     requests_start(run.thread_level == abi.thread_multiple);
-    run.started = true;
     if (!agree_on_output()) {
-        threads_close(); /* what came before MPI_Init has no place to go either */
+        close_run(STATE_EXITED); /* what came before MPI_Init has no place to go either */
         run.usable = false;
         self.gate = GATE_SHUT;
         return;
     }
-    if (!store_begin()) return;
-    start_file();
-    store_end();
-    if (run.store.fd >= 0) threads_name_file(run.path);
+    start_file(own);
     measure_clocks();
     sampler_start(run.stem, run.rank, run.size);
     measure_overhead();
 }
 
-struct share_of_rank {
-    uint64_t calls, lost_calls, bytes;
-};
-
-static struct share_of_rank sum_of_ranks;
-
-/* The closing line is rank 0's; the sums have to be asked for while MPI still works. The call that is being
- * made, MPI_Finalize, counts already; what the last block will add to the file is known, too. */
 void run_finalizing(void)
 {
     static bool asked;
     if (!run.started || !run.usable || asked) return;
     asked = true;
     measure_clocks();
-    struct totals totals = threads_totals();
-    uint64_t waiting = totals.waiting_bytes + sizeof(struct file_call);
-    struct share_of_rank mine = {totals.calls + 1, totals.lost_calls, store_bytes(&run.store) + waiting};
-    struct share_of_rank *all = run.rank == 0 ? calloc((size_t)run.size, sizeof mine) : NULL;
-    if (run.rank == 0 && !all) return;
-    pmpi.Gather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, 0, abi.world);
-    for (int i = 0; all && i < run.size; i++) {
-        sum_of_ranks.calls += all[i].calls;
-        sum_of_ranks.lost_calls += all[i].lost_calls;
-        sum_of_ranks.bytes += all[i].bytes;
-    }
-    free(all);
-}
-
-/* The shortest name that works from here. */
-static const char *readable(const char *stem)
-{
-    char here[PATH_MAX];
-    if (!getcwd(here, sizeof here)) return stem;
-    size_t n = strlen(here);
-    return strncmp(stem, here, n) == 0 && stem[n] == '/' ? stem + n + 1 : stem;
-}
-
-static void say_goodbye(void)
-{
-    const char *quiet = getenv("TRACELIB_QUIET");
-    if (run.rank != 0 || (quiet && quiet[0] && quiet[0] != '0')) return;
-    char lost[96] = "";
-    const char *name = readable(run.stem);
-    if (sum_of_ranks.lost_calls) snprintf(lost, sizeof lost, " (%" PRIu64 " more calls lost)", sum_of_ranks.lost_calls);
-    say("%d rank%s, %" PRIu64 " calls%s, %.1f MB in %s.h5; next: analyze %s.h5", run.size, run.size == 1 ? "" : "s",
-        sum_of_ranks.calls - sum_of_ranks.lost_calls, lost, (double)sum_of_ranks.bytes / 1e6, name, name);
-}
-
-static void write_totals(const struct totals *totals, uint64_t state)
-{
-    store_put_integer(&run.store, AT_LOST_CALLS, totals->lost_calls);
-    store_put_integer(&run.store, AT_LOST_ROWS, totals->lost_rows);
-    if (!run.store_error) store_put_integer(&run.store, AT_STATE, state);
-}
-
-static void close_run(uint64_t state)
-{
-    run.closed = true;
-    if (!threads_close()) return;
-    struct totals totals = threads_totals();
-    if (!store_begin()) return;
-    if (run.store.fd >= 0 && store_check(&run.store, run.path) == 0) write_totals(&totals, state);
-    store_end();
+    goodbye_gather(run.rank, run.size, store_bytes(&run.store));
 }
 
 void run_finalized(void)
@@ -311,7 +343,7 @@ void run_finalized(void)
     if (!run.started || !run.usable) return;
     close_run(STATE_FINALIZED);
     sampler_check();
-    say_goodbye();
+    if (run.rank == 0) goodbye_say(run.size, run.stem);
 }
 
 void run_aborting(void)
@@ -332,9 +364,14 @@ __attribute__((destructor)) static void unloaded(void)
 {
     if (!run.usable || getpid() != run.pid) return;
     bool finalized = run.closed;
-    if (!run.started)
-        threads_close(); /* no MPI_Init: nothing to keep, but spools to remove */
-    else
+    run_need_file();
+    if (run.alone) {
+        close_run(STATE_FINALIZED);
+    } else if (run.started) {
         close_run(finalized ? STATE_FINALIZED : STATE_EXITED);
+    } else {
+        threads_close(); /* no MPI_Init: nothing to keep, but spools to remove */
+    }
     finish_file();
+    if (run.alone) goodbye_say_alone(&run.store, run.stem);
 }

@@ -14,6 +14,14 @@ bool run_prepare(void);
 /* The first call of MPI: recognise the library. An unknown one ends the recording. */
 void run_meet_mpi(void);
 
+/* The program uses the API of tracelib.h: then it is recorded, whether or not it ever comes to MPI_Init. The file is
+ * created at once, unless MPI_Init may be on its way. */
+void run_wanted(void);
+
+/* Rows are about to be written: create the file of a program that is wanted and has not come to MPI_Init. If it does
+ * later, the file becomes that of its rank. */
+void run_need_file(void);
+
 /* MPI_Init has returned: agree on the output, create the rank file. */
 void run_started(void);
 

@@ -95,7 +95,9 @@ void thread_flush(struct thread *t)
 {
     bool closing = run_is_closed();
     uint64_t begin = clock_ticks();
-    if (rows_waiting(t) == 0 || !store_begin()) return;
+    if (rows_waiting(t) == 0) return;
+    run_need_file();
+    if (!store_begin()) return;
     empty_buffer(t, begin, closing);
     store_end();
     if (!closing) thread_store_event(t, clock_ticks(), FLUSH_TYPE, 0);
@@ -123,6 +125,7 @@ static void leave_process(void *thread)
     struct thread *t = thread, **link = &threads;
     if (t->gate == GATE_SHUT) return; /* a forked child: buffer and file are the parent's */
     t->gate = GATE_SHUT;
+    if (rows_waiting(t)) run_need_file();
     if (!store_begin()) return;
     close_thread(t);
     while (*link && *link != t) link = &(*link)->next;

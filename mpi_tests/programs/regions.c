@@ -1,5 +1,6 @@
 // Regions, parameters, events and names by several threads at once; every thread notes what it does, so that the
-// trace can be compared with it. With -DALONE the same without MPI.
+// trace can be compared with it. With -DALONE the same without MPI. `regions N` first has a thread that records N
+// regions and ends, before MPI_Init.
 
 #include <pthread.h>
 #include <stdio.h>
@@ -96,6 +97,18 @@ static void *work(void *number)
     return NULL;
 }
 
+static void *early(void *number)
+{
+    take_notes(THREADS + 1);
+    for (long i = 0; i < (long)number; i++) {
+        begin("early");
+        integer("number", i);
+        end("early");
+    }
+    fclose(notes);
+    return NULL;
+}
+
 // Ends without begin, and begins without end.
 static void unbalanced(void)
 {
@@ -110,7 +123,6 @@ static void unbalanced(void)
 
 int main(int argc, char **argv)
 {
-    (void)argc, (void)argv;
 #ifndef ALONE
     const char *known = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
     rank = known ? atoi(known) : 0; // MPI is not there yet to be asked
@@ -122,6 +134,11 @@ int main(int argc, char **argv)
     tracelib_label_value(7, 1, "before");
     tracelib_label_value(7, 2, "wrong");
     tracelib_label_value(7, 2, "after");
+    pthread_t threads[THREADS], first;
+    if (argc > 1) {
+        pthread_create(&first, NULL, early, (void *)atol(argv[1]));
+        pthread_join(first, NULL);
+    }
 #ifndef ALONE
     int provided, mine;
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
@@ -132,7 +149,6 @@ int main(int argc, char **argv)
     for (int i = 0; i < 20; i++) MPI_Barrier(MPI_COMM_WORLD);
     end("communicate");
 #endif
-    pthread_t threads[THREADS];
     for (long i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)(i + 1));
     recurse(5);
     unbalanced();

@@ -1,0 +1,70 @@
+#define _GNU_SOURCE
+#include "goodbye.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "pmpi.h"
+#include "thread.h"
+
+struct share_of_rank {
+    uint64_t calls, lost_calls, bytes;
+};
+
+static struct share_of_rank sum_of_ranks;
+
+/* The call that is being made, MPI_Finalize, counts already; what the last block will add to the file is known, too. */
+void goodbye_gather(int rank, int size, uint64_t file_bytes)
+{
+    struct totals totals = threads_totals();
+    uint64_t waiting = totals.waiting_bytes + sizeof(struct file_call);
+    struct share_of_rank mine = {totals.calls + 1, totals.lost_calls, file_bytes + waiting};
+    struct share_of_rank *all = rank == 0 ? calloc((size_t)size, sizeof mine) : NULL;
+    if (rank == 0 && !all) return;
+    pmpi.Gather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, 0, abi.world);
+    for (int i = 0; all && i < size; i++) {
+        sum_of_ranks.calls += all[i].calls;
+        sum_of_ranks.lost_calls += all[i].lost_calls;
+        sum_of_ranks.bytes += all[i].bytes;
+    }
+    free(all);
+}
+
+static bool is_quiet(void)
+{
+    const char *quiet = getenv("TRACELIB_QUIET");
+    return quiet && quiet[0] && quiet[0] != '0';
+}
+
+/* The shortest name that works from here. */
+static const char *readable(const char *stem)
+{
+    char here[PATH_MAX];
+    if (!getcwd(here, sizeof here)) return stem;
+    size_t n = strlen(here);
+    return strncmp(stem, here, n) == 0 && stem[n] == '/' ? stem + n + 1 : stem;
+}
+
+void goodbye_say(int size, const char *stem)
+{
+    if (is_quiet()) return;
+    char lost[96] = "";
+    const char *name = readable(stem);
+    if (sum_of_ranks.lost_calls) snprintf(lost, sizeof lost, " (%" PRIu64 " more calls lost)", sum_of_ranks.lost_calls);
+    say("%d rank%s, %" PRIu64 " calls%s, %.1f MB in %s.h5; next: analyze %s.h5", size, size == 1 ? "" : "s",
+        sum_of_ranks.calls - sum_of_ranks.lost_calls, lost, (double)sum_of_ranks.bytes / 1e6, name, name);
+}
+
+void goodbye_say_alone(const struct store *store, const char *stem)
+{
+    if (is_quiet()) return;
+    const char *name = readable(stem);
+    uint64_t events = store->table[TABLE_EVENTS].rows - 2 * store->table[TABLE_BLOCKS].rows; /* without the flushes */
+    say("%" PRIu64 " events of a program without MPI, %.1f MB in %s.h5; next: analyze %s.h5", events,
+        (double)store_bytes(store) / 1e6, name, name);
+}
