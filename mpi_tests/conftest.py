@@ -26,6 +26,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="a leg of the matrix that cannot run is a failure")
 
 
+SUMMARY = pytest.StashKey[list[str]]()
+"""Lines that tests add to the end of pytest's output."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[SUMMARY] = []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for line in terminalreporter.config.stash.get(SUMMARY, []):
+        terminalreporter.write_line(line)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     report = yield

@@ -1,79 +1,108 @@
-"""A rank killed at a random moment: every file opens in plain h5py, and no completed call is missing."""
+"""Ranks that die at random moments, by others' hands or their own: every file opens, no completed call is missing."""
 
 import random
-import signal
-import struct
-import subprocess
 import time
-import uuid
-from pathlib import Path
 
-import matrix
+import campaign
 import pytest
-from conftest import LIBRARY
-from result import rank_files
-from running import MARK, end_marked
+from campaign import OWN_DEATHS, SIGNALS, Program, kill, kill_group, start
+from conftest import SUMMARY
 
-from analyzer.sources.run import open_run
-
-KILLS = 100
-
-
-def progress(folder: Path, rank: int) -> tuple[int, int]:
-    """pid and completed calls of a rank of kill.c; zeros before it has begun."""
-    path = folder / f"progress-{rank}"
-    data = path.read_bytes() if path.exists() else b""
-    return struct.unpack("QQ", data) if len(data) == 16 else (0, 0)
+BUFFERS = ("4K", "16K", "1M")
+FAMILIES = ("openmpi", "mpich")
+ROUNDS = 4
 
 
-def run_and_kill(leg, program, folder: Path, after_s: float, victim: int, buffer: str) -> None:
-    """Start two ranks, wait until both work, then kill one `after_s` later; mpirun ends the other."""
-    mark = uuid.uuid4().hex
-    env = matrix.environment(leg) | {
-        "LD_PRELOAD": str(LIBRARY),
-        "TRACELIB_BUFFER": buffer,
-        "TRACELIB_SPOOL": str(folder),
-        "OMPI_MCA_btl_vader_backing_directory": str(folder),  # else each kill leaves segments in /dev/shm
-        MARK: mark,
-    }
-    words = ["timeout", "-k", "1", "30", leg.mpirun, "-n", "2", str(program)]
-    process = subprocess.Popen(
-        words, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        deadline = time.monotonic() + 20
-        while min(progress(folder, 0)[1], progress(folder, 1)[1]) < 2:
-            assert time.monotonic() < deadline and process.poll() is None, "the program did not start"
-            time.sleep(0.002)
-        time.sleep(after_s)
-        subprocess.run(["kill", f"-{signal.SIGKILL}", str(progress(folder, victim)[0])], check=True)
-        process.wait(20)
-    finally:
-        end_marked(mark)
-        process.wait(10)
+@pytest.fixture(scope="module")
+def tally(request):
+    """Kills and completed calls, for the last lines of pytest's output."""
+    counts = {"kills": 0, "calls": 0, "bad": 0}
+    yield counts
+    missing = f"some missing after {counts['bad']} kills" if counts["bad"] else "0 missing"
+    line = f"kill campaign: {counts['kills']} kills, {counts['calls']} calls completed, {missing}"
+    request.config.stash[SUMMARY].append(line)
 
 
-@pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
-def test_no_completed_call_is_lost(request, compiled, tmp_path, mpi_name):
-    """Between flushes and in the middle of them: the smallest buffer is flushed every few hundred calls."""
-    leg = request.getfixturevalue(mpi_name)
-    program = compiled(leg, "kill.c")
-    random_ = random.Random(f"kills under {mpi_name}")
-    from_spool = 0
-    for number in range(KILLS // 2):
-        folder = tmp_path / f"kill-{number}"
-        folder.mkdir()
-        victim, delay_s = random_.randrange(2), random_.uniform(0, 0.05)
-        run_and_kill(leg, program, folder, delay_s, victim, random_.choice(["16K", "64K", "1M"]))
-        files = rank_files(folder / "run.h5")  # plain h5py
-        assert len(files) == 2
-        trace = open_run(str(folder / "run.h5"))
-        for rank, file in enumerate(files):
-            recorded = sum(int(block["count"].sum()) for block in trace.calls(rank))
-            completed = progress(folder, rank)[1]
-            # The program counts a call after it has returned: at the moment of death one may be recorded already.
-            assert completed <= recorded <= completed + 1, f"kill {number}, rank {rank}"
-            from_spool += recorded - len(file.calls)
-        assert any(p.rank == victim and "killed" in p.text for p in trace.problems)
-        trace.close()
-    assert from_spool > 0
+@pytest.fixture(params=FAMILIES)
+def deadly(request, compiled, tmp_path, tally):
+    """deadly(ranks, death, at, killer, threads=): starts the program, kills it, checks what it left."""
+    leg = request.getfixturevalue(request.param)
+    program = compiled(leg, "dies.c", "-pthread")
+    random_ = random.Random(f"{request.node.name}")
+
+    def run(ranks, death, at, killer=None, threads=None, finalized_at=0):
+        number = tally["kills"]
+        threads = threads or random_.choice((1, 4))
+        running = start(leg, program, tmp_path / str(number), ranks, random_.choice(BUFFERS), threads, death, at)
+        try:
+            if killer:
+                killer(running)
+        finally:
+            running.end()
+        tally["kills"] += 1
+        tally["bad"] += 1
+        tally["calls"] += campaign.check(running.folder, ranks, finalized_at)
+        tally["bad"] -= 1
+
+    run.random = random_
+    return run
+
+
+@pytest.mark.parametrize("death", OWN_DEATHS)
+def test_by_its_own_hand(deadly, death):
+    for _ in range(ROUNDS + 1):
+        threads = 1 if death == "exit-in-handler" else None  # what it interrupts may hold a lock of the MPI
+        deadly(1, death, deadly.random.randrange(2, 3000), threads=threads)
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_by_a_signal(deadly, name):
+    """At any moment of its work, the middle of a flush included."""
+
+    def killer(running: Program) -> None:
+        running.wait_for(deadly.random.randrange(2, 50))
+        kill(running.progress()[0].pid, name)
+
+    for _ in range(ROUNDS):
+        deadly(1, "wait", 0, killer)
+
+
+def test_by_a_signal_before_and_in_init(deadly):
+    def killer(running: Program) -> None:
+        running.wait_for(1)  # MPI_Initialized
+        time.sleep(deadly.random.uniform(0, 0.02))
+        kill(running.progress()[0].pid, "SIGKILL")
+
+    for _ in range(3 * ROUNDS):
+        deadly(1, "wait", 0, killer)
+
+
+def test_by_a_signal_in_finalize(deadly):
+    def killer(running: Program) -> None:
+        running.wait_for(at)
+        time.sleep(deadly.random.uniform(0, 0.01))
+        kill(running.progress()[0].pid, deadly.random.choice(SIGNALS))
+
+    for _ in range(3 * ROUNDS):
+        at = deadly.random.randrange(3, 600)
+        deadly(1, "finalize", at, killer, threads=1, finalized_at=at)
+
+
+@pytest.mark.parametrize("victims", ["0", "1", "all", "group", "scheduler"])
+def test_ranks_of_a_launcher(deadly, victims):
+    """One rank, both, the whole process group, or all that a scheduler tells to end."""
+
+    def killer(running: Program) -> None:
+        running.wait_for(3 + deadly.random.randrange(50))
+        pids = [p.pid for p in running.progress()]
+        if victims == "group":
+            kill_group(running)
+        elif victims == "scheduler":
+            for pid in [*pids, running.process.pid]:  # `timeout` passes it on to mpirun
+                kill(pid, "SIGTERM")
+        else:
+            for pid in pids if victims == "all" else [pids[int(victims)]]:
+                kill(pid, "SIGKILL")
+
+    for _ in range(2):
+        deadly(2, "wait", 0, killer)

@@ -4,12 +4,13 @@ import numpy as np
 
 
 def all_rows(trace) -> dict[str, np.ndarray]:
-    """All rows of all ranks by kind, times included."""
+    """All rows of all ranks by kind, times included; calls and requests thread by thread."""
     found = {"states": trace.states(), "events": trace.events(), "messages": trace.messages()}
     for rank in range(trace.size):
         for kind in ("calls", "requests"):
             blocks = list(getattr(trace, kind)(rank))
-            found[f"{kind} of {rank}"] = np.concatenate(blocks) if blocks else np.zeros(0)
+            rows = np.concatenate(blocks) if blocks else np.zeros(0, [("thread", "<i4")])
+            found[f"{kind} of {rank}"] = rows[np.argsort(rows["thread"], kind="stable")]
         found[f"flushes of {rank}"] = trace.flushes(rank)
         found[f"span of {rank}"] = np.array(trace.span(rank))
     return found

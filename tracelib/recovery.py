@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 import h5py
 import numpy as np
+from h5py import h5d, h5s
 
 from tracelib import schema
 from tracelib.copying import copy_sparse
@@ -216,9 +217,8 @@ def _append_spool(file: h5py.File, spool: Spool) -> None:
     for position, table in enumerate(names):
         rows, dataset = spool.rows[table], file[table]
         first = len(dataset) if spool.base is None else spool.base[table]
-        if len(dataset) < first + len(rows):
-            dataset.resize(first + len(rows), axis=0)
         if len(rows):
+            dataset = _growing(file, table, first + len(rows))
             dataset[first : first + len(rows)] = rows
         block["first"][0, position] = first
         block["count"][0, position] = len(dataset) - first  # a flush may have added the event of its end
@@ -228,8 +228,21 @@ def _append_spool(file: h5py.File, spool: Spool) -> None:
         if spool.has(name) and name in (block.dtype.names or ()):
             block[name] = spool.header[name]
     block["flags"] = schema.BLOCK_RECOVERED
-    blocks.resize(len(blocks) + 1, axis=0)
-    blocks[-1:] = block
+    _growing(file, "blocks", len(blocks) + 1)[-1:] = block
+
+
+def _growing(file: h5py.File, table: str, length: int) -> h5py.Dataset:
+    """A table with room for so many rows. The tree in which an empty one would find its chunks has two levels from the
+    beginning, which HDF5 cannot fill: such a table is made anew."""
+    dataset = file[table]
+    if len(dataset) == 0:
+        dtype, properties = dataset.id.get_type(), dataset.id.get_create_plist()
+        space = h5s.create_simple((length,), (h5s.UNLIMITED,))
+        del file[table]
+        return h5py.Dataset(h5d.create(file.id, table.encode(), dtype, space, properties))
+    if len(dataset) < length:
+        dataset.resize(length, axis=0)
+    return dataset
 
 
 def _is_named(blocks: np.ndarray, block: np.ndarray) -> bool:

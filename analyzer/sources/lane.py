@@ -120,7 +120,7 @@ class Lane:
 
     def requests(self, rows: np.ndarray) -> np.ndarray:
         """Raw rows of `requests` as REQUEST, in the same order."""
-        found = np.empty(len(rows), REQUEST)
+        found = np.zeros(len(rows), REQUEST)
         lib.expand_requests(self.struct, address(rows), len(rows), address(found))
         return found
 
