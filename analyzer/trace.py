@@ -156,6 +156,14 @@ class NodeClock:
 
 
 @dataclass(frozen=True)
+class Repair:
+    """What moving times to where causes come before effects did."""
+
+    ranks: int  # whose times were moved
+    furthest_ns: int
+
+
+@dataclass(frozen=True)
 class Unmatched:
     """Sends without receive and the reverse, summed by rank, side, call, peer, tag and communicator."""
 
@@ -203,6 +211,7 @@ class Trace(ABC):
     clocks: tuple[NodeClock, ...] = ()  # those that are not rank 0's
     region_names: tuple[str, ...] = ()  # of region 1, 2, ... of the program
     parameter_names: tuple[str, ...] = ()  # of parameter 1, 2, ...
+    repair: Repair | None = None  # None: times are as clocks and their alignment give them
 
     @abstractmethod
     def span(self, rank: int) -> tuple[int, int]:

@@ -260,7 +260,8 @@ def write_run(
 
     A rank is a mapping of "calls", "requests", "polls", "events" (rows as made by the functions above, or an array
     of the table's dtype, times in ns; `call` then indexes "procedures"), "procedures" (names known from the start),
-    "skipped", "blocks" (else made to fit), "clock" (pairs (ns, ns); else the ends), "start" (ns of the process start),
+    "skipped", "blocks" (else made to fit), "clock" (pairs (ns, ns); else the ends), "sync" (rows as in
+    the file), "start" (ns of the process start),
     and any attribute of the schema. `missing` ranks get no file.
     """
     directory = folder / f"{name}.ranks"
@@ -289,6 +290,7 @@ def _write_one(folder: Path, rank: int, content: Mapping, size: int, communicato
     tables["blocks"] = content.get("blocks", blocks_of(tables))
     pairs = content.get("clock", [(start, start), (start + 10**9, start + 10**9)])
     tables["clock"] = np.array([(clock.of(a), ORIGIN_NS + b) for a, b in pairs], schema.CLOCK)
+    tables["sync"] = np.array(list(content.get("sync", [])), schema.SYNC)
     attributes = dict.fromkeys(schema.INTEGER_ATTRIBUTES, 0) | dict.fromkeys(schema.TEXT_ATTRIBUTES, "")
     attributes |= {
         "rank": rank,

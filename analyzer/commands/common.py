@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -84,6 +85,30 @@ def common_options(*, as_json: bool = False, output: str = "") -> Callable:
 
 
 file_argument = click.argument("file", type=click.Path())
+
+
+_UNITS_NS = {"": 1, "ns": 1, "us": 1000, "ms": 10**6}
+
+
+class Latency(click.ParamType):
+    """A time such as 0, 500ns, 2us as nanoseconds."""
+
+    name = "latency"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)\s*(ns|us|ms|)", str(value))
+        if not found or (not found[2] and float(found[1])):
+            self.fail(f"{value!r} is no time such as 0, 500ns or 2us", param, ctx)
+        return round(float(found[1]) * _UNITS_NS[found[2]])
+
+
+repair_option = click.option(
+    "--repair-clocks",
+    "repair_ns",
+    type=Latency(),
+    metavar="LATENCY",
+    help="Move times so that no message takes less than this (0, 500ns, 2us).",
+)
 
 
 def stem(path: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from analyzer.commands.common import Session, common_options
+from analyzer.commands.common import Session, common_options, repair_option
 from analyzer.metrics.efficiency import Efficiency, efficiency
 from analyzer.metrics.flushes import flushes
 from analyzer.metrics.unrecorded import unrecorded
@@ -19,9 +19,12 @@ from analyzer.sources.opening import open_trace
 
 @click.command("efficiency", short_help="Parallel efficiency and its factors.")
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
+@repair_option
 @common_options(as_json=True)
 @click.pass_obj
-def efficiency_command(session: Session, files: tuple[str, ...], as_json: bool, quiet: bool) -> None:
+def efficiency_command(
+    session: Session, files: tuple[str, ...], repair_ns: int | None, as_json: bool, quiet: bool
+) -> None:
     """Print the efficiencies of each FILE.
 
     \b
@@ -30,7 +33,7 @@ def efficiency_command(session: Session, files: tuple[str, ...], as_json: bool, 
     communication efficiency  largest useful time / runtime
     """
     session.quiet = quiet
-    results = [(file, *_of_file(file, session)) for file in files]
+    results = [(file, *_of_file(file, repair_ns, session)) for file in files]
     if as_json:
         data = [
             {"file": file, "ranks": ranks, "missing": list(missing), **efficiency_json(e)}
@@ -41,8 +44,8 @@ def efficiency_command(session: Session, files: tuple[str, ...], as_json: bool, 
         session.print(lambda console: console.print(_table(results)))
 
 
-def _of_file(file: str, session: Session) -> tuple[int, tuple[int, ...], Efficiency]:
-    trace = open_trace(file, session.team)
+def _of_file(file: str, repair_ns: int | None, session: Session) -> tuple[int, tuple[int, ...], Efficiency]:
+    trace = open_trace(file, session.team, repair_ns)
     try:
         with session.step(f"Adding up {file}"):
             team = session.team

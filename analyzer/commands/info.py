@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.common import Session, common_options, file_argument
+from analyzer.commands.common import Session, common_options, file_argument, repair_option
 from analyzer.report.as_json import summary_json
 from analyzer.report.look import print_look
 from analyzer.report.summary import summarize
@@ -13,12 +13,13 @@ from analyzer.sources.opening import open_trace
 
 @click.command("info", short_help="The first look, writing nothing.")
 @file_argument
+@repair_option
 @common_options(as_json=True)
 @click.pass_obj
-def info(session: Session, file: str, as_json: bool, quiet: bool) -> None:
+def info(session: Session, file: str, repair_ns: int | None, as_json: bool, quiet: bool) -> None:
     """Print what `analyze FILE` prints, and write nothing."""
     session.quiet = quiet
-    trace = open_trace(file, session.team)
+    trace = open_trace(file, session.team, repair_ns)
     try:
         summary = summarize(trace, session.team, session.step)
         if as_json:

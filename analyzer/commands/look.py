@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.common import Session, common_options, file_argument, is_imported, output_base
+from analyzer.commands.common import Session, common_options, file_argument, is_imported, output_base, repair_option
 from analyzer.commands.write import left_out_text, write_dimemas, write_paraver
 from analyzer.errors import TracelibError
 from analyzer.report.as_json import summary_json
@@ -18,16 +18,19 @@ from analyzer.trace import Trace
 
 @click.command("look", short_help="A first look, and the files for other tools.")
 @file_argument
+@repair_option
 @common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
 @click.pass_obj
-def look(session: Session, file: str, as_json: bool, output: str | None, force: bool, quiet: bool) -> None:
+def look(
+    session: Session, file: str, repair_ns: int | None, as_json: bool, output: str | None, force: bool, quiet: bool
+) -> None:
     """Print a first look at FILE, and write NAME.prv, .pcf, .row and .dim beside it.
 
     FILE is run.h5, a folder run.ranks, or a Paraver trace (.prv, .prv.gz). Of a Paraver trace only the .dim
     is written, unless -o names the others.
     """
     session.quiet = quiet
-    trace = open_trace(file, session.team)
+    trace = open_trace(file, session.team, repair_ns)
     try:
         summary = summarize(trace, session.team, session.step)
         if not (quiet or as_json):

@@ -7,8 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer.metrics.dependences import collective_points
 from analyzer.parallel import Team
 from analyzer.paraver import COLLECTIVES, base_name
+from analyzer.sources.repair import violations
 from analyzer.trace import Trace
 
 
@@ -21,6 +23,7 @@ def findings(trace: Trace, team: Team) -> list[str]:
         *(line for part in parts for line in part),
         *_collectives(trace, team),
         *(line for part in backwards for line in part),
+        *team.bcast(list(_left_early(trace)) if team.rank == 0 else None),
         *_unmatched(trace),
     ]
 
@@ -74,6 +77,13 @@ def _backwards(trace: Trace, team: Team) -> Iterator[str]:
             early = int(rows["logical_send"][at] - rows["physical_receive"][at])
             who = f"{n} messages from rank {pair['source']} to {pair['destination']}"
             yield f"{who} received before they were sent (the first by {early} ns)"
+
+
+def _left_early(trace: Trace) -> Iterator[str]:
+    """Collectives that a rank left before another, whose data it needs, had entered."""
+    count, worst = violations(collective_points(trace), trace.size)
+    if count:
+        yield f"{count} collective calls ended before ranks that they depend on had entered (at most by {worst} ns)"
 
 
 def _unmatched(trace: Trace) -> Iterator[str]:

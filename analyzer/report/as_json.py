@@ -11,6 +11,7 @@ from analyzer.metrics.collectives import Collective
 from analyzer.metrics.efficiency import Efficiency
 from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
+from analyzer.report.clocks import clocks_json, repair_json
 from analyzer.report.summary import Summary
 from analyzer.report.system import system_json
 from analyzer.trace import Communicator
@@ -56,6 +57,8 @@ def summary_json(summary: Summary) -> dict[str, Any]:
             "time_s": float(summary.unrecorded.time_ns.sum()) / 1e9,
             "partners": summary.unrecorded.partners,
         },
+        "clocks": clocks_json(trace),
+        "repair": repair_json(trace),
         "unmatched": [asdict(u) for u in summary.unmatched],
         "problems": [{"rank": p.rank if p.rank >= 0 else None, "text": p.text} for p in trace.problems],
     }

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analyzer.report import findings, system, tables, units
+from analyzer.report.clocks import clock_lines
 from analyzer.report.summary import Summary
 
 
@@ -39,6 +40,8 @@ def print_look(summary: Summary, console: Console) -> None:
     left_out = findings.left_out(summary)
     if left_out:
         _lines(console, "Left out", left_out)
+    if clocks := clock_lines(summary.trace):
+        _lines(console, "Clocks", clocks)
     if summary.unmatched:
         _lines(console, "Unmatched messages", findings.unmatched(summary))
     problems = findings.problems(summary)

@@ -62,6 +62,13 @@ class Pieces:
         return min(x, int(self.table["origin"][at + 1])) if at + 1 < len(self.table) else x
 
     @property
+    def furthest(self) -> int:
+        """How much larger than their x values become, at most: where a piece begins, or just before."""
+        starts = self.table["origin"]
+        ends = self.values(starts[1:] - 1) - (starts[1:] - 1)
+        return int(max((self.table["value"] - starts).max(), ends.max(initial=0)))
+
+    @property
     def struct(self):
         """`const struct clock_piece *`."""
         return ffi.cast("const struct clock_piece *", self.table.ctypes.data)

@@ -18,21 +18,24 @@ _DIMEMAS = b"#DIMEMAS"
 _EXPECTED = "expected run.h5, the folder run.ranks, or a Paraver trace (.prv, .prv.gz)"
 
 
-def open_trace(path: str | os.PathLike[str], team: Team | None = None) -> Trace:
+def open_trace(path: str | os.PathLike[str], team: Team | None = None, repair_ns: int | None = None) -> Trace:
     """A `Trace` of a measured run (run.h5 or its folder run.ranks) or of a Paraver trace (.prv, .prv.gz).
 
+    `repair_ns`: move times so that no message takes less than this, and no collective ends before all have begun it.
     Raises TracelibError with one clear line for a missing, unreadable, empty, truncated or foreign file.
     """
     path, team = Path(path), team or Team()
     try:
         if path.is_dir():
-            return _open_folder(path, team)
+            return _open_folder(path, team, repair_ns)
         begin = _first_bytes(path)
         if begin.startswith(_HDF5):
             from analyzer.sources.run import open_run
 
-            return open_run(str(path), team)
+            return open_run(str(path), team, repair_ns)
         if begin.startswith(_PARAVER):
+            if repair_ns is not None:
+                raise TracelibError(f"{path}: only our own runs can be repaired", "leave out --repair-clocks")
             from analyzer.sources.paraver import open_prv
 
             return open_prv(path, team)
@@ -54,12 +57,12 @@ def open_trace(path: str | os.PathLike[str], team: Team | None = None) -> Trace:
     raise TracelibError(f"{path} is not a trace", _EXPECTED)
 
 
-def _open_folder(path: Path, team: Team) -> Trace:
+def _open_folder(path: Path, team: Team, repair_ns: int | None) -> Trace:
     if not any(path.glob("*.h5")):
         raise TracelibError(f"{path} is a folder without rank files", _EXPECTED)
     from analyzer.sources.run import open_run
 
-    return open_run(str(path), team)
+    return open_run(str(path), team, repair_ns)
 
 
 def _first_bytes(path: Path) -> bytes:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.paraver_regions import region_labels
 from analyzer.sources import lane as lanes_of
 from analyzer.sources.alignment import ClockSource, Reading, fit_clocks
+from analyzer.sources.clock import Pieces
 from analyzer.sources.communicators import merge_communicators
 from analyzer.sources.findings import Findings, find_ranks, strangers
 from analyzer.sources.ghosts import Ghosts
@@ -22,24 +24,37 @@ from analyzer.sources.lane import Lane, RankTables, merge_procedures
 from analyzer.sources.matching import Matching
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.regions import Regions, problem
+from analyzer.sources.repair import repairs
 from analyzer.sources.spool import died_inside, pending_rows
 from analyzer.sources.system import read_system
 from analyzer.sources.windows import cut
 from analyzer.system import events_of, labels_of, with_events
-from analyzer.trace import EVENT, FLUSH, Problem, Trace, Unmatched
+from analyzer.trace import EVENT, FLUSH, Problem, Repair, Trace, Unmatched
 from tracelib.schema import State
 
 CALLS_A_BLOCK = 65536
 """About how many calls `calls` yields at a time."""
 
 
-def open_run(path: str, team: Team | None = None) -> RunTrace:
+def open_run(path: str, team: Team | None = None, repair_ns: int | None = None) -> RunTrace:
     """The run in run.h5, in a folder of rank files, or in one rank file.
 
-    `team`: the processes that share the matching; all of them must open the run. Raises TracelibError if nothing
-    can be read; what is missing of the rest stands in `problems`.
+    `team`: the processes that share the matching; all of them must open the run. `repair_ns`: move times so that no
+    message takes less than this (analyzer.sources.repair). Raises TracelibError if nothing can be read; what is missing
+    of the rest stands in `problems`.
     """
-    return RunTrace(find_ranks(path), team or Team())
+    team = team or Team()
+    trace = RunTrace(find_ranks(path), team)
+    if repair_ns is None:
+        return trace
+    trace.check_repairable()
+    maps = repairs(trace, team, repair_ns)
+    trace.repair = Repair(0, 0)
+    if maps:
+        trace.close()
+        trace = RunTrace(find_ranks(path), team, maps)
+        trace.repair = Repair(len(maps), max(map_.furthest for map_ in maps.values()))
+    return trace
 
 
 class RunTrace(Trace):
@@ -47,12 +62,13 @@ class RunTrace(Trace):
 
     flush_mode = "subtract"
 
-    def __init__(self, found: Findings, team: Team) -> None:
+    def __init__(self, found: Findings, team: Team, corrections: Mapping[int, Pieces] | None = None) -> None:
         self.path, self.size = found.path, found.size
         self.problems = list(found.problems)
         self.event_labels = {}
         self._describe([file.attributes for file in found.files])
         self._team = team
+        self._corrections = corrections or {}
         self._files = found.files
         self._lanes: dict[int, list[Lane]] = {}
         self._cuts: dict[tuple[int, int], np.ndarray] = {}
@@ -93,8 +109,9 @@ class RunTrace(Trace):
         for rank, threads in tables.items():
             self.threads[rank] = max(threads) + 1
         self._number_cpus()
-        clocks, problems, self.clocks = fit_clocks([_clock_source(file, tables[file.rank]) for file in self._files])
+        aligned, problems, self.clocks = fit_clocks([_clock_source(file, tables[file.rank]) for file in self._files])
         self.problems += problems
+        clocks = {rank: clock.corrected(self._corrections.get(rank)) for rank, clock in aligned.items()}
         self.system, problems = read_system(self._files, clocks, self.node_of)
         self.problems += problems
         self.event_labels |= labels_of({name for samples in self.system for name in samples.quantities})
@@ -216,6 +233,12 @@ class RunTrace(Trace):
             ghosts = {file.rank: Ghosts(file, self._lanes[file.rank][0]) for file in self._files}
             self._matching = Matching(self._lanes, ghosts, self.windows(), self._first_cpu, self._team, folder)
         return self._matching
+
+    def check_repairable(self) -> None:
+        """Raise TracelibError if the messages are not surely paired: then their order means nothing."""
+        if any(file.attributes["lost_calls"] or file.attributes["lost_rows"] for file in self._files):
+            text = f"{self.path}: calls were lost, so which send belongs to which receive is not sure"
+            raise TracelibError(text, "leave out --repair-clocks")
 
     def close(self) -> None:
         if self._matching is not None:
