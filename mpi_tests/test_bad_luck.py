@@ -94,16 +94,20 @@ def test_not_mpi_at_all(launch, openmpi, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def mount(place, size):
+    """A small file system at a folder, until the test ends; skips where it cannot be mounted."""
+    place.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
+
+
 @pytest.fixture
 def small_disk(root_only, tmp_path):
     """A file system of 1 MiB."""
     place = tmp_path / "disk"
-    place.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", str(place)], capture_output=True, text=True
-    )
-    if done.returncode != 0:
-        pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
+    mount(place, "1M")
     yield place
     subprocess.run(["umount", str(place)], check=True)
 
@@ -170,3 +174,58 @@ def test_a_process_that_forks(openmpi, compiled, traced):
     run = traced(openmpi, compiled(openmpi, "forks.c"))
     for truth, file in zip(run.truths(), run.ranks, strict=True):
         assert file.counts() == truth.calls
+
+
+@pytest.fixture
+def full(root_only, tmp_path):
+    """A folder on a disk without room for a buffer."""
+    place = tmp_path / "full"
+    mount(place, "16K")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.fixture
+def where_killed(mpich, compiled, launch, tmp_path):
+    """where_killed(variables): one rank that dies by abort() after 2000 calls; where its buffer lay, what it said, and
+    how many calls are in the result."""
+
+    def start(**variables):
+        program = compiled(mpich, "dies.c", "-pthread")
+        finished = launch(mpich, program, "1", "abort", "2000", ranks=1, env={"TRACELIB_BUFFER": "64K"} | variables)
+        said = [line for line in finished.stderr.splitlines() if line.startswith("tracelib:")]
+        (file,) = rank_files(tmp_path / "run.h5")
+        trace = open_run(str(tmp_path / "run.h5"))
+        calls = sum(int(block["count"].sum()) for block in trace.calls(0))
+        problems = " ".join(problem.text for problem in trace.problems)
+        trace.close()
+        return Path(file.attributes["spool"].decode()).parent, said, calls, problems
+
+    return start
+
+
+@pytest.mark.parametrize("wanted", ["missing", "full"])
+def test_buffers_fall_back_to_the_second_directory(where_killed, request, tmp_path, wanted):
+    place = request.getfixturevalue("full") if wanted == "full" else tmp_path / "missing"
+    second = tmp_path / "second"
+    second.mkdir()
+    where, said, calls, _ = where_killed(TRACELIB_SPOOL=str(place), TMPDIR=str(second))
+    assert (where, said, calls) == (second, [], 2000)
+    assert not list(tmp_path.glob("full/*"))
+
+
+def test_buffers_fall_back_to_memory_and_say_what_is_at_risk(where_killed, full):
+    where, said, calls, problems = where_killed(TRACELIB_SPOOL=str(full), TMPDIR=str(full))
+    assert where == Path()
+    assert len(said) == 1
+    assert "No space left on device" in said[0]
+    assert "calls not yet flushed are lost if a rank is killed" in said[0]
+    assert 1000 < calls < 2000  # what was flushed
+    assert "its buffer was in no file: the last calls are missing" in problems
+
+
+def test_a_relative_directory_for_buffers(where_killed, tmp_path, monkeypatch):
+    """The result says where it is from anywhere."""
+    (tmp_path / "buffers").mkdir()
+    where, said, calls, _ = where_killed(TRACELIB_SPOOL="buffers")
+    assert (where, said, calls) == (tmp_path / "buffers", [], 2000)

@@ -41,7 +41,7 @@ def make_room(path: Path, force: bool) -> None:
         raise TracelibError(f"{existing[0]} exists", "choose another -o, or replace it with --force")
     if folder.is_dir():
         strangers = [
-            p.name for p in folder.iterdir() if not re.fullmatch(r"\d{6,}\.h5|\.?system-.*\.h5(\.tmp)?", p.name)
+            p.name for p in folder.iterdir() if not re.fullmatch(r"\d{6,}\.h5(\.tmp)?|\.?system-.*\.h5(\.tmp)?", p.name)
         ]
         if strangers:
             raise TracelibError(f"{folder} holds {strangers[0]}, which is not part of a result", "move it away")

@@ -57,8 +57,10 @@ static void *map_spool(uint32_t thread, uint64_t bytes)
     const char *directories[] = {wanted && wanted[0] ? wanted : "/dev/shm",
                                  temporary && temporary[0] ? temporary : "/tmp"};
     for (int i = 0; i < 2; i++) {
-        int n = snprintf(prefix, sizeof prefix, "%s/tracelib-%d-%llx", directories[i], (int)getpid(),
-                         (unsigned long long)clock_ticks());
+        char here[PATH_MAX] = ""; /* who reads the spool later may do so from elsewhere */
+        if (directories[i][0] != '/' && !getcwd(here, sizeof here)) continue;
+        int n = snprintf(prefix, sizeof prefix, "%s%s%s/tracelib-%d-%llx", here, here[0] ? "/" : "", directories[i],
+                         (int)getpid(), (unsigned long long)clock_ticks());
         if (n < 0 || n >= (int)sizeof prefix - 12) continue;
         spool_path(path, thread);
         void *memory = map_file(path, bytes);
@@ -84,7 +86,10 @@ struct spool_header *spool_create(uint32_t thread, const uint64_t capacity[BUFFE
                 strerror(errno));
         said = true;
         memory = mmap(NULL, end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-        if (memory == MAP_FAILED) return NULL;
+        if (memory == MAP_FAILED) {
+            say("no memory for a buffer (%s): thread %u is not recorded", strerror(errno), thread);
+            return NULL;
+        }
     }
     struct spool_header *spool = memory;
     memcpy(spool->offset, offset, sizeof offset);

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -127,12 +129,16 @@ static int declare_filters(struct store *s)
     return error;
 }
 
+/* Under another name until it is valid: a process may be killed at any moment. */
 int store_create(struct store *s, const char *path, bool compressed)
 {
+    char unfinished[PATH_MAX];
     memset(s, 0, sizeof *s);
     s->fd = -1;
     s->compressed = compressed;
-    int error = open_file(s, path, O_CREAT | O_EXCL);
+    if (access(path, F_OK) == 0) return EEXIST;
+    if (snprintf(unfinished, sizeof unfinished, "%s.tmp", path) >= (int)sizeof unfinished) return ENAMETOOLONG;
+    int error = open_file(s, unfinished, O_CREAT | O_TRUNC);
     if (error) return error;
     s->end = TEMPLATE_BYTES;
     error = ftruncate(s->fd, TEMPLATE_BYTES) ? errno : 0;
@@ -141,9 +147,10 @@ int store_create(struct store *s, const char *path, bool compressed)
         error = write_at(s->fd, template_bytes + g->from, g->bytes, g->at);
     }
     if (!error && compressed) error = declare_filters(s);
+    if (!error && rename(unfinished, path)) error = errno;
     if (error) {
         close(s->fd);
-        unlink(path);
+        unlink(unfinished);
         s->fd = -1;
     }
     return error;
