@@ -184,6 +184,39 @@ class Unmatched:
         return f"rank {self.rank}: {self.count} x {self.call} {direction} {peer}, tag {self.tag}"
 
 
+UNKNOWN = -1
+"""Where a counter was not read."""
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A hardware or software counter: its name as the user gave it, its Paraver event type."""
+
+    name: str  # PAPI_TOT_INS, perf::PAGE-FAULTS, CPU_NS, ...
+    type: int
+    whole: bool = False  # counts from the thread's beginning, whatever set is read: CPU time
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Calls with the counters at their entry and exit. Arrays are int64 of shape (calls, counters), the columns in the
+    order of `Trace.counters`, UNKNOWN (-1) where a counter was not read: polls have no readings.
+
+    Readings only grow from the beginning of their set on; they stand still in flushes and in failing polls.
+    """
+
+    calls: np.ndarray  # (calls,) CALL
+    enter: np.ndarray  # reading at the entry
+    exit: np.ndarray  # reading at the exit
+    burst: np.ndarray  # counted by the same thread since the call before this one
+
+    @property
+    def inside(self) -> np.ndarray:
+        """Counted inside each call."""
+        known = (self.exit >= self.enter) & (self.enter >= 0)
+        return np.where(known, self.exit - self.enter, UNKNOWN)
+
+
 class Trace(ABC):
     """A run: measured (run.h5), imported (.prv), or later predicted and cut.
 
@@ -206,6 +239,7 @@ class Trace(ABC):
     applications: tuple[int, ...] = ()  # ranks of each application, in order of rank; (): one application
     missing: tuple[int, ...] = ()  # ranks of which nothing could be read: no figure counts them as idle
     command: str = ""  # the program and its arguments, where the source knows them
+    counters: tuple[Counter, ...] = ()  # all that were read by any rank
     buffer_bytes: int = 0  # the tracer's buffer of each thread; 0: unknown
     system: tuple[NodeSamples, ...] = ()  # what nodes said of their load, memory, network and disk; by node
     clocks: tuple[NodeClock, ...] = ()  # those that are not rank 0's
@@ -224,6 +258,10 @@ class Trace(ABC):
     @abstractmethod
     def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         """Blocks (CALL) of the calls and folded polls whose `enter` lies in [begin, end), in order of enter."""
+
+    def counts(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[Counts]:
+        """The same blocks as `calls`, with their counters; none in a trace without counters."""
+        yield from ()
 
     @abstractmethod
     def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:

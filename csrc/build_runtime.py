@@ -40,12 +40,12 @@ def generate(folder: Path) -> Path:
     rows = {_ROW_OF.get(table, table.removesuffix("s")): dtype for table, dtype in schema.TABLES.items() if dtype.names}
     parts = [structs.c_struct(f"file_{row}", dtype) for row, dtype in rows.items()]
     parts.append(structs.c_struct("spool_header", schema.SPOOL_HEADER))
-    parts += [structs.c_enum(e) for e in (schema.Peer, schema.What, schema.State, schema.ObjectKind, schema.LabelKind)]
-    numbers = {
-        n: getattr(schema, n)
-        for n in vars(schema)
-        if n.endswith("_TYPE") or n in ("SPOOL_HEADER_BYTES", "WHAT_ORDINAL_SHIFT")
-    }
+    enums = (schema.Peer, schema.What, schema.State, schema.ObjectKind, schema.LabelKind, schema.CounterBackend)
+    parts += [structs.c_enum(e) for e in enums]
+    wanted = [
+        n for n in vars(schema) if n.endswith(("_TYPE", "_BASE")) or n in ("SPOOL_HEADER_BYTES", "WHAT_ORDINAL_SHIFT")
+    ]
+    numbers = {n: getattr(schema, n) for n in wanted}
     parts.append(f"enum {{ {', '.join(f'{n} = {value}' for n, value in numbers.items())} }};")
     least_ms, most_ms = schema.SYSTEM_PERIOD_MS
     parts.append(f"enum {{ SYSTEM_LEAST_MS = {least_ms}, SYSTEM_MOST_MS = {most_ms} }};")

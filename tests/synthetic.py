@@ -260,9 +260,9 @@ def write_run(
 
     A rank is a mapping of "calls", "requests", "polls", "events" (rows as made by the functions above, or an array
     of the table's dtype, times in ns; `call` then indexes "procedures"), "procedures" (names known from the start),
-    "skipped", "blocks" (else made to fit), "clock" (pairs (ns, ns); else the ends), "sync" (rows as in
-    the file), "start" (ns of the process start),
-    and any attribute of the schema. `missing` ranks get no file.
+    "skipped", "counters" (rows of that table), "blocks" (else made to fit), "clock" (pairs (ns, ns); else the ends),
+    "sync" (rows as in the file), "start" (ns of the process start), and any attribute of the schema. `missing` ranks
+    get no file.
     """
     directory = folder / f"{name}.ranks"
     directory.mkdir()
@@ -287,6 +287,7 @@ def _write_one(folder: Path, rank: int, content: Mapping, size: int, communicato
     start = content.get("start", 0)
     tables |= {"communicators": table, "members": members}
     tables["labels"] = np.array(content.get("labels", []), schema.LABEL)
+    tables["counters"] = np.array(content.get("counters", []), schema.COUNTER)
     tables["blocks"] = content.get("blocks", blocks_of(tables))
     pairs = content.get("clock", [(start, start), (start + 10**9, start + 10**9)])
     tables["clock"] = np.array([(clock.of(a), ORIGIN_NS + b) for a, b in pairs], schema.CLOCK)

@@ -144,7 +144,7 @@ class ThreadTable:
 
 def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[str, ThreadTable]]:
     """For each thread of a rank its tables; thread 0 is always there."""
-    pieces = {table: _pieces(file, table, pending) for table in KEY}
+    pieces = {table: _joined(pieces_of(file, table, pending)) for table in KEY}
     threads = sorted({0} | {piece.thread for found in pieces.values() for piece in found})
     return {
         thread: {
@@ -167,7 +167,7 @@ def _gaps(file: RankFile, thread: int, table: str) -> list[int]:
     return np.cumsum(count)[dropped].tolist()
 
 
-def _pieces(file: RankFile, table: str, pending: Sequence[Spool]) -> list[Piece]:
+def pieces_of(file: RankFile, table: str, pending: Sequence[Spool]) -> list[Piece]:
     """Blocks of the file, rows that no block names, and rows of spools, in order of the file. Blocks whose rows were
     dropped have none.
 
@@ -188,7 +188,7 @@ def _pieces(file: RankFile, table: str, pending: Sequence[Spool]) -> list[Piece]
             found = [rest for piece in found for rest in _outside(piece, flushed)] + [flushed]
     found.sort(key=lambda piece: piece.first)
     found += [Piece(p.thread, length, len(p.rows[table]), p.rows[table]) for p in pending if p.base is None]
-    return _joined([piece for piece in found if piece.count])
+    return [piece for piece in found if piece.count]
 
 
 def _outside(piece: Piece, other: Piece) -> list[Piece]:

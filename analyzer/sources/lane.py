@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from analyzer.sources.regions import Regions
 from analyzer.trace import CALL, EVENT, FLUSH, REQUEST, STATE, State
 from tracelib import schema
 from tracelib.schema import FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE
+
+if TYPE_CHECKING:
+    from analyzer.sources.counters import CountTable
 
 PROCEDURE = np.dtype([("value", "<i8"), ("type", "<u4"), ("state", "<i4"), ("index", "<i4"), ("role", "<i4")])
 """`struct procedure` of the kernels."""
@@ -81,6 +84,7 @@ class Lane:
         self.start, self.stop = self._bounds()
         self.overhead = clock.ns(refers.start_ticks + refers.overhead_ticks) - clock.ns(refers.start_ticks)
         self.regions: Regions | None = None  # if the program has any
+        self.counts: CountTable | None = None  # if the rank reads counters
         self._refers = refers
         self._struct = ffi.new("struct lane *")
         self._fill()

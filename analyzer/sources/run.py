@@ -16,12 +16,14 @@ from analyzer.sources import lane as lanes_of
 from analyzer.sources.alignment import ClockSource, Reading, fit_clocks
 from analyzer.sources.clock import Pieces
 from analyzer.sources.communicators import merge_communicators
+from analyzer.sources.counters import count_tables, counter_events, counts, merge_counters
 from analyzer.sources.findings import Findings, find_ranks, strangers
 from analyzer.sources.ghosts import Ghosts
 from analyzer.sources.index import thread_tables
 from analyzer.sources.labels import merge_labels
 from analyzer.sources.lane import Lane, RankTables, merge_procedures
 from analyzer.sources.matching import Matching
+from analyzer.sources.paraver_runs import sort_rows
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.regions import Regions, problem
 from analyzer.sources.repair import repairs
@@ -29,7 +31,7 @@ from analyzer.sources.spool import died_inside, pending_rows
 from analyzer.sources.system import read_system
 from analyzer.sources.windows import cut
 from analyzer.system import events_of, labels_of, with_events
-from analyzer.trace import EVENT, FLUSH, Problem, Repair, Trace, Unmatched
+from analyzer.trace import EVENT, FLUSH, Counts, Problem, Repair, Trace, Unmatched
 from tracelib.schema import State
 
 CALLS_A_BLOCK = 65536
@@ -99,12 +101,15 @@ class RunTrace(Trace):
 
     def _open(self) -> None:
         """Rows, clocks and lanes of every rank."""
-        tables, spools = {}, {}
+        tables, readings, spools = {}, {}, {}
+        self.counters = merge_counters(self._files)
+        self.event_labels |= {counter.type: (counter.name, {}) for counter in self.counters}
         for file in self._files:
             pending, problems = pending_rows(file)
             spools[file.rank] = pending
             self.problems += problems + _shortcomings(file)
             tables[file.rank] = thread_tables(file, pending)
+            readings[file.rank] = count_tables(file, pending, tables[file.rank], self.counters)
         self.threads = np.ones(self.size, np.int32)
         for rank, threads in tables.items():
             self.threads[rank] = max(threads) + 1
@@ -125,6 +130,8 @@ class RunTrace(Trace):
                 Lane(rank, thread, int(self._first_cpu[rank]) + thread, clock, threads, refers)
                 for thread, threads in sorted(tables[rank].items())
             ]
+            for lane in lanes:
+                lane.counts = readings[rank].get(lane.thread)
             _extend_main_thread(lanes, clock.ns(int(file.attributes["start_ticks"])))
             self._lanes[rank] = lanes
         self._find_regions()
@@ -185,6 +192,12 @@ class RunTrace(Trace):
             if len(block):
                 yield block
 
+    def counts(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[Counts]:
+        for low, high in self._parts(rank, begin, end):
+            block = counts(self._lanes.get(rank, []), self.counters, low, high)
+            if len(block.calls) and self.counters:
+                yield block
+
     def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         for low, high in self._parts(rank, begin, end):
             for lane in self._lanes.get(rank, []):
@@ -203,8 +216,14 @@ class RunTrace(Trace):
 
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         stop, chosen = self._end(end), range(self.size) if ranks is None else ranks
-        recorded = lanes_of.events(self._lanes_of(ranks), begin, stop)
+        recorded = self._with_counters(lanes_of.events(self._lanes_of(ranks), begin, stop), begin, stop, chosen)
         return with_events(recorded, self._node_events(begin, stop, chosen))
+
+    def _with_counters(self, events: np.ndarray, begin: int, end: int, ranks: range) -> np.ndarray:
+        if not self.counters:
+            return events
+        counted = [counter_events(lane, self.counters, begin, end) for lane in self._lanes_of(ranks)]
+        return sort_rows(np.concatenate([events, *counted]), "time", "rank", "thread")
 
     def _node_events(self, begin: int, end: int, ranks: range) -> np.ndarray:
         """EVENT of the samples of nodes whose first rank is one of `ranks`."""

@@ -154,7 +154,7 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
         case "io":
             before, after = accesses.transfer(f, replaced)
         case "init":
-            after = ["if (!f.result) run_started();", "f.exit = clock_ticks();", "record_timed(&f, abi.comm_null);"]
+            after = ["if (!f.result) run_started();", "CALLED;", "record_timed(&f, abi.comm_null);"]
         case "finalize":
             after = ["f.enter = entered;", "record_timed(&f, abi.comm_null);", "run_finalized();"]
         case "abort":

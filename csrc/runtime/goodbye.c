@@ -22,7 +22,7 @@ static struct share_of_rank sum_of_ranks;
 void goodbye_gather(int rank, int size, uint64_t file_bytes)
 {
     struct totals totals = threads_totals();
-    uint64_t waiting = totals.waiting_bytes + sizeof(struct file_call);
+    uint64_t waiting = totals.waiting_bytes + sizeof(struct file_call) + self.readings * sizeof(uint64_t);
     struct share_of_rank mine = {totals.calls + 1, totals.lost_calls, file_bytes + waiting};
     struct share_of_rank *all = rank == 0 ? calloc((size_t)size, sizeof mine) : NULL;
     if (rank == 0 && !all) return;
@@ -33,12 +33,6 @@ void goodbye_gather(int rank, int size, uint64_t file_bytes)
         sum_of_ranks.bytes += all[i].bytes;
     }
     free(all);
-}
-
-static bool is_quiet(void)
-{
-    const char *quiet = getenv("TRACELIB_QUIET");
-    return quiet && quiet[0] && quiet[0] != '0';
 }
 
 /* The shortest name that works from here. */
@@ -52,7 +46,7 @@ static const char *readable(const char *stem)
 
 void goodbye_say(int size, const char *stem)
 {
-    if (is_quiet()) return;
+    if (message_quiet()) return;
     char lost[96] = "";
     const char *name = readable(stem);
     if (sum_of_ranks.lost_calls) snprintf(lost, sizeof lost, " (%" PRIu64 " more calls lost)", sum_of_ranks.lost_calls);
@@ -62,7 +56,7 @@ void goodbye_say(int size, const char *stem)
 
 void goodbye_say_alone(const struct store *store, const char *stem)
 {
-    if (is_quiet()) return;
+    if (message_quiet()) return;
     const char *name = readable(stem);
     uint64_t events = store->table[TABLE_EVENTS].rows - 2 * store->table[TABLE_BLOCKS].rows; /* without the flushes */
     say("%" PRIu64 " events of a program without MPI, %.1f MB in %s.h5; next: analyze %s.h5", events,

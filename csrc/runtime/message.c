@@ -28,6 +28,12 @@ void say(const char *format, ...)
     va_end(arguments);
 }
 
+bool message_quiet(void)
+{
+    const char *quiet = getenv("TRACELIB_QUIET");
+    return quiet && quiet[0] && quiet[0] != '0';
+}
+
 void debug(const char *format, ...)
 {
     const char *wanted = getenv("TRACELIB_DEBUG");

@@ -35,10 +35,9 @@ function wrapper_resolve(int slot)
     struct thread *t = &self;                                                                                          \
     if (((forward) && abi.fortran_calls_c) || CLOSED) return real();                                                   \
     INSIDE;                                                                                                            \
-    struct frame f = {.t = t, .call = id};                                                                             \
-    f.enter = clock_ticks();                                                                                           \
+    CALLING(id);                                                                                                       \
     double returned = real();                                                                                          \
-    f.exit = clock_ticks();                                                                                            \
+    CALLED;                                                                                                            \
     record_timed(&f, abi.comm_null);                                                                                   \
     LEAVE;                                                                                                             \
     return returned

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "comms.h"
 #include "compress.h"
+#include "counters.h"
 #include "describe.h"
 #include "goodbye.h"
 #include "labels.h"
@@ -84,6 +85,7 @@ static void prepare(void)
     run.buffer_bytes = buffer_bytes();
     pthread_atfork(NULL, NULL, forked);
     run.pid = getpid();
+    counters_prepare();
     run.usable = true;
 }
 
@@ -278,6 +280,15 @@ static void measure_clocks(void)
     store_end();
 }
 
+/* All ranks take part. This thread goes over to the counters that the ranks have decided on. */
+static void start_counters(void)
+{
+    if (!store_begin()) return;
+    counters_started(run_store(), run.rank, run.size);
+    store_end();
+    if (self.gate == GATE_INSIDE) counting_change(&self);
+}
+
 /* This thread is inside MPI_Init; it may also be one that is not recorded. */
 static void measure_overhead(void)
 {
@@ -326,16 +337,20 @@ void run_started(void)
     start_file(own);
     measure_clocks();
     sampler_start(run.stem, run.rank, run.size);
+    start_counters();
     measure_overhead();
 }
 
 void run_finalizing(void)
 {
     static bool asked;
+    struct counting_pause pause;
     if (!run.started || !run.usable || asked) return;
     asked = true;
+    counting_hold(&self, &pause);
     measure_clocks();
     goodbye_gather(run.rank, run.size, store_bytes(&run.store));
+    counting_resume(&self, &pause);
 }
 
 void run_finalized(void)

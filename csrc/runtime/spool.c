@@ -70,14 +70,9 @@ static void *map_spool(uint32_t thread, uint64_t bytes)
     return MAP_FAILED;
 }
 
-struct spool_header *spool_create(uint32_t thread, const uint64_t capacity[BUFFERED_TABLES], uint64_t *bytes)
+struct spool_header *spool_create(uint32_t thread, uint64_t bytes)
 {
-    uint64_t offset[BUFFERED_TABLES], end = SPOOL_HEADER_BYTES;
-    for (int i = 0; i < BUFFERED_TABLES; i++) {
-        offset[i] = end;
-        end += capacity[i] * table_layout[i].row_bytes;
-    }
-    void *memory = map_spool(thread, end);
+    void *memory = map_spool(thread, bytes);
     if (memory == MAP_FAILED) {
         static bool said;
         if (!said)
@@ -85,17 +80,15 @@ struct spool_header *spool_create(uint32_t thread, const uint64_t capacity[BUFFE
                 "rank is killed",
                 strerror(errno));
         said = true;
-        memory = mmap(NULL, end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
         if (memory == MAP_FAILED) {
             say("no memory for a buffer (%s): thread %u is not recorded", strerror(errno), thread);
             return NULL;
         }
     }
     struct spool_header *spool = memory;
-    memcpy(spool->offset, offset, sizeof offset);
     spool->thread = thread;
     memcpy(spool->magic, SPOOL_MAGIC, sizeof spool->magic);
-    *bytes = end;
     return spool;
 }
 

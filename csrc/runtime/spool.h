@@ -6,10 +6,10 @@
 
 #include "schema.h"
 
-/* Map a new spool for a thread with room for the given rows of each buffered table.
+/* Map a new spool of so many bytes for a thread; all counts of rows are 0.
  * Falls back from TRACELIB_SPOOL or /dev/shm to TMPDIR or /tmp, then to anonymous memory (said once). NULL: no memory.
  */
-struct spool_header *spool_create(uint32_t thread, const uint64_t capacity[BUFFERED_TABLES], uint64_t *bytes);
+struct spool_header *spool_create(uint32_t thread, uint64_t bytes);
 
 /* Remove the spool's file; the mapping stays usable until spool_unmap. */
 void spool_remove(uint32_t thread);

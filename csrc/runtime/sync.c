@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "counters.h"
 #include "message.h"
 #include "pmpi.h"
 #include "run.h"
@@ -274,11 +275,14 @@ void sync_collective(struct thread *t)
     if (++points.count != points.next) return;
     /* Both events without a flush between them, which would be an event inside another. */
     if (t->spool->count[TABLE_EVENTS] + 2 > t->capacity[TABLE_EVENTS]) thread_flush(t);
+    struct counting_pause pause;
     uint64_t begin = clock_ticks();
+    counting_hold(t, &pause);
     sync_counts = measure_point();
     if (!sync_counts)
         say("rank %d: not all ranks have made the same collectives; clocks are measured again in MPI_Finalize only",
             run_rank());
     thread_store_event(t, begin, SYNC_TYPE, 1);
+    counting_resume(t, &pause);
     thread_store_event(t, clock_ticks(), SYNC_TYPE, 0);
 }

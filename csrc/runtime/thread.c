@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters.h"
 #include "run.h"
 #include "spool.h"
 
@@ -19,7 +20,9 @@ static pthread_key_t at_thread_exit;
 /* A run of polls ends when the program computes for longer than this between two of them (about 10 us). */
 enum { POLL_GAP_TICKS = 1 << 15 };
 
-/* How a buffer of the user's size is divided: in 64ths, in the order of the tables. */
+enum { LEAST_ROWS = 16 };
+
+/* How a buffer of the user's size is divided: in 64ths, in the order of the tables. Readings share with their calls. */
 static const unsigned share[BUFFERED_TABLES] = {
     [TABLE_CALLS] = 32,   [TABLE_REQUESTS] = 18, [TABLE_POLLS] = 6,  [TABLE_EVENTS] = 4,
     [TABLE_ACCESSES] = 2, [TABLE_SUMMARIES] = 2, [TABLE_COUNTS] = 0,
@@ -51,14 +54,15 @@ void thread_store_event(struct thread *t, uint64_t time, uint32_t type, int64_t 
  * whoever finds it can repeat the step. Rows that the disk does not take are counted. */
 static void write_block(struct thread *t, bool closing)
 {
+    uint64_t waiting = t->spool->count[TABLE_COUNTS];
     uint64_t calls = calls_waiting(t), rows = rows_waiting(t);
     struct store *store = run_store();
-    struct file_block block = {.thread = t->index, .flags = 1};
+    struct file_block block = {.thread = t->index, .flags = 1, .set = t->spool->set};
     int error = store ? 0 : run_store_error();
     if (store) {
         for (int i = 0; i < BUFFERED_TABLES; i++) block.first[i] = t->spool->base[i] = store->table[i].rows;
         __atomic_store_n(&t->spool->flushing, 1, __ATOMIC_RELEASE);
-        for (int i = 0; i < BUFFERED_TABLES; i++) {
+        for (int i = BUFFERED_TABLES - 1; i >= 0; i--) { /* counts before their calls */
             if (!error) error = store_append(store, i, t->rows[i], t->spool->count[i]);
             block.count[i] = (uint32_t)(store->table[i].rows - block.first[i]);
             rows -= block.count[i];
@@ -79,6 +83,8 @@ static void write_block(struct thread *t, bool closing)
     t->calls += calls;
     for (int i = 0; i < BUFFERED_TABLES; i++) t->spool->count[i] = 0;
     __atomic_store_n(&t->spool->flushing, 0, __ATOMIC_RELEASE);
+    uint64_t *counts = t->rows[TABLE_COUNTS]; /* behind those that wait: the readings of the call that goes on */
+    memmove(counts, counts + waiting, t->readings * sizeof *counts);
 }
 
 /* Write what waits, with the event that says since when. */
@@ -95,12 +101,15 @@ void thread_flush(struct thread *t)
 {
     bool closing = run_is_closed();
     uint64_t begin = clock_ticks();
+    struct counting_pause pause;
     if (rows_waiting(t) == 0) return;
     run_need_file();
     if (!store_begin()) return;
+    counting_hold(t, &pause);
     empty_buffer(t, begin, closing);
     store_end();
     if (!closing) thread_store_event(t, clock_ticks(), FLUSH_TYPE, 0);
+    counting_resume(t, &pause);
 }
 
 static void close_thread(struct thread *t)
@@ -133,6 +142,7 @@ static void leave_process(void *thread)
     gone.calls += t->calls;
     gone.lost_calls += t->lost_calls;
     gone.lost_rows += t->lost_rows;
+    counting_end(t);
     spool_unmap(t->spool, t->spool_bytes);
     store_end();
     free(t->handles.memory);
@@ -162,21 +172,60 @@ static bool watch_end(struct thread *t)
     return watching && pthread_setspecific(at_thread_exit, t) == 0;
 }
 
+static uint64_t share_bytes(enum table table)
+{
+    return run_buffer_bytes() * share[table] / 64;
+}
+
+/* All tables but those of calls and their readings, one behind the other from the header on. Returns their end. */
+static uint64_t divide_others(uint64_t capacity[BUFFERED_TABLES], uint64_t offset[BUFFERED_TABLES])
+{
+    uint64_t end = SPOOL_HEADER_BYTES;
+    for (int i = 0; i < BUFFERED_TABLES; i++) {
+        if (i == TABLE_CALLS || i == TABLE_COUNTS) continue;
+        capacity[i] = share_bytes(i) / table_layout[i].row_bytes;
+        if (capacity[i] < LEAST_ROWS) capacity[i] = LEAST_ROWS;
+        offset[i] = end;
+        end += (capacity[i] + (i == TABLE_EVENTS)) * table_layout[i].row_bytes; /* a flush's own begin */
+    }
+    return end;
+}
+
+/* Calls get the rest, with room for their readings and for those of one that is not stored yet. */
+void thread_divide(struct thread *t)
+{
+    uint64_t *offset = t->spool->offset, end = divide_others(t->capacity, offset);
+    uint64_t readings = t->readings * sizeof(uint64_t), row = sizeof(struct file_call) + readings;
+    t->capacity[TABLE_CALLS] = (t->spool_bytes - end - readings) / row;
+    t->capacity[TABLE_COUNTS] = (t->capacity[TABLE_CALLS] + 1) * t->readings;
+    offset[TABLE_CALLS] = end;
+    offset[TABLE_COUNTS] = end + t->capacity[TABLE_CALLS] * sizeof(struct file_call);
+    t->spool->set = t->set;
+    for (int i = 0; i < BUFFERED_TABLES; i++) t->rows[i] = (char *)t->spool + offset[i];
+}
+
+bool thread_is_empty(const struct thread *t)
+{
+    return rows_waiting(t) == t->spool->count[TABLE_EVENTS];
+}
+
+static uint64_t buffer_bytes(void)
+{
+    uint64_t capacity[BUFFERED_TABLES], offset[BUFFERED_TABLES];
+    uint64_t readings = counters_most_readings() * sizeof(uint64_t);
+    uint64_t calls = share_bytes(TABLE_CALLS), least = LEAST_ROWS * (sizeof(struct file_call) + readings) + readings;
+    return divide_others(capacity, offset) + (calls < least ? least : calls);
+}
+
 static bool join_process(struct thread *t)
 {
-    uint64_t bytes = run_buffer_bytes();
-    for (int i = 0; i < BUFFERED_TABLES; i++) {
-        uint64_t capacity = bytes * share[i] / 64 / table_layout[i].row_bytes;
-        t->capacity[i] = capacity < 16 ? 16 : capacity;
-    }
-    uint64_t room[BUFFERED_TABLES];
-    memcpy(room, t->capacity, sizeof room);
-    room[TABLE_EVENTS]++; /* a flush's own begin */
+    t->spool_bytes = buffer_bytes();
     if (!store_begin()) return false;
     t->index = thread_count++;
-    t->spool = watch_end(t) ? spool_create(t->index, room, &t->spool_bytes) : NULL;
+    t->spool = watch_end(t) ? spool_create(t->index, t->spool_bytes) : NULL;
     if (t->spool) {
-        for (int i = 0; i < BUFFERED_TABLES; i++) t->rows[i] = (char *)t->spool + t->spool->offset[i];
+        counting_begin(t);
+        thread_divide(t);
         memcpy(t->spool->rank_file, rank_file, sizeof rank_file);
         t->next = threads;
         threads = t;
@@ -199,6 +248,7 @@ bool thread_open(struct thread *t, void *frame)
     if (t->gate != GATE_NEW) return false; /* inside a recorded call, or shut */
     t->gate = GATE_SHUT;                   /* in case MPI is called while we prepare */
     if (!run_prepare() || !join_process(t)) return false;
+    if (t->set) thread_store_event(t, clock_ticks(), COUNTER_SET_TYPE, t->set);
     t->gate = GATE_OPEN;
     return true;
 }
@@ -228,6 +278,7 @@ void threads_disown(void)
 
 void thread_count_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit)
 {
+    if (t->readings) counting_skip(t);
     struct file_poll *p = t->poll;
     if (!p || p->call != call || enter - p->exit > POLL_GAP_TICKS || p->count == UINT32_MAX) {
         p = thread_row(t, TABLE_POLLS);

@@ -33,6 +33,9 @@ struct thread {
     struct file_poll *poll; /* in the spool: the run of failing polls that is going on; NULL: none */
     uint64_t calls;         /* that went to the file or were lost */
     uint64_t lost_calls, lost_rows;
+    uint32_t readings;                /* of the counters, of each call: at its entry and at its exit; 0: none */
+    uint32_t set;                     /* of counters that is read */
+    struct counting *counting;        /* this thread's counters; NULL: none */
     struct scratch handles, statuses; /* working copies for calls with arrays */
     struct thread *next;
 };
@@ -44,6 +47,10 @@ bool thread_open(struct thread *t, void *frame);
 
 /* Empty a full buffer into the file. */
 void thread_flush(struct thread *t);
+
+/* Does nothing wait in the buffer but events? Then it may be divided anew, for another number of readings. */
+bool thread_is_empty(const struct thread *t);
+void thread_divide(struct thread *t);
 
 /* The rank file exists: every spool, present and future, says where its rows belong. */
 void threads_name_file(const char *path);
@@ -93,6 +100,7 @@ static inline void thread_store_call(struct thread *t, struct file_call row)
     t->poll = NULL;
     row.thread = (uint16_t)t->index;
     *(struct file_call *)thread_row(t, TABLE_CALLS) = row;
+    t->spool->count[TABLE_COUNTS] += t->readings; /* they lie there already: no call without its readings */
     thread_commit(t, TABLE_CALLS);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "counters.h"
 #include "decode.h"
 #include "missing.h"
 #include "pmpi.h"
@@ -62,12 +63,21 @@ function wrapper_resolve(int slot);
 #define LEAVE                                                                                                          \
     if (t->gate == GATE_INSIDE) t->gate = GATE_OPEN
 
-#define CALL(id, ...)                                                                                                  \
+/* Counters outside the stamps: see counters.h. */
+#define CALLING(id)                                                                                                    \
     struct frame f = {.t = t, .call = id};                                                                             \
+    if (UNLIKELY(t->readings)) counting_enter(t);                                                                      \
     f.enter = clock_ticks();                                                                                           \
-    thread_enter(t, id, f.enter);                                                                                      \
+    thread_enter(t, id, f.enter)
+
+#define CALLED                                                                                                         \
+    f.exit = clock_ticks();                                                                                            \
+    if (UNLIKELY(t->readings)) counting_exit(t)
+
+#define CALL(id, ...)                                                                                                  \
+    CALLING(id);                                                                                                       \
     word returned = real(__VA_ARGS__);                                                                                 \
-    f.exit = clock_ticks()
+    CALLED
 
 static inline int fortran_result(word ierror)
 {

@@ -270,6 +270,15 @@ class LabelKind(IntEnum):
     EVENT_VALUE = 4
 
 
+class CounterBackend(IntEnum):
+    """What reads a counter (`flags` of a row of `counters`); the counters of a set are in this order."""
+
+    CPU_CLOCK = 1  # the thread's CPU time from its beginning; it goes on from set to set
+    PERF_SOFTWARE = 2
+    PERF_HARDWARE = 3
+    PAPI = 4
+
+
 class State(IntEnum):
     """Attribute `state` of a rank file: how far its process came."""
 
@@ -304,6 +313,14 @@ TRACING_TYPE = 40000012
 """Value 0: from here nothing is recorded; 1: from here it is again."""
 COUNTER_SET_TYPE = 42009999
 """Value: the set of counters that is read from here."""
+PAPI_PRESET_BASE = 42000000
+"""Plus the lower 16 bits of the preset's code: Extrae's numbers of PAPI_TOT_INS, ..."""
+NATIVE_COUNTER_BASE = 44000000
+"""Plus a number below 1000000 made of the name: all other counters, where Extrae has them, too."""
+CPU_TIME_TYPE = 42009998
+"""Of the counter CPU_NS."""
+NOT_READ = 2**64 - 1
+"""A reading in `counts` that could not be taken."""
 REGION_TYPE = 60000019
 """Value: number of a region (`labels`); flags 1: it begins, 2: it ends."""
 PARAMETER_TYPE = 49000001
@@ -345,7 +362,9 @@ all its rows, the thread is inside."""
 
 SPOOL_MAGIC = b"TLSPOOL2"
 SPOOL_HEADER_BYTES = 4096
-SPOOL_HEADERS = {b"TLSPOOL1": _spool_header(4), SPOOL_MAGIC: _spool_header(len(BUFFERED), *_ENTERED)}
+_SET = ("set", "<u8")
+"""Set of counters that the rows of `calls` were read with; 0: none."""
+SPOOL_HEADERS = {b"TLSPOOL1": _spool_header(4), SPOOL_MAGIC: _spool_header(len(BUFFERED), *_ENTERED, _SET)}
 """By magic: version 1 had the first four buffered tables."""
 SPOOL_HEADER = SPOOL_HEADERS[SPOOL_MAGIC]
 """First bytes of a spool: the mapped buffer of one thread, named <attribute spool>.<thread>.

@@ -1,0 +1,85 @@
+/* Counters read at the entry and the exit of every recorded call: which ones, and each thread's own.
+ *
+ * A set is read as a whole. A thread reads one set at a time; its readings are in the table `counts`, beside the rows
+ * of `calls`. They are read outside the time stamps: at the entry before the stamp, at the exit after it and in the
+ * reverse order, so that neither the time in MPI nor the counts of a burst contain a reading but in part. */
+#ifndef COUNTERS_H
+#define COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "schema.h"
+
+struct store;
+struct thread;
+
+enum { MOST_COUNTERS = 32, MOST_SETS = 32 };
+
+/* A reading that could not be taken. */
+#define NOT_READ UINT64_MAX
+
+struct counter {
+    char name[sizeof((struct file_counter *)0)->name];
+    enum counterbackend backend;
+    uint32_t type; /* Paraver event type */
+    uint32_t kind; /* as the backend names it */
+    uint64_t code;
+};
+
+/* The counters of one backend are neighbours, in the order of the backends. */
+struct counter_set {
+    unsigned n;
+    struct counter counters[MOST_COUNTERS];
+};
+
+/* Where readings come from. */
+struct backend {
+    /* Fill in kind, code and type of a counter by its name. NULL, or why there is no such counter. */
+    const char *(*find)(struct counter *c);
+    /* Count for the calling thread from here on. NULL, and *why: not all of these together. */
+    void *(*open)(const struct counter *counters, unsigned n, const char **why);
+    /* False: none could be read. */
+    bool (*read)(void *handle, uint64_t *values);
+    void (*close)(void *handle);
+};
+
+extern const struct backend cpu_clock_backend, perf_backend, papi_backend;
+enum { BACKENDS = COUNTERBACKEND_PAPI + 1 };
+
+/* Types of counters that Extrae has no number for. */
+uint32_t counter_type_by_name(const char *name);
+
+/* Before anything is recorded: what TRACELIB_COUNTERS and TRACELIB_CPUTIME ask for, and what of it counts here. */
+void counters_prepare(void);
+
+/* The most readings of one call, whatever is decided in MPI_Init. */
+unsigned counters_most_readings(void);
+
+/* The set that threads read now; 0: none. */
+uint32_t counters_current(void);
+const struct counter_set *counters_set(uint32_t number);
+
+/* In MPI_Init, all ranks together: whether CPU time is read, and the table of all sets into the file. */
+void counters_started(struct store *store, int rank, int size);
+
+/* The calling thread's counting begins, goes over to the current set, ends (counting.c). */
+void counting_begin(struct thread *t);
+void counting_change(struct thread *t);
+void counting_end(struct thread *t);
+
+/* Readings at the entry and at the exit of a call. */
+void counting_enter(struct thread *t);
+void counting_exit(struct thread *t);
+
+/* The call that has just been read gets no row: what was counted in it is taken out of all later readings. */
+void counting_skip(struct thread *t);
+
+/* Between the two nothing is counted: the tracer's own work. */
+struct counting_pause {
+    uint64_t since[MOST_COUNTERS];
+};
+void counting_hold(struct thread *t, struct counting_pause *pause);
+void counting_resume(struct thread *t, const struct counting_pause *pause);
+
+#endif
