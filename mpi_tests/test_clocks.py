@@ -4,6 +4,7 @@ What the clocks really were the ranks of clocks.c know by the time stamp counter
 """
 
 import os
+import re
 import shutil
 from dataclasses import dataclass
 
@@ -77,22 +78,25 @@ def residuals(traced):
     """How far the aligned clock of rank 1 is from that of rank 0, in ns, for each window of calls."""
     truths = [Truth.of(traced, rank) for rank in (0, 1)]
     trace = open_run(str(traced.run))
-    errors = []
+    true_ns = [(truth.before - truths[0].before[0]) * 1e9 / truths[0].hertz for truth in truths]
+    late = []
     for rank, truth in enumerate(truths):
         calls = np.concatenate(list(trace.calls(rank)))
         calls = calls[calls["call"] == trace.procedures.index("MPI_Allreduce")]
         assert len(calls) == len(truth.before)
-        true_ns = (truth.before - truths[0].before[0]) * 1e9 / truths[0].hertz
-        # A stamp is taken after the program's own reading before the call: the error is what it is later at least.
-        late = calls["enter"] - true_ns
-        whole = len(late) // CALLS_A_WINDOW * CALLS_A_WINDOW
-        at, least = (x[:whole].reshape(-1, CALLS_A_WINDOW) for x in (true_ns, late))
-        errors.append((at.mean(axis=1), least.min(axis=1)))
+        late.append(calls["enter"] - true_ns[rank])
     trace.close()
-    trend = np.polyfit(*errors[0], 1)  # between the counter and rank 0's clock: not the matter here
-    found = [error - np.polyval(trend, at) for at, error in errors]
+    # How the counter and rank 0's clock drift apart is not the matter here: the median slope over half the run.
+    half = len(late[0]) // 2
+    drift = np.median((late[0][half:] - late[0][:-half]) / (true_ns[0][half:] - true_ns[0][:-half]))
+    # A stamp is taken after the program's own reading before the call: the error is what it is later at least.
+    windows = len(late[0]) // CALLS_A_WINDOW
+    least = [
+        (x - drift * at)[: windows * CALLS_A_WINDOW].reshape(windows, -1).min(axis=1)
+        for x, at in zip(late, true_ns, strict=True)
+    ]
     # Where a core was busy a whole window of stamps may be late: the middle one of three windows is not.
-    return np.median(np.lib.stride_tricks.sliding_window_view(found[1] - found[0], 3), axis=1)
+    return np.median(np.lib.stride_tricks.sliding_window_view(least[1] - least[0], 3), axis=1)
 
 
 def one_way_ns(traced):
@@ -135,21 +139,28 @@ def test_what_is_left_of_a_skew_is_less_than_a_message_takes(skewed, stamps):
     assert left < readings(traced)[1]["round_trip_ns"].max() / 2
 
 
-def test_points_between_follow_a_bent_clock(skewed, bent):
+def test_points_between_follow_a_bent_clock(skewed, bent, analyze):
     """100 us ahead and behind in a second: readings at both ends alone leave most of that, hundreds between nothing."""
     straight = skewed("clocks.c", "1200", "1000", env=bent)
     assert abs(residuals(straight)).max() > 50_000
+    found = analyze("check", straight.run).stdout
+    backwards = sum(int(n) for n in re.findall(r"(\d+) messages .* before they were sent", found))
+    assert backwards > 500
+    analyze("check", "--repair-clocks", "100ns", straight.run).check()
     shutil.rmtree(straight.folder / "run.ranks")
     (straight.folder / "run.h5").unlink()
     followed = skewed("clocks.c", "1200", "1000", env=bent | {"TRACELIB_SYNC": "collectives:3"})
     rows = readings(followed)[1]
     assert len(rows) == 2 + 1200 // 3
-    assert np.median(abs(residuals(followed))) < np.median(rows["round_trip_ns"]) / 2
+    # A straight line between points of a wave is off by its curvature times their distance squared / 8: nothing, unless
+    # the machine was busy with something else and the points are far apart.
+    apart_s = np.percentile(np.diff(rows["local_ns"]), 95) / 1e9
+    off = 1e5 * (2 * np.pi) ** 2 * apart_s**2 / 8
+    assert np.median(abs(residuals(followed))) < np.median(rows["round_trip_ns"]) / 2 + off
     trace = open_run(str(followed.run))
     messages = trace.messages()
     assert len(messages) == 2400
-    # Where the machine was busy with something else the points were far apart, and the wave passed between them.
-    assert (messages["physical_receive"] <= messages["logical_send"]).sum() < 24
+    assert (messages["physical_receive"] <= messages["logical_send"]).sum() < backwards / 4
     trace.close()
 
 
