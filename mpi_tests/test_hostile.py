@@ -88,3 +88,50 @@ def test_a_directory_as_output(openmpi, hostile, tmp_path, output):
     (tmp_path / "place").mkdir()
     hostile(openmpi, "many-requests", env={"TRACELIB_OUTPUT": output})
     assert len(rank_files(tmp_path / "place" / "run.h5")) == 2
+
+
+@pytest.mark.parametrize(
+    ("act", "sends"),
+    [
+        ("child-that-stays", 30000),
+        ("child-that-leaves-at-once", 30000),
+        ("own-signal-handlers", 60000),
+        ("exec-at-the-end", 30000),
+        ("plugins", 30000),
+    ],
+)
+@pytest.mark.parametrize("debian", ["openmpi", "mpich"])
+def test_what_programs_may_do(request, hostile, compiled, tmp_path, monkeypatch, debian, act, sends):
+    """Children, handlers, libraries that come and go: the program's output is its own, and all its calls are there."""
+    leg = request.getfixturevalue(debian)
+    monkeypatch.setenv("PLUGIN", str(compiled(leg, "plugin.c", "-shared", "-fPIC")))
+    spool = tmp_path / "buffers"
+    spool.mkdir()
+    traced = hostile(leg, act, env={"TRACELIB_SPOOL": str(spool)})
+    if act == "own-signal-handlers":
+        assert traced.stdout.count("on its own stack 1, told 15, reset 1, kept 1, same stack 1") == 2
+    files = rank_files(tmp_path / "run.h5")
+    assert len(files) == 2
+    for file in files:
+        assert file.counts()["MPI_Send"] == sends
+        assert file.attributes["state"] == State.FINALIZED
+    assert not list(spool.iterdir())
+
+
+@pytest.mark.parametrize("debian", ["openmpi", "mpich"])
+def test_exit_while_other_threads_are_in_mpi(request, hostile, tmp_path, debian):
+    hostile(request.getfixturevalue(debian), "exit-while-others-call")
+    for file in rank_files(tmp_path / "run.h5"):
+        main = file.calls[file.calls["thread"] == 0]
+        sends = file.procedures.index("MPI_Send")
+        assert (main["call"] == sends).sum() == 30000
+
+
+def test_threads_that_use_mpi_and_hdf5(openmpi, launch, tmp_path):
+    """h5py's own HDF5 in the traced process, beside threads in MPI."""
+    program = str(PROGRAMS / "threads_and_files.py")
+    plain = launch(openmpi, openmpi.python, program, "plain", ranks=2, preload=False, limit_s=20).check()
+    traced = launch(openmpi, openmpi.python, program, "traced", ranks=2, limit_s=20).check()
+    assert sorted(traced.stdout.splitlines()) == sorted(plain.stdout.splitlines())
+    for file in rank_files(tmp_path / "run.h5"):
+        assert file.counts()["MPI_Allreduce"] == 3 * 200

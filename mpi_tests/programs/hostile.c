@@ -2,6 +2,7 @@
 // and prints what the MPI answered, so that a traced run can be compared with an untraced one.
 
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -171,6 +172,101 @@ static void error_handler_that_jumps(void)
     many_sends();
 }
 
+// The child lives on after all ranks have ended, and then ends by exit.
+static void child_that_stays(void)
+{
+    many_sends();
+    fflush(NULL);
+    if (fork() == 0) {
+        for (int fd = 0; fd < 3; fd++) close(fd); // the launcher waits for the end of these
+        usleep(300000);
+        exit(0);
+    }
+}
+
+// A child that makes no call to MPI and leaves without any handler.
+static void child_that_leaves_at_once(void)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, NULL, 0);
+    many_sends();
+}
+
+static void exec_at_the_end(void)
+{
+    MPI_Init(NULL, NULL);
+    many_sends();
+    MPI_Finalize();
+    fflush(NULL);
+    execlp("echo", "echo", "another program", NULL);
+}
+
+static void *send_for_ever(void *unused)
+{
+    (void)unused;
+    for (;;) many_sends();
+}
+
+static void exit_while_others_call(void)
+{
+    int level;
+    pthread_t threads[3];
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level);
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, send_for_ever, NULL);
+    many_sends();
+    MPI_Barrier(MPI_COMM_WORLD);
+    exit(0);
+}
+
+static sigjmp_buf before_fault;
+static volatile int on_own_stack, told_to_end;
+static char own_stack[65536];
+
+static void fault(int number)
+{
+    char here;
+    on_own_stack = &here >= own_stack && &here < own_stack + sizeof own_stack;
+    siglongjmp(before_fault, number);
+}
+
+static void told(int number)
+{
+    told_to_end = number;
+}
+
+// Handlers of the program's own, on a stack of its own, one of them for one time only.
+static void own_signal_handlers(void)
+{
+    stack_t stack = {.ss_sp = own_stack, .ss_size = sizeof own_stack}, kept;
+    struct sigaction faulting = {.sa_handler = fault, .sa_flags = SA_ONSTACK | SA_RESETHAND},
+                     ending = {.sa_handler = told};
+    sigaltstack(&stack, NULL);
+    sigaction(SIGSEGV, &faulting, NULL);
+    sigaction(SIGTERM, &ending, NULL);
+    many_sends();
+    if (sigsetjmp(before_fault, 1) == 0) *(volatile int *)NULL = 0;
+    raise(SIGTERM);
+    many_sends();
+    sigaltstack(NULL, &kept);
+    sigaction(SIGSEGV, NULL, &faulting);
+    sigaction(SIGTERM, NULL, &ending);
+    printf("on its own stack %d, told %d, reset %d, kept %d, same stack %d\n", on_own_stack, told_to_end,
+           faulting.sa_handler == SIG_DFL, ending.sa_handler == told, kept.ss_sp == (void *)own_stack);
+}
+
+// A library that calls MPI comes and goes.
+static void plugins(void)
+{
+    for (int i = 0; i < 3; i++) {
+        void *plugin = dlopen(getenv("PLUGIN"), RTLD_NOW | RTLD_LOCAL);
+        void (*send_some)(int) = (void (*)(int))dlsym(plugin, "send_some");
+        send_some(10000);
+        printf("closed %d\n", dlclose(plugin));
+    }
+}
+
 static const struct {
     const char *name;
     void (*act)(void);
@@ -184,6 +280,12 @@ static const struct {
     {"copies-in-any-order", copies_in_any_order, 0},
     {"refused-calls", refused_calls, 0},
     {"error-handler-that-jumps", error_handler_that_jumps, 0},
+    {"child-that-stays", child_that_stays, 0},
+    {"child-that-leaves-at-once", child_that_leaves_at_once, 0},
+    {"own-signal-handlers", own_signal_handlers, 0},
+    {"plugins", plugins, 0},
+    {"exec-at-the-end", exec_at_the_end, 1},
+    {"exit-while-others-call", exit_while_others_call, 1},
     {"thread-that-ends", thread_that_ends, 1},
     {"closed-streams", closed_streams, 1},
 };
