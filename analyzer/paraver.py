@@ -11,7 +11,9 @@ from enum import IntEnum
 
 import numpy as np
 
+from analyzer.error_classes import ERROR_CLASSES
 from analyzer.trace import State
+from tracelib.schema import ERROR_TYPE
 
 
 class EventType(IntEnum):
@@ -28,10 +30,14 @@ class EventType(IntEnum):
     MPI_ONE_SIDED = 50000004
     MPI_IO = 50000005
     MPI_BEYOND_EXTRAE = 50000100  # ours: procedures without a value of 193 or less
+    RMA_SIZE = 50001000
+    RMA_TARGET = 50001001
+    RMA_OFFSET = 50001003
     COLLECTIVE_SEND_SIZE = 50100001
     COLLECTIVE_RECEIVE_SIZE = 50100002
     COLLECTIVE_ROOT = 50100003
     COLLECTIVE_COMMUNICATOR = 50100004
+    ERROR = ERROR_TYPE  # ours
 
 
 MPI_TYPES = (
@@ -108,10 +114,11 @@ ROOTED = frozenset({"MPI_Bcast", "MPI_Gather", "MPI_Gatherv", "MPI_Reduce", "MPI
 _POINT_TO_POINT = (
     SENDS | IMMEDIATE_SENDS | RECEIVES | IMMEDIATE_RECEIVES | SEND_RECEIVES | WAITS | TESTS | PROBES | {"MPI_Cancel"}
 )
-_ONE_SIDED_OPERATIONS = """
+_ONE_SIDED_NAMES = """
 Put Get Accumulate Get_accumulate Rput Rget Raccumulate Rget_accumulate Fetch_and_op Compare_and_swap
 """
-_ONE_SIDED = frozenset(f"MPI_{base}" for base in _ONE_SIDED_OPERATIONS.split())
+ONE_SIDED_OPERATIONS = frozenset(f"MPI_{base}" for base in _ONE_SIDED_NAMES.split())
+"""Calls that move data to or from a window."""
 
 
 def base_name(name: str) -> str:
@@ -121,7 +128,7 @@ def base_name(name: str) -> str:
 
 def is_one_sided(name: str) -> bool:
     """Whether the procedure belongs to remote memory access."""
-    return base_name(name) in _ONE_SIDED or name.startswith("MPI_Win_")
+    return base_name(name) in ONE_SIDED_OPERATIONS or name.startswith("MPI_Win_")
 
 
 def event_of(name: str, index: int = 0) -> tuple[int, int]:
@@ -241,6 +248,10 @@ TYPE_LABELS: dict[int, tuple[str, dict[int, str]]] = {
     EventType.FLUSH: ("Flushing Traces", _SWITCH),
     EventType.TRACING: ("Tracing", {0: "Disabled", 1: "Enabled"}),
     EventType.CLOCKS: ("Measuring clocks", _SWITCH),
+    EventType.RMA_SIZE: ("MPI One-sided size", {}),
+    EventType.RMA_TARGET: ("MPI One-sided target rank", {}),
+    EventType.RMA_OFFSET: ("MPI One-sided target displacement", {}),
+    EventType.ERROR: ("MPI error class", ERROR_CLASSES),
     EventType.COLLECTIVE_SEND_SIZE: ("Send Size in MPI Global OP", {}),
     EventType.COLLECTIVE_RECEIVE_SIZE: ("Recv Size in MPI Global OP", {}),
     EventType.COLLECTIVE_ROOT: ("Root in MPI Global OP", {}),

@@ -86,6 +86,21 @@ REQUEST = np.dtype(
 )
 """A row of a rank file's `requests` in ns and world ranks."""
 
+ACCESS = np.dtype(
+    [
+        ("enter", "<i8"),  # of the call
+        ("offset", "<i8"),  # bytes, as in the rank file; -1: not known
+        ("object", "<i4"),  # index in Trace.objects; -1: unknown
+        ("detail", "<i4"),  # lock and assertion, as in the rank file
+        ("thread", "<i4"),
+        ("reserved", "<i4"),
+    ]
+)
+"""What a call does to a window or file; its row of CALL has the same enter and thread."""
+
+ERROR = np.dtype([("time", "<i8"), ("class", "<i8"), ("call", "<i4"), ("thread", "<i4")])
+"""An error that a call (index in Trace.procedures; -1: unknown) returned; classes as in analyzer.error_classes."""
+
 FLUSH = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i4"), ("state", "<i4")])
 """A time that is not the program's: the tracer wrote its buffer (state IO), measured clocks (OTHERS), or recorded
 nothing (TRACING_DISABLED)."""
@@ -128,6 +143,17 @@ class Communicator:
     def label(self) -> str:
         """Its name, else "communicator 3"."""
         return self.name or f"communicator {self.id}"
+
+
+@dataclass(frozen=True)
+class SharedObject:
+    """A window or file of the program."""
+
+    kind: str  # "window", "file"; "": unknown
+    comm: int  # index in Trace.communicators; -1: unknown
+    bytes: int = 0  # of a window, the parts of all ranks
+    flags: int = 0  # flavour of a window, access mode of a file, as in the rank file
+    name: str = ""  # of a file
 
 
 @dataclass(frozen=True)
@@ -240,6 +266,7 @@ class Trace(ABC):
     missing: tuple[int, ...] = ()  # ranks of which nothing could be read: no figure counts them as idle
     command: str = ""  # the program and its arguments, where the source knows them
     counters: tuple[Counter, ...] = ()  # all that were read by any rank
+    objects: tuple[SharedObject, ...] = ()  # windows and files
     buffer_bytes: int = 0  # the tracer's buffer of each thread; 0: unknown
     system: tuple[NodeSamples, ...] = ()  # what nodes said of their load, memory, network and disk; by node
     clocks: tuple[NodeClock, ...] = ()  # those that are not rank 0's
@@ -266,6 +293,14 @@ class Trace(ABC):
     @abstractmethod
     def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         """Blocks (REQUEST) whose `completed` (STARTED rows: `posted`) lies in [begin, end), in file order."""
+
+    def accesses(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        """Blocks (ACCESS) of what the calls with `enter` in [begin, end) did to windows and files."""
+        yield from ()
+
+    def errors(self, rank: int) -> np.ndarray:
+        """All errors (ERROR) that calls of a rank returned."""
+        return np.zeros(0, ERROR)
 
     @abstractmethod
     def flushes(self, rank: int) -> np.ndarray:

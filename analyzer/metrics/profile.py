@@ -13,6 +13,9 @@ from analyzer.paraver import TESTS, WAITS, base_name
 from analyzer.trace import Trace
 from tracelib.schema import What
 
+_AT_POSTING = (What.RECV_DONE, What.SEND_STARTED, What.READ_DONE)
+"""Completions whose bytes belong to the call that posted or started the operation, which did not know them."""
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -44,7 +47,7 @@ def profile(trace: Trace, team: Team) -> Profile:
     completes = np.array([base_name(p) in WAITS | TESTS for p in trace.procedures], bool)
     sums = np.zeros((4, trace.size, len(trace.procedures)), np.int64)
     for rank in team.share(trace.size):
-        posted = Posted(trace, rank, windows, (What.RECV_DONE, What.SEND_STARTED))
+        posted = Posted(trace, rank, windows, _AT_POSTING)
         for index, (begin, end) in enumerate(pairwise(windows.tolist())):
             calls = window_calls(trace, rank, begin, end)
             sent, received = _posted_bytes(calls, posted.window(index))

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from analyzer.error_classes import error_name
+from analyzer.metrics.accesses import Accessed
 from analyzer.metrics.collectives import Collective
 from analyzer.metrics.efficiency import Efficiency
 from analyzer.metrics.messages import Messages
@@ -14,7 +16,7 @@ from analyzer.metrics.profile import Profile
 from analyzer.report.clocks import clocks_json, repair_json
 from analyzer.report.summary import Summary
 from analyzer.report.system import system_json
-from analyzer.trace import Communicator
+from analyzer.trace import Communicator, Trace
 
 
 def summary_json(summary: Summary) -> dict[str, Any]:
@@ -59,6 +61,12 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         },
         "clocks": clocks_json(trace),
         "repair": repair_json(trace),
+        "windows": [_accessed(a, trace) for a in summary.accesses if a.object.kind == "window"],
+        "files": [_accessed(a, trace) for a in summary.accesses if a.object.kind == "file"],
+        "errors": [
+            {"rank": f.rank, "call": f.procedure, "class": f.class_, "name": error_name(f.class_), "count": f.count}
+            for f in summary.failed
+        ],
         "unmatched": [asdict(u) for u in summary.unmatched],
         "problems": [{"rank": p.rank if p.rank >= 0 else None, "text": p.text} for p in trace.problems],
     }
@@ -95,6 +103,19 @@ def _calls(profile: Profile, present: np.ndarray) -> dict[str, dict[str, Any]]:
             },
         }
         for p in profile.by_time()
+    }
+
+
+def _accessed(accessed: Accessed, trace: Trace) -> dict[str, Any]:
+    one = accessed.object
+    return {
+        "name": one.name,
+        "communicator": trace.communicators[one.comm].label if one.comm >= 0 else None,
+        "bytes": one.bytes,
+        "calls": accessed.calls,
+        "time_s": accessed.time_ns / 1e9,
+        "sent_bytes": accessed.sent,
+        "received_bytes": accessed.received,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from analyzer.error_classes import error_name
 from analyzer.report.summary import Summary
 from analyzer.report.units import percent, plural, size, time
 
@@ -140,6 +141,13 @@ def left_out(summary: Summary) -> list[str]:
         have = plural(missed.partners, "send or receive has its", "sends and receives have their")
         lines.append(f"{have} other side where recording was off")
     return lines
+
+
+def failed(summary: Summary, most: int = 8) -> list[str]:
+    """One line for each call and class of error, the most frequent first."""
+    rows = summary.failed
+    lines = [f"rank {f.rank}: {f.count} x {f.procedure} returned {error_name(f.class_)}" for f in rows[:most]]
+    return [*lines, f"and {plural(len(rows) - most, 'more kind')}"] if len(rows) > most else lines
 
 
 def unmatched(summary: Summary, most: int = 8) -> list[str]:

@@ -33,7 +33,12 @@ def print_look(summary: Summary, console: Console) -> None:
         console.print("\nNo MPI calls.")
     if summary.collectives:
         _section(console, "Collective operations", tables.collectives_table(summary))
+    for kind, title in (("window", "One-sided communication"), ("file", "Files")):
+        if any(a.object.kind == kind for a in summary.accesses):
+            _section(console, f"{title} (calls on them)", tables.accesses_table(summary, kind))
     _print_messages(summary, console)
+    if summary.failed:
+        _lines(console, "Errors that calls returned", findings.failed(summary))
     if summary.flushes.count.any():
         _lines(console, "Flushes of the trace buffer", [findings.flushes(summary)])
     _print_nodes(summary, console)

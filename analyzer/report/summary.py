@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.metrics.accesses import Accessed, Failed, accesses, failed
 from analyzer.metrics.bursts import Bursts, bursts
 from analyzer.metrics.collectives import Collective, collectives
 from analyzer.metrics.efficiency import Efficiency, efficiency
@@ -36,6 +37,8 @@ class Summary:
     bursts: Bursts
     messages: Messages
     collectives: list[Collective]
+    accesses: list[Accessed]
+    failed: list[Failed]
     unmatched: list[Unmatched]
     system: list[NodeSummary]
 
@@ -60,7 +63,11 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
     with step("Adding up messages"):
         sent = messages(trace, team)
         groups = collectives(trace, team)
+    with step("Adding up windows and files"):
+        shared, errors = accesses(trace, team), failed(trace, team)
     missed = unrecorded(trace, team)
     factors = efficiency(trace, computed, lost, missed)
     left = trace.unmatched()
-    return Summary(trace, calls, computed, lost, missed, factors, pieces, sent, groups, left, system(trace))
+    return Summary(
+        trace, calls, computed, lost, missed, factors, pieces, sent, groups, shared, errors, left, system(trace)
+    )

@@ -15,6 +15,8 @@ from analyzer.trace import Communicator
 MOST_CALLS = 15
 MOST_SIZES = 12
 MOST_COLLECTIVES = 8
+MOST_OBJECTS = 8
+_FLAVORS = {1: "created", 2: "allocated", 3: "dynamic", 4: "shared"}
 WIDEST_IN_BYTES = 9
 """Matrices with more blocks show shares of the whole instead of bytes."""
 
@@ -102,6 +104,22 @@ def collectives_table(summary: Summary) -> Table:
         time_ns = sum(c.time_ns for c in rest)
         more = f"{len(rest)} more", "", "", units.time(time_ns), units.count(calls), units.size(sent) if sent else "-"
         table.add_row(*more)
+    return table
+
+
+def accesses_table(summary: Summary, kind: str) -> Table:
+    """The windows, or the files ("window", "file"), by the time of the calls on them."""
+    names = ("window", "got", "put") if kind == "window" else ("file", "read", "written")
+    table = _table(names[0], "ranks", "time", "calls", *names[1:])
+    found = [a for a in summary.accesses if a.object.kind == kind]
+    for a in sorted(found, key=lambda a: -a.time_ns)[:MOST_OBJECTS]:
+        one = a.object
+        label = one.name or f"{_FLAVORS.get(one.flags, 'window')}, {units.size(one.bytes)}"
+        ranks = _members(summary.trace.communicators[one.comm]) if one.comm >= 0 else ""
+        moved = (units.size(n) if n else "-" for n in (a.received, a.sent))
+        table.add_row(label, ranks, units.time(a.time_ns), units.count(a.calls), *moved)
+    if len(found) > MOST_OBJECTS:
+        table.add_row(f"{len(found) - MOST_OBJECTS} more")
     return table
 
 

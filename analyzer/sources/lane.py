@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.paraver import COLLECTIVES, base_name, event_table, state_table
+from analyzer.paraver import COLLECTIVES, ONE_SIDED_OPERATIONS, base_name, event_table, state_table
 from analyzer.paraver_regions import region_events
 from analyzer.sources.clock import Clock
 from analyzer.sources.index import ThreadTable
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.regions import Regions
-from analyzer.trace import CALL, EVENT, FLUSH, REQUEST, STATE, State
+from analyzer.trace import ACCESS, CALL, ERROR, EVENT, FLUSH, REQUEST, STATE, State
 from tracelib import schema
-from tracelib.schema import FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE
+from tracelib.schema import ERROR_TYPE, FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE
+from tracelib.schema import REQUEST as RAW_REQUEST
 
 if TYPE_CHECKING:
     from analyzer.sources.counters import CountTable
@@ -46,6 +47,8 @@ def role_of(name: str) -> int:
         return lib.ROLE_SEND
     if base in RECEIVES:
         return lib.ROLE_RECEIVE
+    if base in ONE_SIDED_OPERATIONS:
+        return lib.ROLE_ONE_SIDED
     return lib.ROLE_COLLECTIVE if base in COLLECTIVES else lib.ROLE_NONE
 
 
@@ -58,7 +61,9 @@ def merge_procedures(files: Sequence[RankFile]) -> tuple[str, ...]:
 class RankTables:
     """What the rows of one rank refer to, as the kernels take it."""
 
-    def __init__(self, file: RankFile, procedures: Sequence[str], communicator_index: np.ndarray) -> None:
+    def __init__(
+        self, file: RankFile, procedures: Sequence[str], communicator_index: np.ndarray, object_index: np.ndarray
+    ) -> None:
         self.start_ticks, self.overhead_ticks = (int(file.attributes[n]) for n in ("start_ticks", "overhead_ticks"))
         number = {name: k for k, name in enumerate(procedures)}
         names = (*file.procedures, UNKNOWN_PROCEDURE)
@@ -71,6 +76,7 @@ class RankTables:
         self.procedures["role"] = [role_of(name) for name in names]
         self.communicators = file.communicators if len(file.communicators) else np.zeros(1, file.communicators.dtype)
         self.members = file.members
+        self.object_index = object_index
         self.communicator_index = np.ascontiguousarray(communicator_index, np.int32)
 
 
@@ -121,6 +127,16 @@ class Lane:
         if self.regions is None:
             return self.rows("events", begin, end)
         return self.regions.rows(*(self.clock.ticks(t) for t in (begin, end, self.stop)))
+
+    def object_index(self, rows: np.ndarray) -> np.ndarray:
+        """Index in Trace.objects of rows of `objects`; -1: none."""
+        index = self._refers.object_index
+        return np.where(rows < len(index), index[np.minimum(rows, len(index) - 1)], -1)
+
+    def procedure_index(self, row: int) -> int:
+        """Index in Trace.procedures of a row of `procedures`."""
+        index = self._refers.procedures["index"]
+        return int(index[min(row, len(index) - 1)])
 
     def requests(self, rows: np.ndarray) -> np.ndarray:
         """Raw rows of `requests` as REQUEST, in the same order."""
@@ -224,8 +240,9 @@ def events(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     inputs = []
     for lane in lanes:
         calls, polls = (lane.rows(table, begin, end, around=1) for table in ("calls", "polls"))
-        inputs.append((lane, calls, polls, region_events(lane.event_rows(begin, end))))
-    buffer = Buffer(EVENT, sum(6 * len(c) + 2 * len(p) + len(e) + 2 for _, c, p, e in inputs))
+        events, accesses = region_events(lane.event_rows(begin, end)), lane.rows("accesses", begin, end, around=1)
+        inputs.append((lane, calls, polls, events, accesses))
+    buffer = Buffer(EVENT, sum(6 * len(c) + 2 * len(p) + len(e) + 2 for _, c, p, e, _ in inputs))
     for lane, *rows in inputs:
         buffer.wrote(lib.expand_events(lane.struct, *_counted(rows), begin, end, buffer.tail()))
     return buffer.merged()
@@ -238,6 +255,31 @@ def calls(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     for lane, *rows in inputs:
         buffer.wrote(lib.expand_calls(lane.struct, *_counted(rows), buffer.tail()))
     return buffer.merged()
+
+
+def accesses(lane: Lane, begin: int, end: int) -> np.ndarray:
+    """ACCESS with enter in [begin, end), in order of enter."""
+    rows = lane.rows("accesses", begin, end)
+    found = np.zeros(len(rows), ACCESS)
+    raw = np.zeros(len(rows), RAW_REQUEST)
+    raw["posted"] = rows["enter"]
+    found["enter"] = lane.requests(raw)["posted"]
+    for column in ("offset", "detail"):
+        found[column] = rows[column]
+    found["object"], found["thread"] = lane.object_index(rows["object"]), lane.thread
+    return found
+
+
+def errors(lane: Lane) -> np.ndarray:
+    """ERROR of a thread, in order of time: each belongs to the call entered last before it."""
+    found = []
+    for block in lane.tables["events"].scan():
+        for row in block[block["type"] == ERROR_TYPE]:
+            calls = lane.tables["calls"].window(int(row["time"]), int(row["time"]), 1)
+            calls = calls[calls["enter"] <= row["time"]]
+            call = lane.procedure_index(int(calls["call"][-1])) if len(calls) else -1
+            found.append((lane.clock.ns(int(row["time"])), int(row["value"]), call, lane.thread))
+    return np.array(found, ERROR)
 
 
 def requests(lane: Lane, begin: int, end: int) -> np.ndarray:

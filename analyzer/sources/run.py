@@ -23,6 +23,7 @@ from analyzer.sources.index import thread_tables
 from analyzer.sources.labels import merge_labels
 from analyzer.sources.lane import Lane, RankTables, merge_procedures
 from analyzer.sources.matching import Matching
+from analyzer.sources.objects import merge_objects
 from analyzer.sources.paraver_runs import sort_rows
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.regions import Regions, problem
@@ -31,7 +32,7 @@ from analyzer.sources.spool import died_inside, pending_rows
 from analyzer.sources.system import read_system
 from analyzer.sources.windows import cut
 from analyzer.system import events_of, labels_of, with_events
-from analyzer.trace import EVENT, FLUSH, Counts, Problem, Repair, Trace, Unmatched
+from analyzer.trace import ERROR, EVENT, FLUSH, Counts, Problem, Repair, Trace, Unmatched
 from tracelib.schema import State
 
 CALLS_A_BLOCK = 65536
@@ -122,10 +123,11 @@ class RunTrace(Trace):
         self.event_labels |= labels_of({name for samples in self.system for name in samples.quantities})
         self.procedures = merge_procedures(self._files)
         self.communicators, index = merge_communicators(self._files, self.size)
+        self.objects, object_index = merge_objects(self._files, index)
         for file in self._files:
             rank, clock = file.rank, clocks[file.rank]
             self.problems += died_inside(file, spools[rank], clock.ns)
-            refers = RankTables(file, self.procedures, index[rank])
+            refers = RankTables(file, self.procedures, index[rank], object_index[rank])
             lanes = [
                 Lane(rank, thread, int(self._first_cpu[rank]) + thread, clock, threads, refers)
                 for thread, threads in sorted(tables[rank].items())
@@ -204,6 +206,17 @@ class RunTrace(Trace):
                 block = lanes_of.requests(lane, low, high)
                 if len(block):
                     yield block
+
+    def accesses(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        for low, high in self._parts(rank, begin, end):
+            for lane in self._lanes.get(rank, []):
+                block = lanes_of.accesses(lane, low, high)
+                if len(block):
+                    yield block
+
+    def errors(self, rank: int) -> np.ndarray:
+        parts = [lanes_of.errors(lane) for lane in self._lanes.get(rank, [])]
+        return np.concatenate([np.zeros(0, ERROR), *parts])
 
     def flushes(self, rank: int) -> np.ndarray:
         return _by_begin([lane.flushes for lane in self._lanes.get(rank, [])])

@@ -9,6 +9,9 @@ enum {
     RECEIVED_BYTES = 50100002,
     IS_ROOT = 50100003,
     COMMUNICATOR = 50100004,
+    RMA_SIZE = 50001000,
+    RMA_TARGET = 50001001,
+    RMA_OFFSET = 50001003,
 };
 
 static int64_t larger(int64_t a, int64_t b)
@@ -169,6 +172,21 @@ static void put_collective(struct sink *to, int64_t time, const struct file_call
     put(to, time, COMMUNICATOR, lane_communicator_index(to->lane, row->comm) + 1);
 }
 
+/* The accesses of a thread, one after the other: each belongs to the call that was entered then. */
+struct accesses {
+    const struct file_access *row, *end;
+};
+
+static void put_one_sided(struct sink *to, int64_t time, const struct file_call *call, struct accesses *a)
+{
+    while (a->row < a->end && a->row->enter < call->enter) a->row++;
+    if (call->peer < 0) return; /* failed, or to MPI_PROC_NULL */
+    put(to, time, RMA_SIZE, (int64_t)(call->sent > call->received ? call->sent : call->received));
+    put(to, time, RMA_TARGET, lane_world(to->lane, call->comm, call->peer));
+    int known = a->row < a->end && a->row->enter == call->enter && a->row->offset >= 0;
+    if (known) put(to, time, RMA_OFFSET, a->row->offset);
+}
+
 static void put_entry(struct sink *to, const struct stream *s)
 {
     put(to, s->begin, s->procedure->type, s->procedure->value);
@@ -185,9 +203,11 @@ static int64_t event_time(const struct lane *lane, const struct file_event *rows
 }
 
 int64_t expand_events(const struct lane *lane, const void *calls, int64_t n_calls, const void *polls, int64_t n_polls,
-                      const void *events, int64_t n_events, int64_t begin, int64_t end, void *out)
+                      const void *events, int64_t n_events, const void *accesses, int64_t n_accesses, int64_t begin,
+                      int64_t end, void *out)
 {
     struct sink to = {lane, begin, end, out};
+    struct accesses access = {accesses, (const struct file_access *)accesses + n_accesses};
     struct stream call = open_stream(lane, calls, n_calls, load_call);
     struct stream poll = open_stream(lane, polls, n_polls, load_poll);
     const struct file_event *event = events;
@@ -215,9 +235,10 @@ int64_t expand_events(const struct lane *lane, const void *calls, int64_t n_call
             put_entry(&to, &poll);
             in_poll = 1;
         } else {
+            const struct file_call *row = (const struct file_call *)calls + call.i;
             put_entry(&to, &call);
-            if (call.procedure->role == ROLE_COLLECTIVE)
-                put_collective(&to, call.begin, (const struct file_call *)calls + call.i);
+            if (call.procedure->role == ROLE_COLLECTIVE) put_collective(&to, call.begin, row);
+            if (call.procedure->role == ROLE_ONE_SIDED) put_one_sided(&to, call.begin, row, &access);
             in_call = 1;
         }
     }

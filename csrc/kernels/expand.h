@@ -3,8 +3,8 @@
 #include "lane.h"
 
 /* From the rows of one thread in a window of time to records of the trace. Rows are struct file_call, file_poll,
-   file_event; flushes are struct trace_flush of this thread, disjoint, with the state that they are drawn in. Each
-   returns how many records it wrote. */
+   file_event, file_access; flushes are struct trace_flush of this thread, disjoint, with the state that they are drawn
+   in. Each returns how many records it wrote. */
 
 /* States (struct trace_state) that begin in [begin, end); a call's lasts until the tracer, too, is done with it. Needs
    the rows from begin - lane->overhead on, and one call and one poll more on both sides. Room: 2 * (calls + polls +
@@ -15,7 +15,8 @@ int64_t expand_states(const struct lane *lane, const void *calls, int64_t n_call
 /* Events (struct trace_event) with time in [begin, end). Needs one call and one poll more before the window.
    Room: 6 * calls + 2 * polls + events + 2. */
 int64_t expand_events(const struct lane *lane, const void *calls, int64_t n_calls, const void *polls, int64_t n_polls,
-                      const void *events, int64_t n_events, int64_t begin, int64_t end, void *out);
+                      const void *events, int64_t n_events, const void *accesses, int64_t n_accesses, int64_t begin,
+                      int64_t end, void *out);
 
 /* Calls and polls (struct trace_call) in order of entry. Room: calls + polls. */
 int64_t expand_calls(const struct lane *lane, const void *calls, int64_t n_calls, const void *polls, int64_t n_polls,

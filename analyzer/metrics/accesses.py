@@ -1,0 +1,102 @@
+"""What went to and from each window and file: one-sided communication and I/O."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.metrics.profile import by_index
+from analyzer.metrics.requests import Posted, gather_blocks, rank_windows, window_calls
+from analyzer.parallel import Team
+from analyzer.trace import ACCESS, SharedObject, Trace
+from tracelib.schema import What
+
+_COLUMNS = ("count", "inside", "sent", "received")
+
+
+@dataclass(frozen=True)
+class Accessed:
+    """The calls on one window or file, summed over all ranks.
+
+    Bytes are those that really went; of nonblocking I/O at the call that posted it, whose completion is waited for
+    elsewhere.
+    """
+
+    object: SharedObject
+    calls: int
+    time_ns: int  # inside these calls
+    sent: int  # bytes put or written
+    received: int  # bytes got or read
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Calls of one procedure on one rank that returned errors of one class."""
+
+    rank: int
+    procedure: str
+    class_: int  # as in analyzer.error_classes
+    count: int
+
+
+def accesses(trace: Trace, team: Team) -> list[Accessed]:
+    """What was done to each window and file, in the order of Trace.objects; all openings of one file are one."""
+    if not trace.objects:
+        return []
+    sums = np.zeros((len(_COLUMNS), len(trace.objects)), np.int64)
+    windows = rank_windows(trace)
+    for rank in team.share(trace.size):
+        posted = Posted(trace, rank, windows, (What.READ_DONE, What.WRITE_DONE))
+        for index, (begin, end) in enumerate(pairwise(windows.tolist())):
+            rows = gather_blocks(trace.accesses(rank, begin, end), ACCESS)
+            calls = _joined(window_calls(trace, rank, begin, end), rows)
+            _take_actual(calls, posted.window(index))
+            for line, column in zip(sums, _COLUMNS, strict=True):
+                known = rows["object"] >= 0
+                line += by_index(rows["object"][known], calls[column][known], len(line))
+    totals = sum(team.allgather(sums))
+    found: dict[object, Accessed] = {}
+    for number, (one, line) in enumerate(zip(trace.objects, totals.T.tolist(), strict=True)):
+        key = one.name or number
+        if key in found:
+            before = found[key]
+            line = np.add(line, (before.calls, before.time_ns, before.sent, before.received)).tolist()
+        found[key] = Accessed(found[key].object if key in found else one, *line)
+    return list(found.values())
+
+
+def _joined(calls: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The call of each access: the same thread entered it at the same time."""
+    found = np.zeros(len(rows), calls.dtype)
+    for thread in np.unique(rows["thread"]):
+        mine, its = rows["thread"] == thread, calls[(calls["thread"] == thread) & (calls["count"] == 1)]
+        if len(its):
+            found[mine] = its[np.searchsorted(its["enter"], rows["enter"][mine]).clip(max=len(its) - 1)]
+    return found
+
+
+def _take_actual(calls: np.ndarray, done: np.ndarray) -> None:
+    """Bytes of nonblocking reads and writes as their completions say."""
+    if not len(calls):
+        return
+    order = np.argsort(calls["enter"], kind="stable")
+    at = order[np.searchsorted(calls["enter"][order], done["posted"]).clip(max=len(calls) - 1)]
+    found = calls["enter"][at] == done["posted"]
+    for what, column in ((What.READ_DONE, "received"), (What.WRITE_DONE, "sent")):
+        chosen = found & (done["what"] == what)
+        calls[column][at[chosen]] = done["bytes"][chosen]
+
+
+def failed(trace: Trace, team: Team) -> list[Failed]:
+    """Errors that calls returned to the program, the most frequent first."""
+    counts: Counter[tuple[int, int, int]] = Counter()
+    for rank in team.share(trace.size):
+        errors = trace.errors(rank)
+        counts.update((rank, int(e["call"]), int(e["class"])) for e in errors)
+    every = [item for part in team.allgather([sorted(counts.items())]) for items in part for item in items]
+    names = (*trace.procedures, "an unknown call")
+    found = [Failed(rank, names[call], class_, count) for (rank, call, class_), count in every]
+    return sorted(found, key=lambda f: (-f.count, f.rank, f.procedure, f.class_))
