@@ -2,6 +2,7 @@
  *
  * Bytes are what this process contributes and what it is given, by its own arguments; its share of its own data
  * counts, so that the sums do not depend on who is root or on MPI_IN_PLACE. */
+#include "counters.h"
 #include "decode.h"
 #include "sync.h"
 
@@ -159,6 +160,7 @@ void record_collective(const struct frame *f, enum shape shape, struct data send
 {
     struct file_call row = collective_row(f, shape, &send, &recv, root, comm);
     thread_store_call(f->t, row);
+    if (__builtin_expect(rotation_by_collectives, false) && row.comm == COMM_INDEX_WORLD) rotation_collective(f->t);
     if (__builtin_expect(sync_counts, false) && joined_world(f, shape, &row)) sync_collective(f->t);
 }
 

@@ -12,8 +12,8 @@
 static const char cpu_time[] = "CPU_NS";
 
 static struct {
-    unsigned n;       /* sets known; numbers count from 1 */
-    uint32_t current; /* set that threads read */
+    unsigned n;     /* sets known; numbers count from 1 */
+    unsigned first; /* of those that are read */
     bool cpu_time_if_shared, cpu_time_always;
     struct counter_set sets[2 * MOST_SETS]; /* the user's, then the same with CPU time */
     char missing[1024];
@@ -41,7 +41,7 @@ static const struct backend *backend_of(struct counter *c)
     return &papi_backend;
 }
 
-static void note_missing(const char *name, const char *why)
+void counters_note(const char *name, const char *why)
 {
     size_t used = strlen(counters.missing);
     snprintf(counters.missing + used, sizeof counters.missing - used, "%s%s (%s)", used ? ", " : "", name, why);
@@ -115,7 +115,7 @@ static void read_set(char *names, struct counter_set *set)
     char *rest, *name = strtok_r(names, ", \t\n", &rest);
     for (; name; name = strtok_r(NULL, ", \t\n", &rest)) {
         const char *why = add_counter(set, name);
-        if (why) note_missing(name, why);
+        if (why) counters_note(name, why);
     }
     separate_types(set);
 }
@@ -139,11 +139,11 @@ static void read_cpu_time(const char *wanted)
     else if (strcmp(wanted, "on") == 0)
         counters.cpu_time_always = true;
     else if (strcmp(wanted, "off") != 0)
-        note_missing("TRACELIB_CPUTIME", "is auto, on or off");
+        counters_note("TRACELIB_CPUTIME", "is auto, on or off");
 }
 
-/* Every set once more, with CPU time; or a set of it alone. */
-static void add_cpu_time(void)
+/* Every set once more, with CPU time; or a set of it alone. Returns the first of these. */
+static unsigned add_cpu_time(void)
 {
     unsigned users = counters.n, base = users ? users : 1;
     for (unsigned i = 0; i < base; i++) {
@@ -152,7 +152,7 @@ static void add_cpu_time(void)
         add_counter(set, cpu_time);
     }
     counters.n = users + base;
-    counters.current = users + 1;
+    return users + 1;
 }
 
 void counters_prepare(void)
@@ -160,8 +160,8 @@ void counters_prepare(void)
     const char *wanted = getenv("TRACELIB_COUNTERS");
     read_cpu_time(getenv("TRACELIB_CPUTIME"));
     if (wanted) read_sets(wanted);
-    if (counters.n) counters.current = 1;
-    if (counters.cpu_time_always) add_cpu_time();
+    counters.first = counters.cpu_time_always ? add_cpu_time() : 1;
+    rotation_prepare(counters.first, counters.n + 1 - counters.first);
 }
 
 unsigned counters_most_readings(void)
@@ -170,11 +170,6 @@ unsigned counters_most_readings(void)
     for (unsigned i = 0; i < counters.n; i++)
         if (counters.sets[i].n > most) most = counters.sets[i].n;
     return 2 * (most + counters.cpu_time_if_shared);
-}
-
-uint32_t counters_current(void)
-{
-    return counters.current;
 }
 
 const struct counter_set *counters_set(uint32_t number)
@@ -206,7 +201,9 @@ static void tell(bool shared)
 void counters_started(struct store *store, int rank, int size)
 {
     bool shared = neighbours_share_cpus(size); /* in any case: all ranks take part */
-    if (shared && counters.cpu_time_if_shared) add_cpu_time();
+    bool adds = shared && counters.cpu_time_if_shared;
+    if (adds) counters.first = add_cpu_time();
+    rotation_start(counters.first, counters.n + 1 - counters.first, rank);
     if (rank == 0) tell(shared);
     if (store) write_table(store);
 }

@@ -56,12 +56,24 @@ void counters_prepare(void);
 /* The most readings of one call, whatever is decided in MPI_Init. */
 unsigned counters_most_readings(void);
 
-/* The set that threads read now; 0: none. */
-uint32_t counters_current(void);
+/* For the line that names what is not counted. */
+void counters_note(const char *name, const char *why);
+
 const struct counter_set *counters_set(uint32_t number);
 
 /* In MPI_Init, all ranks together: whether CPU time is read, and the table of all sets into the file. */
 void counters_started(struct store *store, int rank, int size);
+
+/* The set that a thread should read now; 0: none (rotation.c). Sets take turns: until MPI_Init is done it is the first.
+ */
+uint32_t rotation_current(void);
+void rotation_prepare(unsigned first, unsigned sets);
+void rotation_start(unsigned first, unsigned sets, int rank);
+
+/* At the exit of a call, and of one that is a collective over the world: is it time for another set? */
+extern bool rotation_by_time, rotation_by_collectives;
+void rotation_look(struct thread *t);
+void rotation_collective(struct thread *t);
 
 /* The calling thread's counting begins, goes over to the current set, ends (counting.c). */
 void counting_begin(struct thread *t);

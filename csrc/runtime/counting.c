@@ -62,6 +62,7 @@ void counting_exit(struct thread *t)
     uint64_t *values = slot(t) + t->counting->set->n;
     read_backwards(t->counting, values);
     subtract_hidden(t->counting, values);
+    if (rotation_by_time || rotation_by_collectives) rotation_look(t);
 }
 
 static void hide(struct counting *c, const uint64_t *since, const uint64_t *until)
@@ -147,15 +148,16 @@ static void forget_entry(struct thread *t)
 
 void counting_begin(struct thread *t)
 {
-    begin_set(t, counters_current());
+    begin_set(t, rotation_current());
 }
 
 void counting_change(struct thread *t)
 {
-    if (t->set == counters_current()) return;
+    uint32_t number = rotation_current();
+    if (t->set == number) return;
     thread_flush(t);
     if (!thread_is_empty(t)) return;
-    begin_set(t, counters_current());
+    begin_set(t, number);
     thread_divide(t);
     forget_entry(t);
     thread_store_event(t, clock_ticks(), COUNTER_SET_TYPE, t->set);

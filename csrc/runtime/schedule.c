@@ -10,8 +10,7 @@ static const struct {
     double ns;
 } units[] = {{"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}};
 
-/* "10s"; 0 if it is no time of 1 ms to a week. */
-static int64_t interval_of(const char *text, size_t length)
+int64_t schedule_interval_ns(const char *text, size_t length)
 {
     char *unit;
     double value = strtod(text, &unit), ns = 0;
@@ -22,8 +21,7 @@ static int64_t interval_of(const char *text, size_t length)
     return ns >= 1e6 && ns <= 7 * 24 * 3600e9 ? (int64_t)ns : 0;
 }
 
-/* A whole number from 1; else 0. */
-static uint64_t number_of(const char *text, size_t length)
+uint64_t schedule_number(const char *text, size_t length)
 {
     char *end;
     unsigned long long value = strtoull(text, &end, 10);
@@ -35,8 +33,9 @@ static bool read_word(struct schedule *s, const char *word, size_t length)
     static const char collectives[] = "collectives:", every[] = "every:";
     size_t c = sizeof collectives - 1, e = sizeof every - 1;
     if (length == 3 && strncmp(word, "all", 3) == 0) return s->all = true;
-    if (length > c && strncmp(word, collectives, c) == 0) return (s->step = number_of(word + c, length - c)) != 0;
-    if (length > e && strncmp(word, every, e) == 0) return (s->interval_ns = interval_of(word + e, length - e)) != 0;
+    if (length > c && strncmp(word, collectives, c) == 0) return (s->step = schedule_number(word + c, length - c)) != 0;
+    if (length > e && strncmp(word, every, e) == 0)
+        return (s->interval_ns = schedule_interval_ns(word + e, length - e)) != 0;
     return length == 0;
 }
 

@@ -3,6 +3,7 @@
 #define SCHEDULE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct schedule {
@@ -21,5 +22,9 @@ struct schedule schedule_read(bool speaks);
  * interval will have passed if collectives come as often as of late, and at most twice as many of them away as the last
  * time: so the first points are the collectives 1, 3, 7, 15, ..., and a program that slows down is followed. */
 uint64_t schedule_next(struct schedule *s, uint64_t count, int64_t now_ns);
+
+/* What `length` bytes of text say: "10s" in ns, a whole number from 1. 0: no time of 1 ms to a week, no such number. */
+int64_t schedule_interval_ns(const char *text, size_t length);
+uint64_t schedule_number(const char *text, size_t length);
 
 #endif

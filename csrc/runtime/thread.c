@@ -253,6 +253,14 @@ bool thread_open(struct thread *t, void *frame)
     return true;
 }
 
+void thread_left(struct thread *t)
+{
+    if (t->gate != GATE_DUE) return;
+    t->gate = GATE_INSIDE;
+    counting_change(t);
+    t->gate = GATE_OPEN;
+}
+
 void threads_name_file(const char *path)
 {
     if (!store_begin()) return;

@@ -12,6 +12,7 @@
 enum gate {
     GATE_OPEN,   /* outside MPI: the next call is recorded */
     GATE_INSIDE, /* inside a recorded call: what MPI calls itself is not recorded */
+    GATE_DUE,    /* at the end of a recorded call: another set of counters is to be read from here on */
     GATE_NEW,    /* this thread has made no call yet */
     GATE_SHUT,   /* this thread is not recorded (tracing is off, or failed) */
 };
@@ -41,6 +42,9 @@ struct thread {
 };
 
 extern __thread struct thread self __attribute__((tls_model("initial-exec")));
+
+/* The end of a recorded call whose gate is not what it was. */
+void thread_left(struct thread *t);
 
 /* Slow path of a wrapper whose gate is not open: true if the call with this stack frame is to be recorded after all. */
 bool thread_open(struct thread *t, void *frame);

@@ -61,7 +61,10 @@ function wrapper_resolve(int slot);
 
 /* The program's own time begins again. */
 #define LEAVE                                                                                                          \
-    if (t->gate == GATE_INSIDE) t->gate = GATE_OPEN
+    if (!UNLIKELY(t->gate != GATE_INSIDE))                                                                             \
+        t->gate = GATE_OPEN;                                                                                           \
+    else                                                                                                               \
+        thread_left(t)
 
 /* Counters outside the stamps: see counters.h. */
 #define CALLING(id)                                                                                                    \
