@@ -338,5 +338,9 @@ class Trace(ABC):
         """Sends and receives whose other side took place where recording was off: in no message, yet not unmatched."""
         return 0
 
+    def cpu_overhead_ns(self, rank: int) -> int:
+        """The same as CPU time, where that was read."""
+        return 0
+
     def close(self) -> None:  # noqa: B027, many sources have nothing to remove
         """Remove what was spilled to temporary files."""

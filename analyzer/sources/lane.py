@@ -65,6 +65,7 @@ class RankTables:
         self, file: RankFile, procedures: Sequence[str], communicator_index: np.ndarray, object_index: np.ndarray
     ) -> None:
         self.start_ticks, self.overhead_ticks = (int(file.attributes[n]) for n in ("start_ticks", "overhead_ticks"))
+        self.overhead_cpu_ns = int(file.attributes["overhead_cpu_ns"])
         number = {name: k for k, name in enumerate(procedures)}
         names = (*file.procedures, UNKNOWN_PROCEDURE)
         index = np.array([number[name] for name in names], np.int32)
@@ -88,6 +89,7 @@ class Lane:
     ) -> None:
         self.rank, self.thread, self.cpu, self.clock, self.tables = rank, thread, cpu, clock, tables
         self.start, self.stop = self._bounds()
+        self.cpu_overhead = refers.overhead_cpu_ns
         self.overhead = clock.ns(refers.start_ticks + refers.overhead_ticks) - clock.ns(refers.start_ticks)
         self.regions: Regions | None = None  # if the program has any
         self.counts: CountTable | None = None  # if the rank reads counters

@@ -252,6 +252,10 @@ class RunTrace(Trace):
         lanes = self._lanes.get(rank)
         return lanes[0].overhead if lanes else 0
 
+    def cpu_overhead_ns(self, rank: int) -> int:
+        lanes = self._lanes.get(rank)
+        return lanes[0].cpu_overhead if lanes else 0
+
     def unmatched(self) -> list[Unmatched]:
         return self._matched().unmatched(self.procedures)
 

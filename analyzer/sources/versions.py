@@ -9,7 +9,7 @@ import numpy as np
 
 from tracelib import schema
 
-SINCE_2 = frozenset({"overhead_ticks", "limit_bytes"})
+SINCE_2 = frozenset({"overhead_ticks", "overhead_cpu_ns", "limit_bytes"})
 """Attributes that version 1 did not have."""
 
 _TABLES_1 = frozenset({"calls", "requests", "polls", "events", "blocks", "clock", "sync", "communicators", "members"})

@@ -12,6 +12,7 @@ from analyzer._kernels import ffi, lib
 from analyzer.metrics.profile import by_index
 from analyzer.metrics.requests import Posted, gather_blocks, rank_windows, window_calls
 from analyzer.trace import CALL, FLUSH, REQUEST, Communicator, Trace
+from analyzer.writers.dim_bursts import CpuBursts
 from analyzer.writers.dim_plan import GLOBAL_START, NOTHING, moves_data, plan_of
 from tracelib.schema import What
 
@@ -56,21 +57,24 @@ class RankWriter:
         begin, end = self._trace.span(rank)
         subtract = self._trace.flush_mode == "subtract"
         hidden = self._no_burst(rank) if subtract else np.zeros(0, FLUSH)
-        walk = _Walk(rank, begin if subtract else 0, hidden, self._trace.overhead_ns(rank))
-        for calls, posted, done, started in self._by_window(rank):
-            size += file.write(self._format(walk, calls, posted, done, started))
+        bursts = CpuBursts(self._trace, rank)
+        overhead = self._trace.overhead_ns(rank), bursts.overhead_ns
+        walk = _Walk(rank, begin if subtract else 0, hidden, overhead)
+        for window, calls, posted, done, started in self._by_window(rank):
+            cpu = bursts.window(*window, calls)
+            size += file.write(self._format(walk, calls, cpu, posted, done, started))
         last = np.zeros(1, CALL)
         last["enter"] = last["exit"] = end
         last["call"] = len(self._trace.procedures)
-        return size + file.write(self._format(walk, last, *_nothing()))
+        return size + file.write(self._format(walk, last, None, *_nothing()))
 
     def _no_burst(self, rank: int) -> np.ndarray:
         """FLUSH in order of time: what is neither a call nor a burst."""
         rows = np.concatenate([self._trace.flushes(rank), self._trace.unrecorded(rank)])
         return rows[np.argsort(rows["begin"], kind="stable")]
 
-    def _by_window(self, rank: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """Window by window: calls, requests posted, requests done, and for the latter the collectives begun."""
+    def _by_window(self, rank: int) -> Iterator[tuple]:
+        """Window by window: its begin and end, calls, requests posted, requests done, and for the latter the collectives begun."""
         posted = Posted(self._trace, rank, self._windows, _POSTED)
         open_ = np.zeros(0, CALL)
         for index, (begin, end) in enumerate(pairwise(self._windows.tolist())):
@@ -81,9 +85,12 @@ class RankWriter:
             done = done[np.argsort(done["completed"], kind="stable")]
             open_ = np.concatenate((open_, calls[self._starts_operation[calls["call"]]]))
             started, open_ = _join_collectives(done, open_)
-            yield calls, posted.window(index), done, started
+            yield (begin, end), calls, posted.window(index), done, started
 
-    def _format(self, walk: _Walk, calls: np.ndarray, posted: np.ndarray, done: np.ndarray, started: np.ndarray):
+    def _format(
+        self, walk: _Walk, calls: np.ndarray, cpu: np.ndarray | None, posted: np.ndarray, done: np.ndarray,
+        started: np.ndarray,
+    ):  # fmt: skip
         """The text (bytes-like) of the records of one window."""
         calls = np.ascontiguousarray(calls)
         posted, done, started = walk.join_rest(posted, done, started)
@@ -96,9 +103,10 @@ class RankWriter:
             _pointer(self._defined, "int8_t *"),
         )
         size = lib.dim_records(
-            _pointer(walk.position, "int64_t *"), walk.rank, *_rows(calls), *tables,
+            _pointer(walk.position, "int64_t *"), walk.rank, *_rows(calls),
+            ffi.NULL if cpu is None else _pointer(cpu, "int64_t *"), *tables,
             *_rows(posted), _pointer(done), *_rows(started), *_rows(walk.flushes),
-            walk.overhead_ns, _pointer(self.left_out, "int64_t *"), _pointer(self._out, "char *"),
+            *walk.overhead_ns, _pointer(self.left_out, "int64_t *"), _pointer(self._out, "char *"),
         )  # fmt: skip
         walk.keep_rest(posted, done, started)
         return self._out[:size].data
@@ -107,11 +115,11 @@ class RankWriter:
 class _Walk:
     """Where the kernel stands in one rank, from window to window."""
 
-    def __init__(self, rank: int, begin: int, flushes: np.ndarray, overhead_ns: int) -> None:
+    def __init__(self, rank: int, begin: int, flushes: np.ndarray, overhead_ns: tuple[int, int]) -> None:
         self.rank = rank
         self.flushes = flushes
         self.overhead_ns = overhead_ns
-        self.position = np.array([begin, begin, 0, 0, 0, 0], np.int64)
+        self.position = np.array([begin, begin, 0, 0, 0, 0, 0], np.int64)
         self._rest = _nothing()
 
     def join_rest(self, *rows: np.ndarray) -> list[np.ndarray]:

@@ -110,10 +110,25 @@ static int64_t flushed(const struct trace_flush *flushes, int64_t n, int64_t *ne
     return sum;
 }
 
-int64_t dim_records(int64_t *walk, int32_t task, const void *calls_, int64_t n, const int32_t *plan,
+enum { CPU_LATER = -2 };
+
+/* The burst before a call that took `wall` ns by the clock and `cpu` of CPU time. */
+static int64_t burst_before(int64_t wall, int64_t cpu, int64_t cpu_overhead, int64_t *waiting)
+{
+    if (wall < 0) wall = 0;
+    if (cpu == CPU_LATER) {
+        *waiting += wall;
+        return 0;
+    }
+    int64_t burst = cpu >= 0 ? cpu - cpu_overhead : wall + *waiting;
+    *waiting = 0;
+    return burst;
+}
+
+int64_t dim_records(int64_t *walk, int32_t task, const void *calls_, int64_t n, const int64_t *cpu, const int32_t *plan,
                     const int32_t *comm_id, const int8_t *defined, const void *posted_, int64_t n_posted,
                     const void *done_, const void *started_, int64_t n_done, const void *flushes_, int64_t n_flushes,
-                    int64_t overhead, int64_t *left_out, char *out)
+                    int64_t overhead, int64_t cpu_overhead, int64_t *left_out, char *out)
 {
     const struct trace_call *call = calls_, *started = started_;
     const struct trace_request *posted = posted_, *done = done_;
@@ -128,7 +143,9 @@ int64_t dim_records(int64_t *walk, int32_t task, const void *calls_, int64_t n, 
         if (call == end) break;
 
         int64_t begin = walk[0] + walk[5];
-        put_burst(&w, call->enter - begin - flushed(flushes, n_flushes, &walk[2], begin, call->enter));
+        int64_t wall = call->enter - begin - flushed(flushes, n_flushes, &walk[2], begin, call->enter);
+        put_burst(&w,
+                  burst_before(wall, cpu ? cpu[call - (const struct trace_call *)calls_] : -1, cpu_overhead, &walk[6]));
         for (; p < n_posted && posted[p].posted <= call->enter; p++) put_posted(&w, &posted[p]);
 
         const int32_t *now = plan + 2 * call->call;

@@ -80,6 +80,9 @@ void counting_begin(struct thread *t);
 void counting_change(struct thread *t);
 void counting_end(struct thread *t);
 
+/* Is CPU time the first reading of the thread's set? */
+bool counting_cpu_time(const struct thread *t);
+
 /* Readings at the entry and at the exit of a call. */
 void counting_enter(struct thread *t);
 void counting_exit(struct thread *t);

@@ -113,22 +113,26 @@ static struct counting *open_set(const struct counter_set *set)
     return c;
 }
 
-/* The CPU clock goes on from set to set. */
-static uint64_t hidden_cpu_time(const struct counting *c)
+static bool reads_cpu_time(const struct counting *c)
 {
-    return c && c->set->counters[0].backend == COUNTERBACKEND_CPU_CLOCK ? c->hidden[0] : 0;
+    return c && c->set->counters[0].backend == COUNTERBACKEND_CPU_CLOCK;
+}
+
+bool counting_cpu_time(const struct thread *t)
+{
+    return reads_cpu_time(t->counting);
 }
 
 /* The old set ends first: two of them may want the same registers. */
 static void begin_set(struct thread *t, uint32_t number)
 {
     const struct counter_set *set = counters_set(number);
-    uint64_t cpu_time = hidden_cpu_time(t->counting);
+    uint64_t cpu_time = reads_cpu_time(t->counting) ? t->counting->hidden[0] : 0; /* goes on from set to set */
     if (t->counting) close_set(t->counting);
     t->counting = set ? open_set(set) : NULL;
     t->set = t->counting ? number : 0;
     t->readings = t->counting ? 2 * set->n : 0;
-    if (t->counting && set->counters[0].backend == COUNTERBACKEND_CPU_CLOCK) t->counting->hidden[0] = cpu_time;
+    if (reads_cpu_time(t->counting)) t->counting->hidden[0] = cpu_time;
 }
 
 /* All readings but the CPU clock's begin at 0 with the set. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "abi.h"
+#include "counters.h"
 
 enum { CALLS = 64, GAPS = CALLS - 1, ROUNDS = 16, MOST_READINGS = 64 };
 
@@ -17,6 +18,15 @@ static uint64_t mean_gap(const struct file_call *calls)
     return (sum + GAPS / 2) / GAPS;
 }
 
+/* CPU time is the first of the readings at each entry and exit, where it is one of them. */
+static uint64_t mean_cpu_gap(const uint64_t *counts, uint32_t readings)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < GAPS; i++)
+        sum += counts[(uint64_t)(i + 1) * readings] - counts[(uint64_t)i * readings + readings / 2];
+    return (sum + GAPS / 2) / GAPS;
+}
+
 /* Memory in place of the thread's buffer, so that the calls never were. */
 struct aside {
     struct spool_header spool;
@@ -24,12 +34,17 @@ struct aside {
     uint64_t counts[CALLS * MOST_READINGS];
 };
 
-uint64_t overhead_measure(struct thread *t)
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+struct overhead overhead_measure(struct thread *t)
 {
     struct aside *aside = calloc(1, sizeof *aside);
     struct thread before = *t;
-    uint64_t least = UINT64_MAX;
-    if (!aside) return 0;
+    struct overhead least = {UINT64_MAX, UINT64_MAX};
+    if (!aside) return (struct overhead){0, 0};
     t->spool = &aside->spool;
     t->rows[TABLE_CALLS] = aside->calls;
     t->rows[TABLE_COUNTS] = aside->counts;
@@ -39,8 +54,10 @@ uint64_t overhead_measure(struct thread *t)
         aside->spool.count[TABLE_CALLS] = aside->spool.count[TABLE_COUNTS] = 0;
         t->gate = GATE_OPEN;
         for (int i = 0; i < CALLS; i++) own_MPI_Send(0, 0, abi.byte, abi.proc_null, 0, abi.world);
-        uint64_t gap = aside->spool.count[TABLE_CALLS] == CALLS ? mean_gap(aside->calls) : 0;
-        if (gap < least) least = gap;
+        bool recorded = aside->spool.count[TABLE_CALLS] == CALLS;
+        least.ticks = smaller(least.ticks, recorded ? mean_gap(aside->calls) : 0);
+        least.cpu_ns =
+            smaller(least.cpu_ns, recorded && counting_cpu_time(t) ? mean_cpu_gap(aside->counts, t->readings) : 0);
     }
     *t = before;
     free(aside);

@@ -4,9 +4,15 @@
 
 #include "thread.h"
 
-/* Ticks between the exit of one recorded call and the entry of the next where the program does nothing in between,
- * under the options of this run: the part of the tracer that bursts contain. The mean of back-to-back calls, the
- * least of several rounds. They go through the wrapper of MPI_Send to MPI_PROC_NULL, into memory of their own. */
-uint64_t overhead_measure(struct thread *t);
+/* What lies between one recorded call and the next where the program does nothing in between, under the options of this
+ * run: the part of the tracer that bursts contain. */
+struct overhead {
+    uint64_t ticks;  /* from exit to entry */
+    uint64_t cpu_ns; /* the same by the readings of CPU time; 0: it is not read */
+};
+
+/* The mean of back-to-back calls, the least of several rounds. They go through the wrapper of MPI_Send to
+ * MPI_PROC_NULL, into memory of their own. */
+struct overhead overhead_measure(struct thread *t);
 
 #endif

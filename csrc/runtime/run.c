@@ -292,12 +292,14 @@ static void start_counters(void)
 /* This thread is inside MPI_Init; it may also be one that is not recorded. */
 static void measure_overhead(void)
 {
-    uint64_t ticks = self.gate == GATE_INSIDE ? overhead_measure(&self) : 0;
+    struct overhead overhead = {0, 0};
+    if (self.gate == GATE_INSIDE) overhead = overhead_measure(&self);
     if (!store_begin()) return;
     struct store *store = run_store();
-    if (store) store_put_integer(store, AT_OVERHEAD_TICKS, ticks);
+    if (store) store_put_integer(store, AT_OVERHEAD_TICKS, overhead.ticks);
+    if (store) store_put_integer(store, AT_OVERHEAD_CPU_NS, overhead.cpu_ns);
     store_end();
-    debug("rank %d: the tracer takes %" PRIu64 " ticks between two calls", run.rank, ticks);
+    debug("rank %d: the tracer takes %" PRIu64 " ticks between two calls", run.rank, overhead.ticks);
 }
 
 static void start_file(const char *own)

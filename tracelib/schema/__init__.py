@@ -303,6 +303,7 @@ INTEGER_ATTRIBUTES = (
     "lost_calls",
     "lost_rows",
     "overhead_ticks",  # of the tracer itself between the exit of one call and the entry of the next
+    "overhead_cpu_ns",  # the same by the readings of CPU time
     "limit_bytes",  # TRACELIB_LIMIT; 0: none
 )
 TEXT_ATTRIBUTES = {"host": 64, "boot_id": 40, "mpi_library": 256, "command": 1024, "spool": 256}

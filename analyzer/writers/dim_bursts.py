@@ -1,0 +1,42 @@
+"""How long the bursts of a Dimemas trace are: the CPU time that was measured, where it was."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.paraver import base_name
+from analyzer.trace import UNKNOWN, Trace
+
+LATER = -2
+"""A run of failing polls: the burst before it is part of that before the next call (`dim_records`)."""
+
+CPU_TIME = "CPU_NS"
+
+_POLLS = {f"MPI_{n}" for n in "Test Testall Testany Testsome Iprobe Improbe".split()}
+
+
+class CpuBursts:
+    """CPU time of one rank between its calls.
+
+    Dimemas replays the work of a processor, so a burst is what the thread computed, not how long it waited for a core
+    that others used ("Dimemas", the tracing model). Of a rank with several threads no one sequence of CPU times exists.
+    """
+
+    def __init__(self, trace: Trace, rank: int) -> None:
+        names = [counter.name for counter in trace.counters]
+        self._column = names.index(CPU_TIME) if CPU_TIME in names and trace.threads[rank] == 1 else None
+        self._trace, self._rank = trace, rank
+        self._polls = np.array([base_name(name).startswith("MPI_Request_get") or base_name(name) in _POLLS
+                                for name in trace.procedures])  # fmt: skip
+        self.overhead_ns = trace.cpu_overhead_ns(rank)
+
+    def window(self, begin: int, end: int, calls: np.ndarray) -> np.ndarray | None:
+        """ns of CPU time before each of these calls (int64; UNKNOWN, LATER), None where none was measured."""
+        if self._column is None:
+            return None
+        blocks = [counts.burst[:, self._column] for counts in self._trace.counts(self._rank, begin, end)]
+        found = np.concatenate([np.zeros(0, np.int64), *blocks])
+        if len(found) != len(calls):
+            raise RuntimeError(f"rank {self._rank}: {len(calls)} calls, {len(found)} readings of the CPU time")
+        found[(found == UNKNOWN) & self._polls[calls["call"]]] = LATER
+        return found
