@@ -12,7 +12,8 @@ LATER = -2
 
 CPU_TIME = "CPU_NS"
 
-_POLLS = {f"MPI_{n}" for n in "Test Testall Testany Testsome Iprobe Improbe".split()}
+_POLLS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe"}
+_ASKING = "MPI_Request_get_status"
 
 
 class CpuBursts:
@@ -26,15 +27,15 @@ class CpuBursts:
         names = [counter.name for counter in trace.counters]
         self._column = names.index(CPU_TIME) if CPU_TIME in names and trace.threads[rank] == 1 else None
         self._trace, self._rank = trace, rank
-        self._polls = np.array([base_name(name).startswith("MPI_Request_get") or base_name(name) in _POLLS
-                                for name in trace.procedures])  # fmt: skip
+        bases = [base_name(name) for name in trace.procedures]
+        self._polls = np.array([base in _POLLS or base.startswith(_ASKING) for base in bases])
         self.overhead_ns = trace.cpu_overhead_ns(rank)
 
-    def window(self, begin: int, end: int, calls: np.ndarray) -> np.ndarray | None:
-        """ns of CPU time before each of these calls (int64; UNKNOWN, LATER), None where none was measured."""
+    def window(self, window: tuple[int, int], calls: np.ndarray) -> np.ndarray | None:
+        """ns of CPU time before each call of a window (int64; UNKNOWN, LATER), None where none was measured."""
         if self._column is None:
             return None
-        blocks = [counts.burst[:, self._column] for counts in self._trace.counts(self._rank, begin, end)]
+        blocks = [counts.burst[:, self._column] for counts in self._trace.counts(self._rank, *window)]
         found = np.concatenate([np.zeros(0, np.int64), *blocks])
         if len(found) != len(calls):
             raise RuntimeError(f"rank {self._rank}: {len(calls)} calls, {len(found)} readings of the CPU time")

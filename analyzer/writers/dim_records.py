@@ -61,7 +61,7 @@ class RankWriter:
         overhead = self._trace.overhead_ns(rank), bursts.overhead_ns
         walk = _Walk(rank, begin if subtract else 0, hidden, overhead)
         for window, calls, posted, done, started in self._by_window(rank):
-            cpu = bursts.window(*window, calls)
+            cpu = bursts.window(window, calls)
             size += file.write(self._format(walk, calls, cpu, posted, done, started))
         last = np.zeros(1, CALL)
         last["enter"] = last["exit"] = end
@@ -74,7 +74,8 @@ class RankWriter:
         return rows[np.argsort(rows["begin"], kind="stable")]
 
     def _by_window(self, rank: int) -> Iterator[tuple]:
-        """Window by window: its begin and end, calls, requests posted, requests done, and for the latter the collectives begun."""
+        """Window by window: its begin and end, calls, requests posted, requests done, and for the latter the
+        collectives begun."""
         posted = Posted(self._trace, rank, self._windows, _POSTED)
         open_ = np.zeros(0, CALL)
         for index, (begin, end) in enumerate(pairwise(self._windows.tolist())):
