@@ -213,6 +213,7 @@ def test_fortran(request, compiled, traced, analyze, tmp_path, debian, interface
     leg = request.getfixturevalue(debian)
     run = traced(leg, compiled(leg, "interfaces.F90", f"-D{interface}", "-J", str(tmp_path), *FORTRAN))
     assert_recorded(run, leg.ranks)
+    assert_accessed(run)
     assert_no_other_calls(run)
     analyze("check", run.run).check()
 

@@ -134,6 +134,8 @@ def transfer_of(procedure: str) -> Transfer | None:
 LEFT_OUT = {
     "MPI_Get_version": "mpi4py asks which library defines it to find out which MPI it runs on",
     "MPI_Get_library_version": "the same",
+    "MPI_File_c2f": "MPICH's Fortran procedures for files call it; no program means anything by it",
+    "MPI_File_f2c": "the same",
     "MPI_Op_create_c": "its callback cannot be passed to an MPI that lacks the large-count form",
     "MPI_Register_datarep_c": "the same",
 }

@@ -62,6 +62,8 @@ program interfaces
    call nobody()
    call collectives()
    call communicators()
+   call windows()
+   call files()
    call called('MPI_Barrier')
    call MPI_Barrier(MPI_COMM_WORLD ERR)
    call called('MPI_Finalize')
@@ -285,5 +287,57 @@ contains
       call MPI_Group_free(group ERR)
       call called('MPI_Comm_free')
       call MPI_Comm_free(comm ERR)
+   end subroutine
+
+   ! Four integers into the window of the next rank, at its sixth.
+   subroutine windows()
+      integer, save :: memory(64)
+      integer(kind=MPI_ADDRESS_KIND) :: bytes, place
+#if defined(USEF08)
+      type(MPI_Win) :: win
+#else
+      integer :: win
+#endif
+      integer :: next
+      next = mod(rank + 1, ranks)
+      bytes = 256
+      place = 5
+      call made(world, 1, 256, 4, 1, '')
+      call accessed('MPI_Win_create', 1, -1, 0, -1, 0, 0)
+      call MPI_Win_create(memory, bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win ERR)
+      call accessed('MPI_Win_fence', 1, -1, 2048, -1, 0, 0)
+      call MPI_Win_fence(MPI_MODE_NOPRECEDE, win ERR)
+      call accessed('MPI_Put', 1, 20, 0, next, 16, 0)
+      call MPI_Put(message, 4, MPI_INTEGER, next, place, 4, MPI_INTEGER, win ERR)
+      call accessed('MPI_Win_fence', 1, -1, 0, -1, 0, 0)
+      call MPI_Win_fence(0, win ERR)
+      call accessed('MPI_Win_free', 1, -1, 0, -1, 0, 0)
+      call MPI_Win_free(win ERR)
+   end subroutine
+
+   ! Ten integers of each rank, written and read back.
+   subroutine files()
+      integer(kind=MPI_OFFSET_KIND) :: place
+#if defined(USEF08)
+      type(MPI_File) :: file
+#else
+      integer :: file
+#endif
+      place = 40*rank
+      call made(world, 2, 0, 0, 34, 'fortran.dat')
+      call accessed('MPI_File_open', 2, -1, 0, -1, 0, 0)
+      call MPI_File_open(MPI_COMM_WORLD, 'fortran.dat', MPI_MODE_CREATE + MPI_MODE_RDWR, MPI_INFO_NULL, file ERR)
+      call accessed('MPI_File_write_at_all', 2, 40*rank, 0, -1, 40, 0)
+      call MPI_File_write_at_all(file, place, message, 10, MPI_INTEGER, MPI_STATUS_IGNORE ERR)
+      call accessed('MPI_File_sync', 2, -1, 0, -1, 0, 0)
+      call MPI_File_sync(file ERR)
+      call called('MPI_Barrier')
+      call MPI_Barrier(MPI_COMM_WORLD ERR)
+      call accessed('MPI_File_seek', 2, 40*rank, 0, -1, 0, 0)
+      call MPI_File_seek(file, place, MPI_SEEK_SET ERR)
+      call accessed('MPI_File_read', 2, 40*rank, 0, -1, 0, 40)
+      call MPI_File_read(file, message, 10, MPI_INTEGER, status ERR)
+      call accessed('MPI_File_close', 2, -1, 0, -1, 0, 0)
+      call MPI_File_close(file ERR)
    end subroutine
 end program

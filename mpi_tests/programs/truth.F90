@@ -5,8 +5,8 @@ module truth
    integer, parameter :: most = 4000
    character(len=32) :: names(100)
    integer :: counts(100) = 0, n_names = 0, n_messages = 0
-   character(len=80) :: messages(most)
-   public :: called, sent, received, write_truth
+   character(len=120) :: messages(most)
+   public :: called, sent, received, accessed, made, write_truth
 contains
    subroutine called(name)
       character(len=*), intent(in) :: name
@@ -39,6 +39,24 @@ contains
       n_messages = n_messages + 1
       write (messages(n_messages), '("[""", a, """, """, a, """, ", i0, ", ", i0, ", ", i0, "]")') &
          what, trim(comm), peer, tag, bytes
+   end subroutine
+
+   ! A call on a window or file, which count from 1.
+   subroutine accessed(name, object, offset, detail, peer, bytes_sent, bytes_received)
+      character(len=*), intent(in) :: name
+      integer, intent(in) :: object, offset, detail, peer, bytes_sent, bytes_received
+      call called(name)
+      n_messages = n_messages + 1
+      write (messages(n_messages), '("[""access"", """, a, """", 6(", ", i0), "]")') &
+         name, object, offset, detail, peer, bytes_sent, bytes_received
+   end subroutine
+
+   subroutine made(comm, kind, bytes, unit, flags, name)
+      character(len=*), intent(in) :: comm, name
+      integer, intent(in) :: kind, bytes, unit, flags
+      n_messages = n_messages + 1
+      write (messages(n_messages), '("[""object"", """, a, """", 4(", ", i0), ", """, a, """]")') &
+         trim(comm), kind, bytes, unit, flags, name
    end subroutine
 
    subroutine write_truth(rank)
