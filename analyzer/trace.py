@@ -101,9 +101,23 @@ ACCESS = np.dtype(
 ERROR = np.dtype([("time", "<i8"), ("class", "<i8"), ("call", "<i4"), ("thread", "<i4")])
 """An error that a call (index in Trace.procedures; -1: unknown) returned; classes as in analyzer.error_classes."""
 
+MARK = np.dtype([("time", "<i8"), ("value", "<i8"), ("number", "<i4"), ("thread", "<i4"), ("what", "<i4")])
+"""A region of the program begins or ends, or says something of itself: `what` is a Mark, `number` that of the region
+or the parameter from 1, `value` that of the parameter (of a real one its bits as float64)."""
+
 FLUSH = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i4"), ("state", "<i4")])
 """A time that is not the program's: the tracer wrote its buffer (state IO), measured clocks (OTHERS), or recorded
 nothing (TRACING_DISABLED)."""
+
+
+class Mark(IntEnum):
+    """`what` of a MARK. Parameters and PARALLEL belong to the innermost region of their thread."""
+
+    BEGIN = 1
+    END = 2
+    INTEGER = 3
+    REAL = 4
+    PARALLEL = 5
 
 
 class State(IntEnum):
@@ -325,6 +339,10 @@ class Trace(ABC):
     @abstractmethod
     def unmatched(self) -> list[Unmatched]:
         """What matching left over."""
+
+    def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        """Regions of a rank (MARK) with time in [begin, end), thread by thread in order of recording. They nest."""
+        return np.zeros(0, MARK)
 
     def overhead_ns(self, rank: int) -> int:
         """The tracer's own time between the exit of a call and the entry of the next, which is no computation."""

@@ -13,6 +13,7 @@ from analyzer.metrics.collectives import Collective
 from analyzer.metrics.efficiency import Efficiency
 from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
+from analyzer.metrics.regions import RegionProfile
 from analyzer.report.clocks import clocks_json, repair_json
 from analyzer.report.summary import Summary
 from analyzer.report.system import system_json
@@ -41,6 +42,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
             "max_s": bursts.longest_ns / 1e9,
             "percentiles_s": {str(p): ns / 1e9 for p, ns in bursts.percentiles_ns.items()},
         },
+        "regions": [_region(summary.regions, r) for r in summary.regions.by_time()],
         "calls": _calls(summary.profile, present),
         "collectives": [_collective(c, trace.communicators[c.comm]) for c in summary.collectives],
         "messages": _messages(summary.messages),
@@ -116,6 +118,19 @@ def _accessed(accessed: Accessed, trace: Trace) -> dict[str, Any]:
         "time_s": accessed.time_ns / 1e9,
         "sent_bytes": accessed.sent,
         "received_bytes": accessed.received,
+    }
+
+
+def _region(regions: RegionProfile, region: int) -> dict[str, Any]:
+    entered = regions.count[:, region] > 0
+    columns = {"time_s": regions.time_ns, "useful_s": regions.useful_ns, "mpi_s": regions.mpi_ns}
+    times = {name: ns[:, region] for name, ns in columns.items()}
+    return {
+        "name": regions.names[region],
+        "count": int(regions.count[:, region].sum()),
+        "ranks": int(entered.sum()),
+        "load_balance": regions.balance(region),
+        **{name: {"total": int(ns.sum()) / 1e9, **_spread(ns[entered])} for name, ns in times.items()},
     }
 
 

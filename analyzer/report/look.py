@@ -23,6 +23,9 @@ def print_look(summary: Summary, console: Console) -> None:
     if summary.bursts.count:
         console.print(Padding(Text(findings.bursts(summary)), (0, 0, 0, 2)))
     _print_efficiencies(summary, console)
+    if summary.regions.count.any():
+        title = "Regions (with those inside them; balance: mean / most computing of a rank)"
+        _section(console, title, tables.regions_table(summary))
     if summary.profile.count.any():
         _section(
             console,

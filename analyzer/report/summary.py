@@ -15,6 +15,7 @@ from analyzer.metrics.efficiency import Efficiency, efficiency
 from analyzer.metrics.flushes import Flushes, flushes
 from analyzer.metrics.messages import Messages, messages
 from analyzer.metrics.profile import Profile, profile
+from analyzer.metrics.regions import RegionProfile, region_profile
 from analyzer.metrics.system import NodeSummary, system
 from analyzer.metrics.unrecorded import Unrecorded, unrecorded
 from analyzer.metrics.useful import Useful, useful
@@ -41,6 +42,7 @@ class Summary:
     failed: list[Failed]
     unmatched: list[Unmatched]
     system: list[NodeSummary]
+    regions: RegionProfile
 
     @property
     def present(self) -> np.ndarray:
@@ -67,7 +69,9 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
         shared, errors = accesses(trace, team), failed(trace, team)
     missed = unrecorded(trace, team)
     factors = efficiency(trace, computed, lost, missed)
+    with step("Adding up regions"):
+        own = region_profile(trace, team)
     left = trace.unmatched()
     return Summary(
-        trace, calls, computed, lost, missed, factors, pieces, sent, groups, shared, errors, left, system(trace)
+        trace, calls, computed, lost, missed, factors, pieces, sent, groups, shared, errors, left, system(trace), own
     )

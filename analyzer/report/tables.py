@@ -6,6 +6,7 @@ from string import ascii_uppercase
 
 import numpy as np
 from rich.table import Table
+from rich.text import Text
 
 from analyzer.metrics.messages import Messages
 from analyzer.report import units
@@ -13,6 +14,8 @@ from analyzer.report.summary import Summary
 from analyzer.trace import Communicator
 
 MOST_CALLS = 15
+MOST_REGIONS = 15
+LONGEST_NAME = 24
 MOST_SIZES = 12
 MOST_COLLECTIVES = 8
 MOST_OBJECTS = 8
@@ -83,6 +86,35 @@ def calls_table(summary: Summary) -> Table:
         rest = sum(int(profile.inside_ns[:, p].sum()) for p in order[MOST_CALLS:])
         table.add_row(f"{len(order) - MOST_CALLS} more", units.time(rest, ""))
     return table
+
+
+def regions_table(summary: Summary) -> Table:
+    """The program's regions by time: how often, how long, what part of that was computation and MPI, and how evenly
+    the ranks compute in them."""
+    regions = summary.regions
+    whole = summary.trace.duration_ns * summary.threads
+    table = _table("region", "calls", "time", "of run", "mean", "computing", "in MPI", "balance")
+    order = regions.by_time()
+    for r in order[:MOST_REGIONS]:
+        time, calls = int(regions.time_ns[:, r].sum()), int(regions.count[:, r].sum())
+        parts = [int(ns[:, r].sum()) for ns in (regions.useful_ns, regions.mpi_ns)]
+        balance = regions.balance(r)
+        table.add_row(
+            Text(_cut(regions.names[r])),
+            units.count(calls),
+            units.time(time, ""),
+            units.percent(time / whole).replace(" ", "") if whole else "",
+            units.time(time / calls, ""),
+            *(units.percent(ns / time) if time else "-" for ns in parts),
+            "-" if balance is None else units.percent(balance),
+        )
+    if len(order) > MOST_REGIONS:
+        table.add_row(f"{len(order) - MOST_REGIONS} more")
+    return table
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
 
 
 def collectives_table(summary: Summary) -> Table:

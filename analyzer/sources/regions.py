@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.sources.clock import Clock
 from analyzer.sources.index import SCAN_ROWS, ThreadTable
-from tracelib.schema import EVENT, PARAMETER_TYPE
+from analyzer.trace import MARK, Mark
+from tracelib.schema import EVENT, PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE
 
-ENDS = 2
-"""`flags` of the end of a region."""
+ENDS, REAL = 2, 1 << 15
+"""`flags` of the end of a region, of a real parameter."""
 
 
 class Regions:
@@ -67,6 +69,19 @@ class Regions:
 
 def _address(rows: np.ndarray) -> Any:
     return ffi.cast("void *", rows.ctypes.data)
+
+
+def marks(rows: np.ndarray, thread: int, clock: Clock) -> np.ndarray:
+    """MARK from well nested rows of the schema's EVENT."""
+    region, parameter = rows["type"] == REGION_TYPE, rows["type"] == PARAMETER_TYPE
+    chosen = region | parameter | (rows["type"] == PARALLEL_TYPE)
+    rows, region, parameter = rows[chosen], region[chosen], parameter[chosen]
+    found = np.zeros(len(rows), MARK)
+    found["time"], found["thread"], found["value"] = clock.times(rows["time"]), thread, rows["value"]
+    found["number"] = np.where(region, rows["value"], rows["flags"] % REAL)
+    of_parameter = np.where(rows["flags"] >= REAL, Mark.REAL, Mark.INTEGER)
+    found["what"] = np.where(region, rows["flags"], np.where(parameter, of_parameter, Mark.PARALLEL))
+    return found
 
 
 def problem(lanes: Iterable[Regions]) -> str:

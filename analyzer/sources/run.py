@@ -26,13 +26,13 @@ from analyzer.sources.matching import Matching
 from analyzer.sources.objects import merge_objects
 from analyzer.sources.paraver_runs import sort_rows
 from analyzer.sources.rankfile import RankFile
-from analyzer.sources.regions import Regions, problem
+from analyzer.sources.regions import Regions, marks, problem
 from analyzer.sources.repair import repairs
 from analyzer.sources.spool import died_inside, pending_rows
 from analyzer.sources.system import read_system
 from analyzer.sources.windows import cut
 from analyzer.system import events_of, labels_of, with_events
-from analyzer.trace import ERROR, EVENT, FLUSH, Counts, Problem, Repair, Trace, Unmatched
+from analyzer.trace import ERROR, EVENT, FLUSH, MARK, Counts, Problem, Repair, Trace, Unmatched
 from tracelib.schema import State
 
 CALLS_A_BLOCK = 65536
@@ -244,6 +244,11 @@ class RunTrace(Trace):
         parts = [events_of(node, begin, end, int(self._first_cpu[node.rank])) for node in nodes]
         events = np.concatenate([np.zeros(0, EVENT), *parts])
         return events[np.lexsort((events["rank"], events["time"]))]
+
+    def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        lanes = [lane for lane in self._lanes.get(rank, []) if lane.regions]
+        rows = [marks(lane.event_rows(begin, self._end(end)), lane.thread, lane.clock) for lane in lanes]
+        return np.concatenate([np.zeros(0, MARK), *rows])
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._matched().messages(begin, self._end(end))

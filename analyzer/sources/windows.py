@@ -11,11 +11,12 @@ from analyzer.sources.lane import Lane
 
 
 def cut(lanes: Iterable[Lane], records: int, stop: int) -> np.ndarray:
-    """Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64): of equal size, at most about `records` calls and polls.
+    """Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64): of equal size, with about `records` calls, polls and
+    events at most.
 
-    Between two sampled rows of a lane its calls count as evenly spread.
+    Between two sampled rows of a lane they count as evenly spread.
     """
-    tables = [(lane, lane.tables[name]) for lane in lanes for name in ("calls", "polls")]
+    tables = [(lane, lane.tables[name]) for lane in lanes for name in ("calls", "polls", "events")]
     begins, ends, weights = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
     for lane, table in tables:
         if len(table):

@@ -1,0 +1,120 @@
+"""What the program spent in its own regions: calls, time, computation and MPI, by rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.metrics.requests import rank_windows, window_calls
+from analyzer.parallel import Team
+from analyzer.trace import MARK, Mark, State, Trace
+
+
+@dataclass(frozen=True)
+class RegionProfile:
+    """Sums by rank and region, int64 of shape (ranks, regions); the threads of a rank together.
+
+    Times are those between begin and end, with the regions inside; a region inside itself counts once.
+    """
+
+    names: tuple[str, ...]
+    count: np.ndarray
+    time_ns: np.ndarray
+    useful_ns: np.ndarray  # in state Running
+    mpi_ns: np.ndarray
+
+    def by_time(self) -> list[int]:
+        """Indices of the regions that were entered, the longest first."""
+        entered = np.flatnonzero(self.count.sum(axis=0))
+        return sorted(entered.tolist(), key=lambda r: (-int(self.time_ns[:, r].sum()), self.names[r]))
+
+    def balance(self, region: int) -> float | None:
+        """Load balance, mean / max of the useful time over the ranks that entered the region; None: no useful time."""
+        useful = self.useful_ns[self.count[:, region] > 0, region]
+        return float(useful.mean() / useful.max()) if len(useful) and useful.max() > 0 else None
+
+
+def region_profile(trace: Trace, team: Team) -> RegionProfile:
+    """Adds up the regions of all ranks, a window of time at a time.
+
+    With U(t) the useful time of a thread up to t, a region's is the sum of U over its ends less that over its begins;
+    so it does not matter in which window a region began.
+    """
+    sums = np.zeros((4, trace.size, len(trace.region_names)), np.int64)
+    windows = rank_windows(trace).tolist()
+    for rank in team.share(trace.size) if trace.region_names else ():
+        threads = [_Thread(thread, len(trace.region_names)) for thread in range(int(trace.threads[rank]))]
+        for begin, end in pairwise(windows):
+            states = trace.states(begin, end, range(rank, rank + 1))
+            calls = window_calls(trace, rank, begin, end)
+            marks = trace.marks(rank, begin, end)
+            for thread in threads:
+                sums[:, rank] += thread.add(states, calls, marks)
+    return RegionProfile(trace.region_names, *sum(team.allgather(sums)))
+
+
+class _Thread:
+    """One thread from window to window."""
+
+    def __init__(self, number: int, regions: int) -> None:
+        self._number = number
+        self._open = np.zeros(regions, np.int64)  # how often each region is open
+        self._running, self._inside = _Accumulated(), _Accumulated()
+
+    def add(self, states: np.ndarray, calls: np.ndarray, marks: np.ndarray) -> np.ndarray:
+        """Counts and times of this thread in one window, shape (4, regions)."""
+        states = states[(states["thread"] == self._number) & (states["state"] == State.RUNNING)]
+        calls = calls[calls["thread"] == self._number]
+        self._running.append(states["begin"], states["end"], states["end"] - states["begin"])
+        self._inside.append(calls["enter"], calls["exit"], calls["inside"])
+        marks = marks[(marks["thread"] == self._number) & (marks["what"] <= Mark.END)]
+        sums = np.zeros((4, len(self._open)), np.int64)
+        sums[0] = np.bincount(marks["number"][marks["what"] == Mark.BEGIN] - 1, minlength=len(self._open))
+        outer = self._outermost(marks)
+        sign = np.where(outer["what"] == Mark.BEGIN, -1, 1)
+        columns = (outer["time"], self._running.until(outer["time"]), self._inside.until(outer["time"]))
+        for line, values in zip(sums[1:], columns, strict=True):
+            np.add.at(line, outer["number"] - 1, sign * values)
+        return sums
+
+    def _outermost(self, marks: np.ndarray) -> np.ndarray:
+        """The begins and ends of regions that are not inside themselves."""
+        if not len(marks):
+            return np.zeros(0, MARK)
+        marks = marks[np.argsort(marks["number"], kind="stable")]
+        region = marks["number"] - 1
+        steps = np.where(marks["what"] == Mark.BEGIN, 1, -1)
+        total = np.cumsum(steps)
+        first = np.flatnonzero(np.diff(region, prepend=-1))
+        before = np.repeat(total[first] - steps[first], np.diff(first, append=len(marks)))
+        depth = self._open[region] + total - before
+        last = np.append(first[1:], len(marks)) - 1
+        self._open[region[last]] = depth[last]
+        return marks[np.where(steps > 0, depth == 1, depth == 0)]
+
+
+class _Accumulated:
+    """The sum of weights of a thread's intervals up to any time of the latest window."""
+
+    def __init__(self) -> None:
+        self._begin = self._end = self._weight = np.zeros(0, np.int64)
+        self._before = 0
+
+    def append(self, begin: np.ndarray, end: np.ndarray, weight: np.ndarray) -> None:
+        """Disjoint intervals in order of time, after all earlier ones; the last one may reach into later windows."""
+        self._before += int(self._weight[:-1].sum())
+        columns = zip((self._begin, self._end, self._weight), (begin, end, weight), strict=True)
+        self._begin, self._end, self._weight = (np.concatenate([old[-1:], new]) for old, new in columns)
+
+    def until(self, times: np.ndarray) -> np.ndarray:
+        """For each time the weight before it; of an interval that goes on then, its share."""
+        if not len(self._begin):
+            return np.zeros(len(times), np.int64)
+        sums = np.concatenate([[0], np.cumsum(self._weight)])
+        at = np.searchsorted(self._begin, times, "left")
+        last = np.maximum(at - 1, 0)
+        length = np.maximum(self._end[last] - self._begin[last], 1)
+        rest = np.where(at > 0, np.maximum(self._end[last] - times, 0), 0)
+        return self._before + sums[at] - np.rint(rest * (self._weight[last] / length)).astype(np.int64)

@@ -1,0 +1,123 @@
+"""Time, computation and MPI of regions against a sum over each nanosecond, in any cut into windows."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from synthetic import call, event, flush, label, poll, write_run
+
+from analyzer.metrics import regions as metric
+from analyzer.metrics.regions import region_profile
+from analyzer.parallel import Team
+from analyzer.sources.run import open_run
+from tracelib.schema import REGION_TYPE, LabelKind
+
+BEGIN, END = 1, 2
+NAMES = ("solve", "exchange", "never")
+LABELS = [label(LabelKind.REGION, n, name) for n, name in enumerate(NAMES, start=1)]
+LAST = 130
+
+
+def profile_of(ranks, windows=()):
+    with tempfile.TemporaryDirectory() as folder:
+        trace = open_run(str(write_run(Path(folder), ranks)))
+        bounds = np.array([0, *sorted(set(windows)), trace.duration_ns + 1])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(metric, "rank_windows", lambda trace: bounds)
+            found = region_profile(trace, Team())
+        trace.close()
+    return found
+
+
+def begin(time, region, thread=0):
+    return event(time, REGION_TYPE, region, thread=thread, flags=BEGIN)
+
+
+def end(time, region, thread=0):
+    return event(time, REGION_TYPE, region, thread=thread, flags=END)
+
+
+def test_by_hand():
+    """Rank 0: solve [10, 100) with exchange [20, 50) in it, MPI in [30, 40) and [60, 80); rank 1: solve [0, 40)."""
+    calls = [call("MPI_Send", 30, 40), call("MPI_Recv", 60, 80), call("MPI_Send", 120, 125)]
+    rows = [begin(10, 1), begin(20, 2), end(50, 2), *flush(50, 55), end(100, 1), begin(110, 2), end(115, 2)]
+    other = {"labels": LABELS, "events": [begin(1, 1), end(41, 1)], "calls": [call("MPI_Send", 120, 125)]}
+    found = profile_of([{"labels": LABELS, "events": rows, "calls": calls}, other], windows=(35, 60, 70))
+    assert found.names == NAMES
+    assert found.count.tolist() == [[1, 2, 0], [1, 0, 0]]
+    assert found.time_ns.tolist() == [[90, 35, 0], [40, 0, 0]]
+    assert found.mpi_ns.tolist() == [[30, 10, 0], [0, 0, 0]]
+    assert found.useful_ns.tolist() == [[55, 25, 0], [40, 0, 0]]
+    assert found.by_time() == [0, 1]
+    assert found.balance(0) == 47.5 / 55
+    assert found.balance(1) == 1
+    assert found.balance(2) is None
+
+
+@st.composite
+def threads(draw, number):
+    """Disjoint calls and runs of polls, and regions that nest, some in themselves, none across a run of polls."""
+    cuts = sorted(draw(st.sets(st.integers(1, LAST), max_size=16)))
+    pairs = list(zip(cuts[::2], cuts[1::2], strict=False))
+    kinds = draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs)))
+    calls = [call("MPI_Send", a, b, thread=number) for (a, b), p in zip(pairs, kinds, strict=True) if not p]
+    polls = [
+        poll("MPI_Test", a, b, inside=draw(st.integers(0, b - a)), count=2, thread=number)
+        for (a, b), p in zip(pairs, kinds, strict=True)
+        if p
+    ]
+    allowed = [t for t in range(1, LAST) if not any(p["enter"] < t < p["exit"] for p in polls)]
+    times = sorted(draw(st.lists(st.sampled_from(allowed), max_size=14)))
+    events, stack = [], []
+    for time in times:
+        if stack and draw(st.booleans()):
+            events.append(end(time, stack.pop(), number))
+        else:
+            stack.append(draw(st.integers(1, 2)))
+            events.append(begin(time, stack[-1], number))
+    events += [end(LAST, stack.pop(), number) for _ in list(stack)]
+    return calls, polls, events
+
+
+def expected(calls, polls, events):
+    """(count, time, mpi) of two regions of one thread, nanosecond by nanosecond."""
+    inside = np.zeros(LAST)
+    for row in calls:
+        inside[row["enter"] : row["exit"]] = 1
+    for row in polls:
+        inside[row["enter"] : row["exit"]] = row["inside"] / max(row["exit"] - row["enter"], 1)
+    sums = []
+    for region in (1, 2):
+        depth = np.zeros(LAST + 1, int)
+        for row in events:
+            if row["value"] == region:
+                depth[row["time"] :] += 1 if row["flags"] == BEGIN else -1
+        chosen = depth[:LAST] > 0
+        count = sum(r["value"] == region and r["flags"] == BEGIN for r in events)
+        sums.append((count, chosen.sum(), inside[chosen].sum()))
+    return np.array(sums)
+
+
+@settings(max_examples=120, deadline=None)
+@given(threads(0), threads(1), st.lists(st.integers(1, LAST - 1), max_size=6))
+def test_each_nanosecond(first, second, windows):
+    rows = {"labels": LABELS, "start": 0, "clock": [(0, 0), (LAST, LAST)]}
+    for position, name in enumerate(("calls", "polls", "events")):
+        rows[name] = first[position] + second[position]
+    rows["events"] = sorted(rows["events"], key=lambda row: row["thread"])
+    found = profile_of([rows], windows)
+    wanted = expected(*first) + expected(*second)
+    assert found.count[0, :2].tolist() == wanted[:, 0].tolist()
+    assert found.time_ns[0, :2].tolist() == wanted[:, 1].tolist()
+    np.testing.assert_allclose(found.mpi_ns[0, :2], wanted[:, 2], atol=1e-6)
+    if not first[1] and not second[1]:
+        assert (found.useful_ns == found.time_ns - found.mpi_ns).all()
+
+
+def test_none(tmp_path):
+    found = profile_of([{"calls": [call("MPI_Send", 1, 2)]}])
+    assert found.count.shape == (1, 0)
+    assert found.by_time() == []
