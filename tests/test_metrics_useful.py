@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memory_trace import MemoryTrace
+from synthetic import call, flush, write_run
 
 from analyzer.metrics.bursts import bursts
 from analyzer.metrics.efficiency import efficiency
@@ -12,6 +13,7 @@ from analyzer.metrics.flushes import flushes
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
+from analyzer.sources.run import open_run
 from analyzer.trace import State
 
 ONE = Team()
@@ -116,3 +118,16 @@ def test_burst_percentiles_are_within_a_64th(lengths, window):
 def test_no_bursts_at_all():
     b = bursts(MemoryTrace([[]]), ONE)
     assert (b.count, b.mean_ns, b.percentiles_ns) == (0, 0.0, {})
+
+
+def test_flushes_of_threads_do_not_add_up_to_a_runtime(tmp_path):
+    """Two threads that flush 30 and 20 of 100 ns: at most 20 ns were certainly not the program's."""
+    calls = [call("MPI_Send", 90, 100), call("MPI_Send", 90, 100, thread=1), call("MPI_Send", 1, 2, thread=1)]
+    calls = [calls[0], calls[2], calls[1]]
+    trace = open_run(str(write_run(tmp_path, [{"calls": calls, "events": [*flush(10, 40), *flush(10, 30, thread=1)]}])))
+    lost = flushes(trace, Team())
+    assert (lost.time_ns.tolist(), lost.shared_ns.tolist()) == ([50], [20])
+    factors = efficiency(trace, useful(trace, Team()), lost, unrecorded(trace, Team()))
+    assert factors.runtime_ns == 80
+    assert factors.communication_efficiency == 68 / 80  # thread 1: 2 to 90 less 20
+    trace.close()

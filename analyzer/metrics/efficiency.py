@@ -26,8 +26,8 @@ def efficiency(trace: Trace, useful: Useful, flushes: Flushes, missed: Unrecorde
     """Parallel efficiency mean(useful) / runtime, load balance mean / max, communication efficiency max / runtime.
 
     Means and maxima go over all threads of the ranks that could be read. Runtime is the end of the trace;
-    where flushes are taken out of the computation (measured runs), it is less the time that *every* rank
-    lost to flushing, min over ranks. That is the part that certainly was not the program's; it keeps
+    where flushes are taken out of the computation (measured runs), it is less the time that *every* thread
+    lost to flushing, min over threads. That is the part that certainly was not the program's; it keeps
     max(useful) <= runtime. What ranks waited for one that flushed is not told apart from other waiting:
     see the share of flushes. The time in which no rank recorded is taken out likewise: the efficiencies are those
     of what was recorded.
@@ -36,7 +36,7 @@ def efficiency(trace: Trace, useful: Useful, flushes: Flushes, missed: Unrecorde
     """
     runtime = trace.duration_ns
     if trace.flush_mode == "subtract":
-        lost = flushes.time_ns + missed.shared_ns
+        lost = flushes.shared_ns + missed.shared_ns
         runtime -= int(np.delete(lost, trace.missing).min(initial=runtime))
     time_ns = useful.time_ns[~np.isin(useful.rank, trace.missing)].astype(np.float64)
     longest = float(time_ns.max(initial=0.0))

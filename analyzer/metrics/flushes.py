@@ -19,11 +19,12 @@ class Flushes:
     during: np.ndarray
     """The most flushes of one thread, less the one that closed the trace: that one no buffer, however large, avoids."""
     clocks_ns: np.ndarray  # the part of time_ns in which clocks were measured
+    shared_ns: np.ndarray  # of time_ns what the thread that loses least has lost
 
 
 def flushes(trace: Trace, team: Team) -> Flushes:
     """Number and duration of the flushes of each rank."""
-    sums = np.zeros((4, trace.size), np.int64)
+    sums = np.zeros((5, trace.size), np.int64)
     for rank in team.share(trace.size):
         every = trace.flushes(rank)
         length = every["end"] - every["begin"]
@@ -31,5 +32,8 @@ def flushes(trace: Trace, team: Team) -> Flushes:
         # Where the process wrote its last rows when the trace was closed, so did each thread when it ended.
         closed = len(rows) > 0 and rows["end"].max() == trace.span(rank)[1]
         during = np.bincount(rows["thread"]).max(initial=0) - int(closed)
-        sums[:, rank] = len(rows), length.sum(), during, length[every["state"] == State.OTHERS].sum()
+        by_thread = np.zeros(int(trace.threads[rank]), np.int64)
+        np.add.at(by_thread, every["thread"], length)
+        clocks = length[every["state"] == State.OTHERS].sum()
+        sums[:, rank] = len(rows), length.sum(), during, clocks, by_thread.min(initial=by_thread[0])
     return Flushes(*sum(team.allgather(sums)))
