@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -14,7 +15,6 @@ import pytest
 from conftest import LIBRARY, PROGRAMS
 from result import rank_files
 from running import MARK, end_marked, run
-from test_kill import progress
 from test_region_api import compile_flags, in_any_order, noted, recorded
 
 import analyzer
@@ -105,6 +105,13 @@ def test_no_place_to_write_is_said_once_and_harms_nobody(plain, tmp_path, spool)
     assert not list(spool.iterdir())
 
 
+def progress(folder: Path) -> int:
+    """How many events the program has recorded."""
+    path = folder / "progress-0"
+    data = path.read_bytes() if path.exists() else b""
+    return struct.unpack("QQ", data)[1] if len(data) == 16 else 0
+
+
 def kill_one(program: Path, folder: Path, buffer: str, after_s: float) -> None:
     """Start the program, wait until it works, kill it."""
     mark = uuid.uuid4().hex
@@ -112,7 +119,7 @@ def kill_one(program: Path, folder: Path, buffer: str, after_s: float) -> None:
     process = subprocess.Popen([program], cwd=folder, env=settings, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 20
-        while progress(folder, 0)[1] < 2:
+        while progress(folder) < 2:
             assert time.monotonic() < deadline and process.poll() is None, "the program did not start"
             time.sleep(0.001)
         time.sleep(after_s)
@@ -130,7 +137,7 @@ def test_killed(plain, tmp_path):
         folder = tmp_path / str(number)
         folder.mkdir()
         kill_one(program, folder, random_.choice(["4K", "64K", "1M"]), random_.uniform(0, 0.02))
-        completed = progress(folder, 0)[1]
+        completed = progress(folder)
         (file,) = rank_files(folder / "run.h5")
         trace = analyzer.open(str(folder / "run.h5"))
         assert any("was killed" in p.text for p in trace.problems)
