@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memory_trace import MemoryTrace
-from synthetic import call, flush, write_run
+from synthetic import call, write_run
+from synthetic import flush as flush_rows
 
 from analyzer.metrics.bursts import bursts
 from analyzer.metrics.efficiency import efficiency
@@ -122,9 +123,9 @@ def test_no_bursts_at_all():
 
 def test_flushes_of_threads_do_not_add_up_to_a_runtime(tmp_path):
     """Two threads that flush 30 and 20 of 100 ns: at most 20 ns were certainly not the program's."""
-    calls = [call("MPI_Send", 90, 100), call("MPI_Send", 90, 100, thread=1), call("MPI_Send", 1, 2, thread=1)]
-    calls = [calls[0], calls[2], calls[1]]
-    trace = open_run(str(write_run(tmp_path, [{"calls": calls, "events": [*flush(10, 40), *flush(10, 30, thread=1)]}])))
+    second = [call("MPI_Send", 1, 2, thread=1), call("MPI_Send", 90, 100, thread=1)]
+    events = [*flush_rows(10, 40), *flush_rows(10, 30, thread=1)]
+    trace = open_run(str(write_run(tmp_path, [{"calls": [call("MPI_Send", 90, 100), *second], "events": events}])))
     lost = flushes(trace, Team())
     assert (lost.time_ns.tolist(), lost.shared_ns.tolist()) == ([50], [20])
     factors = efficiency(trace, useful(trace, Team()), lost, unrecorded(trace, Team()))
