@@ -352,6 +352,10 @@ class Trace(ABC):
         """Intervals (FLUSH) in which a thread recorded nothing, because it was told so or a limit was met."""
         return np.zeros(0, FLUSH)
 
+    def dropped_calls(self, rank: int) -> int:
+        """Calls of the rank that were recorded and dropped again, or left out, to keep to a limit."""
+        return 0
+
     def partners_not_recorded(self) -> int:
         """Sends and receives whose other side took place where recording was off: in no message, yet not unmatched."""
         return 0

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -42,10 +43,10 @@ def generate(folder: Path) -> Path:
     parts.append(structs.c_struct("spool_header", schema.SPOOL_HEADER))
     enums = (schema.Peer, schema.What, schema.State, schema.ObjectKind, schema.LabelKind, schema.CounterBackend)
     parts += [structs.c_enum(e) for e in enums]
-    wanted = [
-        n for n in vars(schema) if n.endswith(("_TYPE", "_BASE")) or n in ("SPOOL_HEADER_BYTES", "WHAT_ORDINAL_SHIFT")
-    ]
-    numbers = {n: getattr(schema, n) for n in wanted}
+    shared = re.compile(
+        r"\w+_(TYPE|BASE)|BLOCK_\w+|SPOOL_HEADER_BYTES|FLUSHING|LEAVING_OUT|SKIPPED_BY_DROPPING|WHAT_ORDINAL_SHIFT"
+    )
+    numbers = {name: getattr(schema, name) for name in vars(schema) if shared.fullmatch(name)}
     parts.append(f"enum {{ {', '.join(f'{n} = {value}' for n, value in numbers.items())} }};")
     least_ms, most_ms = schema.SYSTEM_PERIOD_MS
     parts.append(f"enum {{ SYSTEM_LEAST_MS = {least_ms}, SYSTEM_MOST_MS = {most_ms} }};")

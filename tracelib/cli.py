@@ -17,6 +17,17 @@ from tracelib.period import period_ns
 COMMAND_SETTINGS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
+VARIABLES = {
+    "buffer": "TRACELIB_BUFFER",
+    "limit": "TRACELIB_LIMIT",
+    "policy": "TRACELIB_LIMIT_POLICY",
+    "delay": "TRACELIB_DELAY",
+    "duration": "TRACELIB_DURATION",
+    "regions": "TRACELIB_REGIONS",
+}
+"""Options of `tracelib run` that the library understands by itself: it says what is no size or time."""
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(package_name="tracelib", prog_name="tracelib")
 @click.pass_context
@@ -53,9 +64,16 @@ def lib(include: bool) -> None:
 @click.option("-f", "--force", is_flag=True, help="Replace an existing result.")
 @click.option("--buffer", metavar="SIZE", help="Buffer of each thread, as 64K, 4M, 1G (default 1M).")
 @click.option("--system", metavar="PERIOD", help="Sample load, memory, network and disk of each node, as 500ms, 1s.")
+@click.option("--limit", metavar="SIZE", help="The most that each rank may write, as 200M, 4G (default no limit).")
+@click.option("--policy", type=click.Choice(["stop", "ring", "thin"]), help="What happens there (default stop).")
+@click.option("--delay", metavar="TIME", help="Record only so long after MPI_Init, as 10s, 500ms.")
+@click.option("--duration", metavar="TIME", help="Record for so long.")
+@click.option("--regions", metavar="NAMES", help="Record only inside of these regions of the program.")
 @click.option("-q", "--quiet", is_flag=True, help="No closing line.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def run(output: str, force: bool, buffer: str | None, system: str | None, quiet: bool, command: tuple[str, ...]) -> int:
+def run(
+    output: str, force: bool, system: str | None, quiet: bool, command: tuple[str, ...], **bounds: str | None
+) -> int:
     """Run COMMAND with the library loaded into its ranks.
 
     \b
@@ -68,8 +86,7 @@ def run(output: str, force: bool, buffer: str | None, system: str | None, quiet:
     library = preload.library()
     launch.make_room(path, force)
     environment = dict(os.environ) | {"TRACELIB_OUTPUT": str(path)}
-    if buffer:
-        environment["TRACELIB_BUFFER"] = buffer
+    environment |= {VARIABLES[name]: value for name, value in bounds.items() if value}
     if system:
         period_ns(system)
         environment["TRACELIB_SYSTEM"] = system

@@ -51,8 +51,10 @@ def _collectives(trace: Trace, team: Team) -> Iterator[str]:
     wanted = np.array([base_name(p) in COLLECTIVES for p in trace.procedures], bool)
     mine = {rank: _collective_counts(trace, rank, wanted) for rank in team.share(trace.size)}
     counts = {rank: row for part in team.allgather(mine) for rank, row in part.items()}
+    partial = {rank for rank in range(trace.size) if len(trace.unrecorded(rank))}
     for index, communicator in enumerate(trace.communicators):
-        made = {rank: int(counts[rank][index]) for rank in (*communicator.members, *communicator.remote)}
+        members = (*communicator.members, *communicator.remote)
+        made = {} if partial.intersection(members) else {rank: int(counts[rank][index]) for rank in members}
         low, high = min(made, key=lambda r: made[r], default=0), max(made, key=lambda r: made[r], default=0)
         if made and made[low] != made[high]:
             yield f"{communicator.label}: rank {low} made {made[low]} collective calls, rank {high} {made[high]}"

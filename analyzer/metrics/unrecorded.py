@@ -16,6 +16,7 @@ class Unrecorded:
 
     time_ns: np.ndarray  # summed over the threads
     shared_ns: np.ndarray  # of the thread that misses least
+    calls: int  # dropped to keep to a limit
     partners: int  # recorded sends and receives whose other side was not
 
 
@@ -28,4 +29,5 @@ def unrecorded(trace: Trace, team: Team) -> Unrecorded:
         np.add.at(by_thread, rows["thread"], rows["end"] - rows["begin"])
         sums[:, rank] = by_thread.sum(), by_thread.min(initial=by_thread[0] if len(by_thread) else 0)
     time_ns, shared_ns = sum(team.allgather(sums))
-    return Unrecorded(time_ns, shared_ns, trace.partners_not_recorded())
+    calls = sum(trace.dropped_calls(rank) for rank in range(trace.size))
+    return Unrecorded(time_ns, shared_ns, calls, trace.partners_not_recorded())

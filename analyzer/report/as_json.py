@@ -59,6 +59,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "system": system_json(summary.system),
         "unrecorded": {
             "time_s": float(summary.unrecorded.time_ns.sum()) / 1e9,
+            "dropped_calls": summary.unrecorded.calls,
             "partners": summary.unrecorded.partners,
         },
         "clocks": clocks_json(trace),

@@ -137,6 +137,8 @@ def left_out(summary: Summary) -> list[str]:
     lines = []
     if missed.time_ns.any():
         lines.append(f"recording was off for {percent(int(missed.time_ns.sum()) / whole)} of the time")
+    if missed.calls:
+        lines.append(f"{plural(missed.calls, 'call')} dropped: TRACELIB_LIMIT")
     if missed.partners:
         have = plural(missed.partners, "send or receive has its", "sends and receives have their")
         lines.append(f"{have} other side where recording was off")

@@ -22,9 +22,10 @@ def count_findings(path: str) -> list[str]:
 
 
 def _of_file(file: RankFile) -> Iterator[str]:
+    blocks = file.blocks[(file.blocks["flags"] & schema.BLOCK_UNWRITTEN) == 0]
     for position, table in enumerate(schema.BUFFERED):
-        first = file.blocks["first"][:, position].astype(np.int64)
-        count = file.blocks["count"][:, position].astype(np.int64)
+        first = blocks["first"][:, position].astype(np.int64)
+        count = blocks["count"][:, position].astype(np.int64)
         order = np.argsort(first[count > 0])
         begins, ends = first[count > 0][order], (first + count)[count > 0][order]
         length = file.lengths[table]
@@ -38,8 +39,14 @@ def _of_file(file: RankFile) -> Iterator[str]:
 
 
 def _flush_begins(file: RankFile) -> int:
-    total = 0
-    for first in range(0, file.lengths["events"], 1 << 16):
-        events = file.read("events", first, min(first + (1 << 16), file.lengths["events"]))
-        total += int(((events["type"] == schema.FLUSH_TYPE) & (events["value"] == 1)).sum())
+    """Of the rows that were not dropped; some of those that were may still be there."""
+    position, total = list(schema.BUFFERED).index("events"), 0
+    written = file.blocks[(file.blocks["flags"] & schema.BLOCK_UNWRITTEN) == 0]
+    dropped = written[(written["flags"] & schema.BLOCK_DROPPED) != 0]
+    first = dropped["first"][:, position].astype(np.int64)
+    begins = [0, *(first + dropped["count"][:, position]).tolist()]
+    for begin, end in zip(begins, [*first.tolist(), file.lengths["events"]], strict=True):
+        for at in range(begin, end, 1 << 16):
+            events = file.read("events", at, min(at + (1 << 16), end))
+            total += int(((events["type"] == schema.FLUSH_TYPE) & (events["value"] == 1)).sum())
     return total

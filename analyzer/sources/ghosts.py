@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from analyzer.sources.halves import HALF
@@ -23,26 +25,26 @@ class Ghosts:
     def __init__(self, file: RankFile, lane: Lane) -> None:
         rows = file.skipped[: _valid(file)]
         rows = rows[np.argsort(rows["time"], kind="stable")]
-        self._what = rows["what"] & ~np.uint16(schema.SKIPPED_BY_DROPPING)
+        self._what = rows["what"] & np.uint16(schema.SKIPPED_BY_DROPPING - 1)
         self._ticks = rows["time"]
         self._halves = _halves(rows, lane)
 
-    def _window(self, what: What, begin: int, end: int) -> np.ndarray:
-        """Ghosts of one kind whose ticks lie in [begin, end); a view where there are no others."""
+    def _window(self, what: Sequence[What], begin: int, end: int) -> np.ndarray:
+        """Ghosts of some kinds whose ticks lie in [begin, end); a view where there are no others."""
         first, last = np.searchsorted(self._ticks, np.array([begin, end], np.uint64))
-        return self._halves[first:last][self._what[first:last] == what]
+        return self._halves[first:last][np.isin(self._what[first:last], what)]
 
     def sends(self, begin: int, end: int) -> np.ndarray:
         """HALF (ghosts) of the sends posted in [begin, end) ticks."""
-        return self._window(What.SEND_DONE, begin, end)
+        return self._window((What.SEND_DONE, What.PARTITIONED_SEND_DONE), begin, end)
 
     def receives(self, begin: int, end: int) -> np.ndarray:
         """HALF (ghosts) of the receives posted in [begin, end) ticks."""
-        return self._window(What.RECV_DONE, begin, end)
+        return self._window((What.RECV_DONE, What.PARTITIONED_RECV_DONE), begin, end)
 
     def cancelled(self, begin: int, end: int) -> np.ndarray:
         """HALF of the sends posted in [begin, end) ticks of which `skipped` says that they were cancelled."""
-        return self._window(What.SEND_CANCELLED, begin, end)
+        return self._window((What.SEND_CANCELLED,), begin, end)
 
     def forget_send(self, cancelled: np.void) -> None:
         """One send less among the ghosts: the one that was posted when `cancelled` says."""
@@ -71,4 +73,7 @@ def _halves(rows: np.ndarray, lane: Lane) -> np.ndarray:
     for column in ("posted", "bytes", *CHANNEL, "thread"):
         halves[column] = requests[column]
     halves["call"], halves["ghost"] = -1, 1
+    kind, ordinal = rows["what"] & (schema.SKIPPED_BY_DROPPING - 1), rows["what"] >> schema.WHAT_ORDINAL_SHIFT
+    partitioned = np.isin(kind, (What.PARTITIONED_SEND_DONE, What.PARTITIONED_RECV_DONE))
+    halves["channel"] = np.where(partitioned, 1 + ordinal, 0)
     return halves

@@ -33,6 +33,7 @@ from analyzer.sources.system import read_system
 from analyzer.sources.windows import cut
 from analyzer.system import events_of, labels_of, with_events
 from analyzer.trace import ERROR, EVENT, FLUSH, MARK, Counts, Problem, Repair, Trace, Unmatched
+from tracelib import schema
 from tracelib.schema import State
 
 CALLS_A_BLOCK = 65536
@@ -79,6 +80,7 @@ class RunTrace(Trace):
         self._place()
         self._open()
         self.problems += strangers({rank: self.span(rank) for rank in self._lanes}, self.node_of)
+        self.problems += self._lost_to_limit()
         self.missing = tuple(rank for rank in range(self.size) if rank not in self._lanes)
         self.duration_ns = max((self.span(rank)[1] for rank in range(self.size)), default=0)
         if team.size > 1:
@@ -221,6 +223,22 @@ class RunTrace(Trace):
     def flushes(self, rank: int) -> np.ndarray:
         return _by_begin([lane.flushes for lane in self._lanes.get(rank, [])])
 
+    def _lost_to_limit(self) -> list[Problem]:
+        """Ranks that stopped recording where they met TRACELIB_LIMIT."""
+        found = []
+        for file in self._files:
+            lost, times = int(file.attributes["lost_calls"]), self.unrecorded(file.rank)
+            if lost and file.attributes["limit_bytes"] and file.attributes["state"] != State.FULL and len(times):
+                since_s = (int(times["begin"][-1]) - self.span(file.rank)[0]) / 1e9
+                found.append(Problem(file.rank, f"{lost} calls lost after {since_s:.6g} s: TRACELIB_LIMIT"))
+        return found
+
+    def dropped_calls(self, rank: int) -> int:
+        blocks = [file.blocks for file in self._files if file.rank == rank]
+        dropped = [b["count"][(b["flags"] & schema.BLOCK_DROPPED) != 0, 0].sum() for b in blocks]
+        stopped = any(f.rank == rank and f.attributes["lost_calls"] for f in self._files)
+        return 0 if stopped else int(sum(dropped))
+
     def unrecorded(self, rank: int) -> np.ndarray:
         return _by_begin([lane.unrecorded for lane in self._lanes.get(rank, [])])
 
@@ -327,6 +345,8 @@ def _shortcomings(file: RankFile) -> list[Problem]:
     if a["state"] == State.FULL:
         found.append(Problem(file.rank, "the disk was full: recording stopped early"))
     if a["lost_calls"] or a["lost_rows"]:
+        if a["limit_bytes"] and a["state"] != State.FULL:
+            return found  # said with its time: `_lost_to_limit`
         text = f"{a['lost_calls']} calls and {a['lost_rows']} rows of other tables were lost"
         found.append(Problem(file.rank, text))
     return found

@@ -54,6 +54,7 @@ KINDS: dict[str, str] = {
     "parrived": "Parrived",
     "init": "Init Init_thread",
     "finalize": "Finalize",
+    "pcontrol": "Pcontrol",
     "abort": "Abort",
 }
 
@@ -159,3 +160,44 @@ def kind_of(procedure: str) -> tuple[str, str]:
     if transfer_of(procedure):
         return "io", ""
     return "timed", ""
+
+
+_CLASS_OF_KIND = {
+    "P2P": "send isend recv irecv sendrecv isendrecv send_init recv_init start startall probe iprobe mprobe improbe "
+    "mrecv imrecv",
+    "COMPLETION": "wait waitall waitany waitsome test testall testany testsome poll_only cancel request_free",
+    "COLLECTIVE": "collective icollective collective_init",
+    "COMMUNICATOR": "comm_create comm_idup intercomm_create comm_connect comm_free",
+    "ALWAYS": "init finalize abort",
+}
+_CLASS_OF_NAME = {
+    "RMA": r"Win_.*|R?(Put|Get|Accumulate|Get_accumulate|put|get|accumulate|get_accumulate)|Fetch_and_op|"
+    r"Compare_and_swap",
+    "IO": r"File_.*|Register_datarep",
+    "COMMUNICATOR": r"(Comm|Cart|Cartdim|Graph|Graphdims|Dist_graph|Intercomm|Group|Topo)_.*",
+}
+
+
+def class_of(procedure: str) -> str:
+    """CLASS_... of csrc/runtime/calls.h: the kinds of calls that TRACELIB_CALLS tells apart."""
+    kind, _ = kind_of(procedure)
+    for name, kinds in _CLASS_OF_KIND.items():
+        if kind in kinds.split():
+            return name
+    for name, pattern in _CLASS_OF_NAME.items():
+        if re.fullmatch(pattern, procedure.removeprefix("MPI_")):
+            return name
+    return "OTHER"
+
+
+_ROLES = {
+    "CALL_SENDS": "send isend sendrecv isendrecv",
+    "CALL_RECEIVES": "recv",
+    "CALL_POSTS": "irecv isendrecv mprobe improbe",
+}
+
+
+def role_of(procedure: str) -> str:
+    """Bits of `enum call_role` of csrc/runtime/calls.h, as C."""
+    kind, _ = kind_of(procedure)
+    return " | ".join(role for role, kinds in _ROLES.items() if kind in kinds.split()) or "0"

@@ -4,6 +4,7 @@
 #include "labels.h"
 #include "message.h"
 #include "run.h"
+#include "switch.h"
 #include "thread.h"
 
 enum { BEGINS = 1, ENDS = 2, REAL = 1 << 15 };                /* flags of events, docs/format.md */
@@ -43,7 +44,9 @@ static void region_begin(const char *name, size_t length)
 {
     struct thread *t = recorder();
     uint32_t number = t ? labels_region((struct name){name, length}) : 0;
-    if (number) put_region(t, number, BEGINS);
+    if (!number) return;
+    switch_region_begin(t, name, length);
+    put_region(t, number, BEGINS);
 }
 
 /* 0 stands for the innermost region. */
@@ -52,7 +55,9 @@ static void region_end(const char *name, size_t length)
     struct thread *t = recorder();
     if (!t) return;
     uint32_t number = name ? labels_region((struct name){name, length}) : 0;
-    if (number || !name) put_region(t, number, ENDS);
+    if (!number && name) return;
+    put_region(t, number, ENDS);
+    switch_region_end(t);
 }
 
 static void region_parameter(const char *name, size_t length, double value)

@@ -68,13 +68,15 @@ static const struct file_request *complete(const struct frame *f, word handle, c
 {
     struct request *r = handle == abi.request_null ? NULL : requests_find_active(handle);
     if (!r) return NULL;
+    const uint16_t posted_by = r->call;
     struct file_request *row = thread_row(f->t, TABLE_REQUESTS);
     fill_completed(row, f, r, status);
     if (r->kind == REQUEST_COMM)
         comms_promised(r->fortran ? abi_comm_f2c(r->newcomm) : abi_handle(r->newcomm), r->new_id);
     if (r->owned && !r->persistent) owned_free(r->owned);
     requests_complete(r);
-    thread_commit(f->t, TABLE_REQUESTS);
+    if (__builtin_expect(!f->t->mode, 1) || switch_keeps_request(f->t, row, posted_by))
+        thread_commit(f->t, TABLE_REQUESTS);
     return row;
 }
 
@@ -104,7 +106,7 @@ static void start(const struct frame *f, word handle, struct file_call *call, st
     };
     struct request r;
     row->what = 0;
-    if (!requests_start_persistent(handle, f->enter, &r)) return;
+    if (!requests_start_persistent(handle, f->enter, f->call, &r)) return;
     call->comm = r.comm;
     call->peer = r.peer;
     if (r.kind != REQUEST_COLLECTIVE) call->tag = r.tag;

@@ -81,6 +81,7 @@ int index_base(enum index_call call, word array, const word *handles, int n, int
 
 /* The class of the error that a call has returned. */
 void record_error(const struct frame *f);
+void record_pcontrol(const struct frame *f, int level);
 
 /* Only times, and the communicator where there is one. */
 void record_timed(const struct frame *f, word comm);

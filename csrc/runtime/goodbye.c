@@ -8,12 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "limit.h"
 #include "message.h"
 #include "pmpi.h"
 #include "thread.h"
 
 struct share_of_rank {
-    uint64_t calls, lost_calls, bytes;
+    uint64_t calls, lost_calls, left_out_calls, bytes;
 };
 
 static struct share_of_rank sum_of_ranks;
@@ -23,13 +24,14 @@ void goodbye_gather(int rank, int size, uint64_t file_bytes)
 {
     struct totals totals = threads_totals();
     uint64_t waiting = totals.waiting_bytes + sizeof(struct file_call) + self.readings * sizeof(uint64_t);
-    struct share_of_rank mine = {totals.calls + 1, totals.lost_calls, file_bytes + waiting};
+    struct share_of_rank mine = {totals.calls + 1, totals.lost_calls, totals.left_out_calls, file_bytes + waiting};
     struct share_of_rank *all = rank == 0 ? calloc((size_t)size, sizeof mine) : NULL;
     if (rank == 0 && !all) return;
     pmpi.Gather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, 0, abi.world);
     for (int i = 0; all && i < size; i++) {
         sum_of_ranks.calls += all[i].calls;
         sum_of_ranks.lost_calls += all[i].lost_calls;
+        sum_of_ranks.left_out_calls += all[i].left_out_calls;
         sum_of_ranks.bytes += all[i].bytes;
     }
     free(all);
@@ -44,14 +46,27 @@ static const char *readable(const char *stem)
     return strncmp(stem, here, n) == 0 && stem[n] == '/' ? stem + n + 1 : stem;
 }
 
+static void describe_lost(char *text, size_t room)
+{
+    uint64_t lost = sum_of_ranks.lost_calls, left_out = sum_of_ranks.left_out_calls;
+    const char *why = limit_bytes() ? ": TRACELIB_LIMIT" : "";
+    if (lost && left_out)
+        snprintf(text, room, " (%" PRIu64 " more lost, %" PRIu64 " dropped%s)", lost, left_out, why);
+    else if (lost)
+        snprintf(text, room, " (%" PRIu64 " more calls lost%s)", lost, why);
+    else if (left_out)
+        snprintf(text, room, " (%" PRIu64 " more dropped%s)", left_out, why);
+}
+
 void goodbye_say(int size, const char *stem)
 {
     if (message_quiet()) return;
-    char lost[96] = "";
+    char lost[160] = "";
     const char *name = readable(stem);
-    if (sum_of_ranks.lost_calls) snprintf(lost, sizeof lost, " (%" PRIu64 " more calls lost)", sum_of_ranks.lost_calls);
+    describe_lost(lost, sizeof lost);
     say("%d rank%s, %" PRIu64 " calls%s, %.1f MB in %s.h5; next: analyze %s.h5", size, size == 1 ? "" : "s",
-        sum_of_ranks.calls - sum_of_ranks.lost_calls, lost, (double)sum_of_ranks.bytes / 1e6, name, name);
+        sum_of_ranks.calls - sum_of_ranks.lost_calls - sum_of_ranks.left_out_calls, lost,
+        (double)sum_of_ranks.bytes / 1e6, name, name);
 }
 
 void goodbye_say_alone(const struct store *store, const char *stem)

@@ -45,6 +45,7 @@ struct overhead overhead_measure(struct thread *t)
     struct thread before = *t;
     struct overhead least = {UINT64_MAX, UINT64_MAX};
     if (!aside) return (struct overhead){0, 0};
+    t->mode = 0;
     t->spool = &aside->spool;
     t->rows[TABLE_CALLS] = aside->calls;
     t->rows[TABLE_COUNTS] = aside->counts;

@@ -96,6 +96,7 @@ static inline void remember(const struct frame *f, enum request_kind kind, const
                           .peer = row->peer,
                           .tag = row->tag,
                           .kind = kind,
+                          .call = f->call,
                           .persistent = persistent,
                           .active = !persistent};
     requests_close();
@@ -129,6 +130,7 @@ void record_isendrecv(const struct frame *f, struct data data, int dest, int tag
                                    .peer = peer,
                                    .tag = tag_of(receive_tag),
                                    .kind = REQUEST_RECV,
+                                   .call = f->call,
                                    .active = true,
                                    .posted_both = true});
 }
@@ -153,6 +155,7 @@ void record_mprobe(const struct frame *f, word comm, word message, const void *s
                                        .posted = f->enter,
                                        .comm = comms_find(comm)->index,
                                        .kind = REQUEST_RECV,
+                                       .call = f->call,
                                        .active = true});
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "skipped.h"
+
 /* An operation behind others that have its handle. */
 struct later {
     struct request request;
@@ -178,13 +180,14 @@ bool requests_take(word handle, struct request *out)
     return true;
 }
 
-bool requests_start_persistent(word handle, uint64_t posted, struct request *out)
+bool requests_start_persistent(word handle, uint64_t posted, uint16_t call, struct request *out)
 {
     begin();
     struct request *r = find(handle);
     if (r) {
         r->active = true;
         r->posted = posted;
+        r->call = call;
         *out = *r;
     }
     end();
@@ -205,6 +208,23 @@ void requests_mark_cancel(word handle)
     begin();
     struct request *r = find(handle);
     if (r) r->cancelling = true;
+    end();
+}
+
+static void add_receive(struct open_receives *open, const struct request *r)
+{
+    if (r->active && (r->kind == REQUEST_RECV || r->kind == REQUEST_PARTITIONED_RECV))
+        open_receives_add(open, r->posted);
+}
+
+void requests_open_receives(struct open_receives *open)
+{
+    begin();
+    for (size_t i = 0; i < room; i++) {
+        if (!table[i].oldest.handle) continue;
+        add_receive(open, &table[i].oldest);
+        for (const struct later *l = table[i].next; l; l = l->next) add_receive(open, &l->request);
+    }
     end();
 }
 

@@ -33,6 +33,7 @@ struct request {
     uint32_t comm;
     int32_t peer, tag;
     uint8_t kind;
+    uint16_t call; /* that posted or started it */
     bool persistent, active, cancelling;
     bool posted_both;    /* MPI_Isendrecv: peer, tag and bytes are those of the posted receive */
     bool fortran;        /* of newcomm */
@@ -69,8 +70,12 @@ bool requests_look(word handle, struct request *out);
 bool requests_take(word handle, struct request *out);
 
 /* Change the oldest operation with this handle in place: start a persistent one, mark a cancel. */
-bool requests_start_persistent(word handle, uint64_t posted, struct request *out);
+bool requests_start_persistent(word handle, uint64_t posted, uint16_t call, struct request *out);
 void requests_mark_cancel(word handle);
+
+/* When each receive that is not complete was posted. */
+struct open_receives;
+void requests_open_receives(struct open_receives *open);
 
 /* MPI_Request_free: remove it, persistent or not. */
 bool requests_drop(word handle, struct request *out);

@@ -17,6 +17,7 @@
 #include "describe.h"
 #include "goodbye.h"
 #include "labels.h"
+#include "limit.h"
 #include "message.h"
 #include "objects.h"
 #include "output.h"
@@ -25,10 +26,13 @@
 #include "requests.h"
 #include "resolve.h"
 #include "sampler.h"
+#include "settings.h"
+#include "switch.h"
 #include "sync.h"
 #include "thread.h"
 
 enum { DEFAULT_BUFFER = 1 << 20, LEAST_BUFFER = 4096 };
+#define MOST_BUFFER (UINT64_C(64) << 30)
 
 static struct {
     pid_t pid; /* whose memory this is: a child made without fork() runs no handler of ours */
@@ -63,26 +67,13 @@ static void forked(void)
     run.store.fd = -1;
 }
 
-static uint64_t buffer_bytes(void)
-{
-    const char *text = getenv("TRACELIB_BUFFER");
-    if (!text || !text[0]) return DEFAULT_BUFFER;
-    char *end;
-    double value = strtod(text, &end);
-    int shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : *end == 'G' || *end == 'g' ? 30 : 0;
-    value *= (double)(UINT64_C(1) << shift);
-    if (end == text || !(value >= LEAST_BUFFER) || value > 64.0 * (1 << 30)) {
-        say("TRACELIB_BUFFER=%s is not a size from 4K to 64G; using 1M", text);
-        return DEFAULT_BUFFER;
-    }
-    return (uint64_t)value;
-}
-
 static void prepare(void)
 {
     const char *disable = getenv("TRACELIB_DISABLE");
     if (disable && disable[0] && disable[0] != '0') return;
-    run.buffer_bytes = buffer_bytes();
+    limit_start();
+    run.buffer_bytes = limit_buffer_bytes(setting_bytes("TRACELIB_BUFFER", LEAST_BUFFER, MOST_BUFFER, DEFAULT_BUFFER));
+    switch_start();
     pthread_atfork(NULL, NULL, forked);
     run.pid = getpid();
     counters_prepare();
@@ -108,6 +99,9 @@ static void close_run(uint64_t state)
     if (!threads_close()) return;
     struct totals totals = threads_totals();
     if (!store_begin()) return;
+    struct store *store = run_store();
+    int error = store ? limit_close(store) : 0;
+    if (error) run_store_failed(error);
     if (run.store.fd >= 0 && store_check(&run.store, run.path) == 0) write_totals(&totals, state);
     store_end();
 }
@@ -210,12 +204,14 @@ static bool agree_on_output(void)
 static void create_file(void)
 {
     int error = output_rank_path(run.stem, run.rank, run.path);
-    if (!error) error = store_create(&run.store, run.path, compress_start());
+    if (!error) error = store_create(&run.store, run.path, !limit_drops() && compress_start());
     if (error) {
         say("rank %d: cannot create %s (%s): this rank is not recorded", run.rank, run.path, strerror(error));
         return;
     }
+    limit_meet_file(&run.store);
     write_attributes();
+    store_put_integer(&run.store, AT_LIMIT_BYTES, limit_bytes());
     error = store_append(&run.store, TABLE_CLOCK, &run.start, 1); /* with the next one, the clock's rate is known */
     if (!error) error = run_store_clock();
     if (!error) error = labels_write(&run.store);
@@ -341,6 +337,7 @@ void run_started(void)
     sampler_start(run.stem, run.rank, run.size);
     start_counters();
     measure_overhead();
+    switch_start_clock();
 }
 
 void run_finalizing(void)
@@ -358,6 +355,7 @@ void run_finalizing(void)
 void run_finalized(void)
 {
     if (!run.started || !run.usable) return;
+    switch_join(&self);
     close_run(STATE_FINALIZED);
     sampler_check();
     if (run.rank == 0) goodbye_say(run.size, run.stem);

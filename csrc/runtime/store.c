@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "btree.h"
 #include "compress.h"
 #include "signals.h"
 
@@ -36,27 +37,6 @@ void store_reset_lock(void)
 {
     lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 }
-
-/* HDF5 File Format Specification, III.A.1: a version 1 B-tree node for chunked raw data. */
-enum { NODE_HEADER = 24, KEY_BYTES = 24, ENTRY_BYTES = 32, AT_LEVEL = 5, AT_USED = 6, AT_RIGHT_SIBLING = 16 };
-enum { NO_FILTER_USED = 3 }; /* a chunk's filter mask: both were skipped */
-enum { PAGE = 4096 };
-#define UNDEFINED_ADDRESS UINT64_MAX
-
-struct key {
-    uint32_t chunk_bytes, filter_mask;
-    uint64_t row, element;
-};
-struct entry {
-    struct key key;
-    uint64_t child; /* ends where the next entry's key begins */
-};
-struct node_header {
-    char signature[4];
-    uint8_t type, level;
-    uint16_t used;
-    uint64_t left, right;
-};
 
 static int write_at(int fd, const void *data, size_t bytes, uint64_t at)
 {
@@ -159,6 +139,7 @@ int store_create(struct store *s, const char *path, bool compressed)
 /* Room for a block of metadata or data at the end of the file; sparse until it is written. */
 static int extend(struct store *s, uint64_t bytes, uint64_t *at)
 {
+    if (s->paged) s->end = (s->end + PAGE - 1) / PAGE * PAGE;
     *at = s->end;
     if (ftruncate(s->fd, (off_t)(s->end + bytes))) return errno;
     s->end += bytes;

@@ -32,6 +32,7 @@ struct store {
     uint64_t end;    /* end-of-file address */
     bool compressed; /* the buffered tables have filters */
     bool finished;
+    bool paged; /* chunks begin on pages: they can be given back to the disk */
     struct table_state table[TABLES];
 };
 
@@ -47,6 +48,18 @@ int store_append(struct store *s, enum table which, const void *rows, uint64_t n
 
 /* At the very end: compress what the last chunks hold, too. Nothing can be appended after it (ESHUTDOWN). */
 void store_finish(struct store *s);
+/* Read rows of a table without filters. 0 or errno. */
+int store_read(const struct store *s, enum table which, uint64_t first, uint64_t n, void *rows);
+
+/* Write over `bytes` of a row. 0 or errno. */
+int store_overwrite(const struct store *s, enum table which, uint64_t row, uint64_t offset, const void *data,
+                    uint64_t bytes);
+
+/* Give the disk space of a full chunk back; its rows read as zeros from now on. 0 or errno. */
+int store_punch(const struct store *s, enum table which, uint64_t chunk);
+
+/* Can the file system do that? */
+bool store_can_punch(const struct store *s);
 
 /* What the file takes on the disk: holes do not count. 0 without a file. */
 uint64_t store_bytes(const struct store *s);

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choice.h"
 #include "counters.h"
+#include "limit.h"
 #include "run.h"
 #include "spool.h"
+#include "switch.h"
 
 __thread struct thread self __attribute__((tls_model("initial-exec"))) = {.gate = GATE_NEW};
 
@@ -50,18 +53,25 @@ void thread_store_event(struct thread *t, uint64_t time, uint32_t type, int64_t 
     thread_commit(t, TABLE_EVENTS);
 }
 
+static void forget_rows(struct thread *t, uint64_t calls)
+{
+    uint64_t *counts = t->rows[TABLE_COUNTS], waiting = t->spool->count[TABLE_COUNTS];
+    t->calls += calls;
+    for (int i = 0; i < BUFFERED_TABLES; i++) t->spool->count[i] = 0;
+    memmove(counts, counts + waiting, t->readings * sizeof *counts); /* of the call that goes on */
+    choice_forget(t);
+}
+
 /* Write the buffer as one block. The spool says where the rows go before they are written, and forgets them after:
  * whoever finds it can repeat the step. Rows that the disk does not take are counted. */
-static void write_block(struct thread *t, bool closing)
+static void write_block(struct thread *t, struct store *store, bool closing)
 {
-    uint64_t waiting = t->spool->count[TABLE_COUNTS];
     uint64_t calls = calls_waiting(t), rows = rows_waiting(t);
-    struct store *store = run_store();
     struct file_block block = {.thread = t->index, .flags = 1, .set = t->spool->set};
     int error = store ? 0 : run_store_error();
     if (store) {
         for (int i = 0; i < BUFFERED_TABLES; i++) block.first[i] = t->spool->base[i] = store->table[i].rows;
-        __atomic_store_n(&t->spool->flushing, 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&t->spool->flushing, FLUSHING, __ATOMIC_RELEASE);
         for (int i = BUFFERED_TABLES - 1; i >= 0; i--) { /* counts before their calls */
             if (!error) error = store_append(store, i, t->rows[i], t->spool->count[i]);
             block.count[i] = (uint32_t)(store->table[i].rows - block.first[i]);
@@ -73,6 +83,7 @@ static void write_block(struct thread *t, bool closing)
             block.count[TABLE_EVENTS]++;
         }
         if (!error) error = store_append(store, TABLE_BLOCKS, &block, 1);
+        if (!error) limit_wrote(store, t);
         if (!error) error = run_store_clock();
     }
     if (error) {
@@ -80,11 +91,32 @@ static void write_block(struct thread *t, bool closing)
         t->lost_calls += calls - (store ? block.count[TABLE_CALLS] : 0);
         run_store_failed(error);
     }
-    t->calls += calls;
-    for (int i = 0; i < BUFFERED_TABLES; i++) t->spool->count[i] = 0;
+    forget_rows(t, calls);
     __atomic_store_n(&t->spool->flushing, 0, __ATOMIC_RELEASE);
-    uint64_t *counts = t->rows[TABLE_COUNTS]; /* behind those that wait: the readings of the call that goes on */
-    memmove(counts, counts + waiting, t->readings * sizeof *counts);
+}
+
+/* The buffer does not fit what the user allows. When the run ends there is a block of events all the same: until when
+ * nothing was recorded. */
+static void leave_out_block(struct thread *t, struct store *store, bool closing)
+{
+    uint64_t calls = calls_waiting(t), now = clock_ticks();
+    int error = limit_leave_out(store, t, calls);
+    forget_rows(t, calls);
+    if (!limit_stopped()) __atomic_store_n(&t->spool->flushing, 0, __ATOMIC_RELEASE);
+    if (error) run_store_failed(error);
+    if (!closing || error) return;
+    const struct file_event ends[] = {{now, 0, FLUSH_TYPE, (uint16_t)t->index, 0},
+                                      {now, 1, FLUSH_TYPE, (uint16_t)t->index, 0}};
+    memcpy(t->rows[TABLE_EVENTS], ends, sizeof ends);
+    t->spool->count[TABLE_EVENTS] = 2;
+    write_block(t, store, closing);
+}
+
+static uint64_t bytes_waiting(const struct thread *t)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < BUFFERED_TABLES; i++) bytes += t->spool->count[i] * table_layout[i].row_bytes;
+    return bytes;
 }
 
 /* Write what waits, with the event that says since when. */
@@ -94,7 +126,12 @@ static void empty_buffer(struct thread *t, uint64_t begin, bool closing)
     t->poll = NULL;
     events[t->spool->count[TABLE_EVENTS]] = (struct file_event){begin, 1, FLUSH_TYPE, (uint16_t)t->index, 0};
     thread_commit(t, TABLE_EVENTS);
-    write_block(t, closing);
+    struct store *store = run_store();
+    if (store && !limit_admits(store, t, bytes_waiting(t)))
+        leave_out_block(t, store, closing);
+    else
+        write_block(t, store, closing);
+    t->buffers++;
 }
 
 void thread_flush(struct thread *t)
@@ -114,6 +151,7 @@ void thread_flush(struct thread *t)
 
 static void close_thread(struct thread *t)
 {
+    switch_close(t);
     if (rows_waiting(t)) empty_buffer(t, clock_ticks(), true);
     t->poll = NULL;
     for (int i = 0; i < BUFFERED_TABLES; i++)
@@ -134,6 +172,7 @@ static void leave_process(void *thread)
     struct thread *t = thread, **link = &threads;
     if (t->gate == GATE_SHUT) return; /* a forked child: buffer and file are the parent's */
     t->gate = GATE_SHUT;
+    switch_join(t);
     if (rows_waiting(t)) run_need_file();
     if (!store_begin()) return;
     close_thread(t);
@@ -143,10 +182,12 @@ static void leave_process(void *thread)
     gone.lost_calls += t->lost_calls;
     gone.lost_rows += t->lost_rows;
     counting_end(t);
+    gone.left_out_calls += t->left_out_calls;
     spool_unmap(t->spool, t->spool_bytes);
     store_end();
     free(t->handles.memory);
     free(t->statuses.memory);
+    free(t->summed.of_call);
 }
 
 struct totals threads_totals(void)
@@ -156,9 +197,10 @@ struct totals threads_totals(void)
     sum = gone;
     for (struct thread *t = threads; t; t = t->next) {
         sum.calls += t->calls + calls_waiting(t);
-        sum.lost_calls += t->lost_calls;
+        sum.lost_calls += t->lost_calls + (limit_stopped() ? calls_waiting(t) : 0);
         sum.lost_rows += t->lost_rows;
-        for (int i = 0; i < BUFFERED_TABLES; i++) sum.waiting_bytes += t->spool->count[i] * table_layout[i].row_bytes;
+        sum.left_out_calls += t->left_out_calls;
+        sum.waiting_bytes += limit_stopped() ? 0 : bytes_waiting(t);
     }
     store_end();
     return sum;
@@ -227,6 +269,7 @@ static bool join_process(struct thread *t)
         counting_begin(t);
         thread_divide(t);
         memcpy(t->spool->rank_file, rank_file, sizeof rank_file);
+        t->mode = switch_first_mode();
         t->next = threads;
         threads = t;
     }
@@ -277,6 +320,18 @@ void threads_shut(void)
     self.gate = GATE_SHUT;
 }
 
+void threads_set_mode(int mode)
+{
+    for (struct thread *t = threads; t; t = t->next) __atomic_fetch_or(&t->mode, mode, __ATOMIC_RELAXED);
+}
+
+void threads_left_out(uint32_t index, uint64_t calls)
+{
+    struct thread *t = threads;
+    while (t && t->index != index) t = t->next;
+    *(t ? &t->left_out_calls : &gone.left_out_calls) += calls;
+}
+
 void threads_disown(void)
 {
     self.gate = GATE_SHUT;
@@ -287,6 +342,7 @@ void threads_disown(void)
 void thread_count_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit)
 {
     if (t->readings) counting_skip(t);
+    if (t->mode && !switch_keeps_poll(t, call, enter, exit)) return;
     struct file_poll *p = t->poll;
     if (!p || p->call != call || enter - p->exit > POLL_GAP_TICKS || p->count == UINT32_MAX) {
         p = thread_row(t, TABLE_POLLS);

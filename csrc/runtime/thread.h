@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "schema.h"
+#include "skipped.h"
 
 enum gate {
     GATE_OPEN,   /* outside MPI: the next call is recorded */
@@ -23,8 +24,26 @@ struct scratch {
     uint64_t bytes;
 };
 
+/* What a thread knows of tracing being off (switch.c). */
+struct off {
+    uint64_t since;         /* ticks */
+    uint64_t checked;       /* ticks: when it last looked at the clock */
+    struct skipped skipped; /* messages since then */
+    size_t join_at;         /* so many are worth being joined */
+    uint64_t regions;       /* that it is in, the innermost the lowest bit: is it recorded? */
+};
+
+/* What a thread knows of calls that are only summed up (choice.c). */
+struct summed {
+    struct file_summary *open;     /* in the spool: of the calls since the latest long computation; NULL: none */
+    struct file_summary **of_call; /* in the spool, by procedure; NULL: none in this buffer */
+    uint64_t latest_exit, latest_sent;
+    uint16_t latest; /* procedure of the latest call that was summed up */
+};
+
 struct thread {
     enum gate gate;
+    int mode;                   /* 0: every row is recorded; else switch.c decides */
     void *inside;               /* stack frame of the recorded call that is going on */
     uint32_t index;             /* order of first call in the process */
     struct spool_header *spool; /* counts of rows live here, so they survive the process */
@@ -34,9 +53,13 @@ struct thread {
     struct file_poll *poll; /* in the spool: the run of failing polls that is going on; NULL: none */
     uint64_t calls;         /* that went to the file or were lost */
     uint64_t lost_calls, lost_rows;
-    uint32_t readings;                /* of the counters, of each call: at its entry and at its exit; 0: none */
-    uint32_t set;                     /* of counters that is read */
-    struct counting *counting;        /* this thread's counters; NULL: none */
+    uint32_t readings;         /* of the counters, of each call: at its entry and at its exit; 0: none */
+    uint32_t set;              /* of counters that is read */
+    struct counting *counting; /* this thread's counters; NULL: none */
+    uint64_t left_out_calls;   /* in buffers that were dropped to keep to a limit */
+    uint32_t buffers;          /* that were full, or the last */
+    struct off off;
+    struct summed summed;
     struct scratch handles, statuses; /* working copies for calls with arrays */
     struct thread *next;
 };
@@ -66,12 +89,18 @@ bool threads_close(void);
 /* No thread is recorded from here on. */
 void threads_shut(void);
 
+/* Add to the mode of all threads. Between store_begin and store_end. */
+void threads_set_mode(int mode);
+
+/* Calls of a thread's block were dropped from the file. Between store_begin and store_end. */
+void threads_left_out(uint32_t index, uint64_t calls);
+
 /* In a forked child: the buffers and the file are the parent's. */
 void threads_disown(void);
 
 /* Sums over all threads. */
 struct totals {
-    uint64_t calls, lost_calls, lost_rows;
+    uint64_t calls, lost_calls, lost_rows, left_out_calls;
     uint64_t waiting_bytes; /* in buffers */
 };
 struct totals threads_totals(void);
@@ -99,8 +128,17 @@ static inline void thread_enter(struct thread *t, uint16_t call, uint64_t ticks)
     t->spool->entered_call = call;
 }
 
+/* Where tracing is off, or not everything is recorded (switch.c). */
+bool switch_keeps_call(struct thread *t, const struct file_call *row);
+bool switch_keeps_request(struct thread *t, const struct file_request *row, uint16_t call);
+bool switch_keeps_access(struct thread *t, uint64_t enter);
+
 static inline void thread_store_call(struct thread *t, struct file_call row)
 {
+    if (__builtin_expect(t->mode, 0)) {
+        struct file_call copy = row; /* or the row would have an address, and lie in memory twice */
+        if (!switch_keeps_call(t, &copy)) return;
+    }
     t->poll = NULL;
     row.thread = (uint16_t)t->index;
     *(struct file_call *)thread_row(t, TABLE_CALLS) = row;
@@ -110,13 +148,19 @@ static inline void thread_store_call(struct thread *t, struct file_call row)
 
 static inline void thread_store_request(struct thread *t, struct file_request row)
 {
+    if (__builtin_expect(t->mode, 0)) {
+        struct file_request copy = row;
+        if (!switch_keeps_request(t, &copy, 0)) return;
+    }
     row.thread = (uint16_t)t->index;
     *(struct file_request *)thread_row(t, TABLE_REQUESTS) = row;
     thread_commit(t, TABLE_REQUESTS);
 }
 
+/* After the row of its call, if that was recorded. */
 static inline void thread_store_access(struct thread *t, struct file_access row)
 {
+    if (__builtin_expect(t->mode, 0) && !switch_keeps_access(t, row.enter)) return;
     row.thread = (uint16_t)t->index;
     *(struct file_access *)thread_row(t, TABLE_ACCESSES) = row;
     thread_commit(t, TABLE_ACCESSES);

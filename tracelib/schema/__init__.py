@@ -161,12 +161,12 @@ SKIPPED = np.dtype(
         ("comm", "<u4"),
         ("peer", "<i4"),
         ("tag", "<i4"),
-        ("what", "<u2"),  # What: SEND_DONE, RECV_DONE, or SEND_CANCELLED: the send posted then did not take place
+        ("what", "<u2"),  # What, with ordinal: ..._DONE, or SEND_CANCELLED: the send posted then did not take place
         ("thread", "<u2"),
     ]
 )
 """Messages of one channel that were sent or received while nothing was recorded: matching counts them."""
-SKIPPED_BY_DROPPING = 256
+SKIPPED_BY_DROPPING = 128
 """Bit of `what`: of a dropped block, not of a time when recording was off."""
 
 BUFFERED = {

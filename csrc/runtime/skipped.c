@@ -1,0 +1,222 @@
+#include "skipped.h"
+
+#include <stdlib.h>
+
+#include "calls.h"
+
+enum { FIRST_ROOM = 256, ROWS_A_WRITE = 128 };
+
+static bool add(struct skipped *s, unsigned what, uint32_t comm, int32_t peer, int32_t tag, uint64_t posted)
+{
+    if (s->n == s->room) {
+        size_t room = s->room ? 2 * s->room : FIRST_ROOM;
+        struct skipped_run *runs = realloc(s->runs, room * sizeof *runs);
+        if (!runs) return false;
+        s->runs = runs;
+        s->room = room;
+    }
+    s->runs[s->n++] = (struct skipped_run){posted, posted, 1, comm, peer, tag, (uint16_t)what};
+    return true;
+}
+
+bool skipped_call(struct skipped *s, const struct file_call *row)
+{
+    unsigned role = row->call < call_count ? call_role[row->call] : 0;
+    if (!(role & (CALL_SENDS | CALL_RECEIVES)) || row->peer < 0) return true;
+    return add(s, role & CALL_SENDS ? WHAT_SEND_DONE : WHAT_RECV_DONE, row->comm, row->peer, row->tag, row->enter);
+}
+
+/* Of a row of `requests`, without the ordinal of partitioned operations. */
+static unsigned kind_of(const struct file_request *row)
+{
+    return row->what & ((1u << WHAT_ORDINAL_SHIFT) - 1);
+}
+
+bool skipped_request(struct skipped *s, const struct file_request *row)
+{
+    unsigned ordinal = row->what - kind_of(row);
+    if (row->peer < 0) return true;
+    switch (kind_of(row)) {
+    case WHAT_SEND_STARTED:
+        return add(s, WHAT_SEND_DONE, row->comm, row->peer, row->tag, row->posted);
+    case WHAT_SEND_CANCELLED:
+        return add(s, WHAT_SEND_CANCELLED, row->comm, row->peer, row->tag, row->posted);
+    case WHAT_RECV_DONE:
+    case WHAT_RECEIVED:
+        return add(s, WHAT_RECV_DONE, row->comm, row->peer, row->tag, row->posted);
+    case WHAT_PARTITIONED_SEND_STARTED:
+        return add(s, WHAT_PARTITIONED_SEND_DONE + ordinal, row->comm, row->peer, row->tag, row->posted);
+    case WHAT_PARTITIONED_RECV_DONE:
+        return add(s, row->what, row->comm, row->peer, row->tag, row->posted);
+    default:
+        return true;
+    }
+}
+
+bool open_receives_add(struct open_receives *open, uint64_t posted)
+{
+    if (open->n == open->room) {
+        size_t room = open->room ? 2 * open->room : FIRST_ROOM;
+        uint64_t *larger = realloc(open->posted, room * sizeof *larger);
+        if (!larger) return false;
+        open->posted = larger;
+        open->room = room;
+    }
+    open->posted[open->n++] = posted;
+    return true;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    return compare(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+void open_receives_sort(struct open_receives *open)
+{
+    if (open->n) qsort(open->posted, open->n, sizeof *open->posted, by_time);
+}
+
+/* The first that was posted at or after a time. */
+static size_t lower_bound(const struct open_receives *open, uint64_t time)
+{
+    size_t low = 0, high = open->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (open->posted[middle] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void open_receives_without(struct open_receives *open, const struct open_receives *done)
+{
+    size_t kept = 0, d = 0;
+    for (size_t i = 0; i < open->n; i++) {
+        while (d < done->n && done->posted[d] < open->posted[i]) d++;
+        if (d < done->n && done->posted[d] == open->posted[i])
+            d++;
+        else
+            open->posted[kept++] = open->posted[i];
+    }
+    open->n = kept;
+}
+
+static int same_channel(const struct skipped_run *a, const struct skipped_run *b)
+{
+    return a->what == b->what && a->comm == b->comm && a->peer == b->peer && a->tag == b->tag;
+}
+
+static int by_channel(const void *left, const void *right)
+{
+    const struct skipped_run *a = left, *b = right;
+    int order = compare(a->what, b->what);
+    if (!order) order = compare(a->comm, b->comm);
+    if (!order) order = compare((uint32_t)a->peer, (uint32_t)b->peer);
+    if (!order) order = compare((uint32_t)a->tag, (uint32_t)b->tag);
+    return order ? order : compare(a->first, b->first);
+}
+
+static bool may_join(const struct skipped_run *a, const struct skipped_run *b, const struct open_receives *open,
+                     uint64_t since)
+{
+    if (!same_channel(a, b) || a->what == WHAT_SEND_CANCELLED) return false;
+    unsigned kind = a->what & ((1u << WHAT_ORDINAL_SHIFT) - 1);
+    if (kind == WHAT_SEND_DONE || kind == WHAT_PARTITIONED_SEND_DONE)
+        return true; /* a send is recorded, or not, where it is posted */
+    if (a->first < since) return false;
+    size_t at = lower_bound(open, a->last);
+    return at == open->n || open->posted[at] > b->first;
+}
+
+void skipped_join(struct skipped *s, const struct open_receives *open, uint64_t since)
+{
+    size_t last = 0;
+    if (s->n < 2) return;
+    qsort(s->runs, s->n, sizeof *s->runs, by_channel);
+    for (size_t i = 1; i < s->n; i++) {
+        if (may_join(&s->runs[last], &s->runs[i], open, since)) {
+            s->runs[last].last = s->runs[i].last;
+            s->runs[last].count += s->runs[i].count;
+        } else {
+            s->runs[++last] = s->runs[i];
+        }
+    }
+    s->n = last + 1;
+}
+
+/* What a buffer has posted, and what it has completed. */
+static bool find_receives(const struct file_call *calls, size_t n_calls, const struct file_request *requests,
+                          size_t n_requests, struct open_receives *posted, struct open_receives *done)
+{
+    bool all = true;
+    for (size_t i = 0; i < n_calls; i++)
+        if (calls[i].call < call_count && call_role[calls[i].call] & CALL_POSTS)
+            all &= open_receives_add(posted, calls[i].enter);
+    for (size_t i = 0; i < n_requests; i++) {
+        switch (kind_of(&requests[i])) {
+        case WHAT_RECV_STARTED:
+        case WHAT_PARTITIONED_RECV_STARTED:
+            all &= open_receives_add(posted, requests[i].posted);
+            break;
+        case WHAT_RECV_DONE:
+        case WHAT_RECEIVED:
+        case WHAT_RECV_CANCELLED:
+        case WHAT_PARTITIONED_RECV_DONE:
+            all &= open_receives_add(done, requests[i].posted);
+        }
+    }
+    return all;
+}
+
+bool skipped_rows(struct skipped *s, const struct file_call *calls, size_t n_calls, const struct file_request *requests,
+                  size_t n_requests)
+{
+    bool all = true;
+    for (size_t i = 0; i < n_calls; i++) all &= skipped_call(s, &calls[i]);
+    for (size_t i = 0; i < n_requests; i++) all &= skipped_request(s, &requests[i]);
+    return all;
+}
+
+bool skipped_buffer(struct skipped *s, const struct file_call *calls, size_t n_calls,
+                    const struct file_request *requests, size_t n_requests)
+{
+    struct open_receives posted = {0}, done = {0};
+    bool all = find_receives(calls, n_calls, requests, n_requests, &posted, &done);
+    all &= skipped_rows(s, calls, n_calls, requests, n_requests);
+    open_receives_sort(&posted);
+    open_receives_sort(&done);
+    open_receives_without(&posted, &done);
+    skipped_join(s, &posted, n_calls && all ? calls[0].enter : UINT64_MAX);
+    free(posted.posted);
+    free(done.posted);
+    return all;
+}
+
+int skipped_write(struct skipped *s, struct store *store, uint32_t thread, uint16_t mark)
+{
+    struct file_skipped rows[ROWS_A_WRITE];
+    int error = 0;
+    for (size_t done = 0; done < s->n && !error;) {
+        uint32_t n = 0;
+        for (; n < ROWS_A_WRITE && done < s->n; n++, done++) {
+            const struct skipped_run *r = &s->runs[done];
+            rows[n] = (struct file_skipped){.time = r->last,
+                                            .count = r->count,
+                                            .comm = r->comm,
+                                            .peer = r->peer,
+                                            .tag = r->tag,
+                                            .what = (uint16_t)(r->what | mark),
+                                            .thread = (uint16_t)thread};
+        }
+        error = store_append(store, TABLE_SKIPPED, rows, n);
+    }
+    s->n = 0;
+    return error;
+}

@@ -1,0 +1,54 @@
+/* Messages that are not recorded, counted by channel: those that are recorded before and after still find their
+ * partners, for sends and receives of a channel are matched in the order of posting. */
+#ifndef SKIPPED_H
+#define SKIPPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store.h"
+
+/* Messages of a channel that were posted from `first` to `last`, no recorded one among them. */
+struct skipped_run {
+    uint64_t first, last, count;
+    uint32_t comm;
+    int32_t peer, tag;
+    uint16_t what;
+};
+
+struct skipped {
+    struct skipped_run *runs;
+    size_t n, room;
+};
+
+/* Receives that were posted and may still be recorded: their times of posting, in order. */
+struct open_receives {
+    uint64_t *posted;
+    size_t n, room;
+};
+
+bool open_receives_add(struct open_receives *open, uint64_t posted);
+void open_receives_sort(struct open_receives *open);
+void open_receives_without(struct open_receives *open, const struct open_receives *done); /* both sorted */
+
+/* Count the messages that the row of a call, of a request stands for, if any. False: no memory. */
+bool skipped_call(struct skipped *s, const struct file_call *row);
+bool skipped_request(struct skipped *s, const struct file_request *row);
+
+/* The same for all rows of a buffer. */
+bool skipped_rows(struct skipped *s, const struct file_call *calls, size_t n_calls, const struct file_request *requests,
+                  size_t n_requests);
+
+/* The same, made runs of: what the buffer has posted but not completed is open. */
+bool skipped_buffer(struct skipped *s, const struct file_call *calls, size_t n_calls,
+                    const struct file_request *requests, size_t n_requests);
+
+/* Make runs of what is counted as far as certain: between their messages none of `open` was posted, and those posted
+ * before `since` stay alone, for recorded ones may have been posted between them. */
+void skipped_join(struct skipped *s, const struct open_receives *open, uint64_t since);
+
+/* Append rows to the file and forget them; `mark` is added to their `what`. 0 or errno. */
+int skipped_write(struct skipped *s, struct store *store, uint32_t thread, uint16_t mark);
+
+#endif

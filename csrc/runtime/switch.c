@@ -1,0 +1,276 @@
+#include "switch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "choice.h"
+#include "counters.h"
+#include "decode.h"
+#include "message.h"
+#include "run.h"
+#include "settings.h"
+
+/* Tracing is off as long as there is a reason. */
+enum reason { REASON_USER = 1, REASON_REGION = 2, REASON_TIME = 4 };
+
+static struct {
+    int reasons;      /* between store_begin and store_end, as the next */
+    uint64_t changed; /* ticks: when they became some, or none */
+    bool timed;
+    int64_t next_ns; /* CLOCK_MONOTONIC of the next change, INT64_MAX: none */
+    int64_t delay_ns, duration_ns;
+    int recorded_regions; /* wanted ones that threads are in */
+    const char *regions;  /* TRACELIB_REGIONS */
+} process = {.next_ns = INT64_MAX};
+
+/* Looking at the clock costs as much as recording a call: not more often than this (about 20 us). */
+enum { TIME_CHECK_TICKS = 1 << 16, MOST_SKIPPED = 4096 };
+
+void switch_start(void)
+{
+    const char *start = setting_text("TRACELIB_START");
+    process.delay_ns = setting_time_ns("TRACELIB_DELAY");
+    process.duration_ns = setting_time_ns("TRACELIB_DURATION");
+    process.regions = setting_text("TRACELIB_REGIONS");
+    if (start && strcmp(start, "off") == 0)
+        process.reasons |= REASON_USER;
+    else if (start && strcmp(start, "on") != 0)
+        say("TRACELIB_START=%s is neither on nor off; tracing is on", start);
+    if (process.regions) process.reasons |= REASON_REGION;
+    if (process.delay_ns) process.reasons |= REASON_TIME;
+    process.timed = process.delay_ns || process.duration_ns;
+    choice_start();
+}
+
+void switch_start_clock(void)
+{
+    int64_t first_ns = process.delay_ns ? process.delay_ns : process.duration_ns;
+    if (process.timed) __atomic_store_n(&process.next_ns, clock_monotonic_ns() + first_ns, __ATOMIC_RELAXED);
+}
+
+int switch_first_mode(void)
+{
+    return (process.reasons ? MODE_SETTLE : 0) | (process.timed ? MODE_TIMED : 0) | (choice_made() ? MODE_CHOOSE : 0);
+}
+
+/* Of the process, at a time; threads follow at their next row. Between store_begin and store_end. */
+static void change(int set, int clear, uint64_t ticks)
+{
+    bool was_off = process.reasons != 0;
+    process.reasons = (process.reasons | set) & ~clear;
+    if (was_off == (process.reasons != 0)) return;
+    process.changed = ticks;
+    threads_set_mode(MODE_SETTLE);
+}
+
+static void change_now(int set, int clear, uint64_t ticks)
+{
+    if (!store_begin()) return;
+    change(set, clear, ticks);
+    store_end();
+}
+
+/* The delay is over, or the duration. */
+static void look_at_clock(struct thread *t, uint64_t enter)
+{
+    if (enter - t->off.checked < TIME_CHECK_TICKS) return;
+    t->off.checked = enter;
+    int64_t now = clock_monotonic_ns();
+    if (now < __atomic_load_n(&process.next_ns, __ATOMIC_RELAXED) || !store_begin()) return;
+    if (now >= process.next_ns) {
+        bool begins = process.reasons & REASON_TIME;
+        int64_t next = begins && process.duration_ns ? process.next_ns + process.duration_ns : INT64_MAX;
+        __atomic_store_n(&process.next_ns, next, __ATOMIC_RELAXED);
+        change(begins ? 0 : REASON_TIME, begins ? REASON_TIME : 0, enter);
+    }
+    store_end();
+}
+
+void switch_join(struct thread *t)
+{
+    if (!t->off.skipped.n) return;
+    struct open_receives open = {0};
+    requests_open_receives(&open);
+    open_receives_sort(&open);
+    skipped_join(&t->off.skipped, &open, t->off.since);
+    free(open.posted);
+}
+
+static void write_skipped(struct thread *t)
+{
+    struct store *store = t->off.skipped.n ? run_store() : NULL;
+    if (!store) return;
+    int error = skipped_write(&t->off.skipped, store, t->index, 0);
+    if (error) run_store_failed(error);
+}
+
+static void mark(struct thread *t, uint64_t time, bool on)
+{
+    struct file_event *row = thread_row(t, TABLE_EVENTS);
+    if (t->spool->count[TABLE_EVENTS] && row[-1].time > time) time = row[-1].time; /* of the flush just made */
+    *row = (struct file_event){time, on, TRACING_TYPE, (uint16_t)t->index, 0};
+    thread_commit(t, TABLE_EVENTS);
+}
+
+/* Ticks of the thread's latest recorded exit, as far as its buffer knows. */
+static uint64_t latest_exit(const struct thread *t)
+{
+    uint64_t n = t->spool->count[TABLE_CALLS];
+    return n ? ((const struct file_call *)t->rows[TABLE_CALLS])[n - 1].exit : 0;
+}
+
+void switch_settle(struct thread *t, uint64_t enter)
+{
+    if (t->mode & MODE_TIMED) look_at_clock(t, enter);
+    if (!(t->mode & MODE_SETTLE)) return;
+    switch_join(t); /* not under the store's lock: who holds that of the requests may wait for it */
+    if (!store_begin()) return;
+    bool was_off = t->mode & MODE_OFF, off = process.reasons != 0;
+    uint64_t time = process.changed;
+    __atomic_fetch_and(&t->mode, ~(MODE_SETTLE | MODE_OFF), __ATOMIC_RELAXED);
+    if (off) __atomic_fetch_or(&t->mode, MODE_OFF, __ATOMIC_RELAXED);
+    if (was_off && !off) write_skipped(t);
+    store_end();
+    if (was_off == off) return;
+    if (off && time < latest_exit(t)) time = latest_exit(t);
+    if (time > enter)
+        time = enter; /* another thread switched during this call, which is recorded whole or not at all */
+    choice_interrupt(t);
+    t->poll = NULL;
+    if (off) t->off.since = time;
+    mark(t, time, !off);
+}
+
+static void count_skipped(struct thread *t, bool counted)
+{
+    static bool said;
+    if (!counted && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        say("rank %d: no memory to count the messages sent and received while tracing is off", run_rank());
+    if (t->off.skipped.n < t->off.join_at) return;
+    switch_join(t);
+    t->off.join_at = 2 * t->off.skipped.n + MOST_SKIPPED;
+}
+
+static bool keeps_call(struct thread *t, const struct file_call *row)
+{
+    if (t->mode & MODE_OFF) {
+        count_skipped(t, skipped_call(&t->off.skipped, row));
+        return false;
+    }
+    return !(t->mode & MODE_CHOOSE) || choice_keeps_call(t, row);
+}
+
+bool switch_keeps_call(struct thread *t, const struct file_call *row)
+{
+    switch_settle(t, row->enter);
+    bool kept = keeps_call(t, row);
+    if (!kept && t->readings) counting_skip(t);
+    return kept;
+}
+
+bool switch_keeps_request(struct thread *t, const struct file_request *row, uint16_t call)
+{
+    if (t->mode & MODE_OFF) {
+        count_skipped(t, skipped_request(&t->off.skipped, row));
+        return false;
+    }
+    return !(t->mode & MODE_CHOOSE) || choice_keeps_request(t, row, call);
+}
+
+/* Its call is the latest in the buffer, if it was recorded. */
+bool switch_keeps_access(struct thread *t, uint64_t enter)
+{
+    uint64_t n = t->spool->count[TABLE_CALLS];
+    const struct file_call *calls = t->rows[TABLE_CALLS];
+    return n && calls[n - 1].enter == enter;
+}
+
+bool switch_keeps_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit)
+{
+    switch_settle(t, enter);
+    if (t->mode & MODE_OFF) return false;
+    return !(t->mode & MODE_CHOOSE) || choice_keeps_poll(t, call, enter, exit);
+}
+
+void switch_close(struct thread *t)
+{
+    write_skipped(t);
+    free(t->off.skipped.runs);
+    t->off.skipped = (struct skipped){0};
+}
+
+/* The calling thread's, at once; it may have recorded nothing yet. */
+static void settle_self(uint64_t ticks)
+{
+    if (self.gate == GATE_OPEN || self.gate == GATE_INSIDE) switch_settle(&self, ticks);
+}
+
+__attribute__((visibility("default"))) void tracelib_pause(void);
+__attribute__((visibility("default"))) void tracelib_resume(void);
+
+void tracelib_pause(void)
+{
+    uint64_t now = clock_ticks();
+    if (!run_prepare()) return;
+    change_now(REASON_USER, 0, now);
+    settle_self(now);
+}
+
+void tracelib_resume(void)
+{
+    uint64_t now = clock_ticks();
+    if (!run_prepare()) return;
+    change_now(0, REASON_USER, now);
+    settle_self(now);
+}
+
+/* MPI 4.1, 15.2.4: 0 off, 1 on, 2 buffers are flushed; the rest is whatever the MPI makes of it. */
+void record_pcontrol(const struct frame *f, int level)
+{
+    if (level == 1) change_now(0, REASON_USER, f->enter);
+    record_timed(f, abi.comm_null);
+    if (level == 0) {
+        change_now(REASON_USER, 0, f->exit);
+        switch_settle(f->t, f->exit);
+    }
+    if (level == 2) thread_flush(f->t);
+}
+
+/* Is the name among those of a list with commas? */
+static bool is_listed(const char *list, const char *name, size_t length)
+{
+    for (;; list++) {
+        size_t n = strcspn(list, ",");
+        if (n == length && memcmp(list, name, n) == 0) return true;
+        list += n;
+        if (!*list) return false;
+    }
+}
+
+static void enter_regions(int difference)
+{
+    uint64_t now = clock_ticks();
+    if (!store_begin()) return;
+    process.recorded_regions += difference;
+    change(process.recorded_regions ? 0 : REASON_REGION, process.recorded_regions ? REASON_REGION : 0, now);
+    store_end();
+    settle_self(now);
+}
+
+/* Regions nest: the innermost is the lowest bit of those this thread is in. */
+void switch_region_begin(struct thread *t, const char *name, size_t length)
+{
+    if (!process.regions) return;
+    bool wanted = is_listed(process.regions, name, length);
+    t->off.regions = t->off.regions << 1 | wanted;
+    if (wanted) enter_regions(1);
+}
+
+void switch_region_end(struct thread *t)
+{
+    if (!process.regions) return;
+    bool wanted = t->off.regions & 1;
+    t->off.regions >>= 1;
+    if (wanted) enter_regions(-1);
+}

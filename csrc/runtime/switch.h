@@ -1,0 +1,46 @@
+/* What is recorded and when: tracing on and off, and calls by their kind. Nothing of this is on the path of a call as
+ * long as a thread's `mode` is 0. */
+#ifndef SWITCH_H
+#define SWITCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "thread.h"
+
+enum mode {
+    MODE_SETTLE = 1, /* the process has been switched since this thread's latest row */
+    MODE_OFF = 2,    /* this thread records nothing; it counts messages */
+    MODE_TIMED = 4,  /* it looks at the clock, for a change may be due */
+    MODE_CHOOSE = 8, /* some kinds of calls are only summed up */
+};
+
+/* Read the environment, before the first record. */
+void switch_start(void);
+
+/* MPI_Init has returned: delay and duration begin. */
+void switch_start_clock(void);
+
+/* The mode in which a new thread begins. Between store_begin and store_end. */
+int switch_first_mode(void);
+
+/* A thread with a mode stores a call that entered then: is its state the process's? Its changes become events. */
+void switch_settle(struct thread *t, uint64_t enter);
+
+/* Is the row recorded? If not, it is counted. The rows of calls settle their thread, no others. */
+bool switch_keeps_call(struct thread *t, const struct file_call *row);
+bool switch_keeps_request(struct thread *t, const struct file_request *row, uint16_t call);
+bool switch_keeps_access(struct thread *t, uint64_t enter);
+bool switch_keeps_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit);
+
+/* A region of the program begins or ends on this thread. */
+void switch_region_begin(struct thread *t, const char *name, size_t length);
+void switch_region_end(struct thread *t);
+
+/* Make runs of what this thread has counted while off, as far as is certain now. */
+void switch_join(struct thread *t);
+
+/* The thread's last buffer is about to be written. Between store_begin and store_end. */
+void switch_close(struct thread *t);
+
+#endif

@@ -1,0 +1,206 @@
+"""Tracing that is bounded in time, by the program or by size: what is recorded is exact, what is not is counted."""
+
+import re
+import signal
+import subprocess
+import time
+import uuid
+from collections import Counter
+from pathlib import Path
+
+import matrix
+import numpy as np
+import pytest
+from conftest import LIBRARY
+from matrix import ROOT
+from result import RankFile, rank_files
+from running import MARK, end_marked
+
+from analyzer.metrics.unrecorded import unrecorded
+from analyzer.metrics.useful import useful
+from analyzer.parallel import Team
+from analyzer.sources.run import open_run
+from tracelib import schema
+from tracelib.schema import What
+
+LIMIT = 1 << 20
+INCLUDE = ROOT / "tracelib" / "include"
+
+
+def opened(run):
+    """The trace in run.h5, closed at the end of the test."""
+    trace = open_run(str(run))
+    yield trace
+    trace.close()
+
+
+def assert_sizes_agree(trace) -> np.ndarray:
+    """The messages. Each has as many bytes where it is received as where it was sent: none was taken for another."""
+    messages = trace.messages()
+    for rank in range(trace.size):
+        rows = np.concatenate(list(trace.requests(rank)))
+        done = rows[np.isin(rows["what"], (What.RECV_DONE, What.RECEIVED))]
+        bytes_of = {(int(r["posted"]), int(r["completed"])): int(r["bytes"]) for r in done}
+        mine = messages[messages["destination"] == rank]
+        found = [bytes_of[int(m["logical_receive"]), int(m["physical_receive"])] for m in mine]
+        assert found == mine["size"].tolist()
+    return messages
+
+
+@pytest.mark.parametrize("how", ["pcontrol", "pause"])
+@pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
+def test_what_is_made_while_tracing_is_off_is_not_recorded_and_the_rest_is_exact(
+    request, compiled, traced, analyze, mpi_name, how
+):
+    leg = request.getfixturevalue(mpi_name)
+    run = traced(leg, compiled(leg, "channels.c"), "400", how, ranks=2)
+    truths = run.truths()
+    both, one = (sum(truth.calls.pop(name) for truth in truths) for name in ("both", "one"))
+    for truth, file in zip(truths, run.ranks, strict=True):
+        assert file.counts() == truth.calls
+    for trace in opened(run.run):
+        assert len(assert_sizes_agree(trace)) == both > 1000
+        assert not trace.unmatched()
+        assert trace.partners_not_recorded() == one > 100
+        assert all(len(trace.unrecorded(rank)) == 10 for rank in range(2))
+    analyze("check", run.run).check()
+
+
+def test_switched_threads(openmpi, compiled, traced, analyze):
+    """Four threads send and receive while one of them switches: no message is taken for another."""
+    run = traced(openmpi, compiled(openmpi, "threads_off.c", "-pthread"), "300", ranks=2)
+    for trace in opened(run.run):
+        assert_sizes_agree(trace)
+        assert not trace.unmatched()
+        assert trace.partners_not_recorded() > 0
+    analyze("check", run.run).check()
+
+
+@pytest.mark.parametrize("policy", ["stop", "ring", "thin"])
+def test_the_file_keeps_to_the_limit_and_messages_to_their_partners(openmpi, compiled, traced, analyze, policy):
+    env = {"TRACELIB_LIMIT": "1M", "TRACELIB_LIMIT_POLICY": policy}
+    run = traced(openmpi, compiled(openmpi, "channels.c"), "15000", ranks=2, env=env)
+    lost = dropped = 0
+    for truth, file in zip(run.truths(), run.ranks, strict=True):
+        blocks, a = file.tables["blocks"], file.attributes
+        kept = (blocks["flags"] & schema.BLOCK_DROPPED) == 0
+        assert file.path.stat().st_blocks * 512 <= LIMIT + a["buffer_bytes"]
+        assert a["limit_bytes"] == LIMIT
+        made = sum(truth.calls[name] for name in truth.calls if name.startswith("MPI_"))
+        recorded = int(blocks["count"][kept, 0].sum())
+        without = int(blocks["count"][~kept, 0].sum()) if policy != "stop" else int(a["lost_calls"])
+        assert recorded + without == made
+        assert 1000 < recorded < made / 4
+        lost += int(a["lost_calls"])
+        dropped += without
+    assert (lost == dropped) == (policy == "stop") and (lost == 0) == (policy != "stop")
+    said = re.search(r"(\d+) calls \((\d+) more (calls lost|dropped): TRACELIB_LIMIT\)", run.finished.stderr)
+    assert said and int(said[1]) + int(said[2]) == sum(sum(t.calls.values()) - t.calls["both"] for t in run.truths())
+    for trace in opened(run.run):
+        assert len(assert_sizes_agree(trace)) > 1000
+        assert not trace.unmatched()
+        missing = unrecorded(trace, Team())
+        assert missing.calls == (0 if policy == "stop" else dropped)
+        span = trace.duration_ns * 2
+        assert 0.3 < missing.time_ns.sum() / span < 1
+        assert useful(trace, Team()).time_ns.sum() < span - missing.time_ns.sum()
+        where = trace.unrecorded(0)
+        if policy == "stop":
+            assert where["end"][-1] > trace.span(0)[1] * 0.98 and len(where) == 1
+        elif policy == "ring":
+            assert where["begin"][0] == trace.span(0)[0] and len(where) == 1
+        else:
+            assert where["begin"][0] > 0 and len(where) >= 3
+    checked = analyze("check", run.run)
+    assert checked.returncode == (1 if policy == "stop" else 0)
+    assert ("calls lost after" in checked.stdout) == (policy == "stop")
+    assert "recording was off for" in analyze("info", run.run).check().stdout
+
+
+def test_a_ring_survives_being_killed(openmpi, compiled, tmp_path):
+    """At any moment, also while blocks are dropped: the newest calls are there, no message is taken for another."""
+    program = compiled(openmpi, "channels.c")
+    for number in range(6):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        mark = uuid.uuid4().hex
+        env = matrix.environment(openmpi) | {
+            "LD_PRELOAD": str(LIBRARY), "TRACELIB_SPOOL": str(folder), MARK: mark, "TRACELIB_LIMIT": "1M",
+            "TRACELIB_LIMIT_POLICY": "ring", "TRACELIB_BUFFER": "32K",
+            "OMPI_MCA_btl_vader_backing_directory": str(folder),
+        }  # fmt: skip
+        words = ["timeout", "-k", "1", "30", openmpi.mpirun, "-n", "2", str(program), "100000000", "ordered"]
+        process = subprocess.Popen(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 20
+            while len(files := those_that_dropped(folder / "run.h5")) < 2:
+                assert time.monotonic() < deadline, "nothing was dropped"
+                time.sleep(0.05)
+            time.sleep(0.01 * number)
+            victim = files[number % 2].attributes["pid"]
+            subprocess.run(["kill", f"-{signal.SIGKILL}", str(victim)], check=True)
+            process.wait(20)
+        finally:
+            end_marked(mark)
+            process.wait(10)
+        for trace in opened(folder / "run.h5"):
+            assert len(assert_sizes_agree(trace)) > 500
+
+
+def those_that_dropped(run: Path) -> list[RankFile]:
+    """The rank files with dropped blocks. They are being written: what cannot be read now can be later."""
+    try:
+        return [f for f in rank_files(run) if (f.tables["blocks"]["flags"] & schema.BLOCK_DROPPED).any()]
+    except OSError:
+        return []
+
+
+def test_tracing_begins_after_a_delay_and_ends_after_its_duration(openmpi, compiled, traced):
+    """A barrier every 10 ms for a second, from 0.3 s to 0.7 s recorded."""
+    env = {"TRACELIB_DELAY": "300ms", "TRACELIB_DURATION": "0.4"}
+    run = traced(openmpi, compiled(openmpi, "barriers.c", "-I", str(INCLUDE)), "100", ranks=2, env=env)
+    for trace in opened(run.run):
+        for rank in range(2):
+            calls = np.concatenate(list(trace.calls(rank)))
+            assert {trace.procedures[call] for call in calls["call"]} == {"MPI_Barrier"}
+            assert 10 <= len(calls) <= 42
+            assert calls["exit"][-1] - calls["enter"][0] <= 0.42e9
+            assert len(trace.unrecorded(rank)) == 2
+
+
+@pytest.mark.parametrize(("start", "expected"), [("off", 100), ("on", 200)])
+def test_tracing_begins_off_until_the_program_wants_it(openmpi, compiled, traced, start, expected):
+    """100 barriers, MPI_Pcontrol(1), 100 barriers."""
+    run = traced(
+        openmpi,
+        compiled(openmpi, "barriers.c", "-I", str(INCLUDE)),
+        "100",
+        "on",
+        ranks=2,
+        env={"TRACELIB_START": start},
+    )
+    for file in run.ranks:
+        assert file.counts()["MPI_Barrier"] == expected
+
+
+def test_only_inside_a_region(openmpi, compiled, traced):
+    """Region "even" holds 30 barriers, "odd" 20, outside are 10: ten times."""
+    env = {"TRACELIB_REGIONS": "even,none"}
+    run = traced(openmpi, compiled(openmpi, "barriers.c", "-I", str(INCLUDE)), "0", "regions", ranks=2, env=env)
+    for file in run.ranks:
+        assert file.counts() == Counter({"MPI_Barrier": 300})
+
+
+NONSENSE = {
+    "TRACELIB_LIMIT": "12", "TRACELIB_LIMIT_POLICY": "circle", "TRACELIB_START": "maybe", "TRACELIB_DELAY": "soon",
+    "TRACELIB_DURATION": "-3s", "TRACELIB_CALLS": "p2q", "TRACELIB_BURSTS": "long",
+}  # fmt: skip
+
+
+def test_nonsense_is_one_line_each_and_everything_is_recorded(openmpi, compiled, traced):
+    run = traced(openmpi, compiled(openmpi, "channels.c"), "50", ranks=2, env=NONSENSE)
+    for name, value in NONSENSE.items():
+        assert run.finished.stderr.count(f"{name}={value}") == 2  # of each rank
+    for truth, file in zip(run.truths(), run.ranks, strict=True):
+        del truth.calls["both"]
+        assert file.counts() == truth.calls
