@@ -22,7 +22,7 @@ class Team:
 
     def bcast(self, value: Any) -> Any:
         """Rank 0's value, everywhere."""
-        return value
+        return self.allgather(value)[0]
 
     def barrier(self) -> None:
         """Wait for all members."""
