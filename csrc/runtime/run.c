@@ -36,7 +36,7 @@ enum { DEFAULT_BUFFER = 1 << 20, LEAST_BUFFER = 4096 };
 
 static struct {
     pid_t pid; /* whose memory this is: a child made without fork() runs no handler of ours */
-    bool usable, started, closed;
+    bool usable, started, closed, sessions;
     bool wanted, alone; /* by the API; recording into a file of its own, without MPI so far */
     int rank, size, thread_level, store_error;
     uint64_t buffer_bytes;
@@ -123,6 +123,11 @@ static void meet_mpi(void)
 void run_meet_mpi(void)
 {
     pthread_once(&met, meet_mpi);
+}
+
+void run_session(void)
+{
+    run.sessions = true;
 }
 
 bool run_is_recording(void)
@@ -386,6 +391,7 @@ __attribute__((destructor)) static void unloaded(void)
         close_run(finalized ? STATE_FINALIZED : STATE_EXITED);
     } else {
         threads_close(); /* no MPI_Init: nothing to keep, but spools to remove */
+        if (run.sessions) say("this program uses MPI sessions and never calls MPI_Init: it is not recorded");
     }
     finish_file();
     if (run.alone) goodbye_say_alone(&run.store, run.stem);

@@ -25,6 +25,9 @@ void run_need_file(void);
 /* MPI_Init has returned: agree on the output, create the rank file. */
 void run_started(void);
 
+/* MPI_Session_init has returned. Without MPI_Init there is no communicator to agree on the output in. */
+void run_session(void);
+
 /* MPI_Finalize has been entered: the last moment to ask the other ranks. */
 void run_finalizing(void);
 
