@@ -67,7 +67,7 @@ _CLASS_OF_KIND = {
     "communicator": "comm_create comm_idup intercomm_create comm_connect comm_free comm_join comm_parent comm_named",
     "one-sided": "win_create win_free win_test rma",
     "I/O": "file_open file_close file_view io",
-    "run": "init finalize abort session_init",
+    "run": "init finalize abort session_init pcontrol",
 }
 
 
