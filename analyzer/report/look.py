@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.report import findings, system, tables, units
+from analyzer.report import counters, findings, system, tables, units
 from analyzer.report.clocks import clock_lines
 from analyzer.report.summary import Summary
 
@@ -44,6 +44,9 @@ def print_look(summary: Summary, console: Console) -> None:
         _lines(console, "Errors that calls returned", findings.failed(summary))
     if summary.flushes.count.any():
         _lines(console, "Flushes of the trace buffer", [findings.flushes(summary)])
+    if summary.counted.bursts.any():
+        content = counters.counters_table(summary.counted, summary.present)
+        _section(console, counters.title(summary.counted), content)
     _print_nodes(summary, console)
     left_out = findings.left_out(summary)
     if left_out:

@@ -11,6 +11,7 @@ import numpy as np
 from analyzer.metrics.accesses import Accessed, Failed, accesses, failed
 from analyzer.metrics.bursts import Bursts, bursts
 from analyzer.metrics.collectives import Collective, collectives
+from analyzer.metrics.counters import Counted, counted
 from analyzer.metrics.efficiency import Efficiency, efficiency
 from analyzer.metrics.flushes import Flushes, flushes
 from analyzer.metrics.messages import Messages, messages
@@ -43,6 +44,7 @@ class Summary:
     unmatched: list[Unmatched]
     system: list[NodeSummary]
     regions: RegionProfile
+    counted: Counted
 
     @property
     def present(self) -> np.ndarray:
@@ -67,11 +69,26 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
         groups = collectives(trace, team)
     with step("Adding up windows and files"):
         shared, errors = accesses(trace, team), failed(trace, team)
+    sums = counted(trace, team)
     missed = unrecorded(trace, team)
     factors = efficiency(trace, computed, lost, missed)
     with step("Adding up regions"):
         own = region_profile(trace, team)
     left = trace.unmatched()
     return Summary(
-        trace, calls, computed, lost, missed, factors, pieces, sent, groups, shared, errors, left, system(trace), own
+        trace,
+        calls,
+        computed,
+        lost,
+        missed,
+        factors,
+        pieces,
+        sent,
+        groups,
+        shared,
+        errors,
+        left,
+        system(trace),
+        own,
+        sums,
     )

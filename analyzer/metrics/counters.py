@@ -1,0 +1,68 @@
+"""What the counters of a run counted in computation and in MPI, and the instructions a cycle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.trace import UNKNOWN, Counter, Trace
+
+RATIOS = (("PAPI_TOT_INS", "PAPI_TOT_CYC"), ("perf::INSTRUCTIONS", "perf::CYCLES"))
+"""Instructions and cycles of one source."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Sums over calls and the bursts before them; arrays of shape (ranks, counters).
+
+    Of a counter that only some bursts were counted with (several sets take turns), the sums are those of these.
+    """
+
+    counters: tuple[Counter, ...]
+    useful: np.ndarray  # in bursts
+    inside: np.ndarray  # in MPI
+    bursts: np.ndarray  # how many bursts were counted
+    calls: np.ndarray  # (ranks,) how many there were
+    instructions: np.ndarray  # (ranks,) in bursts in which cycles were counted, too
+    cycles: np.ndarray  # (ranks,)
+
+    @property
+    def ipc(self) -> float | None:
+        """Instructions a cycle in computation over all ranks; None where they were not counted together."""
+        return _ratio(self.instructions.sum(), self.cycles.sum())
+
+    @property
+    def ipc_by_rank(self) -> list[float | None]:
+        """The same of each rank."""
+        return [_ratio(i, c) for i, c in zip(self.instructions, self.cycles, strict=True)]
+
+
+def _ratio(instructions: int, cycles: int) -> float | None:
+    return float(instructions) / float(cycles) if cycles > 0 else None
+
+
+def counted(trace: Trace, team: Team) -> Counted:
+    """The sums of all ranks; without columns in a trace without counters. Collective over the team."""
+    columns, rows = (trace.size, len(trace.counters)), (trace.size,)
+    zeros = [np.zeros(shape, np.int64) for shape in (columns, columns, columns, rows, rows, rows)]
+    sums = Counted(trace.counters, *zeros)
+    pairs = _pairs([counter.name for counter in trace.counters])
+    for rank in team.share(trace.size):
+        for block in trace.counts(rank):
+            for total, part in ((sums.useful, block.burst), (sums.inside, block.inside)):
+                total[rank] += np.where(part == UNKNOWN, 0, part).sum(axis=0)
+            sums.bursts[rank] += (block.burst != UNKNOWN).sum(axis=0)
+            sums.calls[rank] += len(block.calls)
+            for instructions, cycles in pairs[:1]:
+                both = (block.burst[:, [instructions, cycles]] != UNKNOWN).all(axis=1)
+                sums.instructions[rank] += block.burst[both, instructions].sum()
+                sums.cycles[rank] += block.burst[both, cycles].sum()
+    arrays = ("useful", "inside", "bursts", "calls", "instructions", "cycles")
+    members = team.allgather([getattr(sums, name) for name in arrays])
+    return Counted(trace.counters, *(np.sum(parts, axis=0) for parts in zip(*members, strict=True)))
+
+
+def _pairs(names: list[str]) -> list[tuple[int, int]]:
+    return [(names.index(i), names.index(c)) for i, c in RATIOS if i in names and c in names]
