@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import call, poll, write_run
+from synthetic import call, event, poll, write_run
 
 import analyzer
 from analyzer.trace import UNKNOWN
@@ -14,11 +14,11 @@ CPU, FAULTS, INS = b"CPU_NS", b"perf::PAGE-FAULTS", b"PAPI_TOT_INS"
 SETS = [(1, 0, 42009998, 1, CPU), (1, 1, 44000001, 2, FAULTS), (2, 0, 42009998, 1, CPU), (2, 1, 42000050, 4, INS)]
 
 
-def block(calls, counts, thread=0, set=0, first_call=0, first_count=0, polls=0, flags=1):
+def block(calls, counts, thread=0, set=0, first_call=0, first_count=0, polls=0, events=0, flags=1):
     row = np.zeros(1, schema.BLOCK)
     row["first"][0, 0], row["count"][0, 0] = first_call, calls
     row["first"][0, 6], row["count"][0, 6] = first_count, counts
-    row["count"][0, 2] = polls
+    row["count"][0, 2], row["count"][0, 3] = polls, events
     row["thread"], row["set"], row["flags"] = thread, set, flags
     return row
 
@@ -99,6 +99,17 @@ def test_a_burst_over_dropped_calls_is_unknown(tmp_path):
     counts = [70, 3, 75, 4, 0, 0, 0, 0, 120, 9, 125, 10]
     trace = opened(tmp_path, calls=calls, counts=counts, counters=SETS[:2], blocks=np.concatenate(blocks))
     assert whole(trace)[2] == [[70, UNKNOWN], [UNKNOWN, UNKNOWN]]
+
+
+def test_a_burst_in_which_nothing_was_recorded_is_unknown(tmp_path):
+    """The program switched tracing off after the first call and on again before the second."""
+    calls = [call("MPI_Send", t, t + 5) for t in (100, 200, 300)]
+    switched = [event(150, schema.TRACING_TYPE, 0), event(180, schema.TRACING_TYPE, 1)]
+    counts = [70, 3, 75, 4, 90, 6, 95, 6, 120, 9, 125, 10]
+    trace = opened(
+        tmp_path, calls=calls, events=switched, counts=counts, counters=SETS[:2], blocks=block(3, 12, set=1, events=2)
+    )
+    assert whole(trace)[2] == [[70, UNKNOWN], [UNKNOWN, UNKNOWN], [25, 3]]
 
 
 @pytest.mark.parametrize("written", [0, 1, 2, 3, 4])

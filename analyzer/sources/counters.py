@@ -67,6 +67,7 @@ class CountTable:
         self._file, self._segments, self._columns = file, segments, columns
         self._starts = [0, *np.cumsum([s.count for s in segments]).tolist()]
         self._whole = np.array([counter.whole for counter in counters], bool)
+        self.after_gaps = np.zeros(0, np.int64)  # calls before which nothing was recorded for a while
 
     def between(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Readings at the entry and at the exit of calls [first, last), and what was counted since the call before
@@ -80,6 +81,8 @@ class CountTable:
             from_zero = (sets[1:] != sets[:-1])[:, None] & ~self._whole
             burst[1:] = np.where(from_zero, enter[1:], _since(enter[1:], exit[:-1]))
             burst[after_gap] = UNKNOWN
+        gaps = self.after_gaps[(self.after_gaps >= begin) & (self.after_gaps < last)]
+        burst[gaps - begin] = UNKNOWN
         skipped = first - begin
         return enter[skipped:], exit[skipped:], burst[skipped:]
 

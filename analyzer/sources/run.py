@@ -137,6 +137,8 @@ class RunTrace(Trace):
             for lane in lanes:
                 lane.counts = readings[rank].get(lane.thread)
             _extend_main_thread(lanes, clock.ns(int(file.attributes["start_ticks"])))
+            for lane in lanes:
+                _forget_counts_over_gaps(lane)
             self._lanes[rank] = lanes
         self._find_regions()
 
@@ -309,6 +311,13 @@ class RunTrace(Trace):
 def _by_begin(parts: Sequence[np.ndarray]) -> np.ndarray:
     found = np.concatenate([np.zeros(0, FLUSH), *parts])
     return found[np.argsort(found["begin"], kind="stable")]
+
+
+def _forget_counts_over_gaps(lane: Lane) -> None:
+    """What was counted while nothing was recorded belongs to no burst."""
+    if lane.counts is not None:
+        found = [lane.tables["calls"].find(lane.clock.ticks(end)) for end in lane.unrecorded["end"].tolist()]
+        lane.counts.after_gaps = np.array(found, np.int64)
 
 
 def _extend_main_thread(lanes: Sequence[Lane], start: int) -> None:
