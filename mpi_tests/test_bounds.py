@@ -11,7 +11,7 @@ from pathlib import Path
 import matrix
 import numpy as np
 import pytest
-from conftest import LIBRARY
+from conftest import LIBRARY, PROGRAMS
 from matrix import ROOT
 from result import RankFile, rank_files
 from running import MARK, end_marked
@@ -24,7 +24,7 @@ from tracelib import schema
 from tracelib.schema import What
 
 LIMIT = 1 << 20
-INCLUDE = ROOT / "tracelib" / "include"
+FLAGS = ("-I", str(ROOT / "tracelib" / "include"), "-pthread")
 
 
 def opened(run):
@@ -53,7 +53,7 @@ def test_what_is_made_while_tracing_is_off_is_not_recorded_and_the_rest_is_exact
     request, compiled, traced, analyze, mpi_name, how
 ):
     leg = request.getfixturevalue(mpi_name)
-    run = traced(leg, compiled(leg, "channels.c"), "400", how, ranks=2)
+    run = traced(leg, compiled(leg, "channels.c", *FLAGS), "400", how, ranks=2)
     truths = run.truths()
     both, one = (sum(truth.calls.pop(name) for truth in truths) for name in ("both", "one"))
     for truth, file in zip(truths, run.ranks, strict=True):
@@ -64,6 +64,29 @@ def test_what_is_made_while_tracing_is_off_is_not_recorded_and_the_rest_is_exact
         assert trace.partners_not_recorded() == one > 100
         assert all(len(trace.unrecorded(rank)) == 10 for rank in range(2))
     analyze("check", run.run).check()
+
+
+@pytest.mark.parametrize("source", ["paused.f90", "paused.py"])
+@pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
+def test_a_program_in_another_language_pauses(request, traced, compiled, tmp_path, mpi_name, source):
+    """Ring of messages of i bytes: those made on both sides while tracing was on are there, and no others."""
+    leg = request.getfixturevalue(mpi_name)
+    if source.endswith(".f90"):
+        command = [compiled(leg, source, *FLAGS, "-J", str(tmp_path))]
+    else:
+        command = [leg.python, str(PROGRAMS / source)]
+    run = traced(leg, *command, ranks=2)
+    made = [set(map(int, (run.folder / f"made-{rank}.txt").read_text().split())) for rank in range(2)]
+    assert len(made[0]) == 70 and len(made[1]) == 60
+    for file, numbers in zip(run.ranks, made, strict=True):
+        assert file.counts()["MPI_Sendrecv"] == len(numbers)
+    for trace in opened(run.run):
+        messages = assert_sizes_agree(trace)
+        for source_rank in range(2):
+            sizes = messages["size"][messages["source"] == source_rank].tolist()
+            assert sorted(sizes) == sorted(made[0] & made[1])
+        assert not trace.unmatched()
+        assert trace.partners_not_recorded() == 2 * len(made[0] ^ made[1])
 
 
 def test_switched_threads(openmpi, compiled, traced, analyze):
@@ -79,7 +102,7 @@ def test_switched_threads(openmpi, compiled, traced, analyze):
 @pytest.mark.parametrize("policy", ["stop", "ring", "thin"])
 def test_the_file_keeps_to_the_limit_and_messages_to_their_partners(openmpi, compiled, traced, analyze, policy):
     env = {"TRACELIB_LIMIT": "1M", "TRACELIB_LIMIT_POLICY": policy}
-    run = traced(openmpi, compiled(openmpi, "channels.c"), "15000", ranks=2, env=env)
+    run = traced(openmpi, compiled(openmpi, "channels.c", *FLAGS), "15000", ranks=2, env=env)
     lost = dropped = 0
     for truth, file in zip(run.truths(), run.ranks, strict=True):
         blocks, a = file.tables["blocks"], file.attributes
@@ -119,7 +142,7 @@ def test_the_file_keeps_to_the_limit_and_messages_to_their_partners(openmpi, com
 
 def test_a_ring_survives_being_killed(openmpi, compiled, tmp_path):
     """At any moment, also while blocks are dropped: the newest calls are there, no message is taken for another."""
-    program = compiled(openmpi, "channels.c")
+    program = compiled(openmpi, "channels.c", *FLAGS)
     for number in range(6):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -158,7 +181,7 @@ def those_that_dropped(run: Path) -> list[RankFile]:
 def test_tracing_begins_after_a_delay_and_ends_after_its_duration(openmpi, compiled, traced):
     """A barrier every 10 ms for a second, from 0.3 s to 0.7 s recorded."""
     env = {"TRACELIB_DELAY": "300ms", "TRACELIB_DURATION": "0.4"}
-    run = traced(openmpi, compiled(openmpi, "barriers.c", "-I", str(INCLUDE)), "100", ranks=2, env=env)
+    run = traced(openmpi, compiled(openmpi, "barriers.c", *FLAGS), "100", ranks=2, env=env)
     for trace in opened(run.run):
         for rank in range(2):
             calls = np.concatenate(list(trace.calls(rank)))
@@ -173,7 +196,7 @@ def test_tracing_begins_off_until_the_program_wants_it(openmpi, compiled, traced
     """100 barriers, MPI_Pcontrol(1), 100 barriers."""
     run = traced(
         openmpi,
-        compiled(openmpi, "barriers.c", "-I", str(INCLUDE)),
+        compiled(openmpi, "barriers.c", *FLAGS),
         "100",
         "on",
         ranks=2,
@@ -184,11 +207,11 @@ def test_tracing_begins_off_until_the_program_wants_it(openmpi, compiled, traced
 
 
 def test_only_inside_a_region(openmpi, compiled, traced):
-    """Region "even" holds 30 barriers, "odd" 20, outside are 10: ten times."""
+    """Region "even" holds 30 barriers and 5, "odd" 20, outside are 10: ten times."""
     env = {"TRACELIB_REGIONS": "even,none"}
-    run = traced(openmpi, compiled(openmpi, "barriers.c", "-I", str(INCLUDE)), "0", "regions", ranks=2, env=env)
+    run = traced(openmpi, compiled(openmpi, "barriers.c", *FLAGS), "0", "regions", ranks=2, env=env)
     for file in run.ranks:
-        assert file.counts() == Counter({"MPI_Barrier": 300})
+        assert file.counts() == Counter({"MPI_Barrier": 350})
 
 
 NONSENSE = {
@@ -198,7 +221,7 @@ NONSENSE = {
 
 
 def test_nonsense_is_one_line_each_and_everything_is_recorded(openmpi, compiled, traced):
-    run = traced(openmpi, compiled(openmpi, "channels.c"), "50", ranks=2, env=NONSENSE)
+    run = traced(openmpi, compiled(openmpi, "channels.c", *FLAGS), "50", ranks=2, env=NONSENSE)
     for name, value in NONSENSE.items():
         assert run.finished.stderr.count(f"{name}={value}") == 2  # of each rank
     for truth, file in zip(run.truths(), run.ranks, strict=True):

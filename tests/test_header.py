@@ -21,6 +21,8 @@ int main(void)
     tracelib_event(1000, -1);
     tracelib_label_type(1000, "Step");
     tracelib_label_value(1000, -1, "last");
+    tracelib_pause();
+    tracelib_resume();
     tracelib_region_end(0);
     return found();
 }

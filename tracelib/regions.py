@@ -150,6 +150,20 @@ def label_value(type: int, value: int, name: str) -> None:
         _record(library.table.label_value, type, value, *library.name(name))
 
 
+def pause() -> None:
+    """No calls of this process are recorded from here on, of no thread. Regions and events are."""
+    library = _find() if not _looked else _library
+    if library is not None:
+        library.table.pause()
+
+
+def resume() -> None:
+    """Calls are recorded again."""
+    library = _find() if not _looked else _library
+    if library is not None:
+        library.table.resume()
+
+
 def _record(function: Callable[..., None], *arguments: Any) -> None:
     """A call that does not fail because the program is traced: what is no number is left out, which is said once."""
     global _complained

@@ -45,7 +45,7 @@ static void region_begin(const char *name, size_t length)
     struct thread *t = recorder();
     uint32_t number = t ? labels_region((struct name){name, length}) : 0;
     if (!number) return;
-    switch_region_begin(t, name, length);
+    switch_region_begin(t, number, name, length);
     put_region(t, number, BEGINS);
 }
 
@@ -57,7 +57,7 @@ static void region_end(const char *name, size_t length)
     uint32_t number = name ? labels_region((struct name){name, length}) : 0;
     if (!number && name) return;
     put_region(t, number, ENDS);
-    switch_region_end(t);
+    switch_region_end(t, number);
 }
 
 static void region_parameter(const char *name, size_t length, double value)
@@ -120,4 +120,6 @@ __attribute__((visibility("default"))) const struct tracelib_functions tracelib_
     .event = event,
     .label_type = label_type,
     .label_value = label_value,
+    .pause = switch_pause,
+    .resume = switch_resume,
 };

@@ -206,10 +206,7 @@ static void settle_self(uint64_t ticks)
     if (self.gate == GATE_OPEN || self.gate == GATE_INSIDE) switch_settle(&self, ticks);
 }
 
-__attribute__((visibility("default"))) void tracelib_pause(void);
-__attribute__((visibility("default"))) void tracelib_resume(void);
-
-void tracelib_pause(void)
+void switch_pause(void)
 {
     uint64_t now = clock_ticks();
     if (!run_prepare()) return;
@@ -217,13 +214,17 @@ void tracelib_pause(void)
     settle_self(now);
 }
 
-void tracelib_resume(void)
+void switch_resume(void)
 {
     uint64_t now = clock_ticks();
     if (!run_prepare()) return;
     change_now(0, REASON_USER, now);
     settle_self(now);
 }
+
+/* For programs that declare them weak instead of including tracelib.h. */
+__attribute__((visibility("default"), alias("switch_pause"))) void tracelib_pause(void);
+__attribute__((visibility("default"), alias("switch_resume"))) void tracelib_resume(void);
 
 /* MPI 4.1, 15.2.4: 0 off, 1 on, 2 buffers are flushed; the rest is whatever the MPI makes of it. */
 void record_pcontrol(const struct frame *f, int level)
@@ -258,19 +259,44 @@ static void enter_regions(int difference)
     settle_self(now);
 }
 
-/* Regions nest: the innermost is the lowest bit of those this thread is in. */
-void switch_region_begin(struct thread *t, const char *name, size_t length)
+static bool push(struct off *off, uint32_t region)
+{
+    if (off->depth == off->room) {
+        size_t room = off->room ? 2 * off->room : 16;
+        uint32_t *regions = realloc(off->regions, room * sizeof *regions);
+        if (!regions) return false;
+        off->regions = regions;
+        off->room = room;
+    }
+    off->regions[off->depth++] = region;
+    return true;
+}
+
+static void leave_regions(struct off *off, size_t depth)
+{
+    int wanted = 0;
+    while (off->depth > depth) wanted += off->regions[--off->depth] & 1;
+    if (wanted) enter_regions(-wanted);
+}
+
+void switch_region_begin(struct thread *t, uint32_t number, const char *name, size_t length)
 {
     if (!process.regions) return;
     bool wanted = is_listed(process.regions, name, length);
-    t->off.regions = t->off.regions << 1 | wanted;
-    if (wanted) enter_regions(1);
+    if (push(&t->off, number << 1 | wanted) && wanted) enter_regions(1);
 }
 
-void switch_region_end(struct thread *t)
+/* It ends the regions inside it, too; an end of none is none. */
+void switch_region_end(struct thread *t, uint32_t number)
 {
-    if (!process.regions) return;
-    bool wanted = t->off.regions & 1;
-    t->off.regions >>= 1;
-    if (wanted) enter_regions(-1);
+    size_t depth = t->off.depth;
+    while (depth && number && t->off.regions[depth - 1] >> 1 != number) depth--;
+    if (depth) leave_regions(&t->off, depth - 1);
+}
+
+void switch_leave(struct thread *t)
+{
+    leave_regions(&t->off, 0);
+    free(t->off.regions);
+    switch_join(t);
 }

@@ -33,9 +33,16 @@ bool switch_keeps_request(struct thread *t, const struct file_request *row, uint
 bool switch_keeps_access(struct thread *t, uint64_t enter);
 bool switch_keeps_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit);
 
-/* A region of the program begins or ends on this thread. */
-void switch_region_begin(struct thread *t, const char *name, size_t length);
-void switch_region_end(struct thread *t);
+/* A region of the program begins or ends on this thread; number 0 ends the innermost. */
+void switch_region_begin(struct thread *t, uint32_t number, const char *name, size_t length);
+void switch_region_end(struct thread *t, uint32_t number);
+
+/* The program switches tracing off, or on. */
+void switch_pause(void);
+void switch_resume(void);
+
+/* The thread ends, with all of its regions. */
+void switch_leave(struct thread *t);
 
 /* Make runs of what this thread has counted while off, as far as is certain now. */
 void switch_join(struct thread *t);

@@ -172,7 +172,7 @@ static void leave_process(void *thread)
     struct thread *t = thread, **link = &threads;
     if (t->gate == GATE_SHUT) return; /* a forked child: buffer and file are the parent's */
     t->gate = GATE_SHUT;
-    switch_join(t);
+    switch_leave(t);
     if (rows_waiting(t)) run_need_file();
     if (!store_begin()) return;
     close_thread(t);

@@ -30,7 +30,8 @@ struct off {
     uint64_t checked;       /* ticks: when it last looked at the clock */
     struct skipped skipped; /* messages since then */
     size_t join_at;         /* so many are worth being joined */
-    uint64_t regions;       /* that it is in, the innermost the lowest bit: is it recorded? */
+    uint32_t *regions;      /* that it is in, the innermost last: 2 x number, and 1 if it is to be recorded */
+    size_t depth, room;     /* of `regions` */
 };
 
 /* What a thread knows of calls that are only summed up (choice.c). */

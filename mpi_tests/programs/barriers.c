@@ -1,9 +1,11 @@
 // Barriers: `barriers N` makes one every 10 ms, N times. `barriers N on`: N, MPI_Pcontrol(1), N, as fast as they go.
-// `barriers 0 regions`: ten times 30 in a region "even", 20 in "odd" inside of "outer", 10 outside.
+// `barriers 0 regions`: ten times 30 in a region "even", 20 in "odd" inside of "outer", 5 in an "even" that ends with
+// the "outer" around it, 10 outside, after a thread has ended inside of "even".
 
 #include "tracelib.h"
 
 #include <mpi.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,6 +16,12 @@ static void barriers(int n, long pause_ns)
         if (pause_ns) nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
         MPI_Barrier(MPI_COMM_WORLD);
     }
+}
+
+static void *leave_region_open(void *nothing)
+{
+    tracelib_region_begin("even");
+    return nothing;
 }
 
 int main(int argc, char **argv)
@@ -34,7 +42,13 @@ int main(int argc, char **argv)
         tracelib_region_begin("odd");
         barriers(20, 0);
         tracelib_region_end("odd");
+        tracelib_region_begin("even");
+        barriers(5, 0);
         tracelib_region_end("outer");
+        tracelib_region_end("even");
+        pthread_t thread;
+        pthread_create(&thread, NULL, leave_region_open, NULL);
+        pthread_join(thread, NULL);
         barriers(10, 0);
     }
     MPI_Finalize();

@@ -5,10 +5,8 @@
 // Notes in truth-<rank>.jsonl besides the calls: "both" and "one", of the messages received here those of which both
 // sides were recorded, or one.
 
+#include "tracelib.h"
 #include "truth.h"
-
-__attribute__((weak)) void tracelib_pause(void);
-__attribute__((weak)) void tracelib_resume(void);
 
 enum { BATCH = 4, LATE = 2, ROOM = 1100 };
 

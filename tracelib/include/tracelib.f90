@@ -13,7 +13,7 @@ module tracelib
     implicit none
     private
     public :: tracelib_region_begin, tracelib_region_end, tracelib_region_parameter, tracelib_region_parallel, &
-              tracelib_event, tracelib_label_type, tracelib_label_value
+              tracelib_event, tracelib_label_type, tracelib_label_value, tracelib_pause, tracelib_resume
 
     !> An integer of either kind is recorded as one, a real number in double precision.
     interface tracelib_region_parameter
@@ -32,7 +32,7 @@ module tracelib
     type, bind(C) :: table
         integer(c_size_t) :: bytes
         type(c_funptr) :: region_begin, region_end, region_parameter, region_parameter_integer, region_parallel, &
-                          event, label_type, label_value
+                          event, label_type, label_value, pause, resume
     end type
 
     abstract interface
@@ -68,6 +68,8 @@ module tracelib
             character(kind=c_char), intent(in) :: name(*)
             integer(c_size_t), value :: length
         end subroutine
+        subroutine with_nothing() bind(C)
+        end subroutine
         subroutine with_value_name(kind, number, name, length) bind(C)
             import :: c_char, c_int, c_long_long, c_size_t
             integer(c_int), value :: kind
@@ -95,6 +97,7 @@ module tracelib
     procedure(with_event), pointer :: event
     procedure(with_type_name), pointer :: label_type
     procedure(with_value_name), pointer :: label_value
+    procedure(with_nothing), pointer :: pause_calls, resume_calls
 
 contains
 
@@ -125,6 +128,8 @@ contains
         call c_f_procpointer(functions%event, event)
         call c_f_procpointer(functions%label_type, label_type)
         call c_f_procpointer(functions%label_value, label_value)
+        call c_f_procpointer(functions%pause, pause_calls)
+        call c_f_procpointer(functions%resume, resume_calls)
         state = loaded
     end subroutine
 
@@ -208,6 +213,16 @@ contains
         integer(c_long_long), intent(in) :: number
         character(len=*), intent(in) :: name
         if (is_traced()) call label_value(int(kind, c_int), number, name, length(name))
+    end subroutine
+
+    !> No calls of this process are recorded from here on, of no thread. Regions and events are.
+    subroutine tracelib_pause()
+        if (is_traced()) call pause_calls()
+    end subroutine
+
+    !> They are again.
+    subroutine tracelib_resume()
+        if (is_traced()) call resume_calls()
     end subroutine
 
 end module tracelib

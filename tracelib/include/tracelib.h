@@ -32,6 +32,8 @@ struct tracelib_functions {
     void (*event)(unsigned type, long long value);
     void (*label_type)(unsigned type, const char *name, size_t length);
     void (*label_value)(unsigned type, long long value, const char *name, size_t length);
+    void (*pause)(void);
+    void (*resume)(void);
 };
 
 /* With glibc before 2.34 dlsym is in libdl: a program without it links all the same, and is not traced. A weak
@@ -41,7 +43,7 @@ struct tracelib_functions {
 /* The library, if it is loaded into this process, else NULL. */
 static inline const struct tracelib_functions *tracelib_library(void)
 {
-    static const struct tracelib_functions absent = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static const struct tracelib_functions absent = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     static const struct tracelib_functions *known;
     const struct tracelib_functions *f = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
     if (!f) {
@@ -110,6 +112,21 @@ static inline void tracelib_label_value(unsigned type, long long value, const ch
 {
     const struct tracelib_functions *f = tracelib_library();
     if (f) f->label_value(type, value, name, tracelib_length(name));
+}
+
+/* No calls of this process are recorded from here on, of no thread; messages are counted, so that the later ones find
+ * their partners. Regions and events are recorded all the time. */
+static inline void tracelib_pause(void)
+{
+    const struct tracelib_functions *f = tracelib_library();
+    if (f) f->pause();
+}
+
+/* They are again. */
+static inline void tracelib_resume(void)
+{
+    const struct tracelib_functions *f = tracelib_library();
+    if (f) f->resume();
 }
 
 #ifdef __cplusplus
