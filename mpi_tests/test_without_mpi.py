@@ -1,5 +1,6 @@
 """Programs that name their regions and never call MPI, or call it late."""
 
+import json
 import os
 import random
 import signal
@@ -174,3 +175,14 @@ def test_a_full_buffer_before_mpi_init(request, compiled, traced, mpi_name):
         assert file.attributes["mpi_library"]
     assert len(analyzer.open(str(result)).communicators) == 3
     assert not list(Path(run_.folder).glob("*.tmp"))
+
+
+def test_doctor_finds_a_program_without_mpi_well(plain, tmp_path, spool):
+    """Its run is no problem, and nothing of it stays behind."""
+    words = [sys.executable, "-m", "tracelib", "doctor", "--json", "--", plain("regions.c")]
+    clean = matrix.environment(python=True) | {"TRACELIB_SPOOL": str(spool), "PYTHONPATH": str(matrix.ROOT)}
+    found = json.loads(run(words, tmp_path, clean, 60).check().stdout)
+    (finding,) = (f for f in found if f["topic"] == "run")
+    assert finding["verdict"] == "ok"
+    assert finding["text"].startswith(f"{sum(map(len, noted(tmp_path, 0)))} events")
+    assert not list(tmp_path.glob("run*"))

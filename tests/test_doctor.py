@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tracelib import doctor
-from tracelib.doctor import Debug, check_output, check_program, check_spool, check_variables, judge
+from tracelib.doctor import Debug, Recorded, check_output, check_program, check_spool, check_variables, judge
 from tracelib.program import Program, find_program, inspect
 
 STDERR = """tracelib: debug: loaded into process 10
@@ -25,17 +25,18 @@ def test_lines_of_a_run():
 
 
 @pytest.mark.parametrize(
-    "debug,ranks,calls,verdict,text",
+    "debug,recorded,verdict,text",
     [
-        (Debug(2, "Open MPI", 2), 2, 100, "ok", "100 calls of 2 ranks were recorded under Open MPI"),
-        (Debug(), 0, 0, "problem", "loaded into no process"),
-        (Debug(2), 0, 0, "problem", "none of them called MPI"),
-        (Debug(2, "MPICH"), 0, 0, "problem", "no rank came through MPI_Init"),
-        (Debug(2, "MPICH", 2), 2, 0, "problem", "no call is in their files"),
+        (Debug(2, "Open MPI", 2), Recorded(2, 100), "ok", "100 calls of 2 ranks were recorded under Open MPI"),
+        (Debug(), Recorded(), "problem", "loaded into no process"),
+        (Debug(2), Recorded(), "problem", "none of them called MPI"),
+        (Debug(2, "MPICH"), Recorded(), "problem", "no rank came through MPI_Init"),
+        (Debug(2, "MPICH", 2), Recorded(2), "problem", "no call is in their files"),
+        (Debug(1, "", 1), Recorded(1, 0, 3), "ok", "3 events of the program's own were recorded, and no call of MPI"),
     ],
 )
-def test_how_far_the_library_came(debug, ranks, calls, verdict, text):
-    (finding,) = judge(debug, ranks, calls, None)
+def test_how_far_the_library_came(debug, recorded, verdict, text):
+    (finding,) = judge(debug, recorded, None)
     assert finding.verdict == verdict
     assert text in finding.text
     assert finding.hint or verdict == "ok" or debug.recording
@@ -45,6 +46,23 @@ def program(**changes) -> Program:
     """An ordinary MPI program, with changes."""
     usual = {"readable": True, "dynamic": True, "privileged": False, "libraries": ("/lib/libmpi.so.40",)}
     return Program(**{"path": Path("/app"), "defines": (), "mentions": True} | usual | changes)
+
+
+@pytest.mark.parametrize(
+    "changes,events,verdict,hint",
+    [
+        ({"libraries": (), "mentions": False}, 3, "ok", ""),
+        ({"libraries": ()}, 3, "note", "dlsym"),
+        ({}, 3, "note", "MPI_Init at all"),
+        ({"libraries": (), "mentions": False}, 0, "problem", "names its regions"),
+        ({"libraries": ()}, 0, "problem", "dlsym"),
+    ],
+)
+def test_a_run_without_a_call(changes, events, verdict, hint):
+    """A program without MPI is well if its regions are there; one that names an MPI should have called it."""
+    (finding,) = judge(Debug(1), Recorded(min(events, 1), 0, events), program(**changes))
+    assert finding.verdict == verdict
+    assert hint in finding.hint and bool(hint) == bool(finding.hint)
 
 
 @pytest.mark.parametrize(

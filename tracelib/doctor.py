@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
+import numpy as np
 
-from tracelib import launch, preload
+from tracelib import launch, preload, schema
 from tracelib.errors import TracelibError
 from tracelib.program import Program, find_program, inspect
 
@@ -196,11 +197,11 @@ def check_run(command: list[str], program: Program | None) -> list[Finding]:
         except OSError as error:
             return [Finding("run", "problem", f"cannot start {command[0]}: {error.strerror}")]
         sys.stderr.writelines(line for line in done.stderr.splitlines(keepends=True) if DEBUG_LINE not in line)
-        ranks, calls = _recorded(result)
+        recorded = _recorded(result)
     findings = [Finding("launcher", "ok", f"{command[0]}: {kind.value}")]
     if done.returncode != 0:
         findings.append(Finding("run", "note", f"the command ended with exit code {done.returncode}"))
-    return findings + judge(Debug.read(done.stderr), ranks, calls, program)
+    return findings + judge(Debug.read(done.stderr), recorded, program)
 
 
 def _writable_folder() -> str | None:
@@ -208,27 +209,53 @@ def _writable_folder() -> str | None:
     return "." if os.access(".", os.W_OK) else None
 
 
-def _recorded(result: Path) -> tuple[int, int]:
-    """Rank files of a run and the calls in them."""
-    calls = []
+@dataclass
+class Recorded:
+    """What the rank files of a run hold; events are the program's own."""
+
+    ranks: int = 0
+    calls: int = 0
+    events: int = 0
+
+
+def _recorded(result: Path) -> Recorded:
+    """Of the files beside a run.h5."""
+    sums = Recorded()
     for path in launch.rank_folder(result).glob("*.h5"):
         with h5py.File(path) as file:
-            calls.append(len(file["calls"]))
-    return len(calls), sum(calls)
+            sums.ranks += 1
+            sums.calls += len(file["calls"])
+            types = file["events"].fields("type")[:]
+            sums.events += int((~np.isin(types, schema.TRACERS_TYPES)).sum())
+    return sums
 
 
-def judge(debug: Debug, ranks: int, calls: int, program: Program | None) -> list[Finding]:
+def judge(debug: Debug, recorded: Recorded, program: Program | None) -> list[Finding]:
     """How far the library came in a run."""
-    if calls:
-        return [Finding("run", "ok", f"{calls} calls of {ranks} ranks were recorded under {debug.mpi or 'an MPI'}")]
+    if recorded.calls:
+        text = f"{recorded.calls} calls of {recorded.ranks} ranks were recorded under {debug.mpi or 'an MPI'}"
+        return [Finding("run", "ok", text)]
     if not debug.loaded:
         hint = "the launcher may clear the environment: try `mpirun -n 4 env LD_PRELOAD=$(tracelib lib) ./app`"
         return [Finding("run", "problem", "the library was loaded into no process", hint)]
+    if not debug.mpi and recorded.events:
+        text = f"{recorded.events} events of the program's own were recorded, and no call of MPI"
+        if program and (program.libraries or program.mentions):
+            return [Finding("run", "note", text, _missing_calls(program))]
+        return [Finding("run", "ok", text)]
     if not debug.mpi:
         text = f"the library was loaded into {debug.loaded} processes, but none of them called MPI through it"
-        hint = BY_HANDLE if program is None or not program.libraries else "does the program call MPI_Init at all?"
-        return [Finding("run", "problem", text, hint)]
+        return [Finding("run", "problem", text, _missing_calls(program))]
     if not debug.recording:
         text = f"MPI ({debug.mpi}) was called, but no rank came through MPI_Init or could create its file"
         return [Finding("run", "problem", text, "see the lines above that begin with `tracelib:`")]
     return [Finding("run", "problem", f"{debug.recording} ranks began to record, but no call is in their files")]
+
+
+def _missing_calls(program: Program | None) -> str:
+    """What to do where the library was loaded and saw no call of MPI."""
+    if program and program.libraries:
+        return "does the program call MPI_Init at all?"
+    if program and program.readable and not program.mentions:
+        return "a program without MPI is recorded once it names its regions (docs/regions.md)"
+    return BY_HANDLE

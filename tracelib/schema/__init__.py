@@ -333,6 +333,8 @@ ERROR_TYPE = 49000003
 SYNC_TYPE = 49000004
 """Value 1: from here clocks are measured between two calls; 0: to here. The time is the tracer's own, as a flush."""
 
+TRACERS_TYPES = (FLUSH_TYPE, TRACING_TYPE, COUNTER_SET_TYPE, ERROR_TYPE, SYNC_TYPE)
+"""Types of the events that are not the program's own."""
 
 FLUSHING = 1
 LEAVING_OUT = 2
