@@ -105,6 +105,9 @@ MARK = np.dtype([("time", "<i8"), ("value", "<i8"), ("number", "<i4"), ("thread"
 """A region of the program begins or ends, or says something of itself: `what` is a Mark, `number` that of the region
 or the parameter from 1, `value` that of the parameter (of a real one its bits as float64)."""
 
+SUMMED = np.dtype([("call", "<i4"), ("count", "<i8"), ("inside", "<i8"), ("sent", "<i8"), ("received", "<i8")])
+"""All calls of one procedure that were not recorded one by one: number, ns inside MPI, bytes."""
+
 FLUSH = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i4"), ("state", "<i4")])
 """A time that is not the program's: the tracer wrote its buffer (state IO), measured clocks (OTHERS), or recorded
 nothing (TRACING_DISABLED)."""
@@ -343,6 +346,11 @@ class Trace(ABC):
     def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
         """Regions of a rank (MARK) with time in [begin, end), thread by thread in order of recording. They nest."""
         return np.zeros(0, MARK)
+
+    def summed(self, rank: int) -> np.ndarray:
+        """SUMMED of the calls of a rank that `calls` has only as stretches (count of them, several procedures in one
+        row), by procedure."""
+        return np.zeros(0, SUMMED)
 
     def overhead_ns(self, rank: int) -> int:
         """The tracer's own time between the exit of a call and the entry of the next, which is no computation."""

@@ -21,9 +21,12 @@ VARIABLES = {
     "buffer": "TRACELIB_BUFFER",
     "limit": "TRACELIB_LIMIT",
     "policy": "TRACELIB_LIMIT_POLICY",
+    "calls": "TRACELIB_CALLS",
+    "bursts": "TRACELIB_BURSTS",
     "delay": "TRACELIB_DELAY",
     "duration": "TRACELIB_DURATION",
     "regions": "TRACELIB_REGIONS",
+    "compress": "TRACELIB_COMPRESS",
 }
 """Options of `tracelib run` that the library understands by itself: it says what is no size or time."""
 
@@ -68,11 +71,14 @@ def lib(include: bool) -> None:
 @click.option("--policy", type=click.Choice(["stop", "ring", "thin"]), help="What happens there (default stop).")
 @click.option("--delay", metavar="TIME", help="Record only so long after MPI_Init, as 10s, 500ms.")
 @click.option("--duration", metavar="TIME", help="Record for so long.")
+@click.option("--calls", metavar="KINDS", help="Record one by one only these kinds of calls, or (-p2p) all others.")
+@click.option("--bursts", metavar="TIME", help="Only computations longer than this one by one, sums of the rest.")
 @click.option("--regions", metavar="NAMES", help="Record only inside of these regions of the program.")
+@click.option("--compress", type=click.IntRange(1, 9), metavar="LEVEL", help="Compress, 1 (fast) to 9 (small).")
 @click.option("-q", "--quiet", is_flag=True, help="No closing line.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
-    output: str, force: bool, system: str | None, quiet: bool, command: tuple[str, ...], **bounds: str | None
+    output: str, force: bool, system: str | None, quiet: bool, command: tuple[str, ...], **settings: str | int | None
 ) -> int:
     """Run COMMAND with the library loaded into its ranks.
 
@@ -86,7 +92,7 @@ def run(
     library = preload.library()
     launch.make_room(path, force)
     environment = dict(os.environ) | {"TRACELIB_OUTPUT": str(path)}
-    environment |= {VARIABLES[name]: value for name, value in bounds.items() if value}
+    environment |= {VARIABLES[name]: str(value) for name, value in settings.items() if value}
     if system:
         period_ns(system)
         environment["TRACELIB_SYSTEM"] = system

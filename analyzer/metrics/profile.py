@@ -10,6 +10,7 @@ import numpy as np
 from analyzer.metrics.requests import Posted, rank_windows, window_calls
 from analyzer.parallel import Team
 from analyzer.paraver import TESTS, WAITS, base_name
+from analyzer.sources.summed import SUMMED_PROCEDURE
 from analyzer.trace import Trace
 from tracelib.schema import What
 
@@ -56,7 +57,18 @@ def profile(trace: Trace, team: Team) -> Profile:
             received += np.where(completes[calls["call"]], 0, calls["received"])
             for line, column in zip(sums[:, rank], (calls["count"], calls["inside"], sent, received), strict=True):
                 line += by_index(calls["call"], column, len(line))
+        _complete(trace, rank, sums[:, rank])
     return Profile(trace.procedures, *sum(team.allgather(sums)))
+
+
+def _complete(trace: Trace, rank: int, sums: np.ndarray) -> None:
+    """In place of stretches of calls that were not recorded one by one, what is known of each procedure's."""
+    rows = trace.summed(rank)
+    if not len(rows):
+        return
+    sums[:, trace.procedures.index(SUMMED_PROCEDURE)] = 0
+    for line, column in zip(sums, ("count", "inside", "sent", "received"), strict=True):
+        line += by_index(rows["call"], rows[column], len(line))
 
 
 def _posted_bytes(calls: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

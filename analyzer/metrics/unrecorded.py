@@ -18,6 +18,7 @@ class Unrecorded:
     shared_ns: np.ndarray  # of the thread that misses least
     calls: int  # dropped to keep to a limit
     partners: int  # recorded sends and receives whose other side was not
+    summed: int  # calls that were not recorded one by one
 
 
 def unrecorded(trace: Trace, team: Team) -> Unrecorded:
@@ -30,4 +31,5 @@ def unrecorded(trace: Trace, team: Team) -> Unrecorded:
         sums[:, rank] = by_thread.sum(), by_thread.min(initial=by_thread[0] if len(by_thread) else 0)
     time_ns, shared_ns = sum(team.allgather(sums))
     calls = sum(trace.dropped_calls(rank) for rank in range(trace.size))
-    return Unrecorded(time_ns, shared_ns, calls, trace.partners_not_recorded())
+    summed = sum(team.allgather(sum(int(trace.summed(rank)["count"].sum()) for rank in team.share(trace.size))))
+    return Unrecorded(time_ns, shared_ns, calls, trace.partners_not_recorded(), summed)

@@ -64,6 +64,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
             "time_s": float(summary.unrecorded.time_ns.sum()) / 1e9,
             "dropped_calls": summary.unrecorded.calls,
             "partners": summary.unrecorded.partners,
+            "summed_calls": summary.unrecorded.summed,
         },
         "clocks": clocks_json(trace),
         "repair": repair_json(trace),

@@ -142,6 +142,9 @@ def left_out(summary: Summary) -> list[str]:
     if missed.partners:
         have = plural(missed.partners, "send or receive has its", "sends and receives have their")
         lines.append(f"{have} other side where recording was off")
+    if missed.summed:
+        calls = plural(missed.summed, "call is", "calls are")
+        lines.append(f"{calls} known in sums only: TRACELIB_CALLS, TRACELIB_BURSTS")
     return lines
 
 

@@ -215,7 +215,7 @@ def counts(lanes: Sequence[Lane], counters: Sequence[Counter], begin: int, end: 
     """Calls and folded polls of a rank with enter in [begin, end), as `lane.calls` gives them, and their counts."""
     calls, readings = [np.zeros(0, CALL)], [np.zeros((3, 0, len(counters)), np.int64)]
     for lane in lanes:
-        rows, polls = lane.rows("calls", begin, end), lane.rows("polls", begin, end)
+        rows, polls = lane.rows("calls", begin, end), lane.folded(begin, end)
         calls.append(_records(lane, rows, polls))
         mine = np.full((3, len(rows) + len(polls), len(counters)), UNKNOWN)
         if lane.counts is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from analyzer.sources.clock import Clock
 from analyzer.sources.index import ThreadTable
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.regions import Regions
+from analyzer.sources.summed import SUMMED_PROCEDURE, last_exit, stretches, totals
 from analyzer.trace import ACCESS, CALL, ERROR, EVENT, FLUSH, REQUEST, STATE, State
 from tracelib import schema
 from tracelib.schema import ERROR_TYPE, FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE
@@ -55,7 +57,8 @@ def role_of(name: str) -> int:
 def merge_procedures(files: Sequence[RankFile]) -> tuple[str, ...]:
     """The names in all files, each once, in order of appearance; last the one for numbers without a name."""
     names = dict.fromkeys(name for table in dict.fromkeys(f.procedures for f in files) for name in table)
-    return (*names, UNKNOWN_PROCEDURE)
+    summed = (SUMMED_PROCEDURE,) if any(f.lengths["summaries"] for f in files) else ()
+    return (*names, *summed, UNKNOWN_PROCEDURE)
 
 
 class RankTables:
@@ -67,7 +70,9 @@ class RankTables:
         self.start_ticks, self.overhead_ticks = (int(file.attributes[n]) for n in ("start_ticks", "overhead_ticks"))
         self.overhead_cpu_ns = int(file.attributes["overhead_cpu_ns"])
         number = {name: k for k, name in enumerate(procedures)}
-        names = (*file.procedures, UNKNOWN_PROCEDURE)
+        self.summed = len(file.procedures)
+        summed = SUMMED_PROCEDURE if SUMMED_PROCEDURE in number else UNKNOWN_PROCEDURE
+        names = (*file.procedures, summed, UNKNOWN_PROCEDURE)
         index = np.array([number[name] for name in names], np.int32)
         self.procedures = np.zeros(len(names), PROCEDURE)
         types, values = event_table(procedures)
@@ -102,6 +107,8 @@ class Lane:
         first = [self.clock.ns(t.keys[0]) for name, t in self.tables.items() if len(t) and name != "requests"]
         ends = {"calls": "exit", "polls": "exit", "events": "time"}
         last = [self.clock.ns(self.tables[n].last()[column]) for n, column in ends.items() if len(self.tables[n])]
+        if len(self.tables["summaries"]):
+            last.append(self.clock.ns(last_exit(self.tables["summaries"])))
         return min(first, default=0), max(last, default=0)
 
     def _fill(self) -> None:
@@ -123,6 +130,26 @@ class Lane:
     def rows(self, table: str, begin: int, end: int, around: int = 0) -> np.ndarray:
         """Raw rows whose key lies in [begin, end), and `around` more on both sides."""
         return self.tables[table].window(self.clock.ticks(begin), self.clock.ticks(end), around)
+
+    def folded(self, begin: int, end: int, around: int = 0) -> np.ndarray:
+        """Raw rows of `polls`, and stretches of calls that were summed up as such, in order of enter."""
+        polls, summaries = self.rows("polls", begin, end, around), self.tables["summaries"]
+        if not len(summaries):
+            return polls
+        ticks = self.clock.ticks(begin), self.clock.ticks(end)
+        rows = np.concatenate([polls, stretches(summaries, *ticks, around, self._refers.summed)])
+        return rows[np.argsort(rows["enter"], kind="stable")]
+
+    @property
+    def summed(self) -> np.ndarray:
+        """SUMMED of this thread."""
+        found = totals(self.tables["summaries"])
+        ns_per_tick = Fraction(
+            self.stop - self.start, max(self.clock.ticks(self.stop) - self.clock.ticks(self.start), 1)
+        )
+        found["call"] = [self.procedure_index(int(call)) for call in found["call"]]
+        found["inside"] = [round(int(ticks) * ns_per_tick) for ticks in found["inside"]]
+        return found
 
     def event_rows(self, begin: int, end: int) -> np.ndarray:
         """Raw events with time in [begin, end); regions and parameters have the trace's numbers, and nest."""
@@ -229,7 +256,7 @@ def states(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
         flushes = lane.not_the_programs
         near = np.searchsorted(flushes["end"], begin - 1 - lane.overhead), np.searchsorted(flushes["begin"], end) + 1
         first = begin - 1 - lane.overhead
-        calls, polls = (lane.rows(table, first, end, around=1) for table in ("calls", "polls"))
+        calls, polls = lane.rows("calls", first, end, around=1), lane.folded(first, end, around=1)
         inputs.append((lane, calls, polls, flushes[near[0] : near[1]]))
     buffer = Buffer(STATE, sum(2 * (len(c) + len(p) + len(f)) + 3 for _, c, p, f in inputs))
     for lane, *rows in inputs:
@@ -241,7 +268,7 @@ def events(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     """EVENT with time in [begin, end), by (time, lane)."""
     inputs = []
     for lane in lanes:
-        calls, polls = (lane.rows(table, begin, end, around=1) for table in ("calls", "polls"))
+        calls, polls = lane.rows("calls", begin, end, around=1), lane.folded(begin, end, around=1)
         events, accesses = region_events(lane.event_rows(begin, end)), lane.rows("accesses", begin, end, around=1)
         inputs.append((lane, calls, polls, events, accesses))
     buffer = Buffer(EVENT, sum(6 * len(c) + 2 * len(p) + len(e) + 2 for _, c, p, e, _ in inputs))
@@ -252,7 +279,7 @@ def events(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
 
 def calls(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     """CALL (calls and folded polls) with enter in [begin, end), by (enter, lane)."""
-    inputs = [(lane, lane.rows("calls", begin, end), lane.rows("polls", begin, end)) for lane in lanes]
+    inputs = [(lane, lane.rows("calls", begin, end), lane.folded(begin, end)) for lane in lanes]
     buffer = Buffer(CALL, sum(len(c) + len(p) for _, c, p in inputs))
     for lane, *rows in inputs:
         buffer.wrote(lib.expand_calls(lane.struct, *_counted(rows), buffer.tail()))

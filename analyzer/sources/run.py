@@ -32,7 +32,7 @@ from analyzer.sources.spool import died_inside, pending_rows
 from analyzer.sources.system import read_system
 from analyzer.sources.windows import cut
 from analyzer.system import events_of, labels_of, with_events
-from analyzer.trace import ERROR, EVENT, FLUSH, MARK, Counts, Problem, Repair, Trace, Unmatched
+from analyzer.trace import ERROR, EVENT, FLUSH, MARK, SUMMED, Counts, Problem, Repair, Trace, Unmatched
 from tracelib import schema
 from tracelib.schema import State
 
@@ -272,6 +272,10 @@ class RunTrace(Trace):
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._matched().messages(begin, self._end(end))
+
+    def summed(self, rank: int) -> np.ndarray:
+        parts = [lane.summed for lane in self._lanes.get(rank, [])]
+        return np.concatenate([np.zeros(0, SUMMED), *parts])
 
     def overhead_ns(self, rank: int) -> int:
         lanes = self._lanes.get(rank)

@@ -16,7 +16,7 @@ def cut(lanes: Iterable[Lane], records: int, stop: int) -> np.ndarray:
 
     Between two sampled rows of a lane they count as evenly spread.
     """
-    tables = [(lane, lane.tables[name]) for lane in lanes for name in ("calls", "polls", "events")]
+    tables = [(lane, lane.tables[name]) for lane in lanes for name in ("calls", "polls", "events", "summaries")]
     begins, ends, weights = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
     for lane, table in tables:
         if len(table):

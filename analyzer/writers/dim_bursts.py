@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer.paraver import base_name
+from analyzer.sources.summed import SUMMED_PROCEDURE
 from analyzer.trace import UNKNOWN, Trace
 
 LATER = -2
@@ -12,7 +13,7 @@ LATER = -2
 
 CPU_TIME = "CPU_NS"
 
-_POLLS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe"}
+_POLLS = {SUMMED_PROCEDURE, "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe"}
 _ASKING = "MPI_Request_get_status"
 
 

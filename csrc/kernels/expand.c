@@ -119,7 +119,7 @@ static inline int32_t state_at(const struct stream *flush, const struct stream *
     int64_t next = smaller(call->begin, flush->begin);
     if (poll->begin <= t) {
         *until = smaller(poll->end, next);
-        return STATE_TEST_PROBE;
+        return poll->procedure->state;
     }
     *until = smaller(poll->begin, next);
     return STATE_RUNNING;
