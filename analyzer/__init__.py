@@ -11,7 +11,7 @@ from analyzer.trace import Trace
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Trace", "TracelibError", "calls_frame", "open"]
+__all__ = ["Trace", "TracelibError", "calls_frame", "open", "regions_frame"]
 
 
 def calls_frame(trace: Trace, rank: int) -> pandas.DataFrame:
@@ -27,4 +27,23 @@ def calls_frame(trace: Trace, rank: int) -> pandas.DataFrame:
     calls = np.concatenate([np.zeros(0, CALL), *trace.calls(rank)])
     frame = pandas.DataFrame(calls)
     frame["call"] = pandas.Categorical.from_codes(calls["call"], list(trace.procedures))
+    return frame
+
+
+def regions_frame(trace: Trace) -> pandas.DataFrame:
+    """Every time that a thread was in a region of the program, as a pandas DataFrame, by rank, thread and begin.
+
+    Columns: rank, thread, region (its name), begin and end (ns), depth (0: in no other region). A region that was left
+    open ends with its thread's last record.
+    """
+    import numpy as np
+    import pandas
+
+    from analyzer.metrics.regions import VISIT, region_visits
+
+    visits = [region_visits(trace, rank) for rank in range(trace.size)]
+    rows = np.concatenate([np.zeros(0, VISIT), *visits])
+    frame = pandas.DataFrame(rows)
+    frame["region"] = pandas.Categorical.from_codes(rows["region"], list(trace.region_names))
+    frame.insert(0, "rank", np.repeat(np.arange(trace.size), [len(v) for v in visits]))
     return frame

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import call, event, flush, label, poll, write_run
 
+import analyzer
 from analyzer.metrics import regions as metric
 from analyzer.metrics.regions import region_profile
 from analyzer.parallel import Team
@@ -55,6 +56,26 @@ def test_by_hand():
     assert found.balance(0) == 47.5 / 55
     assert found.balance(1) == 1
     assert found.balance(2) is None
+
+
+def test_frame_by_hand(tmp_path):
+    """A region in itself, one left open when its thread ends at 125, a second thread, a rank without any."""
+    rows = [begin(10, 1), begin(20, 2), begin(30, 2), end(40, 2), end(50, 2), end(60, 1), begin(70, 2)]
+    rows += [begin(15, 1, thread=1), end(80, 1, thread=1)]
+    calls = [call("MPI_Send", 120, 125), call("MPI_Send", 81, 90, thread=1)]
+    silent = {"calls": [call("MPI_Send", 120, 125)]}
+    trace = open_run(str(write_run(tmp_path, [silent, {"labels": LABELS, "events": rows, "calls": calls}])))
+    frame = analyzer.regions_frame(trace)
+    zero = trace.span(1)[0]
+    assert list(frame.columns) == ["rank", "thread", "region", "begin", "end", "depth"]
+    frame[["begin", "end"]] -= zero
+    assert frame.to_numpy().tolist() == [
+        [1, 0, "solve", 10, 60, 0],
+        [1, 0, "exchange", 20, 50, 1],
+        [1, 0, "exchange", 30, 40, 2],
+        [1, 0, "exchange", 70, 125, 0],
+        [1, 1, "solve", 15, 80, 0],
+    ]
 
 
 @st.composite
@@ -115,6 +136,30 @@ def test_each_nanosecond(first, second, windows):
     np.testing.assert_allclose(found.mpi_ns[0, :2], wanted[:, 2], atol=1e-6)
     if not first[1] and not second[1]:
         assert (found.useful_ns == found.time_ns - found.mpi_ns).all()
+
+
+def visits(thread, events):
+    """(thread, region, begin, end, depth) of one thread's events by a stack, in order of begin."""
+    found, stack = [], []
+    for row in events:
+        if row["flags"] == BEGIN:
+            stack.append([thread, row["value"] - 1, row["time"], None, len(stack)])
+            found.append(stack[-1])
+        else:
+            stack.pop()[3] = row["time"]
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(threads(0), threads(1))
+def test_visits_against_a_stack(first, second):
+    events = first[2] + second[2]
+    with tempfile.TemporaryDirectory() as folder:
+        rank = {"labels": LABELS, "start": 0, "clock": [(0, 0), (LAST, LAST)], "events": events}
+        trace = open_run(str(write_run(Path(folder), [rank])))
+        found = metric.region_visits(trace, 0)
+        trace.close()
+    assert [list(row) for row in found.tolist()] == visits(0, first[2]) + visits(1, second[2])
 
 
 def test_none(tmp_path):

@@ -55,6 +55,28 @@ def region_profile(trace: Trace, team: Team) -> RegionProfile:
     return RegionProfile(trace.region_names, *sum(team.allgather(sums)))
 
 
+VISIT = np.dtype([("thread", "<i4"), ("region", "<i4"), ("begin", "<i8"), ("end", "<i8"), ("depth", "<i4")])
+"""One time that a thread was in a region (index in Trace.region_names); depth: so many regions are around it."""
+
+
+def region_visits(trace: Trace, rank: int) -> np.ndarray:
+    """All of a rank (VISIT), by thread and begin, an outer one before those inside.
+
+    As regions nest, begins and ends of one depth alternate.
+    """
+    marks = trace.marks(rank)
+    marks = marks[marks["what"] <= Mark.END]
+    is_begin = marks["what"] == Mark.BEGIN
+    depth = np.cumsum(np.where(is_begin, 1, -1)) - is_begin  # a thread begins at 0: the one before it has ended all
+    order = np.argsort(depth, kind="stable")
+    begin, end = order[::2], order[1::2]
+    begin, end = begin[np.argsort(begin)], end[np.argsort(begin)]
+    found = np.zeros(len(begin), VISIT)
+    found["thread"], found["region"] = marks["thread"][begin], marks["number"][begin] - 1
+    found["begin"], found["end"], found["depth"] = marks["time"][begin], marks["time"][end], depth[begin]
+    return found
+
+
 class _Thread:
     """One thread from window to window."""
 
