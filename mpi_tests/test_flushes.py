@@ -13,7 +13,9 @@ FLUSH = "40000003"
 @pytest.fixture
 def flushed(openmpi, compiled, traced):
     """A run whose 64 KiB buffer was flushed many times."""
-    return traced(openmpi, compiled(openmpi, "steady.c"), "5000", env={"TRACELIB_BUFFER": "64K", "TRACELIB_CPUTIME": "off"})
+    return traced(
+        openmpi, compiled(openmpi, "steady.c"), "5000", env={"TRACELIB_BUFFER": "64K", "TRACELIB_CPUTIME": "off"}
+    )
 
 
 def test_pairs_equal_blocks(flushed):
