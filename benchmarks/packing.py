@@ -10,12 +10,13 @@ from pathlib import Path
 import h5py
 
 from analyzer.writers.packed import pack_run
-from benchmarks.mpi import NOTHING, ROOT, WORK, Mpi, remove_run
+from benchmarks.mpi import ROOT, WORK, Mpi, remove_run
 from benchmarks.recording import Figure
 from tracelib import schema
 
 HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 RANKS = 4
+OFF = {"TRACELIB_CPUTIME": "off"}
 
 
 def programs() -> Iterator[tuple[str, list[str]]]:
@@ -45,11 +46,11 @@ def calls_and_bytes(path: Path) -> tuple[int, int]:
 def figures(mpi: Mpi) -> Iterator[Figure]:
     """The packed file by the calls in it, and the stored rows of a run compressed live."""
     for program, words in programs():
-        mpi.run(RANKS, words[0], *words[1:], traced="packing", options=NOTHING, bind=False)
+        mpi.run(RANKS, words[0], *words[1:], traced="packing", options=OFF, bind=False)
         calls = sum(calls_and_bytes(path)[0] for path in rank_files("packing"))
         packed = pack_run(str(WORK / "packing.h5"), WORK / "packing.packed.h5")
         yield Figure(f"{program}, analyze pack", packed.size_bytes / calls, "bytes a call", 10, "the whole file")
-        mpi.run(RANKS, words[0], *words[1:], traced="packing", options={"TRACELIB_COMPRESS": "6"}, bind=False)
+        mpi.run(RANKS, words[0], *words[1:], traced="packing", options={"TRACELIB_COMPRESS": "6"} | OFF, bind=False)
         found = [calls_and_bytes(path) for path in rank_files("packing")]
         value = sum(stored for _, stored in found) / sum(calls for calls, _ in found)
         disk = sum(path.stat().st_blocks * 512 for path in rank_files("packing")) / sum(calls for calls, _ in found)

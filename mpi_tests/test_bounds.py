@@ -148,8 +148,8 @@ def test_a_ring_survives_being_killed(openmpi, compiled, tmp_path):
         folder.mkdir()
         mark = uuid.uuid4().hex
         env = matrix.environment(openmpi) | {
-            "LD_PRELOAD": str(LIBRARY), "TRACELIB_SPOOL": str(folder), MARK: mark, "TRACELIB_LIMIT": "1M",
-            "TRACELIB_LIMIT_POLICY": "ring", "TRACELIB_BUFFER": "32K",
+            "LD_PRELOAD": str(LIBRARY), "TRACELIB_SPOOL": str(folder), MARK: mark, "TRACELIB_LIMIT": "3M",
+            "TRACELIB_LIMIT_POLICY": "ring", "TRACELIB_BUFFER": "128K",
             "OMPI_MCA_btl_vader_backing_directory": str(folder),
         }  # fmt: skip
         words = ["timeout", "-k", "1", "30", openmpi.mpirun, "-n", "2", str(program), "100000000", "ordered"]
@@ -204,6 +204,8 @@ def test_tracing_begins_off_until_the_program_wants_it(openmpi, compiled, traced
     )
     for file in run.ranks:
         assert file.counts()["MPI_Barrier"] == expected
+    for trace in opened(run.run):
+        assert 0 <= unrecorded(trace, Team()).time_ns.sum() <= 2 * trace.duration_ns
 
 
 def test_only_inside_a_region(openmpi, compiled, traced):

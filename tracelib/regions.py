@@ -5,6 +5,7 @@ Where libtrace.so is not loaded everything here does nothing, in a fraction of a
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -52,7 +53,11 @@ def _find() -> _Library | None:
     if not _looked:
         try:
             _library = _Library()
-        except (ImportError, LookupError, OSError):
+        except ImportError as error:
+            _library = None
+            if "libtrace" in os.environ.get("LD_PRELOAD", ""):
+                print(f"tracelib: regions of this Python program are not recorded: {error}", file=sys.stderr)
+        except (LookupError, OSError):
             _library = None
         _looked = True
     return _library

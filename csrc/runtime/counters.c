@@ -139,7 +139,7 @@ static void read_cpu_time(const char *wanted)
     else if (strcmp(wanted, "on") == 0)
         counters.cpu_time_always = true;
     else if (strcmp(wanted, "off") != 0)
-        counters_note("TRACELIB_CPUTIME", "is auto, on or off");
+        say("TRACELIB_CPUTIME=%s is none of auto, on and off: CPU time is not read", wanted);
 }
 
 /* Every set once more, with CPU time; or a set of it alone. Returns the first of these. */

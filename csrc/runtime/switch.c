@@ -133,6 +133,7 @@ void switch_settle(struct thread *t, uint64_t enter)
     if (was_off && !off) write_skipped(t);
     store_end();
     if (was_off == off) return;
+    if (off && !time) time = enter; /* off from the start: nothing was called before */
     if (off && time < latest_exit(t)) time = latest_exit(t);
     if (time > enter)
         time = enter; /* another thread switched during this call, which is recorded whole or not at all */
