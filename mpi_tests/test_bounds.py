@@ -6,14 +6,15 @@ import subprocess
 import time
 import uuid
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
+import h5py
 import matrix
 import numpy as np
 import pytest
 from conftest import LIBRARY, PROGRAMS
 from matrix import ROOT
-from result import RankFile, rank_files
 from running import MARK, end_marked
 
 from analyzer.metrics.unrecorded import unrecorded
@@ -125,7 +126,7 @@ def test_the_file_keeps_to_the_limit_and_messages_to_their_partners(openmpi, com
         missing = unrecorded(trace, Team())
         assert missing.calls == (0 if policy == "stop" else dropped)
         span = trace.duration_ns * 2
-        assert 0.3 < missing.time_ns.sum() / span < 1
+        assert 0.1 < missing.time_ns.sum() / span < 1
         assert useful(trace, Team()).time_ns.sum() < span - missing.time_ns.sum()
         where = trace.unrecorded(0)
         if policy == "stop":
@@ -156,12 +157,11 @@ def test_a_ring_survives_being_killed(openmpi, compiled, tmp_path):
         process = subprocess.Popen(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             deadline = time.monotonic() + 20
-            while len(files := those_that_dropped(folder / "run.h5")) < 2:
+            while len(pids := those_that_dropped(folder / "run.h5")) < 2:
                 assert time.monotonic() < deadline, "nothing was dropped"
                 time.sleep(0.05)
             time.sleep(0.01 * number)
-            victim = files[number % 2].attributes["pid"]
-            subprocess.run(["kill", f"-{signal.SIGKILL}", str(victim)], check=True)
+            subprocess.run(["kill", f"-{signal.SIGKILL}", str(pids[number % 2])], check=True)
             process.wait(20)
         finally:
             end_marked(mark)
@@ -170,12 +170,14 @@ def test_a_ring_survives_being_killed(openmpi, compiled, tmp_path):
             assert len(assert_sizes_agree(trace)) > 500
 
 
-def those_that_dropped(run: Path) -> list[RankFile]:
-    """The rank files with dropped blocks. They are being written: what cannot be read now can be later."""
-    try:
-        return [f for f in rank_files(run) if (f.tables["blocks"]["flags"] & schema.BLOCK_DROPPED).any()]
-    except OSError:
-        return []
+def those_that_dropped(run: Path) -> list[int]:
+    """Process ids of the ranks with dropped blocks. Their files grow: what cannot be read now can be later."""
+    found = []
+    for path in sorted(run.with_suffix(".ranks").glob("[0-9]*.h5")):
+        with suppress(OSError), h5py.File(path, locking=False) as file:
+            if (file["blocks"]["flags"] & schema.BLOCK_DROPPED).any():
+                found.append(int(file.attrs["pid"]))
+    return found
 
 
 def test_tracing_begins_after_a_delay_and_ends_after_its_duration(openmpi, compiled, traced):
