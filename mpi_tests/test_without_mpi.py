@@ -36,6 +36,14 @@ def plain(tmp_path_factory):
     return build
 
 
+@pytest.fixture
+def spool(tmp_path: Path) -> Path:
+    """A folder of the test's own, in which nothing may be left."""
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    return folder
+
+
 def environment(spool: Path, **more: str) -> dict[str, str]:
     """A traced program's, without a launcher's variables."""
     return matrix.environment() | {"LD_PRELOAD": str(LIBRARY), "TRACELIB_SPOOL": str(spool)} | more
