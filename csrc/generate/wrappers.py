@@ -30,7 +30,7 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
         return "status_"
 
     def saved_handles(n: str, array: str = "array_of_requests") -> str:
-        before.append(f"const word *handles = save_handles(t, {array}, {n}, LANGUAGE_{f.language});")
+        before.append(f"const struct held_request *handles = save_handles(t, {array}, {n}, LANGUAGE_{f.language});")
         return "handles"
 
     def base(call: str, n: str, index: str) -> str:
@@ -41,7 +41,10 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
     flag = "read_int(flag, 0)"
     comm = f.comm() if f.has("comm") else "abi.comm_null"
     outcount = "read_int(outcount, 0)"
-    message = "const word message_ = " + f.new_handle("message", "message") + ";"
+    message = [
+        f"struct held_request message_ = {{{f.new_handle('message', 'message')}, 0}};",
+        "requests_hold(&message_, 1);",
+    ]
     match kind:
         case "send":
             after = [f"record_send(&f, {_send_data(f)}, {f.integer('dest')}, {f.integer('tag')}, {comm});"]
@@ -108,10 +111,10 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             record = f"record_mprobe(&f, {comm}, {f.new_handle('message', 'message')}, {own_status()});"
             after = [record] if kind == "mprobe" else [f"if ({flag} || f.result) {record}", "else record_poll(&f);"]
         case "mrecv":
-            before.append(message)
+            before += message
             after = [f"record_mrecv(&f, message_, {own_status()});"]
         case "imrecv":
-            before.append(message)
+            before += message
             after = [f"record_imrecv(&f, message_, {f.new_handle('request', 'request')});"]
         case "collective" | "icollective" | "collective_init":
             root = f.integer("root") if f.has("root") else "0"

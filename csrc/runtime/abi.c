@@ -2,6 +2,7 @@
 #include "abi.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "resolve.h"
@@ -223,6 +224,31 @@ uint64_t abi_thread_level(int level)
     return (uint64_t)level;
 }
 
+/* Addresses of data that the Fortran side of an MPI has under these names; known with its first use. */
+static struct {
+    void *const *statuses[4];
+    word in_place[4];
+    bool known;
+} fortran;
+
+static void look_up_fortran_data(void)
+{
+    static const char *const statuses[] = {"MPI_F_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE",
+                                           "MPI_F08_STATUSES_IGNORE"};
+    static const char *const in_place[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__",
+                                           "MPI_FORTRAN_IN_PLACE"};
+    for (int i = 0; i < 4; i++) fortran.statuses[i] = resolve_data(statuses[i]);
+    for (int i = 0; i < 4; i++) fortran.in_place[i] = (word)resolve_data(in_place[i]);
+    __atomic_store_n(&fortran.known, true, __ATOMIC_RELEASE);
+}
+
+/* By one thread; the flag spares the others the call. */
+static void find_fortran_data(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!__atomic_load_n(&fortran.known, __ATOMIC_ACQUIRE)) pthread_once(&once, look_up_fortran_data);
+}
+
 /* MPICH sets its pointers only when its Fortran side starts: they are read at each use, never kept. */
 static bool same_address(word address, void *const *symbol)
 {
@@ -231,41 +257,36 @@ static bool same_address(word address, void *const *symbol)
 
 bool abi_fortran_status_ignored(word status)
 {
-    static void *const *symbols[4];
-    static bool known;
-    if (!known) {
-        symbols[0] = resolve_data("MPI_F_STATUS_IGNORE");
-        symbols[1] = resolve_data("MPI_F_STATUSES_IGNORE");
-        symbols[2] = resolve_data("MPI_F08_STATUS_IGNORE");
-        symbols[3] = resolve_data("MPI_F08_STATUSES_IGNORE");
-        known = true;
-    }
-    return same_address(status, symbols[0]) || same_address(status, symbols[1]) || same_address(status, symbols[2]) ||
-           same_address(status, symbols[3]);
+    find_fortran_data();
+    for (int i = 0; i < 4; i++)
+        if (same_address(status, fortran.statuses[i])) return true;
+    return false;
 }
 
 bool abi_fortran_in_place(word buffer)
 {
-    static const char *const names[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__",
-                                        "MPI_FORTRAN_IN_PLACE"};
-    static word addresses[4];
-    static bool known;
-    if (!known) {
-        for (int i = 0; i < 4; i++) addresses[i] = (word)resolve_data(names[i]);
-        known = true;
-    }
+    find_fortran_data();
     for (int i = 0; i < 4; i++)
-        if (addresses[i] && buffer == addresses[i]) return true;
+        if (fortran.in_place[i] && buffer == fortran.in_place[i]) return true;
     return false;
+}
+
+/* By a function of MPI, which is looked up once; if by several threads, then with the same result. */
+static word converted_by(const int *f, word (**function)(word), const char *name)
+{
+    word (*convert)(word) = __atomic_load_n(function, __ATOMIC_RELAXED);
+    if (!convert) {
+        convert = (word (*)(word))resolve_symbol(name);
+        __atomic_store_n(function, convert, __ATOMIC_RELAXED);
+    }
+    return convert ? convert(*f) : 0;
 }
 
 /* MPICH's Fortran handles are its C handles; the others convert by a function. */
 static word converted(const int *f, word (**function)(word), const char *open_mpi_name, const char *abi_name)
 {
     if (abi.family == FAMILY_MPICH) return *f;
-    if (!*function)
-        *function = (word (*)(word))resolve_symbol(abi.family == FAMILY_OPEN_MPI ? open_mpi_name : abi_name);
-    return *function ? (*function)(*f) : 0;
+    return converted_by(f, function, abi.family == FAMILY_OPEN_MPI ? open_mpi_name : abi_name);
 }
 
 word abi_comm_f2c(const int *f)
@@ -314,7 +335,5 @@ word abi_win_f2c(const int *f)
 word abi_file_f2c(const int *f)
 {
     static word (*function)(word);
-    if (!function)
-        function = (word (*)(word))resolve_symbol(abi.family == FAMILY_MPI_ABI ? "PMPI_File_fromint" : "PMPI_File_f2c");
-    return function ? function(*f) : 0;
+    return converted_by(f, &function, abi.family == FAMILY_MPI_ABI ? "PMPI_File_fromint" : "PMPI_File_f2c");
 }

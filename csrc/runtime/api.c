@@ -17,7 +17,7 @@ static struct thread *recorder(void)
 {
     static bool used;
     struct thread *t = &self;
-    if (UNLIKELY(t->gate != GATE_OPEN && t->gate != GATE_INSIDE) && !thread_open(t, NULL)) return NULL;
+    if (UNLIKELY(thread_gate(t) != GATE_OPEN && thread_gate(t) != GATE_INSIDE) && !thread_open(t, NULL)) return NULL;
     if (UNLIKELY(!__atomic_load_n(&used, __ATOMIC_RELAXED))) {
         __atomic_store_n(&used, true, __ATOMIC_RELAXED);
         run_wanted();
@@ -36,7 +36,7 @@ static void put(struct thread *t, uint32_t type, int64_t value, uint16_t flags)
 /* Polls before and after belong to different regions: they do not share a row. */
 static void put_region(struct thread *t, int64_t number, uint16_t flags)
 {
-    t->poll = NULL;
+    thread_end_polls(t);
     put(t, REGION_TYPE, number, flags);
 }
 

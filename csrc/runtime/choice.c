@@ -122,7 +122,7 @@ static void add(struct file_summary *row, const struct file_call *call)
 static void sum_up(struct thread *t, struct file_call call)
 {
     struct summed *s = &t->summed;
-    t->poll = NULL;
+    thread_end_polls(t);
     if (t->spool->count[TABLE_SUMMARIES] + 2 > t->capacity[TABLE_SUMMARIES]) thread_flush(t); /* before, not between */
     if (call_class[call.call] == CLASS_COMPLETION) call.received = 0; /* it stands at the call that posted */
     struct file_summary *total = row_of_call(t, call.call, call.enter);

@@ -161,7 +161,8 @@ void record_collective(const struct frame *f, enum shape shape, struct data send
     struct file_call row = collective_row(f, shape, &send, &recv, root, comm);
     thread_store_call(f->t, row);
     if (__builtin_expect(rotation_by_collectives, false) && row.comm == COMM_INDEX_WORLD) rotation_collective(f->t);
-    if (__builtin_expect(sync_counts, false) && joined_world(f, shape, &row)) sync_collective(f->t);
+    if (__builtin_expect(__atomic_load_n(&sync_counts, __ATOMIC_RELAXED), false) && joined_world(f, shape, &row))
+        sync_collective(f->t);
 }
 
 void record_icollective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root,

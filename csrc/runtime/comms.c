@@ -19,7 +19,7 @@ static const struct comm none;
 static struct handle_map map; /* entries are never freed, so that a pointer that a wrapper holds stays good */
 
 static word world_group;
-static uint64_t created;        /* rows of `communicators` */
+static uint64_t created;        /* rows of `communicators`; read without the lock */
 static uint64_t generation = 1; /* changes whenever a handle gets or loses its meaning */
 
 /* World ranks of a group; UINT32_MAX for a process outside our world. Frees the group. */
@@ -93,6 +93,11 @@ static uint64_t next_id(uint64_t parent, const struct members *m)
     return ids_derive(parent, m->local, (uint32_t)m->size, m->remote, (uint32_t)m->remote_size);
 }
 
+static bool is_started(void)
+{
+    return __atomic_load_n(&created, __ATOMIC_ACQUIRE) != 0;
+}
+
 /* A new entry. Under the lock. */
 static struct comm *add(word handle, const struct members *m, uint64_t id)
 {
@@ -101,7 +106,7 @@ static struct comm *add(word handle, const struct members *m, uint64_t id)
     int rank = 0;
     pmpi.Comm_rank(handle, &rank);
     *c = (struct comm){.handle = handle,
-                       .index = (uint32_t)created++,
+                       .index = (uint32_t)__atomic_fetch_add(&created, 1, __ATOMIC_RELAXED),
                        .size = (uint32_t)m->size,
                        .remote_size = (uint32_t)m->remote_size,
                        .rank = rank,
@@ -142,10 +147,8 @@ int comms_start(struct store *store, int size)
         {.id = 1, .size = (uint32_t)size, .rank = rank},
         {.id = comm_self.id, .size = 1, .members = (uint64_t)size},
     };
-    pthread_mutex_lock(&lock);
-    handles_put(&map, abi.self, &comm_self);
-    created = 3;
-    pthread_mutex_unlock(&lock);
+    handles_put(&map, abi.self, &comm_self); /* without the lock, which comes before the store's; nobody is there yet */
+    __atomic_store_n(&created, 3, __ATOMIC_RELEASE);
     uint32_t *members = malloc(((size_t)size + 1) * sizeof *members);
     if (!members) return ENOMEM;
     for (int i = 0; i < size; i++) members[i] = (uint32_t)i;
@@ -169,7 +172,7 @@ const struct comm *comms_slow_find(word handle)
     struct found *f = &recent[(handle ^ handle >> 4 ^ handle >> 9) & (FOUND - 1)];
     uint64_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
     if (f->handle == handle && f->generation == now) return f->comm;
-    if (handle == abi.comm_null || created == 0) return &none;
+    if (handle == abi.comm_null || !is_started()) return &none;
     pthread_mutex_lock(&lock);
     const struct comm *c = handles_find(&map, handle);
     if (!c) c = add_unknown(handle);
@@ -180,7 +183,7 @@ const struct comm *comms_slow_find(word handle)
 
 void comms_created(word handle, word parent)
 {
-    if (handle == abi.comm_null || created == 0) return;
+    if (handle == abi.comm_null || !is_started()) return;
     const struct comm *from = parent == abi.comm_null ? &none : comms_find(parent);
     struct members m = members_of(handle);
     pthread_mutex_lock(&lock);
@@ -203,7 +206,7 @@ uint64_t comms_promise(word parent)
 
 void comms_promised(word handle, uint64_t id)
 {
-    if (handle == abi.comm_null || created == 0) return;
+    if (handle == abi.comm_null || !is_started()) return;
     struct members m = members_of(handle);
     pthread_mutex_lock(&lock);
     replace(handle, &m, id);
@@ -215,7 +218,7 @@ void comms_promised(word handle, uint64_t id)
  * Within our world both sides must come to the same id, and they have nothing in common but each other. */
 void comms_connected(word handle, word parent)
 {
-    if (handle == abi.comm_null || created == 0) return;
+    if (handle == abi.comm_null || !is_started()) return;
     const struct comm *from = parent == abi.comm_null ? &none : comms_find(parent);
     struct members m = members_of(handle);
     bool outside = true;
@@ -234,7 +237,7 @@ void comms_found(word handle)
 
 void comms_named(word handle, const char *tag, size_t length)
 {
-    if (handle == abi.comm_null || created == 0) return;
+    if (handle == abi.comm_null || !is_started()) return;
     struct members m = members_of(handle);
     pthread_mutex_lock(&lock);
     replace(handle, &m, next_id(ids_of_text(tag, length), &m));

@@ -64,17 +64,23 @@ static inline void fill_completed(struct file_request *row, const struct frame *
 
 /* Take the operation behind a handle out of the table and store its completion. NULL: there was none (a null or
  * inactive request, or one of a kind that is not followed). */
-static const struct file_request *complete(const struct frame *f, word handle, const void *status)
+static const struct file_request *complete(const struct frame *f, struct held_request held, const void *status)
 {
-    struct request *r = handle == abi.request_null ? NULL : requests_find_active(handle);
+    if (held.handle == abi.request_null) return NULL;
+    struct file_request *row = thread_row(f->t, TABLE_REQUESTS); /* a flush comes before other threads have to wait */
+    struct request *r = requests_find_active(held);
     if (!r) return NULL;
     const uint16_t posted_by = r->call;
-    struct file_request *row = thread_row(f->t, TABLE_REQUESTS);
     fill_completed(row, f, r, status);
-    if (r->kind == REQUEST_COMM)
-        comms_promised(r->fortran ? abi_comm_f2c(r->newcomm) : abi_handle(r->newcomm), r->new_id);
-    if (r->owned && !r->persistent) owned_free(r->owned);
-    requests_complete(r);
+    struct owned *owned = r->persistent ? NULL : r->owned;
+    if (__builtin_expect(r->kind == REQUEST_COMM, false)) {
+        struct request made = *r;
+        requests_complete(r);
+        comms_promised(made.fortran ? abi_comm_f2c(made.newcomm) : abi_handle(made.newcomm), made.new_id);
+    } else {
+        requests_complete(r);
+    }
+    if (owned) owned_free(owned);
     if (__builtin_expect(!f->t->mode, 1) || switch_keeps_request(f->t, row, posted_by))
         thread_commit(f->t, TABLE_REQUESTS);
     return row;
@@ -95,7 +101,7 @@ static void store_with(const struct frame *f, const struct file_request *r)
 
 /* Start the operation behind a handle; the call's row shows it where it is the only one. The data of a partitioned
  * send are handed over later. */
-static void start(const struct frame *f, word handle, struct file_call *call, struct file_request *row)
+static void start(const struct frame *f, struct held_request held, struct file_call *call, struct file_request *row)
 {
     static const uint16_t started[REQUEST_OTHER + 1] = {
         [REQUEST_SEND] = WHAT_SEND_STARTED,
@@ -106,7 +112,7 @@ static void start(const struct frame *f, word handle, struct file_call *call, st
     };
     struct request r;
     row->what = 0;
-    if (!requests_start_persistent(handle, f->enter, f->call, &r)) return;
+    if (!requests_start_persistent(held, f->enter, f->call, &r)) return;
     call->comm = r.comm;
     call->peer = r.peer;
     if (r.kind != REQUEST_COLLECTIVE) call->tag = r.tag;
@@ -115,7 +121,7 @@ static void start(const struct frame *f, word handle, struct file_call *call, st
     if (started[r.kind]) *row = row_of(&r, started[r.kind]);
 }
 
-void record_start(const struct frame *f, const word *handles, int n)
+void record_start(const struct frame *f, const struct held_request *handles, int n)
 {
     struct file_call call = plain_row(f);
     struct file_request row;
@@ -133,12 +139,13 @@ void record_start(const struct frame *f, const word *handles, int n)
     }
 }
 
-void record_wait(const struct frame *f, word handle, const void *status)
+void record_wait(const struct frame *f, struct held_request held, const void *status)
 {
-    store_with(f, complete(f, handle, status));
+    store_with(f, complete(f, held, status));
 }
 
-void record_waitany(const struct frame *f, const word *handles, int n, int index, int base, const void *status)
+void record_waitany(const struct frame *f, const struct held_request *handles, int n, int index, int base,
+                    const void *status)
 {
     if (!handles || index < base || index - base >= n) /* MPI_UNDEFINED too, and whatever a refused call has left */
         store_with(f, NULL);
@@ -158,7 +165,7 @@ static bool refused(const struct frame *f)
     return f->result && f->result != abi.err_in_status;
 }
 
-void record_waitall(const struct frame *f, const word *handles, int n, const void *statuses)
+void record_waitall(const struct frame *f, const struct held_request *handles, int n, const void *statuses)
 {
     const struct file_request *row = NULL;
     if (refused(f)) n = 0;
@@ -167,8 +174,8 @@ void record_waitall(const struct frame *f, const word *handles, int n, const voi
     store_with(f, n == 1 ? row : NULL);
 }
 
-void record_waitsome(const struct frame *f, const word *handles, int n, int completed, const int *indices, int base,
-                     const void *statuses)
+void record_waitsome(const struct frame *f, const struct held_request *handles, int n, int completed,
+                     const int *indices, int base, const void *statuses)
 {
     const struct file_request *row = NULL;
     if (refused(f) || completed > n) completed = 0; /* MPI_UNDEFINED is negative */
@@ -182,17 +189,17 @@ void record_poll(const struct frame *f)
     thread_count_poll(f->t, f->call, f->enter, f->exit);
 }
 
-void record_cancel(const struct frame *f, word handle)
+void record_cancel(const struct frame *f, struct held_request held)
 {
-    if (f->result == 0) requests_mark_cancel(handle);
+    if (f->result == 0) requests_mark_cancel(held);
     thread_store_call(f->t, plain_row(f));
 }
 
-void record_request_free(const struct frame *f, word handle)
+void record_request_free(const struct frame *f, struct held_request held)
 {
     struct request r;
     struct file_call call = plain_row(f);
-    if (f->result || handle == abi.request_null || !requests_drop(handle, &r)) {
+    if (f->result || held.handle == abi.request_null || !requests_drop(held, &r)) {
         thread_store_call(f->t, call);
         return;
     }

@@ -72,12 +72,12 @@ void owned_free(struct owned *o);
 
 /* Before the call: working copies. Handles are nulled by completion; a status that the program ignores is ours.
  * Without memory for many statuses the handles are forgotten: none is followed. */
-const word *save_handles(struct thread *t, word array, int n, enum language language);
-void *status_buffer(struct thread *t, word user, bool ignored, int n, const word **handles);
+const struct held_request *save_handles(struct thread *t, word array, int n, enum language language);
+void *status_buffer(struct thread *t, word user, bool ignored, int n, const struct held_request **handles);
 
 /* First index in what a Fortran call that completes some of several requests returns. */
 enum index_call { INDEX_ANY, INDEX_SOME };
-int index_base(enum index_call call, word array, const word *handles, int n, int index);
+int index_base(enum index_call call, word array, const struct held_request *handles, int n, int index);
 
 /* The class of the error that a call has returned. */
 void record_error(const struct frame *f);
@@ -136,15 +136,16 @@ void record_persistent(const struct frame *f, enum request_kind kind, struct dat
                        word request);
 void record_other_request(const struct frame *f, word comm, word request);
 
-void record_start(const struct frame *f, const word *handles, int n);
-void record_wait(const struct frame *f, word handle, const void *status);
-void record_waitall(const struct frame *f, const word *handles, int n, const void *statuses);
-void record_waitsome(const struct frame *f, const word *handles, int n, int completed, const int *indices, int base,
-                     const void *statuses);
-void record_waitany(const struct frame *f, const word *handles, int n, int index, int base, const void *status);
+void record_start(const struct frame *f, const struct held_request *handles, int n);
+void record_wait(const struct frame *f, struct held_request held, const void *status);
+void record_waitall(const struct frame *f, const struct held_request *handles, int n, const void *statuses);
+void record_waitsome(const struct frame *f, const struct held_request *handles, int n, int completed,
+                     const int *indices, int base, const void *statuses);
+void record_waitany(const struct frame *f, const struct held_request *handles, int n, int index, int base,
+                    const void *status);
 void record_poll(const struct frame *f);
-void record_cancel(const struct frame *f, word handle);
-void record_request_free(const struct frame *f, word handle);
+void record_cancel(const struct frame *f, struct held_request held);
+void record_request_free(const struct frame *f, struct held_request held);
 
 /* Partitioned operations: one message a start. */
 struct partitioned {
@@ -159,8 +160,8 @@ void record_parrived(const struct frame *f, word request);
 
 void record_probe(const struct frame *f, word comm, const void *status);
 void record_mprobe(const struct frame *f, word comm, word message, const void *status);
-void record_mrecv(const struct frame *f, word message, const void *status);
-void record_imrecv(const struct frame *f, word message, word request);
+void record_mrecv(const struct frame *f, struct held_request message, const void *status);
+void record_imrecv(const struct frame *f, struct held_request message, word request);
 
 void record_collective(const struct frame *f, enum shape shape, struct data send, struct data recv, int root,
                        word comm);

@@ -21,6 +21,7 @@ struct label {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct label **slots;
 static struct label **in_order;
+static uint32_t unwritten; /* labels that a thread is about to write to the file */
 static uint64_t room, count;
 static uint32_t numbers[LABELKIND_PARAMETER + 1];
 
@@ -151,8 +152,15 @@ static const struct label *label_of(struct file_label key, struct name name)
     bool added = false;
     pthread_mutex_lock(&lock);
     const struct label *l = find_or_add(key, name, &added);
+    if (added) unwritten++;
+    bool write = unwritten > 0; /* it may be one that another thread has just added */
     pthread_mutex_unlock(&lock);
-    if (added) write_now();
+    if (write) write_now();
+    if (added) {
+        pthread_mutex_lock(&lock);
+        unwritten--;
+        pthread_mutex_unlock(&lock);
+    }
     return l;
 }
 

@@ -10,12 +10,12 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle_map maps[OBJECTKIND_FILE + 1]; /* by kind; entries are never freed */
-static uint32_t created;                            /* rows of `objects` */
+static uint32_t created;                            /* rows of `objects`; read without the lock */
 static uint64_t generation = 1;                     /* changes whenever a handle gets or loses its meaning */
 
 int objects_start(struct store *store)
 {
-    created = 1;
+    __atomic_store_n(&created, 1, __ATOMIC_RELAXED);
     return store_append(store, TABLE_OBJECTS, &(struct file_object){.kind = OBJECTKIND_NONE}, 1);
 }
 
@@ -30,7 +30,7 @@ static void write_row(const struct file_object *row)
 
 const struct object *objects_created(const struct object *like, word comm, struct file_object row)
 {
-    struct object *o = created ? malloc(sizeof *o) : NULL;
+    struct object *o = __atomic_load_n(&created, __ATOMIC_RELAXED) ? malloc(sizeof *o) : NULL;
     if (!o) return NULL;
     const struct comm *c = comms_find(comm);
     *o = *like;
@@ -39,7 +39,7 @@ const struct object *objects_created(const struct object *like, word comm, struc
     row.kind = o->kind;
     row.comm = o->comm = c->index;
     pthread_mutex_lock(&lock);
-    o->index = created++;
+    o->index = __atomic_fetch_add(&created, 1, __ATOMIC_RELAXED);
     write_row(&row);
     handles_put(&maps[o->kind], o->handle, o);
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);

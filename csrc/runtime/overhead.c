@@ -1,6 +1,7 @@
 #include "overhead.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "abi.h"
 #include "counters.h"
@@ -39,6 +40,19 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* What says where a thread records. The rest of `struct thread` is not ours to restore: threads that end meanwhile
+ * change the list that it is in. */
+static void put_back(struct thread *t, const struct thread *before)
+{
+    t->mode = before->mode;
+    t->spool = before->spool;
+    memcpy(t->rows, before->rows, sizeof t->rows);
+    memcpy(t->capacity, before->capacity, sizeof t->capacity);
+    t->inside = before->inside;
+    thread_end_polls(t);
+    thread_set_gate(t, thread_gate(before));
+}
+
 struct overhead overhead_measure(struct thread *t)
 {
     struct aside *aside = calloc(1, sizeof *aside);
@@ -46,6 +60,7 @@ struct overhead overhead_measure(struct thread *t)
     struct overhead least = {UINT64_MAX, UINT64_MAX};
     if (!aside) return (struct overhead){0, 0};
     t->mode = 0;
+    thread_end_polls(t);
     t->spool = &aside->spool;
     t->rows[TABLE_CALLS] = aside->calls;
     t->rows[TABLE_COUNTS] = aside->counts;
@@ -53,14 +68,14 @@ struct overhead overhead_measure(struct thread *t)
     t->capacity[TABLE_COUNTS] = CALLS * MOST_READINGS;
     for (int round = 0; round < ROUNDS; round++) {
         aside->spool.count[TABLE_CALLS] = aside->spool.count[TABLE_COUNTS] = 0;
-        t->gate = GATE_OPEN;
+        thread_set_gate(t, GATE_OPEN);
         for (int i = 0; i < CALLS; i++) own_MPI_Send(0, 0, abi.byte, abi.proc_null, 0, abi.world);
         bool recorded = aside->spool.count[TABLE_CALLS] == CALLS;
         least.ticks = smaller(least.ticks, recorded ? mean_gap(aside->calls) : 0);
         least.cpu_ns =
             smaller(least.cpu_ns, recorded && counting_cpu_time(t) ? mean_cpu_gap(aside->counts, t->readings) : 0);
     }
-    *t = before;
+    put_back(t, &before);
     free(aside);
     return least;
 }

@@ -159,7 +159,7 @@ void record_mprobe(const struct frame *f, word comm, word message, const void *s
                                        .active = true});
 }
 
-void record_mrecv(const struct frame *f, word message, const void *status)
+void record_mrecv(const struct frame *f, struct held_request message, const void *status)
 {
     struct request matched = {.posted = f->enter};
     struct file_call row = plain_row(f);
@@ -177,7 +177,7 @@ void record_mrecv(const struct frame *f, word message, const void *status)
     if (known && half.peer >= 0) thread_store_request(f->t, half);
 }
 
-void record_imrecv(const struct frame *f, word message, word request)
+void record_imrecv(const struct frame *f, struct held_request message, word request)
 {
     struct request matched = {.posted = f->enter, .kind = REQUEST_RECV, .active = true};
     struct file_call row = plain_row(f);

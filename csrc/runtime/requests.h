@@ -47,6 +47,20 @@ struct request {
     uint8_t ordinal; /* of partitioned operations: which of several that are alike */
 };
 
+/* A handle that a call is about to be given. With many threads it does not say enough when the call has returned: MPI
+ * may have given it to another thread for a new operation. So it is held before the call. */
+struct held_request {
+    word handle;
+    uint64_t operation; /* which of those that have the handle; 0: not held, NO_OPERATION: none */
+};
+#define NO_OPERATION UINT64_MAX
+extern bool requests_are_shared; /* among threads */
+void requests_hold_shared(struct held_request *handles, int n);
+static inline void requests_hold(struct held_request *handles, int n)
+{
+    if (__builtin_expect(requests_are_shared, false)) requests_hold_shared(handles, n);
+}
+
 /* Must be called once the thread level is known: with MPI_THREAD_MULTIPLE the table is locked. */
 void requests_start(bool many_threads);
 
@@ -58,26 +72,26 @@ struct request *requests_open(word handle);
 void requests_close(void);
 void requests_add(const struct request *r); /* a copy, where speed does not matter */
 
-/* The oldest active operation with this handle, in place; NULL: none. Then requests_complete follows, which removes
+/* The operation behind a handle in place, if it is active; else NULL. Then requests_complete follows, which removes
  * it, or makes it inactive if it is persistent. */
-struct request *requests_find_active(word handle);
+struct request *requests_find_active(struct held_request held);
 void requests_complete(struct request *r);
 
 /* What a handle stands for, active or not, as a copy. */
 bool requests_look(word handle, struct request *out);
 
-/* The oldest active operation as a copy, which is removed, or made inactive. */
-bool requests_take(word handle, struct request *out);
+/* The operation as a copy if it is active, which is removed, or made inactive. */
+bool requests_take(struct held_request held, struct request *out);
 
-/* Change the oldest operation with this handle in place: start a persistent one, mark a cancel. */
-bool requests_start_persistent(word handle, uint64_t posted, uint16_t call, struct request *out);
-void requests_mark_cancel(word handle);
+/* Change the operation in place: start a persistent one, mark a cancel. */
+bool requests_start_persistent(struct held_request held, uint64_t posted, uint16_t call, struct request *out);
+void requests_mark_cancel(struct held_request held);
 
 /* When each receive that is not complete was posted. */
 struct open_receives;
 void requests_open_receives(struct open_receives *open);
 
 /* MPI_Request_free: remove it, persistent or not. */
-bool requests_drop(word handle, struct request *out);
+bool requests_drop(struct held_request held, struct request *out);
 
 #endif

@@ -80,5 +80,5 @@ void rotation_collective(struct thread *t)
 /* The set changes when the call that goes on has been recorded: then a burst begins with it. */
 void rotation_look(struct thread *t)
 {
-    if (t->readings && t->gate == GATE_INSIDE && rotation_current() != t->set) t->gate = GATE_DUE;
+    if (t->readings && thread_gate(t) == GATE_INSIDE && rotation_current() != t->set) thread_set_gate(t, GATE_DUE);
 }

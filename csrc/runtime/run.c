@@ -36,15 +36,25 @@ enum { DEFAULT_BUFFER = 1 << 20, LEAST_BUFFER = 4096 };
 
 static struct {
     pid_t pid; /* whose memory this is: a child made without fork() runs no handler of ours */
-    bool usable, started, closed, sessions;
-    bool wanted, alone; /* by the API; recording into a file of its own, without MPI so far */
+    bool usable, started, closed, sessions; /* any thread reads these and `wanted`, without the lock */
+    bool wanted, alone;                     /* by the API; recording into a file of its own, without MPI so far */
     int rank, size, thread_level, store_error;
-    uint64_t buffer_bytes;
+    uint64_t buffer_bytes, end_state; /* once closed */
     struct file_clock start;
     int64_t start_realtime_ns;
     char stem[PATH_MAX], path[PATH_MAX]; /* of the result, of the rank file */
     struct store store;
 } run = {.store = {.fd = -1}};
+
+static bool is(const bool *fact)
+{
+    return __atomic_load_n(fact, __ATOMIC_ACQUIRE);
+}
+
+static void set(bool *fact, bool value)
+{
+    __atomic_store_n(fact, value, __ATOMIC_RELEASE);
+}
 
 static pthread_once_t prepared = PTHREAD_ONCE_INIT, met = PTHREAD_ONCE_INIT;
 
@@ -63,7 +73,9 @@ __attribute__((constructor)) static void loaded(void)
 static void forked(void)
 {
     threads_disown();
-    run.usable = run.started = run.alone = false;
+    set(&run.usable, false);
+    set(&run.started, false);
+    run.alone = false;
     run.store.fd = -1;
 }
 
@@ -77,13 +89,13 @@ static void prepare(void)
     pthread_atfork(NULL, NULL, forked);
     run.pid = getpid();
     counters_prepare();
-    run.usable = true;
+    set(&run.usable, true);
 }
 
 bool run_prepare(void)
 {
     pthread_once(&prepared, prepare);
-    return run.usable;
+    return is(&run.usable);
 }
 
 static void write_totals(const struct totals *totals, uint64_t state)
@@ -95,7 +107,8 @@ static void write_totals(const struct totals *totals, uint64_t state)
 
 static void close_run(uint64_t state)
 {
-    run.closed = true;
+    run.end_state = state;
+    set(&run.closed, true);
     if (!threads_close()) return;
     struct totals totals = threads_totals();
     if (!store_begin()) return;
@@ -116,7 +129,7 @@ static void meet_mpi(void)
     }
     say("no MPI library that can be traced is loaded here; the program runs untraced (tracelib doctor tells more)");
     if (run.alone) close_run(STATE_EXITED);
-    run.usable = false;
+    set(&run.usable, false);
     threads_shut();
 }
 
@@ -132,11 +145,11 @@ void run_session(void)
 
 bool run_is_recording(void)
 {
-    return run.usable && run.started && !run.closed;
+    return is(&run.usable) && is(&run.started) && !is(&run.closed);
 }
 bool run_is_closed(void)
 {
-    return run.closed;
+    return is(&run.closed);
 }
 uint64_t run_buffer_bytes(void)
 {
@@ -167,7 +180,8 @@ int run_store_clock(void)
 
 void run_store_failed(int error)
 {
-    if (run.store.fd < 0) return; /* there never was a file: said at the start */
+    if (run.store.fd < 0) return;   /* there never was a file: said at the start */
+    if (run.store.finished) return; /* of a thread that goes on while exit() ends the process */
     if (!run.store_error) {
         run.store_error = error;
         say("rank %d: cannot write to %s.ranks (%s): what was flushed is kept, what comes now is counted and lost",
@@ -250,7 +264,7 @@ static void join_file(const char *own)
 static void open_alone(void)
 {
     static bool tried;
-    if (tried || !run.usable || !run.wanted || run.started || run.closed) return;
+    if (tried || !run.usable || !is(&run.wanted) || run.started || run.closed) return;
     tried = true;
     run.size = 1;
     if (!reserve_output()) return;
@@ -260,15 +274,17 @@ static void open_alone(void)
 
 void run_need_file(void)
 {
-    if (run.store.fd >= 0 || !run.wanted || !store_begin()) return;
-    open_alone();
+    if (is(&run.started) || is(&run.closed) || !is(&run.wanted) || !store_begin()) return;
+    bool had = run.store.fd >= 0;
+    if (!had) open_alone();
+    bool made = !had && run.alone;
     store_end();
-    if (run.alone) threads_name_file(run.path);
+    if (made) threads_name_file(run.path);
 }
 
 void run_wanted(void)
 {
-    run.wanted = true;
+    set(&run.wanted, true);
     if (!resolve_mpi_expected()) run_need_file();
 }
 
@@ -287,14 +303,14 @@ static void start_counters(void)
     if (!store_begin()) return;
     counters_started(run_store(), run.rank, run.size);
     store_end();
-    if (self.gate == GATE_INSIDE) counting_change(&self);
+    if (thread_gate(&self) == GATE_INSIDE) counting_change(&self);
 }
 
 /* This thread is inside MPI_Init; it may also be one that is not recorded. */
 static void measure_overhead(void)
 {
     struct overhead overhead = {0, 0};
-    if (self.gate == GATE_INSIDE) overhead = overhead_measure(&self);
+    if (thread_gate(&self) == GATE_INSIDE) overhead = overhead_measure(&self);
     if (!store_begin()) return;
     struct store *store = run_store();
     if (store) store_put_integer(store, AT_OVERHEAD_TICKS, overhead.ticks);
@@ -311,19 +327,20 @@ static void start_file(const char *own)
     else
         create_file();
     run.alone = false;
+    bool made = run.store.fd >= 0;
     struct store *store = run_store();
     int error = store ? comms_start(store, run.size) : 0;
     if (store && !error) error = objects_start(store);
     if (error) run_store_failed(error);
     store_end();
-    if (run.store.fd >= 0) threads_name_file(run.path);
+    if (made) threads_name_file(run.path);
 }
 
 void run_started(void)
 {
     if (!run.usable || run.started) return;
     if (!store_begin()) return;
-    run.started = true;
+    set(&run.started, true);
     store_end();
     char own[PATH_MAX];
     memcpy(own, run.stem, sizeof own);
@@ -333,8 +350,8 @@ void run_started(void)
     requests_start(run.thread_level == abi.thread_multiple);
     if (!agree_on_output()) {
         close_run(STATE_EXITED); /* what came before MPI_Init has no place to go either */
-        run.usable = false;
-        self.gate = GATE_SHUT;
+        set(&run.usable, false);
+        thread_set_gate(&self, GATE_SHUT);
         return;
     }
     start_file(own);
@@ -349,11 +366,16 @@ void run_finalizing(void)
 {
     static bool asked;
     struct counting_pause pause;
+    uint64_t bytes = 0;
     if (!run.started || !run.usable || asked) return;
     asked = true;
     counting_hold(&self, &pause);
     measure_clocks();
-    goodbye_gather(run.rank, run.size, store_bytes(&run.store));
+    if (store_begin()) {
+        bytes = store_bytes(&run.store);
+        store_end();
+    }
+    goodbye_gather(run.rank, run.size, bytes);
     counting_resume(&self, &pause);
 }
 
@@ -376,6 +398,7 @@ static void finish_file(void)
     if (!store_begin()) return;
     struct store *store = run_store();
     if (store) store_finish(store);
+    if (run.alone) goodbye_say_alone(&run.store, run.stem);
     store_end();
 }
 
@@ -383,16 +406,15 @@ static void finish_file(void)
 __attribute__((destructor)) static void unloaded(void)
 {
     if (!run.usable || getpid() != run.pid) return;
-    bool finalized = run.closed;
+    bool closed = run.closed; /* MPI_Abort may end in exit() */
     run_need_file();
     if (run.alone) {
         close_run(STATE_FINALIZED);
     } else if (run.started) {
-        close_run(finalized ? STATE_FINALIZED : STATE_EXITED);
+        close_run(closed ? run.end_state : STATE_EXITED);
     } else {
         threads_close(); /* no MPI_Init: nothing to keep, but spools to remove */
         if (run.sessions) say("this program uses MPI sessions and never calls MPI_Init: it is not recorded");
     }
     finish_file();
-    if (run.alone) goodbye_say_alone(&run.store, run.stem);
 }

@@ -138,7 +138,7 @@ void switch_settle(struct thread *t, uint64_t enter)
     if (time > enter)
         time = enter; /* another thread switched during this call, which is recorded whole or not at all */
     choice_interrupt(t);
-    t->poll = NULL;
+    thread_end_polls(t);
     if (off) t->off.since = time;
     mark(t, time, !off);
 }
@@ -204,7 +204,7 @@ void switch_close(struct thread *t)
 /* The calling thread's, at once; it may have recorded nothing yet. */
 static void settle_self(uint64_t ticks)
 {
-    if (self.gate == GATE_OPEN || self.gate == GATE_INSIDE) switch_settle(&self, ticks);
+    if (thread_gate(&self) == GATE_OPEN || thread_gate(&self) == GATE_INSIDE) switch_settle(&self, ticks);
 }
 
 void switch_pause(void)

@@ -57,6 +57,12 @@ static struct {
 
 bool sync_counts;
 
+/* Only who makes a collective over MPI_COMM_WORLD changes this, one thread at a time; those in others look at it. */
+static void count_collectives(bool wanted)
+{
+    __atomic_store_n(&sync_counts, wanted, __ATOMIC_RELAXED);
+}
+
 /* What a question (value: is it the last?) and its answer (value: rank 0's clock) carry. */
 struct exchange {
     int64_t measurement, value, next;
@@ -103,7 +109,7 @@ static void list_leaders(const struct introduction *all, int rank, int size)
     if (!leaders.n) return;
     pmpi.Comm_dup(abi.world, &leaders.comm);
     points.next = all[0].first;
-    sync_counts = taking_part && all[rank].counts && all[0].counts && points.next;
+    count_collectives(taking_part && all[rank].counts && all[0].counts && points.next);
 }
 
 /* All ranks come to the same list, so all of them call MPI_Comm_dup or none. */
@@ -112,7 +118,8 @@ static void find_leaders(int rank, int size)
     leaders.known = true;
     points.schedule = schedule_read(rank == 0);
     struct introduction mine = {clock_identity(rank, points.schedule.all),
-                                schedule_next(&points.schedule, 0, clock_monotonic_ns()), self.gate != GATE_SHUT};
+                                schedule_next(&points.schedule, 0, clock_monotonic_ns()),
+                                thread_gate(&self) != GATE_SHUT};
     struct introduction *all = malloc((size_t)size * sizeof *all);
     if (!all) abort(); /* the others would wait for us for ever */
     pmpi.Allgather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, abi.world);
@@ -232,7 +239,7 @@ int sync_measure(struct store *store, int rank, int size)
     int error = 0;
     bool initial = !leaders.known;
     int64_t measurement = initial ? 0 : -1;
-    sync_counts = false; /* but for what find_leaders decides */
+    count_collectives(false); /* but for what find_leaders decides */
     if (initial) find_leaders(rank, size);
     for (int i = 0; i < leaders.n; i++) {
         struct file_sync row;
@@ -278,8 +285,9 @@ void sync_collective(struct thread *t)
     struct counting_pause pause;
     uint64_t begin = clock_ticks();
     counting_hold(t, &pause);
-    sync_counts = measure_point();
-    if (!sync_counts)
+    bool met = measure_point();
+    count_collectives(met);
+    if (!met)
         say("rank %d: not all ranks have made the same collectives; clocks are measured again in MPI_Finalize only",
             run_rank());
     thread_store_event(t, begin, SYNC_TYPE, 1);

@@ -31,19 +31,60 @@ static const unsigned share[BUFFERED_TABLES] = {
     [TABLE_ACCESSES] = 2, [TABLE_SUMMARIES] = 2, [TABLE_COUNTS] = 0,
 };
 
-static uint64_t rows_waiting(const struct thread *t)
+/* The rows of a buffer that are complete and not in the file. Its thread may be adding more. */
+struct waiting {
+    uint64_t first[BUFFERED_TABLES], end[BUFFERED_TABLES];
+    uint64_t rows, calls;
+};
+
+static struct waiting rows_waiting(const struct thread *t)
 {
-    uint64_t n = 0;
-    for (int i = 0; i < BUFFERED_TABLES; i++) n += t->spool->count[i];
-    return n;
+    struct waiting w = {.rows = 0};
+    for (int i = 0; i < BUFFERED_TABLES; i++) {
+        w.first[i] = t->written[i];
+        w.end[i] = __atomic_load_n(&t->spool->count[i], __ATOMIC_ACQUIRE);
+    }
+    const struct file_poll *polls = t->rows[TABLE_POLLS];
+    w.end[TABLE_COUNTS] = w.first[TABLE_COUNTS] + (w.end[TABLE_CALLS] - w.first[TABLE_CALLS]) * t->readings;
+    w.calls = w.end[TABLE_CALLS] - w.first[TABLE_CALLS];
+    for (uint64_t i = w.first[TABLE_POLLS]; i < w.end[TABLE_POLLS]; i++)
+        w.calls += __atomic_load_n(&polls[i].count, __ATOMIC_RELAXED);
+    for (int i = 0; i < BUFFERED_TABLES; i++) w.rows += w.end[i] - w.first[i];
+    return w;
 }
 
-static uint64_t calls_waiting(const struct thread *t)
+/* A run of polls that its thread may be prolonging: in the reverse order, so that `inside` is never more than fits. */
+static struct file_poll read_poll(const struct file_poll *p)
 {
-    uint64_t n = t->spool->count[TABLE_CALLS];
-    const struct file_poll *polls = t->rows[TABLE_POLLS];
-    for (uint64_t i = 0; i < t->spool->count[TABLE_POLLS]; i++) n += polls[i].count;
-    return n;
+    struct file_poll row = {.enter = p->enter, .call = p->call, .thread = p->thread};
+    row.count = __atomic_load_n(&p->count, __ATOMIC_ACQUIRE);
+    row.inside = __atomic_load_n(&p->inside, __ATOMIC_ACQUIRE);
+    row.exit = __atomic_load_n(&p->exit, __ATOMIC_RELAXED);
+    return row;
+}
+
+static int append_rows(struct store *store, const struct thread *t, enum table table, const struct waiting *w)
+{
+    const char *rows = t->rows[table];
+    uint64_t n = w->end[table] - w->first[table], row_bytes = table_layout[table].row_bytes;
+    bool last_may_change = table == TABLE_POLLS && t != &self && n;
+    int error = store_append(store, table, rows + w->first[table] * row_bytes, n - last_may_change);
+    if (error || !last_may_change) return error;
+    struct file_poll last = read_poll((const struct file_poll *)t->rows[table] + w->end[table] - 1);
+    return store_append(store, table, &last, 1);
+}
+
+/* After a flush by the thread itself the buffer is empty but for what lies behind the rows: the readings of the call
+ * that goes on. */
+static void forget_rows(struct thread *t, const struct waiting *w)
+{
+    uint64_t *counts = t->rows[TABLE_COUNTS];
+    if (t == &self) memmove(counts, counts + w->end[TABLE_COUNTS], t->readings * sizeof *counts);
+    for (int i = 0; i < BUFFERED_TABLES; i++) {
+        t->written[i] = t == &self ? 0 : w->end[i];
+        if (t == &self) __atomic_store_n(&t->spool->count[i], 0, __ATOMIC_RELAXED);
+    }
+    if (t == &self || t->mode) choice_forget(t);
 }
 
 void thread_store_event(struct thread *t, uint64_t time, uint32_t type, int64_t value)
@@ -53,84 +94,108 @@ void thread_store_event(struct thread *t, uint64_t time, uint32_t type, int64_t 
     thread_commit(t, TABLE_EVENTS);
 }
 
-static void forget_rows(struct thread *t, uint64_t calls)
+static int append_flush(struct store *store, const struct thread *t, uint64_t time, int64_t value)
 {
-    uint64_t *counts = t->rows[TABLE_COUNTS], waiting = t->spool->count[TABLE_COUNTS];
-    t->calls += calls;
-    for (int i = 0; i < BUFFERED_TABLES; i++) t->spool->count[i] = 0;
-    memmove(counts, counts + waiting, t->readings * sizeof *counts); /* of the call that goes on */
-    choice_forget(t);
+    struct file_event event = {time, value, FLUSH_TYPE, (uint16_t)t->index, 0};
+    return store_append(store, TABLE_EVENTS, &event, 1);
+}
+
+enum flush {
+    FLUSH_FULL,     /* the buffer is full; the events around it are in the buffer */
+    FLUSH_CLOSING,  /* the run ends: both events come behind the buffer */
+    FLUSH_LEFT_OUT, /* the same, and before them the end of what was left out */
+};
+
+static int append_closing(struct store *store, const struct thread *t, uint64_t begin, enum flush flush)
+{
+    int error = flush == FLUSH_LEFT_OUT ? append_flush(store, t, begin, 0) : 0;
+    if (!error) error = append_flush(store, t, begin, 1);
+    return error ? error : append_flush(store, t, clock_ticks(), 0);
 }
 
 /* Write the buffer as one block. The spool says where the rows go before they are written, and forgets them after:
  * whoever finds it can repeat the step. Rows that the disk does not take are counted. */
-static void write_block(struct thread *t, struct store *store, bool closing)
+static void write_block(struct thread *t, struct store *store, const struct waiting *w, enum flush flush)
 {
-    uint64_t calls = calls_waiting(t), rows = rows_waiting(t);
+    uint64_t rows = w->rows, begin = clock_ticks();
     struct file_block block = {.thread = t->index, .flags = 1, .set = t->spool->set};
     int error = store ? 0 : run_store_error();
     if (store) {
         for (int i = 0; i < BUFFERED_TABLES; i++) block.first[i] = t->spool->base[i] = store->table[i].rows;
         __atomic_store_n(&t->spool->flushing, FLUSHING, __ATOMIC_RELEASE);
         for (int i = BUFFERED_TABLES - 1; i >= 0; i--) { /* counts before their calls */
-            if (!error) error = store_append(store, i, t->rows[i], t->spool->count[i]);
+            if (!error) error = append_rows(store, t, i, w);
             block.count[i] = (uint32_t)(store->table[i].rows - block.first[i]);
             rows -= block.count[i];
         }
-        if (!error && closing) {
-            struct file_event end = {clock_ticks(), 0, FLUSH_TYPE, (uint16_t)t->index, 0};
-            error = store_append(store, TABLE_EVENTS, &end, 1);
-            block.count[TABLE_EVENTS]++;
-        }
+        if (!error && flush != FLUSH_FULL) error = append_closing(store, t, begin, flush);
+        block.count[TABLE_EVENTS] = (uint32_t)(store->table[TABLE_EVENTS].rows - block.first[TABLE_EVENTS]);
         if (!error) error = store_append(store, TABLE_BLOCKS, &block, 1);
         if (!error) limit_wrote(store, t);
         if (!error) error = run_store_clock();
     }
     if (error) {
         t->lost_rows += rows;
-        t->lost_calls += calls - (store ? block.count[TABLE_CALLS] : 0);
+        t->lost_calls += w->calls - (store ? block.count[TABLE_CALLS] : 0);
         run_store_failed(error);
     }
-    forget_rows(t, calls);
-    __atomic_store_n(&t->spool->flushing, 0, __ATOMIC_RELEASE);
+    t->calls += w->calls;
+    forget_rows(t, w);
+    if (t == &self) __atomic_store_n(&t->spool->flushing, 0, __ATOMIC_RELEASE);
 }
 
 /* The buffer does not fit what the user allows. When the run ends there is a block of events all the same: until when
  * nothing was recorded. */
-static void leave_out_block(struct thread *t, struct store *store, bool closing)
+static void leave_out_block(struct thread *t, struct store *store, const struct waiting *w, enum flush flush)
 {
-    uint64_t calls = calls_waiting(t), now = clock_ticks();
-    int error = limit_leave_out(store, t, calls);
-    forget_rows(t, calls);
+    int error = limit_leave_out(store, t, w->calls);
+    t->calls += w->calls;
+    forget_rows(t, w);
     if (!limit_stopped()) __atomic_store_n(&t->spool->flushing, 0, __ATOMIC_RELEASE);
     if (error) run_store_failed(error);
-    if (!closing || error) return;
-    const struct file_event ends[] = {{now, 0, FLUSH_TYPE, (uint16_t)t->index, 0},
-                                      {now, 1, FLUSH_TYPE, (uint16_t)t->index, 0}};
-    memcpy(t->rows[TABLE_EVENTS], ends, sizeof ends);
-    t->spool->count[TABLE_EVENTS] = 2;
-    write_block(t, store, closing);
+    if (flush != FLUSH_CLOSING || error) return;
+    struct waiting none = rows_waiting(t);
+    memcpy(none.end, none.first, sizeof none.end);
+    none.rows = none.calls = 0;
+    write_block(t, store, &none, FLUSH_LEFT_OUT);
 }
 
-static uint64_t bytes_waiting(const struct thread *t)
+static uint64_t bytes_of(const struct waiting *w)
 {
     uint64_t bytes = 0;
-    for (int i = 0; i < BUFFERED_TABLES; i++) bytes += t->spool->count[i] * table_layout[i].row_bytes;
+    for (int i = 0; i < BUFFERED_TABLES; i++) bytes += (w->end[i] - w->first[i]) * table_layout[i].row_bytes;
     return bytes;
+}
+
+/* By the thread itself. */
+static uint64_t rows_held(const struct thread *t)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < BUFFERED_TABLES; i++) n += t->spool->count[i];
+    return n;
 }
 
 /* Write what waits, with the event that says since when. */
 static void empty_buffer(struct thread *t, uint64_t begin, bool closing)
 {
     struct file_event *events = t->rows[TABLE_EVENTS]; /* there is always room for one more */
-    t->poll = NULL;
-    events[t->spool->count[TABLE_EVENTS]] = (struct file_event){begin, 1, FLUSH_TYPE, (uint16_t)t->index, 0};
-    thread_commit(t, TABLE_EVENTS);
+    struct waiting w = rows_waiting(t);
+    enum flush flush = closing ? FLUSH_CLOSING : FLUSH_FULL;
+    if (w.rows && !closing) {
+        events[w.end[TABLE_EVENTS]++] = (struct file_event){begin, 1, FLUSH_TYPE, (uint16_t)t->index, 0};
+        w.rows++;
+        thread_commit(t, TABLE_EVENTS);
+    }
+    thread_end_polls(t);
+    if (!w.rows) { /* whoever has closed the run has written them */
+        forget_rows(t, &w);
+        return;
+    }
     struct store *store = run_store();
-    if (store && !limit_admits(store, t, bytes_waiting(t)))
-        leave_out_block(t, store, closing);
+    if (store && !limit_admits(store, t, bytes_of(&w)))
+        leave_out_block(t, store, &w, flush);
     else
-        write_block(t, store, closing);
+        write_block(t, store, &w, flush);
     t->buffers++;
 }
 
@@ -139,7 +204,7 @@ void thread_flush(struct thread *t)
     bool closing = run_is_closed();
     uint64_t begin = clock_ticks();
     struct counting_pause pause;
-    if (rows_waiting(t) == 0) return;
+    if (rows_held(t) == 0) return;
     run_need_file();
     if (!store_begin()) return;
     counting_hold(t, &pause);
@@ -149,13 +214,13 @@ void thread_flush(struct thread *t)
     counting_resume(t, &pause);
 }
 
+/* The thread itself may be recording. What it records from here on is written at its next call or at exit. Nobody finds
+ * the spool any more when its rows are known to be in the file, for of another thread's they cannot be taken away. */
 static void close_thread(struct thread *t)
 {
     switch_close(t);
-    if (rows_waiting(t)) empty_buffer(t, clock_ticks(), true);
-    t->poll = NULL;
-    for (int i = 0; i < BUFFERED_TABLES; i++)
-        t->capacity[i] = 0; /* what still comes is written at the next call or at exit */
+    empty_buffer(t, 0, true);
+    for (int i = 0; i < BUFFERED_TABLES; i++) __atomic_store_n(&t->capacity[i], 0, __ATOMIC_RELAXED);
     spool_remove(t->index);
 }
 
@@ -170,10 +235,10 @@ bool threads_close(void)
 static void leave_process(void *thread)
 {
     struct thread *t = thread, **link = &threads;
-    if (t->gate == GATE_SHUT) return; /* a forked child: buffer and file are the parent's */
-    t->gate = GATE_SHUT;
+    if (thread_gate(t) == GATE_SHUT) return; /* a forked child: buffer and file are the parent's */
+    thread_set_gate(t, GATE_SHUT);
     switch_leave(t);
-    if (rows_waiting(t)) run_need_file();
+    if (rows_held(t)) run_need_file();
     if (!store_begin()) return;
     close_thread(t);
     while (*link && *link != t) link = &(*link)->next;
@@ -196,11 +261,12 @@ struct totals threads_totals(void)
     if (!store_begin()) return sum;
     sum = gone;
     for (struct thread *t = threads; t; t = t->next) {
-        sum.calls += t->calls + calls_waiting(t);
-        sum.lost_calls += t->lost_calls + (limit_stopped() ? calls_waiting(t) : 0);
+        struct waiting w = rows_waiting(t);
+        sum.calls += t->calls + w.calls;
+        sum.lost_calls += t->lost_calls + (limit_stopped() ? w.calls : 0);
         sum.lost_rows += t->lost_rows;
         sum.left_out_calls += t->left_out_calls;
-        sum.waiting_bytes += limit_stopped() ? 0 : bytes_waiting(t);
+        sum.waiting_bytes += limit_stopped() ? 0 : bytes_of(&w);
     }
     store_end();
     return sum;
@@ -248,7 +314,7 @@ void thread_divide(struct thread *t)
 
 bool thread_is_empty(const struct thread *t)
 {
-    return rows_waiting(t) == t->spool->count[TABLE_EVENTS];
+    return rows_held(t) == t->spool->count[TABLE_EVENTS];
 }
 
 static uint64_t buffer_bytes(void)
@@ -282,26 +348,26 @@ static bool join_process(struct thread *t)
  * And what deeper functions call is missed until a call comes from where the abandoned one came from.) */
 static bool was_abandoned(const struct thread *t, void *frame)
 {
-    return t->gate == GATE_INSIDE && (uintptr_t)frame >= (uintptr_t)t->inside;
+    return thread_gate(t) == GATE_INSIDE && (uintptr_t)frame >= (uintptr_t)t->inside;
 }
 
 bool thread_open(struct thread *t, void *frame)
 {
     if (was_abandoned(t, frame)) return true;
-    if (t->gate != GATE_NEW) return false; /* inside a recorded call, or shut */
-    t->gate = GATE_SHUT;                   /* in case MPI is called while we prepare */
+    if (thread_gate(t) != GATE_NEW) return false; /* inside a recorded call, or shut */
+    thread_set_gate(t, GATE_SHUT);                /* in case MPI is called while we prepare */
     if (!run_prepare() || !join_process(t)) return false;
     if (t->set) thread_store_event(t, clock_ticks(), COUNTER_SET_TYPE, t->set);
-    t->gate = GATE_OPEN;
+    thread_set_gate(t, GATE_OPEN);
     return true;
 }
 
 void thread_left(struct thread *t)
 {
-    if (t->gate != GATE_DUE) return;
-    t->gate = GATE_INSIDE;
+    if (thread_gate(t) != GATE_DUE) return;
+    thread_set_gate(t, GATE_INSIDE);
     counting_change(t);
-    t->gate = GATE_OPEN;
+    thread_set_gate(t, GATE_OPEN);
 }
 
 void threads_name_file(const char *path)
@@ -315,9 +381,9 @@ void threads_name_file(const char *path)
 void threads_shut(void)
 {
     if (!store_begin()) return;
-    for (struct thread *t = threads; t; t = t->next) t->gate = GATE_SHUT;
+    for (struct thread *t = threads; t; t = t->next) thread_set_gate(t, GATE_SHUT);
     store_end();
-    self.gate = GATE_SHUT;
+    thread_set_gate(&self, GATE_SHUT);
 }
 
 void threads_set_mode(int mode)
@@ -334,7 +400,7 @@ void threads_left_out(uint32_t index, uint64_t calls)
 
 void threads_disown(void)
 {
-    self.gate = GATE_SHUT;
+    thread_set_gate(&self, GATE_SHUT);
     threads = NULL;
     store_reset_lock();
 }
@@ -343,17 +409,17 @@ void thread_count_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t
 {
     if (t->readings) counting_skip(t);
     if (t->mode && !switch_keeps_poll(t, call, enter, exit)) return;
-    struct file_poll *p = t->poll;
+    struct file_poll *p = __atomic_load_n(&t->poll, __ATOMIC_RELAXED);
     if (!p || p->call != call || enter - p->exit > POLL_GAP_TICKS || p->count == UINT32_MAX) {
         p = thread_row(t, TABLE_POLLS);
         *p = (struct file_poll){enter, exit, exit - enter, 1, call, (uint16_t)t->index};
         thread_commit(t, TABLE_POLLS);
-        t->poll = p;
+        __atomic_store_n(&t->poll, p, __ATOMIC_RELAXED);
         return;
     }
-    p->exit = exit;
-    p->inside += exit - enter;
-    p->count++;
+    __atomic_store_n(&p->exit, exit, __ATOMIC_RELAXED); /* in the order that read_poll relies on */
+    __atomic_store_n(&p->inside, p->inside + exit - enter, __ATOMIC_RELEASE);
+    __atomic_store_n(&p->count, p->count + 1, __ATOMIC_RELEASE);
 }
 
 void *scratch_get(struct scratch *s, uint64_t bytes)

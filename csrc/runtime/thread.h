@@ -42,6 +42,8 @@ struct summed {
     uint16_t latest; /* procedure of the latest call that was summed up */
 };
 
+/* Other threads look at a thread's buffer when they close the run, between store_begin and store_end. The thread itself
+ * goes on without a lock: it alone changes the counts, and nothing below a count but the run of polls. */
 struct thread {
     enum gate gate;
     int mode;                   /* 0: every row is recorded; else switch.c decides */
@@ -49,7 +51,8 @@ struct thread {
     uint32_t index;             /* order of first call in the process */
     struct spool_header *spool; /* counts of rows live here, so they survive the process */
     void *rows[BUFFERED_TABLES];
-    uint64_t capacity[BUFFERED_TABLES];
+    uint64_t capacity[BUFFERED_TABLES]; /* 0: the run is closed */
+    uint64_t written[BUFFERED_TABLES];  /* the first rows are in the file already: another thread has closed the run */
     uint64_t spool_bytes;
     struct file_poll *poll; /* in the spool: the run of failing polls that is going on; NULL: none */
     uint64_t calls;         /* that went to the file or were lost */
@@ -109,17 +112,37 @@ struct totals threads_totals(void);
 /* At least `bytes` of working memory that lasts until the thread's next use; NULL if there is none. */
 void *scratch_get(struct scratch *s, uint64_t bytes);
 
+static inline enum gate thread_gate(const struct thread *t)
+{
+    return __atomic_load_n(&t->gate, __ATOMIC_RELAXED);
+}
+static inline void thread_set_gate(struct thread *t, enum gate gate)
+{
+    __atomic_store_n(&t->gate, gate, __ATOMIC_RELAXED);
+}
+
+/* A poll that comes now has a row of its own. */
+static inline void thread_end_polls(struct thread *t)
+{
+    __atomic_store_n(&t->poll, NULL, __ATOMIC_RELAXED);
+}
+
 static inline void *thread_row(struct thread *t, enum table table)
 {
-    if (__builtin_expect(t->spool->count[table] >= t->capacity[table], 0)) thread_flush(t);
+    uint64_t capacity = __atomic_load_n(&t->capacity[table], __ATOMIC_RELAXED);
+    if (__builtin_expect(t->spool->count[table] >= capacity, 0)) thread_flush(t);
     return (char *)t->rows[table] + t->spool->count[table] * table_layout[table].row_bytes;
 }
 
-/* The row is complete: count it. A kill before this line loses the row, after it does not. */
+/* The row is complete: count it. A kill before this line loses the row, after it does not; and who closes the run takes
+ * it or not. */
+static inline void thread_commit_rows(struct thread *t, enum table table, uint64_t n)
+{
+    __atomic_store_n(&t->spool->count[table], t->spool->count[table] + n, __ATOMIC_RELEASE);
+}
 static inline void thread_commit(struct thread *t, enum table table)
 {
-    __asm__ volatile("" ::: "memory");
-    t->spool->count[table]++;
+    thread_commit_rows(t, table, 1);
 }
 
 /* The call is about to be made: a process that is killed inside it leaves this behind. */
@@ -140,10 +163,10 @@ static inline void thread_store_call(struct thread *t, struct file_call row)
         struct file_call copy = row; /* or the row would have an address, and lie in memory twice */
         if (!switch_keeps_call(t, &copy)) return;
     }
-    t->poll = NULL;
+    thread_end_polls(t);
     row.thread = (uint16_t)t->index;
     *(struct file_call *)thread_row(t, TABLE_CALLS) = row;
-    t->spool->count[TABLE_COUNTS] += t->readings; /* they lie there already: no call without its readings */
+    thread_commit_rows(t, TABLE_COUNTS, t->readings); /* they lie there already: no call without its readings */
     thread_commit(t, TABLE_CALLS);
 }
 

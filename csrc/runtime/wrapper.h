@@ -28,10 +28,10 @@ function wrapper_resolve(int slot);
     if (UNLIKELY(!real)) real = wrapper_resolve(slot);                                                                 \
     struct thread *t = &self
 
-#define CLOSED (UNLIKELY(t->gate != GATE_OPEN) && !thread_open(t, __builtin_dwarf_cfa()))
+#define CLOSED (UNLIKELY(thread_gate(t) != GATE_OPEN) && !thread_open(t, __builtin_dwarf_cfa()))
 
 #define INSIDE                                                                                                         \
-    t->gate = GATE_INSIDE;                                                                                             \
+    thread_set_gate(t, GATE_INSIDE);                                                                                   \
     t->inside = __builtin_dwarf_cfa()
 
 /* Not recorded: MPI calling itself, a thread or process that is not traced. */
@@ -61,8 +61,8 @@ function wrapper_resolve(int slot);
 
 /* The program's own time begins again. */
 #define LEAVE                                                                                                          \
-    if (!UNLIKELY(t->gate != GATE_INSIDE))                                                                             \
-        t->gate = GATE_OPEN;                                                                                           \
+    if (!UNLIKELY(thread_gate(t) != GATE_INSIDE))                                                                      \
+        thread_set_gate(t, GATE_OPEN);                                                                                 \
     else                                                                                                               \
         thread_left(t)
 

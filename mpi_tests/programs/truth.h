@@ -7,7 +7,8 @@
 //     ["done", what, bytes]: a request that was completed
 //     ["error", call, class]: one that the call returned
 //
-// The program's own bookkeeping calls PMPI_, which no tracer sees.
+// The program's own bookkeeping calls PMPI_, which no tracer sees. With TRUTH_OF_THREADS each thread has notes of its
+// own, from truth_begin to truth_write_as, which gives the name of its file.
 
 #ifndef TRUTH_H
 #define TRUTH_H
@@ -56,7 +57,7 @@ struct truth_error {
     int class_;
 };
 
-static struct {
+struct truth_notes {
     struct truth_call calls[TRUTH_NAMES];
     struct truth_message sent[TRUTH_MESSAGES], received[TRUTH_MESSAGES];
     struct truth_access accesses[TRUTH_ACCESSES];
@@ -65,7 +66,14 @@ static struct {
     struct truth_error errors[64];
     char comms[64][256]; // "0 1 2 3" or "0 1 | 2 3": world ranks
     int n_calls, n_sent, n_received, n_accesses, n_objects, n_done, n_errors, n_comms, rank, size;
-} truth;
+};
+
+#ifdef TRUTH_OF_THREADS
+static _Thread_local struct truth_notes *truth_of_thread;
+#define truth (*truth_of_thread)
+#else
+static struct truth_notes truth;
+#endif
 
 static inline void truth_fail(const char *text)
 {
@@ -97,6 +105,9 @@ static inline void truth_moved(const char *name, long sent, long received)
 
 static inline void truth_begin(void)
 {
+#ifdef TRUTH_OF_THREADS
+    truth_of_thread = calloc(1, sizeof truth);
+#endif
     PMPI_Comm_rank(MPI_COMM_WORLD, &truth.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &truth.size);
 }
@@ -211,10 +222,8 @@ static inline void truth_write_messages(FILE *f, const char *what, const struct 
                 log[i].bytes);
 }
 
-static inline void truth_write(void)
+static inline void truth_write_as(const char *name)
 {
-    char name[64];
-    snprintf(name, sizeof name, "truth-%d.jsonl", truth.rank);
     FILE *f = fopen(name, "w");
     if (!f) exit(4);
     for (int i = 0; i < truth.n_calls; i++)
@@ -236,6 +245,13 @@ static inline void truth_write(void)
     for (int i = 0; i < truth.n_errors; i++)
         fprintf(f, "[\"error\", \"%s\", %d]\n", truth.errors[i].call, truth.errors[i].class_);
     if (fclose(f) != 0) exit(4);
+}
+
+static inline void truth_write(void)
+{
+    char name[64];
+    snprintf(name, sizeof name, "truth-%d.jsonl", truth.rank);
+    truth_write_as(name);
 }
 
 #endif

@@ -1,0 +1,118 @@
+"""MPI_THREAD_MULTIPLE: every thread's calls, requests and messages against what the thread itself has noted."""
+
+import copy
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from result import RankFile, Truth, rank_files, read_truth
+
+from tracelib.preload import INCLUDE
+from tracelib.schema import Peer, State, What
+
+WHO = 9
+"""Type of the event in which a thread of the programs says who it is."""
+
+FLAGS = ("-I", str(INCLUDE), "-lpthread")
+
+
+def by_thread(file: RankFile) -> dict[int, RankFile]:
+    """The rows of each thread, by the number that it gives itself."""
+    events = file.tables["events"]
+    who = {int(row["thread"]): int(row["value"]) for row in events[events["type"] == WHO]}
+    found: dict[int, RankFile] = {}
+    for thread, number in who.items():
+        part = copy.copy(file)
+        part.tables = dict(file.tables)
+        for name in ("calls", "requests", "polls", "events"):
+            rows = file.tables[name]
+            part.tables[name] = rows[rows["thread"] == thread]
+        found[number] = part
+    return found
+
+
+def notes_of(folder: Path, rank: int) -> dict[int, Truth]:
+    """What the threads of a rank have noted, by number."""
+    return {int(path.stem.split("-")[2]): read_truth(path) for path in folder.glob(f"truth-{rank}-*.jsonl")}
+
+
+def compare(folder: Path, threads: int, rounds: int) -> None:
+    """All of what `programs/threads.c` did is in the trace, each thread's under its own number."""
+    for rank, file in enumerate(rank_files(folder / "run.h5")):
+        recorded, noted = by_thread(file), notes_of(folder, rank)
+        assert recorded.keys() == noted.keys()
+        assert len(noted) == threads
+        assert file.attributes["lost_calls"] == file.attributes["lost_rows"] == 0
+        for number, truth in noted.items():
+            part = recorded[number]
+            assert part.counts() == truth.calls, number
+            refused = {("", Peer.NONE, -1, 0): rounds} if number < 1000 else {}  # no message
+            assert part.sent() == truth.sent + Counter(refused), number
+            assert part.received() == truth.received, number
+        check_requests(file)
+
+
+def check_requests(file: RankFile) -> None:
+    """Each completion leads back to the call that posted it, which has the same communicator, peer and tag."""
+    posting = np.char.startswith(file.names.astype(str), "MPI_I")
+    calls = {(int(c["enter"]), str(n)): c for c, n in zip(file.calls[posting], file.names[posting], strict=True)}
+    used = set()
+    for row in file.tables["requests"]:
+        name = {What.SEND_DONE: "MPI_Isend", What.RECV_DONE: "MPI_Irecv"}.get(What(row["what"]))
+        call = calls.get((int(row["posted"]), name))
+        if call is None:  # a persistent request, a collective
+            continue
+        assert row["comm"] == call["comm"]
+        assert row["tag"] == call["tag"]
+        if name == "MPI_Irecv":  # MPICH gives one handle to all sends that are complete at once
+            assert row["completed"] > call["exit"]
+        key = (int(row["posted"]), name)
+        assert key not in used
+        used.add(key)
+    assert len(used) == np.isin(file.names, ("MPI_Isend", "MPI_Irecv")).sum()
+
+
+@pytest.mark.parametrize("debian", ["openmpi", "mpich"])
+def test_every_thread_has_its_rows(request, compiled, traced, analyze, debian):
+    """Workers of three generations, their helpers and the main thread, with buffers that are always full."""
+    leg = request.getfixturevalue(debian)
+    run = traced(leg, compiled(leg, "threads.c", *FLAGS), "3", "5", ranks=2, env={"TRACELIB_BUFFER": "4K"})
+    compare(run.folder, threads=2 * 4 * 3 + 1, rounds=5)
+    analyze("check", run.run).check()
+
+
+@pytest.mark.parametrize("how", ["exit", "abort"])
+@pytest.mark.parametrize("debian", ["openmpi", "mpich"])
+def test_exit_while_threads_are_in_mpi(request, compiled, launch, analyze, tmp_path, debian, how):
+    """What had returned before exit() is there once, in order and without a hole."""
+    leg = request.getfixturevalue(debian)
+    finished = launch(leg, compiled(leg, "exits.c", *FLAGS), how, ranks=1)
+    assert not finished.timed_out
+    check_exit(tmp_path, finished.stdout)
+    first, *others = analyze("check", tmp_path / "run.h5").stdout.splitlines()
+    assert first == "rank 0: ended without MPI_Finalize"
+    # What a thread did when the process ended: between its send and its receive, in the middle of a flush.
+    allowed = ("unmatched", "its blocks name", "flushes are tagged")
+    assert all(any(word in line for word in allowed) for line in others), others
+
+
+def check_exit(folder: Path, said: str) -> None:
+    """The trace of `programs/exits.c`, which has printed what it knew of itself."""
+    (file,) = rank_files(folder / "run.h5")
+    assert file.attributes["state"] == State.EXITED
+    threads = by_thread(file)
+    noted = [int(line) for line in said.split()]
+    assert len(noted) == len(threads) == 5
+    for number, least in enumerate(noted):
+        part = threads[number]
+        if number == 4:
+            assert part.counts()["MPI_Iprobe"] >= least
+            assert (np.diff(part.tables["polls"]["exit"].astype(np.int64)) > 0).all()
+            continue
+        tags = part.calls["tag"][part.names == "MPI_Send"]
+        assert len(tags) >= least
+        assert (tags == np.arange(len(tags))).all()
+        done = part.tables["requests"]["tag"]
+        assert (done == np.arange(len(done))).all()
+        assert number < 2 or len(done) >= least
