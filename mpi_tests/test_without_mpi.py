@@ -37,11 +37,9 @@ def plain(tmp_path_factory):
 
 
 @pytest.fixture
-def spool(tmp_path: Path) -> Path:
+def spool(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of the test's own, in which nothing may be left."""
-    folder = tmp_path / "spool"
-    folder.mkdir()
-    return folder
+    return tmp_path_factory.mktemp("spool")
 
 
 def environment(spool: Path, **more: str) -> dict[str, str]:
