@@ -163,7 +163,8 @@ def read_run(run: Path, progress: list[Progress], begun: list[int], finalized_at
             names: Counter[str] = Counter()
             for call, count in zip(own["call"], own["count"], strict=True):
                 names[trace.procedures[call]] += int(count)
-            assert names == expected(recorded, thread, finalized_at)
+            # A buffer that exit() writes while its thread goes on may have a poll and lack the call before it.
+            assert (expected(recorded, thread, finalized_at) - names).total() <= (p.noted is not None)
             sends = own["tag"][own["call"] == trace.procedures.index("MPI_Send")]
             assert (sends[thread > 0 :] == np.arange(len(sends) - (thread > 0)) % TAGS).all()
     rows = all_rows(trace)
