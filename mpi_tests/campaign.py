@@ -133,7 +133,8 @@ def check(folder: Path, ranks: int, finalized_at: int = 0) -> int:
         return 0
     run = folder / "run.h5" if (folder / "run.h5").exists() else found
     rows = read_run(run, progress, begun, finalized_at)
-    assert not any(outcome.missing for outcome in recovery.recover(str(run)).outcomes)
+    outcomes = recovery.recover(str(run)).outcomes
+    assert not any(outcome.missing for outcome in outcomes) or not begun  # in MPI_Init a buffer has no file's name yet
     assert not list(folder.glob("tracelib-*"))
     assert_same_rows(rows, read_run(run, progress, begun, finalized_at))
     return sum(sum(progress[rank].completed) for rank in begun)
