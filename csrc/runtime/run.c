@@ -223,6 +223,7 @@ static bool agree_on_output(void)
 static void create_file(void)
 {
     int error = output_rank_path(run.stem, run.rank, run.path);
+    if (!error) threads_name_file(run.path); /* first: a buffer that a kill leaves behind must be found */
     if (!error) error = store_create(&run.store, run.path, !limit_drops() && compress_start());
     if (error) {
         say("rank %d: cannot create %s (%s): this rank is not recorded", run.rank, run.path, strerror(error));
@@ -255,6 +256,7 @@ static void join_file(const char *own)
     }
     if (moves) output_release(own);
     memcpy(run.path, path, sizeof run.path);
+    threads_name_file(run.path);
     write_attributes();
     if (run.rank == 0) error = output_write_links(run.stem, run.size, run.start_realtime_ns);
     if (error) run_store_failed(error);
@@ -275,11 +277,8 @@ static void open_alone(void)
 void run_need_file(void)
 {
     if (is(&run.started) || is(&run.closed) || !is(&run.wanted) || !store_begin()) return;
-    bool had = run.store.fd >= 0;
-    if (!had) open_alone();
-    bool made = !had && run.alone;
+    if (run.store.fd < 0) open_alone();
     store_end();
-    if (made) threads_name_file(run.path);
 }
 
 void run_wanted(void)
@@ -327,13 +326,11 @@ static void start_file(const char *own)
     else
         create_file();
     run.alone = false;
-    bool made = run.store.fd >= 0;
     struct store *store = run_store();
     int error = store ? comms_start(store, run.size) : 0;
     if (store && !error) error = objects_start(store);
     if (error) run_store_failed(error);
     store_end();
-    if (made) threads_name_file(run.path);
 }
 
 void run_started(void)

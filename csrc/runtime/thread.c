@@ -372,10 +372,8 @@ void thread_left(struct thread *t)
 
 void threads_name_file(const char *path)
 {
-    if (!store_begin()) return;
     strncpy(rank_file, path, sizeof rank_file - 1);
     for (struct thread *t = threads; t; t = t->next) memcpy(t->spool->rank_file, rank_file, sizeof rank_file);
-    store_end();
 }
 
 void threads_shut(void)

@@ -83,7 +83,7 @@ void thread_flush(struct thread *t);
 bool thread_is_empty(const struct thread *t);
 void thread_divide(struct thread *t);
 
-/* The rank file exists: every spool, present and future, says where its rows belong. */
+/* Every spool, present and future, says in which rank file its rows belong. Under the store's lock. */
 void threads_name_file(const char *path);
 
 /* Everything that any thread still holds goes to the file, and the spools are removed: MPI_Finalize, exit. False:
