@@ -1,0 +1,1 @@
+"""The LoOgGP family of network models: from measurements to parameters, and what they predict."""
