@@ -26,18 +26,29 @@ CLANG = [
 ]
 
 
-def _schema():
-    """tracelib/schema/__init__.py by its file: the package itself is not needed to build."""
-    spec = importlib.util.spec_from_file_location("schema", ROOT / "tracelib" / "schema" / "__init__.py")
+SCHEMA, VARIABLES = ROOT / "tracelib" / "schema" / "__init__.py", ROOT / "tracelib" / "variables.py"
+
+
+def _module(path: Path):
+    """A module by its file: the package itself is not needed to build."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
+def variables_header(variables) -> str:
+    """variables.h: the names of all variables, and the bounds of sizes."""
+    names = ", ".join(f'"{name}"' for name in variables.NAMES)
+    bounds = {"BUFFER": variables.BUFFER_BYTES, "LIMIT": variables.LIMIT_BYTES}
+    lines = [f"#define LEAST_{n} UINT64_C({b[0]})\n#define MOST_{n} UINT64_C({b[1]})" for n, b in bounds.items()]
+    return structs.header("VARIABLES_H", f"#define VARIABLE_NAMES {names}", *lines)
+
+
 def generate(folder: Path) -> Path:
-    """Write schema.h, links.h and wrappers.c; return the last."""
+    """Write schema.h, variables.h, links.h and wrappers.c; return the last."""
     folder.mkdir(parents=True, exist_ok=True)
-    schema, procedures = _schema(), standard.procedures()
+    schema, variables, procedures = _module(SCHEMA), _module(VARIABLES), standard.procedures()
     rows = {_ROW_OF.get(table, table.removesuffix("s")): dtype for table, dtype in schema.TABLES.items() if dtype.names}
     parts = [structs.c_struct(f"file_{row}", dtype) for row, dtype in rows.items()]
     parts.append(structs.c_struct("spool_header", schema.SPOOL_HEADER))
@@ -53,6 +64,7 @@ def generate(folder: Path) -> Path:
     parts.append(f'#define SPOOL_MAGIC "{schema.SPOOL_MAGIC.decode()}"\n')
     parts.append(template.c_header(template.make(schema, [p.name for p in procedures]), schema))
     (folder / "schema.h").write_text(structs.header("SCHEMA_H", *parts))
+    (folder / "variables.h").write_text(variables_header(variables))
     (folder / "links.h").write_text(links.c_header(*links.make(schema)))
     source = folder / "wrappers.c"
     source.write_text(wrappers.source(procedures))
@@ -103,7 +115,8 @@ def build_if_stale(output: Path) -> None:
         *RUNTIME.glob("*.[ch]"),
         *INCLUDE.glob("*.h"),
         *(ROOT / "csrc").rglob("*.py"),
-        ROOT / "tracelib" / "schema" / "__init__.py",
+        SCHEMA,
+        VARIABLES,
     ]
     if not output.exists() or output.stat().st_mtime < max(p.stat().st_mtime for p in inputs):
         build(output)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-MARK = "TRACELIB_TEST_RUN"  # inherited by everything that a run starts, whatever session or group it moves to
+MARK = "TEST_RUN_OF_TRACELIB"  # inherited by everything that a run starts, whatever session or group it moves to
 
 
 @dataclass(frozen=True)

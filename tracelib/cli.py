@@ -10,7 +10,7 @@ from dataclasses import asdict
 import click
 
 from tracelib import doctor as doctors
-from tracelib import launch, preload, recovery
+from tracelib import launch, preload, recovery, settings
 from tracelib.errors import TracelibError
 from tracelib.period import period_ns
 
@@ -28,7 +28,7 @@ VARIABLES = {
     "regions": "TRACELIB_REGIONS",
     "compress": "TRACELIB_COMPRESS",
 }
-"""Options of `tracelib run` that the library understands by itself: it says what is no size or time."""
+"""Options of `tracelib run` that are handed to the library as they are."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
@@ -78,7 +78,7 @@ def lib(include: bool) -> None:
 @click.option("-q", "--quiet", is_flag=True, help="No closing line.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
-    output: str, force: bool, system: str | None, quiet: bool, command: tuple[str, ...], **settings: str | int | None
+    output: str, force: bool, system: str | None, quiet: bool, command: tuple[str, ...], **options: str | int | None
 ) -> int:
     """Run COMMAND with the library loaded into its ranks.
 
@@ -88,11 +88,12 @@ def run(
     The library is loaded into the ranks that mpirun, mpiexec or srun starts, on all nodes, and not into the launcher
     itself. The exit code is that of COMMAND.
     """
+    settings.check_options(options, os.environ)
     path = launch.output_path(output)
     library = preload.library()
     launch.make_room(path, force)
     environment = dict(os.environ) | {"TRACELIB_OUTPUT": str(path)}
-    environment |= {VARIABLES[name]: str(value) for name, value in settings.items() if value}
+    environment |= {VARIABLES[name]: str(value) for name, value in options.items() if value}
     if system:
         period_ns(system)
         environment["TRACELIB_SYSTEM"] = system

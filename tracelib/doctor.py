@@ -14,7 +14,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from tracelib import launch, preload, schema
+from tracelib import launch, preload, schema, settings
 from tracelib.errors import TracelibError
 from tracelib.program import Program, find_program, inspect
 
@@ -117,8 +117,12 @@ def check_output() -> Finding:
 def check_variables(environment: dict[str, str]) -> list[Finding]:
     """Settings that change what is recorded."""
     findings = []
+    strangers = settings.unknown(environment)
     for name, value in sorted(environment.items()):
-        if name == "TRACELIB_DISABLE" and value not in ("", "0"):
+        if name in strangers:
+            hint = f"is it meant for {strangers[name]}?" if strangers[name] else f"unset {name}"
+            findings.append(Finding("setting", "note", f"{name}={value} is no setting: it does nothing", hint))
+        elif name == "TRACELIB_DISABLE" and value not in ("", "0"):
             findings.append(Finding("setting", "problem", f"{name}={value}: nothing is recorded", f"unset {name}"))
         elif name.startswith("TRACELIB_") or name == preload.PRELOAD:
             findings.append(Finding("setting", "note", f"{name}={value}"))

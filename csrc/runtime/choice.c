@@ -66,9 +66,9 @@ void choice_start(void)
     const char *calls = setting_text("TRACELIB_CALLS");
     int64_t burst_ns = setting_time_ns("TRACELIB_BURSTS");
     if (calls && !choose_classes(calls))
-        say("TRACELIB_CALLS=%s: the kinds of calls are p2p, completion, collective, rma, io, communicator and other; "
-            "all are recorded",
-            calls);
+        setting_trouble("TRACELIB_CALLS=%s: the kinds of calls are p2p, completion, collective, rma, io, communicator "
+                        "and other; all are recorded",
+                        calls);
     for (int i = 0; i < CLASS_ALWAYS; i++) {
         if (burst_ns) choice.left_out[i] = true;
         choice.made = choice.made || choice.left_out[i];

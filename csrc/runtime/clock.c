@@ -1,10 +1,11 @@
 #include "clock.h"
 
-#include <stdlib.h>
 #include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+#include "settings.h"
 
 bool clock_is_tsc;
 
@@ -23,8 +24,17 @@ static bool counter_is_invariant(void)
 
 void clock_choose(void)
 {
-    const char *wanted = getenv("TRACELIB_CLOCK");
+    const char *wanted = setting_text("TRACELIB_CLOCK");
     clock_is_tsc = counter_is_invariant() && !(wanted && strcmp(wanted, "monotonic") == 0);
+}
+
+void clock_check(void)
+{
+    const char *wanted = setting_text("TRACELIB_CLOCK"), *used = clock_is_tsc ? "tsc" : "monotonic";
+    if (wanted && strcmp(wanted, "monotonic") != 0 && strcmp(wanted, "tsc") != 0)
+        setting_trouble("TRACELIB_CLOCK=%s is neither tsc nor monotonic; using %s", wanted, used);
+    else if (wanted && strcmp(wanted, used) != 0)
+        setting_trouble("TRACELIB_CLOCK=tsc: the time stamp counter is not invariant here; using monotonic");
 }
 
 void clock_pair(uint64_t *ticks, int64_t *monotonic_ns)

@@ -14,6 +14,9 @@ extern bool clock_is_tsc;
 /* Decide which clock stamps use: TRACELIB_CLOCK=tsc|monotonic, else by what the processor guarantees. */
 void clock_choose(void);
 
+/* Is TRACELIB_CLOCK one of these? It is said only by a process that is traced. */
+void clock_check(void);
+
 static inline int64_t clock_monotonic_ns(void)
 {
     struct timespec t;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "settings.h"
 
 typedef int compress2_function(unsigned char *to, unsigned long *to_bytes, const unsigned char *from,
                                unsigned long from_bytes, int level);
@@ -25,7 +26,8 @@ bool compress_start(void)
     const char *wanted = getenv("TRACELIB_COMPRESS");
     if (!wanted || !wanted[0] || strcmp(wanted, "0") == 0) return false;
     if (wanted[1] || wanted[0] < '1' || wanted[0] > '9') {
-        say("TRACELIB_COMPRESS=%s is not a level from 1 (fast) to 9 (small), or 0; not compressing", wanted);
+        setting_trouble("TRACELIB_COMPRESS=%s is not a level from 1 (fast) to 9 (small), or 0; not compressing",
+                        wanted);
         return false;
     }
     level = wanted[0] - '0';

@@ -7,6 +7,7 @@
 
 #include "message.h"
 #include "neighbours.h"
+#include "settings.h"
 #include "store.h"
 
 static const char cpu_time[] = "CPU_NS";
@@ -139,7 +140,7 @@ static void read_cpu_time(const char *wanted)
     else if (strcmp(wanted, "on") == 0)
         counters.cpu_time_always = true;
     else if (strcmp(wanted, "off") != 0)
-        say("TRACELIB_CPUTIME=%s is none of auto, on and off: CPU time is not read", wanted);
+        setting_trouble("TRACELIB_CPUTIME=%s is none of auto, on and off: CPU time is not read", wanted);
 }
 
 /* Every set once more, with CPU time; or a set of it alone. Returns the first of these. */
@@ -157,7 +158,9 @@ static unsigned add_cpu_time(void)
 
 void counters_prepare(void)
 {
-    const char *wanted = getenv("TRACELIB_COUNTERS");
+    const char *wanted = getenv("TRACELIB_COUNTERS"), *papi = setting_text("TRACELIB_PAPI");
+    if (papi && strcmp(papi, "share") != 0)
+        setting_trouble("TRACELIB_PAPI=%s is not share; a program that uses PAPI itself keeps it for itself", papi);
     read_cpu_time(getenv("TRACELIB_CPUTIME"));
     if (wanted) read_sets(wanted);
     counters.first = counters.cpu_time_always ? add_cpu_time() : 1;

@@ -46,6 +46,11 @@ static const char *readable(const char *stem)
     return strncmp(stem, here, n) == 0 && stem[n] == '/' ? stem + n + 1 : stem;
 }
 
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 static void describe_lost(char *text, size_t room)
 {
     uint64_t lost = sum_of_ranks.lost_calls, left_out = sum_of_ranks.left_out_calls;
@@ -53,7 +58,7 @@ static void describe_lost(char *text, size_t room)
     if (lost && left_out)
         snprintf(text, room, " (%" PRIu64 " more lost, %" PRIu64 " dropped%s)", lost, left_out, why);
     else if (lost)
-        snprintf(text, room, " (%" PRIu64 " more calls lost%s)", lost, why);
+        snprintf(text, room, " (%" PRIu64 " more call%s lost%s)", lost, plural(lost), why);
     else if (left_out)
         snprintf(text, room, " (%" PRIu64 " more dropped%s)", left_out, why);
 }
@@ -64,9 +69,9 @@ void goodbye_say(int size, const char *stem)
     char lost[160] = "";
     const char *name = readable(stem);
     describe_lost(lost, sizeof lost);
-    say("%d rank%s, %" PRIu64 " calls%s, %.1f MB in %s.h5; next: analyze %s.h5", size, size == 1 ? "" : "s",
-        sum_of_ranks.calls - sum_of_ranks.lost_calls - sum_of_ranks.left_out_calls, lost,
-        (double)sum_of_ranks.bytes / 1e6, name, name);
+    uint64_t calls = sum_of_ranks.calls - sum_of_ranks.lost_calls - sum_of_ranks.left_out_calls;
+    say("%d rank%s, %" PRIu64 " call%s%s, %.1f MB in %s.h5; next: analyze %s.h5", size, plural((uint64_t)size), calls,
+        plural(calls), lost, (double)sum_of_ranks.bytes / 1e6, name, name);
 }
 
 void goodbye_say_alone(const struct store *store, const char *stem)
@@ -74,6 +79,6 @@ void goodbye_say_alone(const struct store *store, const char *stem)
     if (message_quiet()) return;
     const char *name = readable(stem);
     uint64_t events = store->table[TABLE_EVENTS].rows - 2 * store->table[TABLE_BLOCKS].rows; /* without the flushes */
-    say("%" PRIu64 " events of a program without MPI, %.1f MB in %s.h5; next: analyze %s.h5", events,
+    say("%" PRIu64 " event%s of a program without MPI, %.1f MB in %s.h5; next: analyze %s.h5", events, plural(events),
         (double)store_bytes(store) / 1e6, name, name);
 }

@@ -7,10 +7,10 @@
 #include "message.h"
 #include "run.h"
 #include "settings.h"
+#include "variables.h"
 
 enum policy { POLICY_STOP, POLICY_RING, POLICY_THIN };
-enum { LEAST_LIMIT = 1 << 20, MOST_SHARE = 8 }; /* a buffer is at most an eighth of the limit */
-#define MOST_LIMIT (UINT64_C(1) << 50)
+enum { MOST_SHARE = 8 }; /* a buffer is at most an eighth of the limit */
 
 /* A row of `blocks`. */
 struct held {
@@ -48,7 +48,9 @@ void limit_start(void)
             limit.policy = (enum policy)i;
             known = true;
         }
-    if (!known) say("TRACELIB_LIMIT_POLICY=%s is none of stop, ring and thin; using stop", wanted);
+    if (!known) setting_trouble("TRACELIB_LIMIT_POLICY=%s is none of stop, ring and thin; using stop", wanted);
+    if (wanted && !setting_text("TRACELIB_LIMIT"))
+        setting_trouble("TRACELIB_LIMIT_POLICY=%s does nothing without TRACELIB_LIMIT", wanted);
 }
 
 uint64_t limit_bytes(void)

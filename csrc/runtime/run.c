@@ -30,9 +30,9 @@
 #include "switch.h"
 #include "sync.h"
 #include "thread.h"
+#include "variables.h"
 
-enum { DEFAULT_BUFFER = 1 << 20, LEAST_BUFFER = 4096 };
-#define MOST_BUFFER (UINT64_C(64) << 30)
+enum { DEFAULT_BUFFER = 1 << 20 };
 
 static struct {
     pid_t pid; /* whose memory this is: a child made without fork() runs no handler of ours */
@@ -86,6 +86,7 @@ static void prepare(void)
     limit_start();
     run.buffer_bytes = limit_buffer_bytes(setting_bytes("TRACELIB_BUFFER", LEAST_BUFFER, MOST_BUFFER, DEFAULT_BUFFER));
     switch_start();
+    clock_check();
     pthread_atfork(NULL, NULL, forked);
     run.pid = getpid();
     counters_prepare();
@@ -269,6 +270,7 @@ static void open_alone(void)
     if (tried || !run.usable || !is(&run.wanted) || run.started || run.closed) return;
     tried = true;
     run.size = 1;
+    settings_tell(true);
     if (!reserve_output()) return;
     create_file();
     run.alone = run.store.fd >= 0;
@@ -344,6 +346,7 @@ void run_started(void)
     pmpi.Comm_rank(abi.world, &run.rank);
     pmpi.Comm_size(abi.world, &run.size);
     pmpi.Query_thread(&run.thread_level);
+    settings_tell(run.rank == 0);
     requests_start(run.thread_level == abi.thread_multiple);
     if (!agree_on_output()) {
         close_run(STATE_EXITED); /* what came before MPI_Init has no place to go either */

@@ -36,7 +36,11 @@ void switch_start(void)
     if (start && strcmp(start, "off") == 0)
         process.reasons |= REASON_USER;
     else if (start && strcmp(start, "on") != 0)
-        say("TRACELIB_START=%s is neither on nor off; tracing is on", start);
+        setting_trouble("TRACELIB_START=%s is neither on nor off; tracing is on", start);
+    if (process.regions && !process.regions[strspn(process.regions, ",")]) {
+        setting_trouble("TRACELIB_REGIONS=%s names no region; everything is recorded", process.regions);
+        process.regions = NULL;
+    }
     if (process.regions) process.reasons |= REASON_REGION;
     if (process.delay_ns) process.reasons |= REASON_TIME;
     process.timed = process.delay_ns || process.duration_ns;

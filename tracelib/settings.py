@@ -1,0 +1,70 @@
+"""What a user sets for the library, looked at before anything is started.
+
+Sizes and times are written as csrc/runtime/settings.c reads them; there a mistake is said, and does not count.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+
+from tracelib.errors import TracelibError
+from tracelib.variables import BUFFER_BYTES, LIMIT_BYTES, NAMES
+
+_NUMBER = r"[0-9]+\.?[0-9]*|\.[0-9]+"
+_SIZE = re.compile(rf"({_NUMBER})([KMGT]?)", re.IGNORECASE)
+_TIME = re.compile(rf"({_NUMBER})(s|ms|us|ns|m|min|h|)")
+_NS = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1, "m": 60e9, "min": 60e9, "h": 3600e9}
+_LONGEST_NS = 9e18
+
+SIZES = {"buffer": BUFFER_BYTES, "limit": LIMIT_BYTES}
+TIMES = ("delay", "duration", "bursts")
+"""Options of `tracelib run`; other code knows them as variables."""
+
+
+def size_bytes(text: str, least: int, most: int) -> int:
+    """Bytes of "64K", "4M", "1.5G" or "4096". Raises TracelibError for anything else, or if it is out of bounds."""
+    match = _SIZE.fullmatch(text)
+    value = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ") if match else -1
+    if not least <= value <= most:
+        raise TracelibError(f"{text!r} is not a size from {_readable(least)} to {_readable(most)}", "write it as 200M")
+    return int(value)
+
+
+def _readable(size: int) -> str:
+    unit = 0
+    while unit < 4 and size >= 1024 and size % 1024 == 0:
+        size, unit = size // 1024, unit + 1
+    return f"{size}{' KMGT'[unit].strip()}"
+
+
+def time_ns(text: str) -> int:
+    """Nanoseconds of "100us", "10s", "2m" or "1.5" (seconds). Raises TracelibError for anything else, also for 0."""
+    match = _TIME.fullmatch(text)
+    value = float(match[1]) * _NS[match[2]] if match else 0.0
+    if not 0 < value < _LONGEST_NS:
+        raise TracelibError(f"{text!r} is not a time", "write it as 100us, 5ms, 10s or 2m")
+    return int(value)
+
+
+def check_options(options: Mapping[str, object], environment: Mapping[str, str]) -> None:
+    """Refuse options of `tracelib run` that would do nothing. Raises TracelibError that names the option."""
+    readers = {name: lambda text, bounds=bounds: size_bytes(text, *bounds) for name, bounds in SIZES.items()}
+    for name, read in (readers | dict.fromkeys(TIMES, time_ns)).items():
+        if options.get(name) is not None:
+            try:
+                read(str(options[name]))
+            except TracelibError as error:
+                raise TracelibError(f"--{name}: {error}", error.hint) from None
+    if options.get("policy") and not options.get("limit") and not environment.get("TRACELIB_LIMIT"):
+        raise TracelibError("--policy says what happens at a limit, and there is none", "add --limit 200M")
+    regions = options.get("regions")
+    if regions is not None and not str(regions).strip(","):
+        raise TracelibError(f"--regions: {regions!r} names no region", "write it as solve,output")
+
+
+def unknown(environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables that begin as ours do and are none, each with the nearest that is one ("": none is near)."""
+    strangers = sorted(name for name in environment if name.startswith("TRACELIB_") and name not in NAMES)
+    return {name: next(iter(difflib.get_close_matches(name, NAMES, 1, 0.75)), "") for name in strangers}

@@ -1,0 +1,33 @@
+"""The environment variables that the library understands, once: csrc/build_runtime.py takes them from here, too."""
+
+NAMES = (
+    "TRACELIB_BUFFER",
+    "TRACELIB_BURSTS",
+    "TRACELIB_CALLS",
+    "TRACELIB_CLOCK",
+    "TRACELIB_COMPRESS",
+    "TRACELIB_COUNTERS",
+    "TRACELIB_CPUTIME",
+    "TRACELIB_DEBUG",
+    "TRACELIB_DELAY",
+    "TRACELIB_DISABLE",
+    "TRACELIB_DURATION",
+    "TRACELIB_LIMIT",
+    "TRACELIB_LIMIT_POLICY",
+    "TRACELIB_OUTPUT",
+    "TRACELIB_PAPI",
+    "TRACELIB_PAPI_LIBRARY",
+    "TRACELIB_PYTHON",
+    "TRACELIB_QUIET",
+    "TRACELIB_REGIONS",
+    "TRACELIB_ROTATE",
+    "TRACELIB_SPOOL",
+    "TRACELIB_START",
+    "TRACELIB_SYNC",
+    "TRACELIB_SYSTEM",
+)
+"""A new variable is a line here: any other name that begins so is told to the user as a mistake."""
+
+BUFFER_BYTES = (4096, 64 << 30)
+LIMIT_BYTES = (1 << 20, 1 << 50)
+"""The least and the most that TRACELIB_BUFFER and TRACELIB_LIMIT may say."""
