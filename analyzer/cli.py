@@ -16,6 +16,7 @@ from analyzer.commands.common import Session
 from analyzer.commands.dim import dim
 from analyzer.commands.efficiency import efficiency_command
 from analyzer.commands.info import info
+from analyzer.commands.loggp import loggp
 from analyzer.commands.look import look
 from analyzer.commands.pack import pack
 from analyzer.commands.prv import prv
@@ -65,7 +66,7 @@ def analyze() -> None:
     """
 
 
-for _command in (look, info, check, efficiency_command, prv, dim, pack):
+for _command in (look, info, check, efficiency_command, loggp, prv, dim, pack):
     analyze.add_command(_command)
 look.hidden = True
 

@@ -1,0 +1,57 @@
+"""Which clocks the two sides of a message were timed with, and how far those may be apart."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from analyzer.trace import NodeClock, Trace
+
+
+class ClockPairs:
+    """The clocks of a trace, numbered: 0 is rank 0's. A pair (sender's, receiver's) is one number too."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._node = np.asarray(trace.node_of, np.int64)
+        self._clock = np.zeros(trace.size, np.int64)
+        self._error_s: list[float | None] = [0.0]
+        if trace.flush_mode == "keep":  # another tool's: it says nothing of the clocks of its nodes
+            self._clock = self._node
+            self._error_s = [None] * (int(self._node.max(initial=0)) + 1)
+        for clock in trace.clocks:
+            self._clock[list(clock.ranks)] = len(self._error_s)
+            self._error_s.append(_error_s(clock))
+
+    def between_nodes(self, messages: np.ndarray) -> np.ndarray:
+        """Whether each message left its node."""
+        return self._node[messages["source"]] != self._node[messages["destination"]]
+
+    def pair(self, messages: np.ndarray) -> np.ndarray:
+        """The pair of clocks of each message."""
+        return self._clock[messages["source"]] * len(self._error_s) + self._clock[messages["destination"]]
+
+    def margin_ns(self, messages: np.ndarray) -> np.ndarray:
+        """What the times of each message's two sides may be apart, 0 where nobody knows."""
+        pairs, place = np.unique(self.pair(messages), return_inverse=True)
+        return np.array([1e9 * (self.error_s(int(pair)) or 0) for pair in pairs], np.int64)[place]
+
+    def reverse(self, pair: int) -> int:
+        """The pair of a message the other way."""
+        sender, receiver = divmod(pair, len(self._error_s))
+        return receiver * len(self._error_s) + sender
+
+    def error_s(self, pair: int) -> float | None:
+        """What a time from one clock to the other may be off: 0 if they are one, None where nobody knows."""
+        sender, receiver = divmod(pair, len(self._error_s))
+        if sender == receiver:
+            return 0.0
+        errors = self._error_s[sender], self._error_s[receiver]
+        return None if None in errors else math.hypot(*(e for e in errors if e is not None))
+
+
+def _error_s(clock: NodeClock) -> float | None:
+    """Twice the standard error, but not more than what is certain."""
+    accuracy = [] if clock.accuracy_ns is None else [2 * clock.accuracy_ns]
+    bound = [] if clock.bound_ns is None else [clock.bound_ns]
+    return min([*accuracy, *bound]) / 1e9 if accuracy or bound else None

@@ -1,0 +1,117 @@
+"""What a run's messages say of latency and bandwidth: as a table, in words, and as plain data."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from analyzer.loggp.observed import ENOUGH, Range, SizeClass, Way
+from analyzer.report import units
+
+_PLACES = {"intra": "Messages within nodes", "inter": "Messages between nodes"}
+
+
+def print_ways(ways: tuple[Way, ...], console: Console) -> None:
+    """A paragraph for messages within nodes and one for those between, or that there are none."""
+    if not ways:
+        console.print("No messages: nothing is known of latency and bandwidth.")
+    for number, way in enumerate(ways):
+        if number:
+            console.print()
+        console.print(f"{_PLACES[way.where]}: {'; '.join(_counts(way))}", style="bold")
+        console.print(_table(way))
+        for line in _conclusions(way):
+            console.print(f"  {line}")
+
+
+def _counts(way: Way) -> list[str]:
+    parts = [f"{units.count(way.messages)}, {units.count(way.used)} used"]
+    if way.backwards:
+        parts.append(f"{units.count(way.backwards)} received before they were sent")
+    return parts
+
+
+def _table(way: Way) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("  bytes", no_wrap=True)
+    for column in ("used", "way", "at least", "at most", "bandwidth", "MPI_Send"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("trust", overflow="fold")
+    for c in way.classes:
+        way_texts = [_time(c.time.value), _time(c.time.low), _time(c.time.high)] if c.time else ["-"] * 3
+        table.add_row(
+            f"  {_sizes(c)}",
+            units.count(c.used),
+            *way_texts,
+            f"{units.size(c.bandwidth.value, '')}B/s" if c.bandwidth else "-",
+            _time(c.overhead.value) if c.overhead else "-",
+            f"{c.trust}: {c.reason}" if c.reason else c.trust,
+        )
+    return table
+
+
+def _sizes(c: SizeClass) -> str:
+    if c.from_bytes == c.to_bytes:
+        return units.size(c.from_bytes, "")
+    return f"{units.size(c.from_bytes, '')} to {units.size(c.to_bytes + 1, '')}"
+
+
+def _time(time_s: float) -> str:
+    return units.time(time_s * 1e9, "") if math.isfinite(time_s) else "?"
+
+
+def _conclusions(way: Way) -> list[str]:
+    smallest = way.smallest
+    if smallest is None or smallest.time is None:
+        enough = any(c.used >= ENOUGH for c in way.classes)
+        why = "none is trusted" if enough else f"too few of a size: {ENOUGH} are needed"
+        return [f"They tell no latency and bandwidth ({why})."]
+    time = smallest.time
+    lines = [f"Latency {_time(time.value)} ({_time(time.low)} to {_time(time.high)}), by messages of "
+             f"{units.size(smallest.size_bytes)}."]  # fmt: skip
+    fastest = [c for c in way.trusted if c.bandwidth]
+    if fastest and (last := fastest[-1]).bandwidth:
+        lines.append(f"Bandwidth {units.size(last.bandwidth.value)}/s, by messages of {units.size(last.size_bytes)}.")
+    if way.clock_error_s:
+        lines.append(f"Clocks may be {_time(way.clock_error_s)} apart: no time is known better than that.")
+    return lines
+
+
+def ways_json(ways: tuple[Way, ...]) -> list[dict[str, Any]]:
+    """Seconds, bytes and bytes a second; None for what is not known."""
+    return [
+        {
+            "where": way.where,
+            "messages": way.messages,
+            "waited": way.waited,
+            "used": way.used,
+            "backwards": way.backwards,
+            "clock_error_s": way.clock_error_s,
+            "sizes": [_class_json(c) for c in way.classes],
+        }
+        for way in ways
+    ]
+
+
+def _class_json(c: SizeClass) -> dict[str, Any]:
+    return {
+        "from_bytes": c.from_bytes,
+        "to_bytes": c.to_bytes,
+        "messages": c.messages,
+        "used": c.used,
+        "size_bytes": c.size_bytes,
+        "time_s": _range(c.time),
+        "bandwidth_bytes_per_s": _range(c.bandwidth),
+        "send_s": _range(c.overhead),
+        "trust": c.trust,
+        "reason": c.reason,
+    }
+
+
+def _range(r: Range | None) -> dict[str, float | None] | None:
+    if r is None:
+        return None
+    return {name: value if math.isfinite(value) else None for name, value in vars(r).items()}
