@@ -1,0 +1,83 @@
+"""The one definition of a network measurement's file (`python -m tracelib.ngmpi`): it is written and read by this.
+
+`docs/format.md` says in prose what each column means. PRTT(n, d, s): the time from before the first of n messages of
+s bytes, handed to MPI d apart, until the answer to the last one has arrived.
+"""
+
+from enum import IntEnum, IntFlag
+
+import h5py
+import numpy as np
+
+FORMAT = "tracelib-net"
+VERSION = 1
+
+TEXT = h5py.string_dtype()
+
+HOST = np.dtype([("name", TEXT), ("cores", "<i4"), ("cpu", TEXT), ("kernel", TEXT)])
+"""One row for each host that ran ranks."""
+
+PAIR = np.dtype(
+    [
+        ("first", "<i4"),  # rank in the world that sends the trains and holds the clock
+        ("second", "<i4"),  # rank that receives and answers
+        ("first_host", "<i4"),  # row of `hosts`
+        ("second_host", "<i4"),
+        ("first_cpu", TEXT),  # CPUs the rank may use, as in "0-3,8"
+        ("second_cpu", TEXT),
+        ("where", TEXT),  # Where
+        ("mode", "<i4"),  # Mode
+        ("group", "<i4"),  # pairs of one number are measured at the same time
+    ]
+)
+"""One row for each pair of ranks that was measured."""
+
+ROW = np.dtype(
+    [
+        ("pair", "<i4"),  # row of `pairs`
+        ("repetition", "<i4"),  # how often the pair had measured this size before
+        ("size", "<i8"),  # bytes of a message
+        ("train", "<i4"),  # n
+        ("one_s", "<f8"),  # PRTT(1, 0, s)
+        ("train_s", "<f8"),  # PRTT(n, 0, s)
+        ("delayed_s", "<f8"),  # PRTT(n, delay_s, s)
+        ("delay_s", "<f8"),  # d
+        ("zero_s", "<f8"),  # PRTT(1, 0, 1)
+        ("start_s", "<f8"),  # since the measurement began
+        ("flags", "<u4"),  # Flag
+    ]
+)
+"""One row for each measurement, in the order they were made."""
+
+PLAN = np.dtype([("size", "<i8"), ("origin", "<i4")])
+"""The sizes asked for, and why (Origin)."""
+
+TABLES = {"hosts": HOST, "pairs": PAIR, "rows": ROW, "plan": PLAN}
+
+
+class Mode(IntEnum):
+    """Which pairs are measured (the thesis's CLL_NGMPI_MODE)."""
+
+    SAMPLING = 0  # each experiment draws two ranks
+    SUBGROUP = 1  # the same, out of some ranks
+    PAIRS = 2  # all ranks in pairs, at the same time
+    FULL = 3  # every pair, one after the other
+
+
+class Origin(IntEnum):
+    """Why a size was measured."""
+
+    CONFIGURED = 0
+    LOGARITHMIC = 1
+    REFINED = 2
+
+
+class Flag(IntFlag):
+    """What is to be known of a row."""
+
+    PREEMPTED = 1  # one of the two ranks lost its processor while the row was measured
+    LATE = 2  # a message of the delayed train left more than a tenth of the delay late
+
+
+WHERE = ("intra", "inter")
+"""`where` of a pair: both ranks on one host, or not."""
