@@ -33,8 +33,8 @@ def calls_frame(trace: Trace, rank: int) -> pandas.DataFrame:
 def regions_frame(trace: Trace) -> pandas.DataFrame:
     """Every time that a thread was in a region of the program, as a pandas DataFrame, by rank, thread and begin.
 
-    Columns: rank, thread, region (its name), begin and end (ns), depth (0: in no other region). A region that was left
-    open ends with its thread's last record.
+    Columns: rank, thread, region (its name), begin and end (ns), depth (0: in no other region), parallel (it stands for
+    so many threads; 1 where the program did not say). A region that was left open ends with its thread's last record.
     """
     import numpy as np
     import pandas

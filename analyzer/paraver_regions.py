@@ -19,6 +19,7 @@ MILLION = 10**6
 ENDS, REAL = 2, 1 << 15
 """`flags` of rows of EVENT."""
 
+_FIRST_OF_EXTRAE = 30000000
 _LARGEST = float(2**63 - 1024)
 
 
@@ -40,6 +41,18 @@ def region_events(rows: np.ndarray) -> np.ndarray:
 def _millionths(values: np.ndarray) -> np.ndarray:
     """Rounded, cut to what 64 bits hold; what is not a number is 0."""
     return np.nan_to_num(np.rint(values * MILLION)).clip(-_LARGEST, _LARGEST).astype(np.int64)
+
+
+def is_program_event(types: np.ndarray) -> np.ndarray:
+    """Which types of an imported trace's events the program asked for: user functions, what is said of them, and the
+    types that Extrae leaves to users."""
+    return (types < _FIRST_OF_EXTRAE) | is_of_region(types)
+
+
+def is_of_region(types: np.ndarray) -> np.ndarray:
+    """Which types are begins and ends of regions, or say something of one."""
+    parameter = (types > INTEGER_PARAMETER) & (types < REAL_PARAMETER + REAL)
+    return parameter | np.isin(types, (REGION_TYPE, PARALLEL_TYPE))
 
 
 def region_labels(

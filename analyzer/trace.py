@@ -347,6 +347,11 @@ class Trace(ABC):
         """Regions of a rank (MARK) with time in [begin, end), thread by thread in order of recording. They nest."""
         return np.zeros(0, MARK)
 
+    def program_events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        """The events (EVENT, in order of time) of a rank in [begin, end) that the program itself asked for: regions,
+        their parameters, its own events."""
+        return np.zeros(0, EVENT)
+
     def summed(self, rank: int) -> np.ndarray:
         """SUMMED of the calls of a rank that `calls` has only as stretches (count of them, several procedures in one
         row), by procedure."""

@@ -98,6 +98,17 @@ def paraver_events(path: Path, rank: int) -> list[list[list[int]]]:
     return list(threads.values())
 
 
+def check_dimemas(path: Path, rank: int, notes: list[list[list]], labels: dict) -> None:
+    """The .dim has the regions of the main thread (its notes are the first) in their order, and everybody's events."""
+    records = [line.split(":") for line in path.read_text().splitlines() if line.startswith(f"20:{rank}:")]
+    found = [[int(kind), int(value)] for *_, kind, value in records]
+    expected = [in_paraver(thread, labels) for thread in notes]
+    of_regions = {schema.REGION_TYPE, schema.PARALLEL_TYPE, *(kind for kind in labels if 491 <= kind // 10**5 <= 492)}
+    assert [pair for pair in found if pair[0] in of_regions] == [p for p in expected[0] if p[0] in of_regions]
+    events = [pair for thread in expected for pair in thread if pair[0] not in of_regions]
+    assert sorted(pair for pair in found if pair[0] not in of_regions) == sorted(events)
+
+
 def in_any_order(threads: Iterable[list]) -> list[str]:
     """Threads are numbered in the order of their first record, which is not ours to know."""
     return sorted(map(json.dumps, threads))
@@ -126,11 +137,13 @@ def test_c(request, compiled, traced, analyze, mpi_name):
         assert events == [(7, 0, b"Step of the program"), (7, 1, b"before"), (7, 2, b"wrong"), (7, 2, b"after")]
     assert run.finished.stderr.count("types from 40000000 to 69999999 belong to the tracer") == 2
     analyze("prv", run.run).check()
+    analyze("dim", run.run).check()
     labels, problems = read_labels(run.folder / "run.pcf")
     assert not problems
     for rank in range(2):
         expected = [in_paraver(notes, labels) for notes in noted(run.folder, rank)]
         assert in_any_order(paraver_events(run.folder / "run.prv", rank)) == in_any_order(expected)
+        check_dimemas(run.folder / "run.dim", rank, noted(run.folder, rank), labels)
     said = analyze("check", run.run).stdout
     text = "regions: 2 x an end of no region, 1 x ended with an outer one, 1 x open when its thread ended"
     assert said.splitlines() == [f"rank {rank}: {text}" for rank in range(2)]
@@ -147,19 +160,23 @@ def test_not_traced(openmpi, compiled, launch, tmp_path):
 
 
 @pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
-def test_fortran(request, compiled, traced, launch, tmp_path, mpi_name):
+def test_fortran(request, compiled, traced, launch, analyze, tmp_path, mpi_name):
     leg = request.getfixturevalue(mpi_name)
     program = compiled(leg, "region_api.f90", "-I", str(INCLUDE), "-J", str(tmp_path))
     run = traced(leg, program, ranks=2)
     for rank, file in enumerate(run.ranks):
         assert list(recorded(file).values()) == noted(run.folder, rank)
         assert file.counts()["MPI_Barrier"] == 1
-    assert analyzer.open(str(run.run)).event_labels[1000] == ("Step", {3: "third", -5000000000: "far away"})
+    labels = analyzer.open(str(run.run)).event_labels
+    assert labels[1000] == ("Step", {3: "third", -5000000000: "far away"})
+    analyze("dim", run.run).check()
+    for rank in range(2):
+        check_dimemas(run.folder / "run.dim", rank, noted(run.folder, rank), labels)
     launch(leg, program, ranks=1, preload=False).check()
 
 
 @pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
-def test_python(request, traced, mpi_name):
+def test_python(request, traced, analyze, mpi_name):
     """MPI is imported after the first regions, by when each rank has a file."""
     leg = request.getfixturevalue(mpi_name)
     run = traced(leg, leg.python, str(PROGRAMS / "region_api.py"), ranks=2)
@@ -170,4 +187,8 @@ def test_python(request, traced, mpi_name):
         assert threads[0] == noted(run.folder, rank)[0]
         assert in_any_order(threads.values()) == in_any_order(noted(run.folder, rank))
         assert file.counts()["MPI_Barrier"] == 1
-    assert analyzer.open(str(run.run)).event_labels[1000] == ("Step", {3: "third"})
+    labels = analyzer.open(str(run.run)).event_labels
+    assert labels[1000] == ("Step", {3: "third"})
+    analyze("dim", run.run).check()
+    for rank in range(2):
+        check_dimemas(run.folder / "run.dim", rank, noted(run.folder, rank), labels)

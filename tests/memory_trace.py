@@ -22,7 +22,7 @@ class MemoryTrace(Trace):
     def __init__(
         self, calls, *, requests=None, flushes=None, messages=(), states=None, spans=None, communicators=None,
         flush_mode="subtract", duration_ns=None, nodes=("node",), node_of=None, window=None, unmatched=(), problems=(),
-        unrecorded=None,
+        unrecorded=None, events=(),
     ):  # fmt: skip
         self.path = "memory.h5"
         self.size = len(calls)
@@ -46,6 +46,7 @@ class MemoryTrace(Trace):
         self._spans = list(spans) if spans else [(0, end) for end in ends]
         self.duration_ns = duration_ns if duration_ns is not None else max((e for _, e in self._spans), default=0)
         self._messages = message_array(messages)
+        self._events = event_array(events)
         self._states = self._running() if states is None else state_array(states)
 
     def _call_array(self, rows) -> np.ndarray:
@@ -96,7 +97,11 @@ class MemoryTrace(Trace):
         return rows if ranks is None else rows[np.isin(rows["rank"], ranks)]
 
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
-        return np.zeros(0, EVENT)
+        return _between(self._events, self._events["time"], begin, end)
+
+    def program_events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        rows = self.events(begin, end)
+        return rows[rows["rank"] == rank]
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return _between(self._messages, self._messages["logical_send"], begin, end)
@@ -131,6 +136,11 @@ def message_array(rows) -> np.ndarray:
         row["logical_send"] = row["physical_send"] = send
         row["logical_receive"] = row["physical_receive"] = receive
     return array
+
+
+def event_array(rows) -> np.ndarray:
+    """Rows (time, value, type, rank, thread)."""
+    return np.array([(*row, 0) for row in sorted(rows, key=lambda row: row[0])], EVENT)
 
 
 def state_array(rows) -> np.ndarray:

@@ -14,7 +14,7 @@ from analyzer.metrics import regions as metric
 from analyzer.metrics.regions import region_profile
 from analyzer.parallel import Team
 from analyzer.sources.run import open_run
-from tracelib.schema import REGION_TYPE, LabelKind
+from tracelib.schema import PARALLEL_TYPE, REGION_TYPE, LabelKind
 
 BEGIN, END = 1, 2
 NAMES = ("solve", "exchange", "never")
@@ -41,6 +41,10 @@ def end(time, region, thread=0):
     return event(time, REGION_TYPE, region, thread=thread, flags=END)
 
 
+def parallel(time, threads, thread=0):
+    return event(time, PARALLEL_TYPE, threads, thread=thread)
+
+
 def test_by_hand():
     """Rank 0: solve [10, 100) with exchange [20, 50) in it, MPI in [30, 40) and [60, 80); rank 1: solve [0, 40)."""
     calls = [call("MPI_Send", 30, 40), call("MPI_Recv", 60, 80), call("MPI_Send", 120, 125)]
@@ -60,21 +64,21 @@ def test_by_hand():
 
 def test_frame_by_hand(tmp_path):
     """A region in itself, one left open when its thread ends at 125, a second thread, a rank without any."""
-    rows = [begin(10, 1), begin(20, 2), begin(30, 2), end(40, 2), end(50, 2), end(60, 1), begin(70, 2)]
+    rows = [begin(10, 1), begin(20, 2), begin(30, 2), end(40, 2), parallel(45, 8), end(50, 2), end(60, 1), begin(70, 2)]
     rows += [begin(15, 1, thread=1), end(80, 1, thread=1)]
     calls = [call("MPI_Send", 120, 125), call("MPI_Send", 81, 90, thread=1)]
     silent = {"calls": [call("MPI_Send", 120, 125)]}
     trace = open_run(str(write_run(tmp_path, [silent, {"labels": LABELS, "events": rows, "calls": calls}])))
     frame = analyzer.regions_frame(trace)
     zero = trace.span(1)[0]
-    assert list(frame.columns) == ["rank", "thread", "region", "begin", "end", "depth"]
+    assert list(frame.columns) == ["rank", "thread", "region", "begin", "end", "depth", "parallel"]
     frame[["begin", "end"]] -= zero
     assert frame.to_numpy().tolist() == [
-        [1, 0, "solve", 10, 60, 0],
-        [1, 0, "exchange", 20, 50, 1],
-        [1, 0, "exchange", 30, 40, 2],
-        [1, 0, "exchange", 70, 125, 0],
-        [1, 1, "solve", 15, 80, 0],
+        [1, 0, "solve", 10, 60, 0, 1],
+        [1, 0, "exchange", 20, 50, 1, 8],
+        [1, 0, "exchange", 30, 40, 2, 1],
+        [1, 0, "exchange", 70, 125, 0, 1],
+        [1, 1, "solve", 15, 80, 0, 1],
     ]
 
 
@@ -99,6 +103,8 @@ def threads(draw, number):
         else:
             stack.append(draw(st.integers(1, 2)))
             events.append(begin(time, stack[-1], number))
+        if draw(st.booleans()):
+            events.append(parallel(time, draw(st.integers(3, 9)), number))
     events += [end(LAST, stack.pop(), number) for _ in list(stack)]
     return calls, polls, events
 
@@ -139,11 +145,14 @@ def test_each_nanosecond(first, second, windows):
 
 
 def visits(thread, events):
-    """(thread, region, begin, end, depth) of one thread's events by a stack, in order of begin."""
+    """(thread, region, begin, end, depth, parallel) of one thread's events by a stack, in order of begin."""
     found, stack = [], []
     for row in events:
-        if row["flags"] == BEGIN:
-            stack.append([thread, row["value"] - 1, row["time"], None, len(stack)])
+        if row["type"] == PARALLEL_TYPE:
+            if stack:
+                stack[-1][5] = row["value"]
+        elif row["flags"] == BEGIN:
+            stack.append([thread, row["value"] - 1, row["time"], None, len(stack), 1])
             found.append(stack[-1])
         else:
             stack.pop()[3] = row["time"]

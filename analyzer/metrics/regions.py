@@ -55,8 +55,18 @@ def region_profile(trace: Trace, team: Team) -> RegionProfile:
     return RegionProfile(trace.region_names, *sum(team.allgather(sums)))
 
 
-VISIT = np.dtype([("thread", "<i4"), ("region", "<i4"), ("begin", "<i8"), ("end", "<i8"), ("depth", "<i4")])
-"""One time that a thread was in a region (index in Trace.region_names); depth: so many regions are around it."""
+VISIT = np.dtype(
+    [
+        ("thread", "<i4"),
+        ("region", "<i4"),
+        ("begin", "<i8"),
+        ("end", "<i8"),
+        ("depth", "<i4"),
+        ("parallel", "<i4"),
+    ]
+)
+"""One time that a thread was in a region (index in Trace.region_names); depth: so many regions are around it; parallel:
+it stands for so many threads (what the program said last; 1: nothing)."""
 
 
 def region_visits(trace: Trace, rank: int) -> np.ndarray:
@@ -64,8 +74,8 @@ def region_visits(trace: Trace, rank: int) -> np.ndarray:
 
     As regions nest, begins and ends of one depth alternate.
     """
-    marks = trace.marks(rank)
-    marks = marks[marks["what"] <= Mark.END]
+    every = trace.marks(rank)
+    marks = every[every["what"] <= Mark.END]
     is_begin = marks["what"] == Mark.BEGIN
     depth = np.cumsum(np.where(is_begin, 1, -1)) - is_begin  # a thread begins at 0: the one before it has ended all
     order = np.argsort(depth, kind="stable")
@@ -74,7 +84,22 @@ def region_visits(trace: Trace, rank: int) -> np.ndarray:
     found = np.zeros(len(begin), VISIT)
     found["thread"], found["region"] = marks["thread"][begin], marks["number"][begin] - 1
     found["begin"], found["end"], found["depth"] = marks["time"][begin], marks["time"][end], depth[begin]
+    found["parallel"] = 1
+    _say_parallel(found, every)
     return found
+
+
+def _say_parallel(visits: np.ndarray, marks: np.ndarray) -> None:
+    """Give visits the threads that they stand for: a mark belongs to the last begin of its depth before it."""
+    said = np.flatnonzero(marks["what"] == Mark.PARALLEL)
+    begin = np.flatnonzero(marks["what"] == Mark.BEGIN)
+    steps = (marks["what"] == Mark.BEGIN).astype(np.int64) - (marks["what"] == Mark.END)
+    around = np.cumsum(steps)[said] - 1
+    said, around = said[around >= 0], around[around >= 0]
+    key = visits["depth"] * np.int64(len(marks)) + begin
+    order = np.argsort(key)
+    at = order[np.searchsorted(key[order], around * len(marks) + said) - 1]
+    visits["parallel"][at] = marks["value"][said].clip(0, np.iinfo(np.int32).max)
 
 
 class _Thread:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.parallel import Team
+from analyzer.paraver_regions import is_program_event
 from analyzer.sources.paraver_body import Body, read_body
 from analyzer.sources.paraver_calls import Calls, find_procedures
 from analyzer.sources.paraver_labels import read_labels, read_nodes
@@ -102,6 +103,10 @@ class ParaverTrace(Trace):
 
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         return _of_ranks(self._body.events.read(begin, self._end(end)), ranks)
+
+    def program_events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        events = self.events(begin, end, range(rank, rank + 1))
+        return events[is_program_event(events["type"])]
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._body.messages.read(begin, self._end(end))

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.paraver_regions import region_events
 from analyzer.sources.clock import Clock
 from analyzer.sources.index import SCAN_ROWS, ThreadTable
+from analyzer.trace import EVENT as TRACE_EVENT
 from analyzer.trace import MARK, Mark
-from tracelib.schema import EVENT, PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE
+from tracelib.schema import EVENT, PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE, TRACERS_TYPES
 
 ENDS, REAL = 2, 1 << 15
 """`flags` of the end of a region, of a real parameter."""
@@ -81,6 +83,15 @@ def marks(rows: np.ndarray, thread: int, clock: Clock) -> np.ndarray:
     found["number"] = np.where(region, rows["value"], rows["flags"] % REAL)
     of_parameter = np.where(rows["flags"] >= REAL, Mark.REAL, Mark.INTEGER)
     found["what"] = np.where(region, rows["flags"], np.where(parameter, of_parameter, Mark.PARALLEL))
+    return found
+
+
+def program_events(rows: np.ndarray, rank: int, thread: int, clock: Clock) -> np.ndarray:
+    """The trace's EVENT from well nested rows of the schema's, without those of the tracer."""
+    rows = region_events(rows[~np.isin(rows["type"], TRACERS_TYPES)])
+    found = np.zeros(len(rows), TRACE_EVENT)
+    found["time"], found["rank"], found["thread"] = clock.times(rows["time"]), rank, thread
+    found["type"], found["value"] = rows["type"], rows["value"]
     return found
 
 

@@ -26,7 +26,7 @@ from analyzer.sources.matching import Matching
 from analyzer.sources.objects import merge_objects
 from analyzer.sources.paraver_runs import sort_rows
 from analyzer.sources.rankfile import RankFile
-from analyzer.sources.regions import Regions, marks, problem
+from analyzer.sources.regions import Regions, marks, problem, program_events
 from analyzer.sources.repair import repairs
 from analyzer.sources.spool import died_inside, pending_rows
 from analyzer.sources.system import read_system
@@ -269,6 +269,11 @@ class RunTrace(Trace):
         lanes = [lane for lane in self._lanes.get(rank, []) if lane.regions]
         rows = [marks(lane.event_rows(begin, self._end(end)), lane.thread, lane.clock) for lane in lanes]
         return np.concatenate([np.zeros(0, MARK), *rows])
+
+    def program_events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        stop, lanes = self._end(end), self._lanes.get(rank, [])
+        rows = [program_events(lane.event_rows(begin, stop), rank, lane.thread, lane.clock) for lane in lanes]
+        return sort_rows(np.concatenate([np.zeros(0, EVENT), *rows]), "time", "thread")
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._matched().messages(begin, self._end(end))

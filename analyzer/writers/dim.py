@@ -1,7 +1,7 @@
 """Writes a Dimemas trace: what each rank computed and communicated, without the times of the network.
 
 Dimemas replays it on another machine. Source: "Dimemas 5.5.0 input format" (header with an offset block,
-records 1 burst, 2 send, 3 receive, 10 global operation).
+records 1 burst, 2 send, 3 receive, 10 global operation, 20 event).
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from analyzer.trace import Trace
 from analyzer.writers.dim_records import RankWriter, is_definable, world_id
 from analyzer.writers.whole import temporary_name, whole_file
 
+IDLE_EVENTS = "events of type 0"
+
 
 @dataclass(frozen=True)
 class DimReport:
@@ -27,7 +29,7 @@ class DimReport:
 
     path: Path
     size_bytes: int
-    left_out: dict[str, int]  # calls by procedure that move data but have no Dimemas record
+    left_out: dict[str, int]  # calls by procedure that move data but have no Dimemas record, and events
 
 
 def write_dim(trace: Trace, path: str | Path, team: Team) -> DimReport:
@@ -41,6 +43,7 @@ def write_dim(trace: Trace, path: str | Path, team: Team) -> DimReport:
     to have, and again (kind 2) where they completed; sends have no such second record in Dimemas 5.5.0.
     A nonblocking collective is its operation with type 0 at the call and type 2 at its completion. MPI_Init is
     a barrier. Other MPI calls take no time; what they would have moved is reported in `left_out`.
+    Regions and events of the program are event records and cut the burst in which they lie; its parts sum up to it.
     Raises TracelibError where the file cannot be written; then nothing of it remains.
     """
     path = Path(path)
@@ -60,7 +63,9 @@ def write_dim(trace: Trace, path: str | Path, team: Team) -> DimReport:
         part.unlink(missing_ok=True)
     left_out = sum(team.allgather(writer.left_out))
     names = {p: int(n) for p, n in zip(trace.procedures, left_out, strict=True) if n}
-    return DimReport(path, size_bytes, dict(sorted(names.items())))
+    idle_events = sum(team.allgather(writer.idle_events))
+    events = {IDLE_EVENTS: idle_events} if idle_events else {}
+    return DimReport(path, size_bytes, dict(sorted(names.items())) | events)
 
 
 def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:

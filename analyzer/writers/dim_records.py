@@ -13,12 +13,13 @@ from analyzer.metrics.profile import by_index
 from analyzer.metrics.requests import Posted, gather_blocks, rank_windows, window_calls
 from analyzer.trace import CALL, FLUSH, REQUEST, Communicator, Trace
 from analyzer.writers.dim_bursts import CpuBursts
+from analyzer.writers.dim_events import DIM_EVENT, ProgramEvents
 from analyzer.writers.dim_plan import GLOBAL_START, NOTHING, moves_data, plan_of
 from tracelib.schema import What
 
 CALL_BYTES = 320
-REQUEST_BYTES = 160
-"""Room for the text of one call, of one request (see the kernel's header)."""
+ROW_BYTES = 160
+"""Room for the text of one call, of one request or event (see the kernel's header)."""
 
 _POSTED = (What.RECV_DONE, What.RECV_FREED, What.RECEIVED, What.SEND_STARTED)
 _DONE = (What.RECV_DONE, What.RECEIVED, What.COLLECTIVE_DONE)
@@ -50,6 +51,7 @@ class RankWriter:
         self._defined = np.array([False, *map(is_definable, trace.communicators)], np.int8)
         self._out = np.zeros(0, np.uint8)
         self.left_out = np.zeros(len(trace.procedures), np.int64)
+        self.idle_events = 0  # events that would mean something else to Dimemas
 
     def write(self, rank: int, file: BinaryIO) -> int:
         """Write the records of one rank; returns their size in bytes."""
@@ -60,12 +62,14 @@ class RankWriter:
         bursts = CpuBursts(self._trace, rank)
         overhead = self._trace.overhead_ns(rank), bursts.overhead_ns
         walk = _Walk(rank, begin if subtract else 0, hidden, overhead)
-        for window, calls, posted, done, started in self._by_window(rank):
+        events = ProgramEvents(self._trace, rank)
+        for window, calls, *rows in self._by_window(rank):
             cpu = bursts.window(window, calls)
-            size += file.write(self._format(walk, calls, cpu, posted, done, started))
+            size += file.write(self._format(walk, calls, cpu, *rows, events.window(window)))
         last = np.zeros(1, CALL)
         last["enter"] = last["exit"] = end
         last["call"] = len(self._trace.procedures)
+        self.idle_events += events.left_out
         return size + file.write(self._format(walk, last, None, *_nothing()))
 
     def _no_burst(self, rank: int) -> np.ndarray:
@@ -88,14 +92,11 @@ class RankWriter:
             started, open_ = _join_collectives(done, open_)
             yield (begin, end), calls, posted.window(index), done, started
 
-    def _format(
-        self, walk: _Walk, calls: np.ndarray, cpu: np.ndarray | None, posted: np.ndarray, done: np.ndarray,
-        started: np.ndarray,
-    ):  # fmt: skip
-        """The text (bytes-like) of the records of one window."""
+    def _format(self, walk: _Walk, calls: np.ndarray, cpu: np.ndarray | None, *rows: np.ndarray):
+        """The text (bytes-like) of the records of one window; `rows`: posted, done, started and events."""
         calls = np.ascontiguousarray(calls)
-        posted, done, started = walk.join_rest(posted, done, started)
-        room = len(calls) * CALL_BYTES + (len(posted) + len(done)) * REQUEST_BYTES
+        posted, done, started, events = walk.join_rest(*rows)
+        room = len(calls) * CALL_BYTES + (len(posted) + len(done) + len(events)) * ROW_BYTES
         if len(self._out) < room:
             self._out = np.empty(room, np.uint8)
         tables = (
@@ -106,10 +107,10 @@ class RankWriter:
         size = lib.dim_records(
             _pointer(walk.position, "int64_t *"), walk.rank, *_rows(calls),
             ffi.NULL if cpu is None else _pointer(cpu, "int64_t *"), *tables,
-            *_rows(posted), _pointer(done), *_rows(started), *_rows(walk.flushes),
+            *_rows(posted), _pointer(done), *_rows(started), *_rows(events), *_rows(walk.flushes),
             *walk.overhead_ns, _pointer(self.left_out, "int64_t *"), _pointer(self._out, "char *"),
         )  # fmt: skip
-        walk.keep_rest(posted, done, started)
+        walk.keep_rest(posted, done, started, events)
         return self._out[:size].data
 
 
@@ -120,7 +121,7 @@ class _Walk:
         self.rank = rank
         self.flushes = flushes
         self.overhead_ns = overhead_ns
-        self.position = np.array([begin, begin, 0, 0, 0, 0, 0], np.int64)
+        self.position = np.array([begin, begin, 0, 0, 0, 0, 0, 0], np.int64)
         self._rest = _nothing()
 
     def join_rest(self, *rows: np.ndarray) -> list[np.ndarray]:
@@ -128,14 +129,16 @@ class _Walk:
         pairs = zip(self._rest, rows, strict=True)
         return [np.concatenate(pair) if len(pair[0]) else np.ascontiguousarray(pair[1]) for pair in pairs]
 
-    def keep_rest(self, posted: np.ndarray, done: np.ndarray, started: np.ndarray) -> None:
+    def keep_rest(self, posted: np.ndarray, done: np.ndarray, started: np.ndarray, events: np.ndarray) -> None:
         """Remember the rows that the kernel did not use."""
-        used_posted, used_done = self.position[3:5].tolist()
-        self._rest = posted[used_posted:].copy(), done[used_done:].copy(), started[used_done:].copy()
+        used_posted, used_done, used_events = self.position[[3, 4, 7]].tolist()
+        used = (used_posted, used_done, used_done, used_events)
+        rows = (posted, done, started, events)
+        self._rest = tuple(table[first:].copy() for table, first in zip(rows, used, strict=True))
 
 
-def _nothing() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.zeros(0, REQUEST), np.zeros(0, REQUEST), np.zeros(0, CALL)
+def _nothing() -> tuple[np.ndarray, ...]:
+    return np.zeros(0, REQUEST), np.zeros(0, REQUEST), np.zeros(0, CALL), np.zeros(0, DIM_EVENT)
 
 
 def _pointer(array: np.ndarray, kind: str = "void *") -> Any:

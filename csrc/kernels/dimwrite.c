@@ -112,28 +112,64 @@ static int64_t flushed(const struct trace_flush *flushes, int64_t n, int64_t *ne
 
 enum { CPU_LATER = -2 };
 
-/* The burst before a call that took `wall` ns by the clock and `cpu` of CPU time. */
-static int64_t burst_before(int64_t wall, int64_t cpu, int64_t cpu_overhead, int64_t *waiting)
+struct dim_event {
+    int64_t time;
+    int64_t type;
+    int64_t value;
+    int64_t at; /* ns of the burst before it, by the clock; -1: not known yet */
+};
+
+/* The first `next` events are written, the first `placed` have an `at`. */
+struct events {
+    struct dim_event *row;
+    int64_t n, next, placed;
+};
+
+static struct events open_events(void *rows, int64_t n)
 {
-    if (wall < 0) wall = 0;
-    if (cpu == CPU_LATER) {
-        *waiting += wall;
-        return 0;
+    struct events e = {rows, n, 0, 0};
+    while (e.placed < n && e.row[e.placed].at >= 0) e.placed++;
+    return e;
+}
+
+/* Those between two calls, from `begin` to `end`, where the burst has lasted `before` ns at `begin`, `after` at `end`.
+ */
+static void place(struct events *e, int64_t begin, int64_t end, int64_t before, int64_t after,
+                  const struct trace_flush *flushes, int64_t n_flushes, int64_t *next_flush)
+{
+    for (; e->placed < e->n && e->row[e->placed].time <= end; e->placed++) {
+        struct dim_event *row = &e->row[e->placed];
+        int64_t at = before;
+        if (row->time > begin) at += row->time - begin - flushed(flushes, n_flushes, next_flush, begin, row->time);
+        row->at = at < after ? at : after;
     }
-    int64_t burst = cpu >= 0 ? cpu - cpu_overhead : wall + *waiting;
-    *waiting = 0;
-    return burst;
+}
+
+/* A burst that took `wall` ns by the clock and is written as `ns`, cut where events are: the parts sum up to it. */
+static void put_bursts(struct writer *w, struct events *e, int64_t wall, int64_t ns)
+{
+    int64_t written = 0;
+    for (; e->next < e->placed; e->next++) {
+        const struct dim_event *row = &e->row[e->next];
+        int64_t until = wall > 0 && ns > 0 ? (int64_t)((__int128)ns * row->at / wall) : 0;
+        put_burst(w, until - written);
+        written = until;
+        put_record(w, (int64_t[]){20, w->task, 0, row->type, row->value}, 5);
+    }
+    put_burst(w, ns - written);
 }
 
 int64_t dim_records(int64_t *walk, int32_t task, const void *calls_, int64_t n, const int64_t *cpu, const int32_t *plan,
                     const int32_t *comm_id, const int8_t *defined, const void *posted_, int64_t n_posted,
-                    const void *done_, const void *started_, int64_t n_done, const void *flushes_, int64_t n_flushes,
-                    int64_t overhead, int64_t cpu_overhead, int64_t *left_out, char *out)
+                    const void *done_, const void *started_, int64_t n_done, void *events_, int64_t n_events,
+                    const void *flushes_, int64_t n_flushes, int64_t overhead, int64_t cpu_overhead, int64_t *left_out,
+                    char *out)
 {
     const struct trace_call *call = calls_, *started = started_;
     const struct trace_request *posted = posted_, *done = done_;
     const struct trace_flush *flushes = flushes_;
     struct writer w = {out, task, comm_id, defined};
+    struct events events = open_events(events_, n_events);
     int64_t p = 0, d = 0;
 
     for (const struct trace_call *end = call + n; call <= end; call++) {
@@ -144,8 +180,11 @@ int64_t dim_records(int64_t *walk, int32_t task, const void *calls_, int64_t n, 
 
         int64_t begin = walk[0] + walk[5];
         int64_t wall = call->enter - begin - flushed(flushes, n_flushes, &walk[2], begin, call->enter);
-        put_burst(&w,
-                  burst_before(wall, cpu ? cpu[call - (const struct trace_call *)calls_] : -1, cpu_overhead, &walk[6]));
+        int64_t measured = cpu ? cpu[call - (const struct trace_call *)calls_] : -1, whole = walk[6];
+        if (wall > 0) whole += wall;
+        place(&events, begin, call->enter, walk[6], whole, flushes, n_flushes, &walk[2]);
+        walk[6] = measured == CPU_LATER ? whole : 0;
+        if (measured != CPU_LATER) put_bursts(&w, &events, whole, measured >= 0 ? measured - cpu_overhead : whole);
         for (; p < n_posted && posted[p].posted <= call->enter; p++) put_posted(&w, &posted[p]);
 
         const int32_t *now = plan + 2 * call->call;
@@ -165,5 +204,6 @@ int64_t dim_records(int64_t *walk, int32_t task, const void *calls_, int64_t n, 
     }
     walk[3] = p;
     walk[4] = d;
+    walk[7] = events.next;
     return w.at - out;
 }
