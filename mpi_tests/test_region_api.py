@@ -2,6 +2,7 @@
 
 import json
 import struct
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -144,6 +145,11 @@ def test_c(request, compiled, traced, analyze, mpi_name):
         expected = [in_paraver(notes, labels) for notes in noted(run.folder, rank)]
         assert in_any_order(paraver_events(run.folder / "run.prv", rank)) == in_any_order(expected)
         check_dimemas(run.folder / "run.dim", rank, noted(run.folder, rank), labels)
+    found = json.loads(analyze("efficiency", "--by-region", "--json", run.run).check().stdout)["regions"]
+    begun = Counter(
+        note[1] for rank in range(2) for notes in noted(run.folder, rank) for note in notes if note[0] == "begin"
+    )
+    assert {one["name"]: one["visits"] for one in found} == begun
     said = analyze("check", run.run).stdout
     text = "regions: 2 x an end of no region, 1 x ended with an outer one, 1 x open when its thread ended"
     assert said.splitlines() == [f"rank {rank}: {text}" for rank in range(2)]

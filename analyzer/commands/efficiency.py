@@ -1,29 +1,39 @@
-"""`analyze efficiency`: the POP factors of one run or several."""
+"""`analyze efficiency`: the POP factors of one run or several, of their regions, and of each visit of a region."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
-from rich.table import Table
+from rich.console import Console
 
 from analyzer.commands.common import Session, common_options, repair_option
-from analyzer.metrics.efficiency import Efficiency, efficiency
+from analyzer.errors import TracelibError
+from analyzer.metrics.efficiency import efficiency
 from analyzer.metrics.flushes import flushes
+from analyzer.metrics.region_efficiency import region_efficiencies, visit_efficiencies
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful import useful
-from analyzer.report import units
-from analyzer.report.as_json import efficiency_json
+from analyzer.report.efficiencies import Efficiencies, efficiencies_json, efficiencies_tables
 from analyzer.sources.opening import open_trace
+from analyzer.trace import Trace
+
+_MOST_NAMES = 12
 
 
 @click.command("efficiency", short_help="Parallel efficiency and its factors.")
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
+@click.option("--by-region", is_flag=True, help="Those of each region of the program.")
+@click.option("--region", metavar="NAME", help="Those of one region, and of each visit of it.")
 @repair_option
 @common_options(as_json=True)
 @click.pass_obj
 def efficiency_command(
-    session: Session, files: tuple[str, ...], repair_ns: int | None, as_json: bool, quiet: bool
+    session: Session,
+    files: tuple[str, ...],
+    by_region: bool,
+    region: str | None,
+    repair_ns: int | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Print the efficiencies of each FILE.
 
@@ -31,38 +41,47 @@ def efficiency_command(
     parallel efficiency       mean useful time / runtime
     load balance              mean useful time / largest useful time
     communication efficiency  largest useful time / runtime
+
+    Of a region, useful time and runtime are those inside it, summed over all visits.
     """
     session.quiet = quiet
-    results = [(file, *_of_file(file, repair_ns, session)) for file in files]
+    results = [_of_file(file, repair_ns, by_region, region, session) for file in files]
     if as_json:
-        data = [
-            {"file": file, "ranks": ranks, "missing": list(missing), **efficiency_json(e)}
-            for file, ranks, missing, e in results
-        ]
+        data = [efficiencies_json(result) for result in results]
         session.print_json(data if len(data) > 1 else data[0])
     elif not quiet:
-        session.print(lambda console: console.print(_table(results)))
+        session.print(lambda console: _print(results, console))
 
 
-def _of_file(file: str, repair_ns: int | None, session: Session) -> tuple[int, tuple[int, ...], Efficiency]:
+def _print(results: list[Efficiencies], console: Console) -> None:
+    for number, table in enumerate(efficiencies_tables(results)):
+        if number:
+            console.print()
+        console.print(table)
+
+
+def _of_file(file: str, repair_ns: int | None, by_region: bool, region: str | None, session: Session) -> Efficiencies:
     trace = open_trace(file, session.team, repair_ns)
     try:
+        if by_region or region is not None:
+            _check_regions(trace, region)
         with session.step(f"Adding up {file}"):
             team = session.team
             factors = efficiency(trace, useful(trace, team), flushes(trace, team), unrecorded(trace, team))
-            return trace.size, trace.missing, factors
+            regions = region_efficiencies(trace, team) if by_region or region is not None else None
+            if regions is not None and region is not None:
+                regions = [one for one in regions if by_region or one.name == region]
+            visits = visit_efficiencies(trace, region, team) if region is not None else None
+            return Efficiencies(file, trace.size, trace.missing, factors, regions, visits)
     finally:
         trace.close()
 
 
-def _table(results: list[tuple[str, int, tuple[int, ...], Efficiency]]) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("file", overflow="fold")
-    for column in ("ranks", "runtime", "parallel", "load balance", "communication"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for file, ranks, missing, e in results:
-        factors = (e.parallel_efficiency, e.load_balance, e.communication_efficiency)
-        texts = ["-" if f is None else units.percent(f) for f in factors]
-        number = f"{ranks - len(missing)} of {ranks}" if missing else str(ranks)
-        table.add_row(Path(file).name, number, units.time(e.runtime_ns), *texts)
-    return table
+def _check_regions(trace: Trace, region: str | None) -> None:
+    """Raise TracelibError if the trace has no regions, or not this one."""
+    names = trace.region_names
+    if not names:
+        raise TracelibError(f"{trace.path} has no regions", "name them in the program: docs/regions.md")
+    if region is not None and region not in names:
+        known = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
+        raise TracelibError(f"{trace.path} has no region {region!r}", f"it has {known}")

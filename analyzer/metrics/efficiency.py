@@ -38,9 +38,13 @@ def efficiency(trace: Trace, useful: Useful, flushes: Flushes, missed: Unrecorde
     if trace.flush_mode == "subtract":
         lost = flushes.shared_ns + missed.shared_ns
         runtime -= int(np.delete(lost, trace.missing).min(initial=runtime))
-    time_ns = useful.time_ns[~np.isin(useful.rank, trace.missing)].astype(np.float64)
-    longest = float(time_ns.max(initial=0.0))
+    return factors(useful.time_ns[~np.isin(useful.rank, trace.missing)], runtime)
+
+
+def factors(useful_ns: np.ndarray, runtime: int) -> Efficiency:
+    """The factors from the useful time of each thread."""
+    longest = float(useful_ns.max(initial=0))
     if runtime <= 0 or longest <= 0:
         return Efficiency(None, None, None, runtime)
-    mean = float(time_ns.mean())
+    mean = float(useful_ns.mean())
     return Efficiency(mean / runtime, mean / longest, longest / runtime, runtime)

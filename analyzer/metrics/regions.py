@@ -9,7 +9,7 @@ import numpy as np
 
 from analyzer.metrics.requests import rank_windows, window_calls
 from analyzer.parallel import Team
-from analyzer.trace import MARK, Mark, State, Trace
+from analyzer.trace import FLUSH, MARK, Mark, State, Trace
 
 
 @dataclass(frozen=True)
@@ -36,23 +36,59 @@ class RegionProfile:
         return float(useful.mean() / useful.max()) if len(useful) and useful.max() > 0 else None
 
 
+@dataclass(frozen=True)
+class RegionSums:
+    """The same by thread, int64 of shape (threads of all ranks, regions), in order of rank and thread."""
+
+    names: tuple[str, ...]
+    rank: np.ndarray  # (threads,)
+    count: np.ndarray
+    time_ns: np.ndarray
+    useful_ns: np.ndarray
+    mpi_ns: np.ndarray
+    lost_ns: np.ndarray  # of time_ns what is not the program's: flushes, times in which nothing was recorded
+
+    def by_rank(self, ranks: int) -> RegionProfile:
+        """The threads of each rank together."""
+        sums = np.zeros((4, ranks, len(self.names)), np.int64)
+        for of_rank, of_thread in zip(sums, (self.count, self.time_ns, self.useful_ns, self.mpi_ns), strict=True):
+            np.add.at(of_rank, self.rank, of_thread)
+        return RegionProfile(self.names, *sums)
+
+
 def region_profile(trace: Trace, team: Team) -> RegionProfile:
-    """Adds up the regions of all ranks, a window of time at a time.
+    """The regions of all ranks, added up."""
+    return region_sums(trace, team).by_rank(trace.size)
+
+
+def region_sums(trace: Trace, team: Team) -> RegionSums:
+    """Adds up the regions of all threads, a window of time at a time.
 
     With U(t) the useful time of a thread up to t, a region's is the sum of U over its ends less that over its begins;
     so it does not matter in which window a region began.
     """
-    sums = np.zeros((4, trace.size, len(trace.region_names)), np.int64)
+    rank_of = np.repeat(np.arange(trace.size), trace.threads)
+    first = np.concatenate(([0], np.cumsum(trace.threads)))
+    sums = np.zeros((5, len(rank_of), len(trace.region_names)), np.int64)
     windows = rank_windows(trace).tolist()
     for rank in team.share(trace.size) if trace.region_names else ():
-        threads = [_Thread(thread, len(trace.region_names)) for thread in range(int(trace.threads[rank]))]
+        lost = lost_times(trace, rank)
+        threads = [_Thread(thread, len(trace.region_names), lost) for thread in range(int(trace.threads[rank]))]
         for begin, end in pairwise(windows):
             states = trace.states(begin, end, range(rank, rank + 1))
             calls = window_calls(trace, rank, begin, end)
             marks = trace.marks(rank, begin, end)
-            for thread in threads:
-                sums[:, rank] += thread.add(states, calls, marks)
-    return RegionProfile(trace.region_names, *sum(team.allgather(sums)))
+            for number, thread in enumerate(threads):
+                sums[:, first[rank] + number] += thread.add(states, calls, marks)
+    return RegionSums(trace.region_names, rank_of, *sum(team.allgather(sums)))
+
+
+def lost_times(trace: Trace, rank: int) -> np.ndarray:
+    """FLUSH of the times of a rank that are not the program's, in order; none where flushes are kept."""
+    if trace.flush_mode != "subtract":
+        return np.zeros(0, FLUSH)
+    rows = np.concatenate([trace.flushes(rank), trace.unrecorded(rank)])
+    return rows[np.argsort(rows["begin"], kind="stable")]
 
 
 VISIT = np.dtype(
@@ -105,23 +141,27 @@ def _say_parallel(visits: np.ndarray, marks: np.ndarray) -> None:
 class _Thread:
     """One thread from window to window."""
 
-    def __init__(self, number: int, regions: int) -> None:
+    def __init__(self, number: int, regions: int, lost: np.ndarray) -> None:
         self._number = number
         self._open = np.zeros(regions, np.int64)  # how often each region is open
-        self._running, self._inside = _Accumulated(), _Accumulated()
+        self._running, self._inside = Accumulated(), Accumulated()
+        self._lost = Accumulated()
+        lost = lost[lost["thread"] == number]
+        self._lost.append(lost["begin"], lost["end"], lost["end"] - lost["begin"])
 
     def add(self, states: np.ndarray, calls: np.ndarray, marks: np.ndarray) -> np.ndarray:
-        """Counts and times of this thread in one window, shape (4, regions)."""
+        """Counts and times of this thread in one window, shape (5, regions)."""
         states = states[(states["thread"] == self._number) & (states["state"] == State.RUNNING)]
         calls = calls[calls["thread"] == self._number]
         self._running.append(states["begin"], states["end"], states["end"] - states["begin"])
         self._inside.append(calls["enter"], calls["exit"], calls["inside"])
         marks = marks[(marks["thread"] == self._number) & (marks["what"] <= Mark.END)]
-        sums = np.zeros((4, len(self._open)), np.int64)
+        sums = np.zeros((5, len(self._open)), np.int64)
         sums[0] = np.bincount(marks["number"][marks["what"] == Mark.BEGIN] - 1, minlength=len(self._open))
         outer = self._outermost(marks)
         sign = np.where(outer["what"] == Mark.BEGIN, -1, 1)
-        columns = (outer["time"], self._running.until(outer["time"]), self._inside.until(outer["time"]))
+        accumulated = (self._running, self._inside, self._lost)
+        columns = (outer["time"], *(weights.until(outer["time"]) for weights in accumulated))
         for line, values in zip(sums[1:], columns, strict=True):
             np.add.at(line, outer["number"] - 1, sign * values)
         return sums
@@ -142,7 +182,7 @@ class _Thread:
         return marks[np.where(steps > 0, depth == 1, depth == 0)]
 
 
-class _Accumulated:
+class Accumulated:
     """The sum of weights of a thread's intervals up to any time of the latest window."""
 
     def __init__(self) -> None:

@@ -1,0 +1,113 @@
+"""The POP efficiencies of the program's regions, and of each visit of one: where in the program the time is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.metrics.efficiency import Efficiency, factors
+from analyzer.metrics.regions import Accumulated, lost_times, region_sums
+from analyzer.metrics.requests import rank_windows
+from analyzer.parallel import Team
+from analyzer.trace import Mark, State, Trace
+
+
+@dataclass(frozen=True)
+class RegionEfficiency:
+    """Efficiencies over the threads that were in a region."""
+
+    name: str
+    visits: int  # of all threads
+    threads: int
+    efficiency: Efficiency
+
+
+def region_efficiencies(trace: Trace, team: Team) -> list[RegionEfficiency]:
+    """Those of each region that was entered, the longest first.
+
+    With T the time of a thread in the region less flushes, and U its useful time there: parallel efficiency
+    mean(U) / max(T), load balance mean(U) / max(U), communication efficiency max(U) / max(T). All visits count, but a
+    region inside itself once; threads that never enter the region are not waited for and do not count.
+    """
+    sums = region_sums(trace, team)
+    found = []
+    for region, name in enumerate(sums.names):
+        entered = sums.count[:, region] > 0
+        if not entered.any():
+            continue
+        useful_ns, time_ns = sums.useful_ns[entered, region], (sums.time_ns - sums.lost_ns)[entered, region]
+        result = factors(useful_ns, int(time_ns.max()))
+        found.append(RegionEfficiency(name, int(sums.count[:, region].sum()), int(entered.sum()), result))
+    return sorted(found, key=lambda region: (-region.efficiency.runtime_ns, region.name))
+
+
+@dataclass(frozen=True)
+class VisitEfficiency:
+    """The n-th visit of a region on all threads that were there so often."""
+
+    number: int  # from 1
+    begin_ns: int  # of the first thread
+    end_ns: int  # of the last
+    threads: int
+    efficiency: Efficiency
+
+
+def visit_efficiencies(trace: Trace, region: str, team: Team) -> list[VisitEfficiency]:
+    """The efficiencies of each visit of a region, as above: of an iteration, if the region is one.
+
+    The n-th visits of all threads belong together. A visit inside another one of the region is part of it.
+    """
+    number = trace.region_names.index(region)
+    mine = [_visits(trace, rank, number) for rank in team.share(trace.size)]
+    rows = np.concatenate([np.zeros(0, _TIMES), *(part for parts in team.allgather(mine) for part in parts)])
+    found = []
+    for visit in range(int(rows["number"].max(initial=-1)) + 1):
+        here = rows[rows["number"] == visit]
+        result = factors(here["useful"], int((here["end"] - here["begin"] - here["lost"]).max()))
+        begin, end = int(here["begin"].min()), int(here["end"].max())
+        found.append(VisitEfficiency(visit + 1, begin, end, len(here), result))
+    return found
+
+
+_TIMES = np.dtype([("number", "<i8"), ("begin", "<i8"), ("end", "<i8"), ("useful", "<i8"), ("lost", "<i8")])
+
+
+def _visits(trace: Trace, rank: int, region: int) -> np.ndarray:
+    """_TIMES of the visits of a rank's threads that are in no other visit of the region, by thread and number."""
+    marks = trace.marks(rank)
+    marks = marks[(marks["number"] == region + 1) & (marks["what"] <= Mark.END)]
+    lost = lost_times(trace, rank)
+    parts = []
+    for thread in np.unique(marks["thread"]).tolist():
+        edges = _outermost(marks[marks["thread"] == thread])
+        rows = np.zeros(len(edges) // 2, _TIMES)
+        rows["number"] = np.arange(len(rows))
+        rows["begin"], rows["end"] = edges[::2], edges[1::2]
+        rows["useful"] = np.diff(_useful_until(trace, rank, thread, edges))[::2]
+        hidden = Accumulated()
+        own = lost[lost["thread"] == thread]
+        hidden.append(own["begin"], own["end"], own["end"] - own["begin"])
+        rows["lost"] = np.diff(hidden.until(edges))[::2]
+        parts.append(rows)
+    return np.concatenate([np.zeros(0, _TIMES), *parts])
+
+
+def _outermost(marks: np.ndarray) -> np.ndarray:
+    """Begin, end, begin, end, ... of one thread's visits of a region that are in no other visit of it."""
+    steps = np.where(marks["what"] == Mark.BEGIN, 1, -1)
+    depth = np.cumsum(steps)
+    return marks["time"][np.where(steps > 0, depth == 1, depth == 0)]
+
+
+def _useful_until(trace: Trace, rank: int, thread: int, times: np.ndarray) -> np.ndarray:
+    """Useful time of a thread before each of the times, which are in order."""
+    running, parts = Accumulated(), []
+    for begin, end in pairwise(rank_windows(trace).tolist()):
+        states = trace.states(begin, end, range(rank, rank + 1))
+        states = states[(states["thread"] == thread) & (states["state"] == State.RUNNING)]
+        running.append(states["begin"], states["end"], states["end"] - states["begin"])
+        first, last = np.searchsorted(times, (begin, end))
+        parts.append(running.until(times[first:last]))
+    return np.concatenate([np.zeros(0, np.int64), *parts])
