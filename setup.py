@@ -1,4 +1,5 @@
-"""Builds the C parts: `tracelib/libtrace.so` (the runtime), `analyzer._kernels` and `tracelib._functions` (cffi)."""
+"""Builds the C parts: `tracelib/libtrace.so` (the runtime), the cffi modules `analyzer._kernels`, `analyzer._replay` and
+`tracelib._functions`."""
 
 import sys
 import sysconfig
@@ -25,7 +26,7 @@ class BuildC(build_ext):
 one_for_all = {} if sysconfig.get_config_var("Py_GIL_DISABLED") else {"py_limited_api": "cp311"}
 
 setup(
-    cffi_modules=["csrc/build_kernels.py:ffi", "csrc/build_functions.py:ffi"],
+    cffi_modules=["csrc/build_kernels.py:ffi", "csrc/build_replay.py:ffi", "csrc/build_functions.py:ffi"],
     cmdclass={"build_ext": BuildC},
     options={"bdist_wheel": one_for_all},
 )

@@ -1,0 +1,247 @@
+"""The machine that a run is replayed on.
+
+Source: "Dimemas specification", sections 1.4, 1.7 to 1.10, 1.14 and 1.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as MappingType
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+from analyzer._replay import lib
+from analyzer.errors import TracelibError
+
+DIALECTS = ("dimemas-5.5", "thesis")
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """A parameter drawn anew at each use, uniform between two values."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Drawn anew at each use, normally distributed; what would be below 0 becomes 0."""
+
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """Drawn anew at each use: `least` and an exponentially distributed time of this mean."""
+
+    least: float
+    mean: float
+
+
+Quantity = float | Uniform | Gaussian | Exponential
+
+
+@dataclass(frozen=True)
+class Node:
+    """CPUs with private memory. A number of links or buses of 0 stands for as many as wanted."""
+
+    cpus: int = 1
+    speed: Quantity = 1.0  # bursts are divided by it
+    latency_s: Quantity = 0.0  # to other nodes; processor time
+    intra_latency_s: Quantity = 0.0
+    intra_bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes; 0: infinite
+    wan_latency_s: Quantity = 0.0  # to nodes of other networks
+    links_out: int = 0
+    links_in: int = 0
+    half_duplex: bool = False  # the outgoing links serve both directions
+    intra_buses: int = 0
+    intra_links_out: int = 0
+    intra_links_in: int = 0
+    network: int = 0
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Costs in ns of messages from `from_bytes` on: constant + slope * bytes."""
+
+    from_bytes: int
+    cpu: float = 0.0
+    cpu_slope: float = 0.0
+    wire: float = 0.0
+    wire_slope: float = 0.0
+    hold: float = 0.0
+    hold_slope: float = 0.0
+
+
+@dataclass(frozen=True)
+class Network:
+    """What joins nodes: bandwidth and buses, or measured costs by size (`pieces`)."""
+
+    bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes; 0: infinite
+    buses: int = 0
+    pieces: tuple[Piece, ...] = ()
+
+
+class Model(IntEnum):
+    """How the time of a phase of a collective grows with its members (Table 2)."""
+
+    NONE = lib.MODEL_NONE
+    CONSTANT = lib.MODEL_CONSTANT
+    LINEAR = lib.MODEL_LINEAR
+    LOG = lib.MODEL_LOG
+
+
+class Size(IntEnum):
+    """Which size a phase of a collective moves, of those that its root sends and receives (Table 3)."""
+
+    MAX = lib.SIZE_MAX_
+    MIN = lib.SIZE_MIN_
+    MEAN = lib.SIZE_MEAN
+    TWICE_MAX = lib.SIZE_TWICE_MAX
+    SUM = lib.SIZE_SUM
+
+
+@dataclass(frozen=True)
+class CollectiveModel:
+    """Fan-in and fan-out of a collective operation (F3)."""
+
+    in_model: Model = Model.CONSTANT
+    in_size: Size = Size.MAX
+    out_model: Model = Model.CONSTANT
+    out_size: Size = Size.MAX
+    largest: bool = False  # the largest sizes of any member instead of the root's
+
+
+COLLECTIVE_NAMES = (
+    "Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv",
+    "Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Alltoallw",
+)  # fmt: skip
+"""By their number in a Dimemas trace."""
+
+_LIN, _LOG, _CTE, _NO = Model.LINEAR, Model.LOG, Model.CONSTANT, Model.NONE
+TABLE_9: dict[str, CollectiveModel] = {
+    "Barrier": CollectiveModel(_LIN, Size.MAX, _NO, Size.MAX),
+    "Bcast": CollectiveModel(_LOG, Size.MAX, _NO, Size.MAX),
+    "Gather": CollectiveModel(_LOG, Size.MEAN, _NO, Size.MAX),
+    "Gatherv": CollectiveModel(_CTE, Size.MAX, _CTE, Size.MAX),
+    "Scatter": CollectiveModel(_LOG, Size.MEAN, _NO, Size.MAX),
+    "Scatterv": CollectiveModel(_CTE, Size.MAX, _CTE, Size.MAX),
+    "Allgather": CollectiveModel(_LIN, Size.MIN, _LIN, Size.MIN),
+    "Allgatherv": CollectiveModel(_LIN, Size.MIN, _LIN, Size.MIN),
+    "Alltoall": CollectiveModel(_LIN, Size.MIN, _LIN, Size.MIN),
+    "Alltoallv": CollectiveModel(_CTE, Size.MAX, _CTE, Size.MAX),
+    "Alltoallw": CollectiveModel(_CTE, Size.MAX, _CTE, Size.MAX),
+    "Reduce": CollectiveModel(_LOG, Size.MAX, _NO, Size.MAX),
+    "Allreduce": CollectiveModel(_LOG, Size.MAX, _LOG, Size.MAX),
+    "Reduce_scatter": CollectiveModel(_LOG, Size.MAX, _LIN, Size.MIN),
+    "Reduce_scatter_block": CollectiveModel(_LOG, Size.MAX, _LIN, Size.MIN),
+    "Scan": CollectiveModel(_LOG, Size.MAX, _LOG, Size.MAX),
+}
+"""Default table of the extended model (section 6.5, Table 9), its rows extended to the operations of MPI since."""
+
+
+def simple_collectives(model: Model) -> dict[str, CollectiveModel]:
+    """The first model (F2): one phase with the largest size involved."""
+    one = CollectiveModel(model, Size.MAX, Model.NONE, Size.MAX, largest=True)
+    return dict.fromkeys(COLLECTIVE_NAMES, one)
+
+
+def constant_both_ways() -> dict[str, CollectiveModel]:
+    """What Dimemas 5.5.0 does unless told otherwise: 2 (L + S/BW)."""
+    return dict.fromkeys(COLLECTIVE_NAMES, CollectiveModel())
+
+
+class Priority(IntEnum):
+    """Where the priorities of threads come from."""
+
+    NONE = lib.PRIORITY_NONE
+    FIXED = lib.PRIORITY_FIXED
+    RECORDS = lib.PRIORITY_RECORDS
+    SVR4 = lib.PRIORITY_SVR4
+    DECAY = lib.PRIORITY_DECAY
+    BOOST = lib.PRIORITY_BOOST
+
+
+@dataclass(frozen=True)
+class Level:
+    """A row of the SVR4 table (Table 5)."""
+
+    quantum_ns: int
+    expired: int  # level after the slice is used up
+    slept: int  # level after sleeping
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    """Who runs where threads share CPUs (section 1.10); times in ns."""
+
+    priority: Priority = Priority.NONE
+    slice_ns: int = 0  # 0: until it blocks
+    preemptive: bool = False
+    context_switch_ns: int = 0
+    busy_wait_ns: int = 0
+    least_run_ns: int = 0  # before it may be preempted
+    levels: tuple[Level, ...] = ()
+    base: int = 0
+    best: int = 0  # priorities stay from best to worst, unless both are the same
+    worst: int = 0
+    tick_ns: int = 0
+    decay_ns: int = 0
+    load_ns: int = 0
+    settle_ns: int = 0
+    receiver_first: int = 0
+    receiver_last: int = 0
+    sender_receiver_first: int = 0
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Nodes, networks and how messages, collectives and processors are simulated.
+
+    mapping: "fill" (by rank, as many on a node as it has CPUs), "round-robin", or the node of each rank.
+    """
+
+    nodes: tuple[Node, ...] = ()  # (): as many as there are ranks, like `node`
+    node: Node = field(default_factory=Node)
+    networks: tuple[Network, ...] = (Network(),)
+    wan_bandwidth_mb: Quantity = 0.0
+    mapping: str | tuple[int, ...] = "fill"
+    dialect: str = "dimemas-5.5"
+    collectives: MappingType[str, CollectiveModel] | None = None  # None: the dialect's
+    scheduling: Scheduling = field(default_factory=Scheduling)
+    eager_limit: int | None = None  # bytes from which sends are rendezvous; None: as the trace says
+    synchronous: bool = False  # blocking sends wait for delivery
+    seed: int = 0
+
+    @classmethod
+    def ideal(cls, **more: Any) -> Machine:
+        """No latency, infinite bandwidth, no contention (section 3.1)."""
+        return cls(**more)
+
+    def with_nodes(self, ranks: int) -> tuple[Node, ...]:
+        """The nodes; those of a machine without any are one for each rank."""
+        return self.nodes or (self.node,) * ranks
+
+    def place(self, ranks: int) -> list[int]:
+        """The node of each rank. Raises TracelibError where they do not fit."""
+        nodes = self.with_nodes(ranks)
+        if not isinstance(self.mapping, str):
+            return self._explicit(ranks, len(nodes))
+        if self.mapping == "round-robin":
+            return [rank % len(nodes) for rank in range(ranks)]
+        if self.mapping != "fill":
+            raise TracelibError(f"mapping {self.mapping!r} is not known", "use fill, round-robin or a list of nodes")
+        slots = [k for k, node in enumerate(nodes) for _ in range(node.cpus)]
+        return [slots[rank % len(slots)] for rank in range(ranks)]
+
+    def _explicit(self, ranks: int, nodes: int) -> list[int]:
+        if len(self.mapping) < ranks:
+            raise TracelibError(
+                f"the mapping names {len(self.mapping)} ranks, the run has {ranks}", "name a node for each rank"
+            )
+        wrong = [node for node in self.mapping[:ranks] if not 0 <= int(node) < nodes]
+        if wrong:
+            raise TracelibError(f"the mapping names node {wrong[0]}, there are {nodes}", "nodes count from 0")
+        return [int(node) for node in self.mapping[:ranks]]

@@ -1,0 +1,236 @@
+"""Runs the simulator: a program and a machine in, times out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from analyzer._replay import ffi, lib
+from analyzer.errors import TracelibError
+from analyzer.replay.machine import (
+    COLLECTIVE_NAMES,
+    DIALECTS,
+    TABLE_9,
+    Exponential,
+    Gaussian,
+    Machine,
+    Model,
+    Quantity,
+    Uniform,
+    constant_both_ways,
+    simple_collectives,
+)
+from analyzer.replay.operations import Kind, Program, dtype_of
+
+TIME = dtype_of("op_time")
+"""begin: end of the burst before the operation, so the entry of the call; end: when the thread went on. ns."""
+TRANSFER = dtype_of("transfer")
+"""Of a send: physical start and arrival, when its receive was posted, and the operation of the receiver; -1: never."""
+USAGE = dtype_of("usage")
+"""Of a stream: its end, and ns by what they were spent on."""
+RUN = dtype_of("run_time")
+
+_WAITS_IN = {
+    Kind.SEND: "a send to rank {peer}, tag {tag}",
+    Kind.RECV: "a receive from rank {peer}, tag {tag}",
+    Kind.WAIT: "a wait for a nonblocking operation",
+    Kind.COLLECTIVE: "{collective}",
+    Kind.SEM_WAIT: "semaphore {tag}",
+    Kind.PORT_RECV: "a receive from port {tag}",
+    Kind.ACCESSES_WAIT: "the end of its one-sided operations",
+}
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the simulator found; arrays are None where they were not asked for."""
+
+    end_ns: int
+    usage: np.ndarray  # USAGE of all streams
+    times: np.ndarray | None  # TIME of all operations
+    transfers: np.ndarray | None  # TRANSFER of all operations
+    runs: np.ndarray  # RUN: begin and end of each complete run of each application
+    unreceived: int  # messages that nobody received
+    most_waiting: int  # messages that waited for links and buses at once
+    events: int
+
+
+def simulate(
+    programs: Program | Sequence[Program],
+    machine: Machine,
+    *,
+    times: bool = False,
+    transfers: bool = False,
+    repetitions: int = 0,
+    runs_room: int = 1 << 16,
+) -> Prediction:
+    """Replay one application, or several at once that share the machine.
+
+    With `repetitions` the system is closed: who ends begins again, until each has ended that many times.
+    Raises TracelibError for a deadlock, unlike collectives, and a machine that does not fit.
+    """
+    programs = [programs] if isinstance(programs, Program) else list(programs)
+    keep = _Kept()
+    c_machine, placed = _machine(keep, machine, programs)
+    c_programs = keep.new("struct program[]", len(programs))
+    for k, program in enumerate(programs):
+        _program(keep, c_programs[k], program, placed[k])
+    ops = sum(len(p.ops) for p in programs)
+    streams = sum(len(p.rank) for p in programs)
+    found = {
+        "times": np.zeros(ops, TIME) if times else None,
+        "transfers": np.zeros(ops, TRANSFER) if transfers else None,
+        "usage": np.zeros(streams, USAGE),
+        "blocked": np.zeros(streams, np.int64),
+        "runs": np.zeros(runs_room, RUN),
+    }
+    output = keep.new("struct output *")
+    for name, array in found.items():
+        if array is not None:
+            setattr(output, name, keep.pointer(array, ffi.typeof(getattr(output, name)).cname))
+    output.runs_room = runs_room
+    result = keep.new("struct result *")
+    if lib.replay_run(c_machine, c_programs, len(programs), repetitions, output, result):
+        raise _error(result, programs, found["blocked"])
+    return Prediction(
+        end_ns=result.end, usage=found["usage"], times=found["times"], transfers=found["transfers"],
+        runs=found["runs"][: result.n_runs], unreceived=result.unreceived, most_waiting=result.busiest,
+        events=result.events,
+    )  # fmt: skip
+
+
+@dataclass
+class _Kept:
+    """Memory that the simulator reads, kept alive as long as this is."""
+
+    things: list[Any] = field(default_factory=list)
+
+    def new(self, kind: str, *init: Any) -> Any:
+        """Like ffi.new."""
+        self.things.append(ffi.new(kind, *init))
+        return self.things[-1]
+
+    def pointer(self, array: np.ndarray, kind: str) -> Any:
+        """The data of an array."""
+        self.things.append(array)
+        return ffi.cast(kind, array.ctypes.data)
+
+
+def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tuple[Any, list[list[int]]]:
+    if machine.dialect not in DIALECTS:
+        raise TracelibError(f"dialect {machine.dialect!r} is not known", f"use one of {', '.join(DIALECTS)}")
+    dimemas = machine.dialect == "dimemas-5.5"
+    most = max(p.ranks for p in programs)
+    nodes = machine.with_nodes(most)
+    ids = iter(range(1, 1 << 30))
+    c = keep.new("struct machine *")
+    c.n_nodes, c.n_networks = len(nodes), len(machine.networks)
+    c.nodes = keep.new("struct node[]", len(nodes))
+    c.networks = keep.new("struct network[]", len(machine.networks))
+    for target, node in zip(c.nodes[0 : len(nodes)], nodes, strict=True):
+        if node.cpus < 1 or not 0 <= node.network < len(machine.networks):
+            raise TracelibError("a node needs at least 1 CPU and a network that exists", "correct the machine")
+        target.cpus, target.network, target.half_duplex = node.cpus, node.network, node.half_duplex
+        target.links_out, target.links_in = node.links_out, node.links_in
+        target.intra_buses = node.intra_buses
+        target.intra_out, target.intra_in = node.intra_links_out, node.intra_links_in
+        quantities = (
+            (target.speed, node.speed), (target.latency, node.latency_s), (target.intra_latency, node.intra_latency_s),
+            (target.intra_bandwidth, node.intra_bandwidth_mb), (target.wan_latency, node.wan_latency_s),
+        )  # fmt: skip
+        for to, quantity in quantities:
+            _quantity(to, quantity, next(ids))
+    for network, target in zip(machine.networks, c.networks[0 : len(machine.networks)], strict=True):
+        _quantity(target.bandwidth, network.bandwidth_mb, next(ids))
+        target.buses, target.n_pieces = network.buses, len(network.pieces)
+        target.pieces = keep.new("struct curve_piece[]", max(len(network.pieces), 1))
+        for to, piece in zip(target.pieces[0 : len(network.pieces)], network.pieces, strict=True):
+            to.bytes, to.cpu, to.cpu_slope = piece.from_bytes, piece.cpu, piece.cpu_slope
+            to.wire, to.wire_slope, to.hold, to.hold_slope = piece.wire, piece.wire_slope, piece.hold, piece.hold_slope
+    _quantity(c.wan_bandwidth, machine.wan_bandwidth_mb, next(ids))
+    default = constant_both_ways() if dimemas else simple_collectives(Model.CONSTANT)
+    models = {**default, **(machine.collectives or {})}
+    for number, name in enumerate(COLLECTIVE_NAMES):
+        m, to = models[name], c.collectives[number]
+        to.in_model, to.in_size, to.out_model, to.out_size = m.in_model, m.in_size, m.out_model, m.out_size
+        to.largest = m.largest
+    _policy(keep, c.policy, machine)
+    c.seed = machine.seed & (2**64 - 1)
+    c.eager_limit = -1 if machine.eager_limit is None else machine.eager_limit
+    c.synchronous = machine.synchronous
+    c.receiver_pays, c.delivery_frees, c.exclusive = dimemas, not dimemas, 2 if dimemas else 1
+    return c, [machine.place(p.ranks) for p in programs]
+
+
+def _quantity(target: Any, quantity: Quantity, number: int) -> None:
+    laws = {Uniform: lib.LAW_UNIFORM, Gaussian: lib.LAW_GAUSSIAN, Exponential: lib.LAW_EXPONENTIAL}
+    target.id = number
+    if type(quantity) in laws:
+        target.law = laws[type(quantity)]
+        target.a, target.b = vars(quantity).values()
+    else:
+        target.law, target.a = lib.LAW_CONSTANT, float(quantity)  # type: ignore[arg-type]
+
+
+def _policy(keep: _Kept, c: Any, machine: Machine) -> None:
+    s = machine.scheduling
+    c.priority, c.preemptive, c.slice = s.priority, s.preemptive, s.slice_ns
+    c.context_switch, c.busy_wait, c.least_run = s.context_switch_ns, s.busy_wait_ns, s.least_run_ns
+    c.n_levels, c.worst, c.best, c.base = len(s.levels), s.worst, s.best, s.base
+    c.levels = keep.new("struct svr4_level[]", [(x.quantum_ns, x.expired, x.slept) for x in s.levels] or 1)
+    c.tick, c.decay_interval, c.load_interval, c.priority_interval = s.tick_ns, s.decay_ns, s.load_ns, s.settle_ns
+    c.receiver_first, c.receiver_last = s.receiver_first, s.receiver_last
+    c.sender_receiver_first = s.sender_receiver_first
+
+
+def _program(keep: _Kept, c: Any, program: Program, nodes: list[int]) -> None:
+    members = np.array([m for group in program.communicators for m in group], np.int32)
+    offsets = np.cumsum([0, *map(len, program.communicators)]).astype(np.int64)
+    parallel = program.ops["other"][program.ops["kind"] == Kind.PARALLEL]
+    c.n_ranks, c.n_streams, c.n_comms = program.ranks, len(program.rank), len(program.communicators)
+    c.n_factors, c.virtual_threads = len(program.factors), int(parallel.max(initial=0))
+    c.ops = keep.pointer(np.ascontiguousarray(program.ops), "struct op *")
+    for name, array, kind in (
+        ("offsets", program.offsets, np.int64), ("rank", program.rank, np.int32), ("thread", program.thread, np.int32),
+        ("slots", program.slots, np.int32), ("comm_offsets", offsets, np.int64), ("members", members, np.int32),
+        ("node", np.array(nodes), np.int32), ("factors", program.factors, np.float64),
+    ):  # fmt: skip
+        setattr(c, name, keep.pointer(np.ascontiguousarray(array, kind), ffi.typeof(getattr(c, name)).cname))
+    if program.priority is not None:
+        c.priority = keep.pointer(np.ascontiguousarray(program.priority, np.int64), "int64_t *")
+
+
+def _where(program: Program, stream: int, op: int) -> str:
+    """ "rank 3 in a receive from rank 2, tag 7"."""
+    row = program.ops[op]
+    name = COLLECTIVE_NAMES[row["tag"] % len(COLLECTIVE_NAMES)]
+    text = _WAITS_IN.get(Kind(row["kind"]), "an operation")
+    what = text.format(peer=row["peer"], tag=row["tag"], collective=f"MPI_{name} on communicator {row['comm']}")
+    return f"rank {program.rank[stream]} in {what}"
+
+
+def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray) -> TracelibError:
+    program = programs[result.application]
+    if result.error == lib.REPLAY_NO_MEMORY:
+        return TracelibError("the replay needs more memory than there is", "replay fewer ranks")
+    if result.error == lib.REPLAY_MISMATCH:
+        first = _where(program, result.stream, result.op)
+        other = _where(program, result.other_stream, result.other_op)
+        return TracelibError(f"the ranks of a communicator make different calls: {first}, {other}", "check the trace")
+    if result.error == lib.REPLAY_BAD_OP:
+        row = program.ops[result.op] if result.op < len(program.ops) else "its end"
+        return TracelibError(
+            f"operation {result.op} of rank {program.rank[result.stream]} names what does not exist: {row}",
+            "check the trace",
+        )
+    offset, lines = 0, []
+    for p in programs:
+        for stream in range(len(p.rank)):
+            if blocked[offset + stream] >= 0:
+                lines.append(_where(p, stream, int(blocked[offset + stream])))
+        offset += len(p.rank)
+    shown = "; ".join(lines[:4]) + (f"; and {len(lines) - 4} more" if len(lines) > 4 else "")
+    return TracelibError(f"the replay cannot go on, all wait: {shown}", "were all ranks and calls recorded?")

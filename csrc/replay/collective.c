@@ -1,0 +1,192 @@
+/* Collectives: all members wait for the last, then all go on at the same instant (sections 3.5.2 and 3.5.3). */
+
+#include <stdlib.h>
+
+#include "sim.h"
+
+static _Thread_local const int32_t *sorting; /* by which compare() sorts; set only while comm_init runs */
+
+static int compare(const void *a, const void *b)
+{
+    int32_t x = sorting[*(const int32_t *)a], y = sorting[*(const int32_t *)b];
+    return x < y ? -1 : x > y;
+}
+
+bool comm_init(struct comm *comm, const int32_t *members, int64_t n)
+{
+    bool ascending = true;
+    comm->members = members;
+    comm->size = (int32_t)n;
+    comm->last = &comm->open;
+    comm->made = calloc((size_t)n + 1, sizeof *comm->made);
+    if (!comm->made) return false;
+    for (int64_t i = 1; i < n; i++) ascending &= members[i - 1] < members[i];
+    if (ascending) return true;
+    comm->by_rank = calloc((size_t)n, sizeof *comm->by_rank);
+    if (!comm->by_rank) return false;
+    for (int32_t i = 0; i < n; i++) comm->by_rank[i] = i;
+    sorting = members;
+    qsort(comm->by_rank, (size_t)n, sizeof *comm->by_rank, compare);
+    return true;
+}
+
+void comm_free(struct comm *comm)
+{
+    free(comm->made);
+    free(comm->by_rank);
+}
+
+/* The instance that the next call of the member belongs to, made if it is the first member there. */
+static struct instance *instance_of(struct sim *sim, struct thread *thread, struct comm *comm, int32_t member)
+{
+    int64_t number = comm->made[member]++;
+    struct instance *instance = comm->open;
+    while (instance && instance->number < number) instance = instance->next;
+    if (instance) return instance;
+    instance = pool_take(&sim->instances);
+    if (!instance) {
+        fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
+        return NULL;
+    }
+    instance->app = thread->app;
+    instance->comm = thread->op->comm;
+    instance->number = number;
+    instance->operation = thread->op->tag;
+    instance->first = thread;
+    instance->first_op = thread->op_number;
+    instance->last = &instance->waiting;
+    *comm->last = instance;
+    comm->last = &instance->next;
+    return instance;
+}
+
+/* Position of a rank in the communicator, -1: it is no member. */
+static int32_t member_of(const struct comm *comm, int32_t rank)
+{
+    int32_t low = 0, high = comm->size;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2, at = comm->by_rank ? comm->by_rank[middle] : middle;
+        if (comm->members[at] == rank) return at;
+        if (comm->members[at] < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return -1;
+}
+
+static void note_sizes(struct instance *instance, const struct thread *thread)
+{
+    const struct op *op = thread->op;
+    if (op->bytes > instance->sent) instance->sent = op->bytes;
+    if (op->other > instance->received) instance->received = op->other;
+    if (op->peer < 0) {
+        instance->root_sent = instance->sent;
+        instance->root_received = instance->received;
+    } else if (op->peer == thread->rank) {
+        instance->root_sent = op->bytes;
+        instance->root_received = op->other;
+    }
+}
+
+static bool holds_network(const struct sim *sim, const struct instance *instance)
+{
+    if (sim->machine->exclusive != 2) return sim->machine->exclusive;
+    int32_t rank = instance->app->program->members[instance->app->program->comm_offsets[instance->comm]];
+    int32_t network = sim->machine->nodes[instance->app->program->node[rank]].network;
+    return sim->machine->networks[network].buses > 0;
+}
+
+static void all_there(struct sim *sim, struct instance *instance)
+{
+    instance->complete = true;
+    if (!holds_network(sim, instance)) {
+        collective_start(sim, instance);
+        return;
+    }
+    *sim->last_holding = instance;
+    sim->last_holding = &instance->next_holding;
+    network_ask(sim);
+}
+
+void collective_start(struct sim *sim, struct instance *instance)
+{
+    instance->running = true;
+    for (struct thread *thread = instance->waiting; thread; thread = thread->next) {
+        thread->usage->wait_members += sim->now - thread->since;
+        thread->since = sim->now;
+        thread->waits = WAIT_COLLECTIVE;
+    }
+    uint64_t who = (uint64_t)instance->app->number << 48 | (uint64_t)(uint32_t)instance->comm;
+    schedule(sim, sim->now + cost_collective(sim, instance), PHASE_ENDED, who, (uint64_t)instance->number, instance, 0);
+}
+
+static void forget(struct sim *sim, struct instance *instance)
+{
+    struct comm *comm = &instance->app->comms[instance->comm];
+    struct instance **at = &comm->open;
+    while (*at != instance) at = &(*at)->next;
+    *at = instance->next;
+    if (comm->last == &instance->next) comm->last = at;
+    pool_give(&sim->instances, instance);
+}
+
+void collective_ended(struct sim *sim, struct instance *instance)
+{
+    instance->done = true;
+    if (sim->holding == instance) {
+        sim->holding = instance->next_holding;
+        if (!sim->holding) sim->last_holding = &sim->holding;
+        network_ask(sim);
+    }
+    for (struct thread *next, *thread = instance->waiting; thread; thread = next) {
+        next = thread->next;
+        instance->open--;
+        thread_wake(sim, thread);
+    }
+    if (!instance->open) forget(sim, instance);
+}
+
+void collective_enter(struct sim *sim, struct thread *thread)
+{
+    const struct op *op = thread->op;
+    struct comm *comm = &thread->app->comms[op->comm];
+    int32_t member = member_of(comm, thread->rank);
+    if (member < 0) {
+        fail(sim, REPLAY_BAD_OP, thread, NULL, -1);
+        return;
+    }
+    struct instance *instance = instance_of(sim, thread, comm, member);
+    if (!instance) return;
+    if (instance->operation != op->tag) {
+        fail(sim, REPLAY_MISMATCH, thread, instance->first, instance->first_op);
+        return;
+    }
+    note_sizes(instance, thread);
+    instance->open++;
+    bool last = ++instance->arrived == comm->size;
+    if (op->kind == OP_COLLECTIVE) {
+        thread->next = NULL;
+        *instance->last = thread;
+        instance->last = &thread->next;
+        thread_block(sim, thread, WAIT_MEMBERS);
+    } else {
+        thread->slots[op->request].instance = instance;
+    }
+    if (last) all_there(sim, instance);
+    if (op->kind == OP_COLLECTIVE_START) thread_goes_on(sim, thread);
+}
+
+/* The wait for a collective that was started before. */
+void collective_wait(struct sim *sim, struct thread *thread, struct instance *instance)
+{
+    if (instance->done) {
+        if (!--instance->open) forget(sim, instance);
+        thread_goes_on(sim, thread);
+        return;
+    }
+    thread->next = NULL;
+    *instance->last = thread;
+    instance->last = &thread->next;
+    thread_block(sim, thread, instance->running ? WAIT_COLLECTIVE : WAIT_MEMBERS);
+}

@@ -1,0 +1,189 @@
+/* How long things last: the machine's parameters, drawn anew at each use where they are random.
+
+   A draw is a hash of (seed, parameter, rank, operation, how many draws that operation had), so that it depends on
+   nothing that the order of simulation could change. */
+
+#include <math.h>
+
+#include "sim.h"
+
+static const double MEBIBYTE = 1048576.0;
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9u;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Uniform in (0, 1). */
+static double draw(const struct machine *machine, struct thread *thread, int32_t id)
+{
+    uint64_t x = mix(machine->seed + 0x9e3779b97f4a7c15u);
+    x = mix(x ^ (uint64_t)(uint32_t)id);
+    x = mix(x ^ thread->who);
+    x = mix(x ^ (uint64_t)thread->op_number);
+    x = mix(x ^ thread->draws++);
+    return ((double)(x >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Values that make no sense (a latency below 0) become 0, and a bandwidth or a speed never becomes 0 by chance. */
+static double value(const struct quantity *q, const struct machine *machine, struct thread *thread, bool positive)
+{
+    if (q->law == LAW_CONSTANT || !thread) return q->a;
+    double least = positive ? 1e-12 : 0.0, v = q->a;
+    if (q->law == LAW_UNIFORM) {
+        v = q->a + (q->b - q->a) * draw(machine, thread, q->id);
+    } else if (q->law == LAW_GAUSSIAN) {
+        double u = draw(machine, thread, q->id), w = draw(machine, thread, q->id);
+        v = q->a + q->b * sqrt(-2.0 * log(u)) * cos(6.283185307179586 * w);
+    } else if (q->law == LAW_EXPONENTIAL) {
+        v = q->a - q->b * log(draw(machine, thread, q->id));
+    }
+    return v > least ? v : least;
+}
+
+static int64_t ns_of(double seconds)
+{
+    return llround(seconds * 1e9);
+}
+
+static int64_t transfer_ns(double bytes, double bandwidth)
+{
+    return bandwidth > 0 ? llround(bytes * 1e9 / (bandwidth * MEBIBYTE)) : 0;
+}
+
+int64_t cost_burst(struct thread *thread, const struct machine *machine, int64_t burst, uint32_t block)
+{
+    const struct program *program = thread->app->program;
+    const struct quantity *speed = &machine->nodes[thread->node].speed;
+    double factor = block && block < (uint32_t)program->n_factors ? program->factors[block] : 1.0;
+    if (factor < 0) return ns_of(-factor); /* a fixed duration, in seconds */
+    if (factor == 1.0 && speed->law == LAW_CONSTANT && speed->a == 1.0) return burst;
+    return llround((double)burst * factor / value(speed, machine, thread, true));
+}
+
+static const struct curve_piece *piece_of(const struct network *network, int64_t bytes)
+{
+    const struct curve_piece *piece = network->pieces, *end = piece + network->n_pieces;
+    while (piece + 1 < end && bytes >= piece[1].bytes) piece++;
+    return piece;
+}
+
+static int64_t at_least_0(double x)
+{
+    return x > 0 ? llround(x) : 0;
+}
+
+struct cost cost_message(struct thread *thread, const struct machine *machine, int32_t from, int32_t to, int64_t bytes)
+{
+    const struct node *source = &machine->nodes[from], *destination = &machine->nodes[to];
+    struct cost cost;
+    double bandwidth;
+    if (from == to) {
+        cost.cpu = ns_of(value(&source->intra_latency, machine, thread, false));
+        bandwidth = value(&source->intra_bandwidth, machine, thread, source->intra_bandwidth.law != LAW_CONSTANT);
+    } else if (source->network != destination->network) {
+        cost.cpu = ns_of(value(&source->wan_latency, machine, thread, false));
+        bandwidth = value(&machine->wan_bandwidth, machine, thread, machine->wan_bandwidth.law != LAW_CONSTANT);
+    } else {
+        const struct network *network = &machine->networks[source->network];
+        if (network->n_pieces) {
+            const struct curve_piece *p = piece_of(network, bytes);
+            cost.cpu = at_least_0(p->cpu + p->cpu_slope * (double)bytes);
+            cost.wire = at_least_0(p->wire + p->wire_slope * (double)bytes);
+            cost.hold = at_least_0(p->hold + p->hold_slope * (double)bytes);
+            return cost;
+        }
+        cost.cpu = ns_of(value(&source->latency, machine, thread, false));
+        bandwidth = value(&network->bandwidth, machine, thread, network->bandwidth.law != LAW_CONSTANT);
+    }
+    cost.wire = cost.hold = transfer_ns((double)bytes, bandwidth);
+    return cost;
+}
+
+int64_t cost_receive(struct thread *thread, const struct machine *machine, int32_t from, int32_t to, int64_t bytes)
+{
+    if (!machine->receiver_pays) return 0;
+    const struct node *node = &machine->nodes[to];
+    const struct quantity *latency = from == to                                           ? &node->intra_latency
+                                     : machine->nodes[from].network != node->network ? &node->wan_latency
+                                                                                          : &node->latency;
+    const struct network *network = &machine->networks[node->network];
+    if (from != to && machine->nodes[from].network == node->network && network->n_pieces)
+        return cost_message(thread, machine, from, to, bytes).cpu;
+    return ns_of(value(latency, machine, thread, false));
+}
+
+/* Messages that a binary tree over n members sends one after the other, where `buses` can travel at once (F4). */
+static int64_t steps(int64_t n, int64_t buses)
+{
+    int64_t sum = 0;
+    for (int64_t reached = 1; reached < n; reached *= 2) {
+        int64_t at_once = reached < n - reached ? reached : n - reached;
+        sum += buses > 0 ? (at_once + buses - 1) / buses : 1;
+    }
+    return sum;
+}
+
+static double size_of(int32_t which, int64_t sent, int64_t received)
+{
+    int64_t most = sent > received ? sent : received, least = sent < received ? sent : received;
+    if (which == SIZE_MIN_) return (double)least;
+    if (which == SIZE_MEAN) return ((double)sent + (double)received) / 2;
+    if (which == SIZE_TWICE_MAX) return 2 * (double)most;
+    return which == SIZE_SUM ? (double)sent + (double)received : (double)most;
+}
+
+static int64_t factor_of(int32_t model, int64_t members, int64_t buses)
+{
+    if (model == MODEL_LOG) return steps(members, buses);
+    return model == MODEL_LINEAR ? members : model == MODEL_CONSTANT;
+}
+
+/* Latency and bandwidth are the worst of the members' nodes; those of the node where they all are on one. */
+int64_t cost_collective(const struct sim *sim, const struct instance *instance)
+{
+    const struct machine *machine = sim->machine;
+    const struct program *program = instance->app->program;
+    const int32_t *member = program->members + program->comm_offsets[instance->comm];
+    int64_t n = program->comm_offsets[instance->comm + 1] - program->comm_offsets[instance->comm];
+    int32_t first = program->node[member[0]], network = machine->nodes[first].network;
+    bool one_node = true, one_network = true;
+    double latency = 0, inter = 0, wan = 0;
+    struct thread *thread = instance->first;
+    for (int64_t i = 0; i < n; i++) {
+        const struct node *node = &machine->nodes[program->node[member[i]]];
+        one_node &= program->node[member[i]] == first;
+        one_network &= node->network == network;
+        if (i && program->node[member[i]] == program->node[member[i - 1]]) continue;
+        double mine = value(&node->latency, machine, thread, false);
+        double outside = value(&node->wan_latency, machine, thread, false);
+        if (mine > inter) inter = mine;
+        if (outside > wan) wan = outside;
+    }
+    const struct quantity *q = one_node      ? &machine->nodes[first].intra_bandwidth
+                               : one_network ? &machine->networks[network].bandwidth
+                                             : &machine->wan_bandwidth;
+    latency = one_node ? value(&machine->nodes[first].intra_latency, machine, thread, false) : one_network ? inter : wan;
+    double bandwidth = value(q, machine, thread, q->law != LAW_CONSTANT);
+    const struct collective_model *model = &machine->collectives[instance->operation % COLLECTIVES];
+    int64_t sent = model->largest ? instance->sent : instance->root_sent;
+    int64_t received = model->largest ? instance->received : instance->root_received;
+    int64_t buses = one_node ? machine->nodes[first].intra_buses : machine->networks[network].buses;
+    double sizes[2] = {size_of(model->in_size, sent, received), size_of(model->out_size, sent, received)};
+    int64_t factors[2] = {factor_of(model->in_model, n, buses), factor_of(model->out_model, n, buses)};
+    const struct network *curved = !one_node && one_network ? &machine->networks[network] : NULL;
+    int64_t total = 0;
+    for (int k = 0; k < 2; k++) {
+        int64_t once = ns_of(latency) + transfer_ns(sizes[k], bandwidth);
+        if (curved && curved->n_pieces) {
+            const struct curve_piece *p = piece_of(curved, (int64_t)sizes[k]);
+            once = at_least_0(p->cpu + p->wire + (p->cpu_slope + p->wire_slope) * sizes[k]);
+        }
+        total += factors[k] * once;
+    }
+    return total;
+}

@@ -1,0 +1,251 @@
+/* Who runs. Ready threads of a node wait in the policy's order; where each has a processor of its own nobody waits. */
+
+#include <stdlib.h>
+
+#include "sim.h"
+
+/* ---- The ready threads of a node: a heap in the order of the policy. */
+
+static bool ready_push(struct cpus *node, struct thread *thread)
+{
+    if (node->n_ready == node->room) {
+        size_t room = node->room ? 2 * node->room : 16;
+        struct thread **ready = realloc(node->ready, room * sizeof *ready);
+        if (!ready) return false;
+        node->ready = ready;
+        node->room = room;
+    }
+    size_t k = node->n_ready++;
+    for (; k && policy_better(thread, node->ready[(k - 1) / 2]); k = (k - 1) / 2)
+        node->ready[k] = node->ready[(k - 1) / 2];
+    node->ready[k] = thread;
+    return true;
+}
+
+static struct thread *ready_pop(struct cpus *node)
+{
+    struct thread *top = node->ready[0], *last = node->ready[--node->n_ready];
+    size_t k = 0;
+    for (size_t child; (child = 2 * k + 1) < node->n_ready; k = child) {
+        if (child + 1 < node->n_ready && policy_better(node->ready[child + 1], node->ready[child])) child++;
+        if (!policy_better(node->ready[child], last)) break;
+        node->ready[k] = node->ready[child];
+    }
+    node->ready[k] = last;
+    return top;
+}
+
+/* After priorities of threads that wait have changed. */
+static void ready_sort(struct cpus *node)
+{
+    size_t n = node->n_ready;
+    node->n_ready = 0;
+    for (size_t k = 0; k < n; k++) ready_push(node, node->ready[k]); /* there is room */
+}
+
+/* ---- Running. */
+
+static struct cpus *node_of(struct sim *sim, const struct thread *thread)
+{
+    return &sim->nodes[thread->node];
+}
+
+static void ask(struct sim *sim, struct cpus *node)
+{
+    if (node->asked && node->asked_at == sim->now) return;
+    node->asked = true;
+    node->asked_at = sim->now;
+    schedule(sim, sim->now, PHASE_DISPATCH, (uint64_t)(node - sim->nodes), 0, NULL, 0);
+}
+
+/* The thread has a processor: its operation acts after what remains. */
+void cpu_run(struct sim *sim, struct thread *thread)
+{
+    int64_t begins = sim->now + thread->switching;
+    thread->state = THREAD_RUNNING;
+    thread->since = sim->now;
+    if (thread->remaining >= thread->overhead) thread->op_began = begins + thread->remaining - thread->overhead;
+    schedule(sim, begins + thread->remaining, thread_phase(thread), thread->who, (uint64_t)thread->op_number, thread,
+             thread->generation);
+}
+
+/* Whoever waited goes on: on a node where each thread has its own processor at once, yet not before whatever else
+   happens at this instant. */
+static void ready_dedicated(struct sim *sim, struct thread *thread)
+{
+    if (thread->finishing) {
+        thread->finishing = false;
+        thread_op_done(sim, thread, sim->now);
+        thread_fetch(sim, thread);
+    }
+    if (thread->remaining > 0)
+        cpu_run(sim, thread);
+    else
+        schedule(sim, sim->now, PHASE_DISPATCH, thread->who, (uint64_t)thread->op_number, thread, thread->generation);
+}
+
+void cpu_ready(struct sim *sim, struct thread *thread)
+{
+    struct cpus *node = node_of(sim, thread);
+    thread->state = THREAD_READY;
+    thread->since = sim->now;
+    if (node->dedicated) {
+        ready_dedicated(sim, thread);
+        return;
+    }
+    thread->queued = ++sim->queued;
+    if (!ready_push(node, thread)) fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
+    ask(sim, node);
+}
+
+/* The thread leaves its processor; whatever was to happen to it there does not. */
+void cpu_release(struct sim *sim, struct thread *thread)
+{
+    struct cpus *node = node_of(sim, thread);
+    thread->generation = ++sim->generations;
+    if (node->dedicated || thread->cpu < 0) return;
+    node->at[thread->cpu].thread = NULL;
+    thread->last_cpu = thread->cpu;
+    thread->cpu = -1;
+    node->busy--;
+    if (node->n_ready) ask(sim, node);
+}
+
+/* The part of its work that a thread did since it began to run. */
+static void note_progress(struct sim *sim, struct thread *thread)
+{
+    int64_t ran = sim->now - thread->since, switching = ran < thread->switching ? ran : thread->switching;
+    thread->switching -= switching;
+    thread->remaining -= ran - switching;
+    thread->since = sim->now;
+}
+
+static void take_off(struct sim *sim, struct thread *thread)
+{
+    struct cpus *node = node_of(sim, thread);
+    if (thread->state == THREAD_BUSY) { /* it stops waiting busily: it has nothing to compute */
+        cpu_busy_ended(sim, thread);
+        return;
+    }
+    note_progress(sim, thread);
+    cpu_release(sim, thread);
+    thread->state = THREAD_READY;
+    thread->queued = ++sim->queued;
+    if (!ready_push(node, thread)) fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
+    ask(sim, node);
+}
+
+/* The processor that the thread had last, else one that nobody had, else the first. */
+static int32_t choose(const struct cpus *node, const struct thread *thread)
+{
+    if (thread->last_cpu >= 0 && !node->at[thread->last_cpu].thread && node->at[thread->last_cpu].last == thread)
+        return thread->last_cpu;
+    int32_t any = -1;
+    for (int32_t k = 0; k < node->n; k++) {
+        if (node->at[k].thread) continue;
+        if (!node->at[k].last) return k;
+        if (any < 0) any = k;
+    }
+    return any;
+}
+
+static void begin_to_run(struct sim *sim, struct cpus *node, struct thread *thread)
+{
+    const struct policy *policy = &sim->machine->policy;
+    struct cpu *cpu = &node->at[thread->cpu = choose(node, thread)];
+    bool changes = cpu->last && cpu->last != thread;
+    thread->usage->wait_cpu += sim->now - thread->since;
+    thread->switching = changes ? policy->context_switch : 0;
+    thread->usage->context_switch += thread->switching;
+    thread->usage->switches += changes;
+    cpu->thread = cpu->last = thread;
+    node->busy++;
+    thread->dispatched = sim->now;
+    thread->generation = ++sim->generations;
+    if (thread->finishing) {
+        thread->finishing = false;
+        thread_op_done(sim, thread, sim->now + thread->switching);
+        thread_fetch(sim, thread);
+    }
+    int64_t slice = policy_slice(sim, thread);
+    if (slice)
+        schedule(sim, sim->now + thread->switching + slice, PHASE_SLICE, thread->who, (uint64_t)thread->op_number,
+                 thread, thread->generation);
+    cpu_run(sim, thread);
+}
+
+static struct thread *worst_running(const struct cpus *node)
+{
+    struct thread *worst = NULL;
+    for (int32_t k = 0; k < node->n; k++) {
+        struct thread *thread = node->at[k].thread;
+        if (thread && (!worst || policy_better(worst, thread))) worst = thread;
+    }
+    return worst;
+}
+
+/* Take the worst running thread off if a better one is ready; later, if it has not run for long enough. */
+static bool preempt(struct sim *sim, struct cpus *node)
+{
+    const struct policy *policy = &sim->machine->policy;
+    struct thread *worst = policy->preemptive ? worst_running(node) : NULL;
+    if (!worst || node->ready[0]->priority >= worst->priority) return false;
+    int64_t allowed = worst->dispatched + policy->least_run;
+    if (allowed > sim->now) {
+        schedule(sim, allowed, PHASE_DISPATCH, (uint64_t)(node - sim->nodes), 0, NULL, 0);
+        return false;
+    }
+    take_off(sim, worst);
+    return true;
+}
+
+void cpu_dispatch(struct sim *sim, struct cpus *node)
+{
+    node->asked = false;
+    while (node->n_ready && !sim->failed && (node->busy < node->n || preempt(sim, node)))
+        if (node->busy < node->n) begin_to_run(sim, node, ready_pop(node));
+}
+
+/* The slice is over: to the end of the queue, if anybody is in it. */
+void cpu_slice(struct sim *sim, struct thread *thread)
+{
+    struct cpus *node = node_of(sim, thread);
+    if (thread->state == THREAD_BUSY) {
+        if (node->n_ready) cpu_busy_ended(sim, thread);
+        return;
+    }
+    policy_slice_used(sim, thread);
+    if (node->n_ready) {
+        take_off(sim, thread);
+        return;
+    }
+    note_progress(sim, thread);
+    thread->generation = ++sim->generations;
+    schedule(sim, sim->now + policy_slice(sim, thread), PHASE_SLICE, thread->who, (uint64_t)thread->op_number, thread,
+             thread->generation);
+    cpu_run(sim, thread);
+}
+
+void cpu_busy_ended(struct sim *sim, struct thread *thread)
+{
+    thread->usage->busy_wait += sim->now - thread->since;
+    thread->state = THREAD_BLOCKED;
+    thread->since = sim->now;
+    cpu_release(sim, thread);
+}
+
+/* The priority of a thread changed: it may be another's turn. */
+void cpu_reorder(struct sim *sim, struct thread *thread)
+{
+    struct cpus *node = node_of(sim, thread);
+    if (node->dedicated || !node->n_ready) return;
+    ready_sort(node);
+    ask(sim, node);
+}
+
+void cpu_tick(struct sim *sim, struct cpus *node)
+{
+    policy_tick(sim, node);
+    ready_sort(node);
+    if (node->n_ready) ask(sim, node);
+}

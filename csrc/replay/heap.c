@@ -1,0 +1,75 @@
+/* The events to come, and memory in equal blocks. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+enum { ARITY = 4, SLAB = 256 };
+
+bool heap_push(struct heap *heap, struct event event)
+{
+    if (heap->n == heap->room) {
+        size_t room = heap->room ? 2 * heap->room : 256;
+        struct event *at = realloc(heap->at, room * sizeof *at);
+        if (!at) return false;
+        heap->at = at;
+        heap->room = room;
+    }
+    size_t k = heap->n++;
+    while (k) {
+        size_t parent = (k - 1) / ARITY;
+        if (!event_before(&event, &heap->at[parent])) break;
+        heap->at[k] = heap->at[parent];
+        k = parent;
+    }
+    heap->at[k] = event;
+    return true;
+}
+
+struct event heap_pop(struct heap *heap)
+{
+    struct event top = heap->at[0], last = heap->at[--heap->n];
+    size_t k = 0;
+    for (;;) {
+        size_t first = k * ARITY + 1, least = first;
+        if (first >= heap->n) break;
+        size_t end = first + ARITY < heap->n ? first + ARITY : heap->n;
+        for (size_t i = first + 1; i < end; i++)
+            if (event_before(&heap->at[i], &heap->at[least])) least = i;
+        if (!event_before(&heap->at[least], &last)) break;
+        heap->at[k] = heap->at[least];
+        k = least;
+    }
+    heap->at[k] = last;
+    return top;
+}
+
+void *pool_take(struct pool *pool)
+{
+    if (!pool->free) {
+        void **slabs = realloc(pool->slabs, (pool->n_slabs + 1) * sizeof *slabs);
+        if (!slabs) return NULL;
+        pool->slabs = slabs;
+        char *slab = malloc(SLAB * pool->size);
+        if (!slab) return NULL;
+        pool->slabs[pool->n_slabs++] = slab;
+        for (size_t i = 0; i < SLAB; i++) pool_give(pool, slab + i * pool->size);
+    }
+    void *block = pool->free;
+    memcpy(&pool->free, block, sizeof(void *));
+    memset(block, 0, pool->size);
+    return block;
+}
+
+void pool_give(struct pool *pool, void *block)
+{
+    memcpy(block, &pool->free, sizeof(void *));
+    pool->free = block;
+}
+
+void pool_free(struct pool *pool)
+{
+    for (size_t i = 0; i < pool->n_slabs; i++) free(pool->slabs[i]);
+    free(pool->slabs);
+}

@@ -1,0 +1,97 @@
+/* Who is better, and for how long it may run (section 3.6, Tables 4 and 5; sections 8.1.2.2 and 8.2.2).
+
+   Priorities: smaller is better; equal ones take turns in the order in which they became ready. */
+
+#include "sim.h"
+
+static int64_t clipped(const struct policy *policy, double priority)
+{
+    if (policy->best == policy->worst) return (int64_t)priority;
+    if (priority < policy->best) return policy->best;
+    return priority > policy->worst ? policy->worst : (int64_t)priority;
+}
+
+void policy_init(struct sim *sim, struct thread *thread)
+{
+    const struct policy *policy = &sim->machine->policy;
+    const int64_t *given = thread->app->program->priority;
+    thread->decayed = 0;
+    thread->priority = 0;
+    if (policy->priority == PRIORITY_FIXED || policy->priority == PRIORITY_RECORDS)
+        thread->priority = given ? given[thread->rank] : 0;
+    else if (policy->priority == PRIORITY_DECAY || policy->priority == PRIORITY_BOOST)
+        thread->priority = clipped(policy, policy->base);
+    else if (policy->priority == PRIORITY_SVR4)
+        thread->priority = policy->base;
+}
+
+bool policy_better(const struct thread *a, const struct thread *b)
+{
+    if (a->priority != b->priority) return a->priority < b->priority;
+    return a->queued < b->queued;
+}
+
+static const struct svr4_level *level_of(const struct policy *policy, const struct thread *thread)
+{
+    return policy->priority == PRIORITY_SVR4 && thread->priority < policy->n_levels ? &policy->levels[thread->priority]
+                                                                                    : NULL;
+}
+
+int64_t policy_slice(const struct sim *sim, const struct thread *thread)
+{
+    const struct svr4_level *level = level_of(&sim->machine->policy, thread);
+    return level ? level->quantum : sim->machine->policy.slice;
+}
+
+void policy_slice_used(struct sim *sim, struct thread *thread)
+{
+    const struct svr4_level *level = level_of(&sim->machine->policy, thread);
+    if (level) thread->priority = level->expired;
+}
+
+void policy_slept(struct sim *sim, struct thread *thread)
+{
+    const struct svr4_level *level = level_of(&sim->machine->policy, thread);
+    if (level) thread->priority = level->slept;
+}
+
+/* A receive was asked for: its message was there, or the receiver came first. */
+void policy_received(struct sim *sim, struct thread *receiver, bool receiver_first)
+{
+    const struct policy *policy = &sim->machine->policy;
+    if (policy->priority != PRIORITY_BOOST) return;
+    int32_t delta = receiver_first ? policy->receiver_first : policy->receiver_last;
+    receiver->priority = clipped(policy, (double)(receiver->priority + delta));
+    const struct op *op = receiver->op;
+    if (!receiver_first || !policy->sender_receiver_first || op->kind == OP_PORT_RECV || op->peer < 0) return;
+    struct thread *sender = &receiver->app->threads[receiver->app->first_of_rank[op->peer]];
+    sender->priority = clipped(policy, (double)(sender->priority + policy->sender_receiver_first));
+    cpu_reorder(sim, sender);
+}
+
+void policy_says(struct sim *sim, struct thread *thread, int64_t priority)
+{
+    if (sim->machine->policy.priority != PRIORITY_RECORDS) return;
+    thread->priority = priority;
+    cpu_reorder(sim, thread);
+}
+
+/* DECAY: what a thread used of its processor counts against it and is forgotten the slower the higher the load (F7). */
+void policy_tick(struct sim *sim, struct cpus *node)
+{
+    const struct policy *policy = &sim->machine->policy;
+    int64_t ticks = sim->now / policy->tick;
+    int64_t decay = policy->decay_interval / policy->tick, load = policy->load_interval / policy->tick;
+    int64_t settle = policy->priority_interval / policy->tick;
+    for (int32_t k = 0; k < node->n; k++)
+        if (node->at[k].thread) node->at[k].thread->decayed += 1;
+    if (load > 0 && ticks % load == 0) node->load = ((double)node->busy + (double)node->n_ready + node->load) / 2;
+    bool decays = decay > 0 && ticks % decay == 0, settles = settle > 0 && ticks % settle == 0;
+    if (!decays && !settles) return;
+    double keep = 2 * node->load / (2 * node->load + 1);
+    for (int32_t i = 0; i < node->n_residents; i++) {
+        struct thread *thread = node->residents[i];
+        if (decays) thread->decayed *= keep;
+        if (settles) thread->priority = clipped(policy, thread->decayed + policy->base);
+    }
+}

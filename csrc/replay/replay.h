@@ -1,0 +1,198 @@
+#ifndef REPLAY_H
+#define REPLAY_H
+
+/* What the simulator takes and gives. Both the compiler and cffi read this file: plain declarations only.
+   Times are ns from the start of the replay; counts of 0 stand for "as many as wanted". */
+
+enum op_kind {
+    OP_NONE = 0,             /* a call that takes no time */
+    OP_SEND = 1,
+    OP_RECV = 2,
+    OP_IRECV = 3,            /* opens `request` */
+    OP_WAIT = 4,             /* closes `request`: of an OP_IRECV or an OP_COLLECTIVE_START */
+    OP_COLLECTIVE = 5,       /* `tag` is the operation */
+    OP_COLLECTIVE_START = 6, /* opens `request` */
+    OP_EVENT = 7,            /* of type `tag` and value `other` */
+    OP_PRIORITY = 8,         /* from now on the thread's priority is `other`; smaller is better */
+    OP_SEM_WAIT = 9,         /* semaphore `tag` of the rank */
+    OP_SEM_SIGNAL = 10,
+    OP_PUT = 11,             /* one-sided: nobody receives */
+    OP_GET = 12,
+    OP_ACCESSES_WAIT = 13,   /* until all OP_PUT and OP_GET of the rank are done */
+    OP_PARALLEL = 14,        /* `burst` is shared by `other` virtual threads */
+    OP_PORT_SEND = 15,       /* through port `tag`; the other side is rank `peer` of application `comm` */
+    OP_PORT_RECV = 16,
+    OP_KINDS = 17
+};
+
+enum op_flags {
+    OP_FIRST = 1,      /* of the operations of one traced call */
+    OP_LAST = 2,
+    OP_RENDEZVOUS = 4, /* the two bits of the sync field of a Dimemas trace */
+    OP_IMMEDIATE = 8
+};
+
+struct op {
+    int64_t burst; /* ns of computation before it */
+    int64_t bytes; /* of the message; of a collective: sent by this rank */
+    int64_t other; /* of a collective: received by this rank */
+    int32_t peer;  /* rank of the application; of a collective its root; -1: none */
+    int32_t tag;
+    int32_t comm; /* index in the program's communicators */
+    int32_t request;
+    uint16_t kind;
+    uint16_t flags;
+    uint32_t block; /* index in the program's factors: the burst lasts that many times as long */
+};
+
+enum law { LAW_CONSTANT = 0, LAW_UNIFORM = 1, LAW_GAUSSIAN = 2, LAW_EXPONENTIAL = 3 };
+
+/* A parameter. Uniform: from a to b; gaussian: mean a, standard deviation b; exponential: a plus mean b. */
+struct quantity {
+    double a, b;
+    int32_t law;
+    int32_t id; /* tells its random numbers from those of others */
+};
+
+struct node {
+    int32_t cpus; /* > 0 */
+    int32_t network;
+    struct quantity speed;           /* bursts are divided by it */
+    struct quantity latency;         /* s, to other nodes */
+    struct quantity intra_latency;   /* s */
+    struct quantity intra_bandwidth; /* MB/s (2^20), 0: infinite */
+    struct quantity wan_latency;     /* s, to nodes of other networks */
+    int32_t links_out, links_in, half_duplex;
+    int32_t intra_buses, intra_out, intra_in;
+};
+
+/* A network that costs by size, piecewise linear: from bytes[k] on, ns = constant + slope * bytes. */
+struct curve_piece {
+    int64_t bytes;
+    double cpu, cpu_slope;   /* the sender's processor */
+    double wire, wire_slope; /* from there to the arrival */
+    double hold, hold_slope; /* of links and bus, from the physical start */
+};
+
+struct network {
+    struct quantity bandwidth; /* MB/s (2^20), 0: infinite */
+    int32_t buses;
+    int32_t n_pieces; /* 0: latency and bandwidth */
+    const struct curve_piece *pieces;
+};
+
+enum model { MODEL_NONE = 0, MODEL_CONSTANT = 1, MODEL_LINEAR = 2, MODEL_LOG = 3 };
+enum size_of { SIZE_MAX_ = 0, SIZE_MIN_ = 1, SIZE_MEAN = 2, SIZE_TWICE_MAX = 3, SIZE_SUM = 4 };
+
+struct collective_model {
+    int32_t in_model, in_size, out_model, out_size;
+    int32_t largest; /* take the largest size of any member, not those of the root */
+};
+
+enum { COLLECTIVES = 16 };
+
+enum policy_priority { PRIORITY_NONE = 0, PRIORITY_FIXED = 1, PRIORITY_RECORDS = 2, PRIORITY_SVR4 = 3,
+                       PRIORITY_DECAY = 4, PRIORITY_BOOST = 5 };
+
+struct svr4_level {
+    int64_t quantum;
+    int32_t expired, slept; /* level after exhausting the slice, after sleeping; smaller is better */
+};
+
+struct policy {
+    int32_t priority;
+    int32_t preemptive;
+    int64_t slice; /* 0: until it blocks */
+    int64_t context_switch, busy_wait, least_run;
+    int32_t n_levels, worst, best, reserved;
+    const struct svr4_level *levels;
+    int64_t tick, decay_interval, load_interval, priority_interval;     /* DECAY */
+    int32_t receiver_first, receiver_last, sender_receiver_first, base; /* BOOST, added to the priority */
+};
+
+struct machine {
+    int32_t n_nodes, n_networks;
+    const struct node *nodes;
+    const struct network *networks;
+    struct quantity wan_bandwidth;
+    struct collective_model collectives[16];
+    struct policy policy;
+    uint64_t seed;
+    int64_t eager_limit;        /* bytes from which sends are rendezvous; -1: as the operations say */
+    int32_t synchronous;        /* blocking sends wait for delivery */
+    int32_t receiver_pays;      /* receives cost latency on their processor */
+    int32_t delivery_frees;     /* a rendezvous sender goes on at delivery, else when the transfer starts */
+    int32_t exclusive;          /* collectives hold the network: 0 never, 1 always, 2 where buses are counted */
+};
+
+struct program {
+    int32_t n_ranks, n_streams, n_comms, n_factors;
+    int32_t virtual_threads; /* the largest `other` of any OP_PARALLEL, 0: there is none */
+    const struct op *ops;
+    const int64_t *offsets;      /* (n_streams + 1) of the first operation of each stream */
+    const int32_t *rank;         /* (n_streams,) */
+    const int32_t *thread;       /* (n_streams,) */
+    const int32_t *slots;        /* (n_streams,) requests that a stream has at once */
+    const int64_t *comm_offsets; /* (n_comms + 1) in members */
+    const int32_t *members;
+    const int32_t *node;     /* (n_ranks,) */
+    const double *factors;   /* (n_factors,) by op.block */
+    const int64_t *priority; /* (n_ranks,) or NULL */
+};
+
+struct op_time {
+    int64_t begin, end;
+};
+
+/* Of an OP_SEND; arrival -1: it never did. */
+struct transfer {
+    int64_t start, arrival, posted;
+    int64_t receive; /* operation of the receiver, -1: none */
+};
+
+struct usage {
+    int64_t end;
+    int64_t computing, overhead, context_switch, busy_wait;
+    int64_t wait_message, wait_send, wait_cpu, wait_semaphore, wait_access;
+    int64_t wait_members, collective;
+    int64_t sends, receives, bytes, late_receives, switches;
+};
+
+struct run_time {
+    int32_t application, reserved;
+    int64_t begin, end;
+};
+
+enum replay_error {
+    REPLAY_OK = 0,
+    REPLAY_NO_MEMORY = 1,
+    REPLAY_DEADLOCK = 2,   /* threads wait for ever: see `blocked` of each */
+    REPLAY_MISMATCH = 3,   /* members of a communicator make different collective calls */
+    REPLAY_BAD_OP = 4      /* an operation that names what does not exist */
+};
+
+struct result {
+    int64_t end;
+    int32_t error, application;
+    int64_t stream, op; /* where the error is */
+    int64_t other_stream, other_op;
+    int64_t unreceived; /* messages sent and never received */
+    int64_t events;
+    int64_t busiest;    /* most messages that waited for the network at once */
+    int64_t n_runs;
+};
+
+/* Applications one after the other in all arrays; NULL where not wanted. */
+struct output {
+    struct op_time *times;      /* one for each operation */
+    struct transfer *transfers; /* one for each operation */
+    struct usage *usage;        /* one for each stream */
+    int64_t *blocked;           /* one for each stream: operation it waits in at the end, -1: it is done */
+    struct run_time *runs;
+    int64_t runs_room;
+};
+
+int replay_run(const struct machine *machine, const struct program *programs, int32_t n_programs,
+               int32_t repetitions, const struct output *output, struct result *result);
+
+#endif

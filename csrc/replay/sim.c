@@ -1,0 +1,267 @@
+/* The simulation: what is to come, in order, until nothing is. */
+
+#include <stdlib.h>
+
+#include "sim.h"
+
+static uint64_t order_at(const struct sim *sim, int64_t time, enum phase phase)
+{
+    if (time != sim->now) return phase;
+    return (phase >= sim->phase ? sim->round : sim->round + 1) << 8 | phase;
+}
+
+void schedule(struct sim *sim, int64_t time, enum phase phase, uint64_t who, uint64_t index, void *what,
+              uint32_t generation)
+{
+    struct event event = {time, order_at(sim, time, phase), who, index, what, generation};
+    if (sim->has_next && !heap_push(&sim->heap, sim->next)) fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
+    sim->next = event;
+    sim->has_next = true;
+}
+
+void fail(struct sim *sim, enum replay_error error, const struct thread *thread, const struct thread *other,
+          int64_t other_op)
+{
+    struct result *result = sim->result;
+    if (sim->failed) return;
+    sim->failed = true;
+    *result = (struct result){.end = sim->now, .error = error, .stream = -1, .op = -1, .other_stream = -1,
+                              .other_op = other_op};
+    if (thread) {
+        result->application = thread->app->number;
+        result->stream = thread->stream;
+        result->op = thread->op_number - thread->app->first_op;
+    }
+    if (other) {
+        result->other_stream = other->stream;
+        result->other_op -= thread->app->first_op;
+    }
+}
+
+static bool next_event(struct sim *sim, struct event *event)
+{
+    if (!sim->has_next && !sim->heap.n) return false;
+    if (!sim->has_next) {
+        *event = heap_pop(&sim->heap);
+        return true;
+    }
+    *event = sim->next;
+    sim->has_next = false;
+    if (sim->heap.n && event_before(&sim->heap.at[0], event)) {
+        struct event first = heap_pop(&sim->heap);
+        if (!heap_push(&sim->heap, *event)) return false;
+        *event = first;
+    }
+    return true;
+}
+
+static void tick(struct sim *sim)
+{
+    for (int32_t k = 0; k < sim->machine->n_nodes; k++)
+        if (!sim->nodes[k].dedicated) cpu_tick(sim, &sim->nodes[k]);
+    if (sim->heap.n || sim->has_next) schedule(sim, sim->now + sim->machine->policy.tick, PHASE_SLICE, 0, 0, NULL, 0);
+}
+
+static void thread_event(struct sim *sim, const struct event *event, struct thread *thread)
+{
+    if (event->generation != thread->generation) return;
+    if (sim->phase == PHASE_DISPATCH) {
+        cpu_run(sim, thread);
+    } else if (sim->phase == PHASE_SLICE) {
+        if (thread->state == THREAD_BUSY && !sim->machine->policy.slice)
+            cpu_busy_ended(sim, thread);
+        else
+            cpu_slice(sim, thread);
+    } else {
+        thread->remaining = thread->switching = 0;
+        thread_act(sim, thread);
+    }
+}
+
+static void handle(struct sim *sim, const struct event *event)
+{
+    sim->now = event->time;
+    sim->round = event->order >> 8;
+    sim->phase = (enum phase)(event->order & 255);
+    sim->result->events++;
+    switch (sim->phase) {
+        case PHASE_ARRIVE: message_arrived(sim, event->what); break;
+        case PHASE_FREE: message_freed(sim, event->what); break;
+        case PHASE_ENDED: collective_ended(sim, event->what); break;
+        case PHASE_NETWORK: network_scan(sim); break;
+        default:
+            if (event->what)
+                thread_event(sim, event, event->what);
+            else if (sim->phase == PHASE_DISPATCH)
+                cpu_dispatch(sim, &sim->nodes[event->who]);
+            else
+                tick(sim);
+    }
+}
+
+/* ---- Applications and what they need. */
+
+static void thread_start(struct sim *sim, struct app *app, int32_t stream)
+{
+    const struct program *program = app->program;
+    struct thread *thread = &app->threads[stream];
+    struct slot *slots = thread->slots;
+    struct usage *usage = thread->usage;
+    *thread = (struct thread){.app = app, .stream = stream, .rank = program->rank[stream], .slots = slots};
+    thread->number = program->thread[stream];
+    thread->usage = usage;
+    thread->op = program->ops + program->offsets[stream];
+    thread->end = program->ops + program->offsets[stream + 1];
+    thread->op_number = app->first_op + program->offsets[stream];
+    thread->node = program->node[thread->rank];
+    thread->who = (uint64_t)app->number << 48 | (uint64_t)(uint32_t)thread->rank << 16 | (uint64_t)thread->number;
+    thread->cpu = thread->last_cpu = -1;
+    thread->generation = ++sim->generations;
+    policy_init(sim, thread);
+    thread_fetch(sim, thread);
+    cpu_ready(sim, thread);
+}
+
+void app_start(struct sim *sim, struct app *app)
+{
+    app->began = sim->now;
+    app->running = app->program->n_streams;
+    for (int32_t k = 0; k < app->program->n_streams && !sim->failed; k++) thread_start(sim, app, k);
+}
+
+static bool app_init(struct sim *sim, struct app *app)
+{
+    const struct program *p = app->program;
+    app->threads = calloc((size_t)p->n_streams, sizeof *app->threads);
+    app->comms = calloc((size_t)p->n_comms + 1, sizeof *app->comms);
+    app->ranks = calloc((size_t)p->n_ranks, sizeof *app->ranks);
+    app->first_of_rank = calloc((size_t)p->n_ranks, sizeof *app->first_of_rank);
+    if (!app->threads || !app->comms || !app->ranks || !app->first_of_rank) return false;
+    for (int32_t k = p->n_streams; k-- > 0;) {
+        struct thread *thread = &app->threads[k];
+        thread->usage = sim->usage + app->first_stream + k;
+        thread->slots = calloc((size_t)p->slots[k] + 1, sizeof *thread->slots);
+        if (!thread->slots) return false;
+        app->first_of_rank[p->rank[k]] = k;
+        sim->nodes[p->node[p->rank[k]]].threads += p->virtual_threads > 1 ? p->virtual_threads : 1;
+    }
+    for (int32_t k = 0; k < p->n_comms; k++)
+        if (!comm_init(&app->comms[k], p->members + p->comm_offsets[k], p->comm_offsets[k + 1] - p->comm_offsets[k]))
+            return false;
+    return true;
+}
+
+static bool nodes_init(struct sim *sim)
+{
+    for (int32_t k = 0; k < sim->machine->n_nodes; k++) {
+        struct cpus *node = &sim->nodes[k];
+        node->n = sim->machine->nodes[k].cpus;
+        node->dedicated = node->threads <= node->n;
+        if (node->dedicated) continue;
+        node->at = calloc((size_t)node->n, sizeof *node->at);
+        node->residents = calloc((size_t)node->threads, sizeof *node->residents);
+        if (!node->at || !node->residents) return false;
+    }
+    for (int32_t a = 0; a < sim->n_apps; a++) {
+        const struct program *p = sim->apps[a].program;
+        for (int32_t k = 0; k < p->n_streams; k++) {
+            struct cpus *node = &sim->nodes[p->node[p->rank[k]]];
+            if (!node->dedicated) node->residents[node->n_residents++] = &sim->apps[a].threads[k];
+        }
+    }
+    return true;
+}
+
+static bool init(struct sim *sim, const struct program *programs)
+{
+    sim->messages.size = sizeof(struct message);
+    sim->receives.size = sizeof(struct receive);
+    sim->instances.size = sizeof(struct instance);
+    sim->children.size = sizeof(struct thread);
+    sim->nodes = calloc((size_t)sim->machine->n_nodes, sizeof *sim->nodes);
+    sim->apps = calloc((size_t)sim->n_apps, sizeof *sim->apps);
+    int64_t streams = 0, ops = 0;
+    for (int32_t a = 0; a < sim->n_apps; a++) streams += programs[a].n_streams;
+    sim->usage = sim->output->usage ? sim->output->usage : calloc((size_t)streams, sizeof *sim->usage);
+    if (!sim->nodes || !sim->apps || !sim->usage || !network_init(sim)) return false;
+    streams = 0;
+    for (int32_t a = 0; a < sim->n_apps; a++) {
+        struct app *app = &sim->apps[a];
+        *app = (struct app){.program = &programs[a], .number = a, .first_op = ops, .first_stream = streams};
+        if (!app_init(sim, app)) return false;
+        ops += programs[a].offsets[programs[a].n_streams];
+        streams += programs[a].n_streams;
+    }
+    if (sim->output->transfers)
+        for (int64_t k = 0; k < ops; k++) sim->output->transfers[k] = (struct transfer){-1, -1, -1, -1};
+    return nodes_init(sim);
+}
+
+static void release(struct sim *sim)
+{
+    for (int32_t a = 0; sim->apps && a < sim->n_apps; a++) {
+        struct app *app = &sim->apps[a];
+        for (int32_t k = 0; app->threads && k < app->program->n_streams; k++) free(app->threads[k].slots);
+        for (int32_t k = 0; app->comms && k < app->program->n_comms; k++) comm_free(&app->comms[k]);
+        for (int32_t k = 0; app->ranks && k < app->program->n_ranks; k++) semaphores_free(&app->ranks[k]);
+        free(app->threads);
+        free(app->comms);
+        free(app->ranks);
+        free(app->first_of_rank);
+    }
+    for (int32_t k = 0; sim->nodes && k < sim->machine->n_nodes; k++) {
+        free(sim->nodes[k].at);
+        free(sim->nodes[k].ready);
+        free(sim->nodes[k].residents);
+    }
+    if (!sim->output->usage) free(sim->usage);
+    network_free(sim);
+    pool_free(&sim->messages);
+    pool_free(&sim->receives);
+    pool_free(&sim->instances);
+    pool_free(&sim->children);
+    free(sim->channels.at);
+    free(sim->heap.at);
+    free(sim->apps);
+    free(sim->nodes);
+}
+
+/* What is left when nothing is to come: threads that wait for ever, messages that nobody received. */
+static void conclude(struct sim *sim)
+{
+    struct result *result = sim->result;
+    for (int32_t a = 0; a < sim->n_apps; a++) {
+        struct app *app = &sim->apps[a];
+        for (int32_t k = 0; k < app->program->n_streams; k++) {
+            const struct thread *thread = &app->threads[k];
+            bool stuck = thread->state != THREAD_DONE && !sim->repetitions;
+            if (stuck && !sim->failed) fail(sim, REPLAY_DEADLOCK, thread, NULL, -1);
+            if (sim->output->blocked)
+                sim->output->blocked[app->first_stream + k] = stuck ? thread->op_number - app->first_op : -1;
+        }
+    }
+    for (size_t k = 0; k < sim->channels.room; k++) {
+        const struct channel *channel = &sim->channels.at[k];
+        if (!channel->used) continue;
+        for (const struct message *m = channel->messages; m; m = m->next) result->unreceived++;
+    }
+}
+
+int replay_run(const struct machine *machine, const struct program *programs, int32_t n_programs,
+               int32_t repetitions, const struct output *output, struct result *result)
+{
+    struct sim sim = {.machine = machine, .output = output, .result = result, .repetitions = repetitions,
+                      .n_apps = n_programs, .unfinished = n_programs, .now = -1};
+    *result = (struct result){.error = REPLAY_OK, .stream = -1, .op = -1, .other_stream = -1, .other_op = -1};
+    if (!init(&sim, programs)) fail(&sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
+    sim.now = 0;
+    for (int32_t a = 0; a < n_programs && !sim.failed; a++) app_start(&sim, &sim.apps[a]);
+    if (machine->policy.priority == PRIORITY_DECAY && machine->policy.tick > 0)
+        schedule(&sim, machine->policy.tick, PHASE_SLICE, 0, 0, NULL, 0);
+    for (struct event event; !sim.failed && (!repetitions || sim.unfinished) && next_event(&sim, &event);)
+        handle(&sim, &event);
+    if (!sim.failed) result->end = sim.now;
+    conclude(&sim);
+    release(&sim);
+    return result->error;
+}

@@ -1,0 +1,331 @@
+#ifndef SIM_H
+#define SIM_H
+/* The state of a simulation; who owns what is said at each struct. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "replay.h"
+
+/* Order of what happens at one instant. An event that is added at the present time with an earlier phase than the one
+   under way comes in the next round: phases are gone through again until nothing is left. */
+enum phase {
+    PHASE_ARRIVE,   /* messages arrive, links and buses become free */
+    PHASE_FREE,     /* a link is free before or after its message arrived (networks with a gap) */
+    PHASE_ENDED,    /* collectives end */
+    PHASE_SLICE,    /* slices, busy waiting and clock ticks end */
+    PHASE_POST,     /* receives are posted; whatever else a thread does */
+    PHASE_SUBMIT,   /* sends are submitted, members enter collectives */
+    PHASE_NETWORK,  /* one scan of the messages that wait, in order of submission */
+    PHASE_DISPATCH, /* processors take ready threads */
+};
+
+struct event {
+    int64_t time;
+    uint64_t order; /* round and phase */
+    uint64_t who;   /* application, rank, thread */
+    uint64_t index; /* of the operation */
+    void *what;
+    uint32_t generation; /* of the thread when the event was made: a thread taken off its processor has a new one */
+};
+
+struct heap {
+    struct event *at;
+    size_t n, room;
+};
+
+struct sim;
+
+/* Equal blocks from one arena, reused. */
+struct pool {
+    size_t size;
+    void *free;
+    void **slabs;
+    size_t n_slabs, used;
+};
+
+struct cost {
+    int64_t cpu, wire, hold; /* ns of the sender's processor, to the arrival, that links are taken */
+};
+
+enum waiting {
+    WAIT_NOTHING,
+    WAIT_MESSAGE,
+    WAIT_SEND,
+    WAIT_SEMAPHORE,
+    WAIT_ACCESS,
+    WAIT_MEMBERS,
+    WAIT_COLLECTIVE,
+    WAIT_CHILDREN
+};
+
+enum thread_state { THREAD_READY, THREAD_RUNNING, THREAD_BUSY, THREAD_BLOCKED, THREAD_DONE };
+
+struct receive {
+    struct thread *thread; /* that posted it */
+    struct thread *waiter; /* that waits for it */
+    int64_t op;
+    int64_t posted;
+    bool arrived, waited;
+    struct receive *next;
+};
+
+/* What a nonblocking operation of a thread stands for until it is waited for. */
+struct slot {
+    struct receive *receive;
+    struct instance *instance;
+};
+
+struct thread {
+    struct app *app;
+    const struct op *op, *end;
+    int64_t op_number; /* in all operations of all applications */
+    int32_t stream, rank, number, node;
+    uint64_t who;
+    uint8_t state, waits; /* thread_state, waiting */
+    bool finishing;              /* the operation under way ends when the thread has a processor again */
+    int32_t cpu, last_cpu;
+    uint32_t generation;
+    int64_t remaining; /* ns of processor time until the operation acts, the last `overhead` of them its own */
+    int64_t overhead, switching;
+    int64_t since; /* running, blocked or ready since */
+    int64_t op_began;
+    struct cost cost; /* of the message that the operation sends */
+    struct receive *for_receive;
+    struct instance *for_instance;
+    struct slot *slots;
+    struct thread *next; /* in a list of waiting threads */
+    struct thread *parent;
+    int32_t children;
+    /* scheduling */
+    int64_t priority; /* smaller is better */
+    int64_t queued;   /* order in which it became ready */
+    int64_t dispatched;
+    double decayed;
+    struct usage *usage;
+    uint64_t draws;
+};
+
+struct message {
+    struct thread *sender;
+    int64_t op;
+    int64_t size, wire, hold;
+    int64_t start, arrival, sequence;
+    int32_t to; /* node */
+    int32_t resource[3];
+    bool rendezvous, entered, started, arrived, frees_at_start, frees_at_arrival, access;
+    bool overlong, held; /* its links become free at another time than it arrives; and are not free yet */
+    struct receive *receive;
+    struct message *next;
+};
+
+/* Sends without receives, or receives without sends, of one (application, communicator, source, destination, tag). */
+struct channel {
+    uint64_t a, b, c;
+    struct message *messages, *last_message;
+    struct receive *receives, *last_receive;
+    bool used;
+};
+
+struct channels {
+    struct channel *at;
+    size_t n, room; /* a power of two */
+};
+
+/* Links and buses of which there is a limited number. */
+struct resource {
+    int32_t free;
+    bool listed; /* in sim.freed */
+    struct message **parked; /* a heap by sequence: those that found this one taken */
+    size_t n, room;
+};
+
+struct candidate {
+    int64_t sequence;
+    int32_t number;
+};
+
+struct instance {
+    struct app *app;
+    int32_t comm, operation, arrived;
+    int64_t number;
+    int64_t sent, received; /* the largest of any member */
+    int64_t root_sent, root_received;
+    bool complete, running, done;
+    int32_t open; /* members that have not waited for it yet */
+    struct thread *first; /* whose call it was */
+    int64_t first_op;
+    struct thread *waiting, **last;
+    struct instance *next, *next_holding;
+};
+
+struct comm {
+    int64_t *made; /* per member: collectives that it has entered */
+    struct instance *open, **last; /* in order of their number */
+    const int32_t *members;
+    int32_t *by_rank; /* members in order of their rank; NULL: they are */
+    int32_t size;
+};
+
+struct semaphore {
+    int64_t id;
+    int64_t count;
+    struct thread *waiting, **last;
+    struct semaphore *next;
+};
+
+struct rank {
+    int32_t accesses; /* one-sided operations under way */
+    struct thread *waiting;
+    struct semaphore *semaphores;
+};
+
+struct app {
+    const struct program *program;
+    int32_t number, running, runs;
+    int64_t began, first_op, first_stream;
+    int32_t *first_of_rank; /* stream */
+    struct thread *threads;
+    struct comm *comms;
+    struct rank *ranks;
+};
+
+struct cpu {
+    struct thread *thread, *last;
+};
+
+/* Ready threads of a node, and its processors. */
+struct cpus {
+    struct cpu *at;
+    int32_t n, busy;
+    int64_t threads;  /* that live on the node */
+    bool dedicated;   /* each has its own processor */
+    bool asked;       /* a dispatch is to come at the present time */
+    int64_t asked_at;
+    struct thread **ready;
+    size_t n_ready, room;
+    double load;
+    struct thread **residents; /* all threads of the node, but for virtual ones */
+    int32_t n_residents;
+};
+
+struct sim {
+    const struct machine *machine;
+    const struct output *output;
+    struct result *result;
+    int32_t repetitions;
+    int64_t now;
+    uint64_t round;
+    enum phase phase;
+    struct heap heap;
+    struct app *apps;
+    int32_t n_apps, unfinished;
+    struct usage *usage;
+    struct cpus *nodes;
+    struct channels channels;
+    struct pool messages, receives, instances, children;
+    /* network */
+    struct resource *resources;
+    int32_t n_resources;
+    int32_t *freed; /* since the last scan, with messages parked at them */
+    struct candidate *candidates;
+    size_t n_freed, n_candidates;
+    struct message **fresh; /* submitted since the last scan, in order */
+    size_t n_fresh, fresh_room, first_fresh;
+    int64_t sequence, scan_at, in_flight, parked;
+    struct instance *holding, **last_holding; /* collectives that wait for the network or hold it */
+    int64_t queued;
+    uint32_t generations;
+    struct event next; /* the last one scheduled: often the next to come, it then skips the heap */
+    bool has_next, failed;
+};
+
+/* heap.c */
+bool heap_push(struct heap *heap, struct event event);
+struct event heap_pop(struct heap *heap);
+static inline bool event_before(const struct event *a, const struct event *b)
+{
+    if (a->time != b->time) return a->time < b->time;
+    if (a->order != b->order) return a->order < b->order;
+    if (a->who != b->who) return a->who < b->who;
+    return a->index < b->index;
+}
+void *pool_take(struct pool *pool);
+void pool_give(struct pool *pool, void *block);
+void pool_free(struct pool *pool);
+
+/* sim.c */
+void app_start(struct sim *sim, struct app *app);
+void schedule(struct sim *sim, int64_t time, enum phase phase, uint64_t who, uint64_t index, void *what,
+              uint32_t generation);
+void fail(struct sim *sim, enum replay_error error, const struct thread *thread, const struct thread *other,
+          int64_t other_op);
+
+/* cost.c: ns of everything that the machine says */
+int64_t cost_burst(struct thread *thread, const struct machine *machine, int64_t burst, uint32_t block);
+struct cost cost_message(struct thread *thread, const struct machine *machine, int32_t from, int32_t to, int64_t bytes);
+int64_t cost_receive(struct thread *thread, const struct machine *machine, int32_t from, int32_t to, int64_t bytes);
+int64_t cost_collective(const struct sim *sim, const struct instance *instance);
+
+/* thread.c: what threads do */
+int32_t peer_node(const struct sim *sim, const struct thread *thread, const struct op *op);
+void thread_next(struct sim *sim, struct thread *thread);
+void thread_act(struct sim *sim, struct thread *thread);
+void thread_wake(struct sim *sim, struct thread *thread);
+void thread_block(struct sim *sim, struct thread *thread, enum waiting why);
+void thread_goes_on(struct sim *sim, struct thread *thread);
+void thread_op_done(struct sim *sim, struct thread *thread, int64_t when);
+void thread_fetch(struct sim *sim, struct thread *thread);
+enum phase thread_phase(const struct thread *thread);
+
+/* cpu.c: who runs */
+void cpu_ready(struct sim *sim, struct thread *thread);
+void cpu_run(struct sim *sim, struct thread *thread);
+void cpu_release(struct sim *sim, struct thread *thread);
+void cpu_dispatch(struct sim *sim, struct cpus *node);
+void cpu_slice(struct sim *sim, struct thread *thread);
+void cpu_tick(struct sim *sim, struct cpus *node);
+void cpu_busy_ended(struct sim *sim, struct thread *thread);
+void cpu_reorder(struct sim *sim, struct thread *thread);
+
+/* policy.c: who is better */
+void policy_init(struct sim *sim, struct thread *thread);
+bool policy_better(const struct thread *a, const struct thread *b);
+int64_t policy_slice(const struct sim *sim, const struct thread *thread);
+void policy_slice_used(struct sim *sim, struct thread *thread);
+void policy_slept(struct sim *sim, struct thread *thread);
+void policy_received(struct sim *sim, struct thread *receiver, bool receiver_first);
+void policy_says(struct sim *sim, struct thread *thread, int64_t priority);
+void policy_tick(struct sim *sim, struct cpus *node);
+
+/* message.c: sends meet receives */
+void message_submit(struct sim *sim, struct thread *thread);
+void message_access(struct sim *sim, struct thread *thread);
+struct receive *message_post(struct sim *sim, struct thread *thread);
+void message_started(struct sim *sim, struct message *message);
+void message_arrived(struct sim *sim, struct message *message);
+void message_freed(struct sim *sim, struct message *message);
+
+/* network.c: links, buses and who waits for them */
+bool network_init(struct sim *sim);
+void network_enter(struct sim *sim, struct message *message, int32_t from, int32_t to);
+void network_leave(struct sim *sim, struct message *message);
+void network_scan(struct sim *sim);
+void network_ask(struct sim *sim);
+void network_free(struct sim *sim);
+
+/* collective.c */
+bool comm_init(struct comm *comm, const int32_t *members, int64_t n);
+void comm_free(struct comm *comm);
+void collective_enter(struct sim *sim, struct thread *thread);
+void collective_wait(struct sim *sim, struct thread *thread, struct instance *instance);
+void collective_start(struct sim *sim, struct instance *instance);
+void collective_ended(struct sim *sim, struct instance *instance);
+
+/* semaphore.c */
+void semaphores_free(struct rank *rank);
+void semaphore_wait(struct sim *sim, struct thread *thread);
+void semaphore_signal(struct sim *sim, struct thread *thread);
+
+#endif

@@ -1,0 +1,269 @@
+/* What threads do: one operation after the other.
+
+   An operation is a burst, then its overhead on the processor (latency), then what it does: `thread_act`. A thread
+   that cannot go on gives its processor back; who wakes it ends the operation. */
+
+#include "sim.h"
+
+static const uint8_t PHASE_OF[OP_KINDS] = {
+    [OP_NONE] = PHASE_POST,       [OP_SEND] = PHASE_SUBMIT,      [OP_RECV] = PHASE_POST,
+    [OP_IRECV] = PHASE_POST,      [OP_WAIT] = PHASE_POST,        [OP_COLLECTIVE] = PHASE_SUBMIT,
+    [OP_COLLECTIVE_START] = PHASE_SUBMIT, [OP_EVENT] = PHASE_POST, [OP_PRIORITY] = PHASE_POST,
+    [OP_SEM_WAIT] = PHASE_POST,   [OP_SEM_SIGNAL] = PHASE_POST,  [OP_PUT] = PHASE_SUBMIT,
+    [OP_GET] = PHASE_SUBMIT,      [OP_ACCESSES_WAIT] = PHASE_POST, [OP_PARALLEL] = PHASE_POST,
+    [OP_PORT_SEND] = PHASE_SUBMIT, [OP_PORT_RECV] = PHASE_POST,
+};
+
+enum phase thread_phase(const struct thread *thread)
+{
+    return thread->op < thread->end ? PHASE_OF[thread->op->kind] : PHASE_POST;
+}
+
+int32_t peer_node(const struct sim *sim, const struct thread *thread, const struct op *op)
+{
+    bool port = op->kind == OP_PORT_SEND || op->kind == OP_PORT_RECV;
+    const struct program *program = port ? sim->apps[op->comm].program : thread->app->program;
+    return op->peer >= 0 ? program->node[op->peer] : thread->node;
+}
+
+static bool is_sound(const struct sim *sim, const struct thread *thread)
+{
+    const struct op *op = thread->op;
+    const struct program *program = thread->app->program;
+    bool port = op->kind == OP_PORT_SEND || op->kind == OP_PORT_RECV;
+    bool collective = op->kind == OP_COLLECTIVE || op->kind == OP_COLLECTIVE_START;
+    bool message = op->kind == OP_SEND || op->kind == OP_RECV || op->kind == OP_IRECV || op->kind == OP_PUT ||
+                   op->kind == OP_GET;
+    bool slot = op->kind == OP_IRECV || op->kind == OP_WAIT || op->kind == OP_COLLECTIVE_START;
+    if (op->kind >= OP_KINDS || op->burst < 0 || op->bytes < 0) return false;
+    if (message && (op->peer < 0 || op->peer >= program->n_ranks)) return false;
+    if (collective && (op->comm < 0 || op->comm >= program->n_comms)) return false;
+    if (port && (op->comm < 0 || op->comm >= sim->n_apps || op->peer < 0 ||
+                 op->peer >= sim->apps[op->comm].program->n_ranks))
+        return false;
+    return !slot || (op->request >= 0 && op->request < program->slots[thread->stream]);
+}
+
+/* Virtual threads come after the thread itself in the order of those of a rank. */
+enum { VIRTUAL = 256 };
+
+/* Virtual threads of a block that could run in parallel (section 3.4.1): each computes its share. */
+static int64_t share_out(struct sim *sim, struct thread *thread, int64_t whole)
+{
+    int64_t n = thread->op->other > 1 ? thread->op->other : 1, share = whole / n;
+    for (int64_t k = 1; k < n; k++) {
+        struct thread *child = pool_take(&sim->children);
+        if (!child) {
+            fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
+            return 0;
+        }
+        *child = (struct thread){.app = thread->app, .op = thread->op, .end = thread->op, .rank = thread->rank};
+        child->op_number = -1;
+        child->node = thread->node;
+        child->number = thread->number;
+        child->who = thread->who + (uint64_t)k * VIRTUAL;
+        child->cpu = child->last_cpu = -1;
+        child->parent = thread;
+        child->usage = thread->usage;
+        child->remaining = share;
+        child->stream = thread->stream;
+        policy_init(sim, child);
+        thread->children++;
+        cpu_ready(sim, child);
+    }
+    return share + whole % n;
+}
+
+static void finish(struct sim *sim, struct thread *thread)
+{
+    struct app *app = thread->app;
+    thread->state = THREAD_DONE;
+    thread->usage->end = sim->now;
+    cpu_release(sim, thread);
+    if (--app->running) return;
+    struct result *result = sim->result;
+    if (sim->output->runs && result->n_runs < sim->output->runs_room)
+        sim->output->runs[result->n_runs] = (struct run_time){app->number, 0, app->began, sim->now};
+    result->n_runs++;
+    app->runs++;
+    if (app->runs == (sim->repetitions ? sim->repetitions : 1)) sim->unfinished--;
+    if (sim->repetitions && sim->unfinished) app_start(sim, app);
+}
+
+/* Take the next operation: how long its burst and its overhead last. The thread may have no processor yet. */
+void thread_fetch(struct sim *sim, struct thread *thread)
+{
+    thread->overhead = thread->remaining = 0;
+    thread->draws = 0;
+    if (thread->op == thread->end) return;
+    const struct op *op = thread->op;
+    if (!is_sound(sim, thread)) {
+        fail(sim, REPLAY_BAD_OP, thread, NULL, -1);
+        return;
+    }
+    const struct machine *machine = sim->machine;
+    int64_t burst = op->burst ? cost_burst(thread, machine, op->burst, op->block) : 0;
+    thread->usage->computing += burst;
+    if (op->kind == OP_PARALLEL) burst = share_out(sim, thread, burst);
+    if (op->kind == OP_SEND || op->kind == OP_PUT || op->kind == OP_GET || op->kind == OP_PORT_SEND) {
+        thread->cost = cost_message(thread, machine, thread->node, peer_node(sim, thread, op), op->bytes);
+        thread->overhead = thread->cost.cpu;
+    } else if (op->kind == OP_RECV || op->kind == OP_IRECV || op->kind == OP_PORT_RECV) {
+        thread->overhead = cost_receive(thread, machine, peer_node(sim, thread, op), thread->node, op->bytes);
+    }
+    thread->usage->overhead += thread->overhead;
+    thread->remaining = burst + thread->overhead;
+}
+
+void thread_op_done(struct sim *sim, struct thread *thread, int64_t when)
+{
+    if (sim->output->times) sim->output->times[thread->op_number] = (struct op_time){thread->op_began, when};
+    thread->op++;
+    thread->op_number++;
+}
+
+/* The operation is over and the thread keeps its processor. */
+void thread_goes_on(struct sim *sim, struct thread *thread)
+{
+    thread_op_done(sim, thread, sim->now);
+    thread_fetch(sim, thread);
+    cpu_run(sim, thread);
+}
+
+void thread_block(struct sim *sim, struct thread *thread, enum waiting why)
+{
+    thread->waits = (uint8_t)why;
+    thread->since = sim->now;
+    if (why == WAIT_MESSAGE && sim->machine->policy.busy_wait && thread->cpu >= 0) {
+        thread->state = THREAD_BUSY;
+        schedule(sim, sim->now + sim->machine->policy.busy_wait, PHASE_SLICE, thread->who, (uint64_t)thread->op_number,
+                 thread, thread->generation);
+        return;
+    }
+    thread->state = THREAD_BLOCKED;
+    cpu_release(sim, thread);
+}
+
+static void account(struct sim *sim, struct thread *thread)
+{
+    int64_t waited = sim->now - thread->since;
+    struct usage *usage = thread->usage;
+    switch (thread->waits) {
+        case WAIT_MESSAGE: usage->wait_message += waited; break;
+        case WAIT_SEND: usage->wait_send += waited; break;
+        case WAIT_SEMAPHORE: usage->wait_semaphore += waited; break;
+        case WAIT_ACCESS: usage->wait_access += waited; break;
+        case WAIT_MEMBERS: usage->wait_members += waited; break;
+        case WAIT_COLLECTIVE: usage->collective += waited; break;
+        default: break;
+    }
+}
+
+/* What a thread waited for is there: its operation is over. */
+void thread_wake(struct sim *sim, struct thread *thread)
+{
+    if (thread->state == THREAD_BUSY) {
+        thread->usage->busy_wait += sim->now - thread->since;
+        thread->state = THREAD_RUNNING;
+        thread->waits = WAIT_NOTHING;
+        thread->generation = ++sim->generations;
+        thread_goes_on(sim, thread);
+        return;
+    }
+    account(sim, thread);
+    thread->waits = WAIT_NOTHING;
+    thread->finishing = true;
+    policy_slept(sim, thread);
+    cpu_ready(sim, thread);
+}
+
+static void wait_for(struct sim *sim, struct thread *thread, struct receive *receive)
+{
+    policy_received(sim, thread, !receive->arrived);
+    if (receive->arrived) {
+        pool_give(&sim->receives, receive);
+        thread_goes_on(sim, thread);
+        return;
+    }
+    receive->waited = true;
+    receive->waiter = thread;
+    thread_block(sim, thread, WAIT_MESSAGE);
+}
+
+static void wait_for_slot(struct sim *sim, struct thread *thread)
+{
+    struct slot slot = thread->slots[thread->op->request];
+    thread->slots[thread->op->request] = (struct slot){NULL, NULL};
+    if (slot.receive) {
+        wait_for(sim, thread, slot.receive);
+    } else if (slot.instance) {
+        collective_wait(sim, thread, slot.instance);
+    } else {
+        fail(sim, REPLAY_BAD_OP, thread, NULL, -1);
+    }
+}
+
+static void act_parallel(struct sim *sim, struct thread *thread)
+{
+    if (thread->children)
+        thread_block(sim, thread, WAIT_CHILDREN);
+    else
+        thread_goes_on(sim, thread);
+}
+
+static void child_over(struct sim *sim, struct thread *child)
+{
+    struct thread *parent = child->parent;
+    child->state = THREAD_DONE;
+    cpu_release(sim, child);
+    pool_give(&sim->children, child);
+    if (--parent->children == 0 && parent->waits == WAIT_CHILDREN) thread_wake(sim, parent);
+}
+
+void thread_act(struct sim *sim, struct thread *thread)
+{
+    if (thread->parent) {
+        child_over(sim, thread);
+        return;
+    }
+    if (thread->op == thread->end) {
+        finish(sim, thread);
+        return;
+    }
+    const struct op *op = thread->op;
+    struct receive *receive;
+    switch (op->kind) {
+        case OP_SEND:
+        case OP_PORT_SEND: message_submit(sim, thread); break;
+        case OP_PUT:
+        case OP_GET: message_access(sim, thread); break;
+        case OP_RECV:
+        case OP_PORT_RECV:
+            if ((receive = message_post(sim, thread))) wait_for(sim, thread, receive);
+            break;
+        case OP_IRECV:
+            if (!(receive = message_post(sim, thread))) break;
+            thread->slots[op->request].receive = receive;
+            thread_goes_on(sim, thread);
+            break;
+        case OP_WAIT: wait_for_slot(sim, thread); break;
+        case OP_COLLECTIVE:
+        case OP_COLLECTIVE_START: collective_enter(sim, thread); break;
+        case OP_SEM_WAIT: semaphore_wait(sim, thread); break;
+        case OP_SEM_SIGNAL: semaphore_signal(sim, thread); break;
+        case OP_PARALLEL: act_parallel(sim, thread); break;
+        case OP_ACCESSES_WAIT: {
+            struct rank *rank = &thread->app->ranks[thread->rank];
+            if (!rank->accesses) {
+                thread_goes_on(sim, thread);
+                break;
+            }
+            thread->next = rank->waiting;
+            rank->waiting = thread;
+            thread_block(sim, thread, WAIT_ACCESS);
+            break;
+        }
+        case OP_PRIORITY: policy_says(sim, thread, op->other); /* fall through */
+        default: thread_goes_on(sim, thread);
+    }
+}
