@@ -1,5 +1,4 @@
-"""Builds the C parts: `tracelib/libtrace.so` (the runtime), the cffi modules `analyzer._kernels`, `analyzer._replay` and
-`tracelib._functions`."""
+"""Builds the C parts: the runtime `tracelib/libtrace.so`, and the cffi modules of kernels, replay and regions."""
 
 import sys
 import sysconfig

@@ -13,7 +13,6 @@ from analyzer.errors import TracelibError
 from analyzer.replay.machine import (
     COLLECTIVE_NAMES,
     DIALECTS,
-    TABLE_9,
     Exponential,
     Gaussian,
     Machine,
@@ -80,23 +79,22 @@ def simulate(
         _program(keep, c_programs[k], program, placed[k])
     ops = sum(len(p.ops) for p in programs)
     streams = sum(len(p.rank) for p in programs)
-    found = {
-        "times": np.zeros(ops, TIME) if times else None,
-        "transfers": np.zeros(ops, TRANSFER) if transfers else None,
+    wanted = {"times": (times, ops, TIME), "transfers": (transfers, ops, TRANSFER)}
+    found = {name: np.zeros(n, dtype) for name, (asked, n, dtype) in wanted.items() if asked}
+    found |= {
         "usage": np.zeros(streams, USAGE),
         "blocked": np.zeros(streams, np.int64),
         "runs": np.zeros(runs_room, RUN),
     }
     output = keep.new("struct output *")
     for name, array in found.items():
-        if array is not None:
-            setattr(output, name, keep.pointer(array, ffi.typeof(getattr(output, name)).cname))
+        setattr(output, name, keep.pointer(array, ffi.typeof(getattr(output, name)).cname))
     output.runs_room = runs_room
     result = keep.new("struct result *")
     if lib.replay_run(c_machine, c_programs, len(programs), repetitions, output, result):
         raise _error(result, programs, found["blocked"])
     return Prediction(
-        end_ns=result.end, usage=found["usage"], times=found["times"], transfers=found["transfers"],
+        end_ns=result.end, usage=found["usage"], times=found.get("times"), transfers=found.get("transfers"),
         runs=found["runs"][: result.n_runs], unreceived=result.unreceived, most_waiting=result.busiest,
         events=result.events,
     )  # fmt: skip

@@ -108,9 +108,9 @@ int64_t cost_receive(struct thread *thread, const struct machine *machine, int32
 {
     if (!machine->receiver_pays) return 0;
     const struct node *node = &machine->nodes[to];
-    const struct quantity *latency = from == to                                           ? &node->intra_latency
+    const struct quantity *latency = from == to                                      ? &node->intra_latency
                                      : machine->nodes[from].network != node->network ? &node->wan_latency
-                                                                                          : &node->latency;
+                                                                                     : &node->latency;
     const struct network *network = &machine->networks[node->network];
     if (from != to && machine->nodes[from].network == node->network && network->n_pieces)
         return cost_message(thread, machine, from, to, bytes).cpu;
@@ -167,7 +167,9 @@ int64_t cost_collective(const struct sim *sim, const struct instance *instance)
     const struct quantity *q = one_node      ? &machine->nodes[first].intra_bandwidth
                                : one_network ? &machine->networks[network].bandwidth
                                              : &machine->wan_bandwidth;
-    latency = one_node ? value(&machine->nodes[first].intra_latency, machine, thread, false) : one_network ? inter : wan;
+    latency = one_node      ? value(&machine->nodes[first].intra_latency, machine, thread, false)
+              : one_network ? inter
+                            : wan;
     double bandwidth = value(q, machine, thread, q->law != LAW_CONSTANT);
     const struct collective_model *model = &machine->collectives[instance->operation % COLLECTIVES];
     int64_t sent = model->largest ? instance->sent : instance->root_sent;

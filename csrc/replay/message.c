@@ -66,10 +66,10 @@ static struct channel key_of(const struct thread *thread, const struct op *op, i
 {
     if (op->kind == OP_PORT_SEND || op->kind == OP_PORT_RECV)
         return (struct channel){.a = UINT64_MAX, .b = (uint32_t)op->tag};
-    return (struct channel){
-        .a = (uint64_t)thread->app->runs << 40 | (uint64_t)thread->app->number << 32 | (uint32_t)op->comm,
-        .b = (uint64_t)(uint32_t)source << 32 | (uint32_t)destination,
-        .c = (uint32_t)op->tag | (op->other ? (uint64_t)op->other << 32 : 0)};
+    return (struct channel){.a = (uint64_t)thread->app->runs << 40 | (uint64_t)thread->app->number << 32 |
+                                 (uint32_t)op->comm,
+                            .b = (uint64_t)(uint32_t)source << 32 | (uint32_t)destination,
+                            .c = (uint32_t)op->tag | (op->other ? (uint64_t)op->other << 32 : 0)};
 }
 
 /* ---- Messages. */
@@ -82,8 +82,7 @@ static void enter_network(struct sim *sim, struct message *message)
 
 static void forget_if_over(struct sim *sim, struct message *message)
 {
-    if (message->arrived && !message->held && (message->receive || message->access))
-        pool_give(&sim->messages, message);
+    if (message->arrived && !message->held && (message->receive || message->access)) pool_give(&sim->messages, message);
 }
 
 static void match(struct sim *sim, struct message *message, struct receive *receive)

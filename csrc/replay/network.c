@@ -33,8 +33,7 @@ bool network_init(struct sim *sim)
         r[INTRA_IN].free = node->intra_in;
         r[INTRA_BUS].free = node->intra_buses;
     }
-    for (int32_t k = 0; k < machine->n_networks; k++)
-        sim->resources[bus_of(sim, k)].free = machine->networks[k].buses;
+    for (int32_t k = 0; k < machine->n_networks; k++) sim->resources[bus_of(sim, k)].free = machine->networks[k].buses;
     sim->last_holding = &sim->holding;
     sim->scan_at = -1;
     return true;

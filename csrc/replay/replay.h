@@ -5,7 +5,7 @@
    Times are ns from the start of the replay; counts of 0 stand for "as many as wanted". */
 
 enum op_kind {
-    OP_NONE = 0,             /* a call that takes no time */
+    OP_NONE = 0, /* a call that takes no time */
     OP_SEND = 1,
     OP_RECV = 2,
     OP_IRECV = 3,            /* opens `request` */
@@ -16,17 +16,17 @@ enum op_kind {
     OP_PRIORITY = 8,         /* from now on the thread's priority is `other`; smaller is better */
     OP_SEM_WAIT = 9,         /* semaphore `tag` of the rank */
     OP_SEM_SIGNAL = 10,
-    OP_PUT = 11,             /* one-sided: nobody receives */
+    OP_PUT = 11, /* one-sided: nobody receives */
     OP_GET = 12,
-    OP_ACCESSES_WAIT = 13,   /* until all OP_PUT and OP_GET of the rank are done */
-    OP_PARALLEL = 14,        /* `burst` is shared by `other` virtual threads */
-    OP_PORT_SEND = 15,       /* through port `tag`; the other side is rank `peer` of application `comm` */
+    OP_ACCESSES_WAIT = 13, /* until all OP_PUT and OP_GET of the rank are done */
+    OP_PARALLEL = 14,      /* `burst` is shared by `other` virtual threads */
+    OP_PORT_SEND = 15,     /* through port `tag`; the other side is rank `peer` of application `comm` */
     OP_PORT_RECV = 16,
     OP_KINDS = 17
 };
 
 enum op_flags {
-    OP_FIRST = 1,      /* of the operations of one traced call */
+    OP_FIRST = 1, /* of the operations of one traced call */
     OP_LAST = 2,
     OP_RENDEZVOUS = 4, /* the two bits of the sync field of a Dimemas trace */
     OP_IMMEDIATE = 8
@@ -91,8 +91,14 @@ struct collective_model {
 
 enum { COLLECTIVES = 16 };
 
-enum policy_priority { PRIORITY_NONE = 0, PRIORITY_FIXED = 1, PRIORITY_RECORDS = 2, PRIORITY_SVR4 = 3,
-                       PRIORITY_DECAY = 4, PRIORITY_BOOST = 5 };
+enum policy_priority {
+    PRIORITY_NONE = 0,
+    PRIORITY_FIXED = 1,
+    PRIORITY_RECORDS = 2,
+    PRIORITY_SVR4 = 3,
+    PRIORITY_DECAY = 4,
+    PRIORITY_BOOST = 5
+};
 
 struct svr4_level {
     int64_t quantum;
@@ -118,11 +124,11 @@ struct machine {
     struct collective_model collectives[16];
     struct policy policy;
     uint64_t seed;
-    int64_t eager_limit;        /* bytes from which sends are rendezvous; -1: as the operations say */
-    int32_t synchronous;        /* blocking sends wait for delivery */
-    int32_t receiver_pays;      /* receives cost latency on their processor */
-    int32_t delivery_frees;     /* a rendezvous sender goes on at delivery, else when the transfer starts */
-    int32_t exclusive;          /* collectives hold the network: 0 never, 1 always, 2 where buses are counted */
+    int64_t eager_limit;    /* bytes from which sends are rendezvous; -1: as the operations say */
+    int32_t synchronous;    /* blocking sends wait for delivery */
+    int32_t receiver_pays;  /* receives cost latency on their processor */
+    int32_t delivery_frees; /* a rendezvous sender goes on at delivery, else when the transfer starts */
+    int32_t exclusive;      /* collectives hold the network: 0 never, 1 always, 2 where buses are counted */
 };
 
 struct program {
@@ -166,9 +172,9 @@ struct run_time {
 enum replay_error {
     REPLAY_OK = 0,
     REPLAY_NO_MEMORY = 1,
-    REPLAY_DEADLOCK = 2,   /* threads wait for ever: see `blocked` of each */
-    REPLAY_MISMATCH = 3,   /* members of a communicator make different collective calls */
-    REPLAY_BAD_OP = 4      /* an operation that names what does not exist */
+    REPLAY_DEADLOCK = 2, /* threads wait for ever: see `blocked` of each */
+    REPLAY_MISMATCH = 3, /* members of a communicator make different collective calls */
+    REPLAY_BAD_OP = 4    /* an operation that names what does not exist */
 };
 
 struct result {
@@ -178,7 +184,7 @@ struct result {
     int64_t other_stream, other_op;
     int64_t unreceived; /* messages sent and never received */
     int64_t events;
-    int64_t busiest;    /* most messages that waited for the network at once */
+    int64_t busiest; /* most messages that waited for the network at once */
     int64_t n_runs;
 };
 
@@ -192,7 +198,7 @@ struct output {
     int64_t runs_room;
 };
 
-int replay_run(const struct machine *machine, const struct program *programs, int32_t n_programs,
-               int32_t repetitions, const struct output *output, struct result *result);
+int replay_run(const struct machine *machine, const struct program *programs, int32_t n_programs, int32_t repetitions,
+               const struct output *output, struct result *result);
 
 #endif

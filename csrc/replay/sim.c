@@ -25,8 +25,8 @@ void fail(struct sim *sim, enum replay_error error, const struct thread *thread,
     struct result *result = sim->result;
     if (sim->failed) return;
     sim->failed = true;
-    *result = (struct result){.end = sim->now, .error = error, .stream = -1, .op = -1, .other_stream = -1,
-                              .other_op = other_op};
+    *result = (struct result){
+        .end = sim->now, .error = error, .stream = -1, .op = -1, .other_stream = -1, .other_op = other_op};
     if (thread) {
         result->application = thread->app->number;
         result->stream = thread->stream;
@@ -85,17 +85,25 @@ static void handle(struct sim *sim, const struct event *event)
     sim->phase = (enum phase)(event->order & 255);
     sim->result->events++;
     switch (sim->phase) {
-        case PHASE_ARRIVE: message_arrived(sim, event->what); break;
-        case PHASE_FREE: message_freed(sim, event->what); break;
-        case PHASE_ENDED: collective_ended(sim, event->what); break;
-        case PHASE_NETWORK: network_scan(sim); break;
-        default:
-            if (event->what)
-                thread_event(sim, event, event->what);
-            else if (sim->phase == PHASE_DISPATCH)
-                cpu_dispatch(sim, &sim->nodes[event->who]);
-            else
-                tick(sim);
+    case PHASE_ARRIVE:
+        message_arrived(sim, event->what);
+        break;
+    case PHASE_FREE:
+        message_freed(sim, event->what);
+        break;
+    case PHASE_ENDED:
+        collective_ended(sim, event->what);
+        break;
+    case PHASE_NETWORK:
+        network_scan(sim);
+        break;
+    default:
+        if (event->what)
+            thread_event(sim, event, event->what);
+        else if (sim->phase == PHASE_DISPATCH)
+            cpu_dispatch(sim, &sim->nodes[event->who]);
+        else
+            tick(sim);
     }
 }
 
@@ -247,11 +255,16 @@ static void conclude(struct sim *sim)
     }
 }
 
-int replay_run(const struct machine *machine, const struct program *programs, int32_t n_programs,
-               int32_t repetitions, const struct output *output, struct result *result)
+int replay_run(const struct machine *machine, const struct program *programs, int32_t n_programs, int32_t repetitions,
+               const struct output *output, struct result *result)
 {
-    struct sim sim = {.machine = machine, .output = output, .result = result, .repetitions = repetitions,
-                      .n_apps = n_programs, .unfinished = n_programs, .now = -1};
+    struct sim sim = {.machine = machine,
+                      .output = output,
+                      .result = result,
+                      .repetitions = repetitions,
+                      .n_apps = n_programs,
+                      .unfinished = n_programs,
+                      .now = -1};
     *result = (struct result){.error = REPLAY_OK, .stream = -1, .op = -1, .other_stream = -1, .other_op = -1};
     if (!init(&sim, programs)) fail(&sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
     sim.now = 0;

@@ -84,7 +84,7 @@ struct thread {
     int32_t stream, rank, number, node;
     uint64_t who;
     uint8_t state, waits; /* thread_state, waiting */
-    bool finishing;              /* the operation under way ends when the thread has a processor again */
+    bool finishing;       /* the operation under way ends when the thread has a processor again */
     int32_t cpu, last_cpu;
     uint32_t generation;
     int64_t remaining; /* ns of processor time until the operation acts, the last `overhead` of them its own */
@@ -136,7 +136,7 @@ struct channels {
 /* Links and buses of which there is a limited number. */
 struct resource {
     int32_t free;
-    bool listed; /* in sim.freed */
+    bool listed;             /* in sim.freed */
     struct message **parked; /* a heap by sequence: those that found this one taken */
     size_t n, room;
 };
@@ -153,7 +153,7 @@ struct instance {
     int64_t sent, received; /* the largest of any member */
     int64_t root_sent, root_received;
     bool complete, running, done;
-    int32_t open; /* members that have not waited for it yet */
+    int32_t open;         /* members that have not waited for it yet */
     struct thread *first; /* whose call it was */
     int64_t first_op;
     struct thread *waiting, **last;
@@ -161,7 +161,7 @@ struct instance {
 };
 
 struct comm {
-    int64_t *made; /* per member: collectives that it has entered */
+    int64_t *made;                 /* per member: collectives that it has entered */
     struct instance *open, **last; /* in order of their number */
     const int32_t *members;
     int32_t *by_rank; /* members in order of their rank; NULL: they are */
@@ -199,9 +199,9 @@ struct cpu {
 struct cpus {
     struct cpu *at;
     int32_t n, busy;
-    int64_t threads;  /* that live on the node */
-    bool dedicated;   /* each has its own processor */
-    bool asked;       /* a dispatch is to come at the present time */
+    int64_t threads; /* that live on the node */
+    bool dedicated;  /* each has its own processor */
+    bool asked;      /* a dispatch is to come at the present time */
     int64_t asked_at;
     struct thread **ready;
     size_t n_ready, room;

@@ -6,12 +6,23 @@
 #include "sim.h"
 
 static const uint8_t PHASE_OF[OP_KINDS] = {
-    [OP_NONE] = PHASE_POST,       [OP_SEND] = PHASE_SUBMIT,      [OP_RECV] = PHASE_POST,
-    [OP_IRECV] = PHASE_POST,      [OP_WAIT] = PHASE_POST,        [OP_COLLECTIVE] = PHASE_SUBMIT,
-    [OP_COLLECTIVE_START] = PHASE_SUBMIT, [OP_EVENT] = PHASE_POST, [OP_PRIORITY] = PHASE_POST,
-    [OP_SEM_WAIT] = PHASE_POST,   [OP_SEM_SIGNAL] = PHASE_POST,  [OP_PUT] = PHASE_SUBMIT,
-    [OP_GET] = PHASE_SUBMIT,      [OP_ACCESSES_WAIT] = PHASE_POST, [OP_PARALLEL] = PHASE_POST,
-    [OP_PORT_SEND] = PHASE_SUBMIT, [OP_PORT_RECV] = PHASE_POST,
+    [OP_NONE] = PHASE_POST,
+    [OP_SEND] = PHASE_SUBMIT,
+    [OP_RECV] = PHASE_POST,
+    [OP_IRECV] = PHASE_POST,
+    [OP_WAIT] = PHASE_POST,
+    [OP_COLLECTIVE] = PHASE_SUBMIT,
+    [OP_COLLECTIVE_START] = PHASE_SUBMIT,
+    [OP_EVENT] = PHASE_POST,
+    [OP_PRIORITY] = PHASE_POST,
+    [OP_SEM_WAIT] = PHASE_POST,
+    [OP_SEM_SIGNAL] = PHASE_POST,
+    [OP_PUT] = PHASE_SUBMIT,
+    [OP_GET] = PHASE_SUBMIT,
+    [OP_ACCESSES_WAIT] = PHASE_POST,
+    [OP_PARALLEL] = PHASE_POST,
+    [OP_PORT_SEND] = PHASE_SUBMIT,
+    [OP_PORT_RECV] = PHASE_POST,
 };
 
 enum phase thread_phase(const struct thread *thread)
@@ -32,14 +43,14 @@ static bool is_sound(const struct sim *sim, const struct thread *thread)
     const struct program *program = thread->app->program;
     bool port = op->kind == OP_PORT_SEND || op->kind == OP_PORT_RECV;
     bool collective = op->kind == OP_COLLECTIVE || op->kind == OP_COLLECTIVE_START;
-    bool message = op->kind == OP_SEND || op->kind == OP_RECV || op->kind == OP_IRECV || op->kind == OP_PUT ||
-                   op->kind == OP_GET;
+    bool message =
+        op->kind == OP_SEND || op->kind == OP_RECV || op->kind == OP_IRECV || op->kind == OP_PUT || op->kind == OP_GET;
     bool slot = op->kind == OP_IRECV || op->kind == OP_WAIT || op->kind == OP_COLLECTIVE_START;
     if (op->kind >= OP_KINDS || op->burst < 0 || op->bytes < 0) return false;
     if (message && (op->peer < 0 || op->peer >= program->n_ranks)) return false;
     if (collective && (op->comm < 0 || op->comm >= program->n_comms)) return false;
-    if (port && (op->comm < 0 || op->comm >= sim->n_apps || op->peer < 0 ||
-                 op->peer >= sim->apps[op->comm].program->n_ranks))
+    if (port &&
+        (op->comm < 0 || op->comm >= sim->n_apps || op->peer < 0 || op->peer >= sim->apps[op->comm].program->n_ranks))
         return false;
     return !slot || (op->request >= 0 && op->request < program->slots[thread->stream]);
 }
@@ -149,13 +160,26 @@ static void account(struct sim *sim, struct thread *thread)
     int64_t waited = sim->now - thread->since;
     struct usage *usage = thread->usage;
     switch (thread->waits) {
-        case WAIT_MESSAGE: usage->wait_message += waited; break;
-        case WAIT_SEND: usage->wait_send += waited; break;
-        case WAIT_SEMAPHORE: usage->wait_semaphore += waited; break;
-        case WAIT_ACCESS: usage->wait_access += waited; break;
-        case WAIT_MEMBERS: usage->wait_members += waited; break;
-        case WAIT_COLLECTIVE: usage->collective += waited; break;
-        default: break;
+    case WAIT_MESSAGE:
+        usage->wait_message += waited;
+        break;
+    case WAIT_SEND:
+        usage->wait_send += waited;
+        break;
+    case WAIT_SEMAPHORE:
+        usage->wait_semaphore += waited;
+        break;
+    case WAIT_ACCESS:
+        usage->wait_access += waited;
+        break;
+    case WAIT_MEMBERS:
+        usage->wait_members += waited;
+        break;
+    case WAIT_COLLECTIVE:
+        usage->collective += waited;
+        break;
+    default:
+        break;
     }
 }
 
@@ -233,37 +257,53 @@ void thread_act(struct sim *sim, struct thread *thread)
     const struct op *op = thread->op;
     struct receive *receive;
     switch (op->kind) {
-        case OP_SEND:
-        case OP_PORT_SEND: message_submit(sim, thread); break;
-        case OP_PUT:
-        case OP_GET: message_access(sim, thread); break;
-        case OP_RECV:
-        case OP_PORT_RECV:
-            if ((receive = message_post(sim, thread))) wait_for(sim, thread, receive);
-            break;
-        case OP_IRECV:
-            if (!(receive = message_post(sim, thread))) break;
-            thread->slots[op->request].receive = receive;
+    case OP_SEND:
+    case OP_PORT_SEND:
+        message_submit(sim, thread);
+        break;
+    case OP_PUT:
+    case OP_GET:
+        message_access(sim, thread);
+        break;
+    case OP_RECV:
+    case OP_PORT_RECV:
+        if ((receive = message_post(sim, thread))) wait_for(sim, thread, receive);
+        break;
+    case OP_IRECV:
+        if (!(receive = message_post(sim, thread))) break;
+        thread->slots[op->request].receive = receive;
+        thread_goes_on(sim, thread);
+        break;
+    case OP_WAIT:
+        wait_for_slot(sim, thread);
+        break;
+    case OP_COLLECTIVE:
+    case OP_COLLECTIVE_START:
+        collective_enter(sim, thread);
+        break;
+    case OP_SEM_WAIT:
+        semaphore_wait(sim, thread);
+        break;
+    case OP_SEM_SIGNAL:
+        semaphore_signal(sim, thread);
+        break;
+    case OP_PARALLEL:
+        act_parallel(sim, thread);
+        break;
+    case OP_ACCESSES_WAIT: {
+        struct rank *rank = &thread->app->ranks[thread->rank];
+        if (!rank->accesses) {
             thread_goes_on(sim, thread);
             break;
-        case OP_WAIT: wait_for_slot(sim, thread); break;
-        case OP_COLLECTIVE:
-        case OP_COLLECTIVE_START: collective_enter(sim, thread); break;
-        case OP_SEM_WAIT: semaphore_wait(sim, thread); break;
-        case OP_SEM_SIGNAL: semaphore_signal(sim, thread); break;
-        case OP_PARALLEL: act_parallel(sim, thread); break;
-        case OP_ACCESSES_WAIT: {
-            struct rank *rank = &thread->app->ranks[thread->rank];
-            if (!rank->accesses) {
-                thread_goes_on(sim, thread);
-                break;
-            }
-            thread->next = rank->waiting;
-            rank->waiting = thread;
-            thread_block(sim, thread, WAIT_ACCESS);
-            break;
         }
-        case OP_PRIORITY: policy_says(sim, thread, op->other); /* fall through */
-        default: thread_goes_on(sim, thread);
+        thread->next = rank->waiting;
+        rank->waiting = thread;
+        thread_block(sim, thread, WAIT_ACCESS);
+        break;
+    }
+    case OP_PRIORITY:
+        policy_says(sim, thread, op->other); /* fall through */
+    default:
+        thread_goes_on(sim, thread);
     }
 }
