@@ -114,6 +114,8 @@ ROOTED = frozenset({"MPI_Bcast", "MPI_Gather", "MPI_Gatherv", "MPI_Reduce", "MPI
 _POINT_TO_POINT = (
     SENDS | IMMEDIATE_SENDS | RECEIVES | IMMEDIATE_RECEIVES | SEND_RECEIVES | WAITS | TESTS | PROBES | {"MPI_Cancel"}
 )
+POINT_TO_POINT = _POINT_TO_POINT | IMMEDIATE_SEND_RECEIVES | STARTS
+"""Calls that send or receive, and those that wait or look for it, with those that Extrae has no value for."""
 _ONE_SIDED_NAMES = """
 Put Get Accumulate Get_accumulate Rput Rget Raccumulate Rget_accumulate Fetch_and_op Compare_and_swap
 """

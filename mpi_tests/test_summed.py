@@ -42,6 +42,31 @@ def test_the_profile_has_every_call(mpi, compiled, traced, analyze, env):
     assert ("MPI_Isend" in names) == ("p2p" in env.get("TRACELIB_CALLS", "").split(","))
 
 
+def test_paraver_has_the_sums_of_the_burst_mode(mpi, compiled, traced, analyze):
+    """Statistics of point-to-point and collective calls against the program's count, and stretches against both."""
+    env = {"TRACELIB_BURSTS": "100us", "TRACELIB_BUFFER": "16K"}
+    result = traced(mpi, compiled(mpi, "nonblocking.c"), env=env)
+    analyze("prv", result.run).check()
+    sums: dict[int, Counter] = {rank: Counter() for rank in range(len(result.ranks))}
+    for line in (result.folder / "run.prv").read_text().splitlines():
+        kind, *numbers = line.split(":")
+        if kind == "2":
+            for type_, value in zip(numbers[5::2], numbers[6::2], strict=True):
+                sums[int(numbers[2]) - 1][int(type_)] += int(value)
+    for rank, truth in enumerate(result.truths()):
+        collective = sum(count for name, count in truth.calls.items() if name in ("MPI_Barrier", "MPI_Allreduce"))
+        words = ("send", "Send", "recv", "Recv", "Start", "Wait", "Test", "Cancel")
+        named = {name for name in truth.calls if any(word in name for word in words)}
+        named -= {name for name in named if name.endswith("_init") or name == "MPI_Test_cancelled"}
+        assert sums[rank][54000000] == sum(truth.calls[name] for name in named), f"rank {rank}"
+        assert sums[rank][54000001] == sum(size * n for (*_, size), n in truth.sent.items())
+        assert sums[rank][54000003] == collective
+        assert sums[rank][49000005] == sum(sums[rank][type_] for type_ in (54000000, 54000003, 54000014))
+        assert sums[rank][49000006] == pytest.approx(sums[rank][54000006], abs=1000)
+    text = (result.folder / "run.pcf").read_text()
+    assert "54000003    Number of GLOBAL MPI calls" in text
+
+
 def test_bytes_are_those_of_the_full_trace(openmpi, compiled, traced, tmp_path):
     """By procedure and rank, of messages sent and received and of collectives."""
     program, sums = compiled(openmpi, "collectives.c"), []

@@ -13,11 +13,12 @@ import numpy as np
 from analyzer._kernels import ffi, lib
 from analyzer.paraver import COLLECTIVES, ONE_SIDED_OPERATIONS, base_name, event_table, state_table
 from analyzer.paraver_regions import region_events
+from analyzer.sources.burst_mode import BurstMode, kind_of
 from analyzer.sources.clock import Clock
 from analyzer.sources.index import ThreadTable
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.regions import Regions
-from analyzer.sources.summed import SUMMED_PROCEDURE, last_exit, stretches, totals
+from analyzer.sources.summed import SUMMED_PROCEDURE, as_polls, last_exit, stretches, totals
 from analyzer.trace import ACCESS, CALL, ERROR, EVENT, FLUSH, REQUEST, STATE, State
 from tracelib import schema
 from tracelib.schema import ERROR_TYPE, FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE
@@ -80,6 +81,7 @@ class RankTables:
         self.procedures["state"] = state_table(procedures)[index]
         self.procedures["index"] = index
         self.procedures["role"] = [role_of(name) for name in names]
+        self.kinds = np.array([kind_of(name) for name in names])
         self.communicators = file.communicators if len(file.communicators) else np.zeros(1, file.communicators.dtype)
         self.members = file.members
         self.object_index = object_index
@@ -137,7 +139,7 @@ class Lane:
         if not len(summaries):
             return polls
         ticks = self.clock.ticks(begin), self.clock.ticks(end)
-        rows = np.concatenate([polls, stretches(summaries, *ticks, around, self._refers.summed)])
+        rows = np.concatenate([polls, as_polls(stretches(summaries, *ticks, around), self._refers.summed)])
         return rows[np.argsort(rows["enter"], kind="stable")]
 
     @property
@@ -156,6 +158,14 @@ class Lane:
         if self.regions is None:
             return self.rows("events", begin, end)
         return self.regions.rows(*(self.clock.ticks(t) for t in (begin, end, self.stop)))
+
+    @cached_property
+    def burst_mode(self) -> BurstMode | None:
+        """What a .prv says of calls that were summed up; None: none were."""
+        if not len(self.tables["summaries"]):
+            return None
+        buffers = self.not_the_programs["begin"][self.not_the_programs["state"] == State.IO]
+        return BurstMode(self.tables["summaries"], self.clock, self._refers.kinds, buffers)
 
     def object_index(self, rows: np.ndarray) -> np.ndarray:
         """Index in Trace.objects of rows of `objects`; -1: none."""
@@ -269,12 +279,21 @@ def events(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     inputs = []
     for lane in lanes:
         calls, polls = lane.rows("calls", begin, end, around=1), lane.folded(begin, end, around=1)
-        events, accesses = region_events(lane.event_rows(begin, end)), lane.rows("accesses", begin, end, around=1)
+        events, accesses = _all_events(lane, begin, end), lane.rows("accesses", begin, end, around=1)
         inputs.append((lane, calls, polls, events, accesses))
     buffer = Buffer(EVENT, sum(6 * len(c) + 2 * len(p) + len(e) + 2 for _, c, p, e, _ in inputs))
     for lane, *rows in inputs:
         buffer.wrote(lib.expand_events(lane.struct, *_counted(rows), begin, end, buffer.tail()))
     return buffer.merged()
+
+
+def _all_events(lane: Lane, begin: int, end: int) -> np.ndarray:
+    """Rows of the schema's EVENT as a .prv has them, with those that stand for calls that were summed up."""
+    rows = region_events(lane.event_rows(begin, end))
+    if lane.burst_mode is None:
+        return rows
+    rows = np.concatenate([rows, lane.burst_mode.rows(lane.clock.ticks(begin), lane.clock.ticks(end))])
+    return rows[np.argsort(rows["time"], kind="stable")]
 
 
 def calls(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:

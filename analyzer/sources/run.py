@@ -14,6 +14,7 @@ from analyzer.parallel import Team
 from analyzer.paraver_regions import region_labels
 from analyzer.sources import lane as lanes_of
 from analyzer.sources.alignment import ClockSource, Reading, fit_clocks
+from analyzer.sources.burst_mode import BURST_LABELS
 from analyzer.sources.clock import Pieces
 from analyzer.sources.communicators import merge_communicators
 from analyzer.sources.counters import count_tables, counter_events, counts, merge_counters
@@ -153,6 +154,8 @@ class RunTrace(Trace):
                 used |= lane.regions.parameters
             text = problem(lane.regions for lane in lanes if lane.regions)
             self.problems += [Problem(rank, text)] if text else []
+        if any(len(lane.tables["summaries"]) for lanes in self._lanes.values() for lane in lanes):
+            self.event_labels |= BURST_LABELS
         self.event_labels |= labels.events | region_labels(labels.regions, labels.parameters, used)
 
     def _number_cpus(self) -> None:

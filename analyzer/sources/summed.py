@@ -19,14 +19,17 @@ _STEP = 256
 """How many rows are looked at to find the next stretch."""
 
 
-def stretches(table: ThreadTable, begin: int, end: int, around: int, call: int) -> np.ndarray:
-    """Stretches that begin in [begin, end) ticks, and `around` (0 or 1) more on both sides, as rows of `polls` of
-    procedure number `call`."""
+def stretches(table: ThreadTable, begin: int, end: int, around: int) -> np.ndarray:
+    """Stretches (SUMMARY) that begin in [begin, end) ticks, and `around` (0 or 1) more on both sides."""
     first, last = table.find(begin), table.find(end)
     parts = [_stretches_only(table.read(first, last))]
     if around:
         parts = [_nearest(table, first, -1), *parts, _nearest(table, last, 1)]
-    rows = np.concatenate(parts)
+    return np.concatenate(parts)
+
+
+def as_polls(rows: np.ndarray, call: int) -> np.ndarray:
+    """Stretches as rows of `polls` of procedure number `call`."""
     found = np.zeros(len(rows), schema.POLL)
     for column in ("enter", "exit", "inside", "count", "thread"):
         found[column] = rows[column]
