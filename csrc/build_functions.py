@@ -1,6 +1,6 @@
 """cffi builder of `tracelib._functions`, through which Python reaches the functions of a preloaded libtrace.so.
 
-There is nothing to compile: the library is looked for in the running process, its table is described in tracelib.h.
+There is nothing to compile: the library is looked for in the running process, its tables are described in headers.
 """
 
 import re
@@ -8,11 +8,14 @@ from pathlib import Path
 
 import cffi
 
-HEADER = Path(__file__).resolve().parent.parent / "tracelib" / "include" / "tracelib.h"
+ROOT = Path(__file__).resolve().parent.parent
+TABLES = {"tracelib/include/tracelib.h": "tracelib_functions", "csrc/runtime/probe.h": "tracelib_probes"}
+"""Header -> the struct of functions that it declares, which is also the name of the library's only one."""
 
-_table = re.search(r"struct tracelib_functions \{.*?\n\};", HEADER.read_text(), re.DOTALL)
-if _table is None:
-    raise RuntimeError(f"{HEADER}: no struct tracelib_functions")
 ffi = cffi.FFI()
-ffi.cdef(f"{_table[0]}\nextern const struct tracelib_functions tracelib_functions;")
+for header, table in TABLES.items():
+    structs = re.findall(r"^struct \w+ \{\n.*?\n\};", (ROOT / header).read_text(), re.DOTALL | re.MULTILINE)
+    if not any(text.startswith(f"struct {table} ") for text in structs):
+        raise RuntimeError(f"{header}: no struct {table}")
+    ffi.cdef("\n".join([*structs, f"extern const struct {table} {table};"]))
 ffi.set_source("tracelib._functions", None)

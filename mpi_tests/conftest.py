@@ -100,6 +100,18 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     return build
 
 
+@pytest.fixture(scope="session")
+def own_counters(compiled):
+    """own_counters(leg): the program with counters of its own."""
+
+    def build(leg):
+        if not list(Path("/usr/include").glob("sde_lib.h")):
+            pytest.skip("libpapi-dev, which has PAPI's software defined events, is not installed")
+        return compiled(leg, "own_counters.c", "-lsde")
+
+    return build
+
+
 @dataclass(frozen=True)
 class Traced:
     """A finished traced run and its files."""

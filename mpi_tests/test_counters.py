@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import campaign
 import matrix
 import numpy as np
 import pytest
+from own_counters import ALPHA, BETA, added, barriers
 
 import analyzer
 from analyzer.trace import UNKNOWN
@@ -138,35 +138,6 @@ def test_paraver_events_are_what_was_counted(openmpi, compiled, traced, analyze)
         assert any(found[k : k + len(touched)] == touched for k in range(len(found)))  # MPI_Init before, the end after
 
 
-ALPHA, BETA = "sde:::Own::alpha", "sde:::Own::beta"
-
-
-@pytest.fixture(scope="session")
-def own_counters(compiled):
-    """own_counters(leg): the program with counters of its own."""
-
-    def build(leg):
-        if not list(Path("/usr/include").glob("sde_lib.h")):
-            pytest.skip("libpapi-dev, which has PAPI's software defined events, is not installed")
-        return compiled(leg, "own_counters.c", "-lsde")
-
-    return build
-
-
-def barriers(trace, rank):
-    """What was counted before each MPI_Barrier, by the name of the counter."""
-    parts = list(trace.counts(rank))
-    chosen = np.concatenate([p.calls["call"] for p in parts]) == trace.procedures.index("MPI_Barrier")
-    burst = np.concatenate([p.burst for p in parts])[chosen]
-    return {counter.name: burst[:, column] for column, counter in enumerate(trace.counters)}
-
-
-def added(rank, n):
-    """What the program adds before each barrier."""
-    i = np.arange(n)
-    return {ALPHA: i * 5 + rank, BETA: 1000 - i}
-
-
 @pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
 def test_papi_counts_exactly(request, own_counters, traced, mpi_name):
     mpi = request.getfixturevalue(mpi_name)
@@ -181,36 +152,6 @@ def test_papi_counts_exactly(request, own_counters, traced, mpi_name):
             assert found[name].tolist() == values.tolist()
 
 
-@pytest.mark.parametrize(("rotate", "cpu_time"), [("collectives:7", "off"), ("collectives:7,spread", "on")])
-def test_sets_take_turns_by_collectives(openmpi, own_counters, traced, rotate, cpu_time):
-    """A burst belongs to one set wholly, also the first one of a turn; CPU time goes on through all."""
-    env = {"TRACELIB_COUNTERS": f"{ALPHA};{BETA}", "TRACELIB_CPUTIME": cpu_time, "TRACELIB_ROTATE": rotate}
-    result = traced(openmpi, own_counters(openmpi), "100", ranks=2, env=env)
-    trace = analyzer.open(str(result.run))
-    for rank in range(2):
-        found, values = barriers(trace, rank), added(rank, 100)
-        turn = (np.arange(100) // 7 + ("spread" in rotate) * rank) % 2
-        assert found[ALPHA].tolist() == np.where(turn == 0, values[ALPHA], UNKNOWN).tolist()
-        assert found[BETA].tolist() == np.where(turn == 1, values[BETA], UNKNOWN).tolist()
-        if cpu_time == "on":
-            assert (found[CPU] > 0).all()
-
-
-def test_sets_take_turns_by_time(openmpi, own_counters, traced):
-    """Every burst is counted by one of the sets, and both had many turns."""
-    env = {"TRACELIB_COUNTERS": f"{ALPHA};{BETA}", "TRACELIB_CPUTIME": "off", "TRACELIB_ROTATE": "5ms"}
-    result = traced(openmpi, own_counters(openmpi), "200", "500", ranks=2, env=env)
-    changes = [file.tables["events"]["type"] == schema.COUNTER_SET_TYPE for file in result.ranks]
-    assert all(change.sum() > 10 for change in changes)
-    trace = analyzer.open(str(result.run))
-    for rank in range(2):
-        found, values = barriers(trace, rank), added(rank, 200)
-        by_alpha = found[ALPHA] != UNKNOWN
-        assert 40 < by_alpha.sum() < 160
-        assert found[ALPHA].tolist() == np.where(by_alpha, values[ALPHA], UNKNOWN).tolist()
-        assert found[BETA].tolist() == np.where(by_alpha, UNKNOWN, values[BETA]).tolist()
-
-
 def test_a_program_that_brings_papi_keeps_it(openmpi, own_counters, compiled, traced):
     """Unless it is told to share; and a wrong rotation is named."""
     program = compiled(openmpi, "own_counters.c", "-lsde", "-Wl,--no-as-needed", "-lpapi")
@@ -218,7 +159,7 @@ def test_a_program_that_brings_papi_keeps_it(openmpi, own_counters, compiled, tr
     own_counters(openmpi)
     said = traced(openmpi, program, "10", ranks=1, env=env).finished.stderr
     assert f"{ALPHA} (the program uses PAPI itself" in said
-    assert "TRACELIB_ROTATE (is not such as 500ms" in said
+    assert "tracelib: TRACELIB_ROTATE=soon is not such as 500ms" in said
     env |= {"TRACELIB_PAPI": "share", "TRACELIB_COUNTERS": ALPHA, "TRACELIB_OUTPUT": "shared.h5"}
     result = traced(openmpi, program, "10", ranks=1, env=env)
     assert "not counted" not in result.finished.stderr

@@ -2,33 +2,25 @@
 
 import ctypes
 import re
-import subprocess
 from pathlib import Path
 
+import compiled
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from csrc import build_runtime
 from tracelib import cli, settings, variables
 from tracelib.doctor import check_variables
 from tracelib.errors import TracelibError
 
 ROOT = Path(__file__).resolve().parent.parent
-RUNTIME = ROOT / "csrc" / "runtime"
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     """csrc/runtime/settings.c alone, which reads the same texts."""
-    folder = tmp_path_factory.mktemp("settings")
-    (folder / "variables.h").write_text(build_runtime.variables_header(variables))
-    sources = [RUNTIME / name for name in ("settings.c", "message.c", "signals.c")]
-    subprocess.run(
-        ["cc", "-std=gnu11", "-shared", "-fPIC", f"-I{folder}", "-o", folder / "settings.so", *sources], check=True
-    )
-    found = ctypes.CDLL(str(folder / "settings.so"))
+    found = compiled.library(tmp_path_factory.mktemp("settings"), "settings.c", "message.c", "signals.c")
     found.setting_bytes.argtypes = [ctypes.c_char_p] + [ctypes.c_uint64] * 3
     found.setting_bytes.restype = ctypes.c_uint64
     found.setting_time_ns.restype = ctypes.c_int64
@@ -125,7 +117,7 @@ def test_the_doctor_names_what_may_be_meant():
 
 
 def test_each_variable_is_read_and_documented():
-    code = "".join(path.read_text() for path in RUNTIME.glob("*.c"))
+    code = "".join(path.read_text() for path in compiled.RUNTIME.glob("*.c"))
     read = set(re.findall(r"\b(?:getenv|setting_\w+)\(\"(TRACELIB_[A-Z_]+)\"", code))
     assert read == set(variables.NAMES)
     pages = "".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))

@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 import click
 
+from tracelib import counters as counting
 from tracelib import doctor as doctors
 from tracelib import launch, preload, recovery, settings
 from tracelib.errors import TracelibError
@@ -159,6 +160,29 @@ def recover(as_json: bool, quiet: bool, run: str) -> int:
     if not quiet:
         click.echo(done.line)
     return int(done.incomplete)
+
+
+@commands.command()
+@click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
+@click.argument("names", nargs=-1)
+def counters(as_json: bool, names: tuple[str, ...]) -> int:
+    """List the counters of this node and what they cost.
+
+    \b
+    tracelib counters
+    tracelib counters 'PAPI_L1*' perf::page-faults
+
+    Each is opened and read as in a traced program. NAMES are names of counters, or patterns with * and ?. The exit
+    code is 1 if none of them counts here, 2 if nothing is named so.
+    """
+    found, missing = counting.look(names)
+    if as_json:
+        rows = [asdict(c) | {"call_ns": c.call_ns, "core_share_at_1khz": c.share(1000)} for c in found]
+        click.echo(json.dumps({"counters": rows, "missing": missing}, indent=1))
+    else:
+        for line in counting.lines(found, missing):
+            click.echo(line)
+    return 0 if any(counter.counts for counter in found) else 1
 
 
 COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}

@@ -10,11 +10,13 @@
 #include "settings.h"
 #include "store.h"
 
-static const char cpu_time[] = "CPU_NS";
+const char cpu_time_name[] = "CPU_NS";
 
 static struct {
-    unsigned n;     /* sets known; numbers count from 1 */
-    unsigned first; /* of those that are read */
+    unsigned n;      /* sets known; numbers count from 1 */
+    unsigned first;  /* of those that are read */
+    unsigned wanted; /* sets in TRACELIB_COUNTERS */
+    int places[MOST_SETS];
     bool cpu_time_if_shared, cpu_time_always;
     struct counter_set sets[2 * MOST_SETS]; /* the user's, then the same with CPU time */
     char missing[1024];
@@ -30,11 +32,11 @@ uint32_t counter_type_by_name(const char *name)
 
 static const struct backend *backend_of(struct counter *c)
 {
-    if (strcmp(c->name, cpu_time) == 0) {
+    if (strcmp(c->name, cpu_time_name) == 0) {
         c->backend = COUNTERBACKEND_CPU_CLOCK;
         return &cpu_clock_backend;
     }
-    if (strncmp(c->name, "perf::", 6) == 0) {
+    if (strncmp(c->name, perf_prefix, strlen(perf_prefix)) == 0) {
         c->backend = COUNTERBACKEND_PERF_HARDWARE; /* or software: it finds out */
         return &perf_backend;
     }
@@ -87,15 +89,21 @@ static bool has_counter(const struct counter_set *set, const char *name)
     return false;
 }
 
+const char *counters_find(const char *name, struct counter *c, const struct backend **backend)
+{
+    *c = (struct counter){.type = 0};
+    strncpy(c->name, name, sizeof c->name - 1);
+    *backend = backend_of(c);
+    return strlen(name) < sizeof c->name ? (*backend)->find(c) : "no counter has so long a name";
+}
+
 static const char *add_counter(struct counter_set *set, const char *name)
 {
-    struct counter c = {.type = 0};
-    if (strlen(name) >= sizeof c.name) return "no counter has so long a name";
+    struct counter c;
+    const struct backend *backend;
     if (has_counter(set, name)) return NULL;
     if (set->n == MOST_COUNTERS) return "too many counters in one set";
-    strcpy(c.name, name);
-    const struct backend *backend = backend_of(&c);
-    const char *why = backend->find(&c);
+    const char *why = counters_find(name, &c, &backend);
     if (why) return why;
     unsigned at = insert(set, &c);
     why = try_together(set, backend, at);
@@ -125,9 +133,10 @@ static void read_set(char *names, struct counter_set *set)
 static void read_sets(const char *wanted)
 {
     char *text = strdup(wanted), *rest, *names = text ? strtok_r(text, ";", &rest) : NULL;
-    for (; names && counters.n < MOST_SETS; names = strtok_r(NULL, ";", &rest)) {
+    for (; names && counters.wanted < MOST_SETS; names = strtok_r(NULL, ";", &rest)) {
         read_set(names, &counters.sets[counters.n]);
-        if (counters.sets[counters.n].n) counters.n++;
+        bool counts = counters.sets[counters.n].n > 0;
+        counters.places[counters.wanted++] = counts ? (int)counters.n++ : -1;
     }
     free(text);
 }
@@ -150,7 +159,7 @@ static unsigned add_cpu_time(void)
     for (unsigned i = 0; i < base; i++) {
         struct counter_set *set = &counters.sets[users + i];
         if (users) *set = counters.sets[i];
-        add_counter(set, cpu_time);
+        add_counter(set, cpu_time_name);
     }
     counters.n = users + base;
     return users + 1;
@@ -178,6 +187,12 @@ unsigned counters_most_readings(void)
 const struct counter_set *counters_set(uint32_t number)
 {
     return number ? &counters.sets[number - 1] : NULL;
+}
+
+const int *counters_places(unsigned *wanted)
+{
+    *wanted = counters.wanted;
+    return counters.places;
 }
 
 static int write_table(struct store *store)

@@ -47,6 +47,14 @@ struct backend {
 extern const struct backend cpu_clock_backend, perf_backend, papi_backend;
 enum { BACKENDS = COUNTERBACKEND_PAPI + 1 };
 
+extern const char cpu_time_name[], perf_prefix[];
+
+/* Names of the kernel's events, without the prefix; NULL behind the last. */
+const char *perf_event_name(unsigned i);
+
+/* The counter of that name, and what reads it. NULL, or why there is none. */
+const char *counters_find(const char *name, struct counter *c, const struct backend **backend);
+
 /* Types of counters that Extrae has no number for. */
 uint32_t counter_type_by_name(const char *name);
 
@@ -60,6 +68,9 @@ unsigned counters_most_readings(void);
 void counters_note(const char *name, const char *why);
 
 const struct counter_set *counters_set(uint32_t number);
+
+/* Where among the sets that are read each of the *wanted sets of TRACELIB_COUNTERS is; -1: nothing of it counts. */
+const int *counters_places(unsigned *wanted);
 
 /* In MPI_Init, all ranks together: whether CPU time is read, and the table of all sets into the file. */
 void counters_started(struct store *store, int rank, int size);

@@ -16,8 +16,9 @@
 #include <unistd.h>
 
 #include "counters.h"
+#include "perf_page.h"
 
-static const char prefix[] = "perf::";
+const char perf_prefix[] = "perf::";
 
 #define CACHE(which, operation, result)                                                                                \
     PERF_COUNT_HW_CACHE_##which | PERF_COUNT_HW_CACHE_OP_##operation << 8 | PERF_COUNT_HW_CACHE_RESULT_##result << 16
@@ -69,6 +70,11 @@ static const struct event *event_named(const char *name)
     return NULL;
 }
 
+const char *perf_event_name(unsigned i)
+{
+    return i < sizeof events / sizeof events[0] ? events[i].name : NULL;
+}
+
 /* perf::r01c2: the processor's own number of an event. */
 static bool raw_event(const char *name, uint64_t *code)
 {
@@ -79,7 +85,7 @@ static bool raw_event(const char *name, uint64_t *code)
 
 static const char *find(struct counter *c)
 {
-    const char *name = c->name + sizeof prefix - 1;
+    const char *name = c->name + sizeof perf_prefix - 1;
     const struct event *event = event_named(name);
     if (event) {
         c->kind = event->kind;
@@ -147,7 +153,7 @@ static int open_best(const struct counter *c, int leader)
 {
     if (c->backend == COUNTERBACKEND_PERF_HARDWARE) return open_event(c, leader, false);
     int fd = open_event(c, leader, true);
-    const struct event *event = event_named(c->name + sizeof prefix - 1);
+    const struct event *event = event_named(c->name + sizeof perf_prefix - 1);
     if (fd >= 0 || (errno != EACCES && errno != EPERM) || event->in_kernel) return fd;
     return open_event(c, leader, false);
 }
@@ -199,44 +205,16 @@ static void *begin(const struct counter *counters, unsigned n, const char **why)
     return NULL;
 }
 
-#if defined(__x86_64__)
-static inline uint64_t read_register(uint32_t index)
-{
-    uint32_t low, high;
-    __asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(index));
-    return (uint64_t)high << 32 | low;
-}
-
-/* linux/perf_event.h, struct perf_event_mmap_page: the kernel changes the page under the sequence number `lock`. */
-static bool read_page(const volatile struct perf_event_mmap_page *page, uint64_t *value)
-{
-    uint32_t sequence, index;
-    uint64_t count;
-    do {
-        sequence = page->lock;
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        index = page->index;
-        if (!page->cap_user_rdpmc || !index) return false; /* not on a register at the moment */
-        unsigned unused = 64 - page->pmc_width;
-        count = (uint64_t)page->offset + (uint64_t)((int64_t)(read_register(index - 1) << unused) >> unused);
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    } while (page->lock != sequence);
-    *value = count;
-    return true;
-}
-#else
-static bool read_page(const volatile struct perf_event_mmap_page *page, uint64_t *value)
-{
-    (void)page, (void)value;
-    return false;
-}
-#endif
-
 static bool read_pages(const struct group *g, uint64_t *values)
 {
+#if defined(__x86_64__)
     for (unsigned i = 0; i < g->n; i++)
-        if (!read_page(g->page[i], &values[i])) return false;
+        if (!perf_page_read(g->page[i], perf_page_register, &values[i])) return false;
     return true;
+#else
+    (void)g, (void)values;
+    return false;
+#endif
 }
 
 static bool take(void *handle, uint64_t *values)
