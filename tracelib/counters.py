@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from textwrap import wrap
@@ -55,7 +56,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Papi:
-    """What pypapi knows: descriptions of PAPI's presets and native events by name. `trouble`: why it knows none."""
+    """What pypapi knows: descriptions of PAPI's presets and native events by name. `trouble`: what it cannot list."""
 
     presets: dict[str, str]
     native: dict[str, str]
@@ -65,23 +66,33 @@ class Papi:
 def ask_pypapi() -> Papi:
     """The events that this machine's PAPI may have, whether or not they count."""
     try:
-        from pypapi import papi_low
+        from pypapi import events, papi_low
         from pypapi.exceptions import PapiError
     except ImportError as error:
-        missing = isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("pypapi")
-        why = "pypapi is not installed" if missing and error.name == "pypapi" else f"pypapi cannot be used: {error}"
-        return Papi({}, {}, f"{why}: PAPI's counters are tried only by their whole names ({INSTALL_PYPAPI})")
+        why = "is not installed" if getattr(error, "name", "") == "pypapi" else f"cannot be used ({error})"
+        return Papi({}, {}, f"pypapi {why}: PAPI's counters are tried only by their whole names ({INSTALL_PYPAPI})")
+    presets = {name: "" for name, code in vars(events).items() if _is_preset(name, code)}
+    native: dict[str, str] = {}
+    off = []
     try:
         papi_low.library_init()
-        found = [papi_low.enum_cmp_event(component) for component in range(papi_low.num_components())]
+        for name in presets:
+            with suppress(PapiError):
+                presets[name] = papi_low.get_event_info(getattr(events, name)).long_descr
+        for component in range(papi_low.num_components()):
+            native |= {event.symbol: event.long_descr for event in papi_low.enum_cmp_event(component)["native"]}
+            info = papi_low.get_component_info(component)
+            if info.disabled:
+                off.append(f"{info.name} ({info.disabled_reason})")
     except (PapiError, OSError) as error:
-        return Papi(
-            {}, {}, f"PAPI does not start in pypapi ({error}): its counters are tried only by their whole names"
-        )
-    presets, native = (
-        {event.symbol: event.long_descr for events in found for event in events[kind]} for kind in ("preset", "native")
-    )
-    return Papi(presets, native)
+        return Papi(presets, native, f"pypapi cannot ask PAPI ({error}): native events are tried by their whole names")
+    return Papi(presets, native, f"PAPI has switched off {', '.join(off)}" if off else "")
+
+
+def _is_preset(name: str, code: object) -> bool:
+    """Among the constants of pypapi.events: the highest bit of a preset's number is set, and so is that of masks."""
+    other = not name.startswith("PAPI_") or name.endswith(("_MASK", "_END"))
+    return not other and isinstance(code, int) and code & 1 << 31 != 0
 
 
 def _ask_library(names: Sequence[str] | None) -> list:
@@ -121,7 +132,7 @@ def choose(patterns: Sequence[str], usual: Iterable[str], more: Iterable[str]) -
 
 
 def look(patterns: Sequence[str]) -> tuple[list[Counter], str]:
-    """The counters that `patterns` name, all of them tried; and why PAPI's may be missing from the list ("": nothing).
+    """The counters that `patterns` name, all of them tried; and what keeps PAPI's from the list, or from counting ("": nothing).
 
     Native events of PAPI, of which there may be thousands, are listed only where a pattern names them.
     """
