@@ -132,7 +132,7 @@ def choose(patterns: Sequence[str], usual: Iterable[str], more: Iterable[str]) -
 
 
 def look(patterns: Sequence[str]) -> tuple[list[Counter], str]:
-    """The counters that `patterns` name, all of them tried; and what keeps PAPI's from the list, or from counting ("": nothing).
+    """The counters that `patterns` name, all of them tried; and what keeps PAPI's from it, or from counting.
 
     Native events of PAPI, of which there may be thousands, are listed only where a pattern names them.
     """
