@@ -1,0 +1,97 @@
+"""Timed collectives and broadcasts as tables and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from analyzer.loggp.compared import Compared, Measured
+from analyzer.report import units
+
+
+def print_compared(title: str, compared: Compared, console: Console) -> None:
+    """How the collectives did by name and ranks, and how good the models are; nothing where none was timed."""
+    if not compared.settings:
+        return
+    console.print(title, style="bold")
+    console.print(_overview(compared))
+    wrong = [m for m in compared.settings if not m.right]
+    if wrong:
+        console.print(f"  {units.plural(len(wrong), 'setting')} in which not every rank got what was sent")
+    if compared.models:
+        console.print("  Models of the LogGP family beside these times (bias < 0: the model is too short)")
+        console.print(_models(compared))
+
+
+def _overview(compared: Compared) -> Table:
+    """A row for each name and number of ranks: settings, times, spread over repetitions, naive loop, responder."""
+    table = _table("", "ranks", "settings", "shortest", "longest", "spread", "naive", "its spread", "last")
+    groups: dict[tuple[str, int], list[Measured]] = {}
+    for m in compared.settings:
+        groups.setdefault((m.name, m.ranks), []).append(m)
+    for (name, ranks), group in groups.items():
+        times = [m.time_s for m in group]
+        table.add_row(
+            f"  {name}",
+            str(ranks),
+            str(len(group)),
+            _time(min(times)),
+            _time(max(times)),
+            _percent(m.spread for m in group),
+            _percent(m.naive_s / m.time_s for m in group if m.time_s > 0),
+            _percent(m.naive_spread for m in group),
+            _last(group),
+        )
+    return table
+
+
+def _last(group: list[Measured]) -> str:
+    """The rank that is critical most often, and how often: "rank 3, 90.0 %"."""
+    number: dict[int, int] = {}
+    for m in group:
+        for rank, count in m.responders.items():
+            number[rank] = number.get(rank, 0) + count
+    rank = max(number, key=lambda r: (number[r], -r))
+    return f"{rank} ({units.percent(number[rank] / sum(number.values()))})"
+
+
+def _models(compared: Compared) -> Table:
+    table = _table("", "settings", "bias", "dispersion", "RMS", "mean error")
+    for algorithm, a in compared.models.items():
+        errors = (f"{100 * a.bias:+.1f} %", *(units.percent(e) for e in (a.dispersion, a.rms, a.mape)))
+        table.add_row(f"  {algorithm}", str(a.settings), *errors)
+    return table
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if index else "left", no_wrap=True)
+    return table
+
+
+def _time(time_s: float) -> str:
+    return units.time(time_s * 1e9, "")
+
+
+def _percent(values: Iterable[float]) -> str:
+    """The median of fractions."""
+    known = np.array([v for v in values if np.isfinite(v)])
+    return f"{100 * float(np.median(known)):.0f} %" if len(known) else "-"
+
+
+def compared_json(compared: Compared) -> dict[str, Any]:
+    """Seconds, bytes and fractions; None for what is not known."""
+    return {
+        "settings": [_plain(asdict(m)) for m in compared.settings],
+        "models": {algorithm: _plain(asdict(a)) for algorithm, a in compared.models.items()},
+    }
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if isinstance(v, float) and not np.isfinite(v) else v for name, v in values.items()}

@@ -1,0 +1,69 @@
+"""Which collectives are timed: over how many ranks, how much, in what pieces, how often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tracelib.collectives.trees import ALGORITHMS
+from tracelib.errors import TracelibError
+
+NATIVE = ("bcast", "scatter")
+"""MPI's own collectives from one rank to all, which the method is for."""
+
+_LARGEST = (1 << 31) - 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What to time: one of NATIVE or ALGORITHMS. Every rank gets `bytes`, in pieces of `segment_bytes`; a native one
+    is in one piece as far as we know."""
+
+    name: str
+    ranks: int
+    bytes: int
+    segment_bytes: int
+
+    @property
+    def segments(self) -> int:
+        """Pieces, of which the last may be smaller."""
+        return -(-self.bytes // self.segment_bytes)
+
+
+@dataclass(frozen=True)
+class Design:
+    """All combinations that make sense: a segment that is not smaller than the whole is the whole (as is 0), and the
+    whole consists of full segments."""
+
+    names: Sequence[str]  # of NATIVE, or of ALGORITHMS
+    ranks: Sequence[int]
+    sizes: Sequence[int]  # bytes
+    segments: Sequence[int] = (0,)  # bytes; 0: in one piece
+    iterations: int = 100  # of the loop that is timed
+    repetitions: int = 3  # of the whole
+
+    def settings(self) -> Iterator[Setting]:
+        """Each combination once."""
+        for ranks in self.ranks:
+            for name in self.names:
+                for size in self.sizes:
+                    segments = (0,) if name in NATIVE else self.segments
+                    for segment in sorted({piece or size for piece in segments if size % (piece or size) == 0}):
+                        yield Setting(name, ranks, size, segment)
+
+    def check(self, world: int) -> None:
+        """Raise TracelibError with one line for what cannot be measured with so many ranks."""
+        for name in self.names:
+            if name not in NATIVE + ALGORITHMS:
+                raise TracelibError(f"cannot time {name}", f"there are {', '.join(NATIVE + ALGORITHMS)}")
+        for ranks in self.ranks:
+            if not 2 <= ranks <= world:
+                raise TracelibError(f"cannot time collectives of {ranks} ranks", f"give 2 to {world}")
+        largest = max(self.ranks, default=1) if "scatter" in self.names else 1
+        for size in self.sizes:
+            if not 1 <= size * largest <= _LARGEST:
+                raise TracelibError(f"cannot time collectives of {size} bytes", f"give 1 to {_LARGEST // largest}")
+        if min(self.segments, default=0) < 0 or self.iterations < 1 or self.repetitions < 1:
+            raise TracelibError("segments, iterations and repetitions are positive numbers")
+        if not any(True for _ in self.settings()):
+            raise TracelibError("no size is a multiple of a segment", "give 0 among the segments for whole messages")

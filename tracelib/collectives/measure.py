@@ -1,0 +1,58 @@
+"""Times all settings of a design and gives them as rows of the network measurement's file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from tracelib.collectives.design import NATIVE, Design, Setting
+from tracelib.collectives.timing import Collective, Timing, time_collective
+from tracelib.schema.net_collectives import COLLECTIVE, TABLES
+
+_LOOK_S = 0.001
+
+
+def measure(world: Any, design: Design, library: Any) -> dict[str, np.ndarray]:
+    """Rows of the tables "collectives" and "broadcasts" for all settings, at rank 0; elsewhere none. All ranks of the
+    mpi4py communicator call this.
+
+    Repetitions are the outermost loop, so that a slow minute does not meet all of one setting. `library` is the cffi
+    module with the loops, made ready.
+    """
+    design.check(world.Get_size())
+    rows: dict[str, list[tuple]] = {table: [] for table in TABLES}
+    for repetition in range(design.repetitions):
+        for setting in design.settings():
+            with _first_ranks(world, setting.ranks) as comm:
+                if comm is not None:
+                    collective = Collective(library, comm, setting)
+                    timing = time_collective(collective, comm, design.iterations)
+                    table = "collectives" if setting.name in NATIVE else "broadcasts"
+                    rows[table].append(_row(setting, repetition, timing))
+    return {table: np.array(found, TABLES[table]) for table, found in rows.items() if world.Get_rank() == 0}
+
+
+@contextmanager
+def _first_ranks(world: Any, ranks: int) -> Iterator[Any]:
+    """A communicator of the first ranks; the others get None, and sleep until all are through."""
+    from mpi4py import MPI
+
+    mine = world.Get_rank() < ranks
+    comm = world.Split(0 if mine else MPI.UNDEFINED, world.Get_rank())
+    try:
+        yield comm if mine else None
+    finally:
+        if mine:
+            comm.Free()
+        done = world.Ibarrier()
+        while not done.Test():
+            time.sleep(_LOOK_S)
+
+
+def _row(setting: Setting, repetition: int, timing: Timing) -> tuple:
+    values = vars(setting) | {"segments": setting.segments, "repetition": repetition} | vars(timing)
+    return setting.name, *(values[column] for column in (COLLECTIVE.names or ())[1:])
