@@ -1,7 +1,7 @@
 """cffi builder of `analyzer._kernels`: the few loops over records that numpy cannot do fast.
 
-Every `csrc/kernels/NAME.c` has a `NAME.h` that holds plain prototypes only: it is both what the compiler
-sees and what cffi parses. Records are passed as `void *` into numpy arrays; their structs are generated
+The headers `csrc/kernels/NAME.h` hold plain prototypes only: they are both what the compiler sees and what cffi
+parses. Records are passed as `void *` into numpy arrays; their structs are generated
 from the dtypes of `analyzer.trace` and `tracelib.schema` (`struct trace_call`, `struct file_call`, ...).
 """
 
@@ -54,9 +54,9 @@ for _name in _names:
 ffi.set_source(
     "analyzer._kernels",
     "".join(f'#include "{n}.h"\n' for n in _names),
-    sources=[f"csrc/kernels/{n}.c" for n in _names],
-    include_dirs=["csrc/kernels", "build/generated"],
-    depends=["build/generated/records.h", *(f"csrc/kernels/{n}.h" for n in _names)],
+    sources=sorted(f"csrc/kernels/{p.name}" for p in KERNELS.glob("*.c")),
+    include_dirs=["csrc/kernels", "csrc/replay", "build/generated"],
+    depends=["build/generated/records.h", "csrc/replay/replay.h", *(f"csrc/kernels/{n}.h" for n in _names)],
     extra_compile_args=["-std=gnu11", "-O3", "-Wall", "-Wextra"],
 )
 

@@ -15,11 +15,11 @@ from synthetic import call, event, flush, label, write_run
 from test_dim_properties import nanoseconds, programs, records, trace_of
 
 import analyzer
+from analyzer.operations import walk
+from analyzer.operations.bursts import LATER
 from analyzer.parallel import Team
 from analyzer.trace import UNKNOWN, State
-from analyzer.writers import dim_records
 from analyzer.writers.dim import write_dim
-from analyzer.writers.dim_bursts import LATER
 from tracelib.schema import ERROR_TYPE, PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE, LabelKind
 
 moments = st.lists(st.tuples(st.integers(0, 400), st.integers(1, 9), st.integers(0, 2)), max_size=20)
@@ -131,7 +131,7 @@ def test_measured_bursts_are_cut_in_proportion(actions, said, window):
         return np.array([measured[enter] for enter in calls["enter"].tolist()], np.int64)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dim_records.CpuBursts, "window", window_of)
+        patch.setattr(walk.CpuBursts, "window", window_of)
         plain = text_of(MemoryTrace([rows], window=window))
         text = text_of(mark(MemoryTrace([rows], window=window), said))
         assert without_events(text) == without_events(plain)
@@ -145,7 +145,7 @@ def test_half_of_a_measured_burst(tmp_path):
     rows = [[("MPI_Barrier", 0, 0, {"comm": 0}), ("MPI_Barrier", 100, 110, {"comm": 0})]]
     trace = MemoryTrace(rows, events=[(25, 7, 5, 0, 0), (75, 8, 5, 0, 0)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dim_records.CpuBursts, "window", lambda self, window, calls: np.array([-1, 40]))
+        patch.setattr(walk.CpuBursts, "window", lambda self, window, calls: np.array([-1, 40]))
         text = text_of(trace)
     assert re.findall(r"^(?:1|20):0:0:(.*)$", text, re.M) == [
         "0.000000000",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from analyzer.errors import TracelibError
+from analyzer.operations.operation import Flag, Kind, Program, operations
 from analyzer.replay.machine import (
     TABLE_9,
     CollectiveModel,
@@ -18,7 +19,6 @@ from analyzer.replay.machine import (
     Uniform,
     simple_collectives,
 )
-from analyzer.replay.operations import Flag, Kind, Program, operations
 from analyzer.replay.simulate import simulate
 
 MB = 1 << 20

@@ -10,6 +10,7 @@ import numpy as np
 
 from analyzer._replay import ffi, lib
 from analyzer.errors import TracelibError
+from analyzer.operations.operation import Kind, Program, dtype_of
 from analyzer.replay.machine import (
     COLLECTIVE_NAMES,
     DIALECTS,
@@ -22,7 +23,6 @@ from analyzer.replay.machine import (
     constant_both_ways,
     simple_collectives,
 )
-from analyzer.replay.operations import Kind, Program, dtype_of
 
 TIME = dtype_of("op_time")
 """begin: end of the burst before the operation, so the entry of the call; end: when the thread went on. ns."""

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.operations.walk import is_definable
 from analyzer.parallel import Team
 from analyzer.trace import Trace
-from analyzer.writers.dim_records import RankWriter, is_definable, world_id
+from analyzer.writers.dim_records import RankWriter, world_id
 from analyzer.writers.whole import temporary_name, whole_file
 
 IDLE_EVENTS = "events of type 0"
@@ -61,9 +62,9 @@ def write_dim(trace: Trace, path: str | Path, team: Team) -> DimReport:
         size_bytes, *_ = _together(team, lambda: _assemble(trace, path, sizes, parts) if team.rank == 0 else 0, path)
     finally:
         part.unlink(missing_ok=True)
-    left_out = sum(team.allgather(writer.left_out))
+    left_out = sum(team.allgather(writer.operations.left_out))
     names = {p: int(n) for p, n in zip(trace.procedures, left_out, strict=True) if n}
-    idle_events = sum(team.allgather(writer.idle_events))
+    idle_events = sum(team.allgather(writer.operations.idle_events))
     events = {IDLE_EVENTS: idle_events} if idle_events else {}
     return DimReport(path, size_bytes, dict(sorted(names.items())) | events)
 

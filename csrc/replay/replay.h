@@ -26,9 +26,9 @@ enum op_kind {
 };
 
 enum op_flags {
-    OP_FIRST = 1, /* of the operations of one traced call */
-    OP_LAST = 2,
-    OP_RENDEZVOUS = 4, /* the two bits of the sync field of a Dimemas trace */
+    OP_FIRST = 1,         /* of the operations of one traced call; they go on to the next that is */
+    OP_OF_COLLECTIVE = 2, /* an OP_WAIT that repeats the fields of a collective, not of a receive */
+    OP_RENDEZVOUS = 4,    /* the two bits of the sync field of a Dimemas trace */
     OP_IMMEDIATE = 8
 };
 

@@ -1,4 +1,4 @@
-"""How long the bursts of a Dimemas trace are: the CPU time that was measured, where it was."""
+"""How long bursts are: the CPU time that was measured, where it was."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from analyzer.sources.summed import SUMMED_PROCEDURE
 from analyzer.trace import UNKNOWN, Trace
 
 LATER = -2
-"""A run of failing polls: the burst before it is part of that before the next call (`dim_records`)."""
+"""A run of failing polls: the burst before it is part of that before the next call (`op_walk_calls`)."""
 
 CPU_TIME = "CPU_NS"
 

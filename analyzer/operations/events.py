@@ -1,4 +1,4 @@
-"""The program's own events in a Dimemas trace: regions as Extrae's user functions, and what else it said.
+"""The program's own events among its operations: regions as Extrae's user functions, and what else it said.
 
 Dimemas hands them on to the trace of the replay, and can make what lies in a region slower or faster ("modules
 information" of its configuration names type and value).
@@ -11,8 +11,8 @@ import numpy as np
 from analyzer.paraver_regions import is_of_region
 from analyzer.trace import Trace
 
-DIM_EVENT = np.dtype([("time", "<i8"), ("type", "<i8"), ("value", "<i8"), ("at", "<i8")])
-"""`struct dim_event` of the kernel."""
+PROGRAM_EVENT = np.dtype([("time", "<i8"), ("type", "<i8"), ("value", "<i8"), ("at", "<i8")])
+"""`struct program_event` of the kernel."""
 
 _IDLE = 0
 """Type of the events with which Dimemas marks blocks in which a task is idle: no program can have it."""
@@ -30,12 +30,12 @@ class ProgramEvents:
         self.left_out = 0
 
     def window(self, window: tuple[int, int]) -> np.ndarray:
-        """DIM_EVENT in order of time; of a process that died none lies after its last call."""
+        """PROGRAM_EVENT in order of time; of a process that died none lies after its last call."""
         rows = self._trace.program_events(self._rank, *window)
         idle = rows["type"] == _IDLE
         self.left_out += int(np.count_nonzero(idle))
         rows = rows[~idle & ((rows["thread"] == 0) | ~is_of_region(rows["type"]))]
-        found = np.full(len(rows), -1, DIM_EVENT)
+        found = np.full(len(rows), -1, PROGRAM_EVENT)
         found["time"] = np.minimum(rows["time"], self._last)
         found["type"], found["value"] = rows["type"], rows["value"]
         return found

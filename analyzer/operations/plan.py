@@ -1,4 +1,4 @@
-"""What each MPI procedure becomes in a Dimemas trace.
+"""What operation each MPI procedure is.
 
 Source: "Dimemas 5.5.0 input format"; flags and identifiers as prv2dim writes them.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from analyzer.paraver import COLLECTIVES, base_name, is_one_sided
 
-NOTHING, SEND, RECEIVE, GLOBAL, GLOBAL_START, GLOBAL_ON_WORLD = range(6)
-"""`enum dim_plan` of the kernel."""
+NOTHING, SEND, RECEIVE, GLOBAL, GLOBAL_START, GLOBAL_ON_WORLD, ACCESS_PUT, ACCESS_GET, ACCESS_WAIT = range(9)
+"""`enum op_plan` of the kernel."""
 
 _BLOCKING, _RENDEZVOUS, _IMMEDIATE, _IMMEDIATE_RENDEZVOUS = range(4)
 _SENDS = {
@@ -25,14 +25,22 @@ Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Allt
 Reduce_scatter Reduce_scatter_block Scan Alltoallw
 """
 _OPERATIONS = {name: number for number, name in enumerate(_IN_ORDER_OF_ID.split())}
+_ACCESSES = {
+    **dict.fromkeys(("Put", "Rput", "Accumulate", "Raccumulate"), ACCESS_PUT),
+    **dict.fromkeys(
+        ("Get", "Rget", "Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap"), ACCESS_GET
+    ),
+}
+_COMPLETES_ACCESSES = ("Win_fence", "Win_complete", "Win_unlock", "Win_flush")
 _OPERATIONS["Exscan"] = _OPERATIONS["Scan"]  # unknown to Dimemas; communicates as a Scan does
 
 
 def plan_of(procedure: str) -> tuple[int, int]:
-    """What a call becomes: kind of record (above), and its sync flag or global operation.
+    """What a call becomes: kind of operation (above), and its sync flag or collective operation.
 
     Receives posted in advance and the receiving half of MPI_Sendrecv follow from the trace's requests.
-    Operations that Dimemas does not know (one-sided, I/O, neighbourhood collectives) become nothing.
+    What Dimemas does not know of (I/O, neighbourhood collectives) becomes nothing; one-sided operations are none of
+    its records either, but our own replay knows them.
     """
     name = base_name(procedure).removeprefix("MPI_")
     started = name[1:].capitalize() if name[:1] == "I" else ""
@@ -44,7 +52,16 @@ def plan_of(procedure: str) -> tuple[int, int]:
         return GLOBAL_ON_WORLD, _OPERATIONS["Barrier"]
     if name in _OPERATIONS:
         return GLOBAL, _OPERATIONS[name]
-    return (GLOBAL_START, _OPERATIONS[started]) if started in _OPERATIONS else (NOTHING, 0)
+    if started in _OPERATIONS:
+        return GLOBAL_START, _OPERATIONS[started]
+    if name in _ACCESSES:
+        return _ACCESSES[name], 0
+    return (ACCESS_WAIT, 0) if name.startswith(_COMPLETES_ACCESSES) else (NOTHING, 0)
+
+
+def is_in_dimemas(procedure: str) -> bool:
+    """Whether Dimemas has a record for the procedure."""
+    return NOTHING < plan_of(procedure)[0] < ACCESS_PUT
 
 
 def moves_data(procedure: str) -> bool:

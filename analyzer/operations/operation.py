@@ -60,7 +60,7 @@ class Flag(IntFlag):
     """`flags` of an OP."""
 
     FIRST = lib.OP_FIRST
-    LAST = lib.OP_LAST
+    OF_COLLECTIVE = lib.OP_OF_COLLECTIVE
     RENDEZVOUS = lib.OP_RENDEZVOUS
     IMMEDIATE = lib.OP_IMMEDIATE
 
