@@ -1,4 +1,4 @@
-"""Builds the C parts: the runtime `tracelib/libtrace.so`, and the cffi modules of kernels, replay and regions."""
+"""Builds the C parts: the runtime `tracelib/libtrace.so`, and the cffi modules of both packages."""
 
 import sys
 import sysconfig
@@ -25,7 +25,7 @@ class BuildC(build_ext):
 one_for_all = {} if sysconfig.get_config_var("Py_GIL_DISABLED") else {"py_limited_api": "cp311"}
 
 setup(
-    cffi_modules=["csrc/build_kernels.py:ffi", "csrc/build_replay.py:ffi", "csrc/build_functions.py:ffi"],
+    cffi_modules=[f"csrc/build_{name}.py:ffi" for name in ("kernels", "replay", "functions", "ngmpi")],
     cmdclass={"build_ext": BuildC},
     options={"bdist_wheel": one_for_all},
 )

@@ -29,7 +29,7 @@ CLANG = [
 SCHEMA, VARIABLES = ROOT / "tracelib" / "schema" / "__init__.py", ROOT / "tracelib" / "variables.py"
 
 
-def _module(path: Path):
+def module(path: Path):
     """A module by its file: the package itself is not needed to build."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
@@ -48,7 +48,7 @@ def variables_header(variables) -> str:
 def generate(folder: Path) -> Path:
     """Write schema.h, variables.h, links.h and wrappers.c; return the last."""
     folder.mkdir(parents=True, exist_ok=True)
-    schema, variables, procedures = _module(SCHEMA), _module(VARIABLES), standard.procedures()
+    schema, variables, procedures = module(SCHEMA), module(VARIABLES), standard.procedures()
     rows = {_ROW_OF.get(table, table.removesuffix("s")): dtype for table, dtype in schema.TABLES.items() if dtype.names}
     parts = [structs.c_struct(f"file_{row}", dtype) for row, dtype in rows.items()]
     parts.append(structs.c_struct("spool_header", schema.SPOOL_HEADER))

@@ -40,8 +40,9 @@ ROW = np.dtype(
         ("train", "<i4"),  # n
         ("one_s", "<f8"),  # PRTT(1, 0, s)
         ("train_s", "<f8"),  # PRTT(n, 0, s)
-        ("delayed_s", "<f8"),  # PRTT(n, delay_s, s)
-        ("delay_s", "<f8"),  # d
+        ("delayed_s", "<f8"),  # PRTT(n, d, s)
+        ("delay_s", "<f8"),  # the d asked for: twice one_s
+        ("waited_s", "<f8"),  # the mean of the n - 1 delays that came of it
         ("zero_s", "<f8"),  # PRTT(1, 0, 1)
         ("start_s", "<f8"),  # since the measurement began
         ("flags", "<u4"),  # Flag
@@ -75,8 +76,12 @@ class Origin(IntEnum):
 class Flag(IntFlag):
     """What is to be known of a row."""
 
-    PREEMPTED = 1  # one of the two ranks lost its processor while the row was measured
-    LATE = 2  # a message of the delayed train left more than a tenth of the delay late
+    HIT_ONE = 1  # one of the two ranks lost its processor during PRTT(1, 0, s),
+    HIT_TRAIN = 2  # during PRTT(n, 0, s),
+    HIT_DELAYED = 4  # during PRTT(n, d, s),
+    HIT_ZERO = 8  # during PRTT(1, 0, 1)
+    CAPPED = 16  # PRTT(1, 0, s) was out of all proportion, and d is less than twice of it
+    WARM_UP = 32  # the first row of this size after those of another
 
 
 WHERE = ("intra", "inter")

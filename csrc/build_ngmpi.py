@@ -1,0 +1,47 @@
+"""cffi builder of `tracelib._ngmpi`: the loops between messages of a network measurement (`python -m tracelib.ngmpi`).
+
+Like libtrace.so it knows no mpi.h: what differs between MPIs, how they are found and the clock are the runtime's files.
+Every `csrc/ngmpi/NAME.h` holds plain prototypes only: it is both what the compiler sees and what cffi parses.
+"""
+
+import sys
+from pathlib import Path
+
+import cffi
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from csrc import build_runtime  # noqa: E402
+from csrc.generate.structs import c_enum, header  # noqa: E402
+
+SOURCES = ROOT / "csrc" / "ngmpi"
+SHARED = ("abi", "clock", "message", "resolve", "settings", "signals")
+"""Files of the runtime that serve here too."""
+
+
+def write_headers(folder: Path) -> None:
+    """net.h, and what the runtime's files include."""
+    build_runtime.generate(folder)
+    net = build_runtime.module(ROOT / "tracelib" / "schema" / "net.py")
+    (folder / "net.h").write_text(header("NET_H", c_enum(net.Flag)))
+
+
+write_headers(build_runtime.GENERATED)
+
+ffi = cffi.FFI()
+_names = sorted(p.stem for p in SOURCES.glob("*.c"))
+for _name in _names:
+    _text = (SOURCES / f"{_name}.h").read_text()
+    ffi.cdef("\n".join(line for line in _text.splitlines() if not line.startswith("#")))
+ffi.set_source(
+    "tracelib._ngmpi",
+    "".join(f'#include "{n}.h"\n' for n in _names),
+    sources=[*(f"csrc/ngmpi/{n}.c" for n in _names), *(f"csrc/runtime/{n}.c" for n in SHARED)],
+    include_dirs=["csrc/ngmpi", "csrc/runtime", "build/generated"],
+    depends=[*(f"csrc/ngmpi/{n}.h" for n in _names), "tracelib/schema/net.py"],
+    extra_compile_args=["-std=gnu11", "-O2", "-fvisibility=hidden", "-fno-strict-aliasing", "-Wall", "-Wextra"],
+)
+
+if __name__ == "__main__":
+    ffi.compile(verbose=True)

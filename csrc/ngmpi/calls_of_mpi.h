@@ -1,0 +1,13 @@
+#ifndef CALLS_OF_MPI_H
+#define CALLS_OF_MPI_H
+
+/* The functions of the MPI that mpi4py runs on, without its mpi.h. All return MPI's error code. */
+
+/* Look them up. False: this process has loaded no MPI that we know. */
+_Bool mpi_open(void);
+
+int mpi_send(const void *buffer, int bytes, int rank, int tag, intptr_t comm);
+int mpi_receive(void *buffer, int bytes, int rank, int tag, intptr_t comm);
+int mpi_barrier(intptr_t comm);
+
+#endif

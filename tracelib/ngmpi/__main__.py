@@ -1,0 +1,3 @@
+from tracelib.ngmpi.cli import main
+
+main()

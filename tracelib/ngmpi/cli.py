@@ -1,0 +1,124 @@
+"""The command `python -m tracelib.ngmpi`."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+
+import click
+
+from tracelib.errors import TracelibError
+from tracelib.ngmpi import config, options
+from tracelib.ngmpi.plan import MOST_BYTES
+from tracelib.settings import size_bytes, time_ns
+
+PROGRAM = "python -m tracelib.ngmpi"
+
+
+class _Size(click.ParamType):
+    name = "size"
+
+    def convert(self, value: object, param: object, context: object) -> int:
+        return size_bytes(str(value), 1, MOST_BYTES)
+
+
+class _Step(click.ParamType):
+    name = "step:end"
+
+    def convert(self, value: object, param: object, context: object) -> tuple[int, int]:
+        step, _, end = str(value).partition(":")
+        return size_bytes(step, 1, MOST_BYTES), size_bytes(end, 1, MOST_BYTES)
+
+
+class _Time(click.ParamType):
+    name = "time"
+
+    def convert(self, value: object, param: object, context: object) -> float:
+        return time_ns(str(value)) / 1e9
+
+
+class _Ranks(click.ParamType):
+    name = "ranks"
+
+    def convert(self, value: object, param: object, context: object) -> tuple[int, ...]:
+        words = str(value).split(",")
+        if not all(word.isdecimal() for word in words):
+            raise TracelibError(f"--ranks {value}: numbers of ranks are wanted", "write them as 1,3,5")
+        return tuple(map(int, words))
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("-o", "--output", default="ngmpi.h5", show_default=True, type=click.Path(path_type=Path), help="Result.")
+@click.option("-f", "--force", is_flag=True, help="Replace an existing result.")
+@click.option("-m", "--min-size", type=_Size(), default="1", help="Smallest message (default 1).")
+@click.option("-n", "--max-size", type=_Size(), help="Largest message, as 200K (default 4M).")
+@click.option("--step", "steps", type=_Step(), multiple=True, help="Sizes every STEP bytes up to END; again for more.")
+@click.option("--train", type=click.IntRange(2), help="Messages of a train (default 32, fewer where they are slow).")
+@click.option("-l", "--loop", type=click.IntRange(1), help="Rows of each size (default: until they are precise).")
+@click.option("-s", "--skip", type=click.IntRange(0), help="Rows to warm up with (default 1; with --loop 0).")
+@click.option("--precision", type=click.FloatRange(0, 1, min_open=True), default=options.PRECISION, show_default=True,
+              help="Confidence interval of each time, +-, as a share.")  # fmt: skip
+@click.option("-t", "--time", "time_s", type=_Time(), help="Limit for each group of pairs (default 60s, to 200K 30s).")
+@click.option("--mode", type=click.Choice(list(options.MODES)), help="Which ranks measure (default sampling).")
+@click.option("--ranks", type=_Ranks(), default=None, help="The ranks of the subgroup, as 1,3,5.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the pairs that are drawn.")
+@click.option(
+    "-c", "--config", "config_path", type=click.Path(path_type=Path), help="Options file of TIA (CLL_NGMPI_...)."
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no closing line.")
+def command(
+    config_path: Path | None, output: Path, force: bool, ranks: tuple[int, ...] | None, **said
+) -> options.Options:
+    """Measure the network between MPI ranks.
+
+    \b
+    mpirun -n 2 python -m tracelib.ngmpi
+    """
+    if output.exists() and not force:
+        raise TracelibError(f"{output} exists", "-f replaces it, -o takes another name")
+    if not output.absolute().parent.is_dir():
+        raise TracelibError(f"{output}: there is no folder {output.parent}")
+    from mpi4py import MPI
+
+    file = config.read(config_path) if config_path else config.Config()
+    return options.decide(file, MPI.COMM_WORLD.Get_size(), output=output, ranks=ranks or (), **said)
+
+
+def _decide() -> options.Options | int:
+    """At rank 0: the options; or, with a line on stderr, the exit code."""
+    try:
+        return command.main(prog_name=PROGRAM, standalone_mode=False)
+    except click.ClickException as error:
+        click.echo(f"tracelib: {error.format_message().rstrip('.')}; see `{PROGRAM} --help`", err=True)
+        return error.exit_code
+    except TracelibError as error:
+        click.echo(f"tracelib: {error.line}", err=True)
+        return error.exit_code
+
+
+def main() -> None:
+    """Entry point of every rank: rank 0 reads the options for all, and all end with its exit code."""
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        click.echo(f"tracelib: {error}; pip install mpi4py, and start it with mpirun", err=True)
+        sys.exit(1)
+    from tracelib.ngmpi import run
+
+    world = MPI.COMM_WORLD
+    decided = world.bcast(_decide() if world.rank == 0 else None)
+    if not isinstance(decided, options.Options):
+        sys.exit(decided or 0)
+    if world.size == 1:
+        click.echo(f"tracelib: one rank alone has no network; mpirun -n 2 {PROGRAM}", err=True)
+        sys.exit(1)
+    try:
+        code = run.lead(world, decided) if world.rank == 0 else run.follow(world)
+    except TracelibError as error:
+        click.echo(f"tracelib: {error.line}", err=True)
+        world.Abort(error.exit_code)
+    except BaseException:  # the other ranks would wait for ever
+        traceback.print_exc()
+        world.Abort(1)
+    sys.exit(code)

@@ -1,0 +1,116 @@
+"""All ranks at work: rank 0 gives orders, pairs of ranks carry them out at the same time, rank 0 gets the rows.
+
+Orders and results travel in collectives, so that the only messages are those that are measured.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+
+import numpy as np
+from mpi4py import MPI
+
+from tracelib.ngmpi.loop import COLUMNS, Loop
+
+EAGER_TESTS, NAP_S = 200, 0.0002
+"""A rank that waits for others tests so often before it begins to sleep: it would take their processor."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """Two ranks measure one size `rows` times. `most_delay_s`: no longer delay within a train; 0: no limit."""
+
+    first: int
+    second: int
+    size: int
+    train: int
+    rows: int
+    most_delay_s: float = 0.0
+
+
+_FIELDS = 6
+_END = -1.0
+
+
+def _order(row: np.ndarray) -> Order:
+    first, second, size, train, rows = map(int, row[:5])
+    return Order(first, second, size, train, rows, float(row[5]))
+
+
+class Crew:
+    """This rank's part in what all do together."""
+
+    def __init__(self, world: MPI.Intracomm, loop: Loop) -> None:
+        self._comm, self._loop = world.Dup(), loop
+        self.rank, self.ranks = world.Get_rank(), world.Get_size()
+        self._pair: tuple[tuple[int, int], MPI.Intracomm] | None = None
+
+    def carry_out(self, orders: Sequence[Order]) -> list[np.ndarray]:
+        """At rank 0: (rows, COLUMNS) of each order, seconds and flags of both ranks. No rank is in two orders."""
+        table = np.zeros((self._most, _FIELDS))
+        table[: len(orders)] = [astuple(order) for order in orders]
+        self._share(table)
+        return self._together(list(orders))
+
+    def serve(self) -> None:
+        """At the other ranks: carry out orders until rank 0 has no more."""
+        table = np.zeros((self._most, _FIELDS))
+        while True:
+            self._share(table)
+            if table[0, 0] == _END:
+                return
+            self._together([_order(row) for row in table if row[4]])
+
+    def dismiss(self) -> None:
+        """At rank 0: the others are done."""
+        self._share(np.full((self._most, _FIELDS), _END))
+
+    @property
+    def _most(self) -> int:
+        """Orders at a time."""
+        return self.ranks // 2
+
+    def _share(self, table: np.ndarray) -> None:
+        _wait(self._comm.Ibcast(table, root=0))
+
+    def _together(self, orders: list[Order]) -> list[np.ndarray]:
+        counts = np.zeros(self.ranks, int)
+        for order in orders:
+            counts[order.first], counts[order.second] = order.rows * COLUMNS, order.rows
+        mine = next((self._work(order) for order in orders if self.rank in (order.first, order.second)), np.zeros(0))
+        everything = np.zeros(counts.sum() if self.rank == 0 else 0)
+        _wait(self._comm.Igatherv(mine, [everything, counts] if self.rank == 0 else None, root=0))
+        return [] if self.rank else _merge(orders, np.split(everything, np.cumsum(counts)[:-1]))
+
+    def _work(self, order: Order) -> np.ndarray:
+        comm = self._communicator((order.first, order.second))
+        if self.rank == order.first:
+            return self._loop.measure(comm, order.size, order.train, order.rows, order.most_delay_s).ravel()
+        return self._loop.answer(comm, order.size, order.train, order.rows)
+
+    def _communicator(self, pair: tuple[int, int]) -> MPI.Intracomm:
+        """Of the two ranks alone. Only the last one is kept: there are many pairs."""
+        if self._pair is None or self._pair[0] != pair:
+            group = self._comm.Get_group().Incl(pair)
+            self._pair = pair, self._comm.Create_group(group)
+        return self._pair[1]
+
+
+def _merge(orders: list[Order], parts: list[np.ndarray]) -> list[np.ndarray]:
+    """Rows of the measuring ranks with the flags of the answering ones."""
+    results = []
+    for order in orders:
+        rows = parts[order.first].reshape(-1, COLUMNS)
+        rows[:, -1] = rows[:, -1].astype(int) | parts[order.second].astype(int)
+        results.append(rows)
+    return results
+
+
+def _wait(request: MPI.Request) -> None:
+    tests = 0
+    while not request.Test():
+        tests += 1
+        if tests > EAGER_TESTS:
+            time.sleep(NAP_S)

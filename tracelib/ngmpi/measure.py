@@ -1,0 +1,94 @@
+"""The course of a measurement, as rank 0 sees it: what is measured next, and when it is enough."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracelib.ngmpi import refine
+from tracelib.ngmpi.crew import Crew
+from tracelib.ngmpi.series import Series
+from tracelib.schema.net import Origin
+from tracelib.schema.prtt import SizeTimes
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When it is enough."""
+
+    repetitions: int | None  # rows of each size; None: as many as precision asks for
+    precision: float  # half the width of the confidence intervals, as a share of the time
+    time_s: float  # for each series
+    fewest: int = 8  # rows that count, of each size
+
+
+class Stop(Exception):
+    """The user wants no more."""
+
+
+@dataclass
+class Course:
+    """`tell` is called after each visit with the seconds gone in this series; it may raise Stop."""
+
+    crew: Crew
+    limits: Limits
+    tell: Callable[[Series, float], None]
+
+    def run(self, series: Series) -> None:
+        """Measure all of a series."""
+        self._begin = time.monotonic()
+        if self.limits.repetitions:
+            self._repeat(series, self.limits.repetitions)
+        else:
+            self._until_precise(series)
+
+    def _visit(self, series: Series, size: int, most_rows: int | None = None) -> int:
+        rows = series.visit(self.crew, size, most_rows) if most_rows else series.visit(self.crew, size)
+        self.tell(series, self._gone_s)
+        return rows
+
+    @property
+    def _gone_s(self) -> float:
+        return time.monotonic() - self._begin
+
+    @property
+    def _time_is_up(self) -> bool:
+        return self._gone_s >= self.limits.time_s
+
+    def _repeat(self, series: Series, repetitions: int) -> None:
+        for size in series.sizes:
+            left = repetitions
+            while left > 0 and not self._time_is_up:
+                left -= self._visit(series, size, left)
+
+    def _until_precise(self, series: Series) -> None:
+        """Pass by pass over all sizes that are not precise yet, so that no disturbance hits all rows of one size."""
+        shuffle = random.Random(0).shuffle
+        pending = sorted(series.sizes, key=_coarse_first)
+        while pending:
+            for size in pending:
+                if self._time_is_up:
+                    return
+                self._visit(series, size)
+            times = series.times()
+            new = [size for size in refine.wanted(times) if size not in series.sizes]
+            series.sizes |= dict.fromkeys(new, Origin.REFINED)
+            pending = imprecise(times, self.limits)
+            shuffle(pending)
+            pending = new + pending
+
+
+def _coarse_first(size: int) -> tuple[int, int]:
+    """Powers of two, then what halves their distances, and so on: whenever time is up, sizes are spread evenly."""
+    trailing = (size & -size).bit_length()
+    return size.bit_length() - trailing, size
+
+
+def imprecise(times: SizeTimes, limits: Limits) -> list[int]:
+    """Sizes that want more rows."""
+    spread = np.maximum(times.overhead_ci_s / np.abs(times.overhead_s), times.gap_ci_s / np.abs(times.gap_s))
+    return times.size[(times.rows < limits.fewest) | ~(spread <= limits.precision)].tolist()

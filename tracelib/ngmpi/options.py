@@ -1,0 +1,96 @@
+"""What is asked for, on the command line or in the thesis's options file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tracelib.errors import TracelibError
+from tracelib.ngmpi import config, plan
+from tracelib.schema.net import Mode, Origin
+
+LARGEST, SMALL_LARGEST = 4 << 20, 200 << 10
+TIME_S, SMALL_TIME_S = 60.0, 30.0
+"""A pair's time up to LARGEST, and up to SMALL_LARGEST bytes."""
+TRAIN = 32
+PRECISION = 0.02
+MODES = {mode.name.lower(): mode for mode in Mode}
+
+
+@dataclass(frozen=True)
+class Options:
+    """A measurement's, all decided."""
+
+    output: Path
+    quiet: bool
+    sizes: dict[int, Origin]
+    train: int
+    may_shorten: bool  # trains of long rows
+    repetitions: int | None
+    warm_up: int
+    precision: float
+    time_s: float
+    mode: Mode
+    ranks: tuple[int, ...]
+    seed: int
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """For the file: all but the sizes, which have a table."""
+        return {key: value for key, value in vars(self).items() if key not in ("sizes", "output", "quiet")} | {
+            "mode": self.mode.name.lower(), "largest": max(self.sizes)}  # fmt: skip
+
+
+def decide(
+    said: config.Config,
+    ranks_in_world: int,
+    *,
+    output: Path,
+    quiet: bool = False,
+    min_size: int = 1,
+    max_size: int | None = None,
+    steps: Sequence[tuple[int, int]] = (),
+    train: int | None = None,
+    loop: int | None = None,
+    skip: int | None = None,
+    precision: float = PRECISION,
+    time_s: float | None = None,
+    mode: str | None = None,
+    ranks: Sequence[int] = (),
+    seed: int = 0,
+) -> Options:
+    """The options of the command line before those of the file before defaults. Raises TracelibError."""
+    if said.processes not in (None, ranks_in_world):
+        raise TracelibError(f"the options file wants {said.processes} processes, there are {ranks_in_world}")
+    segments = list(steps) or said.segments
+    largest = max_size or said.largest or (max(end for _, end in segments) if segments else LARGEST)
+    if min_size > largest:
+        raise TracelibError(f"the smallest size, {min_size}, is above the largest, {largest}")
+    if segments:
+        sizes = dict.fromkeys((s for s in plan.by_segments(segments, largest) if s >= min_size), Origin.CONFIGURED)
+    else:
+        sizes = dict.fromkeys(plan.logarithmic(min_size, largest), Origin.LOGARITHMIC)
+    if not sizes:
+        raise TracelibError(f"no size of the plan lies from {min_size} to {largest}")
+    n = train or said.train or TRAIN
+    if n < 2:
+        raise TracelibError("a train wants 2 messages or more")
+    repetitions = loop or said.times or (1 if segments else None)
+    chosen_mode = MODES[mode] if mode else Mode.SUBGROUP if ranks else said.mode or Mode.SAMPLING
+    if time_s is None:
+        time_s = float("inf") if repetitions else SMALL_TIME_S if largest <= SMALL_LARGEST else TIME_S
+    return Options(
+        output=output,
+        quiet=quiet,
+        sizes=sizes,
+        train=n,
+        may_shorten=train is None and said.train is None and repetitions is None,
+        repetitions=repetitions,
+        warm_up=skip if skip is not None else int(repetitions is None),
+        precision=precision,
+        time_s=time_s,
+        mode=chosen_mode,
+        ranks=tuple(ranks or said.ranks),
+        seed=seed,
+    )

@@ -1,0 +1,66 @@
+"""Where each rank runs: its host, and the CPUs it may use."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tracelib.schema import net
+
+
+@dataclass(frozen=True)
+class Place:
+    """One rank's."""
+
+    host: str
+    cores: int
+    cpu: str
+    kernel: str
+    cpus: str  # "0-3,8"
+
+
+def here() -> Place:
+    """This process's."""
+    return Place(platform.node(), os.cpu_count() or 0, _model(), platform.release(), ranges(os.sched_getaffinity(0)))
+
+
+def _model() -> str:
+    """The processor's name; its architecture where the kernel gives no name."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.machine()
+
+
+def ranges(numbers: Sequence[int] | set[int]) -> str:
+    """Whole numbers as text: "0-3,8"."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ",".join(f"{first}-{last}" if last > first else str(first) for first, last in parts)
+
+
+def tables(places: Sequence[Place], pairs: Sequence[tuple[int, int, int]], mode: int) -> dict[str, np.ndarray]:
+    """`hosts` and `pairs` of the file. `pairs`: first and second rank, and the number of those measured together."""
+    hosts = list(dict.fromkeys((p.host, p.cores, p.cpu, p.kernel) for p in places))
+    index = [hosts.index((p.host, p.cores, p.cpu, p.kernel)) for p in places]
+    rows = [
+        (a, b, index[a], index[b], places[a].cpus, places[b].cpus, where(places[a], places[b]), mode, group)
+        for a, b, group in pairs
+    ]
+    return {"hosts": np.array(hosts, net.HOST), "pairs": np.array(rows, net.PAIR)}
+
+
+def where(first: Place, second: Place) -> str:
+    """Kind of a pair."""
+    return net.WHERE[first.host != second.host]

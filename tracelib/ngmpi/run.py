@@ -1,0 +1,129 @@
+"""One measurement from the first rank's beginning to the last one's end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+import click
+import numpy as np
+from mpi4py import MPI
+
+from tracelib.ngmpi import pairs, place, refine, store
+from tracelib.ngmpi.crew import Crew
+from tracelib.ngmpi.loop import Clock, Loop
+from tracelib.ngmpi.measure import Course, Limits, Stop
+from tracelib.ngmpi.options import Options
+from tracelib.ngmpi.series import Series
+from tracelib.schema import net
+
+SAVED_EVERY_S, TOLD_EVERY_S = 5.0, 5.0
+OF_INTEREST = re.compile(r"(OMPI_MCA_(btl|pml|mtl|coll|osc|mpi|rmaps|hwloc)|UCX_|MPIR_|FI_|I_MPI_|PSM|MV2_)")
+"""Environment variables that say how MPI was set."""
+
+
+def follow(world: MPI.Intracomm) -> int:
+    """At all ranks but 0. Signals are for rank 0, which ends the measurement in order."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    largest = world.bcast(None)
+    loop = Loop(largest)
+    world.gather(place.here())
+    Crew(world, loop).serve()
+    return 0
+
+
+def lead(world: MPI.Intracomm, options: Options) -> int:
+    """At rank 0: measure, write the file; returns the exit code."""
+    world.bcast(max(options.sizes))
+    loop = Loop(max(options.sizes))
+    places = world.gather(place.here()) or []
+    groups = pairs.groups(options.mode, [p.host for p in places], options.ranks, options.seed)
+    crew = Crew(world, loop)
+    numbered = [(a, b, g) for g, group in enumerate(groups) for a, b in group.pairs]
+    numbers = {(a, b): i for i, (a, b, _) in enumerate(numbered)}
+    series = [
+        Series(group, numbers, dict(options.sizes), options.train, options.may_shorten, options.warm_up)
+        for group in groups
+    ]
+    report = _Report(options, series, place.tables(places, numbered, options.mode), loop.clock)
+    try:
+        course = Course(crew, Limits(options.repetitions, options.precision, options.time_s), report.after_visit)
+        for one in series:
+            course.run(one)
+    except Stop:
+        pass
+    crew.dismiss()
+    report.save()
+    report.close()
+    return 128 + report.stopped if report.stopped else 0
+
+
+class _Report:
+    """What becomes of a measurement while it goes on: the file and the lines on the terminal."""
+
+    def __init__(self, options: Options, series: Sequence[Series], tables: dict[str, np.ndarray], clock: Clock) -> None:
+        self.options, self.series, self.tables, self.stopped = options, series, tables, 0
+        self._saved = self._told = time.monotonic()
+        self._attributes = {
+            "tracelib": version("tracelib"),
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command": " ".join(sys.argv),
+            "mpi": MPI.Get_library_version().strip("\0 \n"),
+            "mpi_vendor": " ".join(map(str, MPI.get_vendor())),
+            "settings": json.dumps(options.settings),
+            "environment": json.dumps({k: v for k, v in sorted(os.environ.items()) if OF_INTEREST.match(k)}),
+            "clock": json.dumps(vars(clock)),
+            "trains": options.train,
+        }
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._stop)
+
+    def _stop(self, number: int, frame: object) -> None:
+        self.stopped = number
+
+    def after_visit(self, series: Series, gone_s: float) -> None:
+        """Save and tell now and then."""
+        if self.stopped:
+            raise Stop
+        now = time.monotonic()
+        if now - self._saved > SAVED_EVERY_S:
+            self.save()
+            self._saved = time.monotonic()
+        if now - self._told > TOLD_EVERY_S and not self.options.quiet:
+            self._told = now
+            self._say(_state(series, gone_s, self.options.time_s))
+
+    def save(self) -> None:
+        """Write the file with all rows so far."""
+        rows = [part for one in self.series for part in one.parts]
+        sizes = {size: origin for one in self.series for size, origin in one.sizes.items()}
+        plan = np.array(sorted(sizes.items()), net.PLAN) if sizes else np.zeros(0, net.PLAN)
+        measured = {"rows": np.concatenate(rows) if rows else np.zeros(0, net.ROW), "plan": plan}
+        store.write(self.options.output, self._attributes, self.tables | measured)
+
+    def close(self) -> None:
+        """The last line."""
+        if self.stopped or not self.options.quiet:
+            rows = sum(len(part) for one in self.series for part in one.parts)
+            sizes = len({size for one in self.series for size in one.sizes})
+            pairs = len(self.tables["pairs"])
+            what = f"{pairs} pair{'s' * (pairs != 1)}, {rows} rows of {sizes} sizes in {self.options.output}"
+            self._say(f"stopped: {what}" if self.stopped else f"{what}; next: analyze {self.options.output}")
+
+    def _say(self, line: str) -> None:
+        click.echo(f"tracelib: {line}", err=True)
+
+
+def _state(series: Series, gone_s: float, time_s: float) -> str:
+    times = series.times()
+    found = ", ".join(str(times.size[i]) for i, step in refine.changes(times) if step > refine.JUMP)
+    of = f" of {time_s:.0f} s" if np.isfinite(time_s) else ""
+    return f"{series.group.where}: {gone_s:.0f} s{of}, {len(times.size)} sizes, steps before {found or 'none'}"

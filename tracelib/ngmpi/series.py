@@ -1,0 +1,81 @@
+"""What is known of the pairs that are measured as one, and what to ask of them next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tracelib.ngmpi.crew import Crew, Order
+from tracelib.ngmpi.pairs import Group, Pair
+from tracelib.ngmpi.store import rows_of
+from tracelib.schema.net import Flag, Origin
+from tracelib.schema.prtt import SizeTimes, size_times
+
+VISIT_S = 0.01
+"""Rows of one size are measured one after the other for about so long."""
+MOST_ROWS = 20
+ROW_S = 0.008
+"""Trains are shortened where a row would take longer: the longer it is, the less likely nothing disturbs it."""
+LEAST_TRAIN, LEAST_DISTURBED_TRAIN = 4, 2
+LONGEST_WARM_UP_S = 0.02
+"""Rows that take longer need no warm-up."""
+OUT_OF_PROPORTION = 3
+"""A PRTT(1,0,s) so many times as long as the best one does not set the delay."""
+
+
+@dataclass
+class Series:
+    """Rows of one group of pairs. `numbers`: rows of `pairs` in the file."""
+
+    group: Group
+    numbers: dict[Pair, int]
+    sizes: dict[int, Origin]
+    train: int
+    may_shorten: bool
+    warm_up: int
+    parts: list[np.ndarray] = field(default_factory=list)
+    _one_s: dict[int, float] = field(default_factory=dict)  # the best of each size
+    _shortened: dict[int, int] = field(default_factory=dict)  # trains of sizes that are disturbed
+    _counts: dict[tuple[Pair, int], int] = field(default_factory=dict)
+
+    def visit(self, crew: Crew, size: int, most_rows: int = MOST_ROWS) -> int:
+        """Measure one size a few times; returns how many rows of a pair count."""
+        one_s = self._expected_one_s(size)
+        train = self._train(size, one_s)
+        row_s = one_s * (1 + train / 2 + 2.5 * (train - 1)) if one_s else VISIT_S / 5
+        warm_up = self.warm_up if row_s < LONGEST_WARM_UP_S else 0
+        rows = int(np.clip(VISIT_S / row_s, 1, most_rows))
+        pairs = self.group.next()
+        orders = [
+            Order(first, second, size, train, warm_up + rows, 2 * OUT_OF_PROPORTION * one_s) for first, second in pairs
+        ]
+        for pair, values in zip(pairs, crew.carry_out(orders), strict=True):
+            self._take(pair, size, train, warm_up, values)
+        return rows
+
+    def _take(self, pair: Pair, size: int, train: int, warm_up: int, values: np.ndarray) -> None:
+        before = self._counts.get((pair, size), 0)
+        self._counts[pair, size] = before + len(values)
+        rows = rows_of(self.numbers[pair], size, train, before, values)
+        rows["flags"][:warm_up] |= np.uint32(Flag.WARM_UP)
+        self.parts.append(rows)
+        kept = rows[warm_up:]
+        self._one_s[size] = min(self._one_s.get(size, np.inf), float(kept["one_s"].min()))
+        if self.may_shorten and (kept["flags"] & (Flag.HIT_TRAIN | Flag.HIT_DELAYED) > 0).all():
+            self._shortened[size] = max(LEAST_DISTURBED_TRAIN, train // 2)
+
+    def _expected_one_s(self, size: int) -> float:
+        """PRTT(1,0,s); of a size that was not measured that of the next smaller one, in proportion; 0: unknown."""
+        known = max((s for s in self._one_s if s <= size), default=0)
+        return self._one_s[known] * size / known if known else 0.0
+
+    def _train(self, size: int, one_s: float) -> int:
+        if not self.may_shorten or not one_s:
+            return self.train
+        fitting = int(np.clip(ROW_S / one_s / 3, LEAST_TRAIN, self.train))
+        return min(fitting, self._shortened.get(size, self.train), self.train)
+
+    def times(self) -> SizeTimes:
+        """T_o and T_g of each size so far."""
+        return size_times(np.concatenate(self.parts))

@@ -1,0 +1,76 @@
+"""From measured PRTT times to the overhead and the gap of each size, disturbed as little as possible.
+
+TIA, Eqs. 3.1 and 3.2: T_o(s) = (PRTT(n,d,s) - PRTT(1,0,s)) / (n-1) - d, T_g(s) = (PRTT(n,0,s) - PRTT(1,0,s)) / (n-1).
+What else a processor does only ever makes a PRTT longer. A row that mixes a lengthened PRTT(1,0,s) with others gives
+times that are too short, so the shortest ones of each kind are put together instead, whatever row they are from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracelib.schema.net import Flag
+
+LOW = 0.25
+"""Quantile that stands for a time without disturbance: half of the undisturbed ones are below it or above, where as
+many again are disturbed."""
+FEWEST = 3
+"""With fewer rows without a flag all rows count."""
+_Z = 1.96
+
+
+@dataclass(frozen=True)
+class SizeTimes:
+    """Times of each size, in seconds, and half the width of their 95 % confidence intervals (distribution-free)."""
+
+    size: np.ndarray  # bytes, ascending
+    rows: np.ndarray  # how many count
+    one_s: np.ndarray
+    overhead_s: np.ndarray
+    overhead_ci_s: np.ndarray
+    gap_s: np.ndarray
+    gap_ci_s: np.ndarray
+
+
+def overheads_s(rows: np.ndarray, one_s: np.ndarray | float) -> np.ndarray:
+    """T_o of each row, with the delays as they came out."""
+    return (rows["delayed_s"] - one_s) / (rows["train"] - 1) - rows["waited_s"]
+
+
+def gaps_s(rows: np.ndarray, one_s: np.ndarray | float) -> np.ndarray:
+    """T_g of each row."""
+    return (rows["train_s"] - one_s) / (rows["train"] - 1)
+
+
+def undisturbed(rows: np.ndarray, flag: Flag) -> np.ndarray:
+    """Rows without `flag` and not of a warm-up; all where too few are left."""
+    warm = rows[rows["flags"] & Flag.WARM_UP == 0]
+    for chosen in (warm[warm["flags"] & flag == 0], warm):
+        if len(chosen) >= FEWEST:
+            return chosen
+    return warm if len(warm) else rows
+
+
+def low(values: np.ndarray) -> tuple[float, float]:
+    """The quantile LOW, and half the width of its confidence interval; that of a single value is infinite."""
+    if len(values) < FEWEST:
+        return float(np.min(values)), np.inf
+    aside = _Z * np.sqrt(LOW * (1 - LOW) / len(values))
+    below, value, above = np.quantile(values, np.clip([LOW - aside, LOW, LOW + aside], 0, 1))
+    return float(value), float(above - below) / 2
+
+
+def size_times(rows: np.ndarray) -> SizeTimes:
+    """Of the rows of one pair, or of pairs that are alike."""
+    order = np.argsort(rows["size"], kind="stable")
+    sizes, begins = np.unique(rows["size"][order], return_index=True)
+    found = [_one_size(part) for part in np.split(rows[order], begins[1:])] if len(rows) else []
+    return SizeTimes(sizes, *(np.array(column) for column in zip(*found, strict=True)) if found else [np.zeros(0)] * 6)
+
+
+def _one_size(rows: np.ndarray) -> tuple[int, float, float, float, float, float]:
+    one, _ = low(undisturbed(rows, Flag.HIT_ONE)["one_s"])
+    trains, delayed = undisturbed(rows, Flag.HIT_TRAIN), undisturbed(rows, Flag.HIT_DELAYED)
+    return min(len(trains), len(delayed)), one, *low(overheads_s(delayed, one)), *low(gaps_s(trains, one))
