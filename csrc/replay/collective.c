@@ -117,8 +117,7 @@ void collective_start(struct sim *sim, struct instance *instance)
         thread->since = sim->now;
         thread->waits = WAIT_COLLECTIVE;
     }
-    uint64_t who = (uint64_t)instance->app->number << 48 | (uint64_t)(uint32_t)instance->comm;
-    schedule(sim, sim->now + cost_collective(sim, instance), PHASE_ENDED, who, (uint64_t)instance->number, instance, 0);
+    schedule(sim, sim->now + cost_collective(sim, instance), PHASE_ENDED, instance, 0);
 }
 
 static void forget(struct sim *sim, struct instance *instance)

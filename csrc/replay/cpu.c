@@ -55,7 +55,7 @@ static void ask(struct sim *sim, struct cpus *node)
     if (node->asked && node->asked_at == sim->now) return;
     node->asked = true;
     node->asked_at = sim->now;
-    schedule(sim, sim->now, PHASE_DISPATCH, (uint64_t)(node - sim->nodes), 0, NULL, 0);
+    schedule(sim, sim->now, PHASE_DISPATCH, node, 0);
 }
 
 /* The thread has a processor: its operation acts after what remains. */
@@ -65,8 +65,7 @@ void cpu_run(struct sim *sim, struct thread *thread)
     thread->state = THREAD_RUNNING;
     thread->since = sim->now;
     if (thread->remaining >= thread->overhead) thread->op_began = begins + thread->remaining - thread->overhead;
-    schedule(sim, begins + thread->remaining, thread_phase(thread), thread->who, (uint64_t)thread->op_number, thread,
-             thread->generation);
+    schedule(sim, begins + thread->remaining, thread_phase(thread), thread, thread->generation);
 }
 
 /* Whoever waited goes on: on a node where each thread has its own processor at once, yet not before whatever else
@@ -81,7 +80,7 @@ static void ready_dedicated(struct sim *sim, struct thread *thread)
     if (thread->remaining > 0)
         cpu_run(sim, thread);
     else
-        schedule(sim, sim->now, PHASE_DISPATCH, thread->who, (uint64_t)thread->op_number, thread, thread->generation);
+        schedule(sim, sim->now, PHASE_RESUME, thread, thread->generation);
 }
 
 void cpu_ready(struct sim *sim, struct thread *thread)
@@ -168,9 +167,7 @@ static void begin_to_run(struct sim *sim, struct cpus *node, struct thread *thre
         thread_fetch(sim, thread);
     }
     int64_t slice = policy_slice(sim, thread);
-    if (slice)
-        schedule(sim, sim->now + thread->switching + slice, PHASE_SLICE, thread->who, (uint64_t)thread->op_number,
-                 thread, thread->generation);
+    if (slice) schedule(sim, sim->now + thread->switching + slice, PHASE_SLICE, thread, thread->generation);
     cpu_run(sim, thread);
 }
 
@@ -192,7 +189,7 @@ static bool preempt(struct sim *sim, struct cpus *node)
     if (!worst || node->ready[0]->priority >= worst->priority) return false;
     int64_t allowed = worst->dispatched + policy->least_run;
     if (allowed > sim->now) {
-        schedule(sim, allowed, PHASE_DISPATCH, (uint64_t)(node - sim->nodes), 0, NULL, 0);
+        schedule(sim, allowed, PHASE_DISPATCH, node, 0);
         return false;
     }
     take_off(sim, worst);
@@ -221,8 +218,7 @@ void cpu_slice(struct sim *sim, struct thread *thread)
     }
     note_progress(sim, thread);
     thread->generation = ++sim->generations;
-    schedule(sim, sim->now + policy_slice(sim, thread), PHASE_SLICE, thread->who, (uint64_t)thread->op_number, thread,
-             thread->generation);
+    schedule(sim, sim->now + policy_slice(sim, thread), PHASE_SLICE, thread, thread->generation);
     cpu_run(sim, thread);
 }
 

@@ -7,6 +7,30 @@
 
 enum { ARITY = 4, SLAB = 256 };
 
+/* Of two events of the same phase and instant: by application, rank, thread and operation. */
+bool event_tie(const struct event *a, const struct event *b)
+{
+    switch (a->order & 255) {
+    case PHASE_ARRIVE:
+    case PHASE_FREE: {
+        const struct message *x = a->what, *y = b->what;
+        return x->who != y->who ? x->who < y->who : x->op < y->op;
+    }
+    case PHASE_ENDED: {
+        const struct instance *x = a->what, *y = b->what;
+        if (x->app != y->app) return x->app < y->app;
+        return x->comm != y->comm ? x->comm < y->comm : x->number < y->number;
+    }
+    case PHASE_DISPATCH:
+        return a->what < b->what;
+    case PHASE_TICK:
+    case PHASE_NETWORK:
+        return false;
+    default:
+        return ((const struct thread *)a->what)->who < ((const struct thread *)b->what)->who;
+    }
+}
+
 bool heap_push(struct heap *heap, struct event event)
 {
     if (heap->n == heap->room) {

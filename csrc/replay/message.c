@@ -110,6 +110,7 @@ static struct message *new_message(struct sim *sim, struct thread *thread)
     }
     const struct op *op = thread->op;
     message->sender = thread;
+    message->who = thread->who;
     message->op = thread->op_number;
     message->size = op->bytes;
     message->wire = thread->cost.wire;

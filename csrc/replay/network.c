@@ -77,31 +77,31 @@ static bool park(struct sim *sim, struct resource *r, struct message *message)
 {
     if (r->n == r->room) {
         size_t room = r->room ? 2 * r->room : 8;
-        struct message **parked = realloc(r->parked, room * sizeof *parked);
+        struct parked *parked = realloc(r->parked, room * sizeof *parked);
         if (!parked) return false;
         r->parked = parked;
         r->room = room;
     }
     size_t k = r->n++;
-    for (; k && message->sequence < r->parked[(k - 1) / 2]->sequence; k = (k - 1) / 2)
+    for (; k && message->sequence < r->parked[(k - 1) / 2].sequence; k = (k - 1) / 2)
         r->parked[k] = r->parked[(k - 1) / 2];
-    r->parked[k] = message;
+    r->parked[k] = (struct parked){message->sequence, message};
     if (++sim->parked > sim->result->busiest) sim->result->busiest = sim->parked;
     return true;
 }
 
 static struct message *unpark(struct sim *sim, struct resource *r)
 {
-    struct message *top = r->parked[0], *last = r->parked[--r->n];
+    struct parked top = r->parked[0], last = r->parked[--r->n];
     size_t k = 0;
     for (size_t child; (child = 2 * k + 1) < r->n; k = child) {
-        if (child + 1 < r->n && r->parked[child + 1]->sequence < r->parked[child]->sequence) child++;
-        if (r->parked[child]->sequence > last->sequence) break;
+        if (child + 1 < r->n && r->parked[child + 1].sequence < r->parked[child].sequence) child++;
+        if (r->parked[child].sequence > last.sequence) break;
         r->parked[k] = r->parked[child];
     }
     r->parked[k] = last;
     sim->parked--;
-    return top;
+    return top.message;
 }
 
 static bool is_inter(const struct message *message)
@@ -116,13 +116,12 @@ static void start(struct sim *sim, struct message *message)
     if (is_inter(message)) sim->in_flight++;
     message->started = true;
     message->start = sim->now;
-    struct thread *sender = message->sender;
     int64_t arrives = sim->now + message->wire;
     if (message->hold != message->wire) {
         message->overlong = message->held = true;
-        schedule(sim, sim->now + message->hold, PHASE_FREE, sender->who, (uint64_t)message->op, message, 0);
+        schedule(sim, sim->now + message->hold, PHASE_FREE, message, 0);
     }
-    schedule(sim, arrives, PHASE_ARRIVE, sender->who, (uint64_t)message->op, message, 0);
+    schedule(sim, arrives, PHASE_ARRIVE, message, 0);
     message_started(sim, message);
 }
 
@@ -130,7 +129,7 @@ void network_ask(struct sim *sim)
 {
     if (sim->scan_at == sim->now) return;
     sim->scan_at = sim->now;
-    schedule(sim, sim->now, PHASE_NETWORK, 0, 0, NULL, 0);
+    schedule(sim, sim->now, PHASE_NETWORK, NULL, 0);
 }
 
 void network_enter(struct sim *sim, struct message *message, int32_t from, int32_t to)
@@ -179,7 +178,7 @@ void network_leave(struct sim *sim, struct message *message)
 
 static void candidate_push(struct sim *sim, int32_t number)
 {
-    struct candidate new = {sim->resources[number].parked[0]->sequence, number};
+    struct candidate new = {sim->resources[number].parked[0].sequence, number};
     size_t k = sim->n_candidates++;
     for (; k && new.sequence < sim->candidates[(k - 1) / 2].sequence; k = (k - 1) / 2)
         sim->candidates[k] = sim->candidates[(k - 1) / 2];

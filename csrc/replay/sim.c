@@ -4,16 +4,15 @@
 
 #include "sim.h"
 
-static uint64_t order_at(const struct sim *sim, int64_t time, enum phase phase)
+static uint32_t order_at(const struct sim *sim, int64_t time, enum phase phase)
 {
     if (time != sim->now) return phase;
     return (phase >= sim->phase ? sim->round : sim->round + 1) << 8 | phase;
 }
 
-void schedule(struct sim *sim, int64_t time, enum phase phase, uint64_t who, uint64_t index, void *what,
-              uint32_t generation)
+void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint32_t generation)
 {
-    struct event event = {time, order_at(sim, time, phase), who, index, what, generation};
+    struct event event = {time, what, order_at(sim, time, phase), generation};
     if (sim->has_next && !heap_push(&sim->heap, sim->next)) fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
     sim->next = event;
     sim->has_next = true;
@@ -59,13 +58,13 @@ static void tick(struct sim *sim)
 {
     for (int32_t k = 0; k < sim->machine->n_nodes; k++)
         if (!sim->nodes[k].dedicated) cpu_tick(sim, &sim->nodes[k]);
-    if (sim->heap.n || sim->has_next) schedule(sim, sim->now + sim->machine->policy.tick, PHASE_SLICE, 0, 0, NULL, 0);
+    if (sim->heap.n || sim->has_next) schedule(sim, sim->now + sim->machine->policy.tick, PHASE_TICK, NULL, 0);
 }
 
 static void thread_event(struct sim *sim, const struct event *event, struct thread *thread)
 {
     if (event->generation != thread->generation) return;
-    if (sim->phase == PHASE_DISPATCH) {
+    if (sim->phase == PHASE_RESUME) {
         cpu_run(sim, thread);
     } else if (sim->phase == PHASE_SLICE) {
         if (thread->state == THREAD_BUSY && !sim->machine->policy.slice)
@@ -97,13 +96,14 @@ static void handle(struct sim *sim, const struct event *event)
     case PHASE_NETWORK:
         network_scan(sim);
         break;
+    case PHASE_TICK:
+        tick(sim);
+        break;
+    case PHASE_DISPATCH:
+        cpu_dispatch(sim, event->what);
+        break;
     default:
-        if (event->what)
-            thread_event(sim, event, event->what);
-        else if (sim->phase == PHASE_DISPATCH)
-            cpu_dispatch(sim, &sim->nodes[event->who]);
-        else
-            tick(sim);
+        thread_event(sim, event, event->what);
     }
 }
 
@@ -270,7 +270,7 @@ int replay_run(const struct machine *machine, const struct program *programs, in
     sim.now = 0;
     for (int32_t a = 0; a < n_programs && !sim.failed; a++) app_start(&sim, &sim.apps[a]);
     if (machine->policy.priority == PRIORITY_DECAY && machine->policy.tick > 0)
-        schedule(&sim, machine->policy.tick, PHASE_SLICE, 0, 0, NULL, 0);
+        schedule(&sim, machine->policy.tick, PHASE_TICK, NULL, 0);
     for (struct event event; !sim.failed && (!repetitions || sim.unfinished) && next_event(&sim, &event);)
         handle(&sim, &event);
     if (!sim.failed) result->end = sim.now;

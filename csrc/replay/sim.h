@@ -14,19 +14,21 @@ enum phase {
     PHASE_ARRIVE,   /* messages arrive, links and buses become free */
     PHASE_FREE,     /* a link is free before or after its message arrived (networks with a gap) */
     PHASE_ENDED,    /* collectives end */
-    PHASE_SLICE,    /* slices, busy waiting and clock ticks end */
+    PHASE_TICK,     /* the clock of decaying priorities */
+    PHASE_SLICE,    /* slices and busy waiting end */
     PHASE_POST,     /* receives are posted; whatever else a thread does */
     PHASE_SUBMIT,   /* sends are submitted, members enter collectives */
     PHASE_NETWORK,  /* one scan of the messages that wait, in order of submission */
-    PHASE_DISPATCH, /* processors take ready threads */
+    PHASE_RESUME,   /* threads with a processor of their own go on */
+    PHASE_DISPATCH, /* other processors take ready threads */
 };
 
+/* What happens to `what`: a message (PHASE_ARRIVE, PHASE_FREE), an instance (PHASE_ENDED), a node (PHASE_DISPATCH), a
+   thread; nothing (PHASE_TICK, PHASE_NETWORK). */
 struct event {
     int64_t time;
-    uint64_t order; /* round and phase */
-    uint64_t who;   /* application, rank, thread */
-    uint64_t index; /* of the operation */
     void *what;
+    uint32_t order;      /* round and phase */
     uint32_t generation; /* of the thread when the event was made: a thread taken off its processor has a new one */
 };
 
@@ -109,6 +111,7 @@ struct thread {
 
 struct message {
     struct thread *sender;
+    uint64_t who; /* the sender's */
     int64_t op;
     int64_t size, wire, hold;
     int64_t start, arrival, sequence;
@@ -133,11 +136,16 @@ struct channels {
     size_t n, room; /* a power of two */
 };
 
+struct parked {
+    int64_t sequence;
+    struct message *message;
+};
+
 /* Links and buses of which there is a limited number. */
 struct resource {
     int32_t free;
     bool listed;             /* in sim.freed */
-    struct message **parked; /* a heap by sequence: those that found this one taken */
+    struct parked *parked; /* a heap by sequence: those that found this one taken */
     size_t n, room;
 };
 
@@ -216,7 +224,7 @@ struct sim {
     struct result *result;
     int32_t repetitions;
     int64_t now;
-    uint64_t round;
+    uint32_t round;
     enum phase phase;
     struct heap heap;
     struct app *apps;
@@ -244,12 +252,12 @@ struct sim {
 /* heap.c */
 bool heap_push(struct heap *heap, struct event event);
 struct event heap_pop(struct heap *heap);
+bool event_tie(const struct event *a, const struct event *b);
 static inline bool event_before(const struct event *a, const struct event *b)
 {
     if (a->time != b->time) return a->time < b->time;
     if (a->order != b->order) return a->order < b->order;
-    if (a->who != b->who) return a->who < b->who;
-    return a->index < b->index;
+    return event_tie(a, b);
 }
 void *pool_take(struct pool *pool);
 void pool_give(struct pool *pool, void *block);
@@ -257,8 +265,7 @@ void pool_free(struct pool *pool);
 
 /* sim.c */
 void app_start(struct sim *sim, struct app *app);
-void schedule(struct sim *sim, int64_t time, enum phase phase, uint64_t who, uint64_t index, void *what,
-              uint32_t generation);
+void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint32_t generation);
 void fail(struct sim *sim, enum replay_error error, const struct thread *thread, const struct thread *other,
           int64_t other_op);
 

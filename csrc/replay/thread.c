@@ -108,6 +108,7 @@ void thread_fetch(struct sim *sim, struct thread *thread)
     thread->draws = 0;
     if (thread->op == thread->end) return;
     const struct op *op = thread->op;
+    __builtin_prefetch(op + 4); /* thousands of streams are too many for the processor's own guesses */
     if (!is_sound(sim, thread)) {
         fail(sim, REPLAY_BAD_OP, thread, NULL, -1);
         return;
@@ -147,8 +148,7 @@ void thread_block(struct sim *sim, struct thread *thread, enum waiting why)
     thread->since = sim->now;
     if (why == WAIT_MESSAGE && sim->machine->policy.busy_wait && thread->cpu >= 0) {
         thread->state = THREAD_BUSY;
-        schedule(sim, sim->now + sim->machine->policy.busy_wait, PHASE_SLICE, thread->who, (uint64_t)thread->op_number,
-                 thread, thread->generation);
+        schedule(sim, sim->now + sim->machine->policy.busy_wait, PHASE_SLICE, thread, thread->generation);
         return;
     }
     thread->state = THREAD_BLOCKED;
