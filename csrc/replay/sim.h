@@ -144,7 +144,7 @@ struct parked {
 /* Links and buses of which there is a limited number. */
 struct resource {
     int32_t free;
-    bool listed;             /* in sim.freed */
+    bool listed;           /* in sim.freed */
     struct parked *parked; /* a heap by sequence: those that found this one taken */
     size_t n, room;
 };
