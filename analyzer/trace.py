@@ -7,7 +7,7 @@ caller ever needs more than a window. Times are integer nanoseconds from the sta
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
@@ -84,7 +84,7 @@ REQUEST = np.dtype(
         ("reserved", "<i4"),
     ]
 )
-"""A row of a rank file's `requests` in ns and world ranks."""
+"""A row of a rank file's `requests` in ns and world ranks; `tag` of a collective is an index in Trace.procedures."""
 
 ACCESS = np.dtype(
     [
@@ -147,6 +147,28 @@ class State(IntEnum):
     ONE_SIDED = 25
 
 
+_MOST_STRETCHES = 3
+
+
+def ranks_text(ranks: Sequence[int]) -> str:
+    """Numbers in their order as stretches of one step, "0-6:2,9"; "..." for those that are too many to name."""
+    parts: list[str] = []
+    at = 0
+    while at < len(ranks):
+        if len(parts) == _MOST_STRETCHES:
+            return ",".join([*parts, "..."])
+        step = ranks[at + 1] - ranks[at] if at + 1 < len(ranks) else 0
+        last = at
+        while last + 1 < len(ranks) and ranks[last + 1] - ranks[last] == step:
+            last += 1
+        if last - at < 2 and step != 1:
+            last = at
+        text = str(ranks[at]) if last == at else f"{ranks[at]}-{ranks[last]}"
+        parts.append(text + (f":{step}" if last > at and step != 1 else ""))
+        at = last + 1
+    return ",".join(parts)
+
+
 @dataclass(frozen=True)
 class Communicator:
     """Members by world rank. `id` is what .prv and .dim call it, from 1 (1: MPI_COMM_WORLD)."""
@@ -158,8 +180,14 @@ class Communicator:
 
     @property
     def label(self) -> str:
-        """Its name, else "communicator 3"."""
-        return self.name or f"communicator {self.id}"
+        """Its name, else its number and world ranks: "communicator 3 of 0-7:2"."""
+        return self.name or f"communicator {self.id} of {self.ranks}"
+
+    @property
+    def ranks(self) -> str:
+        """World ranks in order, "0-7:2" every second of them; of many the beginning; of both groups "0 and 1-3"."""
+        groups = [ranks_text(group) for group in (self.members, self.remote) if group]
+        return " and ".join(groups) or "no rank of the run"
 
 
 @dataclass(frozen=True)

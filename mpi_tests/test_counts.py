@@ -68,7 +68,16 @@ def test_c(mpi, compiled, traced, analyze, program):
     run = traced(mpi, compiled(mpi, f"{program}.c"))
     assert_recorded(run, mpi.ranks)
     assert_no_other_calls(run)
+    if program == "communicators":
+        assert names_of_communicators(run) == {"halo exchange", "second name"}
     analyze("check", run.run).check()
+
+
+def names_of_communicators(run: Traced) -> set[str]:
+    """Those that the program gave."""
+    names = {communicator.name for communicator in analyzer.open(str(run.run)).communicators}
+    assert {"MPI_COMM_WORLD", "MPI_COMM_SELF"} <= names
+    return names - {"MPI_COMM_WORLD", "MPI_COMM_SELF", ""}
 
 
 def test_c_collectives_move_what_the_standard_says(mpi, compiled, traced):
@@ -141,7 +150,23 @@ def test_c_persistent_collectives(mpi, compiled, traced, analyze):
         bytes_of = Counter({name: sent + received for name, (sent, received) in truth.moved.items()})
         assert file.collectives(What.COLLECTIVE_STARTED) == bytes_of
         assert file.collectives(What.COLLECTIVE_DONE) == bytes_of
+    assert_started(run, json.loads(analyze("info", "--json", run.run).check().stdout)["collectives"])
     analyze("check", run.run).check()
+
+
+def assert_started(run: Traced, shown: list[dict]) -> None:
+    """Each persistent collective with its starts, and the bytes of those that were started alone."""
+    made = sum((truth.calls for truth in run.truths()), Counter())
+    made = {name: count for name, count in made.items() if name.endswith("_init") and name.count("_") > 1}
+    counts, moved = Counter(), Counter()
+    for one in shown:
+        if one["call"].endswith("_init"):
+            counts[one["call"]] += one["count"]
+            moved[one["call"]] += one["sent_bytes"] + one["received_bytes"]
+    assert counts == {name: 3 * count for name, count in made.items()}
+    together = {"MPI_Allreduce_init", "MPI_Bcast_init"}
+    for name in made.keys() - together:
+        assert moved[name] == sum(sum(truth.moved[name]) for truth in run.truths() if name in truth.moved)
 
 
 @pytest.mark.parametrize("mpi", MPI_4, indirect=True)
@@ -215,6 +240,7 @@ def test_fortran(request, compiled, traced, analyze, tmp_path, debian, interface
     assert_recorded(run, leg.ranks)
     assert_accessed(run)
     assert_no_other_calls(run)
+    assert names_of_communicators(run) == {"two ranks"}
     analyze("check", run.run).check()
 
 
@@ -223,4 +249,5 @@ def test_mpi4py(mpi, traced, analyze):
     """mpi4py's wheel has no module for the MPI-5 ABI: it takes each MPI's own."""
     run = traced(mpi, mpi.python, str(PROGRAMS / "everything.py"))
     assert_recorded(run, mpi.ranks)
+    assert names_of_communicators(run) == {"of Python"}
     analyze("check", run.run).check()

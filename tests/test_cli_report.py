@@ -139,7 +139,7 @@ def test_intercommunicators_and_the_collectives_that_are_not_shown():
     barriers = [("MPI_Barrier", t, t + 10 * k, {"comm": k - 1}) for k, t in enumerate(starts, 1)]
     text = look(MemoryTrace([barriers] * 3, communicators=tuple(groups)))
     lines = [line.split() for line in text.splitlines()]
-    assert ["Barrier", "communicator", "10", "2+1", "300", "ns", "3", "-"] in lines
+    assert ["Barrier", "10:", "0-1", "and", "2", "2+1", "300", "ns", "3", "-"] in lines
     assert ["2", "more", "90", "ns", "6", "-"] in lines
 
 

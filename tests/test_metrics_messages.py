@@ -4,12 +4,17 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from memory_trace import MemoryTrace
+from synthetic import FIRST, WORLD, call, request, write_run
 
 from analyzer.metrics.collectives import Collective, collectives
 from analyzer.metrics.messages import messages, size_class
 from analyzer.parallel import Team
-from analyzer.trace import Communicator
+from analyzer.sources.run import open_run
+from analyzer.trace import Communicator, ranks_text
+from tracelib.schema import What
 
 ONE = Team()
 
@@ -76,3 +81,53 @@ def test_collectives_by_communicator():
         Collective(0, "MPI_Allreduce", 3, 16, 24, 24),
         Collective(1, "MPI_Iallreduce_c", 2, 4, 8, 0),
     ]
+
+
+def test_started_persistent_collectives(tmp_path):
+    """Two starts of an Allreduce alone, one of both operations together, whose bytes and time no call tells apart."""
+    ranks = []
+    for _ in range(2):
+        calls = [
+            call("MPI_Allreduce_init", 1, 2, comm=FIRST),
+            call("MPI_Start", 10, 13, comm=FIRST, sent=8, received=8),
+            call("MPI_Start", 20, 24, comm=FIRST, sent=8, received=8),
+            call("MPI_Startall", 30, 35),
+            call("MPI_Allreduce", 40, 46, comm=WORLD, sent=4, received=4),
+        ]
+        rows = [(10, 0, FIRST, 16), (20, 0, FIRST, 16), (30, 0, FIRST, 16), (30, 5, WORLD, 4)]
+        requests = [
+            request(What.COLLECTIVE_STARTED, posted, 0, comm=comm, peer=-1, tag=tag, bytes=size)
+            for posted, tag, comm, size in rows
+        ]
+        names = ["MPI_Allreduce_init", "MPI_Start", "MPI_Startall", "MPI_Allreduce", "MPI_X", "MPI_Bcast_init"]
+        ranks.append({"calls": calls, "requests": requests, "procedures": names})
+    trace = open_run(str(write_run(tmp_path, ranks, [(0, 1)])))
+    pair = next(k for k, c in enumerate(trace.communicators) if k and c.members == (0, 1))
+    found = [(c.comm, c.procedure, c.calls, c.time_ns, c.sent, c.received) for c in collectives(trace, ONE)]
+    assert found == [
+        (pair, "MPI_Allreduce_init", 6, 14, 32, 32),
+        (0, "MPI_Allreduce", 2, 12, 8, 8),
+        (0, "MPI_Bcast_init", 2, 0, 0, 0),
+    ]
+    trace.close()
+
+
+def test_ranks_of_communicators_by_hand():
+    assert Communicator(3, (0, 2, 4, 6)).label == "communicator 3 of 0-6:2"
+    assert Communicator(3, (0, 1), (5,)).ranks == "0-1 and 5"
+    assert Communicator(3, (9, 8, 7, 1)).ranks == "9-7:-1,1"
+    assert Communicator(3, (0, 5, 6, 20, 40, 41)).ranks == "0,5-6,20,..."
+    assert Communicator(3, ()).ranks == "no rank of the run"
+    assert Communicator(3, (1, 2), name="halo").label == "halo"
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=9, unique=True))
+def test_ranks_read_back(ranks):
+    text = ranks_text(ranks)
+    back = []
+    for part in text.removesuffix(",...").split(","):
+        bounds, _, step = part.partition(":")
+        first, _, last = bounds.partition("-")
+        step = int(step or 1)
+        back += range(int(first), int(last or first) + (1 if step > 0 else -1), step)
+    assert back == ranks if not text.endswith("...") else back == ranks[: len(back)]

@@ -164,7 +164,7 @@ def _members(communicator: Communicator) -> str:
 def _short_name(communicator: Communicator, ranks: int) -> str:
     if communicator.id == 1 and len(communicator.members) == ranks:
         return "world"
-    return communicator.label.removeprefix("MPI_")
+    return _cut(communicator.name).removeprefix("MPI_") or f"{communicator.id}: {communicator.ranks}"
 
 
 def size_rows(messages: Messages) -> list[tuple[str, int, int]]:

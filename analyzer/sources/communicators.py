@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analyzer.sources.rankfile import RankFile
+from analyzer.sources.rankfile import RankFile, text_of
 from analyzer.trace import Communicator
+from tracelib.schema import LabelKind
 
 WORLD_ROW, SELF_ROW = 1, 2
 
@@ -19,7 +20,8 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
     """All communicators of a run, and for each rank the index in them of each row of its `communicators` (-1: none).
 
     MPI_COMM_WORLD is the first, then the ranks' MPI_COMM_SELF in their order, then the others in order of the
-    id that their members agreed on. Rows of unknown id (0) have no index. Processes outside the run (of
+    id that their members agreed on. Names are those that the program gave; of several that of the last rank that gave
+    one, and of those the last. Rows of unknown id (0) have no index. Processes outside the run (of
     MPI_Comm_spawn) are no members: no table has a row for them.
     """
     found: dict[tuple[int, Groups], int] = {}
@@ -30,11 +32,23 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
     selves = {file.rank: 1 + k for k, file in enumerate(f for f in files if len(f.communicators) > SELF_ROW)}
     merged = [Communicator(1, tuple(range(size)), name="MPI_COMM_WORLD")]
     merged += [Communicator(1 + at, (rank,), name="MPI_COMM_SELF") for rank, at in selves.items()]
+    names = _names(files)
     for key in sorted(found):
         found[key] = len(merged)
         members, remote = (_of_run(np.frombuffer(group, np.uint32), size) for group in key[1])
-        merged.append(Communicator(len(merged) + 1, members, remote))
+        merged.append(Communicator(len(merged) + 1, members, remote, names.get(key, "")))
     return tuple(merged), {file.rank: _rows(file, selves, found) for file in files}
+
+
+def _names(files: Sequence[RankFile]) -> dict[tuple[int, Groups], str]:
+    """By id and members of communicators the names of MPI_Comm_set_name."""
+    names = {}
+    for file in files:
+        for label in file.labels[file.labels["kind"] == LabelKind.COMMUNICATOR]:
+            if SELF_ROW < label["value"] < len(file.communicators):
+                row = file.communicators[int(label["value"])]
+                names[int(row["id"]), _groups(file, row)] = text_of(label["name"])
+    return names
 
 
 def _of_run(group: np.ndarray, size: int) -> tuple[int, ...]:

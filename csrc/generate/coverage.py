@@ -64,7 +64,8 @@ _CLASS_OF_KIND = {
     "completion": "start startall wait waitall waitany waitsome test testall testany testsome poll_only cancel "
     "request_free",
     "collective": "collective icollective collective_init",
-    "communicator": "comm_create comm_idup intercomm_create comm_connect comm_free comm_join comm_parent comm_named",
+    "communicator": "comm_create comm_idup intercomm_create comm_connect comm_free comm_join comm_parent comm_named "
+    "comm_name",
     "one-sided": "win_create win_free win_test rma",
     "I/O": "file_open file_close file_view io",
     "run": "init finalize abort session_init pcontrol",

@@ -48,6 +48,7 @@ KINDS: dict[str, str] = {
     "file_open": "File_open",
     "file_close": "File_close",
     "file_view": "File_set_view",
+    "comm_name": "Comm_set_name",
     "comm_named": "Comm_create_from_group Intercomm_create_from_groups",
     "partitioned_init": "Psend_init Precv_init",
     "pready": "Pready Pready_range Pready_list",

@@ -150,6 +150,8 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             new, record = ("intercomm", "connected") if kind == "comm_join" else ("parent", "found")
             parent = "abi.comm_null, " if kind == "comm_join" else ""
             after = [f"record_comm_{record}(&f, {parent}{f.new_handle(new, 'comm')});"]
+        case "comm_name":
+            after = [f"record_comm_name(&f, {comm}, {f.text('comm_name')});"]
         case "win_create" | "win_free" | "win_test" | "rma":
             before, after = accesses.window(f, kind)
         case "file_open" | "file_close" | "file_view":

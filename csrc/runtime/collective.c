@@ -4,6 +4,7 @@
  * counts, so that the sums do not depend on who is root or on MPI_IN_PLACE. */
 #include "counters.h"
 #include "decode.h"
+#include "labels.h"
 #include "sync.h"
 
 struct move {
@@ -218,6 +219,14 @@ void record_comm_named(const struct frame *f, const char *tag, size_t length, wo
 {
     if (f->result == 0) comms_named(newcomm, tag, length);
     record_timed(f, newcomm);
+}
+
+void record_comm_name(const struct frame *f, word comm, const char *name, size_t length)
+{
+    uint32_t index = f->result == 0 ? comms_find(comm)->index : COMM_INDEX_NONE;
+    while (length && name[length - 1] == ' ') length--; /* Fortran fills up with them */
+    if (index > COMM_INDEX_SELF && length) labels_communicator(index, (struct name){name, length});
+    record_timed(f, comm);
 }
 
 void record_comm_found(const struct frame *f, word newcomm)

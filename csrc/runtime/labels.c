@@ -119,7 +119,8 @@ static struct label *find_or_add(struct file_label key, struct name name, bool *
     if (*slot && has_name(*slot, name)) return *slot;
     if (is_full(key.kind)) {
         if (!said)
-            say("the program uses too many different names of regions, parameters and events: new ones are lost");
+            say("the program uses too many different names of regions, parameters, events and communicators: new ones "
+                "are lost");
         said = true;
         return NULL;
     }
@@ -197,6 +198,11 @@ uint32_t labels_parameter(struct name name)
 void labels_type(uint32_t type, struct name name)
 {
     label_of((struct file_label){.kind = LABELKIND_EVENT_TYPE, .type = type}, fitted(name));
+}
+
+void labels_communicator(uint32_t row, struct name name)
+{
+    label_of((struct file_label){.kind = LABELKIND_COMMUNICATOR, .value = row}, fitted(name));
 }
 
 void labels_value(uint32_t type, int64_t value, struct name name)

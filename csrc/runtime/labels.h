@@ -1,4 +1,4 @@
-/* The names that the program gives to its regions, parameters and events: each has a number and a row of `labels`. */
+/* The names that the program gives to its regions, parameters, events and communicators: rows of `labels`. */
 #ifndef LABELS_H
 #define LABELS_H
 
@@ -20,6 +20,9 @@ uint32_t labels_parameter(struct name name);
 /* Name a type of event, or one of its values. The last name counts. */
 void labels_type(uint32_t type, struct name name);
 void labels_value(uint32_t type, int64_t value, struct name name);
+
+/* Name a communicator by its row of `communicators`. */
+void labels_communicator(uint32_t row, struct name name);
 
 /* The file exists, and store_begin holds: write the names that it does not have yet. 0 or errno. */
 int labels_write(struct store *store);

@@ -43,6 +43,10 @@ static void copies(void)
     MPI_Info info;
     CALL(MPI_Comm_dup, MPI_COMM_WORLD, &one);
     CALL(MPI_Comm_dup, one, &two); // a copy of a copy: same members, another communicator
+    CALL(MPI_Comm_set_name, one, "halo exchange");
+    CALL(MPI_Comm_set_name, two, "first name");
+    CALL(MPI_Comm_set_name, two, "second name");
+    CALL(MPI_Comm_set_name, MPI_COMM_WORLD, "everybody");
     round_in(one);
     use(two);
     use(one);

@@ -118,6 +118,7 @@ def collectives():
 
 def communicators():
     for comm in (count("MPI_Comm_split", world.Split(rank % 2, rank)), count("MPI_Comm_dup", world.Dup())):
+        count("MPI_Comm_set_name", comm.Set_name("of Python"))
         count("MPI_Barrier", comm.Barrier())
         count("MPI_Comm_free", comm.Free())
 

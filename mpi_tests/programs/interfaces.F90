@@ -270,6 +270,8 @@ contains
       write (pair, '(i0, 1x, i0)') min(rank, mate), max(rank, mate)
       call called('MPI_Comm_split')
       call MPI_Comm_split(MPI_COMM_WORLD, rank/2, rank, comm ERR)
+      call called('MPI_Comm_set_name')
+      call MPI_Comm_set_name(comm, 'two ranks  ' ERR)
       call called('MPI_Comm_rank')
       call MPI_Comm_rank(comm, pair_rank ERR)
       call called('MPI_Sendrecv')

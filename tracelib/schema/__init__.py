@@ -268,6 +268,7 @@ class LabelKind(IntEnum):
     PARAMETER = 2  # value: number of the parameter
     EVENT_TYPE = 3
     EVENT_VALUE = 4
+    COMMUNICATOR = 5  # value: row of `communicators`; the last name counts
 
 
 class CounterBackend(IntEnum):
