@@ -29,6 +29,8 @@ READ_BY = {
 }
 INSTALL_PYPAPI = "pip install 'tracelib[papi]'"
 LONGEST_S = 300
+_PROGRAM = "import sys; sys.path.append(sys.argv[1]); import tracelib.probing; tracelib.probing.main()"
+"""Whatever lies in the working directory is not imported."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def _ask_library(names: Sequence[str] | None) -> list:
     """The answer of tracelib.probing, in a process that has the library in it."""
     environment = dict(os.environ)
     environment[preload.PRELOAD] = preload.with_library(environment.get(preload.PRELOAD), str(preload.library()))
-    words = [sys.executable, "-m", "tracelib.probing"]
+    words = [sys.executable, "-P", "-c", _PROGRAM, str(preload.LIBRARY.parent.parent)]
     try:
         done = subprocess.run(
             words, input=json.dumps(names), env=environment, capture_output=True, text=True, timeout=LONGEST_S

@@ -1,6 +1,6 @@
 """Asks libtrace.so about counters: the process of `tracelib counters` that has the library in it, as a rank would.
 
-    LD_PRELOAD=libtrace.so python -m tracelib.probing
+    LD_PRELOAD=libtrace.so python -c "import tracelib.probing; tracelib.probing.main()"
 
 reads names as a JSON list from its standard input and writes for each what came of opening and reading it in this
 process; for `null` it writes the names that it knows.
@@ -36,7 +36,3 @@ def main() -> None:
     wanted = json.load(sys.stdin)
     answer = own_names(probes) if wanted is None else [probe(probes, name) for name in wanted]
     json.dump(answer, sys.stdout)
-
-
-if __name__ == "__main__":
-    main()

@@ -19,12 +19,14 @@ struct share_of_rank {
 
 static struct share_of_rank sum_of_ranks;
 
-/* The call that is being made, MPI_Finalize, counts already; what the last block will add to the file is known, too. */
-void goodbye_gather(int rank, int size, uint64_t file_bytes)
+/* MPI_Finalize, which is being made, counts already; what the last block will add to the file is known, too. */
+void goodbye_gather(int rank, int size, uint64_t file_bytes, bool recorded)
 {
     struct totals totals = threads_totals();
-    uint64_t waiting = totals.waiting_bytes + sizeof(struct file_call) + self.readings * sizeof(uint64_t);
-    struct share_of_rank mine = {totals.calls + 1, totals.lost_calls, totals.left_out_calls, file_bytes + waiting};
+    uint64_t waiting = totals.waiting_bytes;
+    if (recorded) waiting += sizeof(struct file_call) + self.readings * sizeof(uint64_t);
+    struct share_of_rank mine = {totals.calls + recorded, totals.lost_calls, totals.left_out_calls,
+                                 file_bytes + waiting};
     struct share_of_rank *all = rank == 0 ? calloc((size_t)size, sizeof mine) : NULL;
     if (rank == 0 && !all) return;
     pmpi.Gather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, 0, abi.world);

@@ -4,8 +4,8 @@
 
 #include "store.h"
 
-/* All ranks, while MPI still works: what the line of rank 0 will say. */
-void goodbye_gather(int rank, int size, uint64_t file_bytes);
+/* All ranks, while MPI still works: what the line of rank 0 will say. Is the call that is being made `recorded`? */
+void goodbye_gather(int rank, int size, uint64_t file_bytes, bool recorded);
 
 /* "tracelib: 4 ranks, 72864 calls, 6.6 MB in run.h5; next: analyze run.h5" */
 void goodbye_say(int size, const char *stem);

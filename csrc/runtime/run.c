@@ -367,15 +367,17 @@ void run_finalizing(void)
     static bool asked;
     struct counting_pause pause;
     uint64_t bytes = 0;
+    bool recorded = false; /* this call */
     if (!run.started || !run.usable || asked) return;
     asked = true;
     counting_hold(&self, &pause);
     measure_clocks();
     if (store_begin()) {
         bytes = store_bytes(&run.store);
+        recorded = thread_gate(&self) != GATE_SHUT && switch_is_on();
         store_end();
     }
-    goodbye_gather(run.rank, run.size, bytes);
+    goodbye_gather(run.rank, run.size, bytes, recorded);
     counting_resume(&self, &pause);
 }
 

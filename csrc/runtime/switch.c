@@ -58,6 +58,11 @@ int switch_first_mode(void)
     return (process.reasons ? MODE_SETTLE : 0) | (process.timed ? MODE_TIMED : 0) | (choice_made() ? MODE_CHOOSE : 0);
 }
 
+bool switch_is_on(void)
+{
+    return !process.reasons;
+}
+
 /* Of the process, at a time; threads follow at their next row. Between store_begin and store_end. */
 static void change(int set, int clear, uint64_t ticks)
 {

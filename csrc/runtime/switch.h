@@ -24,6 +24,9 @@ void switch_start_clock(void);
 /* The mode in which a new thread begins. Between store_begin and store_end. */
 int switch_first_mode(void);
 
+/* Does the process record calls now? Between store_begin and store_end. */
+bool switch_is_on(void);
+
 /* A thread with a mode stores a call that entered then: is its state the process's? Its changes become events. */
 void switch_settle(struct thread *t, uint64_t enter);
 

@@ -1,4 +1,4 @@
-"""Settings that do not count are told once, by rank 0, and the run goes on."""
+"""What the library says on stderr: settings that do not count, once, by rank 0; and the closing line."""
 
 import pytest
 
@@ -37,3 +37,13 @@ def test_nothing_is_said_of_settings_that_count(openmpi, compiled, traced):
     }
     result = traced(openmpi, compiled(openmpi, "steady.c"), "10", ranks=2, env=env | {"TRACELIB_CPUTIME": "off"})
     assert len(result.finished.stderr.splitlines()) == 1, "the closing line"
+
+
+@pytest.mark.parametrize("words", [[], ["on"]])
+def test_the_closing_line_counts_what_is_in_the_files(openmpi, compiled, traced, words):
+    program = compiled(openmpi, "few_calls.c")
+    result = traced(openmpi, program, *words, ranks=1, env={"TRACELIB_START": "off", "TRACELIB_CPUTIME": "off"})
+    recorded = sum(sum(file.counts().values()) for file in result.ranks)
+    assert recorded <= 1 + len(words)
+    said = f"tracelib: 1 rank, {recorded} call{'' if recorded == 1 else 's'}, "
+    assert result.finished.stderr.startswith(said)
