@@ -24,7 +24,7 @@ def generated(tmp_path_factory):
 
 def warnings_of(source: Path, generated: Path, optimize: str = "-O2") -> str:
     csrc = ROOT / "csrc"
-    kernels = (csrc / "kernels", csrc / "kernels" / "include") if source in KERNELS else ()
+    kernels = (csrc / "kernels", csrc / "kernels" / "include", csrc / "replay") if source in KERNELS else ()
     folders = (*kernels, csrc / "ngmpi", csrc / "runtime", build_runtime.INCLUDE, generated)
     command = ["cc", "-std=gnu11", optimize, "-Wall", "-Wextra", "-c", "-o", "/dev/null", *(f"-I{f}" for f in folders)]
     done = subprocess.run([*command, str(source)], capture_output=True, text=True)

@@ -132,6 +132,12 @@ def test_clocks_that_disagree_are_one_problem(tmp_path):
     assert findings.problems(summarize(trace, Team())) == ["1 message was received before being sent: clocks disagree"]
 
 
+def test_names_of_communicators_are_no_markup():
+    halo = Communicator(2, (0, 1), name="[b]halo")
+    trace = MemoryTrace([[("MPI_Barrier", 0, 9, {"comm": 1})]] * 2, communicators=(Communicator(1, (0, 1)), halo))
+    assert "Barrier [b]halo" in look(trace)
+
+
 def test_intercommunicators_and_the_collectives_that_are_not_shown():
     """Each of 10 communicators has one Barrier a member, 10 ns, then 20, ...: the two shortest are not shown."""
     groups = [Communicator(1, (0, 1, 2)), *(Communicator(k, (0, 1), (2,)) for k in range(2, 11))]

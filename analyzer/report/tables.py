@@ -124,7 +124,7 @@ def collectives_table(summary: Summary) -> Table:
         communicator = summary.trace.communicators[c.comm]
         table.add_row(
             c.procedure.removeprefix("MPI_"),
-            _short_name(communicator, summary.trace.size),
+            Text(_short_name(communicator, summary.trace.size)),
             _members(communicator),
             units.time(c.time_ns),
             units.count(c.calls),
@@ -149,7 +149,7 @@ def accesses_table(summary: Summary, kind: str) -> Table:
         label = one.name or f"{_FLAVORS.get(one.flags, 'window')}, {units.size(one.bytes)}"
         ranks = _members(summary.trace.communicators[one.comm]) if one.comm >= 0 else ""
         moved = (units.size(n) if n else "-" for n in (a.received, a.sent))
-        table.add_row(label, ranks, units.time(a.time_ns), units.count(a.calls), *moved)
+        table.add_row(Text(label), ranks, units.time(a.time_ns), units.count(a.calls), *moved)
     if len(found) > MOST_OBJECTS:
         table.add_row(f"{len(found) - MOST_OBJECTS} more")
     return table
