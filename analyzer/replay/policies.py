@@ -1,0 +1,84 @@
+"""Scheduling policies by name: what of `Scheduling` each sets, and which options it takes.
+
+Source: "Dimemas specification", section 1.10 (Tables 4 and 5, sections 8.1.2.2 and 8.2.2 of the thesis).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from analyzer.errors import TracelibError
+from analyzer.replay.machine import Level, Priority, Scheduling
+
+_MS = 1_000_000
+
+SVR4_TABLE = tuple(Level(q * _MS, e, s) for q, e, s in (
+    (20, 1, 0), (40, 2, 0), (80, 3, 0), (120, 4, 1), (160, 5, 2), (200, 5, 3),
+))  # fmt: skip
+"""Level 0 is the best: short slices for those who sleep often, long ones for those who compute."""
+
+POLICIES: dict[str, dict[str, Any]] = {
+    "fcfs": {},
+    "rr": {"slice_ns": _MS},
+    "fixed": {"priority": Priority.FIXED},
+    "fixed-preemptive": {"priority": Priority.FIXED, "preemptive": True},
+    "fixed-rr": {"priority": Priority.FIXED, "slice_ns": _MS},
+    "fixed-rr-preemptive": {"priority": Priority.FIXED, "slice_ns": _MS, "preemptive": True},
+    "cp-fifo": {"priority": Priority.RECORDS, "preemptive": True},
+    "cp-rr": {"priority": Priority.RECORDS, "preemptive": True, "slice_ns": _MS},
+    "svr4": {"priority": Priority.SVR4, "preemptive": True, "levels": SVR4_TABLE, "base": 2},
+    "decay": {
+        "priority": Priority.DECAY, "preemptive": True, "slice_ns": _MS, "best": 0, "worst": 127, "base": 60,
+        "tick_ns": _MS, "decay_ns": 100 * _MS, "load_ns": 500 * _MS, "settle_ns": 10 * _MS,
+    },
+    # Smaller is better here, so the signs are those of the thesis reversed.
+    "boost1": {"receiver_first": -1, "receiver_last": 1},
+    "boost2": {"receiver_first": 1, "receiver_last": -1},
+    "boost3": {"receiver_first": 1, "receiver_last": -1, "sender_receiver_first": -1},
+}  # fmt: skip
+"""What each policy is; any of it can be set otherwise. cp-fifo-dep and cp-rr-dep are cp-fifo and cp-rr on priority
+records that say the laxity."""
+for _name in ("boost1", "boost2", "boost3"):
+    POLICIES[_name] |= {"priority": Priority.BOOST, "base": 50, "best": 0, "worst": 100}
+    POLICIES[f"{_name}-rr"] = POLICIES[_name] | {"slice_ns": _MS}
+POLICIES["cp-fifo-dep"], POLICIES["cp-rr-dep"] = POLICIES["cp-fifo"], POLICIES["cp-rr"]
+
+_TIMES = ("slice", "context_switch", "busy_wait", "least_run", "tick", "decay", "load", "settle")
+_NUMBERS = ("base", "best", "worst", "receiver_first", "receiver_last", "sender_receiver_first")
+
+
+def policy_of(options: Mapping[str, Any]) -> Scheduling:
+    """A policy from its name and options: `policy`, times as `slice_us`, ..., numbers, `preemptive`, and `levels` as
+    [[quantum_us, level after the slice, level after sleeping], ...]. Raises TracelibError for what it does not know."""
+    given = dict(options)
+    name = str(given.pop("policy", "fcfs"))
+    if name not in POLICIES:
+        raise TracelibError(f"scheduling policy {name!r} is not known", f"use {', '.join(POLICIES)}")
+    found = dict(POLICIES[name])
+    for key in _TIMES:
+        if (value := given.pop(f"{key}_us", None)) is not None:
+            found[f"{key}_ns"] = round(_number(f"{key}_us", value, least=0) * 1000)
+    for key in _NUMBERS:
+        if (value := given.pop(key, None)) is not None:
+            found[key] = int(_number(key, value))
+    if (value := given.pop("preemptive", None)) is not None:
+        found["preemptive"] = bool(value)
+    if (rows := given.pop("levels", None)) is not None:
+        found["levels"] = tuple(_level(row, len(rows)) for row in rows)
+    if given:
+        known = [f"{k}_us" for k in _TIMES] + list(_NUMBERS) + ["policy", "preemptive", "levels"]
+        raise TracelibError(f"[scheduling]: {next(iter(given))!r} is not known", f"it knows {', '.join(known)}")
+    return Scheduling(**found)
+
+
+def _number(key: str, value: Any, least: float | None = None) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or (least is not None and value < least):
+        raise TracelibError(f"[scheduling] {key} = {value!r}", "it is a number")
+    return float(value)
+
+
+def _level(row: Any, levels: int) -> Level:
+    if not isinstance(row, list) or len(row) != 3 or not all(0 <= int(n) < levels for n in row[1:]):
+        raise TracelibError(f"[scheduling] levels: {row!r}", "a row is [quantum_us, level when used up, when slept]")
+    return Level(round(_number("levels", row[0], least=0) * 1000), int(row[1]), int(row[2]))

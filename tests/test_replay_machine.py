@@ -1,0 +1,239 @@
+"""Machine files: TOML and Dimemas .cfg, read, written, and refused with the line that is wrong."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analyzer.errors import TracelibError
+from analyzer.operations.operation import Kind, Program, operations
+from analyzer.replay.machine import (
+    TABLE_9,
+    CollectiveModel,
+    Exponential,
+    Gaussian,
+    Machine,
+    Model,
+    Network,
+    Node,
+    Priority,
+    Size,
+    Uniform,
+)
+from analyzer.replay.machine_cfg import Module, cfg_text, read_cfg
+from analyzer.replay.machine_toml import machine_of, read_toml
+from analyzer.replay.policies import POLICIES, policy_of
+from analyzer.replay.simulate import simulate
+
+CLUSTER = """
+dialect = "thesis"
+mapping = [0, 0, 1, 2]
+eager_limit = "32k"
+seed = 7
+
+[network]
+bandwidth_mb = 100
+buses = 4
+
+[[node]]
+count = 2
+cpus = 2
+latency_us = 10
+intra_latency_us = { uniform = [1, 2] }
+intra_bandwidth_mb = "inf"
+
+[[node]]
+speed = 0.5
+links_out = 1
+links_in = 1
+latency_us = { gaussian = [10, 1] }
+wan_latency_us = { exponential = [5, 2] }
+
+[collectives]
+default = "table-9"
+Bcast = "LIN MAX CTE S+R"
+
+[scheduling]
+policy = "rr"
+slice_us = 500
+context_switch_us = 2
+"""
+
+
+def test_toml(tmp_path):
+    path = tmp_path / "m.toml"
+    path.write_text(CLUSTER)
+    machine = read_toml(path)
+    first, second, third = machine.nodes
+    assert first == second == Node(cpus=2, latency_s=1e-5, intra_latency_s=Uniform(1e-6, 2e-6))
+    assert (third.speed, third.links_out, third.links_in) == (0.5, 1, 1)
+    assert third.latency_s == Gaussian(1e-5, 1e-6)
+    assert third.wan_latency_s == Exponential(5e-6, 2e-6)
+    assert machine.networks == (Network(100.0, 4),)
+    assert machine.place(4) == [0, 0, 1, 2]
+    assert (machine.dialect, machine.eager_limit, machine.seed) == ("thesis", 32768, 7)
+    assert machine.collectives["Bcast"] == CollectiveModel(Model.LINEAR, Size.MAX, Model.CONSTANT, Size.SUM)
+    assert machine.collectives["Barrier"] == TABLE_9["Barrier"]
+    assert (machine.scheduling.slice_ns, machine.scheduling.context_switch_ns) == (500_000, 2000)
+
+
+def test_an_empty_file_is_the_ideal_machine():
+    assert machine_of({}) == Machine.ideal()
+
+
+def test_one_node_is_the_pattern_of_all():
+    machine = machine_of({"node": {"cpus": 4, "latency_us": 3}})
+    assert machine.with_nodes(3) == (Node(cpus=4, latency_s=3e-6),) * 3
+
+
+@pytest.mark.parametrize(
+    "given, says",
+    [
+        ({"dialekt": "thesis"}, "did you mean dialect"),
+        ({"dialect": "extrae"}, "dimemas-5.5, thesis"),
+        ({"node": {"latency": 3}}, "did you mean latency_us"),
+        ({"node": {"cpus": -1}}, "number from 0"),
+        ({"node": {"cpus": 1.5}}, "whole number"),
+        ({"node": {"speed": {"normal": [1, 2]}}}, "uniform"),
+        ({"network": 3}, "not a table"),
+        ({"mapping": "random"}, "round-robin"),
+        ({"eager_limit": "lots"}, "32k"),
+        ({"collectives": {"default": "fast"}}, "table-9"),
+        ({"collectives": {"Bcast": "LOG MAX"}}, "four words"),
+        ({"collectives": {"Bcasts": "LOG MAX 0 MAX"}}, "did you mean Bcast"),
+        ({"scheduling": {"policy": "fair"}}, "fcfs, rr"),
+        ({"scheduling": {"slice": 3}}, "slice_us"),
+        ({"scheduling": {"slice_us": "long"}}, "a number"),
+    ],
+)
+def test_mistakes_in_toml(given, says):
+    with pytest.raises(TracelibError) as error:
+        machine_of(given)
+    assert says in f"{error.value} {error.value.hint}"
+
+
+def test_a_broken_file_says_where(tmp_path):
+    (tmp_path / "m.toml").write_text("[node\ncpus = 1\n")
+    with pytest.raises(TracelibError, match="m.toml.*line 1"):
+        read_toml(tmp_path / "m.toml")
+    with pytest.raises(TracelibError, match="cannot read"):
+        read_toml(tmp_path / "absent.toml")
+
+
+@pytest.mark.parametrize("name", sorted(POLICIES))
+def test_every_policy_runs(name):
+    """Two threads of 5 ms share a CPU; every policy takes 10 ms without switching costs."""
+    machine = Machine(nodes=(Node(),), mapping=(0, 0), scheduling=policy_of({"policy": name}))
+    program = Program.of([operations({"kind": Kind.NONE, "burst": 5_000_000})] * 2)
+    assert simulate(program, machine).end_ns >= 10_000_000
+    assert simulate(program, machine).usage["end"].max() == 10_000_000
+
+
+def test_options_of_a_policy():
+    policy = policy_of({"policy": "svr4", "levels": [[10, 1, 0], [20, 1, 0]], "base": 1, "least_run_us": 3})
+    assert policy.priority == Priority.SVR4
+    assert [level.quantum_ns for level in policy.levels] == [10_000, 20_000]
+    assert policy.least_run_ns == 3000
+
+
+CFG = """#DIMEMAS_CONFIGURATION
+/* a comment
+   of two lines */
+"wide area network information" {"", 1, 0, 4, 0.0, 2.5, 1};;
+"environment information" {"", 0, "", 3, 100.0, 8, 1};;
+// no record
+"multi node information" {0, 2, "", 4, 1.0, 1e-6, 200.0, 1, 1, 0, 1e-5, 1, 1, 0.0};;
+"node information" {0, "", 1, 2.0, 0.0, 0.0, 0, 0, 0, 2e-5, 0, 1, 0.0};;
+"mapping information" {"a.dim", 4, [4] {0, 0, 1, 2}};;
+"configuration files" {"", "", "comm.cfg", ""};;
+"modules information" {60000019, 2, 0.5};;
+"file system parameters" {0.0, 0.0, 8.0, 0, 1.0};;
+"""
+
+
+def test_cfg(tmp_path):
+    """MB of 2^20, ratio divisive; links in and out of 0 are infinite, of one kind only half duplex."""
+    (tmp_path / "m.cfg").write_text(CFG)
+    (tmp_path / "comm.cfg").write_text("11 LOG MAX LOG MAX 0.0\n8 LIN MIN LIN 2MAX 0\n")
+    found = read_cfg(tmp_path / "m.cfg")
+    machine = found.machine
+    assert found.modules == (Module(60000019, 2, 0.5),)
+    assert machine.networks == (Network(100.0, 8),)
+    assert machine.wan_bandwidth_mb == 2.5
+    first, _, third = machine.nodes
+    assert (first.cpus, first.intra_bandwidth_mb, first.links_in, first.half_duplex) == (4, 200.0, 1, False)
+    assert (third.speed, third.links_in, third.links_out, third.half_duplex) == (2.0, 1, 1, True)
+    assert machine.place(4) == [0, 0, 1, 2]
+    assert machine.collectives["Alltoall"] == CollectiveModel(Model.LINEAR, Size.MIN, Model.LINEAR, Size.TWICE_MAX)
+    assert machine.collectives["Barrier"] == CollectiveModel()
+
+
+@pytest.mark.parametrize(
+    "line, says",
+    [
+        ('"node information" {0, "", 1, 2.0};;', ":9: 'node information' has 4 fields"),
+        ('"node information" {0, "", 1, fast, 0.0, 0.0, 0, 0, 0, 2e-5, 0, 1, 0.0};;', ":9: 'fast' is not a number"),
+        ('"nod information" {1};;', ":9: record 'nod information' is not known"),
+        ('"modules information" {1, 2, 3.0}', ":9: not a record"),
+        ('"mapping information" {"", 3, [3] {0, 0}};;', ":9: \\[3\\] announces another number than 2"),
+        ('"predefined mapping information" {"SOMEHOW"};;', ":9: mapping 'SOMEHOW'"),
+        ('"environment information" {"", 1, "", 1, 1.0, 0, 7};;', ":9: collective model 7"),
+    ],
+)
+def test_malformed_lines_have_their_number(tmp_path, line, says):
+    lines = CFG.splitlines()
+    lines.insert(8, line)
+    (tmp_path / "m.cfg").write_text("\n".join(lines))
+    (tmp_path / "comm.cfg").write_text("")
+    with pytest.raises(TracelibError, match=says):
+        read_cfg(tmp_path / "m.cfg")
+
+
+def test_nodes_must_be_as_many_as_announced(tmp_path):
+    (tmp_path / "m.cfg").write_text(CFG.replace('"", 3, 100.0', '"", 5, 100.0'))
+    (tmp_path / "comm.cfg").write_text("")
+    with pytest.raises(TracelibError, match="announces 5 nodes, 3 are described"):
+        read_cfg(tmp_path / "m.cfg")
+
+
+@pytest.mark.parametrize(
+    "predefined, nodes", [("2 TASKS_PER_NODE", [0, 0, 1, 1]), ("INTERLEAVED", [0, 1, 2, 0]), ("FILL_NODES", [0] * 4)]
+)
+def test_predefined_mappings(tmp_path, predefined, nodes):
+    lines = [line for line in CFG.splitlines() if "mapping" not in line and "configuration files" not in line]
+    lines.append(f'"predefined mapping information" {{"{predefined}"}};;')
+    (tmp_path / "m.cfg").write_text("\n".join(lines))
+    assert read_cfg(tmp_path / "m.cfg").machine.place(4) == nodes
+
+
+numbers = st.integers(0, 50) | st.floats(0, 1e4, allow_nan=False)
+nodes = st.builds(
+    lambda links, **more: Node(links_in=links[0], links_out=links[1], half_duplex=links[2], **more),
+    links=st.sampled_from([(0, 0, False), (1, 1, False), (2, 3, False), (2, 2, True)]),
+    cpus=st.integers(1, 64), speed=st.floats(0.01, 100), latency_s=numbers, intra_latency_s=numbers,
+    intra_bandwidth_mb=numbers, wan_latency_s=numbers, intra_buses=st.integers(0, 9),
+)  # fmt: skip
+models = st.builds(CollectiveModel, *[st.sampled_from(Model), st.sampled_from(Size)] * 2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(nodes, min_size=1, max_size=4), numbers, st.integers(0, 9), models)
+def test_what_is_written_as_cfg_is_read_again(tmp_path_factory, nodes, bandwidth, buses, model):
+    folder = tmp_path_factory.mktemp("cfg")
+    ranks = len(nodes) + 1
+    machine = Machine(
+        nodes=tuple(nodes), networks=(Network(bandwidth, buses),), mapping=tuple(k % len(nodes) for k in range(ranks)),
+        collectives={"Reduce": model},
+    )  # fmt: skip
+    text, collectives = cfg_text(machine, ranks)
+    (folder / "m.cfg").write_text(text)
+    (folder / "collectives.cfg").write_text(collectives)
+    found = read_cfg(folder / "m.cfg").machine
+    assert found.nodes == machine.nodes
+    assert (found.networks, found.mapping) == (machine.networks, machine.mapping)
+    assert found.collectives["Reduce"] == model
+    assert found.collectives["Bcast"] == CollectiveModel()
+
+
+def test_what_a_cfg_cannot_say_is_refused():
+    with pytest.raises(TracelibError, match="random"):
+        cfg_text(Machine(node=Node(speed=Uniform(1, 2))), 2)
