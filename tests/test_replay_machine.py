@@ -113,7 +113,7 @@ def test_mistakes_in_toml(given, says):
 
 def test_a_broken_file_says_where(tmp_path):
     (tmp_path / "m.toml").write_text("[node\ncpus = 1\n")
-    with pytest.raises(TracelibError, match="m.toml.*line 1"):
+    with pytest.raises(TracelibError, match=r"m\.toml.*line 1"):
         read_toml(tmp_path / "m.toml")
     with pytest.raises(TracelibError, match="cannot read"):
         read_toml(tmp_path / "absent.toml")
