@@ -227,11 +227,14 @@ def test_what_a_real_file_says(tmp_path):
 def test_an_imported_trace(tmp_path):
     """User functions and users' events stay, what Extrae adds by itself goes."""
     lines = ["2:1:1:1:1:10:60000019:4", "2:1:1:1:1:20:1000:7:70000001:3", "2:1:1:1:1:30:60000019:0:42000050:9"]
-    lines.append("2:1:1:1:1:40:40000001:0")
-    (tmp_path / "run.prv").write_text("#Paraver (01/01/2026 at 00:00):40_ns:1(1):1:1(1:1)\n" + "\n".join(lines) + "\n")
+    lines += ["2:2:1:2:1:35:1000:8", "2:1:1:1:1:40:40000001:0", "2:2:1:2:1:40:40000001:0"]
+    head = "#Paraver (01/01/2026 at 00:00):40_ns:1(2):1:2(1:1,1:1)\n"
+    (tmp_path / "run.prv").write_text(head + "\n".join(lines) + "\n")
     trace = analyzer.open(tmp_path / "run.prv")
     write_dim(trace, tmp_path / "run.dim", Team())
     text = (tmp_path / "run.dim").read_text()
-    assert [record[3:] for record in records(text, "20")] == [["60000019", "4"], ["1000", "7"], ["60000019", "0"]]
-    assert before_events(text, 0) == [10, 20, 30]
-    assert nanoseconds(text, 1) == [40]
+    found = [(int(task), int(kind), int(value)) for _, task, _, kind, value in records(text, "20")]
+    assert found == [(0, 60000019, 4), (0, 1000, 7), (0, 60000019, 0), (1, 1000, 8)]
+    assert (before_events(text, 0), before_events(text, 1)) == ([10, 20, 30], [35])
+    assert nanoseconds(text, 2) == [40, 40]
+    trace.close()

@@ -15,7 +15,7 @@ from analyzer.paraver_regions import is_program_event
 from analyzer.sources.paraver_body import Body, read_body
 from analyzer.sources.paraver_calls import Calls, find_procedures
 from analyzer.sources.paraver_labels import read_labels, read_nodes
-from analyzer.sources.paraver_runs import INDEX_ROWS
+from analyzer.sources.paraver_runs import INDEX_ROWS, RankRuns
 from analyzer.trace import EVENT, FLUSH, Communicator, Problem, Trace, Unmatched
 
 _ROWS_A_CALL = 5  # two states, two events and half a message: what a call becomes in a .prv
@@ -105,8 +105,17 @@ class ParaverTrace(Trace):
         return _of_ranks(self._body.events.read(begin, self._end(end)), ranks)
 
     def program_events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
-        events = self.events(begin, end, range(rank, rank + 1))
-        return events[is_program_event(events["type"])]
+        return self._program_events.read(rank, begin, self._end(end))
+
+    @cached_property
+    def _program_events(self) -> RankRuns:
+        """By rank: a reader of one rank does not read the events of all others."""
+        found = RankRuns(EVENT, "time", self.size)
+        for begin, end in pairwise(self.windows().tolist()):
+            events = self.events(begin, end)
+            events = events[is_program_event(events["type"])]
+            found.append(events, events["rank"])
+        return found
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._body.messages.read(begin, self._end(end))
@@ -119,8 +128,9 @@ class ParaverTrace(Trace):
         tables = (self._body.states, self._body.events, self._body.messages)
         for table in tables:
             table.close()
-        if "_calls" in self.__dict__:
-            self._calls.close()
+        for name in ("_calls", "_program_events"):
+            if name in self.__dict__:
+                self.__dict__[name].close()
 
 
 def _cpus(body: Body) -> tuple[int, ...]:
