@@ -1,11 +1,13 @@
 """What is timed and how the times are put together, with ranks whose answers are planted."""
 
+import click
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tracelib.collectives.design import Design, Setting
+from tracelib.collectives.options import SEGMENTS, SIZES, collective_options, default_ranks, design_of
 from tracelib.collectives.timing import time_collective
 from tracelib.collectives.trees import ALGORITHMS
 from tracelib.errors import TracelibError
@@ -31,7 +33,8 @@ class Planted:
 
     def loop_s(self, n):
         self.log.append(("loop", n))
-        return np.array([0.25, 0.5, 0.75, 1.0][: len(self.has_s)])
+        busy = 7.0 if len(self.log) == 2 else 0.0  # one of the estimates
+        return np.array([0.25, 0.5, 0.75, 1.0][: len(self.has_s)]) + busy
 
     def answer_s(self, n, responder):
         self.log.append(("answer", n, responder))
@@ -56,12 +59,13 @@ def test_the_critical_responder_is_the_last_to_have_it_and_not_the_one_that_answ
 
 
 def test_the_order_of_the_phases():
-    """Ranks answer in turn after ten times the slowest rank's estimate; then the critical one without waiting."""
+    """Ranks answer in turn after ten times the slowest rank's estimate, the middle one of three; then the critical one
+    without waiting."""
     planted = Planted([0, 3.0, 5.0, 4.0], [0.0] * 4)
     assert time_collective(planted, Alone(), 200).wait_s == 10.0
     first = [call for r in (1, 2, 3) for call in (("answer", 20, r), ("answered", 20, r, 10.0))]
     second = [("loop", 200), ("answer", 200, 2), ("answered", 200, 2, 0.0)]
-    assert planted.log == [("loop", 20), *first, *second]
+    assert planted.log == [*[("loop", 20)] * 3, *first, *second]
 
 
 def test_few_iterations_still_find_the_responder():
@@ -120,3 +124,56 @@ def test_native_collectives_are_in_one_piece():
 def test_what_cannot_be_timed_is_one_line(design, text):
     with pytest.raises(TracelibError, match=text):
         design.check(4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], None),
+        (["--over", "2"], None),
+        (["--broadcast", "binary"], Design(("binary",), (2, 3, 4), SIZES, SEGMENTS, 100, 3)),
+        (
+            ["--collective", "scatter", "--broadcast", "linear,linear,binomial", "--over", "2,4", "--bytes", "1K,20",
+             "--segments", "0,10", "--iterations", "7", "--repeat", "1"],
+            Design(("scatter", "linear", "binomial"), (2, 4), (1024, 20), (0, 10), 7, 1),
+        ),
+    ],
+)  # fmt: skip
+def test_options(arguments, expected):
+    assert design_from(arguments, 4) == expected
+
+
+def design_from(arguments, world):
+    @click.command()
+    @collective_options
+    def command(**said):
+        design, others = design_of(world, said | {"other": 1})
+        assert others == {"other": 1}
+        return design
+
+    return command.main(arguments, standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--collective", "alltoall"], "cannot time 'alltoall'"),
+        (["--broadcast", "bcast"], "cannot time 'bcast'"),
+        (["--broadcast", "linear", "--over", "5"], "5 ranks"),
+        (["--broadcast", "linear", "--over", "x"], "--over x: whole numbers"),
+        (["--broadcast", "linear", "--bytes", "0"], "'0' is not a size"),
+        (["--broadcast", "linear", "--bytes", "10", "--segments", "3"], "no size is a multiple"),
+    ],
+)
+def test_options_that_cannot_be(arguments, text):
+    with pytest.raises(TracelibError, match=text):
+        design_from(arguments, 4)
+
+
+@given(st.integers(2, 3000))
+def test_ranks_by_default(world):
+    """Few enough to be timed, from the smallest to all."""
+    ranks = default_ranks(world)
+    assert (ranks[0], ranks[-1]) == (2, world)
+    assert list(ranks) == sorted(set(ranks))
+    assert len(ranks) <= 12

@@ -17,8 +17,7 @@ typedef int narrow_barrier(int);
 
 static void *the_send, *the_receive, *the_barrier;
 
-/* The one that a program would call: a tracer that stands before the library sees our messages. */
-static void *function(const char *name)
+void *mpi_function(const char *name)
 {
     void *p = dlsym(RTLD_DEFAULT, name);
     return p ? p : resolve_symbol(name);
@@ -27,9 +26,9 @@ static void *function(const char *name)
 bool mpi_open(void)
 {
     if (!abi_detect()) return false;
-    the_send = function("MPI_Send");
-    the_receive = function("MPI_Recv");
-    the_barrier = function("MPI_Barrier");
+    the_send = mpi_function("MPI_Send");
+    the_receive = mpi_function("MPI_Recv");
+    the_barrier = mpi_function("MPI_Barrier");
     return the_send && the_receive && the_barrier;
 }
 

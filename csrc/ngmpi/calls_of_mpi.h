@@ -6,6 +6,9 @@
 /* Look them up. False: this process has loaded no MPI that we know. */
 _Bool mpi_open(void);
 
+/* The one that a program would call: a tracer that stands before the library sees our messages. NULL: there is none. */
+void *mpi_function(const char *name);
+
 int mpi_send(const void *buffer, int bytes, int rank, int tag, intptr_t comm);
 int mpi_receive(void *buffer, int bytes, int rank, int tag, intptr_t comm);
 int mpi_barrier(intptr_t comm);

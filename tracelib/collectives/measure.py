@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,29 +11,40 @@ import numpy as np
 
 from tracelib.collectives.design import NATIVE, Design, Setting
 from tracelib.collectives.timing import Collective, Timing, time_collective
+from tracelib.errors import TracelibError
 from tracelib.schema.net_collectives import COLLECTIVE, TABLES
 
 _LOOK_S = 0.001
 
 
-def measure(world: Any, design: Design, library: Any) -> dict[str, np.ndarray]:
+def measure(world: Any, design: Design | None, library: Any, stopped: Callable[[], bool]) -> dict[str, np.ndarray]:
     """Rows of the tables "collectives" and "broadcasts" for all settings, at rank 0; elsewhere none. All ranks of the
     mpi4py communicator call this.
 
-    Repetitions are the outermost loop, so that a slow minute does not meet all of one setting. `library` is the cffi
-    module with the loops, made ready.
+    Repetitions are the outermost loop, so that a slow minute does not meet all of one setting. The design and
+    `stopped`, whether to leave it at what there is, are rank 0's. `library` is the cffi module with the loops.
     """
-    design.check(world.Get_size())
+    design = world.bcast(design)
+    if design is None:
+        return {}
+    if not library.lib.mpi_open_more():
+        raise TracelibError("the MPI library under mpi4py is none that is known here")
     rows: dict[str, list[tuple]] = {table: [] for table in TABLES}
     for repetition in range(design.repetitions):
         for setting in design.settings():
-            with _first_ranks(world, setting.ranks) as comm:
-                if comm is not None:
-                    collective = Collective(library, comm, setting)
-                    timing = time_collective(collective, comm, design.iterations)
-                    table = "collectives" if setting.name in NATIVE else "broadcasts"
-                    rows[table].append(_row(setting, repetition, timing))
+            if world.bcast(stopped()):
+                break
+            timing = _time(world, setting, library, design.iterations)
+            if timing is not None:
+                table = "collectives" if setting.name in NATIVE else "broadcasts"
+                rows[table].append(_row(setting, repetition, timing))
     return {table: np.array(found, TABLES[table]) for table, found in rows.items() if world.Get_rank() == 0}
+
+
+def _time(world: Any, setting: Setting, library: Any, iterations: int) -> Timing | None:
+    """None at ranks that take no part."""
+    with _first_ranks(world, setting.ranks) as comm:
+        return None if comm is None else time_collective(Collective(library, comm, setting), comm, iterations)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ WAIT = 10
 _OPERATIONS = dict.fromkeys(ALGORITHMS, 0) | {"bcast": 1, "scatter": 2}
 """enum collective_operation"""
 _FEWEST = 10
+_ESTIMATES = 3
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,11 @@ class Collective:
         self._buffer = np.zeros(setting.bytes, np.uint8)
         whole = setting.bytes * (setting.ranks if setting.name == "scatter" and rank == 0 else 0)
         self._source = np.zeros(whole, np.uint8)
-        self._children = self._ffi.new("int[]", list(place.children) or [0])
+        self._children = self._ffi.new("int32_t[]", list(place.children) or [0])
         self._struct = self._ffi.new(
             "struct collective *",
             {
-                "comm": MPI._handleof(comm),
+                "comm": self._ffi.cast("intptr_t", MPI._handleof(comm)),
                 "rank": rank,
                 "ranks": setting.ranks,
                 "operation": _OPERATIONS[setting.name],
@@ -117,7 +118,7 @@ def time_collective(collective: Collective, comm: Any, iterations: int) -> Timin
     """
     few = max(_FEWEST, iterations // 10)
     right = collective.arrives()
-    wait_s = WAIT * float(collective.loop_s(few).max())
+    wait_s = WAIT * float(np.median([collective.loop_s(few).max() for _ in range(_ESTIMATES)]))
     first = _first_phase(collective, few, wait_s)
     responder = comm.bcast(1 + int(np.argmax(first)))
     naive_s = float(collective.loop_s(iterations)[0])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from tracelib.collectives.options import collective_options, design_of
 from tracelib.errors import TracelibError
 from tracelib.ngmpi import config, options
 from tracelib.ngmpi.plan import MOST_BYTES
@@ -66,6 +67,7 @@ class _Ranks(click.ParamType):
 @click.option(
     "-c", "--config", "config_path", type=click.Path(path_type=Path), help="Options file of TIA (CLL_NGMPI_...)."
 )
+@collective_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no closing line.")
 def command(
     config_path: Path | None, output: Path, force: bool, ranks: tuple[int, ...] | None, **said
@@ -81,8 +83,9 @@ def command(
         raise TracelibError(f"{output}: there is no folder {output.parent}")
     from mpi4py import MPI
 
-    file = config.read(config_path) if config_path else config.Config()
-    return options.decide(file, MPI.COMM_WORLD.Get_size(), output=output, ranks=ranks or (), **said)
+    file, world = config.read(config_path) if config_path else config.Config(), MPI.COMM_WORLD.Get_size()
+    collectives, said = design_of(world, said)
+    return options.decide(file, world, output=output, ranks=ranks or (), collectives=collectives, **said)
 
 
 def _decide() -> options.Options | int:

@@ -30,6 +30,9 @@ class Order:
     most_delay_s: float = 0.0
 
 
+MOST_PAIRS = 200
+"""Communicators that are kept; MPIs have room for some thousands."""
+
 _FIELDS = 6
 _END = -1.0
 
@@ -45,7 +48,7 @@ class Crew:
     def __init__(self, world: MPI.Intracomm, loop: Loop) -> None:
         self._comm, self._loop = world.Dup(), loop
         self.rank, self.ranks = world.Get_rank(), world.Get_size()
-        self._pair: tuple[tuple[int, int], MPI.Intracomm] | None = None
+        self._pairs: dict[tuple[int, int], MPI.Intracomm | None] = {}
 
     def carry_out(self, orders: Sequence[Order]) -> list[np.ndarray]:
         """At rank 0: (rows, COLUMNS) of each order, seconds and flags of both ranks. No rank is in two orders."""
@@ -76,6 +79,7 @@ class Crew:
         _wait(self._comm.Ibcast(table, root=0))
 
     def _together(self, orders: list[Order]) -> list[np.ndarray]:
+        self._meet(orders)
         counts = np.zeros(self.ranks, int)
         for order in orders:
             counts[order.first], counts[order.second] = order.rows * COLUMNS, order.rows
@@ -85,17 +89,23 @@ class Crew:
         return [] if self.rank else _merge(orders, np.split(everything, np.cumsum(counts)[:-1]))
 
     def _work(self, order: Order) -> np.ndarray:
-        comm = self._communicator((order.first, order.second))
+        comm = self._pairs[order.first, order.second]
+        assert comm is not None
         if self.rank == order.first:
             return self._loop.measure(comm, order.size, order.train, order.rows, order.most_delay_s).ravel()
         return self._loop.answer(comm, order.size, order.train, order.rows)
 
-    def _communicator(self, pair: tuple[int, int]) -> MPI.Intracomm:
-        """Of the two ranks alone. Only the last one is kept: there are many pairs."""
-        if self._pair is None or self._pair[0] != pair:
-            group = self._comm.Get_group().Incl(pair)
-            self._pair = pair, self._comm.Create_group(group)
-        return self._pair[1]
+    def _meet(self, orders: list[Order]) -> None:
+        """Make the communicators of pairs that have none. All ranks remember all pairs, so that both of a pair forget
+        its communicator at the same time."""
+        if len(self._pairs) + len(orders) > MOST_PAIRS:
+            for comm in filter(None, self._pairs.values()):
+                comm.Free()
+            self._pairs.clear()
+        for pair in ((order.first, order.second) for order in orders):
+            if pair not in self._pairs:
+                group = self._comm.Get_group().Incl(pair)
+                self._pairs[pair] = self._comm.Create_group(group) if self.rank in pair else None
 
 
 def _merge(orders: list[Order], parts: list[np.ndarray]) -> list[np.ndarray]:

@@ -55,7 +55,7 @@ class Loop:
 
     def _prepare(self, comm: MPI.Comm, peer: int, size: int, train: int, rows: int, most_delay_s: float) -> None:
         visit = self._visit
-        visit.comm, visit.peer = MPI._handleof(comm), peer
+        visit.comm, visit.peer = ffi.cast("intptr_t", MPI._handleof(comm)), peer
         visit.size, visit.train, visit.rows = size, train, rows
         visit.most_delay = round(most_delay_s * self.clock.ticks_per_s)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tracelib.collectives.design import Design
 from tracelib.errors import TracelibError
 from tracelib.ngmpi import config, plan
 from tracelib.schema.net import Mode, Origin
@@ -34,12 +35,14 @@ class Options:
     mode: Mode
     ranks: tuple[int, ...]
     seed: int
+    collectives: Design | None
 
     @property
     def settings(self) -> dict[str, object]:
         """For the file: all but the sizes, which have a table."""
         return {key: value for key, value in vars(self).items() if key not in ("sizes", "output", "quiet")} | {
-            "mode": self.mode.name.lower(), "largest": max(self.sizes)}  # fmt: skip
+            "mode": self.mode.name.lower(), "largest": max(self.sizes),
+            "collectives": asdict(self.collectives) if self.collectives else None}  # fmt: skip
 
 
 def decide(
@@ -59,6 +62,7 @@ def decide(
     mode: str | None = None,
     ranks: Sequence[int] = (),
     seed: int = 0,
+    collectives: Design | None = None,
 ) -> Options:
     """The options of the command line before those of the file before defaults. Raises TracelibError."""
     if said.processes not in (None, ranks_in_world):
@@ -93,4 +97,5 @@ def decide(
         mode=chosen_mode,
         ranks=tuple(ranks or said.ranks),
         seed=seed,
+        collectives=collectives,
     )

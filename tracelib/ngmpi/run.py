@@ -16,6 +16,8 @@ import click
 import numpy as np
 from mpi4py import MPI
 
+from tracelib import _ngmpi
+from tracelib.collectives.measure import measure as time_collectives
 from tracelib.ngmpi import pairs, place, refine, store
 from tracelib.ngmpi.crew import Crew
 from tracelib.ngmpi.loop import Clock, Loop
@@ -37,6 +39,7 @@ def follow(world: MPI.Intracomm) -> int:
     loop = Loop(largest)
     world.gather(place.here())
     Crew(world, loop).serve()
+    time_collectives(world, None, _ngmpi, lambda: False)
     return 0
 
 
@@ -61,6 +64,8 @@ def lead(world: MPI.Intracomm, options: Options) -> int:
     except Stop:
         pass
     crew.dismiss()
+    report.save()
+    report.tables |= time_collectives(world, options.collectives, _ngmpi, lambda: report.stopped > 0)
     report.save()
     report.close()
     return 128 + report.stopped if report.stopped else 0

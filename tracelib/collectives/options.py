@@ -1,0 +1,108 @@
+"""The options of `python -m tracelib.ngmpi` that ask for collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from tracelib.collectives.design import NATIVE, Design
+from tracelib.collectives.trees import ALGORITHMS
+from tracelib.errors import TracelibError
+from tracelib.settings import size_bytes
+
+KIB = 1024
+SIZES = tuple(k * KIB for k in (2, 4, 6, 8, 10, 12, 14, 16))
+SEGMENTS = (0, KIB, 2 * KIB, 4 * KIB, 8 * KIB)
+"""Of Rodriguez 2011, table 4.2."""
+MOST_RANKS = 10
+"""Up to so many ranks collectives are timed over every number of them; beyond, over powers of two and all."""
+_MOST_BYTES = (1 << 31) - 1
+_NAMES = ("collective", "broadcast", "over", "sizes", "segments", "iterations", "repeat")
+
+
+class _Words(click.ParamType):
+    """Words between commas, each one of some."""
+
+    name = "name,..."
+
+    def __init__(self, known: Sequence[str]) -> None:
+        self._known = known
+
+    def convert(self, value: object, param: object, context: object) -> tuple[str, ...]:
+        words = str(value).split(",")
+        for word in words:
+            if word not in self._known:
+                raise TracelibError(f"cannot time {word!r}", f"there are {', '.join(self._known)}")
+        return tuple(dict.fromkeys(words))
+
+
+class _Sizes(click.ParamType):
+    """Sizes in bytes between commas."""
+
+    name = "size,..."
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+
+    def convert(self, value: object, param: object, context: object) -> tuple[int, ...]:
+        return tuple(size_bytes(word, self._least, _MOST_BYTES) for word in str(value).split(","))
+
+
+class _Counts(click.ParamType):
+    """Whole numbers between commas."""
+
+    name = "n,..."
+
+    def convert(self, value: object, param: Any, context: object) -> tuple[int, ...]:
+        words = str(value).split(",")
+        if not all(word.isdecimal() for word in words):
+            raise TracelibError(f"{param.opts[0]} {value}: whole numbers are wanted", "write them as 2,4,8")
+        return tuple(map(int, words))
+
+
+def collective_options(command: Callable) -> Callable:
+    """Add the options to a click command; `design_of` takes what they gave."""
+    for option in reversed(
+        (
+            click.option("--collective", type=_Words(NATIVE), help="Time MPI's own too: bcast,scatter."),
+            click.option(
+                "--broadcast", type=_Words(ALGORITHMS), help="Time trees of messages: linear,pipeline,binary,binomial."
+            ),
+            click.option("--over", type=_Counts(), help="Ranks that take part, as 2,4 (default 2 to all)."),
+            click.option("--bytes", "sizes", type=_Sizes(1), help="What each gets (default 2K,4K,... to 16K)."),
+            click.option("--segments", type=_Sizes(0), help="Pieces of a broadcast, 0: one (default 0,1K,2K,4K,8K)."),
+            click.option("--iterations", type=click.IntRange(1), default=100, show_default=True, help="Of each loop."),
+            click.option("--repeat", type=click.IntRange(1), default=3, show_default=True, help="Times all of that."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def design_of(world: int, said: dict[str, Any]) -> tuple[Design | None, dict[str, Any]]:
+    """What the options of a command ask for with `world` ranks (None: no collectives), and its other options.
+
+    Raises TracelibError.
+    """
+    others = dict(said)
+    asked = {name: others.pop(name) for name in _NAMES}
+    names = (*(asked["collective"] or ()), *(asked["broadcast"] or ()))
+    if not names:
+        return None, others
+    over, sizes, segments = (
+        asked["over"] or default_ranks(world),
+        asked["sizes"] or SIZES,
+        asked["segments"] or SEGMENTS,
+    )
+    design = Design(names, over, sizes, segments, asked["iterations"], asked["repeat"])
+    design.check(world)
+    return design, others
+
+
+def default_ranks(world: int) -> tuple[int, ...]:
+    """Every number from 2 to all, or where that are many powers of two and all."""
+    if world <= MOST_RANKS:
+        return tuple(range(2, world + 1))
+    return *(1 << bit for bit in range(1, (world - 1).bit_length())), world
