@@ -9,6 +9,7 @@ import subprocess
 import time
 import uuid
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,13 +85,15 @@ class Program:
                     time.sleep(0.001)
 
 
-def start(leg: matrix.Leg, program: Path, folder: Path, ranks: int, buffer: str, *words: object) -> Program:
-    """Start `dies WORDS` traced: one rank by itself, two under mpirun."""
+def start(
+    leg: matrix.Leg, program: Path, folder: Path, ranks: int, buffer: str, *words: object, preload: Sequence[Path] = ()
+) -> Program:
+    """Start `dies WORDS` traced: one rank by itself, two under mpirun; with other libraries behind ours."""
     folder.mkdir()
     mark = uuid.uuid4().hex
     environment = matrix.environment(leg) | (ALONE if ranks == 1 else {})
     environment |= {
-        "LD_PRELOAD": str(LIBRARY),
+        "LD_PRELOAD": ":".join(map(str, [LIBRARY, *preload])),
         "TRACELIB_BUFFER": buffer,
         "TRACELIB_SPOOL": str(folder),
         "TRACELIB_QUIET": "1",

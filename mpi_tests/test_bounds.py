@@ -141,6 +141,31 @@ def test_the_file_keeps_to_the_limit_and_messages_to_their_partners(openmpi, com
     assert "recording was off for" in analyze("info", run.run).check().stdout
 
 
+def test_what_dropped_blocks_leave_behind_does_not_fill_the_limit(openmpi, compiled, traced, analyze):
+    """Thousands of buffers: their bookkeeping alone would be more than the limit."""
+    env = {"TRACELIB_LIMIT": "1M", "TRACELIB_LIMIT_POLICY": "ring", "TRACELIB_BUFFER": "4K"}
+    run = traced(openmpi, compiled(openmpi, "channels.c", *FLAGS), "12000", ranks=2, env=env)
+    for truth, file in zip(run.truths(), run.ranks, strict=True):
+        blocks = file.tables["blocks"]
+        dropped = (blocks["flags"] & schema.BLOCK_DROPPED) != 0
+        made = sum(truth.calls[name] for name in truth.calls if name.startswith("MPI_"))
+        assert file.path.stat().st_blocks * 512 <= LIMIT + 64 * 1024  # a page of each table
+        assert file.attributes["lost_calls"] == 0
+        assert int(blocks["count"][:, 0].sum()) == made
+        assert int(blocks["count"][~dropped, 0].sum()) == len(file.calls) > 1000
+        assert not list(file.path.parent.glob("*.tmp"))
+    for trace in opened(run.run):
+        assert len(assert_sizes_agree(trace)) > 500  # of which both ranks have kept their side
+        assert not trace.unmatched()
+        missing = unrecorded(trace, Team())
+        assert missing.calls == sum(trace.dropped_calls(rank) for rank in range(2)) > 100000
+        for rank in range(2):
+            calls = np.concatenate(list(trace.calls(rank)))
+            assert trace.procedures[calls["call"][-1]] == "MPI_Finalize"
+            assert trace.unrecorded(rank)["begin"][0] == trace.span(rank)[0] and len(trace.unrecorded(rank)) == 1
+    analyze("check", run.run).check()
+
+
 def test_a_ring_survives_being_killed(openmpi, compiled, tmp_path):
     """At any moment, also while blocks are dropped: the newest calls are there, no message is taken for another."""
     program = compiled(openmpi, "channels.c", *FLAGS)

@@ -1,12 +1,15 @@
 """Ranks that die at random moments, by others' hands or their own: every file opens, no completed call is missing."""
 
 import random
+import signal
 import time
 
 import campaign
 import pytest
 from campaign import OWN_DEATHS, SIGNALS, Program, kill, kill_group, start
 from conftest import SUMMARY
+
+import analyzer
 
 BUFFERS = ("4K", "16K", "1M")
 FAMILIES = ("openmpi", "mpich")
@@ -87,6 +90,19 @@ def test_by_a_signal_in_finalize(deadly):
     for _ in range(3 * ROUNDS):
         at = deadly.random.randrange(3, 600)
         deadly(1, "finalize", at, killer, threads=1, finalized_at=at)
+
+
+def test_when_its_buffer_is_removed_the_file_says_that_all_is_there(openmpi, compiled, tmp_path, tally):
+    library = compiled(openmpi, "dies_at_unlink.c", "-shared", "-fPIC", "-ldl")
+    program = compiled(openmpi, "dies.c", "-pthread")
+    running = start(openmpi, program, tmp_path / "run", 1, "16K", 1, "finalize", 600, preload=[library])
+    running.end()
+    assert running.process.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)  # that of `timeout`
+    tally["kills"] += 1
+    tally["calls"] += campaign.check(running.folder, 1, 600)
+    trace = analyzer.open(running.folder / "run.h5")
+    assert not trace.problems
+    trace.close()
 
 
 @pytest.mark.parametrize("victims", ["0", "1", "all", "group", "scheduler"])

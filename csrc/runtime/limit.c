@@ -5,17 +5,21 @@
 #include <string.h>
 
 #include "message.h"
+#include "rewrite.h"
 #include "run.h"
 #include "settings.h"
 #include "variables.h"
 
 enum policy { POLICY_STOP, POLICY_RING, POLICY_THIN };
-enum { MOST_SHARE = 8 }; /* a buffer is at most an eighth of the limit */
+enum { MOST_SHARE = 8 };         /* a buffer is at most an eighth of the limit */
+enum { REWRITE_SHARE = 16 };     /* what dropped blocks leave behind may grow by so much of the limit */
+enum { REWRITE_ROOM = 1 << 17 }; /* that the beginning of a file takes, and chunks that are not full */
 
 /* A row of `blocks`. */
 struct held {
     uint32_t ordinal; /* among the buffers of its thread */
     bool there;
+    uint64_t bytes;
 };
 
 /* Rows of a chunk that were dropped; when all are, the chunk is given back. */
@@ -33,7 +37,10 @@ static struct {
     struct held *held;
     uint64_t n_held, room_held;
     struct chunks chunks[BUFFERED_TABLES];
-    struct skipped lost; /* messages of what was lost after the stop */
+    uint64_t kept_bytes;       /* of all blocks that are there */
+    uint64_t books;            /* bookkeeping when the file was last written anew */
+    struct open_receives open; /* posted in dropped blocks, and in none of them completed */
+    struct skipped lost;       /* messages of what was lost after the stop */
     uint64_t lost_since, lost_calls;
 } limit = {.step = 1};
 
@@ -100,8 +107,13 @@ void limit_wrote(const struct store *s, const struct thread *t)
         limit.held = larger;
         limit.room_held = room;
     }
-    for (; limit.n_held < rows; limit.n_held++) limit.held[limit.n_held] = (struct held){0, false};
-    limit.held[rows - 1] = (struct held){t->buffers, true};
+    struct file_block block;
+    uint64_t bytes = 0;
+    if (store_read(s, TABLE_BLOCKS, rows - 1, 1, &block) == 0)
+        for (int i = 0; i < BUFFERED_TABLES; i++) bytes += (uint64_t)block.count[i] * table_layout[i].row_bytes;
+    for (; limit.n_held < rows; limit.n_held++) limit.held[limit.n_held] = (struct held){.there = false};
+    limit.held[rows - 1] = (struct held){t->buffers, true, bytes};
+    limit.kept_bytes += bytes;
 }
 
 /* Count the rows of a dropped block in their chunks, and give back those that are empty now. */
@@ -136,7 +148,8 @@ static int count_messages(const struct store *s, const struct file_block *b, str
     int error = calls && requests ? 0 : ENOMEM;
     if (!error) error = store_read(s, TABLE_CALLS, b->first[TABLE_CALLS], b->count[TABLE_CALLS], calls);
     if (!error) error = store_read(s, TABLE_REQUESTS, b->first[TABLE_REQUESTS], b->count[TABLE_REQUESTS], requests);
-    if (!error && !skipped_buffer(messages, calls, b->count[TABLE_CALLS], requests, b->count[TABLE_REQUESTS]))
+    if (!error && !skipped_buffer(messages, calls, b->count[TABLE_CALLS], requests, b->count[TABLE_REQUESTS],
+                                  limit.policy == POLICY_RING ? &limit.open : NULL))
         error = ENOMEM;
     free(calls);
     free(requests);
@@ -157,6 +170,7 @@ static int drop(struct store *s, uint64_t row)
     if (!error) error = store_overwrite(s, TABLE_BLOCKS, row, offsetof(struct file_block, flags), &flags, sizeof flags);
     for (int i = 0; i < BUFFERED_TABLES && !error; i++) error = give_back(s, i, block.first[i], block.count[i]);
     limit.held[row].there = false;
+    limit.kept_bytes -= limit.held[row].bytes;
     if (!error) threads_left_out(block.thread, block.count[TABLE_CALLS]);
     return error;
 }
@@ -165,7 +179,8 @@ static int drop(struct store *s, uint64_t row)
  * left of them every second of what is kept. False: there is none. */
 static bool find_dispensable(uint64_t *row)
 {
-    for (int passes = 0; passes < 64; passes++) {
+    uint64_t step = limit.step;
+    for (int passes = 0; passes < 32; passes++) {
         for (; limit.cursor < limit.n_held; limit.cursor++) {
             const struct held *h = &limit.held[limit.cursor];
             if (!h->there || (limit.policy == POLICY_THIN && h->ordinal % limit.step == 0)) continue;
@@ -176,6 +191,7 @@ static bool find_dispensable(uint64_t *row)
         limit.step *= 2;
         limit.cursor = 0;
     }
+    limit.step = step;
     return false;
 }
 
@@ -184,24 +200,63 @@ static bool is_sampled(const struct thread *t)
     return limit.policy != POLICY_THIN || t->buffers % limit.step == 0;
 }
 
+/* The kept blocks have other rows now; the dropped ones were not left out one by one. */
+static void find_held_again(const struct store *s)
+{
+    uint64_t n = 0, old = limit.n_held;
+    struct file_block block;
+    for (uint64_t from = 0; n < old && n < s->table[TABLE_BLOCKS].rows; n++) {
+        bool there = store_read(s, TABLE_BLOCKS, n, 1, &block) == 0 && !(block.flags & BLOCK_DROPPED);
+        while (there && from < old && !limit.held[from].there) from++;
+        limit.held[n] = there && from < old ? limit.held[from++] : (struct held){.there = false};
+    }
+    limit.n_held = n;
+    limit.cursor = 0;
+    for (int i = 0; i < BUFFERED_TABLES; i++) free(limit.chunks[i].dropped);
+    memset(limit.chunks, 0, sizeof limit.chunks);
+}
+
+/* Dropping alone would fill the limit with what is left behind of each block. The new file needs room beside the old
+ * one: more is dropped, down to about half of the limit. If it cannot be written, all goes on as before. */
+static int write_anew(struct store *s, uint64_t bytes)
+{
+    uint64_t row, beside = limit.books + limit.bytes / REWRITE_SHARE + REWRITE_ROOM + bytes;
+    int error = 0;
+    while (!error && store_bytes(s) + limit.kept_bytes + beside > limit.bytes && find_dispensable(&row))
+        error = drop(s, row);
+    if (!error && rewrite_store(s, run_store_path(), &limit.open) == 0) find_held_again(s);
+    limit.books = rewrite_bookkeeping(s);
+    return error;
+}
+
+static bool is_bookkeeping_large(const struct store *s)
+{
+    return limit.policy == POLICY_RING &&
+           (rewrite_bookkeeping(s) > limit.books + limit.bytes / REWRITE_SHARE || rewrite_is_due(s));
+}
+
+static bool stop_for(int error)
+{
+    if (!error) return false;
+    stop_instead(strerror(error));
+    limit.stopped = true;
+    return true;
+}
+
 bool limit_admits(struct store *s, const struct thread *t, uint64_t bytes)
 {
     uint64_t row;
     if (!limit.bytes) return true;
-    if (limit.stopped || !is_sampled(t)) return false;
-    while (store_bytes(s) + bytes > limit.bytes) {
+    if (limit.stopped) return false;
+    if (is_bookkeeping_large(s) && stop_for(write_anew(s, bytes))) return false;
+    while (is_sampled(t) && store_bytes(s) + bytes > limit.bytes) {
         if (!limit_drops() || !find_dispensable(&row)) {
             limit.stopped = true;
             return false;
         }
-        int error = drop(s, row);
-        if (error) {
-            stop_instead(strerror(error));
-            limit.stopped = true;
-        }
-        if (error || !is_sampled(t)) return false;
+        if (stop_for(drop(s, row))) return false;
     }
-    return true;
+    return is_sampled(t);
 }
 
 /* After the stop: one row for all that each thread loses, and the messages when the run ends. */
@@ -237,7 +292,7 @@ int limit_leave_out(struct store *s, struct thread *t, uint64_t calls)
     struct skipped messages = {0};
     int error = 0;
     if (!skipped_buffer(&messages, t->rows[TABLE_CALLS], spool->count[TABLE_CALLS], t->rows[TABLE_REQUESTS],
-                        spool->count[TABLE_REQUESTS]))
+                        spool->count[TABLE_REQUESTS], NULL))
         error = ENOMEM;
     block.flags |= (uint32_t)messages.n << BLOCK_SKIPPED_SHIFT;
     if (!error) error = skipped_write(&messages, s, t->index, SKIPPED_BY_DROPPING);
@@ -251,6 +306,8 @@ int limit_close(struct store *s)
 {
     int error = limit.lost.n ? skipped_write(&limit.lost, s, 0, 0) : 0;
     free(limit.lost.runs);
+    free(limit.open.posted);
+    limit.open = (struct open_receives){0};
     limit.lost = (struct skipped){0};
     return error;
 }

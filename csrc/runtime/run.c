@@ -117,6 +117,7 @@ static void close_run(uint64_t state)
     int error = store ? limit_close(store) : 0;
     if (error) run_store_failed(error);
     if (run.store.fd >= 0 && store_check(&run.store, run.path) == 0) write_totals(&totals, state);
+    threads_remove_spools();
     store_end();
 }
 
@@ -166,6 +167,10 @@ struct store *run_store(void)
     int error = store_check(&run.store, run.path);
     if (error) run_store_failed(error);
     return error ? NULL : &run.store;
+}
+const char *run_store_path(void)
+{
+    return run.path;
 }
 int run_store_error(void)
 {

@@ -44,6 +44,7 @@ int run_rank(void);
 
 /* The rank file; NULL before MPI_Init and when there is none. Only between store_begin and store_end. */
 struct store *run_store(void);
+const char *run_store_path(void);
 int run_store_error(void);
 int run_store_clock(void);
 void run_store_failed(int error);

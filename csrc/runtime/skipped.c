@@ -108,6 +108,12 @@ void open_receives_without(struct open_receives *open, const struct open_receive
     open->n = kept;
 }
 
+bool open_receives_between(const struct open_receives *open, uint64_t from, uint64_t to)
+{
+    size_t at = lower_bound(open, from + 1);
+    return at < open->n && open->posted[at] <= to;
+}
+
 static int same_channel(const struct skipped_run *a, const struct skipped_run *b)
 {
     return a->what == b->what && a->comm == b->comm && a->peer == b->peer && a->tag == b->tag;
@@ -168,6 +174,7 @@ static bool find_receives(const struct file_call *calls, size_t n_calls, const s
         case WHAT_RECV_DONE:
         case WHAT_RECEIVED:
         case WHAT_RECV_CANCELLED:
+        case WHAT_RECV_FREED:
         case WHAT_PARTITIONED_RECV_DONE:
             all &= open_receives_add(done, requests[i].posted);
         }
@@ -185,7 +192,7 @@ bool skipped_rows(struct skipped *s, const struct file_call *calls, size_t n_cal
 }
 
 bool skipped_buffer(struct skipped *s, const struct file_call *calls, size_t n_calls,
-                    const struct file_request *requests, size_t n_requests)
+                    const struct file_request *requests, size_t n_requests, struct open_receives *left_open)
 {
     struct open_receives posted = {0}, done = {0};
     bool all = find_receives(calls, n_calls, requests, n_requests, &posted, &done);
@@ -193,6 +200,11 @@ bool skipped_buffer(struct skipped *s, const struct file_call *calls, size_t n_c
     open_receives_sort(&posted);
     open_receives_sort(&done);
     open_receives_without(&posted, &done);
+    if (left_open) {
+        open_receives_without(left_open, &done);
+        for (size_t i = 0; i < posted.n; i++) all &= open_receives_add(left_open, posted.posted[i]);
+        open_receives_sort(left_open);
+    }
     skipped_join(s, &posted, n_calls && all ? calls[0].enter : UINT64_MAX);
     free(posted.posted);
     free(done.posted);

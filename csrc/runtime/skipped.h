@@ -29,6 +29,7 @@ struct open_receives {
 };
 
 bool open_receives_add(struct open_receives *open, uint64_t posted);
+bool open_receives_between(const struct open_receives *open, uint64_t from, uint64_t to); /* after from, up to to */
 void open_receives_sort(struct open_receives *open);
 void open_receives_without(struct open_receives *open, const struct open_receives *done); /* both sorted */
 
@@ -40,9 +41,10 @@ bool skipped_request(struct skipped *s, const struct file_request *row);
 bool skipped_rows(struct skipped *s, const struct file_call *calls, size_t n_calls, const struct file_request *requests,
                   size_t n_requests);
 
-/* The same, made runs of: what the buffer has posted but not completed is open. */
+/* The same, made runs of: what the buffer has posted but not completed is open, and added to what earlier buffers left
+ * open (or NULL), in order. */
 bool skipped_buffer(struct skipped *s, const struct file_call *calls, size_t n_calls,
-                    const struct file_request *requests, size_t n_requests);
+                    const struct file_request *requests, size_t n_requests, struct open_receives *left_open);
 
 /* Make runs of what is counted as far as certain: between their messages none of `open` was posted, and those posted
  * before `since` stay alone, for recorded ones may have been posted between them. */

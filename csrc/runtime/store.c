@@ -136,6 +136,32 @@ int store_create(struct store *s, const char *path, bool compressed)
     return error;
 }
 
+/* The template's part of a file, with the attributes as they are now, and no rows. */
+static int copy_template(int from, int to)
+{
+    static char bytes[TEMPLATE_BYTES];
+    uint64_t undefined = UNDEFINED_ADDRESS, none = 0;
+    if (pread(from, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) return errno ? errno : EIO;
+    for (int i = 0; i < TABLES; i++) {
+        memcpy(bytes + table_layout[i].layout_at, &undefined, sizeof undefined);
+        memcpy(bytes + table_layout[i].length_at, &none, sizeof none);
+    }
+    return write_at(to, bytes, sizeof bytes, 0);
+}
+
+int store_create_like(struct store *s, const char *path, const struct store *like)
+{
+    *s = (struct store){.fd = -1, .paged = like->paged, .end = TEMPLATE_BYTES};
+    int error = open_file(s, path, O_CREAT | O_TRUNC);
+    if (!error) error = copy_template(like->fd, s->fd);
+    if (!error) error = store_put_integer(s, AT_END_OF_FILE, s->end);
+    if (error && s->fd >= 0) {
+        close(s->fd);
+        unlink(path);
+    }
+    return error;
+}
+
 /* Room for a block of metadata or data at the end of the file; sparse until it is written. */
 static int extend(struct store *s, uint64_t bytes, uint64_t *at)
 {

@@ -39,6 +39,10 @@ struct store {
 /* Create `path` (which must not exist) from the template, with filters or without. 0 or errno. */
 int store_create(struct store *s, const char *path, bool compressed);
 
+/* Create `path`, which may exist, with the attributes of another store without filters, and with no rows. 0 or errno.
+ */
+int store_create_like(struct store *s, const char *path, const struct store *like);
+
 /* Is fd still our file? A program may close all descriptors and open its own files under their numbers; then the file
  * is opened again at `path`. 0 or errno: nothing may be written. */
 int store_check(struct store *s, const char *path);
@@ -48,6 +52,7 @@ int store_append(struct store *s, enum table which, const void *rows, uint64_t n
 
 /* At the very end: compress what the last chunks hold, too. Nothing can be appended after it (ESHUTDOWN). */
 void store_finish(struct store *s);
+
 /* Read rows of a table without filters. 0 or errno. */
 int store_read(const struct store *s, enum table which, uint64_t first, uint64_t n, void *rows);
 

@@ -27,8 +27,8 @@ enum { LEAST_ROWS = 16 };
 
 /* How a buffer of the user's size is divided: in 64ths, in the order of the tables. Readings share with their calls. */
 static const unsigned share[BUFFERED_TABLES] = {
-    [TABLE_CALLS] = 32,   [TABLE_REQUESTS] = 18, [TABLE_POLLS] = 6,  [TABLE_EVENTS] = 4,
-    [TABLE_ACCESSES] = 2, [TABLE_SUMMARIES] = 2, [TABLE_COUNTS] = 0,
+    [TABLE_CALLS] = 30,   [TABLE_REQUESTS] = 16, [TABLE_POLLS] = 4,  [TABLE_EVENTS] = 4,
+    [TABLE_ACCESSES] = 8, [TABLE_SUMMARIES] = 2, [TABLE_COUNTS] = 0,
 };
 
 /* The rows of a buffer that are complete and not in the file. Its thread may be adding more. */
@@ -214,14 +214,12 @@ void thread_flush(struct thread *t)
     counting_resume(t, &pause);
 }
 
-/* The thread itself may be recording. What it records from here on is written at its next call or at exit. Nobody finds
- * the spool any more when its rows are known to be in the file, for of another thread's they cannot be taken away. */
+/* The thread itself may be recording. What it records from here on is written at its next call or at exit. */
 static void close_thread(struct thread *t)
 {
     switch_close(t);
     empty_buffer(t, 0, true);
     for (int i = 0; i < BUFFERED_TABLES; i++) __atomic_store_n(&t->capacity[i], 0, __ATOMIC_RELAXED);
-    spool_remove(t->index);
 }
 
 bool threads_close(void)
@@ -230,6 +228,11 @@ bool threads_close(void)
     for (struct thread *t = threads; t; t = t->next) close_thread(t);
     store_end();
     return true;
+}
+
+void threads_remove_spools(void)
+{
+    for (struct thread *t = threads; t; t = t->next) spool_remove(t->index);
 }
 
 static void leave_process(void *thread)
@@ -241,6 +244,7 @@ static void leave_process(void *thread)
     if (rows_held(t)) run_need_file();
     if (!store_begin()) return;
     close_thread(t);
+    spool_remove(t->index);
     while (*link && *link != t) link = &(*link)->next;
     if (*link) *link = t->next;
     gone.calls += t->calls;

@@ -86,9 +86,12 @@ void thread_divide(struct thread *t);
 /* Every spool, present and future, says in which rank file its rows belong. Under the store's lock. */
 void threads_name_file(const char *path);
 
-/* Everything that any thread still holds goes to the file, and the spools are removed: MPI_Finalize, exit. False:
- * exit was called by a signal handler in the middle of a flush; all stays as after a kill. */
+/* Everything that any thread still holds goes to the file: MPI_Finalize, exit. False: exit was called by a signal
+ * handler in the middle of a flush; all stays as after a kill. */
 bool threads_close(void);
+
+/* Nobody finds the spools any more: the file says that all is there. Between store_begin and store_end. */
+void threads_remove_spools(void);
 
 /* No thread is recorded from here on. */
 void threads_shut(void);
