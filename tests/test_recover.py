@@ -48,6 +48,32 @@ def recover_and_compare(run, given=None):
     return done
 
 
+def test_calls_after_the_limit_are_lost_and_counted(tmp_path):
+    """Rank 1 lost 7 calls to the limit and two more that its buffer held when it was killed."""
+    run, spool, tables = killed_run(tmp_path, 3, lost_calls=7, limit_bytes=1 << 20)
+    rows = {name: table[:0] for name, table in tables.items()} | {"calls": tables["calls"][3:]}
+    write_spool(spool, rank_file(run, 1), rows, base=[0] * len(schema.BUFFERED), flushing=schema.LEAVING_OUT)
+    trace = analyzer.open(run)
+    said = [problem.text for problem in trace.problems if problem.rank == 1]
+    assert "2 more calls were lost with its buffer: TRACELIB_LIMIT" in said
+    assert sum(len(block) for block in trace.calls(1)) == 3
+    trace.close()
+    assert fates(run)[1] == Fate.RECOVERED
+    with h5py.File(rank_file(run, 1)) as file:
+        assert file.attrs["lost_calls"] == 9 and len(file["calls"]) == 3
+    assert not list(spool.parent.iterdir())
+
+
+def test_calls_in_the_buffer_after_a_full_disk_are_said_to_be_lost(tmp_path):
+    run, spool, tables = killed_run(tmp_path, 3, state=State.FULL)
+    rows = {name: table[:0] for name, table in tables.items()} | {"calls": tables["calls"][3:]}
+    write_spool(spool, rank_file(run, 1), rows)
+    trace = analyzer.open(run)
+    assert any("the 2 calls in its buffer are lost" in p.text for p in trace.problems if p.rank == 1)
+    assert sum(len(block) for block in trace.calls(1)) == 3
+    trace.close()
+
+
 @pytest.fixture
 def killed(tmp_path):
     """Rank 1 of 2 was killed after three of its five calls were in its file: (run, spool)."""

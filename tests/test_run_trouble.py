@@ -193,8 +193,8 @@ def dead_pid():
     return process.pid
 
 
-def write_spool(path, rank_path, rows, base=None, thread=0):
-    """A spool as the runtime leaves it; `base`: it was being flushed to these rows."""
+def write_spool(path, rank_path, rows, base=None, thread=0, flushing=schema.FLUSHING):
+    """A spool as the runtime leaves it; `base`: it was being flushed to these rows, or left out."""
     header = np.zeros(1, schema.SPOOL_HEADER)
     header["magic"], header["thread"], header["rank_file"] = schema.SPOOL_MAGIC, thread, os.fsencode(rank_path)
     data, offset = [], schema.SPOOL_HEADER_BYTES
@@ -204,7 +204,7 @@ def write_spool(path, rank_path, rows, base=None, thread=0):
         data.append(table.tobytes() + bytes(64))
         offset += len(data[-1])
     if base is not None:
-        header["flushing"], header["base"] = 1, base
+        header["flushing"], header["base"] = flushing, base
     body = header.tobytes().ljust(schema.SPOOL_HEADER_BYTES, b"\0") + b"".join(data)
     Path(f"{path}.{thread}").write_bytes(body)
 

@@ -24,7 +24,7 @@ from tracelib.copying import copy_sparse
 from tracelib.errors import TracelibError
 from tracelib.rank_files import RankFiles, find_rank_files, write_links
 from tracelib.schema import State
-from tracelib.schema.spool import Spool, is_alive, is_here, read_spool, spool_paths
+from tracelib.schema.spool import Spool, is_alive, is_here, lost_calls, read_spool, spool_paths
 
 Attributes = dict[str, int | str]
 
@@ -180,7 +180,7 @@ def _fold(path: Path, contents: Sequence[bytes]) -> tuple[Fate, int]:
         copy.unlink(missing_ok=True)
         hint = "nothing was changed; the copy that is made needs as much room as the file"
         raise TracelibError(f"cannot complete {path}: {error.strerror or error}", hint) from error
-    return Fate.RECOVERED, sum(len(spool.rows["calls"]) for spool in spools)
+    return Fate.RECOVERED, sum(len(spool.rows["calls"]) for spool in spools if not spool.left_out)
 
 
 def _read_spools(file: h5py.File, name: str, contents: Sequence[bytes]) -> list[Spool]:
@@ -202,7 +202,10 @@ def append_spools(file: h5py.File, spools: Sequence[Spool]) -> None:
 
     A flush that was cut short comes first: its rows have their place already.
     """
-    for spool in sorted(spools, key=lambda spool: (spool.base is None, spool.thread)):
+    kept = [spool for spool in spools if not spool.left_out]
+    lost = int(file.attrs["lost_calls"])
+    file.attrs.modify("lost_calls", np.uint64(lost + lost_calls(spools, {"lost_calls": lost})))
+    for spool in sorted(kept, key=lambda spool: (spool.base is None, spool.thread)):
         _append_spool(file, spool)
     inside = [(*spool.inside, spool.thread) for spool in spools if spool.inside]
     if inside:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from analyzer.sources.rankfile import RankFile
 from analyzer.trace import Problem
 from tracelib.schema import State
-from tracelib.schema.spool import Spool, is_alive, is_here, read_spool, spool_paths
+from tracelib.schema.spool import Spool, is_alive, is_here, lost_calls, read_spool, spool_paths
 
 
 def pending_rows(file: RankFile) -> tuple[list[Spool], list[Problem]]:
@@ -15,6 +15,8 @@ def pending_rows(file: RankFile) -> tuple[list[Spool], list[Problem]]:
     a = file.attributes
     if a["state"] == State.RECOVERED:
         return [], [Problem(file.rank, "was killed; its last calls were put into the file by tracelib recover")]
+    if a["state"] == State.FULL:
+        return [], _after_full_disk(file)
     if a["state"] != State.RECORDING:
         return [], []
     if not is_here(a):
@@ -23,12 +25,30 @@ def pending_rows(file: RankFile) -> tuple[list[Spool], list[Problem]]:
     if is_alive(a):
         return [], [Problem(file.rank, "is still running: what its buffer holds is left out")]
     paths = spool_paths(str(a["spool"]))
-    read = (read_spool(path.read_bytes(), file.path.name, len(file.blocks)) for path in paths)
-    found = [spool for spool in read if spool is not None]
+    read = _read(file)
+    found, lost = [spool for spool in read if not spool.left_out], lost_calls(read, a)
     if paths:
-        return found, [Problem(file.rank, f"was killed; {_content(found)} were recovered from its buffer")]
+        problems = [Problem(file.rank, f"was killed; {_content(found)} were recovered from its buffer")]
+        if lost:
+            problems.append(Problem(file.rank, f"{lost} more calls were lost with its buffer: TRACELIB_LIMIT"))
+        return found, problems
     where = f"its buffer {a['spool']}.* is gone" if a["spool"] else "its buffer was in no file"
     return [], [Problem(file.rank, f"was killed, and {where}: the last calls are missing")]
+
+
+def _read(file: RankFile) -> list[Spool]:
+    paths = spool_paths(str(file.attributes["spool"]))
+    read = (read_spool(path.read_bytes(), file.path.name, len(file.blocks)) for path in paths)
+    return [spool for spool in read if spool is not None]
+
+
+def _after_full_disk(file: RankFile) -> list[Problem]:
+    """A process that ended in order has removed its spools."""
+    if not is_here(file.attributes) or is_alive(file.attributes):
+        return []
+    calls = sum(spool.calls for spool in _read(file))
+    text = f"was killed later: the {calls} calls in its buffer are lost, and those before them were not counted"
+    return [Problem(file.rank, text)] if calls else []
 
 
 def _content(spools: Sequence[Spool]) -> str:

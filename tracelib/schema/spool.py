@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,11 +19,18 @@ STARTED_WITHIN_S = 2.0
 
 @dataclass(frozen=True)
 class Spool:
-    """Rows of one thread. `base`: where they belong in the file's tables, None: at their end."""
+    """Rows of one thread. `base`: where they belong in the file's tables, None: at their end. `left_out`: nowhere, for
+    the limit was met."""
 
     header: np.void  # schema.SPOOL_HEADERS
     base: dict[str, int] | None
     rows: dict[str, np.ndarray]
+    left_out: bool = False
+
+    @property
+    def calls(self) -> int:
+        """How many calls it holds, polls included."""
+        return len(self.rows["calls"]) + int(self.rows["polls"]["count"].sum())
 
     @property
     def thread(self) -> int:
@@ -63,9 +70,13 @@ def read_spool(data: bytes, rank_file: str, blocks: int) -> Spool | None:
         room = max(len(data) - offset, 0) // dtype.itemsize
         rows[table] = np.frombuffer(data, dtype, min(count, room), min(offset, len(data)))
         base[table] = int(header["base"][position])
-    if header["flushing"] == schema.LEAVING_OUT and blocks > header["base"][0]:
-        return None
-    return Spool(header, base if header["flushing"] == schema.FLUSHING else None, rows)
+    left_out = header["flushing"] == schema.LEAVING_OUT and blocks > header["base"][0]
+    return Spool(header, base if header["flushing"] == schema.FLUSHING else None, rows, bool(left_out))
+
+
+def lost_calls(spools: Sequence[Spool], attributes: Mapping[str, int | str]) -> int:
+    """Calls in spools that nothing counts yet: recording had stopped at the limit, and the process was killed."""
+    return sum(spool.calls for spool in spools if spool.left_out) if attributes["lost_calls"] else 0
 
 
 def spool_paths(prefix: str) -> list[Path]:
