@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "abi.h"
 #include "calls_of_mpi.h"
@@ -10,12 +11,13 @@
 /* Handles are addresses or ints: each kind of MPI is called with its own types. */
 typedef int wide_send(const void *, int, void *, int, int, void *);
 typedef int wide_receive(void *, int, void *, int, int, void *, void *);
-typedef int wide_barrier(void *);
+typedef int wide_ibarrier(void *, void *);
 typedef int narrow_send(const void *, int, int, int, int, int);
 typedef int narrow_receive(void *, int, int, int, int, int, void *);
-typedef int narrow_barrier(int);
+typedef int narrow_ibarrier(int, void *);
+typedef int test(void *, int *, void *);
 
-static void *the_send, *the_receive, *the_barrier;
+static void *the_send, *the_receive, *the_ibarrier, *the_test;
 
 void *mpi_function(const char *name)
 {
@@ -28,8 +30,9 @@ bool mpi_open(void)
     if (!abi_detect()) return false;
     the_send = mpi_function("MPI_Send");
     the_receive = mpi_function("MPI_Recv");
-    the_barrier = mpi_function("MPI_Barrier");
-    return the_send && the_receive && the_barrier;
+    the_ibarrier = mpi_function("MPI_Ibarrier");
+    the_test = mpi_function("MPI_Test");
+    return the_send && the_receive && the_ibarrier && the_test;
 }
 
 int mpi_send(const void *buffer, int bytes, int rank, int tag, intptr_t comm)
@@ -46,7 +49,16 @@ int mpi_receive(void *buffer, int bytes, int rank, int tag, intptr_t comm)
     return ((narrow_receive *)the_receive)(buffer, bytes, (int)abi.byte, rank, tag, (int)comm, status);
 }
 
-int mpi_barrier(intptr_t comm)
+int mpi_polite_barrier(intptr_t comm)
 {
-    return abi.wide_handles ? ((wide_barrier *)the_barrier)((void *)comm) : ((narrow_barrier *)the_barrier)((int)comm);
+    enum { EAGER_TESTS = 100, NAP_NS = 20000 };
+    void *request = NULL; /* room for the larger kind */
+    int error = abi.wide_handles ? ((wide_ibarrier *)the_ibarrier)((void *)comm, &request)
+                                 : ((narrow_ibarrier *)the_ibarrier)((int)comm, &request);
+    int done = 0;
+    for (int tests = 0; !error && !done; tests++) {
+        if (tests > EAGER_TESTS) nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+        error = ((test *)the_test)(&request, &done, (void *)abi.status_ignore);
+    }
+    return error;
 }

@@ -11,6 +11,8 @@ void *mpi_function(const char *name);
 
 int mpi_send(const void *buffer, int bytes, int rank, int tag, intptr_t comm);
 int mpi_receive(void *buffer, int bytes, int rank, int tag, intptr_t comm);
-int mpi_barrier(intptr_t comm);
+
+/* A barrier whose waiting rank sleeps instead of keeping a processor that the other may need. */
+int mpi_polite_barrier(intptr_t comm);
 
 #endif

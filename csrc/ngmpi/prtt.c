@@ -61,15 +61,14 @@ static int answer(const struct prtt_visit *v, int n, int size)
 static int get_ready(const struct prtt_visit *v)
 {
     memset(v->buffer, 0, (size_t)v->size);
-    return mpi_barrier(v->comm);
+    return mpi_polite_barrier(v->comm);
 }
 
 static int measure_row(const struct prtt_visit *v, struct prtt_row *row)
 {
-    int error = get_ready(v);
     long lost = preemptions();
     row->start = clock_ticks();
-    if (!error) error = prtt(v, 1, 0, v->size, &row->one, NULL);
+    int error = prtt(v, 1, 0, v->size, &row->one, NULL);
     row->flags = hit_since(&lost, FLAG_HIT_ONE);
     if (!error) error = prtt(v, v->train, 0, v->size, &row->train, NULL);
     row->flags |= hit_since(&lost, FLAG_HIT_TRAIN);
@@ -87,9 +86,8 @@ static int measure_row(const struct prtt_visit *v, struct prtt_row *row)
 
 static int answer_row(const struct prtt_visit *v, uint64_t *flags)
 {
-    int error = get_ready(v);
     long lost = preemptions();
-    if (!error) error = answer(v, 1, v->size);
+    int error = answer(v, 1, v->size);
     *flags = hit_since(&lost, FLAG_HIT_ONE);
     if (!error) error = answer(v, v->train, v->size);
     *flags |= hit_since(&lost, FLAG_HIT_TRAIN);
@@ -102,15 +100,66 @@ static int answer_row(const struct prtt_visit *v, uint64_t *flags)
 
 int prtt_measure(const struct prtt_visit *visit, struct prtt_row *rows)
 {
-    int error = 0;
+    int error = get_ready(visit);
     for (int i = 0; i < visit->rows && !error; i++) error = measure_row(visit, &rows[i]);
     return error;
 }
 
 int prtt_answer(const struct prtt_visit *visit, uint64_t *flags)
 {
-    int error = 0;
+    int error = get_ready(visit);
     for (int i = 0; i < visit->rows && !error; i++) error = answer_row(visit, &flags[i]);
+    return error;
+}
+
+/* Takes n messages, with d ticks between the receives, after having asked for them. */
+static int take(const struct prtt_visit *v, uint64_t d, uint64_t *time, uint64_t *waited)
+{
+    uint64_t waits = 0;
+    int error = mpi_send(v->buffer, 1, v->peer, TAG, v->comm);
+    if (!error) error = mpi_receive(v->buffer, v->size, v->peer, TAG, v->comm);
+    uint64_t begin = clock_ticks();
+    for (int i = 1; i < v->train && !error; i++) {
+        if (d) waits += spin(d);
+        error = mpi_receive(v->buffer, v->size, v->peer, TAG, v->comm);
+    }
+    *time = clock_ticks() - begin;
+    if (waited) *waited = waits;
+    return error;
+}
+
+static int give(const struct prtt_visit *v)
+{
+    int error = mpi_receive(v->buffer, 1, v->peer, TAG, v->comm);
+    for (int i = 0; i < v->train && !error; i++) error = mpi_send(v->buffer, v->size, v->peer, TAG, v->comm);
+    return error;
+}
+
+int prtt_receive(const struct prtt_visit *v, struct prtt_receiver_row *rows)
+{
+    int error = get_ready(v);
+    for (struct prtt_receiver_row *row = rows; row < rows + v->rows && !error; row++) {
+        long lost = preemptions();
+        row->start = clock_ticks();
+        error = take(v, 0, &row->train, NULL);
+        row->flags = hit_since(&lost, FLAG_HIT_TRAIN);
+        row->delay = v->most_delay;
+        if (!error) error = take(v, row->delay, &row->delayed, &row->waited);
+        row->flags |= hit_since(&lost, FLAG_HIT_DELAYED);
+    }
+    return error;
+}
+
+int prtt_feed(const struct prtt_visit *v, uint64_t *flags)
+{
+    int error = get_ready(v);
+    for (int i = 0; i < v->rows && !error; i++) {
+        long lost = preemptions();
+        error = give(v);
+        flags[i] = hit_since(&lost, FLAG_HIT_TRAIN);
+        if (!error) error = give(v);
+        flags[i] |= hit_since(&lost, FLAG_HIT_DELAYED);
+    }
     return error;
 }
 

@@ -26,10 +26,24 @@ struct prtt_row {
     uint64_t flags;   /* Flag of the file */
 };
 
+/* What the receiver does with `train` messages that it takes one after the other, or a delay apart. In ticks. */
+struct prtt_receiver_row {
+    uint64_t start;
+    uint64_t train;   /* from the first one's end to the last one's */
+    uint64_t delayed; /* the same, with a wait before each but the first: they are all there by then */
+    uint64_t delay;   /* asked for */
+    uint64_t waited;  /* the n - 1 waits together, as they came out */
+    uint64_t flags;
+};
+
 /* At the rank that measures, and at the one that answers, which fills `flags` with its part of each row's. Both return
  * MPI's error code, and stop at the first. */
 int prtt_measure(const struct prtt_visit *visit, struct prtt_row *rows);
 int prtt_answer(const struct prtt_visit *visit, uint64_t *flags);
+
+/* The same for overhead and gap of the receiver, which is the rank that measures; `most_delay` is its delay. */
+int prtt_receive(const struct prtt_visit *visit, struct prtt_receiver_row *rows);
+int prtt_feed(const struct prtt_visit *visit, uint64_t *flags);
 
 /* Find MPI and choose the clock. False: this process has loaded no MPI that we know. */
 _Bool prtt_open(void);

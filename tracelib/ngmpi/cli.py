@@ -57,16 +57,15 @@ class _Ranks(click.ParamType):
 @click.option("--step", "steps", type=_Step(), multiple=True, help="Sizes every STEP bytes up to END; again for more.")
 @click.option("--train", type=click.IntRange(2), help="Messages of a train (default 32, fewer where they are slow).")
 @click.option("-l", "--loop", type=click.IntRange(1), help="Rows of each size (default: until they are precise).")
-@click.option("-s", "--skip", type=click.IntRange(0), help="Rows to warm up with (default 1; with --loop 0).")
+@click.option("-s", "--skip", type=click.IntRange(0), default=1, show_default=True, help="Rows that warm up a size.")
 @click.option("--precision", type=click.FloatRange(0, 1, min_open=True), default=options.PRECISION, show_default=True,
               help="Confidence interval of each time, +-, as a share.")  # fmt: skip
 @click.option("-t", "--time", "time_s", type=_Time(), help="Limit for each group of pairs (default 60s, to 200K 30s).")
 @click.option("--mode", type=click.Choice(list(options.MODES)), help="Which ranks measure (default sampling).")
 @click.option("--ranks", type=_Ranks(), default=None, help="The ranks of the subgroup, as 1,3,5.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the pairs that are drawn.")
-@click.option(
-    "-c", "--config", "config_path", type=click.Path(path_type=Path), help="Options file of TIA (CLL_NGMPI_...)."
-)
+@click.option("--receiver", is_flag=True, help="Overhead and gap of the receiver as well.")
+@click.option("-c", "--config", "config_path", type=click.Path(path_type=Path), help="Options file (CLL_NGMPI_...).")
 @collective_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no closing line.")
 def command(

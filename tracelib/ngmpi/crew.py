@@ -7,39 +7,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, fields
 
 import numpy as np
 from mpi4py import MPI
 
-from tracelib.ngmpi.loop import COLUMNS, Loop
+from tracelib.ngmpi.loop import COLUMNS, Loop, Order
 
 EAGER_TESTS, NAP_S = 200, 0.0002
 """A rank that waits for others tests so often before it begins to sleep: it would take their processor."""
 
 
-@dataclass(frozen=True)
-class Order:
-    """Two ranks measure one size `rows` times. `most_delay_s`: no longer delay within a train; 0: no limit."""
-
-    first: int
-    second: int
-    size: int
-    train: int
-    rows: int
-    most_delay_s: float = 0.0
-
-
 MOST_PAIRS = 200
 """Communicators that are kept; MPIs have room for some thousands."""
 
-_FIELDS = 6
+_FIELDS = len(fields(Order))
+_ROWS = 4  # the field that is 0 where there is no order
 _END = -1.0
 
 
 def _order(row: np.ndarray) -> Order:
-    first, second, size, train, rows = map(int, row[:5])
-    return Order(first, second, size, train, rows, float(row[5]))
+    """One row of a table of orders; its numbers are all exact."""
+    first, second, size, train, rows, receiver = map(int, row[:-1])
+    return Order(first, second, size, train, rows, bool(receiver), float(row[-1]))
 
 
 class Crew:
@@ -51,7 +41,7 @@ class Crew:
         self._pairs: dict[tuple[int, int], MPI.Intracomm | None] = {}
 
     def carry_out(self, orders: Sequence[Order]) -> list[np.ndarray]:
-        """At rank 0: (rows, COLUMNS) of each order, seconds and flags of both ranks. No rank is in two orders."""
+        """At rank 0: (rows, COLUMNS) of each order, with the flags of both ranks. No rank is in two orders."""
         table = np.zeros((self._most, _FIELDS))
         table[: len(orders)] = [astuple(order) for order in orders]
         self._share(table)
@@ -64,7 +54,7 @@ class Crew:
             self._share(table)
             if table[0, 0] == _END:
                 return
-            self._together([_order(row) for row in table if row[4]])
+            self._together([_order(row) for row in table if row[_ROWS]])
 
     def dismiss(self) -> None:
         """At rank 0: the others are done."""
@@ -82,7 +72,8 @@ class Crew:
         self._meet(orders)
         counts = np.zeros(self.ranks, int)
         for order in orders:
-            counts[order.first], counts[order.second] = order.rows * COLUMNS, order.rows
+            counts[order.first] = order.rows * len(COLUMNS[order.receiver])
+            counts[order.second] = order.rows
         mine = next((self._work(order) for order in orders if self.rank in (order.first, order.second)), np.zeros(0))
         everything = np.zeros(counts.sum() if self.rank == 0 else 0)
         _wait(self._comm.Igatherv(mine, [everything, counts] if self.rank == 0 else None, root=0))
@@ -91,9 +82,8 @@ class Crew:
     def _work(self, order: Order) -> np.ndarray:
         comm = self._pairs[order.first, order.second]
         assert comm is not None
-        if self.rank == order.first:
-            return self._loop.measure(comm, order.size, order.train, order.rows, order.most_delay_s).ravel()
-        return self._loop.answer(comm, order.size, order.train, order.rows)
+        first = self.rank == order.first
+        return self._loop.measure(comm, order).ravel() if first else self._loop.answer(comm, order)
 
     def _meet(self, orders: list[Order]) -> None:
         """Make the communicators of pairs that have none. All ranks remember all pairs, so that both of a pair forget
@@ -112,7 +102,7 @@ def _merge(orders: list[Order], parts: list[np.ndarray]) -> list[np.ndarray]:
     """Rows of the measuring ranks with the flags of the answering ones."""
     results = []
     for order in orders:
-        rows = parts[order.first].reshape(-1, COLUMNS)
+        rows = parts[order.first].reshape(order.rows, -1)
         rows[:, -1] = rows[:, -1].astype(int) | parts[order.second].astype(int)
         results.append(rows)
     return results

@@ -11,11 +11,31 @@ from mpi4py import MPI
 from tracelib._ngmpi import ffi, lib
 from tracelib.errors import TracelibError
 
-_TICKS = np.dtype([(name, "<u8") for name, _ in ffi.typeof("struct prtt_row").fields])
-COLUMNS = len(_TICKS.names or ())
-"""Numbers that come of one row: seconds in the order of `struct prtt_row`, and its flags."""
+
+def _columns(struct: str) -> tuple[str, ...]:
+    return tuple(name for name, _ in ffi.typeof(struct).fields)
+
+
+COLUMNS = {False: _columns("struct prtt_row"), True: _columns("struct prtt_receiver_row")}
+"""Numbers that come of one row, by whether the receiver is measured: seconds as in C, and the flags at the end."""
 
 CALIBRATION_S = 0.02
+
+
+@dataclass(frozen=True)
+class Order:
+    """Two ranks measure one size `rows` times: PRTTs, or the receiver.
+
+    `most_delay_s`: no longer delay within a train, 0: no limit; for the receiver, the delay.
+    """
+
+    first: int
+    second: int
+    size: int
+    train: int
+    rows: int
+    receiver: bool = False
+    most_delay_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -51,29 +71,33 @@ class Loop:
         self._memory = np.ones(max(most_bytes, 1), np.uint8)
         self._visit = ffi.new("struct prtt_visit *")
         self._visit.buffer = ffi.cast("uint8_t *", self._memory.ctypes.data)
-        self._origin = _pair()[0]
+        self._origin = np.uint64(_pair()[0])
 
-    def _prepare(self, comm: MPI.Comm, peer: int, size: int, train: int, rows: int, most_delay_s: float) -> None:
+    def _prepare(self, comm: MPI.Comm, peer: int, order: Order) -> None:
         visit = self._visit
         visit.comm, visit.peer = ffi.cast("intptr_t", MPI._handleof(comm)), peer
-        visit.size, visit.train, visit.rows = size, train, rows
-        visit.most_delay = round(most_delay_s * self.clock.ticks_per_s)
+        visit.size, visit.train, visit.rows = order.size, order.train, order.rows
+        visit.most_delay = round(order.most_delay_s * self.clock.ticks_per_s)
 
-    def measure(self, comm: MPI.Comm, size: int, train: int, rows: int, most_delay_s: float) -> np.ndarray:
-        """As the pair's rank 0: (rows, COLUMNS) seconds and flags."""
-        self._prepare(comm, 1, size, train, rows, most_delay_s)
-        ticks = np.zeros(rows, _TICKS)
-        _check(lib.prtt_measure(self._visit, ffi.cast("struct prtt_row *", ticks.ctypes.data)))
-        ticks["start"] -= self._origin
-        values = ticks.view("<u8").reshape(rows, COLUMNS).astype(float)
+    def measure(self, comm: MPI.Comm, order: Order) -> np.ndarray:
+        """As the pair's rank 0: (rows, columns) seconds and flags."""
+        self._prepare(comm, 1, order)
+        ticks = np.zeros((order.rows, len(COLUMNS[order.receiver])), np.uint64)
+        if order.receiver:
+            _check(lib.prtt_receive(self._visit, ffi.cast("struct prtt_receiver_row *", ticks.ctypes.data)))
+        else:
+            _check(lib.prtt_measure(self._visit, ffi.cast("struct prtt_row *", ticks.ctypes.data)))
+        ticks[:, 0] -= self._origin
+        values = ticks.astype(float)
         values[:, :-1] /= self.clock.ticks_per_s
         return values
 
-    def answer(self, comm: MPI.Comm, size: int, train: int, rows: int) -> np.ndarray:
+    def answer(self, comm: MPI.Comm, order: Order) -> np.ndarray:
         """As the pair's rank 1: the flags of each row."""
-        self._prepare(comm, 0, size, train, rows, 0)
-        flags = np.zeros(rows, np.uint64)
-        _check(lib.prtt_answer(self._visit, ffi.cast("uint64_t *", flags.ctypes.data)))
+        self._prepare(comm, 0, order)
+        flags = np.zeros(order.rows, np.uint64)
+        work = lib.prtt_feed if order.receiver else lib.prtt_answer
+        _check(work(self._visit, ffi.cast("uint64_t *", flags.ctypes.data)))
         return flags.astype(float)
 
 

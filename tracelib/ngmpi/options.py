@@ -36,6 +36,7 @@ class Options:
     ranks: tuple[int, ...]
     seed: int
     collectives: Design | None
+    receiver: bool
 
     @property
     def settings(self) -> dict[str, object]:
@@ -56,13 +57,14 @@ def decide(
     steps: Sequence[tuple[int, int]] = (),
     train: int | None = None,
     loop: int | None = None,
-    skip: int | None = None,
+    skip: int = 1,
     precision: float = PRECISION,
     time_s: float | None = None,
     mode: str | None = None,
     ranks: Sequence[int] = (),
     seed: int = 0,
     collectives: Design | None = None,
+    receiver: bool = False,
 ) -> Options:
     """The options of the command line before those of the file before defaults. Raises TracelibError."""
     if said.processes not in (None, ranks_in_world):
@@ -91,11 +93,12 @@ def decide(
         train=n,
         may_shorten=train is None and said.train is None and repetitions is None,
         repetitions=repetitions,
-        warm_up=skip if skip is not None else int(repetitions is None),
+        warm_up=skip,
         precision=precision,
         time_s=time_s,
         mode=chosen_mode,
         ranks=tuple(ranks or said.ranks),
         seed=seed,
         collectives=collectives,
+        receiver=receiver,
     )

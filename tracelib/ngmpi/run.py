@@ -53,7 +53,9 @@ def lead(world: MPI.Intracomm, options: Options) -> int:
     numbered = [(a, b, g) for g, group in enumerate(groups) for a, b in group.pairs]
     numbers = {(a, b): i for i, (a, b, _) in enumerate(numbered)}
     series = [
-        Series(group, numbers, dict(options.sizes), options.train, options.may_shorten, options.warm_up)
+        Series(
+            group, numbers, dict(options.sizes), options.train, options.may_shorten, options.warm_up, options.receiver
+        )
         for group in groups
     ]
     report = _Report(options, series, place.tables(places, numbered, options.mode), loop.clock)
@@ -112,6 +114,8 @@ class _Report:
         sizes = {size: origin for one in self.series for size, origin in one.sizes.items()}
         plan = np.array(sorted(sizes.items()), net.PLAN) if sizes else np.zeros(0, net.PLAN)
         measured = {"rows": np.concatenate(rows) if rows else np.zeros(0, net.ROW), "plan": plan}
+        if received := [part for one in self.series for part in one.receiver_parts]:
+            measured["receiver"] = np.concatenate(received)
         store.write(self.options.output, self._attributes, self.tables | measured)
 
     def close(self) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tracelib.ngmpi.crew import Crew, Order
+from tracelib.ngmpi.crew import Crew
+from tracelib.ngmpi.loop import COLUMNS, Order
 from tracelib.ngmpi.pairs import Group, Pair
-from tracelib.ngmpi.store import rows_of
+from tracelib.schema import net
 from tracelib.schema.net import Flag, Origin
 from tracelib.schema.prtt import SizeTimes, size_times
 
@@ -34,7 +35,9 @@ class Series:
     train: int
     may_shorten: bool
     warm_up: int
+    receiver: bool = False  # measured as well
     parts: list[np.ndarray] = field(default_factory=list)
+    receiver_parts: list[np.ndarray] = field(default_factory=list)
     _one_s: dict[int, float] = field(default_factory=dict)  # the best of each size
     _shortened: dict[int, int] = field(default_factory=dict)  # trains of sizes that are disturbed
     _counts: dict[tuple[Pair, int], int] = field(default_factory=dict)
@@ -47,17 +50,26 @@ class Series:
         warm_up = self.warm_up if row_s < LONGEST_WARM_UP_S else 0
         rows = int(np.clip(VISIT_S / row_s, 1, most_rows))
         pairs = self.group.next()
-        orders = [
-            Order(first, second, size, train, warm_up + rows, 2 * OUT_OF_PROPORTION * one_s) for first, second in pairs
-        ]
-        for pair, values in zip(pairs, crew.carry_out(orders), strict=True):
-            self._take(pair, size, train, warm_up, values)
+        most_delay_s = 2 * OUT_OF_PROPORTION * one_s
+        for pair, values in self._carry_out(crew, pairs, Order(0, 0, size, train, warm_up + rows, False, most_delay_s)):
+            self._take(pair, values, warm_up)
+        if self.receiver:
+            order = Order(0, 0, size, train, warm_up + rows, True, 2 * self._one_s[size])
+            for _, values in self._carry_out(crew, pairs, order):
+                values["flags"][:warm_up] |= np.uint32(Flag.WARM_UP)
+                self.receiver_parts.append(values)
         return rows
 
-    def _take(self, pair: Pair, size: int, train: int, warm_up: int, values: np.ndarray) -> None:
+    def _carry_out(self, crew: Crew, pairs: list[Pair], order: Order) -> list[tuple[Pair, np.ndarray]]:
+        """The order by all these pairs at once: each with its rows of the file."""
+        results = crew.carry_out([replace(order, first=first, second=second) for first, second in pairs])
+        return [(pair, _rows(self.numbers[pair], order, r)) for pair, r in zip(pairs, results, strict=True)]
+
+    def _take(self, pair: Pair, rows: np.ndarray, warm_up: int) -> None:
+        size, train = int(rows["size"][0]), int(rows["train"][0])
         before = self._counts.get((pair, size), 0)
-        self._counts[pair, size] = before + len(values)
-        rows = rows_of(self.numbers[pair], size, train, before, values)
+        self._counts[pair, size] = before + len(rows)
+        rows["repetition"] = before + np.arange(len(rows))
         rows["flags"][:warm_up] |= np.uint32(Flag.WARM_UP)
         self.parts.append(rows)
         kept = rows[warm_up:]
@@ -79,3 +91,13 @@ class Series:
     def times(self) -> SizeTimes:
         """T_o and T_g of each size so far."""
         return size_times(np.concatenate(self.parts))
+
+
+def _rows(pair: int, order: Order, values: np.ndarray) -> np.ndarray:
+    """Rows of the file, but for `repetition`, from what the loop measured."""
+    rows = np.zeros(len(values), net.RECEIVER if order.receiver else net.ROW)
+    rows["pair"], rows["size"], rows["train"] = pair, order.size, order.train
+    for name, column in zip(COLUMNS[order.receiver], values.T, strict=True):
+        rows["flags" if name == "flags" else f"{name}_s"] = column
+    rows["waited_s"] /= order.train - 1
+    return rows

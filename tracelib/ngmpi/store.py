@@ -23,15 +23,3 @@ def write(path: Path, attributes: Mapping[str, object], tables: Mapping[str, np.
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
-
-
-def rows_of(pair: int, size: int, train: int, first_repetition: int, values: np.ndarray) -> np.ndarray:
-    """Rows of the file from what the loop measured: (rows, COLUMNS) seconds and flags."""
-    rows = np.zeros(len(values), net.ROW)
-    start, one, trains, delayed, delay, waited, zero, flags = values.T
-    rows["pair"], rows["size"], rows["train"] = pair, size, train
-    rows["repetition"] = first_repetition + np.arange(len(values))
-    rows["one_s"], rows["train_s"], rows["delayed_s"], rows["delay_s"] = one, trains, delayed, delay
-    rows["waited_s"] = waited / (train - 1)
-    rows["zero_s"], rows["start_s"], rows["flags"] = zero, start, flags
-    return rows

@@ -50,6 +50,22 @@ ROW = np.dtype(
 )
 """One row for each measurement, in the order they were made."""
 
+RECEIVER = np.dtype(
+    [
+        ("pair", "<i4"),  # row of `pairs`, whose first rank receives here and whose second sends
+        ("size", "<i8"),  # bytes of a message
+        ("train", "<i4"),  # n messages
+        ("train_s", "<f8"),  # from the end of the first receive to that of the last
+        ("delayed_s", "<f8"),  # the same, with a wait before each receive but the first
+        ("delay_s", "<f8"),  # wait asked for
+        ("waited_s", "<f8"),  # the mean of the n - 1 waits that came of it
+        ("start_s", "<f8"),  # since the measurement began
+        ("flags", "<u4"),  # Flag
+    ]
+)
+"""One row for each measurement of a receiver; there if asked for. Gap: train_s / (n-1). Overhead, where messages are
+there before they are received: delayed_s / (n-1) - waited_s."""
+
 PLAN = np.dtype([("size", "<i8"), ("origin", "<i4")])
 """The sizes asked for, and why (Origin)."""
 
