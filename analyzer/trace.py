@@ -288,6 +288,20 @@ class Counts:
         return np.where(known, self.exit - self.enter, UNKNOWN)
 
 
+@dataclass(frozen=True)
+class Samples:
+    """Readings of counters outside MPI calls, in order of time: of TRACELIB_SAMPLE, and at begins and ends of regions.
+
+    `values` is int64 of shape (samples, counters), the columns in the order of `Trace.counters`, UNKNOWN (-1) where a
+    counter was not read. They count from where the readings of `Counts` do, and grow with them.
+    """
+
+    time: np.ndarray  # (samples,) ns
+    thread: np.ndarray  # (samples,) of which they are
+    at_region: np.ndarray  # (samples,) bool: at the begin or the end of a region of the program
+    values: np.ndarray
+
+
 class Trace(ABC):
     """A run: measured (run.h5), imported (.prv), or later predicted and cut.
 
@@ -334,6 +348,15 @@ class Trace(ABC):
     def counts(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[Counts]:
         """The same blocks as `calls`, with their counters; none in a trace without counters."""
         yield from ()
+
+    def samples(self, rank: int, begin: int = 0, end: int | None = None) -> Samples:
+        """Readings of the counters of a rank's threads with time in [begin, end) between its calls."""
+        none = np.zeros(0, np.int64)
+        return Samples(none, none, np.zeros(0, bool), np.zeros((0, len(self.counters)), np.int64))
+
+    def sampled(self, rank: int) -> tuple[int, int]:
+        """Periodic samples of a rank: how many were taken, and how many were due and could not be."""
+        return 0, 0
 
     @abstractmethod
     def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:

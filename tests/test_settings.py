@@ -122,3 +122,14 @@ def test_each_variable_is_read_and_documented():
     assert read == set(variables.NAMES)
     pages = "".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))
     assert [name for name in variables.NAMES if f"`{name}" not in pages] == []
+
+
+@pytest.mark.parametrize("text", ["1ms", "10us", "perf::INSTRUCTIONS:1000000", "PAPI_TOT_INS:5"])
+def test_sampling_that_is_wanted(text):
+    settings.check_sampling(text)
+
+
+@pytest.mark.parametrize("text", ["", "often", "9us", "0", "perf::INSTRUCTIONS", "perf::INSTRUCTIONS:0", "5:5", ":5"])
+def test_sampling_that_means_nothing_is_refused(text):
+    with pytest.raises(TracelibError, match="neither a time from 10us nor an event"):
+        settings.check_sampling(text)

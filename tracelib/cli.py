@@ -28,6 +28,7 @@ VARIABLES = {
     "duration": "TRACELIB_DURATION",
     "regions": "TRACELIB_REGIONS",
     "compress": "TRACELIB_COMPRESS",
+    "sample": "TRACELIB_SAMPLE",
 }
 """Options of `tracelib run` that are handed to the library as they are."""
 
@@ -68,6 +69,7 @@ def lib(include: bool) -> None:
 @click.option("-f", "--force", is_flag=True, help="Replace an existing result.")
 @click.option("--buffer", metavar="SIZE", help="Buffer of each thread, as 64K, 4M, 1G (default 1M).")
 @click.option("--system", metavar="PERIOD", help="Sample load, memory, network and disk of each node, as 500ms, 1s.")
+@click.option("--sample", metavar="PERIOD", help="Sample counters between calls, as 1ms, perf::INSTRUCTIONS:1000000.")
 @click.option("--limit", metavar="SIZE", help="The most that each rank may write, as 200M, 4G (default no limit).")
 @click.option("--policy", type=click.Choice(["stop", "ring", "thin"]), help="What happens there (default stop).")
 @click.option("--delay", metavar="TIME", help="Record only so long after MPI_Init, as 10s, 500ms.")

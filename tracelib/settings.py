@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from tracelib.errors import TracelibError
 from tracelib.variables import BUFFER_BYTES, LIMIT_BYTES, NAMES
@@ -19,6 +20,7 @@ _NS = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1, "m": 60e9, "min": 60e9,
 _LONGEST_NS = 9e18
 
 SIZES = {"buffer": BUFFER_BYTES, "limit": LIMIT_BYTES}
+LEAST_SAMPLE_NS = 10_000
 TIMES = ("delay", "duration", "bursts")
 """Options of `tracelib run`; other code knows them as variables."""
 
@@ -48,10 +50,25 @@ def time_ns(text: str) -> int:
     return int(value)
 
 
+def check_sampling(text: str) -> None:
+    """Raises TracelibError if this is neither a time nor an event with a number of them."""
+    if re.fullmatch(r"(perf::|PAPI_)\w[^:]*:0*[1-9][0-9]*", text):
+        return
+    try:
+        sampled_ns = 0 if ":" in text else time_ns(text)
+    except TracelibError:
+        sampled_ns = 0
+    if sampled_ns < LEAST_SAMPLE_NS:
+        text = f"{text!r} is neither a time from 10us nor an event and how many of it"
+        raise TracelibError(text, "write it as 1ms or perf::INSTRUCTIONS:1000000")
+
+
 def check_options(options: Mapping[str, object], environment: Mapping[str, str]) -> None:
     """Refuse options of `tracelib run` that would do nothing. Raises TracelibError that names the option."""
-    readers = {name: lambda text, bounds=bounds: size_bytes(text, *bounds) for name, bounds in SIZES.items()}
-    for name, read in (readers | dict.fromkeys(TIMES, time_ns)).items():
+    readers: dict[str, Callable[[str], object]] = {"sample": check_sampling, **dict.fromkeys(TIMES, time_ns)}
+    for name, (least, most) in SIZES.items():
+        readers[name] = partial(size_bytes, least=least, most=most)
+    for name, read in readers.items():
         if options.get(name) is not None:
             try:
                 read(str(options[name]))

@@ -15,7 +15,7 @@ from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.regions import RegionProfile
 from analyzer.report.clocks import clocks_json, repair_json
-from analyzer.report.counters import counters_json, ipc_json
+from analyzer.report.counters import counters_json, ipc_json, samples_json
 from analyzer.report.summary import Summary
 from analyzer.report.system import system_json
 from analyzer.trace import Communicator, Trace
@@ -59,6 +59,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         },
         "counters": counters_json(summary.counted, present),
         "ipc": ipc_json(summary.counted, present),
+        "samples": samples_json(trace),
         "system": system_json(summary.system),
         "unrecorded": {
             "time_s": float(summary.unrecorded.time_ns.sum()) / 1e9,

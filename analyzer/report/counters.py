@@ -8,6 +8,7 @@ import numpy as np
 from rich.table import Table
 
 from analyzer.metrics.counters import Counted
+from analyzer.trace import Trace
 
 MOST = 16
 
@@ -54,3 +55,9 @@ def ipc_json(counted: Counted, present: np.ndarray) -> dict[str, Any]:
     """Instructions a cycle in computation; null where they were not counted together."""
     by_rank = counted.ipc_by_rank
     return {"all": counted.ipc, "by_rank": [by_rank[rank] for rank in present]}
+
+
+def samples_json(trace: Trace) -> dict[str, int]:
+    """Periodic samples of all ranks: those taken, and those that were due and could not be."""
+    by_rank = [trace.sampled(rank) for rank in range(trace.size)]
+    return {"count": sum(taken for taken, _ in by_rank), "missed": sum(missed for _, missed in by_rank)}

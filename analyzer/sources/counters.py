@@ -12,7 +12,7 @@ from analyzer._kernels import lib
 from analyzer.sources.index import Piece, ThreadTable, pieces_of
 from analyzer.sources.lane import Lane, address
 from analyzer.sources.rankfile import RankFile, text_of
-from analyzer.trace import CALL, EVENT, UNKNOWN, Counter, Counts
+from analyzer.trace import CALL, EVENT, UNKNOWN, Counter, Counts, Samples
 from tracelib import schema
 from tracelib.schema import BLOCK_DROPPED, COUNTER_SET_TYPE, CounterBackend
 from tracelib.schema.spool import Spool
@@ -235,17 +235,42 @@ def _records(lane: Lane, calls: np.ndarray, polls: np.ndarray) -> np.ndarray:
     return found
 
 
+def _between_samples(
+    samples: Samples, enters: np.ndarray, enter: np.ndarray, exit: np.ndarray, burst: np.ndarray, whole: Sequence[bool]
+) -> tuple[np.ndarray, np.ndarray]:
+    """What was counted up to each sample since the sample or exit before it, and up to each entry since these."""
+    counted, left = np.full_like(samples.values, UNKNOWN), burst.copy()
+    behind = exit[-1:] if len(exit) else np.where(whole, 0, UNKNOWN)[None, :]
+    since = np.concatenate([np.where(burst == UNKNOWN, UNKNOWN, enter - burst), behind])  # where each burst begins
+    next_call = np.searchsorted(enters, samples.time, side="right")
+    for column in range(samples.values.shape[1]):
+        read = np.flatnonzero(samples.values[:, column] != UNKNOWN)
+        if not len(read):
+            continue
+        value, call = samples.values[read, column], next_call[read]
+        same = call[1:] == call[:-1]
+        before = np.where(np.append(False, same), np.append(0, value[:-1]), since[call, column])
+        counted[read, column] = _since(value, before)
+        last = np.append(~same, True) & (call < len(enter))
+        left[call[last], column] = _since(enter[call[last], column], value[last])
+    return counted, left
+
+
 def counter_events(lane: Lane, counters: Sequence[Counter], begin: int, end: int) -> np.ndarray:
-    """EVENT with time in [begin, end): at each entry what was counted since the last exit, at each exit what was
-    counted in the call, as Extrae writes them; nothing for what is UNKNOWN."""
+    """EVENT with time in [begin, end): at each entry, exit and sample what was counted since the one before it, as
+    Extrae writes them; nothing for what is UNKNOWN."""
     rows = lane.rows("calls", begin, end, around=1)
     first = max(lane.tables["calls"].find(lane.clock.ticks(begin)) - 1, 0)
-    if lane.counts is None or not len(rows):
+    if lane.counts is None or lane.samples is None:
         return np.zeros(0, EVENT)
     enter, exit, burst = lane.counts.between(first, first + len(rows))
     calls = _records(lane, rows, np.zeros(0, schema.POLL))
+    samples = lane.samples.between(lane.samples.previous(begin), end)
+    sampled, burst = _between_samples(samples, calls["enter"], enter, exit, burst, [c.whole for c in counters])
     times = np.maximum.accumulate(np.stack([calls["enter"], calls["exit"]], axis=1).ravel())
-    values = np.stack([burst, _since(exit, enter)], axis=1).reshape(len(times), len(counters))
+    times = np.concatenate([times, samples.time])
+    counted = np.stack([burst, _since(exit, enter)], axis=1).reshape(-1, len(counters))
+    values = np.concatenate([counted, sampled])
     events = np.zeros(values.shape, EVENT)
     events["time"], events["value"] = times[:, None], values
     events["type"] = [counter.type for counter in counters]

@@ -18,6 +18,7 @@ from analyzer.sources.clock import Clock
 from analyzer.sources.index import ThreadTable
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.regions import Regions
+from analyzer.sources.samples import is_reading
 from analyzer.sources.summed import SUMMED_PROCEDURE, as_polls, last_exit, stretches, totals
 from analyzer.trace import ACCESS, CALL, ERROR, EVENT, FLUSH, REQUEST, STATE, State
 from tracelib import schema
@@ -26,6 +27,7 @@ from tracelib.schema import REQUEST as RAW_REQUEST
 
 if TYPE_CHECKING:
     from analyzer.sources.counters import CountTable
+    from analyzer.sources.samples import ThreadSamples
 
 PROCEDURE = np.dtype([("value", "<i8"), ("type", "<u4"), ("state", "<i4"), ("index", "<i4"), ("role", "<i4")])
 """`struct procedure` of the kernels."""
@@ -103,6 +105,7 @@ class Lane:
         self.overhead = clock.ns(refers.start_ticks + refers.overhead_ticks) - clock.ns(refers.start_ticks)
         self.regions: Regions | None = None  # if the program has any
         self.counts: CountTable | None = None  # if the rank reads counters
+        self.samples: ThreadSamples | None = None  # likewise
         self._refers = refers
         self._struct = ffi.new("struct lane *")
         self._fill()
@@ -157,10 +160,13 @@ class Lane:
         return found
 
     def event_rows(self, begin: int, end: int) -> np.ndarray:
-        """Raw events with time in [begin, end); regions and parameters have the trace's numbers, and nest."""
+        """Raw events with time in [begin, end), without readings of counters; regions and parameters have the trace's
+        numbers, and nest."""
         if self.regions is None:
-            return self.rows("events", begin, end)
-        return self.regions.rows(*(self.clock.ticks(t) for t in (begin, end, self.stop)))
+            rows = self.rows("events", begin, end)
+        else:
+            rows = self.regions.rows(*(self.clock.ticks(t) for t in (begin, end, self.stop)))
+        return rows[~is_reading(rows["type"])]
 
     @cached_property
     def burst_mode(self) -> BurstMode | None:

@@ -20,7 +20,7 @@ from analyzer.sources.communicators import merge_communicators
 from analyzer.sources.counters import count_tables, counter_events, counts, merge_counters
 from analyzer.sources.findings import Findings, find_ranks, strangers
 from analyzer.sources.ghosts import Ghosts
-from analyzer.sources.index import thread_tables
+from analyzer.sources.index import ThreadTable, thread_tables
 from analyzer.sources.labels import merge_labels
 from analyzer.sources.lane import Lane, RankTables, merge_procedures
 from analyzer.sources.matching import Matching
@@ -29,11 +29,12 @@ from analyzer.sources.paraver_runs import sort_rows
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.regions import Regions, marks, problem, program_events
 from analyzer.sources.repair import repairs
+from analyzer.sources.samples import ThreadSamples, taken_and_missed
 from analyzer.sources.spool import died_inside, pending_rows
 from analyzer.sources.system import read_system
 from analyzer.sources.windows import cut
 from analyzer.system import events_of, labels_of, with_events
-from analyzer.trace import ERROR, EVENT, FLUSH, MARK, SUMMED, Counts, Problem, Repair, Trace, Unmatched
+from analyzer.trace import ERROR, EVENT, FLUSH, MARK, SUMMED, Counts, Problem, Repair, Samples, Trace, Unmatched
 from tracelib import schema
 from tracelib.schema import State
 
@@ -76,6 +77,7 @@ class RunTrace(Trace):
         self._corrections = corrections or {}
         self._files = found.files
         self._lanes: dict[int, list[Lane]] = {}
+        self._samplers: dict[int, ThreadTable | None] = {}  # periodic samples of each rank
         self._cuts: dict[tuple[int, int], np.ndarray] = {}
         self._matching: Matching | None = None
         self._place()
@@ -113,6 +115,7 @@ class RunTrace(Trace):
             spools[file.rank] = pending
             self.problems += problems + _shortcomings(file)
             tables[file.rank] = thread_tables(file, pending)
+            self._samplers[file.rank] = _sampler(tables[file.rank])
             readings[file.rank] = count_tables(file, pending, tables[file.rank], self.counters)
         self.threads = np.ones(self.size, np.int32)
         for rank, threads in tables.items():
@@ -137,7 +140,11 @@ class RunTrace(Trace):
             ]
             for lane in lanes:
                 lane.counts = readings[rank].get(lane.thread)
-            _extend_main_thread(lanes, clock.ns(int(file.attributes["start_ticks"])))
+                if self.counters:
+                    lane.samples = ThreadSamples(lane, self._samplers[rank], self.counters)
+            sampler = self._samplers[rank]
+            last_sample = clock.ns(int(sampler.keys[-1])) if sampler else 0
+            _extend_main_thread(lanes, clock.ns(int(file.attributes["start_ticks"])), last_sample)
             for lane in lanes:
                 _forget_counts_over_gaps(lane)
             self._lanes[rank] = lanes
@@ -206,6 +213,19 @@ class RunTrace(Trace):
             block = counts(self._lanes.get(rank, []), self.counters, low, high)
             if len(block.calls) and self.counters:
                 yield block
+
+    def samples(self, rank: int, begin: int = 0, end: int | None = None) -> Samples:
+        lanes = [lane.samples for lane in self._lanes.get(rank, []) if lane.samples]
+        if not lanes:
+            return super().samples(rank, begin, end)
+        parts = [samples.between(begin, self._end(end)) for samples in lanes]
+        columns = ([getattr(part, name) for part in parts] for name in ("time", "thread", "at_region", "values"))
+        time, thread, at_region, values = (np.concatenate(column) for column in columns)
+        order = np.argsort(time, kind="stable")
+        return Samples(time[order], thread[order], at_region[order], values[order])
+
+    def sampled(self, rank: int) -> tuple[int, int]:
+        return taken_and_missed(self._samplers.get(rank))
 
     def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         for low, high in self._parts(rank, begin, end):
@@ -320,6 +340,11 @@ class RunTrace(Trace):
             file.close()
 
 
+def _sampler(tables: dict[int, dict[str, ThreadTable]]) -> ThreadTable | None:
+    """The rows of the tracer's own thread, taken out of those of the program's threads; None: it had none."""
+    return tables.pop(schema.SAMPLER_THREAD, {}).get("events")
+
+
 def _by_begin(parts: Sequence[np.ndarray]) -> np.ndarray:
     found = np.concatenate([np.zeros(0, FLUSH), *parts])
     return found[np.argsort(found["begin"], kind="stable")]
@@ -332,12 +357,12 @@ def _forget_counts_over_gaps(lane: Lane) -> None:
         lane.counts.after_gaps = np.array(found, np.int64)
 
 
-def _extend_main_thread(lanes: Sequence[Lane], start: int) -> None:
-    """The main thread lives as long as the process: from its start to the last event of any thread."""
+def _extend_main_thread(lanes: Sequence[Lane], start: int, last_sample: int) -> None:
+    """The main thread lives as long as the process: from its start to the last event or sample of any thread."""
     main, *others = lanes
     empty = not any(len(table) for table in main.tables.values())
     main.start = start if empty else min(start, main.start)
-    main.stop = max([main.start, main.stop, *(lane.stop for lane in others)])
+    main.stop = max([main.start, main.stop, last_sample, *(lane.stop for lane in others)])
 
 
 def _clock_source(file: RankFile, threads: dict) -> ClockSource:

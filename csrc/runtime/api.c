@@ -1,6 +1,7 @@
 /* What a program calls through tracelib.h, the Fortran module or Python: regions, events and their names. */
 #include "tracelib.h"
 
+#include "counters.h"
 #include "labels.h"
 #include "message.h"
 #include "run.h"
@@ -26,18 +27,36 @@ static struct thread *recorder(void)
 }
 
 /* The stamp is taken when there is room: a flush lies before it. */
-static void put(struct thread *t, uint32_t type, int64_t value, uint16_t flags)
+static uint64_t put(struct thread *t, uint32_t type, int64_t value, uint16_t flags)
 {
     struct file_event *row = thread_row(t, TABLE_EVENTS);
-    *row = (struct file_event){clock_ticks(), value, type, (uint16_t)t->index, flags};
+    uint64_t time = clock_ticks();
+    *row = (struct file_event){time, value, type, (uint16_t)t->index, flags};
     thread_commit(t, TABLE_EVENTS);
+    return time;
+}
+
+/* Counters outside the stamps, as of calls. */
+static void put_with_readings(struct thread *t, int64_t number, uint16_t flags)
+{
+    uint64_t values[MOST_COUNTERS];
+    thread_need_events(t, 1 + t->readings / 2);
+    counting_alone_begin(t);
+    if (flags & BEGINS) counting_read(t, values);
+    uint64_t time = put(t, REGION_TYPE, number, flags);
+    if (flags & ENDS) counting_read(t, values);
+    counting_alone_end(t);
+    thread_store_readings(t, time, values);
 }
 
 /* Polls before and after belong to different regions: they do not share a row. */
 static void put_region(struct thread *t, int64_t number, uint16_t flags)
 {
     thread_end_polls(t);
-    put(t, REGION_TYPE, number, flags);
+    if (UNLIKELY(t->readings && !(t->mode & MODE_OFF)))
+        put_with_readings(t, number, flags);
+    else
+        put(t, REGION_TYPE, number, flags);
 }
 
 static void region_begin(const char *name, size_t length)

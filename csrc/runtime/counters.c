@@ -195,11 +195,14 @@ const int *counters_places(unsigned *wanted)
     return counters.places;
 }
 
+/* What is not there already: a program may have recorded before MPI_Init. */
 static int write_table(struct store *store)
 {
+    uint64_t there = store->table[TABLE_COUNTERS].rows, number = 0;
     int error = 0;
     for (unsigned i = 0; i < counters.n; i++)
         for (unsigned k = 0; k < counters.sets[i].n && !error; k++) {
+            if (number++ < there) continue;
             const struct counter *c = &counters.sets[i].counters[k];
             struct file_counter row = {.set = i + 1, .position = k, .type = c->type, .flags = c->backend};
             memcpy(row.name, c->name, sizeof row.name);
@@ -211,9 +214,31 @@ static int write_table(struct store *store)
 static void tell(bool shared)
 {
     if (counters.missing_names) say("not counted: %s", counters.missing);
+    counters.missing_names = 0;
     if (shared && counters.cpu_time_if_shared && !message_quiet())
         say("ranks outnumber the CPUs they may use: the CPU time of each burst is recorded, too "
             "(TRACELIB_CPUTIME=off leaves it out)");
+}
+
+bool counters_can_be_sampled(bool speaks)
+{
+    const struct counter_set *set = counters_set(rotation_current());
+    bool any = false;
+    for (unsigned i = 0; set && i < set->n; i++) {
+        const struct counter *c = &set->counters[i];
+        if (c->backend != COUNTERBACKEND_PAPI)
+            any = true;
+        else if (speaks)
+            say("not sampled: %s (PAPI reads no other thread's counters; perf::INSTRUCTIONS and the like can be)",
+                c->name);
+    }
+    return any;
+}
+
+void counters_started_alone(struct store *store)
+{
+    tell(false);
+    if (store) write_table(store);
 }
 
 void counters_started(struct store *store, int rank, int size)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "schema.h"
 
@@ -41,6 +42,8 @@ struct backend {
     void *(*open)(const struct counter *counters, unsigned n, const char **why);
     /* False: none could be read. */
     bool (*read)(void *handle, uint64_t *values);
+    /* The same by another thread of the process than the one (`tid`) that counts; NULL: it cannot. */
+    bool (*read_other)(void *handle, pid_t tid, uint64_t *values);
     void (*close)(void *handle);
 };
 
@@ -72,6 +75,12 @@ const struct counter_set *counters_set(uint32_t number);
 /* Where among the sets that are read each of the *wanted sets of TRACELIB_COUNTERS is; -1: nothing of it counts. */
 const int *counters_places(unsigned *wanted);
 
+/* Is there a counter that can be read from another thread? Names the others, once, if it `speaks`. */
+bool counters_can_be_sampled(bool speaks);
+
+/* A process records without MPI: the table of all sets into the file. */
+void counters_started_alone(struct store *store);
+
 /* In MPI_Init, all ranks together: whether CPU time is read, and the table of all sets into the file. */
 void counters_started(struct store *store, int rank, int size);
 
@@ -100,6 +109,21 @@ void counting_exit(struct thread *t);
 
 /* The call that has just been read gets no row: what was counted in it is taken out of all later readings. */
 void counting_skip(struct thread *t);
+
+/* Readings of the calling thread now, into the place of as many as its set has counters. */
+void counting_read(const struct thread *t, uint64_t *values);
+
+/* The same of another thread. Between store_begin and store_end, and good for nothing if the thread was in the tracer's
+ * hands meanwhile: where counting_changes is odd, or not what it was before. */
+void counting_read_other(const struct thread *t, uint64_t *values);
+uint32_t counting_changes(const struct thread *t);
+
+/* The calling thread reads its counters in between: nobody else does. */
+void counting_alone_begin(struct thread *t);
+void counting_alone_end(struct thread *t);
+
+/* The set of a thread that has readings. */
+const struct counter_set *counting_set(const struct thread *t);
 
 /* Between the two nothing is counted: the tracer's own work. */
 struct counting_pause {

@@ -1,8 +1,11 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "counters.h"
+#include "store.h"
 #include "thread.h"
 
 /* One thread's counters. */
@@ -11,6 +14,8 @@ struct counting {
     unsigned first[BACKENDS + 1]; /* position of each backend's first counter */
     void *handle[BACKENDS];
     uint64_t hidden[MOST_COUNTERS]; /* counted while the readings stand still: by the tracer, by polls that failed */
+    uint32_t changes;               /* of `hidden`, odd while the tracer works: other threads do not read then */
+    pid_t tid;                      /* of the thread that counts */
 };
 
 static const struct backend *const backends[BACKENDS] = {
@@ -45,16 +50,31 @@ static void subtract_hidden(const struct counting *c, uint64_t *values)
         if (values[i] != NOT_READ) values[i] -= c->hidden[i];
 }
 
+static void change_begins(struct counting *c)
+{
+    __atomic_store_n(&c->changes, c->changes + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static void change_ends(struct counting *c)
+{
+    __atomic_store_n(&c->changes, c->changes + 1, __ATOMIC_RELEASE);
+}
+
 static uint64_t *slot(const struct thread *t)
 {
     return (uint64_t *)t->rows[TABLE_COUNTS] + t->spool->count[TABLE_COUNTS];
 }
 
-void counting_enter(struct thread *t)
+void counting_read(const struct thread *t, uint64_t *values)
 {
-    uint64_t *values = slot(t);
     read_forwards(t->counting, values);
     subtract_hidden(t->counting, values);
+}
+
+void counting_enter(struct thread *t)
+{
+    counting_read(t, slot(t));
 }
 
 void counting_exit(struct thread *t)
@@ -74,12 +94,16 @@ static void hide(struct counting *c, const uint64_t *since, const uint64_t *unti
 void counting_skip(struct thread *t)
 {
     const uint64_t *values = slot(t);
+    change_begins(t->counting);
     hide(t->counting, values, values + t->counting->set->n);
+    change_ends(t->counting);
 }
 
 void counting_hold(struct thread *t, struct counting_pause *pause)
 {
-    if (t->readings) read_forwards(t->counting, pause->since);
+    if (!t->readings) return;
+    change_begins(t->counting);
+    read_forwards(t->counting, pause->since);
 }
 
 void counting_resume(struct thread *t, const struct counting_pause *pause)
@@ -88,6 +112,43 @@ void counting_resume(struct thread *t, const struct counting_pause *pause)
     if (!t->readings) return;
     read_backwards(t->counting, now);
     hide(t->counting, pause->since, now);
+    change_ends(t->counting);
+}
+
+static void read_other(const struct counting *c, uint64_t *values)
+{
+    for (int b = 0; b < BACKENDS; b++) {
+        unsigned first = c->first[b], end = c->first[b + 1];
+        bool can = c->handle[b] && backends[b]->read_other;
+        if (first < end && can && backends[b]->read_other(c->handle[b], c->tid, values + first)) continue;
+        for (unsigned i = first; i < end; i++) values[i] = NOT_READ;
+    }
+}
+
+void counting_read_other(const struct thread *t, uint64_t *values)
+{
+    read_other(t->counting, values);
+    subtract_hidden(t->counting, values);
+}
+
+uint32_t counting_changes(const struct thread *t)
+{
+    return __atomic_load_n(&t->counting->changes, __ATOMIC_ACQUIRE);
+}
+
+void counting_alone_begin(struct thread *t)
+{
+    change_begins(t->counting);
+}
+
+void counting_alone_end(struct thread *t)
+{
+    change_ends(t->counting);
+}
+
+const struct counter_set *counting_set(const struct thread *t)
+{
+    return t->counting->set;
 }
 
 static void close_set(struct counting *c)
@@ -104,6 +165,7 @@ static struct counting *open_set(const struct counter_set *set)
     const char *why;
     if (!c) return NULL;
     c->set = set;
+    c->tid = (pid_t)syscall(SYS_gettid);
     for (int b = 0; b < BACKENDS; b++) {
         unsigned end = c->first[b];
         while (end < set->n && (int)set->counters[end].backend == b) end++;
@@ -160,8 +222,9 @@ void counting_change(struct thread *t)
     uint32_t number = rotation_current();
     if (t->set == number) return;
     thread_flush(t);
-    if (!thread_is_empty(t)) return;
+    if (!thread_is_empty(t) || !store_begin()) return; /* nobody reads this thread's counters meanwhile */
     begin_set(t, number);
+    store_end();
     thread_divide(t);
     forget_entry(t);
     thread_store_event(t, clock_ticks(), COUNTER_SET_TYPE, t->set);

@@ -167,4 +167,4 @@ static bool take(void *handle, uint64_t *values)
     return true;
 }
 
-const struct backend papi_backend = {find, begin, take, end};
+const struct backend papi_backend = {find, begin, take, NULL, end};

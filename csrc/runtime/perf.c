@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "counters.h"
+#include "perf.h"
 #include "perf_page.h"
 
 const char perf_prefix[] = "perf::";
@@ -100,7 +101,7 @@ static const char *find(struct counter *c)
     return NULL;
 }
 
-static const char *reason(int error)
+const char *perf_reason(int error)
 {
     switch (error) {
     case EACCES:
@@ -121,8 +122,7 @@ static const char *reason(int error)
     }
 }
 
-/* High, where a program that closes all descriptors and opens its own does not come: a stranger's must not be read. */
-static int out_of_the_way(int fd)
+int perf_out_of_the_way(int fd)
 {
     struct rlimit limit;
     int room = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? (int)limit.rlim_cur : 65536;
@@ -145,7 +145,7 @@ static int open_event(const struct counter *c, int leader, bool with_kernel)
         .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
     };
     int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
-    return fd < 0 ? fd : out_of_the_way(fd);
+    return fd < 0 ? fd : perf_out_of_the_way(fd);
 }
 
 /* Hardware counters count the program alone, as PAPI's do; software events count the kernel's part where it may be. */
@@ -194,7 +194,7 @@ static void *begin(const struct counter *counters, unsigned n, const char **why)
     for (; g->n < n; g->n++) {
         g->fd[g->n] = open_best(&counters[g->n], g->n ? g->fd[0] : -1);
         if (g->fd[g->n] >= 0) continue;
-        *why = reason(errno);
+        *why = perf_reason(errno);
         end(g);
         return NULL;
     }
@@ -217,13 +217,11 @@ static bool read_pages(const struct group *g, uint64_t *values)
 #endif
 }
 
-static bool take(void *handle, uint64_t *values)
+static bool read_group(const struct group *g, uint64_t *values)
 {
-    const struct group *g = handle;
     struct {
         uint64_t n, enabled, running, values[MOST_COUNTERS];
     } all;
-    if (g->in_user_space && read_pages(g, values)) return true;
     ssize_t bytes = (ssize_t)((3 + g->n) * sizeof(uint64_t));
     int error = errno;
     bool whole = read(g->fd[0], &all, sizeof all) == bytes && all.n == g->n;
@@ -232,4 +230,17 @@ static bool take(void *handle, uint64_t *values)
     return whole;
 }
 
-const struct backend perf_backend = {find, begin, take, end};
+static bool take(void *handle, uint64_t *values)
+{
+    const struct group *g = handle;
+    return (g->in_user_space && read_pages(g, values)) || read_group(g, values);
+}
+
+/* The registers are of the processor that the other thread runs on: the kernel asks there. */
+static bool take_other(void *handle, pid_t tid, uint64_t *values)
+{
+    (void)tid;
+    return read_group(handle, values);
+}
+
+const struct backend perf_backend = {find, begin, take, take_other, end};

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "comms.h"
 #include "compress.h"
+#include "counter_sampler.h"
 #include "counters.h"
 #include "describe.h"
 #include "goodbye.h"
@@ -77,6 +78,7 @@ static void forked(void)
     set(&run.started, false);
     run.alone = false;
     run.store.fd = -1;
+    counter_sampler_forget();
 }
 
 static void prepare(void)
@@ -90,6 +92,7 @@ static void prepare(void)
     pthread_atfork(NULL, NULL, forked);
     run.pid = getpid();
     counters_prepare();
+    counter_sampler_prepare();
     set(&run.usable, true);
 }
 
@@ -108,6 +111,7 @@ static void write_totals(const struct totals *totals, uint64_t state)
 
 static void close_run(uint64_t state)
 {
+    counter_sampler_stop();
     run.end_state = state;
     set(&run.closed, true);
     if (!threads_close()) return;
@@ -279,6 +283,9 @@ static void open_alone(void)
     if (!reserve_output()) return;
     create_file();
     run.alone = run.store.fd >= 0;
+    if (!run.alone) return;
+    counters_started_alone(&run.store);
+    counter_sampler_start(true);
 }
 
 void run_need_file(void)
@@ -365,6 +372,7 @@ void run_started(void)
     start_counters();
     measure_overhead();
     switch_start_clock();
+    counter_sampler_start(run.rank == 0);
 }
 
 void run_finalizing(void)

@@ -53,6 +53,11 @@ void switch_start_clock(void)
     if (process.timed) __atomic_store_n(&process.next_ns, clock_monotonic_ns() + first_ns, __ATOMIC_RELAXED);
 }
 
+bool switch_is_off(void)
+{
+    return process.reasons != 0;
+}
+
 int switch_first_mode(void)
 {
     return (process.reasons ? MODE_SETTLE : 0) | (process.timed ? MODE_TIMED : 0) | (choice_made() ? MODE_CHOOSE : 0);

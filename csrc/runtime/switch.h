@@ -21,6 +21,9 @@ void switch_start(void);
 /* MPI_Init has returned: delay and duration begin. */
 void switch_start_clock(void);
 
+/* Is the process's recording off? Between store_begin and store_end. */
+bool switch_is_off(void);
+
 /* The mode in which a new thread begins. Between store_begin and store_end. */
 int switch_first_mode(void);
 

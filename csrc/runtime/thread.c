@@ -11,6 +11,7 @@
 #include "run.h"
 #include "spool.h"
 #include "switch.h"
+#include "trigger.h"
 
 __thread struct thread self __attribute__((tls_model("initial-exec"))) = {.gate = GATE_NEW};
 
@@ -92,6 +93,18 @@ void thread_store_event(struct thread *t, uint64_t time, uint32_t type, int64_t 
     *(struct file_event *)thread_row(t, TABLE_EVENTS) =
         (struct file_event){.time = time, .value = value, .type = type, .thread = (uint16_t)t->index};
     thread_commit(t, TABLE_EVENTS);
+}
+
+void thread_need_events(struct thread *t, uint64_t n)
+{
+    if (t->spool->count[TABLE_EVENTS] + n > t->capacity[TABLE_EVENTS]) thread_flush(t);
+}
+
+void thread_store_readings(struct thread *t, uint64_t time, const uint64_t *values)
+{
+    const struct counter_set *set = counting_set(t);
+    for (unsigned i = 0; i < set->n; i++)
+        if (values[i] != NOT_READ) thread_store_event(t, time, set->counters[i].type, (int64_t)values[i]);
 }
 
 static int append_flush(struct store *store, const struct thread *t, uint64_t time, int64_t value)
@@ -251,6 +264,7 @@ static void leave_process(void *thread)
     gone.lost_calls += t->lost_calls;
     gone.lost_rows += t->lost_rows;
     counting_end(t);
+    trigger_close(t->trigger);
     gone.left_out_calls += t->left_out_calls;
     spool_unmap(t->spool, t->spool_bytes);
     store_end();
@@ -289,6 +303,12 @@ static uint64_t share_bytes(enum table table)
     return run_buffer_bytes() * share[table] / 64;
 }
 
+/* A region's begin and the readings there fit together. */
+static uint64_t least_rows(enum table table)
+{
+    return LEAST_ROWS + (table == TABLE_EVENTS ? counters_most_readings() / 2 : 0);
+}
+
 /* All tables but those of calls and their readings, one behind the other from the header on. Returns their end. */
 static uint64_t divide_others(uint64_t capacity[BUFFERED_TABLES], uint64_t offset[BUFFERED_TABLES])
 {
@@ -296,7 +316,7 @@ static uint64_t divide_others(uint64_t capacity[BUFFERED_TABLES], uint64_t offse
     for (int i = 0; i < BUFFERED_TABLES; i++) {
         if (i == TABLE_CALLS || i == TABLE_COUNTS) continue;
         capacity[i] = share_bytes(i) / table_layout[i].row_bytes;
-        if (capacity[i] < LEAST_ROWS) capacity[i] = LEAST_ROWS;
+        if (capacity[i] < least_rows(i)) capacity[i] = least_rows(i);
         offset[i] = end;
         end += (capacity[i] + (i == TABLE_EVENTS)) * table_layout[i].row_bytes; /* a flush's own begin */
     }
@@ -329,15 +349,34 @@ static uint64_t buffer_bytes(void)
     return divide_others(capacity, offset) + (calls < least ? least : calls);
 }
 
-static bool join_process(struct thread *t)
+/* Room for events and one of everything else. */
+static void divide_for_sampler(struct thread *t)
+{
+    uint64_t *offset = t->spool->offset, end = SPOOL_HEADER_BYTES;
+    for (int i = 0; i < BUFFERED_TABLES; i++) {
+        t->capacity[i] = i != TABLE_EVENTS;
+        offset[i] = end;
+        if (i != TABLE_EVENTS) end += table_layout[i].row_bytes;
+    }
+    offset[TABLE_EVENTS] = end;
+    t->capacity[TABLE_EVENTS] = (t->spool_bytes - end) / sizeof(struct file_event) - 1; /* a flush's own begin */
+    for (int i = 0; i < BUFFERED_TABLES; i++) t->rows[i] = (char *)t->spool + offset[i];
+}
+
+static bool join_process(struct thread *t, bool samples)
 {
     t->spool_bytes = buffer_bytes();
     if (!store_begin()) return false;
-    t->index = thread_count++;
+    t->index = samples ? SAMPLER_THREAD : thread_count++;
     t->spool = watch_end(t) ? spool_create(t->index, t->spool_bytes) : NULL;
     if (t->spool) {
-        counting_begin(t);
-        thread_divide(t);
+        if (samples) {
+            divide_for_sampler(t);
+        } else {
+            counting_begin(t);
+            t->trigger = trigger_open(t->index);
+            thread_divide(t);
+        }
         memcpy(t->spool->rank_file, rank_file, sizeof rank_file);
         t->mode = switch_first_mode();
         t->next = threads;
@@ -360,10 +399,23 @@ bool thread_open(struct thread *t, void *frame)
     if (was_abandoned(t, frame)) return true;
     if (thread_gate(t) != GATE_NEW) return false; /* inside a recorded call, or shut */
     thread_set_gate(t, GATE_SHUT);                /* in case MPI is called while we prepare */
-    if (!run_prepare() || !join_process(t)) return false;
+    if (!run_prepare() || !join_process(t, false)) return false;
     if (t->set) thread_store_event(t, clock_ticks(), COUNTER_SET_TYPE, t->set);
     thread_set_gate(t, GATE_OPEN);
     return true;
+}
+
+bool thread_join_as_sampler(void)
+{
+    thread_set_gate(&self, GATE_SHUT);
+    if (!join_process(&self, true)) return false;
+    thread_set_gate(&self, GATE_OPEN); /* its end is to be noticed */
+    return true;
+}
+
+void threads_each(void (*visit)(struct thread *t, void *data), void *data)
+{
+    for (struct thread *t = threads; t; t = t->next) visit(t, data);
 }
 
 void thread_left(struct thread *t)

@@ -60,6 +60,7 @@ struct thread {
     uint32_t readings;         /* of the counters, of each call: at its entry and at its exit; 0: none */
     uint32_t set;              /* of counters that is read */
     struct counting *counting; /* this thread's counters; NULL: none */
+    struct trigger *trigger;   /* when they are to be sampled, by what the thread has done; NULL: not by that */
     uint64_t left_out_calls;   /* in buffers that were dropped to keep to a limit */
     uint32_t buffers;          /* that were full, or the last */
     struct off off;
@@ -104,6 +105,18 @@ void threads_left_out(uint32_t index, uint64_t calls);
 
 /* In a forked child: the buffers and the file are the parent's. */
 void threads_disown(void);
+
+/* The calling thread is none of the program's: it keeps SAMPLER_THREAD's rows, of which all are events. */
+bool thread_join_as_sampler(void);
+
+/* Between store_begin and store_end. */
+void threads_each(void (*visit)(struct thread *t, void *data), void *data);
+
+/* Readings of the calling thread's counters as of `time`. */
+void thread_store_readings(struct thread *t, uint64_t time, const uint64_t *values);
+
+/* Room in the buffer for so many events: they will not be parted by a flush. */
+void thread_need_events(struct thread *t, uint64_t n);
 
 /* Sums over all threads. */
 struct totals {

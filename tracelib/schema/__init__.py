@@ -321,6 +321,10 @@ NATIVE_COUNTER_BASE = 44000000
 """Plus a number below 1000000 made of the name: all other counters, where Extrae has them, too."""
 CPU_TIME_TYPE = 42009998
 """Of the counter CPU_NS."""
+MISSED_SAMPLES_TYPE = 49000005
+"""In the rows of SAMPLER_THREAD. Value: so many samples were due and could not be taken since the event before it."""
+SAMPLER_THREAD = 65535
+"""Thread of the events that are samples: readings (types of `counters`) of the thread in `flags`."""
 NOT_READ = 2**64 - 1
 """A reading in `counts` that could not be taken."""
 REGION_TYPE = 60000019
@@ -334,7 +338,7 @@ ERROR_TYPE = 49000003
 SYNC_TYPE = 49000004
 """Value 1: from here clocks are measured between two calls; 0: to here. The time is the tracer's own, as a flush."""
 
-TRACERS_TYPES = (FLUSH_TYPE, TRACING_TYPE, COUNTER_SET_TYPE, ERROR_TYPE, SYNC_TYPE)
+TRACERS_TYPES = (FLUSH_TYPE, TRACING_TYPE, COUNTER_SET_TYPE, ERROR_TYPE, SYNC_TYPE, MISSED_SAMPLES_TYPE)
 """Types of the events that are not the program's own."""
 
 FLUSHING = 1
