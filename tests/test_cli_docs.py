@@ -8,7 +8,7 @@ from analyzer.cli import analyze, main
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = {"analyze": ["look"], "analyze-info": ["info"], "analyze-check": ["check"]} | {
-    f"analyze-{name}": [name] for name in ("efficiency", "loggp", "prv", "dim", "pack")
+    f"analyze-{name}": [name] for name in ("efficiency", "loggp", "replay", "prv", "dim", "pack")
 }
 
 

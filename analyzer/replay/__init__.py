@@ -1,1 +1,22 @@
 """What would this run do on another machine: a discrete-event simulator over the operations of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analyzer.operations.operation import Program
+from analyzer.replay.machine import Machine
+from analyzer.replay.program import program_of
+from analyzer.replay.simulate import Prediction, simulate
+from analyzer.trace import Trace
+
+__all__ = ["Machine", "Prediction", "program_of", "replay", "simulate"]
+
+
+def replay(traces: Trace | Program | Sequence[Trace | Program], machine: Machine, *, times: bool = False) -> Prediction:
+    """What `machine` would make of a run, or of several at once.
+
+    times: also those of each operation. Raises TracelibError for deadlocks and for machines that do not fit.
+    """
+    several = [traces] if isinstance(traces, Trace | Program) else list(traces)
+    return simulate([t if isinstance(t, Program) else program_of(t) for t in several], machine, times=times)

@@ -224,17 +224,21 @@ class Machine:
         """The nodes; those of a machine without any are one for each rank."""
         return self.nodes or (self.node,) * ranks
 
-    def place(self, ranks: int) -> list[int]:
-        """The node of each rank. Raises TracelibError where they do not fit."""
-        nodes = self.with_nodes(ranks)
+    def place(self, ranks: int, nodes: int = 0, taken: int = 0) -> list[int]:
+        """The node of each rank; "fill" begins after the CPUs that other applications have taken.
+
+        nodes: how many to make of a machine without any; as many as ranks if 0. Raises TracelibError where they do
+        not fit.
+        """
+        there = self.with_nodes(nodes or ranks)
         if not isinstance(self.mapping, str):
-            return self._explicit(ranks, len(nodes))
+            return self._explicit(ranks, len(there))
         if self.mapping == "round-robin":
-            return [rank % len(nodes) for rank in range(ranks)]
+            return [rank % len(there) for rank in range(ranks)]
         if self.mapping != "fill":
             raise TracelibError(f"mapping {self.mapping!r} is not known", "use fill, round-robin or a list of nodes")
-        slots = [k for k, node in enumerate(nodes) for _ in range(node.cpus)]
-        return [slots[rank % len(slots)] for rank in range(ranks)]
+        slots = [k for k, node in enumerate(there) for _ in range(node.cpus)]
+        return [slots[(taken + rank) % len(slots)] for rank in range(ranks)]
 
     def _explicit(self, ranks: int, nodes: int) -> list[int]:
         if len(self.mapping) < ranks:

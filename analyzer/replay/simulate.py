@@ -160,7 +160,8 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
     c.eager_limit = -1 if machine.eager_limit is None else machine.eager_limit
     c.synchronous = machine.synchronous
     c.receiver_pays, c.delivery_frees, c.exclusive = dimemas, not dimemas, 2 if dimemas else 1
-    return c, [machine.place(p.ranks) for p in programs]
+    taken = np.cumsum([0, *(p.ranks for p in programs)]).tolist()
+    return c, [machine.place(p.ranks, most, t) for p, t in zip(programs, taken[:-1], strict=True)]
 
 
 def _quantity(target: Any, quantity: Quantity, number: int) -> None:

@@ -1,0 +1,212 @@
+"""Writes a run from the records of a trace: one HDF5 file with all ranks, as a packed run, its ticks nanoseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.trace import MARK, REQUEST, Communicator, Mark, Trace
+from analyzer.writers.whole import temporary_name
+from tracelib import schema
+
+_FILTER = {"compression": "gzip", "compression_opts": 4, "shuffle": True}
+_SMALL = 64
+"""Rows up to which a table is stored as it is."""
+
+
+@dataclass(frozen=True)
+class RankRecords:
+    """What one rank did, with the indices and world ranks of a Trace; calls in order of enter."""
+
+    calls: np.ndarray  # CALL
+    requests: np.ndarray = field(default_factory=lambda: np.zeros(0, REQUEST))
+    marks: np.ndarray = field(default_factory=lambda: np.zeros(0, MARK))
+    events: np.ndarray = field(default_factory=lambda: np.zeros(0, schema.EVENT))  # of the program, but for regions
+
+
+def write_run(trace: Trace, records: Iterator[RankRecords], path: Path, attributes: Mapping[str, str]) -> None:
+    """Write the records of all ranks of `trace`, in order of rank, as the run `path`; it appears whole or not at all.
+
+    attributes: text of the whole file, such as what it was predicted from.
+    Raises TracelibError where it cannot be written.
+    """
+    part = temporary_name(path, "part")
+    try:
+        with h5py.File(part, "x", libver=("v110", "v110")) as out:
+            out.attrs["schema_version"] = np.uint64(schema.VERSION)
+            out.attrs["size"] = np.uint64(trace.size)
+            out.attrs["created_realtime_ns"] = np.uint64(0)
+            for name, text in attributes.items():
+                out.attrs[name] = np.bytes_(text.encode())
+            names = np.array([name.encode() for name in trace.procedures] or [b"MPI_Unknown"])
+            out.create_dataset("procedures", data=names, track_times=False)
+            tables = _Tables(trace)
+            for rank, of_rank in zip(range(trace.size), records, strict=True):
+                _write_rank(out.create_group(f"ranks/{rank:06d}"), trace, rank, tables.of(rank, of_rank))
+        part.replace(path)
+    except OSError as error:
+        text = error.strerror or " ".join(str(error).split())
+        raise TracelibError(f"cannot write {path}: {text}", "name another output with -o, or make room") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _write_rank(group: h5py.Group, trace: Trace, rank: int, tables: Mapping[str, np.ndarray]) -> None:
+    numbers = dict.fromkeys(schema.INTEGER_ATTRIBUTES, 0)
+    numbers |= {"rank": rank, "size": trace.size, "pid": rank + 1, "state": int(schema.State.FINALIZED)}
+    node = int(trace.node_of[rank])
+    host = trace.nodes[node] if node < len(trace.nodes) else ""
+    texts = dict.fromkeys(schema.TEXT_ATTRIBUTES, "") | {"host": host, "command": trace.command, "boot_id": "replay"}
+    group.attrs["schema_version"] = np.uint64(schema.VERSION)
+    for name, value in numbers.items():
+        group.attrs[name] = np.uint64(value)
+    for name, text in texts.items():
+        group.attrs[name] = np.bytes_(text.encode()[: schema.TEXT_ATTRIBUTES[name]])
+    for name, rows in tables.items():
+        if len(rows):
+            options = _FILTER if len(rows) > _SMALL else {}
+            group.create_dataset(name, data=rows, track_times=False, **options)
+
+
+class _Tables:
+    """Turns a trace's records back into the tables of a rank file."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._labels = _labels(trace)
+
+    def of(self, rank: int, records: RankRecords) -> dict[str, np.ndarray]:
+        """The tables of one rank: its threads one after the other, a block for each."""
+        rows = _communicators(self._trace, rank)
+        calls, polls = self._calls(records.calls, rows)
+        requests = self._requests(records.requests, rows)
+        events = np.concatenate([_regions(records.marks), records.events])
+        tables = {
+            "calls": _by_thread(calls, "enter"), "polls": _by_thread(polls, "enter"),
+            "requests": _by_thread(requests, "completed"), "events": _by_thread(events, "time"),
+        }  # fmt: skip
+        last = max((int(t[name].max()) for t, name in ((calls, "exit"), (events, "time")) if len(t)), default=0)
+        return tables | {
+            "blocks": _blocks(tables),
+            "clock": np.array([(0, 0), (last + 1, last + 1)], schema.CLOCK),
+            "communicators": rows.table,
+            "members": rows.members,
+            "labels": self._labels,
+        }
+
+    def _calls(self, calls: np.ndarray, rows: _Communicators) -> tuple[np.ndarray, np.ndarray]:
+        folded = calls["count"] > 1
+        found = np.zeros(int((~folded).sum()), schema.CALL)
+        for column in ("enter", "exit", "sent", "received", "tag", "call", "thread"):
+            found[column] = calls[column][~folded]
+        found["comm"], found["peer"] = rows.rows_and_peers(calls[~folded])
+        polls = np.zeros(int(folded.sum()), schema.POLL)
+        for column in ("enter", "exit", "count", "call", "thread"):
+            polls[column] = calls[column][folded]
+        polls["inside"] = np.minimum(calls["inside"][folded], (calls["exit"] - calls["enter"])[folded])
+        return found, polls
+
+    def _requests(self, requests: np.ndarray, rows: _Communicators) -> np.ndarray:
+        found = np.zeros(len(requests), schema.REQUEST)
+        for column in ("posted", "completed", "bytes", "tag", "what", "thread"):
+            found[column] = requests[column]
+        found["comm"], found["peer"] = rows.rows_and_peers(requests)
+        return found
+
+
+@dataclass(frozen=True)
+class _Communicators:
+    """The communicators of one rank as its file has them."""
+
+    table: np.ndarray
+    members: np.ndarray
+    row_of: np.ndarray  # by index in Trace.communicators; 1 (the world) where the rank is no member
+    groups: tuple[tuple[int, ...], ...]  # whom `peer` counts in, by row
+
+    def rows_and_peers(self, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Columns comm and peer for records that have indices of communicators and world ranks."""
+        named = (records["comm"] >= 0) | (records["peer"] >= 0)
+        rows = np.where(records["comm"] >= 0, self.row_of[records["comm"]], np.where(named, 1, 0))
+        peers = records["peer"].copy()
+        for row in np.unique(rows[peers >= 0]).tolist():
+            group = np.array(self.groups[row], np.int64)
+            place = np.full(int(group.max(initial=0)) + 1, schema.Peer.NONE, np.int32)
+            place[group] = np.arange(len(group))
+            mine = (rows == row) & (peers >= 0)
+            known = mine & (peers < len(place))
+            peers[known] = place[peers[known]]
+            peers[mine & ~known] = schema.Peer.NONE
+        return rows, peers
+
+
+def _communicators(trace: Trace, rank: int) -> _Communicators:
+    world = tuple(range(trace.size))
+    groups: list[tuple[Communicator, int]] = []
+    row_of = np.ones(len(trace.communicators) + 1, np.int64)  # one more: no communicator at all
+    for index, communicator in enumerate(trace.communicators):
+        if communicator.members == world and not communicator.remote and index == 0:
+            continue
+        if communicator.members == (rank,) and communicator.name == "MPI_COMM_SELF":
+            row_of[index] = 2
+        elif rank in communicator.members or rank in communicator.remote:
+            row_of[index] = 3 + len(groups)
+            groups.append((communicator, index))
+    locals_ = [(), world, (rank,)]
+    remotes: list[tuple[int, ...]] = [(), (), ()]
+    for communicator, _ in groups:
+        inside = rank in communicator.members
+        locals_.append(communicator.members if inside else communicator.remote)
+        remotes.append(communicator.remote if inside else communicator.members if communicator.remote else ())
+    table = np.zeros(len(locals_), schema.COMMUNICATOR)
+    at = 0
+    for row, (local, remote) in enumerate(zip(locals_, remotes, strict=True)):
+        table["members"][row], table["size"][row] = at, len(local)
+        table["remote"][row], table["remote_size"][row] = at + len(local), len(remote)
+        table["rank"][row] = local.index(rank) if rank in local else -1
+        table["id"][row] = row if row < 3 else 3 + groups[row - 3][1]
+        at += len(local) + len(remote)
+    members = np.array([m for pair in zip(locals_, remotes, strict=True) for group in pair for m in group], np.uint32)
+    peers = tuple(remote or local for local, remote in zip(locals_, remotes, strict=True))
+    return _Communicators(table, members.astype(schema.MEMBER), row_of, peers)
+
+
+def _by_thread(rows: np.ndarray, key: str) -> np.ndarray:
+    return rows[np.lexsort((rows[key], rows["thread"]))] if len(rows) else rows
+
+
+def _blocks(tables: Mapping[str, np.ndarray]) -> np.ndarray:
+    """One block for each thread that has rows; the first for thread 0 always."""
+    threads = sorted({0}.union(*(np.unique(rows["thread"]).tolist() for rows in tables.values())))
+    blocks = np.zeros(len(threads), schema.BLOCK)
+    names = list(schema.BUFFERED)
+    for block, thread in zip(blocks, threads, strict=True):
+        block["thread"] = thread
+        for name, rows in tables.items():
+            first, last = np.searchsorted(rows["thread"], (thread, thread + 1))
+            block["first"][names.index(name)], block["count"][names.index(name)] = first, last - first
+    return blocks
+
+
+def _regions(marks: np.ndarray) -> np.ndarray:
+    """Regions and what they say of themselves as events of the file."""
+    found = np.zeros(len(marks), schema.EVENT)
+    found["time"], found["thread"] = marks["time"], marks["thread"]
+    edges = np.isin(marks["what"], (Mark.BEGIN, Mark.END))
+    parallel = marks["what"] == Mark.PARALLEL
+    real = marks["what"] == Mark.REAL
+    found["type"] = np.where(edges, schema.REGION_TYPE, np.where(parallel, schema.PARALLEL_TYPE, schema.PARAMETER_TYPE))
+    found["value"] = np.where(edges, marks["number"], marks["value"])
+    flags = np.where(edges, marks["what"], np.where(parallel, 0, marks["number"]))
+    found["flags"] = flags | np.where(real, 1 << 15, 0)
+    return found
+
+
+def _labels(trace: Trace) -> np.ndarray:
+    kinds = ((schema.LabelKind.REGION, trace.region_names), (schema.LabelKind.PARAMETER, trace.parameter_names))
+    rows = [(0, kind, number, name.encode()) for kind, names in kinds for number, name in enumerate(names, 1)]
+    return np.array(rows, schema.LABEL) if rows else np.zeros(0, schema.LABEL)
