@@ -1,0 +1,86 @@
+"""Change points: the straight pieces that explain overhead and gap together, no more of them than the data bear out.
+
+Dynamic programming over the sizes finds the split with the least sum of squares, in units of the noise, plus a price
+for each piece: (2 c + 1) ln(c n) for c curves of n sizes, 2 c parameters and one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import fdtrc
+
+from analyzer.loggp.lines import misfits
+from analyzer.loggp.roughness import noise
+from analyzer.loggp.sample import Curve, Curves
+
+FEWEST_SIZES = 3
+"""In a piece."""
+_LIKELY = 3.84
+"""Places of a change whose sum of squares is larger by less are as likely (95 %)."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Where one piece ends and the next begins."""
+
+    begin: int  # place of the first size of the next piece
+    earliest: int  # it is between these two with 95 % confidence
+    latest: int
+    chance: float  # that noise alone gives such a change anywhere (p value)
+
+
+def misfit(size: np.ndarray, curves: Sequence[Curve], tolerance: float) -> np.ndarray:
+    """(n, n): squares about the lines through the sizes a to b, in units of the noise, summed over the curves."""
+    return sum((misfits(size, c.time_s, 1 / _positive(noise(size, c, tolerance))) for c in curves), np.zeros((1, 1)))
+
+
+def changepoints(of: Curves, tolerance: float) -> list[int]:
+    """Places of the first size of each piece, 0 first, by overhead and gap together."""
+    return pieces(misfit(of.size, (of.overhead, of.gap), tolerance), 2)
+
+
+def pieces(cost: np.ndarray, number: int) -> list[int]:
+    """The cheapest split of n sizes; `cost` of each piece, `number` of curves that it sums."""
+    n = len(cost)
+    if n < 2 * FEWEST_SIZES:
+        return [0]
+    price = (2 * number + 1) * np.log(number * n)
+    best, begin = np.full(n + 1, np.inf), np.zeros(n + 1, np.int64)
+    best[0] = 0.0
+    for end in range(FEWEST_SIZES, n + 1):
+        totals = best[: end - FEWEST_SIZES + 1] + cost[: end - FEWEST_SIZES + 1, end - 1] + price
+        begin[end] = totals.argmin()
+        best[end] = totals[begin[end]]
+    found, end = [], n
+    while end:
+        end = int(begin[end])
+        found.append(end)
+    return found[::-1]
+
+
+def significance(of: Curves, begins: Sequence[int], tolerance: float) -> list[Change]:
+    """Of each change but the first size: how sure it is and where else it could be, the other changes being as found.
+
+    The chance is that of an F test of one line against two in each curve, times the places where it could have been.
+    """
+    cost = misfit(of.size, (of.overhead, of.gap), tolerance)
+    ends = [*begins[1:], len(of.size)]
+    found = []
+    for a, b, end in zip(begins, begins[1:], ends[1:], strict=False):
+        splits = np.arange(min(a + FEWEST_SIZES, b), max(end - FEWEST_SIZES, b) + 1)
+        apart = cost[a, splits - 1] + cost[splits, end - 1]
+        freedom = 2 * (end - a) - 8
+        least = float(cost[a, b - 1] + cost[b, end - 1])
+        scale = max(1.0, least / freedom) if freedom > 0 else 1.0
+        gain = float(cost[a, end - 1]) - least
+        chance = float(fdtrc(5, max(freedom, 1), gain / 5 / scale)) * len(splits)
+        likely = splits[apart <= least + _LIKELY * scale]
+        found.append(Change(b, int(min(b, *likely)), int(max(b, *likely)), min(1.0, chance)))
+    return found
+
+
+def _positive(variance: np.ndarray) -> np.ndarray:
+    return np.maximum(variance, np.finfo(float).tiny ** 0.5)

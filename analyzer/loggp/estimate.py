@@ -1,0 +1,107 @@
+"""From the rows of a network measurement to its LoOgGP model, and how good that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.loggp.changepoint import Change, misfit, pieces, significance
+from analyzer.loggp.detectors import DETECTORS
+from analyzer.loggp.lines import fit_line, left_out, student
+from analyzer.loggp.model import Interval, LoOgGP, Piece
+from analyzer.loggp.options import DEFAULTS, Options
+from analyzer.loggp.roughness import noise, standing_out
+from analyzer.loggp.sample import Curve, Curves, Sample, curves, sample
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How far predictions are off the measured times: of each size by the lines through the others. As fractions."""
+
+    median: float
+    most: float  # of 95 % of the sizes
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One model and what it rests on."""
+
+    detector: str
+    model: LoOgGP
+    sample: Sample
+    curves: Curves  # of the sizes that count
+    standing_out: np.ndarray  # sizes in bytes that were left out
+    begins: tuple[int, ...]  # places of the first size of each interval
+    changes: tuple[Change, ...]  # one fewer
+    overhead_errors: Errors
+    gap_errors: Errors
+    way_errors: Errors
+
+
+def estimate(rows: np.ndarray, options: Options = DEFAULTS, about: dict[str, Any] | None = None) -> Estimate:
+    """The model of the rows (net.ROW) of pairs that are alike, by the default detector."""
+    return next(iter(estimates(rows, ("changepoint",), options, about)))
+
+
+def estimates(
+    rows: np.ndarray, detectors: Sequence[str], options: Options = DEFAULTS, about: dict[str, Any] | None = None
+) -> list[Estimate]:
+    """One model for each detector. Raises TracelibError where no size is left."""
+    of = sample(rows, options.rules, options.window)
+    whole = curves(of)
+    if not len(whole.size) or not of.latency_counts.any():
+        raise TracelibError("no size has rows that count", "measure more rows, or leave out --filter")
+    out = standing_out(whole, options.tolerance)
+    kept = whole.only(~out)
+    found = []
+    for name in detectors:
+        begins = DETECTORS[name](kept, of, options)
+        found.append(_estimate(name, of, kept, begins, options, about or {}))
+    return [replace(e, standing_out=whole.size[out]) for e in found]
+
+
+def _estimate(
+    name: str, of: Sample, over: Curves, begins: list[int], options: Options, about: dict[str, Any]
+) -> Estimate:
+    way_begins = pieces(misfit(over.size, (over.way,), options.tolerance), 1)
+    overhead, overhead_errors = _fitted(over.size, over.overhead, begins, options.tolerance)
+    gap, gap_errors = _fitted(over.size, over.gap, begins, options.tolerance)
+    way, way_errors = _fitted(over.size, over.way, way_begins, options.tolerance)
+    latency = of.latency_s[of.latency_counts]
+    spread = float(latency.std(ddof=1)) / len(latency) ** 0.5 if len(latency) > 1 else float("inf")
+    half = student(len(latency) - 1) * spread if len(latency) > 1 else float("inf")
+    middle = float(latency.mean())
+    model = LoOgGP(
+        middle,
+        (middle - half, middle + half),
+        tuple(Interval(*ends, *lines) for ends, *lines in zip(_ranges(over.size, begins), overhead, gap, strict=True)),
+        tuple(Piece(*ends, line) for ends, line in zip(_ranges(over.size, way_begins), way, strict=True)),
+        {**about, "detector": name},
+    )
+    changes = tuple(significance(over, begins, options.tolerance))
+    return Estimate(
+        name, model, of, over, np.zeros(0, np.int64), tuple(begins), changes, overhead_errors, gap_errors, way_errors
+    )
+
+
+def _ranges(size: np.ndarray, begins: Sequence[int]) -> list[tuple[int, int]]:
+    ends = [*begins[1:], len(size)]
+    return [(int(size[begin]), int(size[end - 1])) for begin, end in zip(begins, ends, strict=True)]
+
+
+def _fitted(size: np.ndarray, curve: Curve, begins: Sequence[int], tolerance: float) -> tuple[list, Errors]:
+    """The line of each interval, and how well lines through the other sizes predict each."""
+    weight, variance = 1 / np.maximum(noise(size, curve, tolerance), 1e-150), noise(size, curve)
+    lines, predicted = [], []
+    for begin, end in zip(begins, [*begins[1:], len(size)], strict=True):
+        part = slice(begin, end)
+        lines.append(fit_line(size[part], curve.time_s[part], weight[part], variance[part]))
+        predicted.append(left_out(size[part], curve.time_s[part], weight[part]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off = np.abs(np.concatenate(predicted) / curve.time_s - 1)
+    off = off[np.isfinite(off)]
+    return lines, Errors(*(float(np.quantile(off, q)) for q in (0.5, 0.95))) if len(off) else Errors(np.nan, np.nan)

@@ -1,0 +1,201 @@
+"""The LoOgGP model of a network: how long a message of any size keeps a processor, a link and its receiver busy.
+
+LogP's latency L, and overhead o + O (s - 1) and gap g + G (s - 1) of messages of s bytes, both linear within intervals
+of sizes (Rodriguez 2011, section 3.2). All times are in seconds, all sizes in bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.loggp.lines import Line
+
+FORMAT = "tracelib-loggp"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Sizes of one behaviour: the smallest and the largest that was measured, and the two lines."""
+
+    from_bytes: int
+    to_bytes: int
+    overhead: Line  # o, O
+    gap: Line  # g, G
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Sizes over which the way of a message is one line."""
+
+    from_bytes: int
+    to_bytes: int
+    way: Line
+
+
+@dataclass(frozen=True)
+class LoOgGP:
+    """A network as messages of any size see it. `about`: what it was measured on, as it stands in its file."""
+
+    latency_s: float
+    latency_ci: tuple[float, float]
+    intervals: tuple[Interval, ...]
+    pieces: tuple[Piece, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def overhead(self, size: Any) -> Any:
+        """Seconds a processor is busy with sending a message of `size` bytes; number or array. Never below 0."""
+        return _along(self.intervals, [i.overhead for i in self.intervals], size)
+
+    def gap(self, size: Any) -> Any:
+        """Seconds between the starts of two messages of `size` bytes that follow each other. Never below 0."""
+        return _along(self.intervals, [i.gap for i in self.intervals], size)
+
+    def time(self, size: Any) -> Any:
+        """Seconds from the start of sending one message of `size` bytes until it has arrived: half of its ping-pong.
+
+        A model without `pieces`, as one may write by hand, has L + gap(s) - gap(1) instead.
+        """
+        if self.pieces:
+            return _along(self.pieces, [p.way for p in self.pieces], size)
+        return np.maximum(self.latency_s + self.gap(size) - self.gap(1), 0.0)[()]
+
+    def negative(self) -> list[tuple[int, int, str]]:
+        """(smallest size, largest size, "overhead" or "gap") of the intervals whose line falls below 0 in them."""
+        lines = [(i, name, line) for i in self.intervals for name, line in (("overhead", i.overhead), ("gap", i.gap))]
+        ends = [(i, name, line(np.array([i.from_bytes, i.to_bytes]))) for i, name, line in lines]
+        return [(i.from_bytes, i.to_bytes, name) for i, name, values in ends if values.min() < 0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data: what `write` writes. An unknown end of a confidence interval is null."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            **self.about,
+            "latency_s": self.latency_s,
+            "latency_s_ci": _ends(self.latency_ci),
+            "intervals": [
+                {"from_bytes": i.from_bytes, "to_bytes": i.to_bytes}
+                | _line_json(i.overhead, "o_s", "O_s_per_byte")
+                | _line_json(i.gap, "g_s", "G_s_per_byte")
+                for i in self.intervals
+            ],
+            "ways": [
+                {"from_bytes": p.from_bytes, "to_bytes": p.to_bytes} | _line_json(p.way, "t_s", "T_s_per_byte")
+                for p in self.pieces
+            ],
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> LoOgGP:
+        """The model of such data; confidence intervals, `ways` and everything about it may be missing.
+
+        Raises KeyError, TypeError or ValueError for data that are no model.
+        """
+        intervals = tuple(
+            Interval(*_range(i), _line(i, "o_s", "O_s_per_byte"), _line(i, "g_s", "G_s_per_byte"))
+            for i in data["intervals"]
+        )
+        pieces = tuple(Piece(*_range(p), _line(p, "t_s", "T_s_per_byte")) for p in data.get("ways", ()))
+        ranges = [[(p.from_bytes, p.to_bytes) for p in parts] for parts in (intervals, pieces)]
+        if any(a[1] >= b[0] for parts in ranges for a, b in pairwise(parts)):
+            raise ValueError("intervals overlap or do not ascend")
+        if not intervals:
+            raise ValueError("no intervals")
+        known = {"format", "version", "latency_s", "latency_s_ci", "intervals", "ways"}
+        about = {name: value for name, value in data.items() if name not in known}
+        latency_s = _number(data["latency_s"])
+        return LoOgGP(latency_s, _interval(data.get("latency_s_ci")), intervals, pieces, about)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the file that `read` reads; whole or not at all. Raises TracelibError."""
+        path = Path(path)
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            beside.write_text(json.dumps(self.to_json(), indent=2) + "\n")
+            beside.replace(path)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            raise TracelibError(f"cannot write {path}: {error.strerror}", "name another output with -o NAME") from error
+
+    @staticmethod
+    def read(path: str | os.PathLike[str]) -> LoOgGP:
+        """The model in a file. Raises TracelibError with one clear line for a file that holds none."""
+        hint = "`analyze loggp ngmpi.h5` writes such files"
+        try:
+            data = json.loads(Path(path).read_text())
+            if not isinstance(data, dict) or data.get("format") != FORMAT:
+                raise TracelibError(f"{path} is no model of a network", hint)
+            if int(data["version"]) > VERSION:
+                raise TracelibError(f"{path} is of a later version than this program knows", "update tracelib")
+            return LoOgGP.from_json(data)
+        except OSError as error:
+            raise TracelibError(f"cannot read {path}: {error.strerror}", hint) from error
+        except UnicodeDecodeError as error:
+            raise TracelibError(f"{path} is no model of a network", hint) from error
+        except KeyError as error:
+            raise TracelibError(f"{path}: {error.args[0]} is missing", hint) from error
+        except (TypeError, ValueError) as error:
+            raise TracelibError(f"{path} is no model of a network: {error}", hint) from error
+
+
+def _along(parts: Sequence[Interval | Piece], lines: Sequence[Line], size: Any) -> Any:
+    """Each size by the line of its part; sizes between two parts go to the nearer, empty messages are as one byte."""
+    size = np.maximum(np.asarray(size, float), 1.0)
+    between = [(a.to_bytes + b.from_bytes) / 2 for a, b in pairwise(parts)]
+    place = np.searchsorted(between, size, side="left")
+    start, slope = np.array([line.start for line in lines]), np.array([line.slope for line in lines])
+    return np.maximum(start[place] + slope[place] * (size - 1), 0.0)[()]
+
+
+def _line_json(line: Line, start: str, slope: str) -> dict[str, Any]:
+    return {
+        start: line.start,
+        f"{start}_ci": _ends(line.start_ci),
+        slope: line.slope,
+        f"{slope}_ci": _ends(line.slope_ci),
+    }
+
+
+def _ends(interval: tuple[float, float]) -> list[float] | None:
+    return list(interval) if all(map(math.isfinite, interval)) else None
+
+
+def _line(data: Mapping[str, Any], start: str, slope: str) -> Line:
+    return Line(
+        _number(data[start]),
+        _number(data[slope]),
+        _interval(data.get(f"{start}_ci")),
+        _interval(data.get(f"{slope}_ci")),
+    )
+
+
+def _interval(ends: Any) -> tuple[float, float]:
+    if ends is None:
+        return -math.inf, math.inf
+    low, high = ends
+    return _number(low), _number(high)
+
+
+def _range(data: Mapping[str, Any]) -> tuple[int, int]:
+    first, last = int(data["from_bytes"]), int(data["to_bytes"])
+    if not 0 <= first <= last:
+        raise ValueError(f"there are no sizes from {first} to {last}")
+    return first, last
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{value} is no time")
+    return number

@@ -1,0 +1,80 @@
+"""Reads the file of a network measurement (`python -m tracelib.ngmpi`), as `tracelib/schema/net.py` defines it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from analyzer.errors import TracelibError
+from tracelib.schema import net
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What was measured: rows of `net.ROW`, the pairs of ranks and hosts they are of, and how it was done."""
+
+    path: str
+    attributes: Mapping[str, Any]
+    hosts: np.ndarray  # net.HOST
+    pairs: np.ndarray  # net.PAIR
+    rows: np.ndarray  # net.ROW
+
+    def places(self) -> list[str]:
+        """Kinds of pairs (`net.WHERE`) that were measured."""
+        used = {_text(self.pairs["where"][pair]) for pair in np.unique(self.rows["pair"])}
+        return [where for where in net.WHERE if where in used]
+
+    def rows_of(self, where: str) -> np.ndarray:
+        """Rows of all pairs of one kind."""
+        wanted = [pair for pair, text in enumerate(self.pairs["where"]) if _text(text) == where]
+        return self.rows[np.isin(self.rows["pair"], wanted)]
+
+    def rows_between(self, first: int, second: int) -> np.ndarray:
+        """Rows of one pair of ranks, whichever of the two held the clock."""
+        ends = np.stack([self.pairs["first"], self.pairs["second"]], axis=1)
+        wanted = np.flatnonzero((np.sort(ends, axis=1) == sorted((first, second))).all(axis=1))
+        return self.rows[np.isin(self.rows["pair"], wanted)]
+
+
+def is_measurement(path: str | Path) -> bool:
+    """Whether a file is a network measurement, by its contents; False for what cannot be read."""
+    try:
+        if not Path(path).is_file() or not h5py.is_hdf5(path):
+            return False
+        with h5py.File(path, "r") as file:
+            return _text(file.attrs.get("format", "")) == net.FORMAT
+    except OSError:
+        return False
+
+
+def read_measurement(path: str | Path) -> Measurement:
+    """The whole file. Raises TracelibError for one that is damaged, of a later version, or without rows."""
+    try:
+        with h5py.File(path, "r") as file:
+            attributes = {name: _text(value) for name, value in file.attrs.items()}
+            if int(attributes.get("version", 0)) > net.VERSION:
+                raise TracelibError(f"{path} is of a later version than this program knows", "update tracelib")
+            tables = {name: file[name][:] for name in ("hosts", "pairs", "rows")}
+    except (OSError, KeyError, ValueError) as error:
+        raise TracelibError(f"{path} is a damaged network measurement: {error}", "measure again") from error
+    rows = tables["rows"]
+    missing = [name for name in net.ROW.names or () if name not in (rows.dtype.names or ())]
+    if missing:
+        raise TracelibError(f"{path} has no column {missing[0]} in rows", "measure again")
+    if not len(rows):
+        raise TracelibError(f"{path} holds no rows", "the measurement ended before its first: measure again")
+    if rows["pair"].min() < 0 or rows["pair"].max() >= len(tables["pairs"]):
+        raise TracelibError(f"{path} has rows of pairs that it does not list", "measure again")
+    return Measurement(str(path), attributes, tables["hosts"], tables["pairs"], rows)
+
+
+def _text(value: Any) -> Any:
+    """HDF5 gives text as bytes or str, numbers as numpy's."""
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return value.item() if isinstance(value, np.generic) else value

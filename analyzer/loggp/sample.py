@@ -1,0 +1,143 @@
+"""From rows of PRTTs to overheads and gaps, row by row, and to one value for each size with its variance.
+
+T_o(s) = (PRTT(n,d,s) - PRTT(1,0,s)) / (n-1) - d and T_g(s) = (PRTT(n,0,s) - PRTT(1,0,s)) / (n-1) (Rodriguez 2011,
+Eqs. 3.1 and 3.2); the way of a message is half of PRTT(1,0,s).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.loggp import outliers
+from analyzer.loggp.options import TYPICAL
+from analyzer.loggp.typical import groups, mean_and_variance, running_median, typical
+from tracelib.schema.net import Flag
+from tracelib.schema.prtt import gaps_s, overheads_s
+
+PRIOR = 10
+"""Degrees of freedom that the variance of the sizes nearby counts for in that of one size."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows of one kind of pair, and which of them count for what. Times in seconds."""
+
+    pair: np.ndarray
+    size: np.ndarray  # bytes
+    train: np.ndarray  # n
+    overhead_s: np.ndarray  # T_o
+    gap_s: np.ndarray  # T_g
+    way_s: np.ndarray
+    latency_s: np.ndarray  # half of PRTT(1, 0, 1)
+    overhead_counts: np.ndarray  # bool
+    gap_counts: np.ndarray
+    way_counts: np.ndarray
+    latency_counts: np.ndarray
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One quantity over the sizes: its value in seconds, its variance, and how many rows it is the mean of."""
+
+    time_s: np.ndarray
+    variance: np.ndarray
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
+class Curves:
+    """All three over the same sizes (bytes, ascending)."""
+
+    size: np.ndarray
+    overhead: Curve
+    gap: Curve
+    way: Curve
+
+    def only(self, chosen: np.ndarray) -> Curves:
+        """Some of the sizes (bool or places)."""
+
+        def part(c: Curve) -> Curve:
+            return Curve(c.time_s[chosen], c.variance[chosen], c.rows[chosen])
+
+        return Curves(self.size[chosen], part(self.overhead), part(self.gap), part(self.way))
+
+
+def sample(rows: np.ndarray, rules: tuple[str, ...] = (TYPICAL,), window: float = 0.1) -> Sample:
+    """Of rows (net.ROW) of pairs that are alike.
+
+    With the rule "typical", PRTT(1,0,s) is that of the undisturbed rows of a size, so that a disturbed one spoils
+    nothing but itself; else each row has its own, as in the thesis, and the rules of `outliers` apply.
+    """
+    warm = rows["flags"] & Flag.WARM_UP == 0
+    rows = rows[warm] if warm.any() else rows
+    size = rows["size"].astype(np.int64)
+    robust = TYPICAL in rules
+
+    def counts(value: np.ndarray, hit: Flag) -> np.ndarray:
+        stay = outliers.kept(rules, size, value, window)
+        if robust:
+            stay[stay] = typical(size[stay], value[stay], (rows["flags"] & hit == 0)[stay])
+        return stay
+
+    way_s, latency_s = rows["one_s"] / 2, rows["zero_s"] / 2
+    way_counts = counts(way_s, Flag.HIT_ONE)
+    one_s = 2 * _means(size, way_s, way_counts) if robust else rows["one_s"]
+    overhead_s, gap_s = overheads_s(rows, one_s), gaps_s(rows, one_s)
+    if robust:
+        latency_counts = typical(np.zeros(len(rows)), latency_s, rows["flags"] & Flag.HIT_ZERO == 0)
+    else:
+        latency_counts = outliers.kept(rules, np.zeros(len(rows)), latency_s, 1.0)
+    return Sample(
+        rows["pair"],
+        size,
+        rows["train"].astype(np.int64),
+        overhead_s,
+        gap_s,
+        way_s,
+        latency_s,
+        counts(overhead_s, Flag.HIT_DELAYED),
+        counts(gap_s, Flag.HIT_TRAIN),
+        way_counts,
+        latency_counts,
+    )
+
+
+def curves(of: Sample) -> Curves:
+    """Mean and its variance of each size that has rows of all three quantities."""
+    both = np.intersect1d(of.size[of.overhead_counts], of.size[of.gap_counts])
+    sizes = np.intersect1d(both, of.size[of.way_counts])
+    way = _curve(of.size, of.way_s, of.way_counts, sizes)
+    train = np.array([of.train[of.size == size].mean() for size in sizes])
+    shared = way.variance * (2 / np.maximum(train - 1, 1)) ** 2  # PRTT(1,0,s) is in both differences
+    overhead, gap = (
+        _curve(of.size, value, counts, sizes, shared)
+        for value, counts in ((of.overhead_s, of.overhead_counts), (of.gap_s, of.gap_counts))
+    )
+    return Curves(sizes, overhead, gap, way)
+
+
+def _means(size: np.ndarray, value: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """For each row the mean of the rows of its size that count."""
+    sizes, place = np.unique(size, return_inverse=True)
+    total = np.bincount(place[counts], value[counts], minlength=len(sizes))
+    number = np.bincount(place[counts], minlength=len(sizes))
+    return (total / np.maximum(number, 1))[place]
+
+
+def _curve(
+    size: np.ndarray, value: np.ndarray, counts: np.ndarray, sizes: np.ndarray, shared: np.ndarray | float = 0.0
+) -> Curve:
+    """Variances of few rows are moderated by those of the sizes nearby, relative to the time."""
+    chosen = counts & np.isin(size, sizes)
+    size, value = size[chosen], value[chosen]
+    parts = [value[of] for of in groups(size)[1]]
+    number = np.array([len(part) for part in parts])
+    mean, own = mean_and_variance(parts)
+    freedom = np.maximum(number - 1, 0)
+    level = np.maximum(np.abs(mean), 0.02 * np.median(np.abs(mean))) if len(mean) else mean
+    median_of_chi = (1 - 2 / (9 * np.maximum(freedom, 1))) ** 3
+    near = running_median(own / median_of_chi / level**2) * level**2
+    moderated = (PRIOR * near + freedom * np.nan_to_num(own)) / (PRIOR + freedom)
+    return Curve(mean, moderated / np.maximum(number, 1) + shared, number)

@@ -1,0 +1,96 @@
+"""Which repetitions of a measurement agree, so that what disturbed the others does not count.
+
+Other work of a processor makes a time longer, by microseconds or by milliseconds, and may do so to every second one.
+Undisturbed times lie together, as narrowly at one size as at those beside it. So of each size the values are kept
+that fit into one narrow window: the lowest which holds many of them. How narrow, all sizes say together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+WINDOW = 6.0
+"""Standard deviations that a window is wide: all of some hundred undisturbed values."""
+GENEROUS = 2.0
+"""On the first spread, that of the closest values, which is too small where there are few."""
+CLOSEST = 0.35
+"""Of a size's values: so many are undisturbed even where the others are not."""
+ROUNDS = 4
+BESIDE = 15
+"""Sizes to either side that a spread is taken from."""
+LEAST = 1e-9
+"""Of a value; two that are closer are one."""
+_NORMAL_WIDTH = 0.908
+"""Of the middle CLOSEST of normal values, in standard deviations."""
+
+
+def groups(size: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The different sizes, ascending, and of each the places of its rows."""
+    order = np.argsort(size, kind="stable")
+    sizes, begins = np.unique(size[order], return_index=True)
+    return sizes, np.split(order, begins[1:]) if len(size) else []
+
+
+def typical(size: np.ndarray, value: np.ndarray, usable: np.ndarray | None = None) -> np.ndarray:
+    """Which rows hold an undisturbed value (bool); of each size at least one.
+
+    `usable`: rows that count at all; where a size has none of those, all of it count.
+    """
+    keep = np.zeros(len(size), bool)
+    _, places = groups(size)
+    if usable is not None:
+        places = [chosen if len(chosen := of[usable[of]]) else of for of in places]
+    samples = [np.sort(value[of]) for of in places]
+    floor = 0.01 * float(np.median(np.abs(value))) if len(value) else 0.0
+    spreads = np.array([GENEROUS * _closest(v) for v in samples])
+    windows = [(0, len(v)) for v in samples]
+    for _ in range(ROUNDS):
+        levels = np.array([abs(v[a]) + floor for v, (a, _) in zip(samples, windows, strict=True)])
+        shares = np.maximum(WINDOW * running_median(spreads / levels), LEAST)
+        windows = [_fullest(v, share, floor) for v, share in zip(samples, shares.tolist(), strict=True)]
+        spreads = np.sqrt(mean_and_variance([v[a:b] for v, (a, b) in zip(samples, windows, strict=True)])[1])
+    for of, v, (a, b) in zip(places, samples, windows, strict=True):
+        keep[of] = (value[of] >= v[a]) & (value[of] <= v[b - 1])
+    return keep
+
+
+def mean_and_variance(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Of each part, none of them empty; the variance of a single value is NaN."""
+    if not parts:
+        return np.zeros(0), np.zeros(0)
+    number = np.array([len(part) for part in parts])
+    begins = np.cumsum(number) - number
+    values = np.concatenate(parts)
+    mean = np.add.reduceat(values, begins) / number
+    squares = np.add.reduceat((values - np.repeat(mean, number)) ** 2, begins)
+    return mean, np.where(number > 1, squares / np.maximum(number - 1, 1), np.nan)
+
+
+def running_median(values: np.ndarray, beside: int = BESIDE) -> np.ndarray:
+    """Of each value and those beside it, NaN aside; 0 where all are NaN."""
+    if not len(values):
+        return np.zeros(0)
+    padded = np.concatenate([np.full(beside, np.nan), values, np.full(beside, np.nan)])
+    near = np.lib.stride_tricks.sliding_window_view(padded, 2 * beside + 1)
+    known = np.isfinite(near).any(axis=1)
+    found = np.zeros(len(values))
+    found[known] = np.nanmedian(near[known], axis=1)
+    return found
+
+
+def _closest(v: np.ndarray) -> float:
+    """Standard deviation by the shortest interval that holds CLOSEST of the sorted values; NaN for a single one."""
+    if len(v) < 2:
+        return float("nan")
+    number = max(2, round(CLOSEST * len(v)))
+    return float((v[number - 1 :] - v[: len(v) - number + 1]).min()) / _NORMAL_WIDTH
+
+
+def _fullest(v: np.ndarray, share: float, floor: float) -> tuple[int, int]:
+    """[begin, end) of the sorted values in a window `share` of its lowest value wide: the fullest of those that share
+    values with the lowest one that is at least half as full as any."""
+    ends = np.searchsorted(v, v + share * (np.abs(v) + floor), side="right")
+    number = ends - np.arange(len(v))
+    lowest = int((2 * number >= number.max()).argmax())
+    begin = lowest + int(number[lowest : ends[lowest]].argmax())
+    return begin, int(ends[begin])
