@@ -68,12 +68,12 @@ _CLASS_OF_KIND = {
     "comm_name",
     "one-sided": "win_create win_free win_test rma",
     "I/O": "file_open file_close file_view io",
-    "run": "init finalize abort session_init pcontrol",
+    "run": "init finalize abort session_init session_finalize pcontrol",
 }
 
 
 _UNTESTED = """
-Abort Buffer_iflush Comm_accept Comm_connect Comm_idup_with_info Comm_iflush_buffer Comm_join Comm_spawn_multiple
+Buffer_iflush Comm_accept Comm_connect Comm_idup_with_info Comm_iflush_buffer Comm_join Comm_spawn_multiple
 File_call_errhandler File_get_errhandler File_set_errhandler File_toint Grequest_start Intercomm_create_from_groups
 Request_get_status_all Request_get_status_any Request_get_status_some Session_iflush_buffer Win_c2f
 Win_call_errhandler Win_delete_attr Win_get_errhandler Win_get_info Win_get_name Win_set_attr Win_set_errhandler

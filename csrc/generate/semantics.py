@@ -54,6 +54,7 @@ KINDS: dict[str, str] = {
     "pready": "Pready Pready_range Pready_list",
     "parrived": "Parrived",
     "session_init": "Session_init",
+    "session_finalize": "Session_finalize",
     "init": "Init Init_thread",
     "finalize": "Finalize",
     "pcontrol": "Pcontrol",

@@ -135,7 +135,10 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             after = ["record_comm_free(&f, index_, comm_);"]
         case "comm_named":
             new = f.new_handle(f.pick("newcomm", "newintercomm"), "comm")
-            after = [f"record_comm_named(&f, {f.text('stringtag')}, {new});"]
+            after = [f"if (!f.result) comms_named({new}, {f.text('stringtag')});"]
+            if f.has("newcomm"):
+                after += [f"if (!f.result) run_session_joined({new});", "CALLED;"]
+            after.append(f"record_timed(&f, {new});")
         case "partitioned_init":
             after = [_partitioned(f)]
         case "pready":
@@ -159,7 +162,11 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
         case "io":
             before, after = accesses.transfer(f, replaced)
         case "session_init":
-            after = ["if (!f.result) run_session();", "record_timed(&f, abi.comm_null);"]
+            opened = f"if (!f.result) run_session_opened({f.new_handle('session', 'session')});"
+            after = [opened, "CALLED;", "record_timed(&f, abi.comm_null);"]
+        case "session_finalize":
+            before.append(f"run_session_closing({f.new_handle('session', 'session')});")
+            after = ["record_timed(&f, abi.comm_null);", "run_session_closed();"]
         case "init":
             after = ["if (!f.result) run_started();", "CALLED;", "record_timed(&f, abi.comm_null);"]
         case "finalize":

@@ -105,6 +105,8 @@ static const struct abi mpich = {
     .error_classes = mpich_errors,
     .last_error_class = sizeof mpich_errors / sizeof mpich_errors[0] - 1,
     .op_no_op = 0x5800000e,
+    .info_null = 0x1c000000,
+    .errors_return = 0x54000001,
 };
 
 static const struct abi mpi_abi = {
@@ -145,6 +147,8 @@ static const struct abi mpi_abi = {
     .modes = {1, 2, 4, 8, 16, 32, 64, 128, 256},
     .last_error_class = 1018,
     .op_no_op = 0x3d,
+    .info_null = 0x130,
+    .errors_return = 0x143,
 };
 
 /* Open MPI's predefined handles are addresses of its data. */
@@ -156,6 +160,8 @@ static void take_open_mpi_handles(void)
     abi.request_null = (word)resolve_data("ompi_request_null");
     abi.byte = (word)resolve_data("ompi_mpi_byte");
     abi.op_no_op = (word)resolve_data("ompi_mpi_op_no_op");
+    abi.info_null = (word)resolve_data("ompi_mpi_info_null");
+    abi.errors_return = (word)resolve_data("ompi_mpi_errors_return");
     abi.message_null = (word)resolve_data("ompi_message_null");
     abi.message_no_proc = (word)resolve_data("ompi_message_no_proc");
 }
@@ -329,6 +335,12 @@ word abi_win_f2c(const int *f)
 {
     static word (*function)(word);
     return converted(f, &function, "PMPI_Win_f2c", "PMPI_Win_fromint");
+}
+
+word abi_session_f2c(const int *f)
+{
+    static word (*function)(word);
+    return converted(f, &function, "PMPI_Session_f2c", "PMPI_Session_fromint");
 }
 
 /* MPICH's files are addresses, which Fortran's ints cannot be. */

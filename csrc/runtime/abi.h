@@ -26,7 +26,7 @@ struct abi {
     uint8_t cancelled_mask;
     word world, self, comm_null, request_null, byte, message_null, message_no_proc;
     word status_ignore, statuses_ignore, in_place;
-    word op_no_op;
+    word op_no_op, info_null, errors_return;
     int any_source, any_tag, proc_null, root;
     int err_in_status, err_pending, thread_multiple;
     int cart, graph, dist_graph; /* kinds of topology */
@@ -113,6 +113,7 @@ word abi_message_f2c(const int *f);
 word abi_op_f2c(const int *f);
 word abi_group_f2c(const int *f);
 word abi_win_f2c(const int *f);
+word abi_session_f2c(const int *f);
 word abi_file_f2c(const int *f);
 
 #endif

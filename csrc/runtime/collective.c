@@ -215,12 +215,6 @@ void record_comm_connected(const struct frame *f, word comm, word newcomm)
     record_timed(f, comm);
 }
 
-void record_comm_named(const struct frame *f, const char *tag, size_t length, word newcomm)
-{
-    if (f->result == 0) comms_named(newcomm, tag, length);
-    record_timed(f, newcomm);
-}
-
 void record_comm_name(const struct frame *f, word comm, const char *name, size_t length)
 {
     uint32_t index = f->result == 0 ? comms_find(comm)->index : COMM_INDEX_NONE;

@@ -10,6 +10,7 @@
 #include "ids.h"
 #include "pmpi.h"
 #include "run.h"
+#include "sessions.h"
 
 struct comm comms_world;
 
@@ -18,20 +19,32 @@ static const struct comm none;
 
 static struct handle_map map; /* entries are never freed, so that a pointer that a wrapper holds stays good */
 
-static word world_group;
+static word world_group;        /* of MPI_COMM_WORLD; 0 before MPI_Init */
 static uint64_t created;        /* rows of `communicators`; read without the lock */
 static uint64_t generation = 1; /* changes whenever a handle gets or loses its meaning */
 
-/* World ranks of a group; UINT32_MAX for a process outside our world. Frees the group. */
+/* Without MPI_Init the world is that of a session, and asked for each time: it goes with its session. */
+static bool translate(word group, int size, const int *ranks, int *in_world)
+{
+    word world = world_group, of_session = 0;
+    if (!world && !sessions_world(&of_session)) return false;
+    if (!world) world = of_session;
+    pmpi.Group_translate_ranks(group, size, ranks, pmpi_handle(&world), in_world);
+    if (of_session) pmpi.Group_free(&of_session);
+    return true;
+}
+
+/* World ranks of a group; UINT32_MAX for a process outside our world. NULL: not known. Frees the group. */
 static uint32_t *world_ranks(word *group, uint32_t size)
 {
     int *ranks = malloc(2 * (size_t)size * sizeof *ranks), *in_world = ranks ? ranks + size : NULL;
     uint32_t *members = malloc((size_t)size * sizeof *members);
-    if (ranks && members) {
-        for (uint32_t i = 0; i < size; i++) ranks[i] = (int)i;
-        pmpi.Group_translate_ranks(pmpi_handle(group), (int)size, ranks, pmpi_handle(&world_group), in_world);
-        for (uint32_t i = 0; i < size; i++) members[i] = in_world[i] < 0 ? UINT32_MAX : (uint32_t)in_world[i];
+    for (uint32_t i = 0; ranks && i < size; i++) ranks[i] = (int)i;
+    if (!ranks || !members || !translate(pmpi_handle(group), (int)size, ranks, in_world)) {
+        free(members);
+        members = NULL;
     }
+    for (uint32_t i = 0; members && i < size; i++) members[i] = in_world[i] < 0 ? UINT32_MAX : (uint32_t)in_world[i];
     pmpi.Group_free(group);
     free(ranks);
     return members;
@@ -133,11 +146,15 @@ static struct comm *add_unknown(word handle)
     return c;
 }
 
+void comms_know_world(void)
+{
+    pmpi.Comm_group(abi.world, &world_group);
+}
+
 int comms_start(struct store *store, int size)
 {
     int rank = run_rank();
     uint32_t me = (uint32_t)rank;
-    pmpi.Comm_group(abi.world, &world_group);
     comms_world =
         (struct comm){.handle = abi.world, .index = COMM_INDEX_WORLD, .size = (uint32_t)size, .rank = rank, .id = 1};
     static struct comm comm_self;

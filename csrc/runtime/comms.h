@@ -23,6 +23,9 @@ enum { COMM_INDEX_NONE = 0, COMM_INDEX_WORLD = 1, COMM_INDEX_SELF = 2 };
 /* Write the rows of "none", world and self. 0 or errno. */
 int comms_start(struct store *store, int size);
 
+/* MPI_Init has returned: world ranks are those in MPI_COMM_WORLD. */
+void comms_know_world(void);
+
 /* The entry of a handle; communicators that were made out of our sight are registered with an unknown id.
  * Never NULL: MPI_COMM_NULL is the entry with index 0. */
 const struct comm *comms_slow_find(word handle);

@@ -173,7 +173,6 @@ void record_collective_init(const struct frame *f, enum shape shape, struct data
 void record_comm_created(const struct frame *f, word comm, word newcomm);
 void record_comm_connected(const struct frame *f, word comm, word newcomm);
 void record_comm_name(const struct frame *f, word comm, const char *name, size_t length);
-void record_comm_named(const struct frame *f, const char *tag, size_t length, word newcomm);
 void record_comm_found(const struct frame *f, word newcomm);
 void record_comm_idup(const struct frame *f, word comm, const void *newcomm, bool fortran, word request);
 void record_comm_free(const struct frame *f, uint32_t index, word comm);

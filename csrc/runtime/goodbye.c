@@ -29,7 +29,7 @@ void goodbye_gather(int rank, int size, uint64_t file_bytes, bool recorded)
                                  file_bytes + waiting};
     struct share_of_rank *all = rank == 0 ? calloc((size_t)size, sizeof mine) : NULL;
     if (rank == 0 && !all) return;
-    pmpi.Gather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, 0, abi.world);
+    pmpi.Gather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, 0, all_ranks);
     for (int i = 0; all && i < size; i++) {
         sum_of_ranks.calls += all[i].calls;
         sum_of_ranks.lost_calls += all[i].lost_calls;
@@ -74,6 +74,15 @@ void goodbye_say(int size, const char *stem)
     uint64_t calls = sum_of_ranks.calls - sum_of_ranks.lost_calls - sum_of_ranks.left_out_calls;
     say("%d rank%s, %" PRIu64 " call%s%s, %.1f MB in %s.h5; next: analyze %s.h5", size, plural((uint64_t)size), calls,
         plural(calls), lost, (double)sum_of_ranks.bytes / 1e6, name, name);
+}
+
+void goodbye_say_rank(const struct store *store, int size, const char *stem)
+{
+    if (message_quiet()) return;
+    const char *name = readable(stem);
+    uint64_t calls = store->table[TABLE_CALLS].rows;
+    say("rank 0 of %d, %" PRIu64 " call%s, %.1f MB in %s.h5; next: analyze %s.h5", size, calls, plural(calls),
+        (double)store_bytes(store) / 1e6, name, name);
 }
 
 void goodbye_say_alone(const struct store *store, const char *stem)

@@ -10,6 +10,9 @@ void goodbye_gather(int rank, int size, uint64_t file_bytes, bool recorded);
 /* "tracelib: 4 ranks, 72864 calls, 6.6 MB in run.h5; next: analyze run.h5" */
 void goodbye_say(int size, const char *stem);
 
+/* The same where no rank can ask the others. */
+void goodbye_say_rank(const struct store *store, int size, const char *stem);
+
 /* The same of a program without MPI. */
 void goodbye_say_alone(const struct store *store, const char *stem);
 

@@ -88,7 +88,7 @@ bool neighbours_share_cpus(int size)
 {
     struct place mine = my_place(), *places = malloc((size_t)size * sizeof *places);
     if (!places) abort(); /* the others would wait for us for ever */
-    pmpi.Allgather(&mine, sizeof mine, abi.byte, places, sizeof mine, abi.byte, abi.world);
+    pmpi.Allgather(&mine, sizeof mine, abi.byte, places, sizeof mine, abi.byte, all_ranks);
     bool shared = outnumbered(places, size, &mine);
     free(places);
     return shared;

@@ -2,15 +2,20 @@
 #define LINKS_TEMPLATE /* this file alone takes the template of run.h5 */
 #include "output.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "job.h"
 #include "links.h"
+
+enum { MOST_NAMES = 1000000, LONGEST_WAIT_MS = 1000 };
 
 static int join(char out[PATH_MAX], const char *stem, const char *suffix)
 {
@@ -28,23 +33,95 @@ static int absolute_stem(const char *wanted, char stem[PATH_MAX])
     return 0;
 }
 
+/* NAME, NAME-2, ... */
+static int numbered(const char *first, int i, char stem[PATH_MAX])
+{
+    if (i == 1) return join(stem, first, "");
+    return snprintf(stem, PATH_MAX, "%s-%d", first, i) < PATH_MAX ? 0 : ENAMETOOLONG;
+}
+
+/* 0: reserved, EEXIST: taken, or another errno. */
+static int try_name(const char *stem)
+{
+    char path[PATH_MAX];
+    int error = join(path, stem, ".h5");
+    if (error || access(path, F_OK) == 0) return error ? error : EEXIST;
+    if ((error = join(path, stem, ".ranks"))) return error;
+    return mkdir(path, 0755) ? errno : 0;
+}
+
 int output_reserve(const char *wanted, char stem[PATH_MAX])
 {
-    char first[PATH_MAX], path[PATH_MAX];
+    char first[PATH_MAX];
     int error = absolute_stem(wanted && wanted[0] ? wanted : "run.h5", first);
-    if (error) return error;
-    for (int i = 1; i < 1000000; i++) {
-        if (i == 1)
-            join(stem, first, "");
-        else if (snprintf(stem, PATH_MAX, "%s-%d", first, i) >= PATH_MAX)
-            return ENAMETOOLONG;
-        if ((error = join(path, stem, ".h5"))) return error;
-        if (access(path, F_OK) == 0) continue;
-        if ((error = join(path, stem, ".ranks"))) return error;
-        if (mkdir(path, 0755) == 0) return 0;
-        if (errno != EEXIST) return errno;
+    for (int i = 1; !error && i < MOST_NAMES; i++) {
+        error = numbered(first, i, stem);
+        if (!error) error = try_name(stem);
+        if (error != EEXIST) return error;
+        error = 0;
     }
-    return EEXIST;
+    return error ? error : EEXIST;
+}
+
+static int write_job(const char *stem, const char *job)
+{
+    char path[PATH_MAX];
+    int error = join(path, stem, ".ranks/job");
+    int fd = error ? -1 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (!error && fd < 0) error = errno;
+    if (!error && write(fd, job, strlen(job)) != (ssize_t)strlen(job)) error = errno ? errno : ENOSPC;
+    if (fd >= 0 && close(fd) && !error) error = errno;
+    return error;
+}
+
+/* Empty where nothing is said. */
+static void read_job(const char *stem, char job[JOB_KEY_ROOM])
+{
+    char path[PATH_MAX];
+    int fd = join(path, stem, ".ranks/job") ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, job, JOB_KEY_ROOM - 1);
+    if (fd >= 0) close(fd);
+    job[n < 0 ? 0 : n] = '\0';
+}
+
+static bool has_ranks(const char *stem)
+{
+    char path[PATH_MAX];
+    bool found = false;
+    DIR *folder = join(path, stem, ".ranks") ? NULL : opendir(path);
+    for (struct dirent *e; folder && !found && (e = readdir(folder));)
+        found = e->d_name[0] >= '0' && e->d_name[0] <= '9';
+    if (folder) closedir(folder);
+    return found;
+}
+
+/* Is this name our job's, with no file of this rank? Who has just reserved it is about to say for whom. */
+static bool is_ours(const char *stem, const char *job, int rank)
+{
+    char theirs[JOB_KEY_ROOM], path[PATH_MAX];
+    const struct timespec pause = {0, 1000000};
+    read_job(stem, theirs);
+    for (int i = 0; i < LONGEST_WAIT_MS && !theirs[0] && !has_ranks(stem); i++) {
+        nanosleep(&pause, NULL);
+        read_job(stem, theirs);
+    }
+    return strcmp(theirs, job) == 0 && output_rank_path(stem, rank, path) == 0 && access(path, F_OK) != 0;
+}
+
+int output_join(const char *wanted, const char *job, int rank, char stem[PATH_MAX], bool *first)
+{
+    char name[PATH_MAX];
+    int error = absolute_stem(wanted && wanted[0] ? wanted : "run.h5", name);
+    for (int i = 1; !error && i < MOST_NAMES; i++) {
+        if ((error = numbered(name, i, stem))) return error;
+        error = try_name(stem);
+        *first = error == 0;
+        if (*first) return write_job(stem, job);
+        if (error != EEXIST) return error;
+        if (is_ours(stem, job, rank)) return 0;
+        error = 0;
+    }
+    return error ? error : EEXIST;
 }
 
 int output_rank_path(const char *stem, int rank, char path[PATH_MAX])
@@ -59,6 +136,7 @@ void output_release(const char *stem)
 {
     char path[PATH_MAX];
     if (join(path, stem, ".h5") == 0) unlink(path);
+    if (join(path, stem, ".ranks/job") == 0) unlink(path);
     if (join(path, stem, ".ranks") == 0) rmdir(path);
 }
 

@@ -3,11 +3,17 @@
 #define OUTPUT_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Rank 0: reserve the first free of NAME, NAME-2, ... by creating NAME.ranks. `stem` is the absolute path
  * without ".h5". 0 or errno; `wanted` is NULL or the user's TRACELIB_OUTPUT. */
 int output_reserve(const char *wanted, char stem[PATH_MAX]);
+
+/* The same without rank 0, and without a message: the first process of a job (job.h) that comes reserves the name and
+ * says in NAME.ranks/job for whom; the others find it there, if their rank has no file there yet. `*first`: this
+ * process came first, and writes NAME.h5. */
+int output_join(const char *wanted, const char *job, int rank, char stem[PATH_MAX], bool *first);
 
 /* Path of a rank's file; creates the directory where this rank's node does not share rank 0's file system. */
 int output_rank_path(const char *stem, int rank, char path[PATH_MAX]);

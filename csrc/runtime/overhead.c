@@ -53,7 +53,7 @@ static void put_back(struct thread *t, const struct thread *before)
     thread_set_gate(t, thread_gate(before));
 }
 
-struct overhead overhead_measure(struct thread *t)
+struct overhead overhead_measure(struct thread *t, word comm)
 {
     struct aside *aside = calloc(1, sizeof *aside);
     struct thread before = *t;
@@ -69,7 +69,7 @@ struct overhead overhead_measure(struct thread *t)
     for (int round = 0; round < ROUNDS; round++) {
         aside->spool.count[TABLE_CALLS] = aside->spool.count[TABLE_COUNTS] = 0;
         thread_set_gate(t, GATE_OPEN);
-        for (int i = 0; i < CALLS; i++) own_MPI_Send(0, 0, abi.byte, abi.proc_null, 0, abi.world);
+        for (int i = 0; i < CALLS; i++) own_MPI_Send(0, 0, abi.byte, abi.proc_null, 0, comm);
         bool recorded = aside->spool.count[TABLE_CALLS] == CALLS;
         least.ticks = smaller(least.ticks, recorded ? mean_gap(aside->calls) : 0);
         least.cpu_ns =

@@ -2,6 +2,7 @@
 #ifndef OVERHEAD_H
 #define OVERHEAD_H
 
+#include "abi.h"
 #include "thread.h"
 
 /* What lies between one recorded call and the next where the program does nothing in between, under the options of this
@@ -12,7 +13,7 @@ struct overhead {
 };
 
 /* The mean of back-to-back calls, the least of several rounds. They go through the wrapper of MPI_Send to
- * MPI_PROC_NULL, into memory of their own. */
-struct overhead overhead_measure(struct thread *t);
+ * MPI_PROC_NULL in any communicator, into memory of their own. */
+struct overhead overhead_measure(struct thread *t, word comm);
 
 #endif

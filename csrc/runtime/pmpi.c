@@ -6,6 +6,7 @@
 #include "resolve.h"
 
 struct pmpi pmpi;
+__thread word all_ranks __attribute__((tls_model("initial-exec")));
 
 static const struct {
     const char *name;
@@ -41,6 +42,11 @@ static const struct {
     OPTIONAL(File_get_position),
     OPTIONAL(File_get_byte_offset),
     OPTIONAL(Get_library_version),
+    FUNCTION(Comm_free),
+    FUNCTION(Group_rank),
+    FUNCTION(Group_size),
+    OPTIONAL(Group_from_session_pset),
+    OPTIONAL(Comm_create_from_group),
 #undef FUNCTION
 #undef OPTIONAL
 };

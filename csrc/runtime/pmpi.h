@@ -32,9 +32,18 @@ struct pmpi {
     int (*File_get_position)(word file, int64_t *offset);
     int (*File_get_byte_offset)(word file, int64_t offset, int64_t *bytes);
     int (*Get_library_version)(char *text, int *length);
+    int (*Comm_free)(word *comm);
+    int (*Group_rank)(word group, int *rank);
+    int (*Group_size)(word group, int *size);
+    int (*Group_from_session_pset)(word session, const char *name, word *group);
+    int (*Comm_create_from_group)(word group, const char *tag, word info, word errhandler, word *comm);
 };
 
 extern struct pmpi pmpi;
+
+/* The communicator of all ranks while this thread may ask them, in MPI_Init, MPI_Finalize and the like:
+ * MPI_COMM_WORLD, or one of our own. */
+extern __thread word all_ranks __attribute__((tls_model("initial-exec")));
 
 /* Find them all. False: this is no MPI library that we can work with. */
 bool pmpi_resolve(void);

@@ -91,10 +91,10 @@ static char *share_text(int rank)
     int bytes = text ? (int)strlen(text) + 1 : 0;
     if (rank == 0 && rotation.path && !text)
         setting_trouble("TRACELIB_ROTATE: cannot read %s (%s); sets do not take turns", rotation.path, strerror(errno));
-    pmpi.Bcast(&bytes, sizeof bytes, abi.byte, 0, abi.world);
+    pmpi.Bcast(&bytes, sizeof bytes, abi.byte, 0, all_ranks);
     if (bytes && rank != 0) text = malloc((size_t)bytes);
     if (bytes && !text) abort(); /* the others would wait for us for ever */
-    if (bytes) pmpi.Bcast(text, (word)bytes, abi.byte, 0, abi.world);
+    if (bytes) pmpi.Bcast(text, (word)bytes, abi.byte, 0, all_ranks);
     return text;
 }
 

@@ -17,16 +17,18 @@
 #include "counters.h"
 #include "describe.h"
 #include "goodbye.h"
+#include "job.h"
 #include "labels.h"
 #include "limit.h"
+#include "meeting.h"
 #include "message.h"
 #include "objects.h"
 #include "output.h"
-#include "overhead.h"
 #include "pmpi.h"
 #include "requests.h"
 #include "resolve.h"
 #include "sampler.h"
+#include "sessions.h"
 #include "settings.h"
 #include "switch.h"
 #include "sync.h"
@@ -36,9 +38,11 @@
 enum { DEFAULT_BUFFER = 1 << 20 };
 
 static struct {
-    pid_t pid; /* whose memory this is: a child made without fork() runs no handler of ours */
-    bool usable, started, closed, sessions; /* any thread reads these and `wanted`, without the lock */
-    bool wanted, alone;                     /* by the API; recording into a file of its own, without MPI so far */
+    pid_t pid;                    /* whose memory this is: a child made without fork() runs no handler of ours */
+    bool usable, started, closed; /* any thread reads these and `wanted`, without the lock */
+    bool wanted, alone;           /* by the API; recording into a file of its own, without MPI so far */
+    bool initialized;             /* MPI_Init has returned; without it `started` means that there was a session */
+    bool first;                   /* of the ranks, which writes run.h5 */
     int rank, size, thread_level, store_error;
     uint64_t buffer_bytes, end_state; /* once closed */
     struct file_clock start;
@@ -144,11 +148,6 @@ void run_meet_mpi(void)
     pthread_once(&met, meet_mpi);
 }
 
-void run_session(void)
-{
-    run.sessions = true;
-}
-
 bool run_is_recording(void)
 {
     return is(&run.usable) && is(&run.started) && !is(&run.closed);
@@ -210,24 +209,24 @@ static void write_attributes(void)
                                                    .buffer_bytes = run.buffer_bytes});
 }
 
-/* The first name that is free. False: there is no place to write, which is said. */
-static bool reserve_output(void)
+static void refuse_output(int error)
 {
     const char *wanted = getenv("TRACELIB_OUTPUT");
-    int error = output_reserve(wanted, run.stem);
-    if (!error) return true;
     say("cannot create %s (%s): nothing is recorded; set TRACELIB_OUTPUT to a file in a directory you can write",
         wanted && wanted[0] ? wanted : "run.h5", strerror(error));
     run.stem[0] = '\0';
-    return false;
 }
 
-/* Rank 0 chooses the name, the others are told; an empty name tells them that there is no place to write. */
-static bool agree_on_output(void)
+/* The first name that is free. False: there is no place to write, which is said. */
+static bool reserve_output(void)
 {
-    if (run.rank == 0 && !run.alone) reserve_output();
-    pmpi.Bcast(run.stem, PATH_MAX, abi.byte, 0, abi.world);
-    return run.stem[0] != '\0';
+    char job[JOB_KEY_ROOM];
+    const char *wanted = getenv("TRACELIB_OUTPUT");
+    bool joins = !run.initialized && !run.alone && run.size > 1 && job_key(job);
+    run.first = true;
+    int error = joins ? output_join(wanted, job, run.rank, run.stem, &run.first) : output_reserve(wanted, run.stem);
+    if (error) refuse_output(error);
+    return !error;
 }
 
 static void create_file(void)
@@ -245,12 +244,12 @@ static void create_file(void)
     error = store_append(&run.store, TABLE_CLOCK, &run.start, 1); /* with the next one, the clock's rate is known */
     if (!error) error = run_store_clock();
     if (!error) error = labels_write(&run.store);
-    if (!error && run.rank == 0) error = output_write_links(run.stem, run.size, run.start_realtime_ns);
+    if (!error && run.first) error = output_write_links(run.stem, run.size, run.start_realtime_ns);
     if (error) run_store_failed(error);
     debug("rank %d of %d records into %s", run.rank, run.size, run.path);
 }
 
-/* What was recorded before MPI_Init lies in a run of its own, `own`: it becomes the file of this rank. */
+/* What was recorded before lies in a run of its own, `own`: it becomes the file of this rank. */
 static void join_file(const char *own)
 {
     char path[PATH_MAX];
@@ -268,7 +267,7 @@ static void join_file(const char *own)
     memcpy(run.path, path, sizeof run.path);
     threads_name_file(run.path);
     write_attributes();
-    if (run.rank == 0) error = output_write_links(run.stem, run.size, run.start_realtime_ns);
+    if (run.first) error = output_write_links(run.stem, run.size, run.start_realtime_ns);
     if (error) run_store_failed(error);
     debug("rank %d of %d goes on in %s", run.rank, run.size, run.path);
 }
@@ -301,78 +300,116 @@ void run_wanted(void)
     if (!resolve_mpi_expected()) run_need_file();
 }
 
-/* All ranks take part, also one that has no file. */
-static void measure_clocks(void)
+/* The file of this rank, and what every file begins with. Between store_begin and store_end. */
+static void open_file(const char *own)
 {
-    if (!store_begin()) return;
-    int error = sync_measure(run_store(), run.rank, run.size);
-    if (error) run_store_failed(error);
-    store_end();
-}
-
-/* All ranks take part. This thread goes over to the counters that the ranks have decided on. */
-static void start_counters(void)
-{
-    if (!store_begin()) return;
-    counters_started(run_store(), run.rank, run.size);
-    store_end();
-    if (thread_gate(&self) == GATE_INSIDE) counting_change(&self);
-}
-
-/* This thread is inside MPI_Init; it may also be one that is not recorded. */
-static void measure_overhead(void)
-{
-    struct overhead overhead = {0, 0};
-    if (thread_gate(&self) == GATE_INSIDE) overhead = overhead_measure(&self);
-    if (!store_begin()) return;
-    struct store *store = run_store();
-    if (store) store_put_integer(store, AT_OVERHEAD_TICKS, overhead.ticks);
-    if (store) store_put_integer(store, AT_OVERHEAD_CPU_NS, overhead.cpu_ns);
-    store_end();
-    debug("rank %d: the tracer takes %" PRIu64 " ticks between two calls", run.rank, overhead.ticks);
-}
-
-static void start_file(const char *own)
-{
-    if (!store_begin()) return;
-    if (run.alone)
+    bool goes_on = run.store.fd >= 0, of_session = goes_on && !run.alone;
+    if (goes_on)
         join_file(own);
     else
         create_file();
     run.alone = false;
-    struct store *store = run_store();
+    struct store *store = of_session ? NULL : run_store();
     int error = store ? comms_start(store, run.size) : 0;
     if (store && !error) error = objects_start(store);
     if (error) run_store_failed(error);
-    store_end();
 }
 
 void run_started(void)
 {
-    if (!run.usable || run.started) return;
+    if (!run.usable || run.initialized) return;
     if (!store_begin()) return;
+    bool had_session = run.started;
+    run.initialized = true;
     set(&run.started, true);
     store_end();
-    char own[PATH_MAX];
+    char own[PATH_MAX], agreed[PATH_MAX];
     memcpy(own, run.stem, sizeof own);
+    all_ranks = abi.world;
     pmpi.Comm_rank(abi.world, &run.rank);
     pmpi.Comm_size(abi.world, &run.size);
     pmpi.Query_thread(&run.thread_level);
+    comms_know_world();
     settings_tell(run.rank == 0);
-    requests_start(run.thread_level == abi.thread_multiple);
-    if (!agree_on_output()) {
+    if (!had_session) requests_start(run.thread_level == abi.thread_multiple);
+    if (run.rank == 0 && !run.stem[0]) reserve_output();
+    run.first = run.rank == 0;
+    memcpy(agreed, run.stem, sizeof agreed);
+    bool first_meeting = meeting_agree(run.rank, agreed);
+    if (!agreed[0]) {
         close_run(STATE_EXITED); /* what came before MPI_Init has no place to go either */
         set(&run.usable, false);
         thread_set_gate(&self, GATE_SHUT);
         return;
     }
-    start_file(own);
-    measure_clocks();
-    sampler_start(run.stem, run.rank, run.size);
-    start_counters();
-    measure_overhead();
+    if (store_begin()) {
+        memcpy(run.stem, agreed, sizeof run.stem);
+        open_file(own);
+        store_end();
+    }
+    if (first_meeting) meeting_measure(run.stem, run.rank, run.size, abi.world);
+    if (!had_session) switch_start_clock();
+}
+
+/* Between store_begin and store_end. */
+static void start_session_file(void)
+{
+    char own[PATH_MAX];
+    memcpy(own, run.stem, sizeof own);
+    if (!sessions_place(&run.rank, &run.size)) return;
+    run.thread_level = abi.thread_multiple; /* another session may have another */
+    settings_tell(run.rank == 0);
+    set(&run.started, true);
+    if (reserve_output()) open_file(own);
     switch_start_clock();
     counter_sampler_start(run.rank == 0);
+}
+
+void run_session_opened(word session)
+{
+    sessions_opened(session);
+    if (!run.usable || !store_begin()) return;
+    if (!run.started && !run.closed) start_session_file();
+    struct store *store = run.closed ? NULL : run_store();
+    if (store) store_put_integer(store, AT_STATE, STATE_RECORDING);
+    store_end();
+}
+
+/* Once, and whether or not MPI_Init was called: threads may be in both, in another order on other ranks. */
+void run_session_joined(word comm)
+{
+    static bool joined;
+    char stem[PATH_MAX];
+    int size = 0;
+    word ours;
+    pmpi.Comm_size(comm, &size);
+    if (!run.usable || size != run.size || __atomic_exchange_n(&joined, true, __ATOMIC_RELAXED)) return;
+    if (!sessions_join(&ours)) return;
+    word before = all_ranks;
+    all_ranks = pmpi_handle(&ours);
+    memcpy(stem, run.stem, sizeof stem);
+    if (meeting_agree(run.rank, stem)) {
+        meeting_measure(stem, run.rank, run.size, comm);
+        sync_forget();
+    }
+    all_ranks = before;
+    pmpi.Comm_free(&ours);
+}
+
+void run_session_closing(word session)
+{
+    sessions_closing(session);
+}
+
+/* There may be another session later, or this was the last. */
+void run_session_closed(void)
+{
+    if (!run.usable || !run.started || run.initialized || sessions_are_open()) return;
+    thread_flush(&self);
+    if (!store_begin()) return;
+    struct store *store = run_store();
+    if (store) store_put_integer(store, AT_STATE, STATE_FINALIZED);
+    store_end();
 }
 
 void run_finalizing(void)
@@ -381,10 +418,11 @@ void run_finalizing(void)
     struct counting_pause pause;
     uint64_t bytes = 0;
     bool recorded = false; /* this call */
-    if (!run.started || !run.usable || asked) return;
+    if (!run.initialized || !run.usable || asked) return;
     asked = true;
+    all_ranks = abi.world;
     counting_hold(&self, &pause);
-    measure_clocks();
+    meeting_clocks(run.rank, run.size);
     if (store_begin()) {
         bytes = store_bytes(&run.store);
         recorded = thread_gate(&self) != GATE_SHUT && switch_is_on();
@@ -396,7 +434,7 @@ void run_finalizing(void)
 
 void run_finalized(void)
 {
-    if (!run.started || !run.usable) return;
+    if (!run.initialized || !run.usable) return;
     switch_join(&self);
     close_run(STATE_FINALIZED);
     sampler_check();
@@ -414,6 +452,7 @@ static void finish_file(void)
     struct store *store = run_store();
     if (store) store_finish(store);
     if (run.alone) goodbye_say_alone(&run.store, run.stem);
+    if (run.started && !run.initialized && run.rank == 0 && store) goodbye_say_rank(store, run.size, run.stem);
     store_end();
 }
 
@@ -426,10 +465,10 @@ __attribute__((destructor)) static void unloaded(void)
     if (run.alone) {
         close_run(STATE_FINALIZED);
     } else if (run.started) {
-        close_run(closed ? run.end_state : STATE_EXITED);
+        bool ended = !run.initialized && !sessions_are_open();
+        close_run(closed ? run.end_state : ended ? STATE_FINALIZED : STATE_EXITED);
     } else {
-        threads_close(); /* no MPI_Init: nothing to keep, but spools to remove */
-        if (run.sessions) say("this program uses MPI sessions and never calls MPI_Init: it is not recorded");
+        threads_close(); /* no MPI: nothing to keep, but spools to remove */
     }
     finish_file();
 }

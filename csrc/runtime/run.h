@@ -25,8 +25,16 @@ void run_need_file(void);
 /* MPI_Init has returned: agree on the output, create the rank file. */
 void run_started(void);
 
-/* MPI_Session_init has returned. Without MPI_Init there is no communicator to agree on the output in. */
-void run_session(void);
+/* MPI_Session_init has returned. It may be called by some ranks only, and so without a message to the others this one
+ * creates its file, if it has none. */
+void run_session_opened(word session);
+
+/* A communicator was made from a group. If it has all ranks, they can do now what they do together in MPI_Init. */
+void run_session_joined(word comm);
+
+/* MPI_Session_finalize has been entered; it has returned and is recorded. */
+void run_session_closing(word session);
+void run_session_closed(void);
 
 /* MPI_Finalize has been entered: the last moment to ask the other ranks. */
 void run_finalizing(void);
@@ -37,7 +45,7 @@ void run_finalized(void);
 /* MPI_Abort has been entered. */
 void run_aborting(void);
 
-bool run_is_recording(void); /* between MPI_Init and MPI_Finalize */
+bool run_is_recording(void); /* between MPI_Init (or MPI_Session_init) and MPI_Finalize */
 bool run_is_closed(void);
 uint64_t run_buffer_bytes(void);
 int run_rank(void);

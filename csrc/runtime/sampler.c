@@ -192,14 +192,14 @@ static void start_here(const char *stem, int64_t period_ns, const struct place *
 void sampler_start(const char *stem, int rank, int size)
 {
     int64_t period_ns = rank == 0 ? wanted_period_ns() : 0;
-    pmpi.Bcast(&period_ns, sizeof period_ns, abi.byte, 0, abi.world);
+    pmpi.Bcast(&period_ns, sizeof period_ns, abi.byte, 0, all_ranks);
     if (!period_ns) return;
     gethostname(sampler.host, ROOM_HOST);
     for (char *p = sampler.host; *p; p++)
         if (*p == '/') *p = '_';
     struct place mine = describe_place(), *places = calloc((size_t)size, sizeof *places);
     if (!places) abort(); /* the others would wait for us for ever */
-    pmpi.Allgather(&mine, sizeof mine, abi.byte, places, sizeof mine, abi.byte, abi.world);
+    pmpi.Allgather(&mine, sizeof mine, abi.byte, places, sizeof mine, abi.byte, all_ranks);
     int first = 0;
     while (places[first].node != mine.node) first++;
     if (first == rank) start_here(stem, period_ns, places, rank, size);

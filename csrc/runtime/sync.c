@@ -107,7 +107,7 @@ static void list_leaders(const struct introduction *all, int rank, int size)
             taking_part |= i == rank;
         }
     if (!leaders.n) return;
-    pmpi.Comm_dup(abi.world, &leaders.comm);
+    pmpi.Comm_dup(all_ranks, &leaders.comm);
     points.next = all[0].first;
     count_collectives(taking_part && all[rank].counts && all[0].counts && points.next);
 }
@@ -122,7 +122,7 @@ static void find_leaders(int rank, int size)
                                 thread_gate(&self) != GATE_SHUT};
     struct introduction *all = malloc((size_t)size * sizeof *all);
     if (!all) abort(); /* the others would wait for us for ever */
-    pmpi.Allgather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, abi.world);
+    pmpi.Allgather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, all_ranks);
     list_leaders(all, rank, size);
     free(all);
 }
@@ -250,6 +250,14 @@ int sync_measure(struct store *store, int rank, int size)
         if (store) error = store_append(store, TABLE_SYNC, &row, 1);
     }
     return error;
+}
+
+void sync_forget(void)
+{
+    count_collectives(false);
+    if (leaders.n) pmpi.Comm_free(&leaders.comm);
+    free(leaders.list);
+    memset(&leaders, 0, sizeof leaders);
 }
 
 static void store_reading(const struct file_sync *row)

@@ -6,10 +6,13 @@
 #include "store.h"
 #include "thread.h"
 
-/* Collective over MPI_COMM_WORLD. The first rank of each node that does not share rank 0's clock exchanges short
+/* Collective over `all_ranks` (pmpi.h). The first rank of each node that does not share rank 0's clock exchanges short
  * messages with rank 0, on a communicator of our own, and appends the tightest reading to `sync`. Where all ranks
  * share one clock nothing is sent, but for one small collective the first time. 0 or errno of the file. */
 int sync_measure(struct store *store, int rank, int size);
+
+/* Collective, after the measurement: nothing of ours stays in MPI, and the next measurement is again the first. */
+void sync_forget(void);
 
 /* Whether collectives are counted: TRACELIB_SYNC asks for measurements between, and this rank takes part in them. */
 extern bool sync_counts;

@@ -103,6 +103,15 @@ static inline void truth_moved(const char *name, long sent, long received)
     truth_find(name)->received += received;
 }
 
+// All processes: MPI_COMM_WORLD, or in a program of sessions the group of the one in use.
+static MPI_Group truth_world_of_session;
+static inline void truth_begin_session(MPI_Group world)
+{
+    truth_world_of_session = world;
+    PMPI_Group_rank(world, &truth.rank);
+    PMPI_Group_size(world, &truth.size);
+}
+
 static inline void truth_begin(void)
 {
 #ifdef TRUTH_OF_THREADS
@@ -114,9 +123,9 @@ static inline void truth_begin(void)
 
 static inline void truth_append_members(char *text, size_t room, MPI_Group group)
 {
-    MPI_Group world;
+    MPI_Group world = truth_world_of_session;
     int n;
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    if (!world) PMPI_Comm_group(MPI_COMM_WORLD, &world);
     PMPI_Group_size(group, &n);
     for (int i = 0; i < n; i++) {
         int member;
@@ -124,7 +133,7 @@ static inline void truth_append_members(char *text, size_t room, MPI_Group group
         PMPI_Group_translate_ranks(group, 1, &i, world, &member);
         snprintf(text + used, room - used, "%s%d", used ? " " : "", member);
     }
-    PMPI_Group_free(&world);
+    if (!truth_world_of_session) PMPI_Group_free(&world);
 }
 
 static inline int truth_comm(MPI_Comm comm)
