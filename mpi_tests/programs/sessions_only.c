@@ -1,5 +1,4 @@
-// Nothing but sessions, one after the other, at once, by threads, on some ranks only; or MPI_Init comes later. The first
-// argument says which.
+// Nothing but sessions: one, two in sequence, two at once; or MPI_Init comes after one. The first argument says which.
 
 #include "truth.h"
 
@@ -81,22 +80,6 @@ static void at_once(void)
     end(&b);
 }
 
-// The last rank never opens one. The others only look: MPICH makes no communicator before all have come.
-static void on_some(int rank, int size)
-{
-    MPI_Session session;
-    MPI_Group world;
-    int n;
-    if (rank == size - 1) exit(0);
-    CALL(MPI_Session_init, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
-    CALL(MPI_Group_from_session_pset, session, "mpi://WORLD", &world);
-    truth_begin_session(world);
-    CALL(MPI_Group_size, world, &n);
-    if (n != size) truth_fail("the sizes differ");
-    CALL(MPI_Group_free, &world);
-    CALL(MPI_Session_finalize, &session);
-}
-
 static void beside_init(int *argc, char ***argv)
 {
     struct part p = begin("all");
@@ -111,12 +94,10 @@ static void beside_init(int *argc, char ***argv)
 
 int main(int argc, char **argv)
 {
-    const char *how = argc > 1 ? argv[1] : "once", *rank = getenv("PMI_RANK"), *size = getenv("PMI_SIZE");
-    if (!rank) rank = getenv("OMPI_COMM_WORLD_RANK"), size = getenv("OMPI_COMM_WORLD_SIZE");
+    const char *how = argc > 1 ? argv[1] : "once";
     if (!strcmp(how, "once")) in_sequence(1);
     if (!strcmp(how, "twice")) in_sequence(2);
     if (!strcmp(how, "at-once")) at_once();
-    if (!strcmp(how, "some")) on_some(atoi(rank), atoi(size));
     if (!strcmp(how, "beside")) beside_init(&argc, &argv);
     if (!strcmp(how, "abort")) {
         struct part p = begin("all");
