@@ -273,7 +273,6 @@ int replay_run(const struct machine *machine, const struct program *programs, in
         schedule(&sim, machine->policy.tick, PHASE_TICK, NULL, 0);
     for (struct event event; !sim.failed && (!repetitions || sim.unfinished) && next_event(&sim, &event);)
         handle(&sim, &event);
-    if (!sim.failed) result->end = sim.now;
     conclude(&sim);
     release(&sim);
     return result->error;

@@ -89,7 +89,7 @@ static void finish(struct sim *sim, struct thread *thread)
 {
     struct app *app = thread->app;
     thread->state = THREAD_DONE;
-    thread->usage->end = sim->now;
+    thread->usage->end = sim->result->end = sim->now;
     cpu_release(sim, thread);
     if (--app->running) return;
     struct result *result = sim->result;
