@@ -22,6 +22,7 @@ from analyzer.replay.machine import (
     Model,
     Network,
     Node,
+    Piece,
     Quantity,
     Size,
     Uniform,
@@ -190,7 +191,7 @@ def _node(table: _Table) -> Node:
 
 def _network(table: _Table, folder: Path) -> Network:
     model = table.take("model", None)
-    pieces = ()
+    pieces: tuple[Piece, ...] = ()
     if model is not None:
         from analyzer.replay.measured import pieces_of
 
