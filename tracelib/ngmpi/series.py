@@ -19,6 +19,8 @@ MOST_ROWS = 20
 ROW_S = 0.008
 """Trains are shortened where a row would take longer: the longer it is, the less likely nothing disturbs it."""
 LEAST_TRAIN, LEAST_DISTURBED_TRAIN = 4, 2
+MOST_HIT = 0.5
+"""A size of which more rows of a visit are hit gets shorter trains."""
 LONGEST_WARM_UP_S = 0.02
 """Rows that take longer need no warm-up."""
 OUT_OF_PROPORTION = 3
@@ -74,7 +76,7 @@ class Series:
         self.parts.append(rows)
         kept = rows[warm_up:]
         self._one_s[size] = min(self._one_s.get(size, np.inf), float(kept["one_s"].min()))
-        if self.may_shorten and (kept["flags"] & (Flag.HIT_TRAIN | Flag.HIT_DELAYED) > 0).all():
+        if self.may_shorten and (kept["flags"] & (Flag.HIT_TRAIN | Flag.HIT_DELAYED) > 0).mean() > MOST_HIT:
             self._shortened[size] = max(LEAST_DISTURBED_TRAIN, train // 2)
 
     def _expected_one_s(self, size: int) -> float:
