@@ -1,0 +1,66 @@
+"""A model of the network out of what the messages of a traced run show: good where nothing better was measured.
+
+The way of a message is seen (`observed`), and so is the time in MPI_Send, its overhead. How soon the next message may
+follow is not: no sooner than the overhead and what the message's bytes take beyond those of the smallest, and no later
+than when the message has arrived. The model has the former, and the latter as the end of the confidence interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from analyzer.loggp.lines import Line
+from analyzer.loggp.model import Interval, LoOgGP, Piece
+from analyzer.loggp.observed import Range, SizeClass, Way
+
+FEWEST = 2
+"""Sizes that are trusted, without which there is no line."""
+
+_Point = tuple[int, Range]
+
+
+def model_of(way: Way) -> LoOgGP | None:
+    """The model; None where fewer than two size classes are trusted. Lines join the fastest messages of the classes."""
+    classes = [c for c in way.trusted if c.time and c.size_bytes > 0]
+    if len(classes) < FEWEST or classes[0].time is None:
+        return None
+    smallest = classes[0].time
+    ways = _lines([(c.size_bytes, c.time) for c in classes if c.time])
+    overheads = _lines([(c.size_bytes, _overhead(c)) for c in classes])
+    gaps = _lines([(c.size_bytes, _gap(c, smallest)) for c in classes])
+    ranges = [(first.size_bytes, second.size_bytes - 1) for first, second in pairwise(classes)]
+    ranges[-1] = (ranges[-1][0], classes[-1].size_bytes)
+    return LoOgGP(
+        latency_s=smallest.value,
+        latency_ci=(smallest.low, smallest.high),
+        intervals=tuple(Interval(*r, o, g) for r, o, g in zip(ranges, overheads, gaps, strict=True)),
+        pieces=tuple(Piece(*r, line) for r, line in zip(ranges, ways, strict=True)),
+        about={"where": way.where, "source": "trace", "messages": way.used},
+    )
+
+
+def _overhead(c: SizeClass) -> Range:
+    """Unknown where the program does not call MPI_Send: then it is left out, and may be as long as the way."""
+    if c.overhead:
+        return c.overhead
+    return Range(0.0, 0.0, c.time.high if c.time else 0.0)
+
+
+def _gap(c: SizeClass, smallest: Range) -> Range:
+    overhead, time = _overhead(c), c.time or smallest
+    value = max(overhead.value, time.value - smallest.value)
+    return Range(value, max(overhead.low, time.low - smallest.high, 0.0), max(time.high, value))
+
+
+def _lines(points: Sequence[_Point]) -> list[Line]:
+    """Each point joined to the next; intervals hold every line through both ranges."""
+    lines = []
+    for (size, time), (next_size, next_time) in pairwise(points):
+        bytes_ = next_size - size
+        slope = (next_time.value - time.value) / bytes_
+        slopes = (next_time.low - time.high) / bytes_, (next_time.high - time.low) / bytes_
+        start = time.value - slope * (size - 1)
+        starts = time.low - slopes[1] * (size - 1), time.high - slopes[0] * (size - 1)
+        lines.append(Line(start, slope, starts, slopes))
+    return lines
