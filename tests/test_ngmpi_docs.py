@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from tracelib.ngmpi import cli, config, options
-from tracelib.schema import net
+from tracelib.schema import net, net_collectives
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = (DOCS / "ngmpi.md").read_text()
@@ -41,3 +41,9 @@ def test_format_names_every_number():
     )
     assert all(f"{mode.value} {mode.name.lower()}" in " ".join(FORMAT.split()) for mode in net.Mode)
     assert f'"{net.FORMAT}", {net.VERSION}' in FORMAT
+
+
+def test_format_names_every_column_of_collectives():
+    part = re.search(r"\*\*`collectives`\*\* and \*\*`broadcasts`\*\*(.*?)(?=\n\*\*`|\Z)", FORMAT, re.DOTALL)[1]
+    columns = {name for dtype in net_collectives.TABLES.values() for name in dtype.names}
+    assert columns <= set(re.findall(r"`(\w+)`", part))
