@@ -16,11 +16,12 @@ from tracelib.schema.prtt import SizeTimes, size_times
 VISIT_S = 0.01
 """Rows of one size are measured one after the other for about so long."""
 MOST_ROWS = 20
-ROW_S = 0.008
-"""Trains are shortened where a row would take longer: the longer it is, the less likely nothing disturbs it."""
+ROW_S, LEAST_ROW_S = 0.008, 0.0002
+"""Trains are shortened where a row would take longer than the first: the longer it is, the less likely nothing disturbs
+it. Where others want the processors, that falls until rows come through, not below the second."""
+MOST_HIT, SHORTER, LONGER = 0.5, 0.7, 1.1
+"""Share of a visit's rows from which on rows become shorter, and by how much; and longer, while none is hit."""
 LEAST_TRAIN, LEAST_DISTURBED_TRAIN = 4, 2
-MOST_HIT = 0.5
-"""A size of which more rows of a visit are hit gets shorter trains."""
 LONGEST_WARM_UP_S = 0.02
 """Rows that take longer need no warm-up."""
 OUT_OF_PROPORTION = 3
@@ -41,20 +42,20 @@ class Series:
     parts: list[np.ndarray] = field(default_factory=list)
     receiver_parts: list[np.ndarray] = field(default_factory=list)
     _one_s: dict[int, float] = field(default_factory=dict)  # the best of each size
-    _shortened: dict[int, int] = field(default_factory=dict)  # trains of sizes that are disturbed
+    _row_s: float = ROW_S  # how long a row may take, as things are
     _counts: dict[tuple[Pair, int], int] = field(default_factory=dict)
 
     def visit(self, crew: Crew, size: int, most_rows: int = MOST_ROWS) -> int:
         """Measure one size a few times; returns how many rows of a pair count."""
         one_s = self._expected_one_s(size)
-        train = self._train(size, one_s)
-        row_s = one_s * (1 + train / 2 + 2.5 * (train - 1)) if one_s else VISIT_S / 5
+        train = self._train(one_s)
+        row_s = one_s * (3 * train - 1.5) if one_s else VISIT_S / 5
         warm_up = self.warm_up if row_s < LONGEST_WARM_UP_S else 0
         rows = int(np.clip(VISIT_S / row_s, 1, most_rows))
         pairs = self.group.next()
         most_delay_s = 2 * OUT_OF_PROPORTION * one_s
         for pair, values in self._carry_out(crew, pairs, Order(0, 0, size, train, warm_up + rows, False, most_delay_s)):
-            self._take(pair, values, warm_up)
+            self._take(pair, values, warm_up, row_s)
         if self.receiver:
             order = Order(0, 0, size, train, warm_up + rows, True, 2 * self._one_s[size])
             for _, values in self._carry_out(crew, pairs, order):
@@ -67,8 +68,8 @@ class Series:
         results = crew.carry_out([replace(order, first=first, second=second) for first, second in pairs])
         return [(pair, _rows(self.numbers[pair], order, r)) for pair, r in zip(pairs, results, strict=True)]
 
-    def _take(self, pair: Pair, rows: np.ndarray, warm_up: int) -> None:
-        size, train = int(rows["size"][0]), int(rows["train"][0])
+    def _take(self, pair: Pair, rows: np.ndarray, warm_up: int, row_s: float) -> None:
+        size = int(rows["size"][0])
         before = self._counts.get((pair, size), 0)
         self._counts[pair, size] = before + len(rows)
         rows["repetition"] = before + np.arange(len(rows))
@@ -76,19 +77,23 @@ class Series:
         self.parts.append(rows)
         kept = rows[warm_up:]
         self._one_s[size] = min(self._one_s.get(size, np.inf), float(kept["one_s"].min()))
-        if self.may_shorten and (kept["flags"] & (Flag.HIT_TRAIN | Flag.HIT_DELAYED) > 0).mean() > MOST_HIT:
-            self._shortened[size] = max(LEAST_DISTURBED_TRAIN, train // 2)
+        hit = (kept["flags"] & (Flag.HIT_TRAIN | Flag.HIT_DELAYED) > 0).mean()
+        if hit > MOST_HIT:
+            self._row_s = max(LEAST_ROW_S, SHORTER * min(self._row_s, row_s))
+        elif not hit:
+            self._row_s = min(ROW_S, LONGER * self._row_s)
 
     def _expected_one_s(self, size: int) -> float:
         """PRTT(1,0,s); of a size that was not measured that of the next smaller one, in proportion; 0: unknown."""
         known = max((s for s in self._one_s if s <= size), default=0)
         return self._one_s[known] * size / known if known else 0.0
 
-    def _train(self, size: int, one_s: float) -> int:
+    def _train(self, one_s: float) -> int:
+        """Messages of a train. A row with n of them takes about 3 n - 1.5 times PRTT(1,0,s), most of that in delays."""
         if not self.may_shorten or not one_s:
             return self.train
-        fitting = int(np.clip(ROW_S / one_s / 3, LEAST_TRAIN, self.train))
-        return min(fitting, self._shortened.get(size, self.train), self.train)
+        least = LEAST_TRAIN if self._row_s == ROW_S else LEAST_DISTURBED_TRAIN
+        return min(self.train, max(least, int((self._row_s / one_s + 1.5) / 3)))
 
     def times(self) -> SizeTimes:
         """T_o and T_g of each size so far."""
