@@ -60,7 +60,7 @@ class _Ranks(click.ParamType):
 @click.option("-s", "--skip", type=click.IntRange(0), default=1, show_default=True, help="Rows that warm up a size.")
 @click.option("--precision", type=click.FloatRange(0, 1, min_open=True), default=options.PRECISION, show_default=True,
               help="Confidence interval of each time, +-, as a share.")  # fmt: skip
-@click.option("-t", "--time", "time_s", type=_Time(), help="Limit for each group of pairs (default 60s, to 200K 30s).")
+@click.option("-t", "--time", "time_s", type=_Time(), help="Limit for each group of pairs (default 57s, to 200K 27s).")
 @click.option("--mode", type=click.Choice(list(options.MODES)), help="Which ranks measure (default sampling).")
 @click.option("--ranks", type=_Ranks(), default=None, help="The ranks of the subgroup, as 1,3,5.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the pairs that are drawn.")

@@ -12,8 +12,8 @@ from tracelib.ngmpi import config, plan
 from tracelib.schema.net import Mode, Origin
 
 LARGEST, SMALL_LARGEST = 4 << 20, 200 << 10
-TIME_S, SMALL_TIME_S = 60.0, 30.0
-"""A pair's time up to LARGEST, and up to SMALL_LARGEST bytes."""
+TIME_S, SMALL_TIME_S = 57.0, 27.0
+"""A pair's time up to LARGEST, and up to SMALL_LARGEST bytes: one minute and half of it, with start and end."""
 TRAIN = 32
 PRECISION = 0.02
 MODES = {mode.name.lower(): mode for mode in Mode}
