@@ -2,13 +2,15 @@
 
 import io
 
+import h5py
 import numpy as np
 import pytest
 from rich.console import Console
 
+from analyzer.errors import TracelibError
 from analyzer.loggp.broadcast import ALGORITHMS, Link, broadcast_time
-from analyzer.loggp.compared import compare, link_at
-from analyzer.report.collectives import compared_json, print_compared
+from analyzer.loggp.compared import compare, link_at, read_compared
+from analyzer.report.collectives import collectives_json, compared_json, print_collectives, print_compared
 from tracelib.schema.net_collectives import BROADCAST, COLLECTIVE
 
 
@@ -124,3 +126,21 @@ def test_as_json():
     assert data["settings"][0]["spread"] is None
     assert data["settings"][0]["responders"] == {1: 1}
     assert data["models"] == {}
+
+
+def test_a_file(tmp_path):
+    """Tables that are not there, or are empty, are not shown; text comes back from HDF5 as bytes."""
+    path = tmp_path / "net.h5"
+    with h5py.File(path, "w") as file:
+        file["rows"] = [1]
+        file.create_dataset("collectives", data=rows(COLLECTIVE))
+        file.create_dataset("broadcasts", data=rows(BROADCAST, ("binary", 2, 8, 8, [1e-6], [1e-6], [1])))
+    found = read_compared(path, Network())
+    assert [m.name for m in found["broadcasts"].settings] == ["binary"]
+    assert list(collectives_json(found)) == ["broadcasts"]
+    text = io.StringIO()
+    print_collectives(found, Console(file=text, width=80))
+    assert text.getvalue().startswith("Broadcasts along trees of messages")
+    path.write_bytes(path.read_bytes()[:2000])
+    with pytest.raises(TracelibError, match="damaged"):
+        read_compared(path)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import h5py
 import numpy as np
 
+from analyzer.errors import TracelibError
 from analyzer.loggp.accuracy import Accuracy, accuracy
 from analyzer.loggp.broadcast import ALGORITHMS, Link, broadcast_time
+from tracelib.schema.net_collectives import TABLES
 
 
 class Network(Protocol):
@@ -61,6 +65,22 @@ def compare(rows: np.ndarray, network: Network | None = None) -> Compared:
             predicted = np.array([m.model_s for m in of], float)
             models[algorithm] = accuracy(predicted, np.array([m.time_s for m in of]))
     return Compared(settings, models)
+
+
+def read_compared(path: str | os.PathLike[str], network: Network | None = None) -> dict[str, Compared]:
+    """Of the file of a network measurement the tables "collectives" and "broadcasts", those that are there.
+
+    Raises TracelibError for a damaged file.
+    """
+    found = {}
+    try:
+        with h5py.File(path, "r") as file:
+            for table in TABLES:
+                if table in file and len(file[table]):
+                    found[table] = compare(file[table][:], network)
+    except (OSError, ValueError) as error:
+        raise TracelibError(f"{path} is a damaged network measurement: {error}", "measure again") from error
+    return found
 
 
 def link_at(network: Network, size_bytes: int) -> Link:

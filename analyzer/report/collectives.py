@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +12,19 @@ from rich.table import Table
 
 from analyzer.loggp.compared import Compared, Measured
 from analyzer.report import units
+
+_TITLES = {"collectives": "MPI's own collectives", "broadcasts": "Broadcasts along trees of messages"}
+
+
+def print_collectives(found: Mapping[str, Compared], console: Console) -> None:
+    """Both tables of a measurement, as `read_compared` gives them."""
+    for table, compared in found.items():
+        print_compared(_TITLES[table], compared, console)
+
+
+def collectives_json(found: Mapping[str, Compared]) -> dict[str, Any]:
+    """Both tables as plain data."""
+    return {table: compared_json(compared) for table, compared in found.items()}
 
 
 def print_compared(title: str, compared: Compared, console: Console) -> None:
