@@ -17,8 +17,8 @@ from test_counts import FORTRAN, assert_no_other_calls, assert_recorded
 
 OLDEST_GLIBC = (2, 28)
 """The C library must not need to be newer than this one."""
-LIBC = {"libc.so.6", "libpthread.so.0", "libdl.so.2"}  # parts of one another since glibc 2.34
-OBJECTS = ("tracelib/libtrace.so", "tracelib/_ngmpi.abi3.so", "analyzer/_kernels.abi3.so")
+LIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2"}  # all are parts of glibc
+OBJECTS = ("tracelib/libtrace.so", "tracelib/_ngmpi.abi3.so", "analyzer/_kernels.abi3.so", "analyzer/_replay.abi3.so")
 PACKAGES = ("tracelib", "analyzer")
 
 

@@ -1,14 +1,13 @@
 /* Collectives: all members wait for the last, then all go on at the same instant (sections 3.5.2 and 3.5.3). */
 
+#define _GNU_SOURCE /* qsort_r */
 #include <stdlib.h>
 
 #include "sim.h"
 
-static _Thread_local const int32_t *sorting; /* by which compare() sorts; set only while comm_init runs */
-
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *members)
 {
-    int32_t x = sorting[*(const int32_t *)a], y = sorting[*(const int32_t *)b];
+    int32_t x = ((const int32_t *)members)[*(const int32_t *)a], y = ((const int32_t *)members)[*(const int32_t *)b];
     return x < y ? -1 : x > y;
 }
 
@@ -25,8 +24,7 @@ bool comm_init(struct comm *comm, const int32_t *members, int64_t n)
     comm->by_rank = calloc((size_t)n, sizeof *comm->by_rank);
     if (!comm->by_rank) return false;
     for (int32_t i = 0; i < n; i++) comm->by_rank[i] = i;
-    sorting = members;
-    qsort(comm->by_rank, (size_t)n, sizeof *comm->by_rank, compare);
+    qsort_r(comm->by_rank, (size_t)n, sizeof *comm->by_rank, compare, (void *)members);
     return true;
 }
 
