@@ -143,6 +143,10 @@ def test_options(arguments, expected):
     assert design_from(arguments, 4) == expected
 
 
+def test_one_rank_alone_asks_for_nothing():
+    assert design_from(["--broadcast", "linear"], 1) is None
+
+
 def design_from(arguments, world):
     @click.command()
     @collective_options

@@ -89,7 +89,7 @@ def design_of(world: int, said: dict[str, Any]) -> tuple[Design | None, dict[str
     others = dict(said)
     asked = {name: others.pop(name) for name in _NAMES}
     names = (*(asked["collective"] or ()), *(asked["broadcast"] or ()))
-    if not names:
+    if not names or world < 2:  # one rank alone is told so by others
         return None, others
     over, sizes, segments = (
         asked["over"] or default_ranks(world),
