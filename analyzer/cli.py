@@ -24,6 +24,7 @@ from analyzer.commands.replay import replay_command
 from analyzer.errors import TracelibError
 from analyzer.memory import fix_threshold
 from analyzer.parallel import Team, team
+from analyzer.sources.opening import is_network
 
 GRACE_S = 1.0
 """How long the other processes of a team leave it to the first to report an error that all have met."""
@@ -37,13 +38,13 @@ def _version() -> str:
 
 
 class FileOrCommand(click.Group):
-    """A group whose first argument may be a file: then it is that of `look`."""
+    """A group whose first argument may be a file: then it is that of `look`, or of `loggp` if it is of a network."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
         if args and args[0] not in self.commands and args[0] not in own:
             self._check_name(args[0])
-            args = ["look", *args]
+            args = ["loggp" if is_network(args[0]) else "look", *args]
         return super().parse_args(ctx, args)
 
     def _check_name(self, name: str) -> None:

@@ -204,9 +204,10 @@ def test_a_change_is_sure_or_not():
     rows = measured(LARGE["GB+OpenMPI"], LARGE_SIZES, 0, 0.03)
     of = curves(sample(rows))
     begins = changepoints(of, 0.01)
-    (real,) = significance(of, begins, 0.01)
+    (real,) = significance(misfit(of.size, (of.overhead, of.gap), 0.01), begins, 2)
     assert real.chance < 1e-10 and real.earliest <= begins[1] <= real.latest
-    (invented,) = significance(curves(sample(measured(SMALL["IB+OpenMPI"], SMALL_SIZES, 0, 0.03))), [0, 100], 0.01)
+    single = curves(sample(measured(SMALL["IB+OpenMPI"], SMALL_SIZES, 0, 0.03)))
+    (invented,) = significance(misfit(single.size, (single.overhead, single.gap), 0.01), [0, 100], 2)
     assert invented.chance > 0.05 and invented.earliest < 100 < invented.latest
 
 

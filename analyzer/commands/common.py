@@ -140,7 +140,12 @@ def is_imported(trace: Trace) -> bool:
 
 def check_writable(path: Path, trace: Trace, force: bool) -> None:
     """Raise TracelibError if writing `path` would destroy what was read, or a file that is none of ours."""
-    if any(_same(path, read) for read in files_read(trace)):
+    check_replaceable(path, files_read(trace), force)
+
+
+def check_replaceable(path: Path, sources: list[Path], force: bool) -> None:
+    """The same where `sources` were read."""
+    if any(_same(path, read) for read in sources):
         raise TracelibError(f"{path} is part of the trace that is read", "name another output with -o NAME")
     if path.is_dir():
         raise TracelibError(f"{path} is a folder", "name another output with -o NAME")
@@ -161,7 +166,14 @@ def _same(path: Path, other: Path) -> bool:
     return path.exists() and other.exists() and path.samefile(other)
 
 
-_BEGINNINGS = {".prv": (b"#Paraver",), ".dim": (b"#DIMEMAS",), ".pcf": (b"DEFAULT_OPTIONS", b"#"), ".row": (b"LEVEL",)}
+_BEGINNINGS = {
+    ".prv": (b"#Paraver",),
+    ".dim": (b"#DIMEMAS",),
+    ".pcf": (b"DEFAULT_OPTIONS", b"#"),
+    ".row": (b"LEVEL",),
+    ".json": (b'{\n  "format": "tracelib-',),
+    ".png": (b"\x89PNG",),
+}
 
 
 def _is_derived(path: Path) -> bool:

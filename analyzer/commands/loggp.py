@@ -1,32 +1,141 @@
-"""`analyze loggp`: latency and bandwidth."""
+"""`analyze loggp`: latency, overhead and gap of the network, from a measurement of it or from any traced run."""
 
 from __future__ import annotations
 
 import click
 
 from analyzer.commands.common import Session, common_options, file_argument
-from analyzer.loggp.observed import observe
-from analyzer.report.ways import print_ways, ways_json
-from analyzer.sources.opening import open_trace
+from analyzer.errors import TracelibError
+from analyzer.loggp.options import DEFAULTS, DETECTORS, FILTERS, METHODS, METRICS, NEIGHBOURS, TYPICAL, Options
+from analyzer.sources.opening import is_network
 
 
-@click.command("loggp", short_help="Latency and bandwidth of the network.")
+class Filter(click.ParamType):
+    """Names of filters, separated by commas, or "none"."""
+
+    name = "filter"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        names = tuple(name for name in str(value).split(",") if name != "none")
+        if strange := [name for name in names if name not in FILTERS]:
+            self.fail(f"{strange[0]!r} is none of {', '.join(FILTERS)}, none", param, ctx)
+        return names
+
+
+class Ranks(click.ParamType):
+    """Two ranks, as "0,1"."""
+
+    name = "ranks"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        words = str(value).split(",")
+        if len(words) != 2 or not all(word.isdecimal() for word in words):
+            self.fail(f"{value!r} are no two ranks such as 0,1", param, ctx)
+        return int(words[0]), int(words[1])
+
+
+_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
+@click.command("loggp", short_help="Latency, overhead and gap of the network.")
 @file_argument
-@common_options(as_json=True)
+@click.option(
+    "--detector",
+    type=click.Choice([*DETECTORS, "all"]),
+    default=DETECTORS[0],
+    show_default=True,
+    help="How intervals of sizes are found; all compares.",
+)
+@click.option("--pair", type=Ranks(), metavar="A,B", help="The model of two ranks only.")
+@click.option(
+    "--filter",
+    "rules",
+    type=Filter(),
+    default=TYPICAL,
+    show_default=True,
+    metavar="NAME,...",
+    help=f"Rows that do not count: {','.join(FILTERS)} or none.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    default=DEFAULTS.tolerance,
+    show_default=True,
+    help="Deviations of this share are no change.",
+)
+@click.option(
+    "--window",
+    type=_SHARE,
+    default=DEFAULTS.window,
+    show_default=True,
+    help="Share of the rows in a neighbourhood (thesis).",
+)
+@click.option(
+    "--neighbours",
+    type=click.Choice(NEIGHBOURS),
+    default=DEFAULTS.neighbours,
+    show_default=True,
+    help="In what rows are near (thesis).",
+)
+@click.option(
+    "--guard",
+    type=click.FloatRange(0),
+    default=DEFAULTS.guard,
+    show_default=True,
+    help="Least jump in standard deviations (thesis).",
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default=DEFAULTS.method,
+    show_default=True,
+    help="Agglomeration of clusters (thesis).",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    default=DEFAULTS.metric,
+    show_default=True,
+    help="Distance of patterns (thesis).",
+)
+@click.option(
+    "--threshold",
+    type=_SHARE,
+    default=DEFAULTS.threshold,
+    show_default=True,
+    help="Least distance of clusters, as a share (thesis).",
+)
+@click.option(
+    "--factor",
+    type=click.FloatRange(1, min_open=True),
+    default=DEFAULTS.factor,
+    show_default=True,
+    help="Growth of the residual at a change (netgauge).",
+)
+@common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
 @click.pass_obj
-def loggp(session: Session, file: str, as_json: bool, quiet: bool) -> None:
-    """Estimate latency and bandwidth from the messages of a traced run.
+def loggp(
+    session: Session, file: str, detector: str, pair: tuple[int, int] | None, as_json: bool, output: str | None,
+    force: bool, quiet: bool, **settings: object,
+) -> None:  # fmt: skip
+    """Estimate the LoOgGP parameters of the network from FILE, a measurement by `python -m tracelib.ngmpi`; print
+    them, and write each model (NAME.intra.json, NAME.inter.json) and its picture (.png).
 
-    FILE is run.h5, a folder run.ranks, or a Paraver trace (.prv, .prv.gz).
+    FILE may also be run.h5, a folder run.ranks, or a Paraver trace (.prv, .prv.gz): then latency and bandwidth are
+    estimated from the messages of that run, and the options from --detector to --force do not apply.
     """
     session.quiet = quiet
-    trace = open_trace(file, session.team)
-    try:
-        with session.step(f"Timing the messages of {file}"):
-            ways = observe(trace, session.team)
-        if as_json:
-            session.print_json({"file": file, "messages": ways_json(ways)})
-        elif not quiet:
-            session.print(lambda console: print_ways(ways, console))
-    finally:
-        trace.close()
+    if is_network(file):
+        from analyzer.commands.network import model_network
+
+        names = DETECTORS if detector == "all" else (detector,)
+        if session.speaks:
+            model_network(session, file, names, pair, Options(**settings), output, force, as_json)  # type: ignore[arg-type]
+        return
+    if output or pair:
+        raise TracelibError(f"{file} is no network measurement", "-o and --pair are for those")
+    from analyzer.commands.ways import time_messages
+
+    time_messages(session, file, as_json)

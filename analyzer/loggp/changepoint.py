@@ -18,6 +18,7 @@ from analyzer.loggp.sample import Curve, Curves
 
 FEWEST_SIZES = 3
 """In a piece."""
+MOST_CHANCE = 0.05
 _LIKELY = 3.84
 """Places of a change whose sum of squares is larger by less are as likely (95 %)."""
 
@@ -39,7 +40,7 @@ def misfit(size: np.ndarray, curves: Sequence[Curve], tolerance: float) -> np.nd
 
 def changepoints(of: Curves, tolerance: float) -> list[int]:
     """Places of the first size of each piece, 0 first, by overhead and gap together."""
-    return pieces(misfit(of.size, (of.overhead, of.gap), tolerance), 2)
+    return significant_pieces(misfit(of.size, (of.overhead, of.gap), tolerance), 2)
 
 
 def pieces(cost: np.ndarray, number: int) -> list[int]:
@@ -61,25 +62,37 @@ def pieces(cost: np.ndarray, number: int) -> list[int]:
     return found[::-1]
 
 
-def significance(of: Curves, begins: Sequence[int], tolerance: float) -> list[Change]:
+def significance(cost: np.ndarray, begins: Sequence[int], number: int) -> list[Change]:
     """Of each change but the first size: how sure it is and where else it could be, the other changes being as found.
 
-    The chance is that of an F test of one line against two in each curve, times the places where it could have been.
+    The chance is that of an F test of one line against two in each of the `number` curves of which `cost` is the sum,
+    times the places where it could have been.
     """
-    cost = misfit(of.size, (of.overhead, of.gap), tolerance)
-    ends = [*begins[1:], len(of.size)]
+    ends = [*begins[1:], len(cost)]
     found = []
     for a, b, end in zip(begins, begins[1:], ends[1:], strict=False):
         splits = np.arange(min(a + FEWEST_SIZES, b), max(end - FEWEST_SIZES, b) + 1)
         apart = cost[a, splits - 1] + cost[splits, end - 1]
-        freedom = 2 * (end - a) - 8
+        more, freedom = 2 * number + 1, number * (end - a - 4)
         least = float(cost[a, b - 1] + cost[b, end - 1])
         scale = max(1.0, least / freedom) if freedom > 0 else 1.0
         gain = float(cost[a, end - 1]) - least
-        chance = float(fdtrc(5, max(freedom, 1), gain / 5 / scale)) * len(splits)
+        chance = float(fdtrc(more, max(freedom, 1), gain / more / scale)) * len(splits)
         likely = splits[apart <= least + _LIKELY * scale]
         found.append(Change(b, int(min(b, *likely)), int(max(b, *likely)), min(1.0, chance)))
     return found
+
+
+def significant_pieces(cost: np.ndarray, number: int) -> list[int]:
+    """`pieces` without the changes that scatter may well have given: where the points of both sides scatter more than
+    the noise says, as on a busy machine, the price alone is too low. The least sure goes first."""
+    begins = pieces(cost, number)
+    while len(begins) > 1:
+        chances = [change.chance for change in significance(cost, begins, number)]
+        if max(chances) <= MOST_CHANCE:
+            break
+        del begins[int(np.argmax(chances)) + 1]
+    return begins
 
 
 def _positive(variance: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.loggp.changepoint import Change, misfit, pieces, significance
+from analyzer.loggp.changepoint import Change, misfit, significance, significant_pieces
 from analyzer.loggp.detectors import DETECTORS
 from analyzer.loggp.lines import fit_line, left_out, student
 from analyzer.loggp.model import Interval, LoOgGP, Piece
@@ -67,7 +67,7 @@ def estimates(
 def _estimate(
     name: str, of: Sample, over: Curves, begins: list[int], options: Options, about: dict[str, Any]
 ) -> Estimate:
-    way_begins = pieces(misfit(over.size, (over.way,), options.tolerance), 1)
+    way_begins = significant_pieces(misfit(over.size, (over.way,), options.tolerance), 1)
     overhead, overhead_errors = _fitted(over.size, over.overhead, begins, options.tolerance)
     gap, gap_errors = _fitted(over.size, over.gap, begins, options.tolerance)
     way, way_errors = _fitted(over.size, over.way, way_begins, options.tolerance)
@@ -82,7 +82,8 @@ def _estimate(
         tuple(Piece(*ends, line) for ends, line in zip(_ranges(over.size, way_begins), way, strict=True)),
         {**about, "detector": name},
     )
-    changes = tuple(significance(over, begins, options.tolerance))
+    cost = misfit(over.size, (over.overhead, over.gap), options.tolerance)
+    changes = tuple(significance(cost, begins, 2))
     return Estimate(
         name, model, of, over, np.zeros(0, np.int64), tuple(begins), changes, overhead_errors, gap_errors, way_errors
     )

@@ -34,22 +34,14 @@ class Measurement:
         wanted = [pair for pair, text in enumerate(self.pairs["where"]) if _text(text) == where]
         return self.rows[np.isin(self.rows["pair"], wanted)]
 
-    def rows_between(self, first: int, second: int) -> np.ndarray:
-        """Rows of one pair of ranks, whichever of the two held the clock."""
+    def pairs_of(self, first: int, second: int) -> np.ndarray:
+        """Numbers of the pairs of two ranks, whichever of them held the clock."""
         ends = np.stack([self.pairs["first"], self.pairs["second"]], axis=1)
-        wanted = np.flatnonzero((np.sort(ends, axis=1) == sorted((first, second))).all(axis=1))
-        return self.rows[np.isin(self.rows["pair"], wanted)]
+        return np.flatnonzero((np.sort(ends, axis=1) == sorted((first, second))).all(axis=1))
 
-
-def is_measurement(path: str | Path) -> bool:
-    """Whether a file is a network measurement, by its contents; False for what cannot be read."""
-    try:
-        if not Path(path).is_file() or not h5py.is_hdf5(path):
-            return False
-        with h5py.File(path, "r") as file:
-            return _text(file.attrs.get("format", "")) == net.FORMAT
-    except OSError:
-        return False
+    def ranks(self, pair: int) -> tuple[int, int]:
+        """The two ranks of a pair."""
+        return int(self.pairs["first"][pair]), int(self.pairs["second"][pair])
 
 
 def read_measurement(path: str | Path) -> Measurement:

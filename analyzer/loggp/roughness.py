@@ -8,6 +8,7 @@ from analyzer.loggp.sample import Curve, Curves
 
 STANDS_OUT = 6.0
 """Standard deviations from both neighbours; times grow with size, so that nothing ordinary is above or below both."""
+MANY, PROPORTION = 5, 1.5
 _MEDIAN_CHI = 0.4549
 _MOST = 0.5
 _HALVINGS = 30
@@ -47,15 +48,35 @@ def noise(size: np.ndarray, curve: Curve, tolerance: float = 0.0) -> np.ndarray:
 
 
 def standing_out(of: Curves, tolerance: float) -> np.ndarray:
-    """Sizes (bool) whose overhead or gap is far above those of both their neighbours, or far below: disturbed each
-    time, or for a reason of their own. No interval is made of one size, so they are better left out."""
+    """Sizes (bool) whose overhead or gap is far above or below those on both sides: disturbed each time, or for a
+    reason of their own. No interval is made of one size, so they are better left out."""
     found = np.zeros(len(of.size), bool)
     for curve in (of.overhead, of.gap):
-        y, variance = curve.time_s, noise(of.size, curve, tolerance)
-        before, after = (
-            (y[1:-1] - y[side]) / np.sqrt(np.maximum(variance[1:-1] + variance[side], 1e-150))
-            for side in (slice(None, -2), slice(2, None))
-        )
-        found[1:-1] |= np.minimum(before, after) > STANDS_OUT
-        found[1:-1] |= np.maximum(before, after) < -STANDS_OUT
+        found |= _apart_from_many(curve.time_s)
+    rest = np.flatnonzero(~found)
+    calm = of.only(rest)
+    for curve in (calm.overhead, calm.gap):
+        found[rest[1:-1]] |= _apart_from_two(curve.time_s, noise(calm.size, curve, tolerance))
     return found
+
+
+def _apart_from_many(y: np.ndarray) -> np.ndarray:
+    """Out of proportion to the median of the MANY sizes before and to that of the MANY after: of a busy machine's
+    sizes several in a row may be disturbed."""
+    found = np.zeros(len(y), bool)
+    if len(y) > 2 * MANY:
+        medians = np.median(np.lib.stride_tricks.sliding_window_view(y, MANY), axis=1)
+        before, after = medians[: -MANY - 1], medians[MANY + 1 :]
+        inner = y[MANY:-MANY]
+        above = inner > PROPORTION * np.maximum(before, after)
+        found[MANY:-MANY] = above | (inner * PROPORTION < np.minimum(before, after))
+    return found
+
+
+def _apart_from_two(y: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Of all but the first and the last: by STANDS_OUT from the one before and the one after."""
+    before, after = (
+        (y[1:-1] - y[side]) / np.sqrt(np.maximum(variance[1:-1] + variance[side], 1e-150))
+        for side in (slice(None, -2), slice(2, None))
+    )
+    return (np.minimum(before, after) > STANDS_OUT) | (np.maximum(before, after) < -STANDS_OUT)

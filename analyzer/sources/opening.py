@@ -30,6 +30,8 @@ def open_trace(path: str | os.PathLike[str], team: Team | None = None, repair_ns
             return _open_folder(path, team, repair_ns)
         begin = _first_bytes(path)
         if begin.startswith(_HDF5):
+            if is_network(path):
+                raise TracelibError(f"{path} is a measurement of the network, not a trace", f"analyze loggp {path}")
             from analyzer.sources.run import open_run
 
             return open_run(str(path), team, repair_ns)
@@ -55,6 +57,22 @@ def open_trace(path: str | os.PathLike[str], team: Team | None = None, repair_ns
             "analyze the run.h5 or .prv that it was made from",
         )
     raise TracelibError(f"{path} is not a trace", _EXPECTED)
+
+
+def is_network(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a measurement of the network (tracelib-net); False for one that cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            if file.read(len(_HDF5)) != _HDF5:
+                return False
+        import h5py
+
+        from tracelib.schema.net import FORMAT
+
+        with h5py.File(path, "r") as measured:
+            return measured.attrs.get("format", "") in (FORMAT, FORMAT.encode())
+    except OSError:
+        return False
 
 
 def _open_folder(path: Path, team: Team, repair_ns: int | None) -> Trace:

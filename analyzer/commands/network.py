@@ -1,0 +1,97 @@
+"""`analyze loggp` of a network measurement: a model for each kind of pair, printed and written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from analyzer.commands.common import Session, check_replaceable, output_base
+from analyzer.errors import TracelibError
+from analyzer.loggp.estimate import Estimate, estimates
+from analyzer.loggp.netfile import Measurement, read_measurement
+from analyzer.loggp.options import Options
+from analyzer.loggp.pairs import PairModel, compared_pairs
+from analyzer.report.network import estimate_json, print_comparison, print_estimate, print_head, print_pairs
+from analyzer.report.network_picture import draw
+
+_ENDINGS = (".json", ".png")
+
+
+@dataclass(frozen=True)
+class Network:
+    """One kind of pair: its estimates, by the detectors asked for, and how its pairs differ."""
+
+    where: str
+    estimates: list[Estimate]
+    pairs: list[PairModel]
+
+
+def model_network(
+    session: Session, file: str, detectors: tuple[str, ...], pair: tuple[int, int] | None, options: Options,
+    output: str | None, force: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """All of the command. The model of the first detector is the one that is written."""
+    measurement = read_measurement(file)
+    with session.step(f"Fitting {file}"):
+        networks = [_network(measurement, where, detectors, pair, options) for where in _wheres(measurement, pair)]
+    base = output_base(Path(file), output, _ENDINGS)
+    with session.step("Drawing"):
+        written = [path for network in networks for path in _write(network, base, Path(file), force)]
+    if as_json:
+        models = [estimate_json(e) for network in networks for e in network.estimates]
+        session.print_json({"file": file, "models": models, "files": [str(path) for path in written]})
+    elif not session.quiet:
+        session.print(lambda console: _print(measurement, networks, written, console))
+
+
+def _wheres(measurement: Measurement, pair: tuple[int, int] | None) -> list[str]:
+    """Kinds of pairs that are wanted."""
+    places = measurement.places()
+    if pair is None:
+        return places
+    found = [where for where in places if len(_rows(measurement, where, pair))]
+    if not found:
+        raise TracelibError(f"{measurement.path} has no rows of ranks {pair[0]} and {pair[1]}", "see --json for pairs")
+    return found
+
+
+def _rows(measurement: Measurement, where: str, pair: tuple[int, int] | None) -> np.ndarray:
+    rows = measurement.rows_of(where)
+    return rows if pair is None else rows[np.isin(rows["pair"], measurement.pairs_of(*pair))]
+
+
+def _network(
+    measurement: Measurement, where: str, detectors: tuple[str, ...], pair: tuple[int, int] | None, options: Options
+) -> Network:
+    rows = _rows(measurement, where, pair)
+    ranks = [list(measurement.ranks(int(number))) for number in np.unique(rows["pair"])]
+    about = {"where": where, "pairs": ranks, "file": Path(measurement.path).name}
+    about |= {name: measurement.attributes[name] for name in ("mpi", "date") if name in measurement.attributes}
+    found = estimates(rows, detectors, options, about)
+    return Network(where, found, compared_pairs(found[0], measurement.ranks))
+
+
+def _write(network: Network, base: Path, source: Path, force: bool) -> list[Path]:
+    """The model and the picture, names checked before anything is written."""
+    json_path, png_path = paths = [base.with_name(f"{base.name}.{network.where}{ending}") for ending in _ENDINGS]
+    for path in paths:
+        check_replaceable(path, [source], force)
+    network.estimates[0].model.write(json_path)
+    draw(network.estimates[0], png_path)
+    return paths
+
+
+def _print(measurement: Measurement, networks: list[Network], written: list[Path], console: Console) -> None:
+    print_head(measurement, console)
+    for network in networks:
+        console.print()
+        if len(network.estimates) > 1:
+            print_comparison(network.estimates, console)
+            console.print()
+        print_estimate(network.estimates[0], console)
+        print_pairs(network.pairs, console)
+    console.print()
+    console.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True, markup=False)

@@ -1,0 +1,165 @@
+"""A network's model as tables, in words, and as plain data."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from analyzer.loggp.estimate import Errors, Estimate
+from analyzer.loggp.lines import Line
+from analyzer.loggp.netfile import Measurement
+from analyzer.loggp.pairs import PairModel
+from analyzer.loggp.projections import hockney, loggp, logp
+from analyzer.report import units
+
+PLACES = {"intra": "Within nodes", "inter": "Between nodes"}
+US, KB = 1e6, 1024
+"""Times in microseconds, those per byte in microseconds per KB, as in the thesis's tables."""
+_MOST_PAIRS = 12
+_DIGITS = 5
+
+
+def print_head(measurement: Measurement, console: Console) -> None:
+    """What was measured, on what."""
+    about = measurement.attributes
+    mpi = (str(about.get("mpi", "")).splitlines() or ["MPI"])[0].split(",")[0]
+    console.print(f"{measurement.path}: {mpi}, {about.get('date', '')}", markup=False, soft_wrap=True)
+
+
+def print_estimate(of: Estimate, console: Console) -> None:
+    """The thesis's table, where the changes are and how sure, how good the lines are, and the simpler models."""
+    model = of.model
+    pairs = units.plural(len(model.about.get("pairs", [0])), "pair")
+    sizes = f"{units.plural(len(of.curves.size), 'size')} up to {units.size(int(of.curves.size[-1]))}"
+    head = f"{PLACES[model.about['where']]}: {pairs} of ranks, {sizes}, {units.plural(len(of.sample.size), 'row')}"
+    console.print(head, style="bold")
+    console.print(f"  L {_value(model.latency_s * US, model.latency_ci, US)} us")
+    console.print(_parameters(of))
+    for line in _words(of):
+        console.print(f"  {line}", markup=False, soft_wrap=True)
+
+
+def _parameters(of: Estimate) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("  bytes", no_wrap=True)
+    for name in ("o us", "O us/KB", "g us", "G us/KB"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for i in of.model.intervals:
+        cells = [text for line in (i.overhead, i.gap) for text in _line(line)]
+        table.add_row(f"  {i.from_bytes} to {i.to_bytes}", *cells)
+    return table
+
+
+def _line(line: Line) -> tuple[str, str]:
+    return _value(line.start * US, line.start_ci, US), _value(line.slope * US * KB, line.slope_ci, US * KB)
+
+
+def _value(value: float, ci: tuple[float, float], scale: float) -> str:
+    """A number and half the width of its confidence interval, with two digits of that."""
+    half = (ci[1] - ci[0]) / 2 * scale
+    if not math.isfinite(half):
+        return f"{value:.4g} ±?"
+    decimals = 1 - math.floor(math.log10(half)) if half > 0 else _DIGITS
+    most = _DIGITS - math.floor(math.log10(abs(value))) if value else _DIGITS
+    decimals = max(0, min(decimals, most))
+    return f"{value:.{decimals}f} ±{half:.{decimals}f}"
+
+
+def _words(of: Estimate) -> list[str]:
+    size = of.curves.size
+    lines = []
+    for change in of.changes:
+        last = int(size[change.begin - 1])
+        sure = "certain" if change.chance < 1e-9 else f"by chance {change.chance:.1g}"
+        between = f"between {size[change.earliest - 1]} and {size[change.latest]}"
+        lines.append(f"Change after {last} bytes: {between}, {sure}")
+    if len(of.standing_out):
+        shown = ", ".join(str(s) for s in of.standing_out[:5].tolist())
+        more = f" and {len(of.standing_out) - 5} more" if len(of.standing_out) > 5 else ""
+        lines.append(f"Left out, apart from both neighbours: {shown}{more} bytes")
+    named = (("overhead", of.overhead_errors), ("gap", of.gap_errors), ("way", of.way_errors))
+    lines.append(f"Error (median, 95 %): {'; '.join(f'{name} {_errors(e)}' for name, e in named)}")
+    for first, last, name in of.model.negative():
+        lines.append(f"The {name} falls below 0 between {first} and {last} bytes: taken as 0 there")
+    small, simple, line = logp(of.model), loggp(of.model, of.curves), hockney(of.curves)
+    lines.append(f"LogP L {_us(small.latency_s)}, o {_us(small.overhead_s)}, g {_us(small.gap_s)}")
+    per_kb = f"{_us(simple.gap_s_per_byte * KB)}/KB"
+    off = units.percent(simple.gap_error)
+    lines.append(f"LogGP o {_us(simple.overhead_s)}, g {_us(simple.gap_s)}, G {per_kb}: the gap is off by {off}")
+    off = units.percent(line.error)
+    lines.append(f"Hockney {_us(line.alpha_s)} and {_us(line.beta_s_per_byte * KB)}/KB: the way is off by {off}")
+    return lines
+
+
+def _us(time_s: float) -> str:
+    return f"{time_s * US:.4g} us"
+
+
+def _errors(errors: Errors) -> str:
+    if not math.isfinite(errors.median):
+        return "?"
+    return f"{100 * errors.median:.1f}, {units.percent(errors.most)}"
+
+
+def print_comparison(found: list[Estimate], console: Console) -> None:
+    """The detectors beside each other."""
+    console.print("Detectors: changes after these sizes, and how far overhead and gap are off", style="bold")
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("  ", no_wrap=True)
+    table.add_column("bytes")
+    for name in ("overhead", "95 %", "gap", "95 %"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for e in found:
+        errors = [part for of in (e.overhead_errors, e.gap_errors) for part in (of.median, of.most)]
+        cells = [units.percent(part) if math.isfinite(part) else "?" for part in errors]
+        after = ", ".join(str(i.to_bytes) for i in e.model.intervals[:-1])
+        table.add_row(f"  {e.detector}", after or "none", *cells)
+    console.print(table)
+
+
+def print_pairs(pairs: list[PairModel], console: Console) -> None:
+    """The pairs beside the model they share; of many those that differ most."""
+    if not pairs:
+        return
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    for column in ("  ranks", "rows", "L", "overhead", "gap"):
+        table.add_column(column, justify="left" if column == "  ranks" else "right", no_wrap=True)
+    apart = sorted(pairs, key=lambda p: -abs(math.log(max(p.gap, 1e-9))) if math.isfinite(p.gap) else 0.0)
+    for pair in sorted(apart[:_MOST_PAIRS], key=lambda p: p.ranks):
+        factors = [f"x {part:.2f}" if math.isfinite(part) else "?" for part in (pair.overhead, pair.gap)]
+        ranks = f"  {pair.ranks[0]}, {pair.ranks[1]}"
+        table.add_row(ranks, units.count(pair.rows), _us(pair.latency_s), *factors)
+    console.print(f"  Pairs beside their common model{', most different' if len(pairs) > _MOST_PAIRS else ''}:")
+    console.print(table)
+
+
+def estimate_json(of: Estimate) -> dict[str, Any]:
+    """The model as in its file, and what it rests on. Seconds, bytes, fractions; None for what is not known."""
+    size = of.curves.size
+    simple, line = loggp(of.model, of.curves), hockney(of.curves)
+    errors = {"overhead": of.overhead_errors, "gap": of.gap_errors, "way": of.way_errors}
+    return of.model.to_json() | {
+        "sizes": len(size),
+        "rows": len(of.sample.size),
+        "changes": [
+            {
+                "after_bytes": int(size[c.begin - 1]),
+                "from_bytes": int(size[c.earliest - 1]),
+                "to_bytes": int(size[c.latest]),
+                "chance": c.chance,
+            }
+            for c in of.changes
+        ],
+        "left_out_bytes": of.standing_out.tolist(),
+        "errors": {name: {"median": _finite(e.median), "of_95_percent": _finite(e.most)} for name, e in errors.items()},
+        "logp": vars(logp(of.model)),
+        "loggp": vars(simple),
+        "hockney": vars(line),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
