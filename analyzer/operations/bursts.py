@@ -24,9 +24,10 @@ class CpuBursts:
     that others used ("Dimemas", the tracing model). Of a rank with several threads no one sequence of CPU times exists.
     """
 
-    def __init__(self, trace: Trace, rank: int) -> None:
+    def __init__(self, trace: Trace, rank: int, *, wanted: bool = True) -> None:
         names = [counter.name for counter in trace.counters]
-        self._column = names.index(CPU_TIME) if CPU_TIME in names and trace.threads[rank] == 1 else None
+        there = wanted and CPU_TIME in names and trace.threads[rank] == 1
+        self._column = names.index(CPU_TIME) if there else None
         self._trace, self._rank = trace, rank
         bases = [base_name(name) for name in trace.procedures]
         self._polls = np.array([base in _POLLS or base.startswith(_ASKING) for base in bases])

@@ -65,6 +65,11 @@ class Flag(IntFlag):
     IMMEDIATE = lib.OP_IMMEDIATE
 
 
+def virtual_threads(ops: np.ndarray) -> int:
+    """How many virtual threads the operation (OP) with the most has; 0: none is parallel."""
+    return int(ops["other"][ops["kind"] == Kind.PARALLEL].max(initial=0))
+
+
 @dataclass(frozen=True)
 class Program:
     """The operations of all threads of an application, stream after stream.
@@ -83,6 +88,11 @@ class Program:
     name: str = ""
     factors: np.ndarray = field(default_factory=lambda: np.ones(1))
     priority: np.ndarray | None = None  # (ranks,) int64, smaller is better
+    virtual_threads: int | None = None  # the most of any operation; None: nobody has looked
+
+    def most_virtual_threads(self) -> int:
+        """How many virtual threads the block with the most has; 0: no block is parallel."""
+        return virtual_threads(self.ops) if self.virtual_threads is None else self.virtual_threads
 
     @classmethod
     def of(

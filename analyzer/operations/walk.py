@@ -33,11 +33,11 @@ class RankOperations:
     Bursts last from the end of an MPI call to the begin of the next, in whole ns. In measured runs
     (flush_mode "subtract") they begin at the start of the process and leave out flushes and the tracer's own
     time after each call, so that they sum up to the useful time; in imported traces they begin at 0 and keep
-    flushes, as prv2dim does.
+    flushes, as prv2dim does. Where CPU time was measured, they last that long unless told otherwise.
     """
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+    def __init__(self, trace: Trace, *, cpu_time: bool = True) -> None:
+        self._trace, self._cpu_time = trace, cpu_time
         self._windows = rank_windows(trace)
         self._plan = np.array([*map(plan_of, trace.procedures), (NOTHING, 0)], np.int32)
         self._starts_operation = self._plan[:-1, 0] == GLOBAL_START
@@ -52,7 +52,7 @@ class RankOperations:
         begin, end = self._trace.span(rank)
         subtract = self._trace.flush_mode == "subtract"
         hidden = self._no_burst(rank) if subtract else np.zeros(0, FLUSH)
-        bursts = CpuBursts(self._trace, rank)
+        bursts = CpuBursts(self._trace, rank, wanted=self._cpu_time)
         overhead = self._trace.overhead_ns(rank), bursts.overhead_ns
         walk = _Walk(rank, begin if subtract else 0, hidden, overhead)
         events = ProgramEvents(self._trace, rank)

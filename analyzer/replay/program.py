@@ -8,21 +8,22 @@ from typing import BinaryIO
 
 import numpy as np
 
-from analyzer.operations.operation import OP, Program
+from analyzer.operations.operation import OP, Program, virtual_threads
 from analyzer.operations.walk import RankOperations
 from analyzer.trace import Trace
 
-IN_MEMORY = 1 << 22
+IN_MEMORY = 1 << 18
 """Operations; more of them are kept in a temporary file and mapped."""
 
 
-def program_of(trace: Trace) -> Program:
+def program_of(trace: Trace, *, cpu_time: bool = True) -> Program:
     """All operations of a trace, rank after rank; those of a long run lie in a temporary file that has no name.
 
     Communicator 0 is the world, k + 1 that of index k in the trace. An intercommunicator has no members here: nothing
-    names it. The threads of a rank are one sequence, in order of time.
+    names it. The threads of a rank are one sequence, in order of time. Bursts are as long as their CPU time
+    says, where it was measured and `cpu_time` is wanted.
     """
-    walk = RankOperations(trace)
+    walk = RankOperations(trace, cpu_time=cpu_time)
     spill = _Spill(Path(tempfile.gettempdir()))
     lengths, slots = [], []
     for rank in range(trace.size):
@@ -38,6 +39,7 @@ def program_of(trace: Trace) -> Program:
         communicators=(tuple(range(trace.size)), *groups),
         ranks=trace.size,
         name=Path(trace.path).name,
+        virtual_threads=spill.virtual_threads,
     )
 
 
@@ -47,12 +49,13 @@ class _Spill:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._blocks: list[np.ndarray] = []
-        self._count = self._waiting = 0
+        self._count = self._waiting = self.virtual_threads = 0
         self._file: BinaryIO | None = None
 
     def append(self, block: np.ndarray) -> int:
         """Keep a block; returns its length."""
         self._blocks.append(block)
+        self.virtual_threads = max(self.virtual_threads, virtual_threads(block))
         self._count += len(block)
         self._waiting += len(block)
         if self._waiting > IN_MEMORY:

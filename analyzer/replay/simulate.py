@@ -188,9 +188,9 @@ def _policy(keep: _Kept, c: Any, machine: Machine) -> None:
 def _program(keep: _Kept, c: Any, program: Program, nodes: list[int]) -> None:
     members = np.array([m for group in program.communicators for m in group], np.int32)
     offsets = np.cumsum([0, *map(len, program.communicators)]).astype(np.int64)
-    parallel = program.ops["other"][program.ops["kind"] == Kind.PARALLEL]
     c.n_ranks, c.n_streams, c.n_comms = program.ranks, len(program.rank), len(program.communicators)
-    c.n_factors, c.virtual_threads = len(program.factors), int(parallel.max(initial=0))
+    c.n_factors, c.virtual_threads = len(program.factors), program.most_virtual_threads()
+    c.mapped = isinstance(program.ops, np.memmap)
     c.ops = keep.pointer(np.ascontiguousarray(program.ops), "struct op *")
     for name, array, kind in (
         ("offsets", program.offsets, np.int64), ("rank", program.rank, np.int32), ("thread", program.thread, np.int32),

@@ -134,6 +134,7 @@ struct machine {
 struct program {
     int32_t n_ranks, n_streams, n_comms, n_factors;
     int32_t virtual_threads; /* the largest `other` of any OP_PARALLEL, 0: there is none */
+    int32_t mapped;          /* `ops` is a mapped file, of which what was replayed need not stay in memory */
     const struct op *ops;
     const int64_t *offsets;      /* (n_streams + 1) of the first operation of each stream */
     const int32_t *rank;         /* (n_streams,) */
