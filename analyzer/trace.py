@@ -420,6 +420,10 @@ class Trace(ABC):
         """Calls of the rank that were recorded and dropped again, or left out, to keep to a limit."""
         return 0
 
+    def lost_calls(self, rank: int) -> int:
+        """Calls of the rank that were to be recorded and are not in the trace."""
+        return 0
+
     def partners_not_recorded(self) -> int:
         """Sends and receives whose other side took place where recording was off: in no message, yet not unmatched."""
         return 0

@@ -69,7 +69,7 @@ def test_command(run, capsys):
     text = out(capsys, "efficiency", run, "--by-region")
     assert [line.split()[:3] for line in text.splitlines() if "solve" in line] == [["solve", "4", "2"]]
     assert "visit " not in text
-    assert len(out(capsys, "efficiency", run, "--region", "solve").split("\n\n")) == 3
+    assert len(out(capsys, "efficiency", run, "--region", "solve").split("\n\n")) == 4
 
 
 def test_unknown_regions(run, tmp_path, capsys):

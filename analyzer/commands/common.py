@@ -102,6 +102,18 @@ class Latency(click.ParamType):
         return round(float(found[1]) * _UNITS_NS[found[2]])
 
 
+class Size(click.ParamType):
+    """A number of bytes such as 100, 32K, 1M as an integer."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = re.fullmatch(r"(\d{1,12})([KMG]?)", str(value), re.IGNORECASE)
+        if not found:
+            self.fail(f"{value!r} is no size such as 100, 32K or 1M", param, ctx)
+        return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()]
+
+
 repair_option = click.option(
     "--repair-clocks",
     "repair_ns",

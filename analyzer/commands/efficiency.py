@@ -5,14 +5,12 @@ from __future__ import annotations
 import click
 from rich.console import Console
 
-from analyzer.commands.common import Session, common_options, repair_option
+from analyzer.commands.common import Session, Size, common_options, repair_option
 from analyzer.errors import TracelibError
-from analyzer.metrics.efficiency import efficiency
-from analyzer.metrics.flushes import flushes
-from analyzer.metrics.region_efficiency import region_efficiencies, visit_efficiencies
-from analyzer.metrics.unrecorded import unrecorded
-from analyzer.metrics.useful import useful
-from analyzer.report.efficiencies import Efficiencies, efficiencies_json, efficiencies_tables
+from analyzer.metrics.efficiencies import Compared, Efficiencies, compare, efficiencies
+from analyzer.metrics.ideal import EAGER_LIMIT
+from analyzer.metrics.scaling import STRONG, WEAK
+from analyzer.report.efficiencies import efficiencies_json, efficiencies_tables
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
 
@@ -23,6 +21,15 @@ _MOST_NAMES = 12
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
 @click.option("--by-region", is_flag=True, help="Those of each region of the program.")
 @click.option("--region", metavar="NAME", help="Those of one region, and of each visit of it.")
+@click.option("--additive", is_flag=True, help="Factors whose losses add up, as PyPOP has them.")
+@click.option("--scaling", type=click.Choice([STRONG, WEAK]), help="Of several runs; else as their work says.")
+@click.option(
+    "--eager-limit",
+    type=Size(),
+    default=str(EAGER_LIMIT),
+    metavar="SIZE",
+    help="Size from which messages wait for their receive on the ideal network [32K].",
+)
 @repair_option
 @common_options(as_json=True)
 @click.pass_obj
@@ -31,48 +38,56 @@ def efficiency_command(
     files: tuple[str, ...],
     by_region: bool,
     region: str | None,
+    additive: bool,
+    scaling: str | None,
+    eager_limit: int,
     repair_ns: int | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Print the efficiencies of each FILE.
+    """Print the efficiencies of each FILE, and how several runs scale.
 
     \b
     parallel efficiency       mean useful time / runtime
-    load balance              mean useful time / largest useful time
-    communication efficiency  largest useful time / runtime
+    = load balance            mean useful time / largest useful time
+    x communication           largest useful time / runtime
+      = serialization         the same, replayed on an ideal network
+      x transfer              communication / serialization
+    computation scalability   useful time of the smallest run / that of this one
+    = IPC x instructions x frequency, where they were counted
+    global efficiency         parallel efficiency x computation scalability
 
     Of a region, useful time and runtime are those inside it, summed over all visits.
     """
     session.quiet = quiet
-    results = [_of_file(file, repair_ns, by_region, region, session) for file in files]
+
+    def found(file: str) -> Efficiencies:
+        return _of_file(file, repair_ns, eager_limit, by_region, region, session)
+
+    compared = compare([found(file) for file in files], scaling)
     if as_json:
-        data = [efficiencies_json(result) for result in results]
+        data = [efficiencies_json(compared, number, additive=additive) for number in range(len(files))]
         session.print_json(data if len(data) > 1 else data[0])
     elif not quiet:
-        session.print(lambda console: _print(results, console))
+        session.print(lambda console: _print(compared, additive, console))
 
 
-def _print(results: list[Efficiencies], console: Console) -> None:
-    for number, table in enumerate(efficiencies_tables(results)):
+def _print(compared: Compared, additive: bool, console: Console) -> None:
+    for number, table in enumerate(efficiencies_tables(compared, additive=additive)):
         if number:
             console.print()
         console.print(table)
 
 
-def _of_file(file: str, repair_ns: int | None, by_region: bool, region: str | None, session: Session) -> Efficiencies:
+def _of_file(
+    file: str, repair_ns: int | None, eager_limit: int, by_region: bool, region: str | None, session: Session
+) -> Efficiencies:
     trace = open_trace(file, session.team, repair_ns)
     try:
         if by_region or region is not None:
             _check_regions(trace, region)
-        with session.step(f"Adding up {file}"):
-            team = session.team
-            factors = efficiency(trace, useful(trace, team), flushes(trace, team), unrecorded(trace, team))
-            regions = region_efficiencies(trace, team) if by_region or region is not None else None
-            if regions is not None and region is not None:
-                regions = [one for one in regions if by_region or one.name == region]
-            visits = visit_efficiencies(trace, region, team) if region is not None else None
-            return Efficiencies(file, trace.size, trace.missing, factors, regions, visits)
+        with session.step(f"Adding up and replaying {file}"):
+            return efficiencies(trace, session.team, eager_limit=eager_limit, by_region=by_region, region=region)
     finally:
         trace.close()
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.metrics.efficiency import Efficiency, factors
+from analyzer.metrics.ideal import UNKNOWN_IDEAL, Ideal
 from analyzer.metrics.regions import Accumulated, lost_times, region_sums
 from analyzer.metrics.requests import rank_windows
 from analyzer.parallel import Team
@@ -24,12 +25,14 @@ class RegionEfficiency:
     efficiency: Efficiency
 
 
-def region_efficiencies(trace: Trace, team: Team) -> list[RegionEfficiency]:
+def region_efficiencies(trace: Trace, team: Team, ideal: Ideal = UNKNOWN_IDEAL) -> list[RegionEfficiency]:
     """Those of each region that was entered, the longest first.
 
     With T the time of a thread in the region less flushes, and U its useful time there: parallel efficiency
     mean(U) / max(T), load balance mean(U) / max(U), communication efficiency max(U) / max(T). All visits count, but a
-    region inside itself once; threads that never enter the region are not waited for and do not count.
+    region inside itself once; threads that never enter the region are not waited for and do not count. In the ideal
+    replay (with its visits) the same times give serialization max(U) / max(T), and transfer = communication /
+    serialization.
     """
     sums = region_sums(trace, team)
     found = []
@@ -38,7 +41,8 @@ def region_efficiencies(trace: Trace, team: Team) -> list[RegionEfficiency]:
         if not entered.any():
             continue
         useful_ns, time_ns = sums.useful_ns[entered, region], (sums.time_ns - sums.lost_ns)[entered, region]
-        result = factors(useful_ns, int(time_ns.max()))
+        replayed = ideal.of(ideal.visits[ideal.visits["region"] == region])
+        result = factors(useful_ns, int(time_ns.max()), replayed)
         found.append(RegionEfficiency(name, int(sums.count[:, region].sum()), int(entered.sum()), result))
     return sorted(found, key=lambda region: (-region.efficiency.runtime_ns, region.name))
 
@@ -54,7 +58,7 @@ class VisitEfficiency:
     efficiency: Efficiency
 
 
-def visit_efficiencies(trace: Trace, region: str, team: Team) -> list[VisitEfficiency]:
+def visit_efficiencies(trace: Trace, region: str, team: Team, ideal: Ideal = UNKNOWN_IDEAL) -> list[VisitEfficiency]:
     """The efficiencies of each visit of a region, as above: of an iteration, if the region is one.
 
     The n-th visits of all threads belong together. A visit inside another one of the region is part of it.
@@ -62,10 +66,12 @@ def visit_efficiencies(trace: Trace, region: str, team: Team) -> list[VisitEffic
     number = trace.region_names.index(region)
     mine = [_visits(trace, rank, number) for rank in team.share(trace.size)]
     rows = np.concatenate([np.zeros(0, _TIMES), *(part for parts in team.allgather(mine) for part in parts)])
+    replayed = ideal.visits[ideal.visits["region"] == number]
     found = []
     for visit in range(int(rows["number"].max(initial=-1)) + 1):
         here = rows[rows["number"] == visit]
-        result = factors(here["useful"], int((here["end"] - here["begin"] - here["lost"]).max()))
+        runtime = int((here["end"] - here["begin"] - here["lost"]).max())
+        result = factors(here["useful"], runtime, ideal.of(replayed[replayed["number"] == visit]))
         begin, end = int(here["begin"].min()), int(here["end"].max())
         found.append(VisitEfficiency(visit + 1, begin, end, len(here), result))
     return found

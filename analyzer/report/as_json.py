@@ -10,10 +10,11 @@ import numpy as np
 from analyzer.error_classes import error_name
 from analyzer.metrics.accesses import Accessed
 from analyzer.metrics.collectives import Collective
-from analyzer.metrics.efficiency import Efficiency
+from analyzer.metrics.efficiency import Additive, Efficiency
 from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.regions import RegionProfile
+from analyzer.metrics.scaling import Scaling
 from analyzer.report.clocks import clocks_json, repair_json
 from analyzer.report.counters import counters_json, ipc_json, samples_json
 from analyzer.report.summary import Summary
@@ -80,14 +81,33 @@ def summary_json(summary: Summary) -> dict[str, Any]:
     }
 
 
-def efficiency_json(efficiency: Efficiency) -> dict[str, float | None]:
-    """The factors as fractions, and the runtime that they refer to."""
+def efficiency_json(efficiency: Efficiency, *, additive: bool = False) -> dict[str, Any]:
+    """The factors, and what they are relative to."""
+    form = Additive(efficiency) if additive else efficiency
+    ideal = efficiency.ideal
     return {
-        "parallel_efficiency": efficiency.parallel_efficiency,
-        "load_balance": efficiency.load_balance,
-        "communication_efficiency": efficiency.communication_efficiency,
+        "form": "additive" if additive else "multiplicative",
+        "parallel_efficiency": form.parallel_efficiency,
+        "load_balance": form.load_balance,
+        "communication_efficiency": form.communication_efficiency,
+        "serialization_efficiency": form.serialization_efficiency,
+        "transfer_efficiency": form.transfer_efficiency,
+        "micro_load_balance": efficiency.micro_load_balance,
+        "real_communication_efficiency": efficiency.real_communication_efficiency,
         "runtime_s": efficiency.runtime_ns / 1e9,
+        "ideal_runtime_s": _seconds(ideal.runtime_ns),
+        "ideal_useful_max_s": _seconds(ideal.useful_ns),
+        "not_replayed": ideal.reason or None,
     }
+
+
+def scaling_json(scaling: Scaling) -> dict[str, float | None]:
+    """A run relative to another one."""
+    return asdict(scaling)
+
+
+def _seconds(ns: int | None) -> float | None:
+    return None if ns is None else ns / 1e9
 
 
 def _spread(ns: np.ndarray) -> dict[str, float]:

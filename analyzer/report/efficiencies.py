@@ -2,104 +2,180 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.metrics.efficiency import Efficiency
+from analyzer.metrics.efficiencies import Compared, Efficiencies
+from analyzer.metrics.efficiency import Additive, Efficiency
 from analyzer.metrics.region_efficiency import RegionEfficiency, VisitEfficiency
+from analyzer.metrics.scaling import Scaling, Work
 from analyzer.report import units
-from analyzer.report.as_json import efficiency_json
+from analyzer.report.as_json import efficiency_json, scaling_json
 
 MOST_VISITS = 40
+RUNS_SIDE_BY_SIDE = 5
+_WIDTH_OF_NAMES = 29
+_WIDTH = 78
+
+ADDITIVE_NOTE = "Additive form (PyPOP): what a factor lacks to 100 % adds up to what the one above it lacks."
 
 
-@dataclass(frozen=True)
-class Efficiencies:
-    """What was found in one file."""
-
-    file: str
-    ranks: int
-    missing: tuple[int, ...]
-    efficiency: Efficiency
-    regions: list[RegionEfficiency] | None  # None: not asked for
-    visits: list[VisitEfficiency] | None
-
-
-def efficiencies_tables(results: list[Efficiencies]) -> Iterator[Table]:
-    """One of all files, then those of each file's regions and visits where they were asked for."""
-    yield _table(results)
-    for result in results:
-        if result.regions is not None:
-            yield _regions_table(result.regions)
-        if result.visits is not None:
-            yield _visits_table(result.visits)
+def efficiencies_tables(compared: Compared, *, additive: bool) -> Iterator[Table | Text]:
+    """One of all runs, then those of each run's regions and visits where they were asked for."""
+    for first in range(0, len(compared.runs), RUNS_SIDE_BY_SIDE):
+        yield _tree(compared, range(first, min(first + RUNS_SIDE_BY_SIDE, len(compared.runs))), additive)
+    if notes := _notes(compared, additive):
+        yield Text("\n".join(notes))
+    for run, regions, visits in zip(compared.runs, compared.regions, compared.visits, strict=True):
+        if run.regions is not None:
+            yield _regions_table(run.regions, regions, additive)
+        if run.visits is not None:
+            yield _visits_table(run.visits, visits, additive)
 
 
-def _new_table(*columns: str) -> Table:
+def _notes(compared: Compared, additive: bool) -> list[str]:
+    notes = [ADDITIVE_NOTE] if additive else []
+    if compared.kind:
+        name = Path(compared.runs[compared.reference].file).name
+        notes.append(f"{compared.kind.capitalize()} scaling, relative to {name}.")
+    for run in compared.runs:
+        if run.efficiency.ideal.reason:
+            name = f"{Path(run.file).name}: " if len(compared.runs) > 1 else ""
+            notes.append(f"{name}Serialization and transfer are not known: {run.efficiency.ideal.reason}.")
+    return notes
+
+
+def _tree(compared: Compared, chosen: range, additive: bool) -> Table:
+    """The factors one below the other, the runs side by side."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("", no_wrap=True)
+    runs = [compared.runs[k] for k in chosen]
+    scaled = [compared.wholes[k] for k in chosen]
+    for run in runs:
+        table.add_column(
+            Text(Path(run.file).name.removesuffix(".gz")),
+            justify="right",
+            overflow="fold",
+            max_width=(_WIDTH - _WIDTH_OF_NAMES) // len(runs),
+        )
+    effs = [run.efficiency for run in runs]
+    shown = [Additive(e) if additive else e for e in effs]
+    times, scales = ("= ", "+ ") if additive else ("= ", "x "), compared.kind is not None
+
+    def row(name: str, values: list[Any], text: Callable[[Any], str] = units.percent) -> None:
+        table.add_row(name, *("-" if value is None else text(value) for value in values))
+
+    row("Ranks", runs, _ranks)
+    row("Runtime", [e.runtime_ns for e in effs], units.time)
+    row("Runtime, ideal network", [e.ideal.runtime_ns for e in effs], units.time)
+    if scales:
+        row("Speedup", [s.speedup for s in scaled], "{:.2f}".format)
+        row("Global efficiency", [s.global_efficiency for s in scaled])
+        row("= Parallel efficiency", [e.parallel_efficiency for e in shown])
+    else:
+        row("Parallel efficiency", [e.parallel_efficiency for e in shown])
+    inner = "  " if scales else ""
+    row(f"{inner}{times[0]}Load balance", [e.load_balance for e in shown])
+    row(f"{inner}{times[1]}Communication", [e.communication_efficiency for e in shown])
+    row(f"{inner}  {times[0]}Serialization", [e.serialization_efficiency for e in shown])
+    row(f"{inner}  {times[1]}Transfer", [e.transfer_efficiency for e in shown])
+    if scales:
+        row("x Computation scalability", [s.computation_scalability for s in scaled])
+        row("  = IPC", [s.ipc_scalability for s in scaled])
+        row("  x Instructions", [s.instruction_scalability for s in scaled])
+        row("  x Frequency", [s.frequency_scalability for s in scaled])
+    row("Casas: micro load balance", [e.micro_load_balance for e in effs])
+    row("Casas: real communication", [e.real_communication_efficiency for e in effs])
+    row("Instructions a cycle", [run.work.ipc for run in runs], "{:.2f}".format)
+    row("Frequency", [run.work.frequency_ghz for run in runs], "{:.2f} GHz".format)
+    return table
+
+
+def _ranks(run: Efficiencies) -> str:
+    return f"{run.ranks - len(run.missing)} of {run.ranks}" if run.missing else str(run.ranks)
+
+
+def _new_table(*columns: str, scales: bool) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     table.add_column(columns[0], overflow="fold")
-    for column in (*columns[1:], "parallel", "load balance", "communication"):
+    factors = ("parallel", "balance", "comm.", "serial.", "transfer", *(("scaling",) if scales else ()))
+    for column in (*columns[1:], *factors):
         table.add_column(column, justify="right", no_wrap=True)
     return table
 
 
-def _factors(e: Efficiency) -> list[str]:
-    factors = (e.parallel_efficiency, e.load_balance, e.communication_efficiency)
+def _factors(e: Efficiency, scaling: Scaling, scales: bool, additive: bool) -> list[str]:
+    shown = Additive(e) if additive else e
+    factors = [
+        shown.parallel_efficiency,
+        shown.load_balance,
+        shown.communication_efficiency,
+        shown.serialization_efficiency,
+        shown.transfer_efficiency,
+        *([scaling.computation_scalability] if scales else []),
+    ]
     return ["-" if f is None else units.percent(f) for f in factors]
 
 
-def _table(results: list[Efficiencies]) -> Table:
-    table = _new_table("file", "ranks", "runtime")
-    for result in results:
-        number = f"{result.ranks - len(result.missing)} of {result.ranks}" if result.missing else str(result.ranks)
-        runtime = units.time(result.efficiency.runtime_ns)
-        table.add_row(Path(result.file).name, number, runtime, *_factors(result.efficiency))
+def _regions_table(regions: list[RegionEfficiency], scalings: list[Scaling], additive: bool) -> Table:
+    scales = any(scaling.computation_scalability is not None for scaling in scalings)
+    table = _new_table("region", "visits", "threads", "runtime", scales=scales)
+    for one, scaling in zip(regions, scalings, strict=True):
+        e = one.efficiency
+        line = [units.count(one.visits), str(one.threads), units.time(e.runtime_ns)]
+        table.add_row(Text(one.name), *line, *_factors(e, scaling, scales, additive))
     return table
 
 
-def _regions_table(regions: list[RegionEfficiency]) -> Table:
-    table = _new_table("region", "visits", "threads", "runtime")
-    for one in regions:
-        runtime = units.time(one.efficiency.runtime_ns)
-        table.add_row(Text(one.name), units.count(one.visits), str(one.threads), runtime, *_factors(one.efficiency))
-    return table
-
-
-def _visits_table(visits: list[VisitEfficiency]) -> Table:
+def _visits_table(visits: list[VisitEfficiency], scalings: list[Scaling], additive: bool) -> Table:
     """Of many the least efficient, in order of time."""
-    table = _new_table("visit", "begin", "threads", "runtime")
-    worst = sorted(visits, key=lambda one: one.efficiency.parallel_efficiency or 0.0)[:MOST_VISITS]
-    for one in sorted(worst, key=lambda one: one.number):
+    scales = any(scaling.computation_scalability is not None for scaling in scalings)
+    table = _new_table("visit", "begin", "threads", "runtime", scales=scales)
+    rows = list(zip(visits, scalings, strict=True))
+    worst = sorted(rows, key=lambda row: row[0].efficiency.parallel_efficiency or 0.0)[:MOST_VISITS]
+    for one, scaling in sorted(worst, key=lambda row: row[0].number):
         begin, runtime = units.time(one.begin_ns), units.time(one.efficiency.runtime_ns)
-        table.add_row(str(one.number), begin, str(one.threads), runtime, *_factors(one.efficiency))
+        line = [str(one.number), begin, str(one.threads), runtime]
+        table.add_row(*line, *_factors(one.efficiency, scaling, scales, additive))
     if len(visits) > len(worst):
         table.add_row(f"and {len(visits) - len(worst)} that are more efficient")
     return table
 
 
-def efficiencies_json(result: Efficiencies) -> dict[str, Any]:
-    """Fractions and seconds under stable names."""
-    data: dict[str, Any] = {"file": result.file, "ranks": result.ranks, "missing": list(result.missing)}
-    data |= efficiency_json(result.efficiency)
-    if result.regions is not None:
+def efficiencies_json(compared: Compared, number: int, *, additive: bool) -> dict[str, Any]:
+    """Fractions and seconds of one of the runs under stable names."""
+    run = compared.runs[number]
+    data: dict[str, Any] = {"file": run.file, "ranks": run.ranks, "missing": list(run.missing)}
+    data |= efficiency_json(run.efficiency, additive=additive)
+    data |= scaling_json(compared.wholes[number]) | _work_json(run.work)
+    data["scaling"] = compared.kind
+    data["reference"] = compared.runs[compared.reference].file if compared.kind else None
+    if run.regions is not None:
         data["regions"] = [
-            {"name": one.name, "visits": one.visits, "threads": one.threads, **efficiency_json(one.efficiency)}
-            for one in result.regions
+            {"name": one.name, "visits": one.visits, "threads": one.threads}
+            | efficiency_json(one.efficiency, additive=additive)
+            | scaling_json(scaling)
+            for one, scaling in zip(run.regions, compared.regions[number], strict=True)
         ]
-    if result.visits is not None:
+    if run.visits is not None:
         data["visits"] = [
-            {
-                "visit": one.number,
-                "begin_s": one.begin_ns / 1e9,
-                "end_s": one.end_ns / 1e9,
-                "threads": one.threads,
-                **efficiency_json(one.efficiency),
-            }
-            for one in result.visits
+            {"visit": one.number, "begin_s": one.begin_ns / 1e9, "end_s": one.end_ns / 1e9, "threads": one.threads}
+            | efficiency_json(one.efficiency, additive=additive)
+            | scaling_json(scaling)
+            for one, scaling in zip(run.visits, compared.visits[number], strict=True)
         ]
     return data
+
+
+def _work_json(work: Work) -> dict[str, Any]:
+    return {
+        "threads": work.threads,
+        "useful_s": work.useful_ns / 1e9,
+        "useful_instructions": work.instructions,
+        "ipc": work.ipc,
+        "frequency_ghz": work.frequency_ghz,
+    }

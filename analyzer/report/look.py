@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.report import counters, findings, system, tables, units
+from analyzer.report import counters, findings, replayed, system, tables, units
 from analyzer.report.clocks import clock_lines
 from analyzer.report.summary import Summary
 
@@ -97,9 +97,14 @@ def _print_efficiencies(summary: Summary, console: Console) -> None:
         ("Parallel efficiency", efficiency.parallel_efficiency, findings.parallel_efficiency(summary)),
         ("= Load balance", efficiency.load_balance, findings.load_balance(summary)),
         ("x Communication eff.", efficiency.communication_efficiency, findings.communication_efficiency(summary)),
+        ("  = Serialization", efficiency.serialization_efficiency, replayed.serialization(efficiency)),
+        ("  x Transfer", efficiency.transfer_efficiency, replayed.transfer(efficiency)),
     ):
-        grid.add_row(name, Text(units.percent(value or 0.0), style=_colour(value or 0.0)), sentence)
+        if value is not None:
+            grid.add_row(name, Text(units.percent(value), style=_colour(value)), sentence)
     _section(console, "Efficiency", grid)
+    if efficiency.ideal.reason:
+        console.print(Padding(Text(replayed.unknown(efficiency)), (0, 0, 0, 2)))
 
 
 def _print_messages(summary: Summary, console: Console) -> None:

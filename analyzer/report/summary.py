@@ -14,6 +14,7 @@ from analyzer.metrics.collectives import Collective, collectives
 from analyzer.metrics.counters import Counted, counted
 from analyzer.metrics.efficiency import Efficiency, efficiency
 from analyzer.metrics.flushes import Flushes, flushes
+from analyzer.metrics.ideal import ideal_replay
 from analyzer.metrics.messages import Messages, messages
 from analyzer.metrics.profile import Profile, profile
 from analyzer.metrics.regions import RegionProfile, region_profile
@@ -71,7 +72,9 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
         shared, errors = accesses(trace, team), failed(trace, team)
     sums = counted(trace, team)
     missed = unrecorded(trace, team)
-    factors = efficiency(trace, computed, lost, missed)
+    with step("Replaying on an ideal network"):
+        ideal = ideal_replay(trace, missed, team)
+    factors = efficiency(trace, computed, lost, missed, ideal)
     with step("Adding up regions"):
         own = region_profile(trace, team)
     left = trace.unmatched()

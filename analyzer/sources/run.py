@@ -264,6 +264,9 @@ class RunTrace(Trace):
         stopped = any(f.rank == rank and f.attributes["lost_calls"] for f in self._files)
         return 0 if stopped else int(sum(dropped))
 
+    def lost_calls(self, rank: int) -> int:
+        return sum(int(f.attributes["lost_calls"]) for f in self._files if f.rank == rank)
+
     def unrecorded(self, rank: int) -> np.ndarray:
         return _by_begin([lane.unrecorded for lane in self._lanes.get(rank, [])])
 

@@ -1,0 +1,98 @@
+"""The run on an ideal network, replayed: how long it takes when messages and collectives cost nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.metrics.ideal_regions import REPLAYED_VISIT, replayed_visits
+from analyzer.metrics.unrecorded import Unrecorded
+from analyzer.parallel import Team
+from analyzer.replay.machine import Machine
+from analyzer.replay.program import program_of
+from analyzer.replay.simulate import simulate
+from analyzer.trace import Trace, ranks_text
+
+EAGER_LIMIT = 32768
+"""Bytes from which a send waits for its receive: what the published figures of other tools use."""
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """What the replay found; None where it could not be made, for the `reason`."""
+
+    runtime_ns: int | None
+    useful_ns: int | None  # of the rank that computes longest, the sum of its bursts
+    reason: str = ""
+    visits: np.ndarray = field(default_factory=lambda: np.zeros(0, REPLAYED_VISIT))  # where they were asked for
+
+    def of(self, visits: np.ndarray) -> Ideal:
+        """Some visits instead of the whole run: those of each rank together, the longest of each."""
+        if self.reason or not len(visits):
+            return Ideal(None, None, self.reason)
+        sums = np.zeros((2, int(visits["rank"].max()) + 1), np.int64)
+        for total, column in zip(sums, ("time", "useful"), strict=True):
+            np.add.at(total, visits["rank"], visits[column])
+        return Ideal(int(sums[0].max()), int(sums[1].max()))
+
+
+UNKNOWN_IDEAL = Ideal(None, None)
+"""No replay was asked for."""
+
+
+def ideal_replay(
+    trace: Trace, missed: Unrecorded, team: Team, eager_limit: int = EAGER_LIMIT, *, regions: bool = False
+) -> Ideal:
+    """Replay the trace without latency, with infinite bandwidth and no contention: ranks wait only for each other.
+
+    Bursts are as long as they were (not as the CPU time says), so that they add up to the useful time; calls that no
+    operation stands for (files, neighbourhood collectives) take no time. The first member of the team replays.
+    """
+    reason = obstacle(trace, missed)
+    if reason:
+        return Ideal(None, None, reason)
+    found = None
+    if team.rank == 0:
+        try:
+            found = _replay(trace, eager_limit, regions)
+        except TracelibError as error:
+            found = Ideal(None, None, str(error))
+    return team.bcast(found)
+
+
+def _replay(trace: Trace, eager_limit: int, regions: bool) -> Ideal:
+    program = program_of(trace, cpu_time=False)
+    found = simulate(program, Machine.ideal(eager_limit=eager_limit), times=regions)
+    visits = replayed_visits(program, found) if regions else np.zeros(0, REPLAYED_VISIT)
+    return Ideal(found.end_ns, int(found.usage["computing"].max(initial=0)), "", visits)
+
+
+def obstacle(trace: Trace, missed: Unrecorded) -> str:
+    """Why a trace does not hold all that a replay needs, in one line; "": nothing is known to lack."""
+    if trace.missing:
+        return f"rank {ranks_text(trace.missing)} could not be read"
+    if len(trace.applications) > 1:
+        return "the trace holds several applications"
+    if missed.summed:
+        return "calls were added up, not recorded one by one"
+    if missed.calls or missed.partners or missed.time_ns.any():
+        return "part of the run was not recorded"
+    lost = [rank for rank in range(trace.size) if trace.lost_calls(rank)]
+    if lost:
+        return f"calls of rank {ranks_text(lost)} were lost"
+    if trace.unmatched():
+        return "messages are not matched"
+    threaded = [rank for rank in np.flatnonzero(np.asarray(trace.threads) > 1).tolist() if _threads_call(trace, rank)]
+    return f"several threads of rank {ranks_text(threaded)} call MPI" if threaded else ""
+
+
+def _threads_call(trace: Trace, rank: int) -> bool:
+    """Whether several threads of a rank call MPI: one sequence of operations does not stand for them."""
+    threads: set[int] = set()
+    for block in trace.calls(rank):
+        threads.update(np.unique(block["thread"]).tolist())
+        if len(threads) > 1:
+            return True
+    return False
