@@ -1,0 +1,169 @@
+"""Which calls of different ranks are one collective: the n-th of a communicator is the n-th of each member."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.paraver import base_name
+from analyzer.trace import Communicator, Trace
+
+MOST_WAITING = 1 << 22
+"""Calls that may wait for the other members of their communicators to make theirs; beyond, something is wrong."""
+
+
+class Pattern(Enum):
+    """Who depends on whom in a blocking collective; only where data flows, but for a barrier."""
+
+    ALL = "all on all"
+    FROM_ROOT = "all on the root"
+    TO_ROOT = "the root on all"
+    PREFIX = "each on those before it"
+
+
+_PATTERNS = {
+    Pattern.ALL: "Barrier Allreduce Allgather Allgatherv Alltoall Reduce_scatter Reduce_scatter_block",
+    Pattern.FROM_ROOT: "Bcast Scatter Scatterv",
+    Pattern.TO_ROOT: "Gather Gatherv Reduce",
+    Pattern.PREFIX: "Scan Exscan",
+}
+PATTERN = {f"MPI_{name}": pattern for pattern, names in _PATTERNS.items() for name in names.split()}
+"""The others (MPI_Alltoallv, neighbourhood collectives) do not say who sends to whom."""
+
+PATTERNS = tuple(Pattern)
+
+
+def pattern_numbers(trace: Trace) -> np.ndarray:
+    """Index in PATTERNS of each procedure (int32), -1: none."""
+    names = [base_name(p) for p in trace.procedures]
+    return np.array([PATTERNS.index(PATTERN[n]) if n in PATTERN else -1 for n in names], np.int32)
+
+
+MEMBER_CALL = np.dtype(
+    [
+        ("comm", "<i4"),
+        ("number", "<i8"),
+        ("rank", "<i4"),
+        ("call", "<i4"),
+        ("root", "<i4"),
+        ("enter", "<i8"),
+        ("exit", "<i8"),
+        ("gives", "?"),
+        ("takes", "?"),
+    ]
+)
+"""A member's call; `number` counts the blocking collectives of the rank on the communicator."""
+
+
+def collectives(trace: Trace) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The blocking collectives of intracommunicators by windows: MEMBER_CALL of all members, and the number (within the
+    window) of the collective that each belongs to.
+
+    Where members' calls are not the same one, nothing is known about that communicator from there on.
+    """
+    join = CollectiveCalls(trace)
+    for begin, end in pairwise(trace.windows().tolist()):
+        rows = [join.calls_of(rank, begin, end) for rank in range(trace.size)]
+        yield join.groups(np.concatenate([np.zeros(0, MEMBER_CALL), *rows]))
+
+
+class CollectiveCalls:
+    """Brings the calls of all members of a communicator together, over windows of time."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        names = [base_name(p) for p in trace.procedures]
+        self._barriers = np.array([n == "MPI_Barrier" for n in names], bool)
+        self._counted = np.array([n in PATTERN or n in _PATTERNLESS for n in names], bool)
+        self._sizes = np.array([_present(trace, c) for c in trace.communicators], np.int64)
+        self._made: dict[tuple[int, int], int] = {}
+        self._waiting = np.zeros(0, MEMBER_CALL)
+        self._broken: set[int] = set()
+
+    def calls_of(self, rank: int, begin: int, end: int) -> np.ndarray:
+        """MEMBER_CALL of one rank in a window."""
+        blocks = [np.zeros(0, MEMBER_CALL)]
+        for calls in self._trace.calls(rank, begin, end):
+            calls = calls[self._counted[calls["call"]] & (calls["comm"] >= 0)]
+            calls = calls[self._sizes[calls["comm"]] > 1]
+            rows = np.zeros(len(calls), MEMBER_CALL)
+            for column in ("comm", "call", "enter", "exit"):
+                rows[column] = calls[column]
+            rows["rank"], rows["root"], rows["number"] = rank, calls["peer"], self._numbers(rank, calls["comm"])
+            barrier = self._barriers[calls["call"]]
+            rows["gives"], rows["takes"] = barrier | (calls["sent"] > 0), barrier | (calls["received"] > 0)
+            blocks.append(rows)
+        return np.concatenate(blocks)
+
+    def _numbers(self, rank: int, comms: np.ndarray) -> np.ndarray:
+        """The number of each call on its communicator."""
+        numbers = np.zeros(len(comms), np.int64)
+        for comm in np.unique(comms).tolist():
+            mine = comms == comm
+            first, count = self._made.get((rank, comm), 0), int(mine.sum())
+            numbers[mine] = np.arange(first, first + count)
+            self._made[rank, comm] = first + count
+        return numbers
+
+    def groups(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """MEMBER_CALL of the collectives that all members have made now, and the number of the collective
+        that each belongs to, ascending."""
+        rows = np.concatenate([self._waiting, rows])
+        rows = rows[~np.isin(rows["comm"], list(self._broken))]
+        rows = rows[np.lexsort((rows["rank"], rows["number"], rows["comm"]))]
+        group = np.cumsum(_changes(rows["comm"], rows["number"])) - 1
+        count = np.bincount(group) if len(group) else np.zeros(0, np.int64)
+        whole = (count == self._sizes[rows["comm"][starts(group)]])[group] if len(group) else np.zeros(0, bool)
+        self._waiting = rows[~whole]
+        if len(self._waiting) > MOST_WAITING:
+            self._broken.update(np.unique(self._waiting["comm"]).tolist())
+            self._waiting = self._waiting[:0]
+        rows, group = rows[whole], group[whole]
+        known = self._same_call(rows, group)
+        return rows[known], group[known]
+
+    def _same_call(self, rows: np.ndarray, group: np.ndarray) -> np.ndarray:
+        """Which rows are before the first group of their communicator whose members' calls differ."""
+        other = rows["call"] != rows["call"][np.searchsorted(group, group)]
+        known = np.ones(len(rows), bool)
+        for comm in np.unique(rows["comm"][other]).tolist():
+            mine = rows["comm"] == comm
+            known &= ~mine | (rows["number"] < rows["number"][other & mine].min())
+            self._broken.add(comm)
+        return known
+
+
+_PATTERNLESS = frozenset(
+    f"MPI_{name}"
+    for name in [
+        "Alltoallv",
+        "Alltoallw",
+        "Neighbor_allgather",
+        "Neighbor_allgatherv",
+        "Neighbor_alltoall",
+        "Neighbor_alltoallv",
+        "Neighbor_alltoallw",
+    ]
+)
+
+
+def _present(trace: Trace, communicator: Communicator) -> int:
+    """How many members make calls that we can see; 0: not to be joined."""
+    return 0 if communicator.remote else len(set(communicator.members) - set(trace.missing))
+
+
+def _changes(*columns: np.ndarray) -> np.ndarray:
+    """Where a row differs from the one before it; the first does."""
+    differs = np.ones(len(columns[0]), bool)
+    differs[1:] = False
+    for column in columns:
+        differs[1:] |= column[1:] != column[:-1]
+    return differs
+
+
+def starts(group: np.ndarray) -> np.ndarray:
+    """Positions at which groups begin."""
+    return np.flatnonzero(_changes(group))
