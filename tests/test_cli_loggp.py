@@ -6,6 +6,7 @@ import pytest
 from synthetic import WORLD, call, write_run
 
 from analyzer.cli import main
+from analyzer.loggp.model import LoOgGP
 
 
 def exchange(number):
@@ -49,3 +50,37 @@ def test_too_few(tmp_path, capsys):
 def test_no_messages(tmp_path, capsys):
     assert main(["loggp", str(write_run(tmp_path, [{"calls": [call("MPI_Barrier", 0, 10, comm=WORLD)]}]))]) == 0
     assert "No messages" in capsys.readouterr().out
+
+
+def test_a_model(tmp_path, capsys):
+    run = write_run(tmp_path, exchange(40))
+    for _ in range(2):  # what it wrote itself is replaced
+        assert main(["loggp", str(run), "-q", "-o", str(tmp_path / "net")]) == 0
+        assert capsys.readouterr().out == ""
+    assert sorted(path.name for path in tmp_path.glob("net*")) == ["net.intra.json"]
+    model = LoOgGP.read(tmp_path / "net.intra.json")
+    assert model.about["where"] == "intra"
+    assert model.time([8, 65536]).tolist() == pytest.approx([1e-6, 17.382e-6])
+
+
+def test_nothing_is_written_unless_asked_for(tmp_path, capsys):
+    run = write_run(tmp_path, exchange(40))
+    before = sorted(tmp_path.iterdir())
+    assert main(["loggp", str(run)]) == 0
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_model_that_cannot_be(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = write_run(tmp_path, exchange(40))
+    (tmp_path / "net.intra.json").write_text("not ours")
+    assert main(["loggp", str(run), "-q", "-o", "net"]) == 1
+    assert "net.intra.json" in capsys.readouterr().err
+    assert (tmp_path / "net.intra.json").read_text() == "not ours"
+    assert main(["loggp", str(run), "-q", "-o", "nowhere/net"]) == 1
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_few_messages_make_no_model(tmp_path, capsys):
+    assert main(["loggp", str(write_run(tmp_path, exchange(20))), "-q", "-o", str(tmp_path / "net")]) == 1
+    assert "make no model" in capsys.readouterr().err

@@ -124,7 +124,7 @@ def loggp(
     them, and write each model (NAME.intra.json, NAME.inter.json) and its picture (.png).
 
     FILE may also be run.h5, a folder run.ranks, or a Paraver trace (.prv, .prv.gz): then latency and bandwidth are
-    estimated from the messages of that run, and the options from --detector to --force do not apply.
+    estimated from the messages of that run, models are written with -o only, and other options do not apply.
     """
     session.quiet = quiet
     if is_network(file):
@@ -134,8 +134,8 @@ def loggp(
         if session.speaks:
             model_network(session, file, names, pair, Options(**settings), output, force, as_json)  # type: ignore[arg-type]
         return
-    if output or pair:
-        raise TracelibError(f"{file} is no network measurement", "-o and --pair are for those")
+    if pair:
+        raise TracelibError(f"{file} is no network measurement", "--pair is for those")
     from analyzer.commands.ways import time_messages
 
-    time_messages(session, file, as_json)
+    time_messages(session, file, output, force, as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +11,12 @@ from rich.console import Console
 
 from analyzer.commands.common import Session, check_replaceable, output_base
 from analyzer.errors import TracelibError
+from analyzer.loggp.compared import Compared, read_compared
 from analyzer.loggp.estimate import Estimate, estimates
 from analyzer.loggp.netfile import Measurement, read_measurement
 from analyzer.loggp.options import Options
 from analyzer.loggp.pairs import PairModel, compared_pairs
+from analyzer.report.collectives import collectives_json, print_collectives
 from analyzer.report.network import estimate_json, print_comparison, print_estimate, print_head, print_pairs
 from analyzer.report.network_picture import draw
 
@@ -40,11 +43,13 @@ def model_network(
     base = output_base(Path(file), output, _ENDINGS)
     with session.step("Drawing"):
         written = [path for network in networks for path in _write(network, base, Path(file), force)]
+    collectives = read_compared(file, networks[-1].estimates[0].model)  # between nodes, where there are several
     if as_json:
         models = [estimate_json(e) for network in networks for e in network.estimates]
-        session.print_json({"file": file, "models": models, "files": [str(path) for path in written]})
+        timed = collectives_json(collectives)
+        session.print_json({"file": file, "models": models, **timed, "files": [str(path) for path in written]})
     elif not session.quiet:
-        session.print(lambda console: _print(measurement, networks, written, console))
+        session.print(lambda console: _print(measurement, networks, collectives, written, console))
 
 
 def _wheres(measurement: Measurement, pair: tuple[int, int] | None) -> list[str]:
@@ -84,7 +89,10 @@ def _write(network: Network, base: Path, source: Path, force: bool) -> list[Path
     return paths
 
 
-def _print(measurement: Measurement, networks: list[Network], written: list[Path], console: Console) -> None:
+def _print(
+    measurement: Measurement, networks: list[Network], collectives: Mapping[str, Compared], written: list[Path],
+    console: Console,
+) -> None:  # fmt: skip
     print_head(measurement, console)
     for network in networks:
         console.print()
@@ -94,4 +102,5 @@ def _print(measurement: Measurement, networks: list[Network], written: list[Path
         print_estimate(network.estimates[0], console)
         print_pairs(network.pairs, console)
     console.print()
+    print_collectives(collectives, console)
     console.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True, markup=False)

@@ -19,7 +19,9 @@ from tracelib.schema.net_collectives import TABLES
 class Network(Protocol):
     """Parameters of a link by size (LoOgGP): seconds, bytes."""
 
-    latency_s: float
+    @property
+    def latency_s(self) -> float:
+        """L"""
 
     def overhead(self, size: Any) -> Any:
         """o(s)"""

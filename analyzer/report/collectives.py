@@ -20,6 +20,7 @@ def print_collectives(found: Mapping[str, Compared], console: Console) -> None:
     """Both tables of a measurement, as `read_compared` gives them."""
     for table, compared in found.items():
         print_compared(_TITLES[table], compared, console)
+        console.print()
 
 
 def collectives_json(found: Mapping[str, Compared]) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def print_compared(title: str, compared: Compared, console: Console) -> None:
     if wrong:
         console.print(f"  {units.plural(len(wrong), 'setting')} in which not every rank got what was sent")
     if compared.models:
-        console.print("  Models of the LogGP family beside these times (bias < 0: the model is too short)")
+        console.print("  The LogGP family beside these times (bias < 0: too short)")
         console.print(_models(compared))
 
 
