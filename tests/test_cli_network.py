@@ -2,6 +2,7 @@
 
 import json
 import struct
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -10,10 +11,13 @@ from synthetic import write_run
 from synthetic_net import LARGE, LARGE_SIZES, SMALL, SMALL_SIZES, US, measured, write_net
 
 from analyzer.cli import main
+from analyzer.loggp.broadcast import ALGORITHMS, broadcast_time
+from analyzer.loggp.compared import link_at
 from analyzer.loggp.model import LoOgGP
 from tracelib.schema import net
 
 SIZES = LARGE_SIZES[::2]
+KEPT = Path(__file__).resolve().parent.parent / "benchmarks" / "data" / "broadcasts.h5"
 
 
 @pytest.fixture(scope="module")
@@ -144,3 +148,19 @@ def test_a_measurement_is_no_trace_and_a_trace_no_measurement(tmp_path, rows, ca
     run = write_run(tmp_path, [{"calls": []}])
     assert main(["loggp", str(run), "--pair", "0,1"]) == 1
     assert "is no network measurement" in capsys.readouterr().err
+
+
+def test_timed_broadcasts_stand_beside_the_models(tmp_path, rows, capsys):
+    """Broadcasts kept in the repository, in a measurement of another network: each setting's model by its formula."""
+    path = write_net(tmp_path / "net.h5", rows)
+    with h5py.File(KEPT) as kept, h5py.File(path, "a") as file:
+        file["broadcasts"] = kept["broadcasts"][:]
+    assert main(["loggp", str(path), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert "collectives" not in said
+    assert {name: a["settings"] for name, a in said["broadcasts"]["models"].items()} == dict.fromkeys(ALGORITHMS, 81)
+    network = LoOgGP.read(tmp_path / "net.intra.json")
+    for m in said["broadcasts"]["settings"][::20]:
+        link = link_at(network, m["segment_bytes"])
+        time_s = broadcast_time(m["name"], link, m["ranks"], m["segments"], m["segment_bytes"])
+        assert m["model_s"] == pytest.approx(time_s)
