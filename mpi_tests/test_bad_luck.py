@@ -230,3 +230,12 @@ def test_a_relative_directory_for_buffers(where_killed, tmp_path, monkeypatch):
     (tmp_path / "buffers").mkdir()
     where, said, calls, _ = where_killed(TRACELIB_SPOOL="buffers")
     assert (where, said, calls) == (tmp_path / "buffers", [], 2000)
+
+
+def test_calls_of_a_thread_without_a_buffer_are_counted_as_lost(openmpi, compiled, traced, analyze):
+    run = traced(openmpi, compiled(openmpi, "no_buffer.c", "-pthread"), ranks=1)
+    (file,) = run.ranks
+    assert file.attributes["lost_calls"] == 100
+    assert set(file.counts()) == {"MPI_Init_thread", "MPI_Finalize"}
+    assert "no memory for a buffer" in run.finished.stderr and "(100 more calls lost)" in run.finished.stderr
+    assert "100 calls and 0 rows of other tables were lost" in analyze("check", run.run).stdout

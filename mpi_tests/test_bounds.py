@@ -63,7 +63,8 @@ def test_what_is_made_while_tracing_is_off_is_not_recorded_and_the_rest_is_exact
         assert len(assert_sizes_agree(trace)) == both > 1000
         assert not trace.unmatched()
         assert trace.partners_not_recorded() == one > 100
-        assert all(len(trace.unrecorded(rank)) == 10 for rank in range(2))
+        times = 10 if how == "pause" else 20  # after MPI_Pcontrol what was counted is written: no time of the program
+        assert all(10 <= len(trace.unrecorded(rank)) <= times for rank in range(2))
     analyze("check", run.run).check()
 
 

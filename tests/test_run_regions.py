@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from synthetic import call, event, label, write_run
 
 from analyzer.sources import regions as regions_of
+from analyzer.sources.index import GAP
+from analyzer.sources.regions import Regions
 from analyzer.sources.run import open_run
 from analyzer.writers.pcf import write_pcf
+from tracelib import schema
 from tracelib.schema import PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE, LabelKind
 
 BEGIN, END = 1, 2
@@ -143,3 +146,25 @@ def test_names_of_events_and_unknown_numbers():
         assert trace.event_labels[1000] == ("Event 1000", {1: "really first"})
         assert trace.event_labels[1001] == ("Step", {-7: "seventh"})
         assert trace.events(1)["type"].tolist() == [1000, 40000001]
+
+
+class Rows:
+    """A thread's events in memory."""
+
+    def __init__(self, rows):
+        self.scan = lambda: [np.array(rows, schema.EVENT)]
+
+
+def test_regions_are_cut_where_rows_were_dropped():
+    """Regions 1 and 2 are open there; the end of 1 comes after it, that of 2 was dropped; region 3 follows whole."""
+    begin, end, region = 1, 2, schema.REGION_TYPE
+    rows = [
+        (10, 1, region, 0, begin), (20, 2, region, 0, begin), (30, 0, schema.TRACING_TYPE, 0, GAP),
+        (50, 1, schema.TRACING_TYPE, 0, GAP), (60, 1, region, 0, end), (70, 3, region, 0, begin),
+        (80, 3, region, 0, end),
+    ]  # fmt: skip
+    regions = Regions(Rows(rows), (np.arange(4, dtype=np.int32), np.zeros(1, np.int32)))
+    nested, open_ = regions._nest(np.zeros(0, schema.EVENT), np.array(rows, schema.EVENT))
+    found = [(int(r["time"]), int(r["value"]), int(r["flags"])) for r in nested if r["type"] == region]
+    assert found == [(10, 1, 1), (20, 2, 1), (30, 2, 2), (30, 1, 2), (70, 3, 1), (80, 3, 2)]
+    assert (regions.cut, regions.without_begin, len(open_)) == (3, 0, 0)

@@ -16,6 +16,8 @@ from tracelib.schema.spool import Spool
 STEP = 1024
 """One key in so many rows is kept in memory."""
 SCAN_ROWS = 65536
+GAP = 1
+"""`flags` of an event of recording switched that stands for dropped rows."""
 
 
 def _request_key(rows: np.ndarray) -> np.ndarray:
@@ -101,7 +103,7 @@ class ThreadTable:
             for number, value in ((gap - 1, 0), (gap, 1)):
                 row = rows[number - first : number - first + 1] if number >= first else rows[:0]
                 if len(row) and row["type"][0] == schema.FLUSH_TYPE and row["value"][0] == 1 - value:
-                    row["type"], row["value"] = schema.TRACING_TYPE, value
+                    row["type"], row["value"], row["flags"] = schema.TRACING_TYPE, value, GAP
         return rows
 
     def _sample_file(self, piece: Piece) -> np.ndarray:

@@ -27,14 +27,14 @@ class Regions:
 
     def __init__(self, table: ThreadTable, numbers: tuple[np.ndarray, np.ndarray]) -> None:
         self._table, self._numbers = table, numbers
-        self._counts = np.zeros(2, np.int64)
+        self._counts = np.zeros(4, np.int64)
         self._open = [np.zeros(0, EVENT)]
         self.parameters: set[int] = set()  # `flags` of those that occur
         for block in table.scan():
             rows, open_ = self._nest(self._open[-1], block)
             self._open.append(open_)
             self.parameters |= set(rows["flags"][rows["type"] == PARAMETER_TYPE].tolist())
-        self.without_begin, self.ended_by_outer = self._counts.tolist()
+        self.without_begin, self.ended_by_outer, self.cut, _ = self._counts.tolist()
 
     @property
     def left_open(self) -> np.ndarray:
@@ -101,6 +101,7 @@ def problem(lanes: Iterable[Regions]) -> str:
     counts = {
         "an end of no region": sum(t.without_begin for t in threads),
         "ended with an outer one": sum(t.ended_by_outer for t in threads),
+        "cut by the limit": sum(t.cut for t in threads),
         "open when its thread ended": sum(len(t.left_open) for t in threads),
     }
     parts = [f"{count} x {text}" for text, count in counts.items() if count]

@@ -2,7 +2,8 @@
 #include "regions.h"
 #include "records.h"
 
-enum { BEGINS = 1, ENDS = 2, REAL = 1 << 15 };
+enum { BEGINS = 1, ENDS = 2, REAL = 1 << 15, GAP = 1 };
+enum { WITHOUT_BEGIN, BY_OUTER, CUT, SEEN_GAP }; /* counts */
 
 struct nest {
     struct file_event *open;
@@ -29,10 +30,21 @@ static void end_region(struct nest *to, const struct file_event *row, int64_t re
 {
     int64_t depth = row->value ? depth_of(to, region) : to->depth;
     if (!depth)
-        counts[0]++;
+        counts[counts[SEEN_GAP] ? CUT : WITHOUT_BEGIN]++;
     else
-        counts[1] += to->depth - depth;
+        counts[BY_OUTER] += to->depth - depth;
     while (depth && to->depth >= depth) put_end(to, row);
+}
+
+/* Rows were dropped here, and with them perhaps ends: what is open lasts until here for certain. */
+static void cut(struct nest *to, const struct file_event *row, int64_t *counts)
+{
+    struct file_event end = *row;
+    end.type = REGION_TYPE;
+    end.flags = ENDS;
+    counts[SEEN_GAP] = 1;
+    counts[CUT] += to->depth;
+    while (to->depth) put_end(to, &end);
 }
 
 static int64_t number(const int32_t *numbers, int64_t n, int64_t in_file)
@@ -52,6 +64,7 @@ int64_t regions_nest(void *open, int64_t *n_open, const void *rows, int64_t n, c
             kept.flags = (uint16_t)(parameter | (row->flags & REAL));
             if (parameter) *to.out++ = kept;
         } else if (row->type != REGION_TYPE) {
+            if (row->type == TRACING_TYPE && row->flags == GAP) cut(&to, row, counts);
             *to.out++ = kept;
         } else if (row->flags == ENDS) {
             end_region(&to, row, number(regions, n_regions, row->value), counts);

@@ -134,8 +134,31 @@ static uint64_t latest_exit(const struct thread *t)
     return n ? ((const struct file_call *)t->rows[TABLE_CALLS])[n - 1].exit : 0;
 }
 
-void switch_settle(struct thread *t, uint64_t enter)
+/* What was counted while off is written. Returns when that began; 0: nothing was. */
+static uint64_t write_counted(struct thread *t)
 {
+    uint64_t begin = clock_ticks();
+    struct counting_pause pause;
+    if (!t->off.skipped.n) return 0;
+    counting_hold(t, &pause);
+    write_skipped(t);
+    counting_resume(t, &pause);
+    return begin;
+}
+
+/* The time of writing is not the program's: recording begins after it, or if a call was made meanwhile that is to be
+ * recorded, is interrupted by it. */
+static void mark_on(struct thread *t, uint64_t time, uint64_t writing, bool in_call)
+{
+    if (!writing || in_call) mark(t, time, true);
+    if (writing && in_call) mark(t, writing, false);
+    if (writing) mark(t, clock_ticks(), true);
+}
+
+/* `in_call`: a call that entered then is about to be stored. */
+static void settle(struct thread *t, uint64_t enter, bool in_call)
+{
+    uint64_t writing = 0;
     if (t->mode & MODE_TIMED) look_at_clock(t, enter);
     if (!(t->mode & MODE_SETTLE)) return;
     switch_join(t); /* not under the store's lock: who holds that of the requests may wait for it */
@@ -144,7 +167,7 @@ void switch_settle(struct thread *t, uint64_t enter)
     uint64_t time = process.changed;
     __atomic_fetch_and(&t->mode, ~(MODE_SETTLE | MODE_OFF), __ATOMIC_RELAXED);
     if (off) __atomic_fetch_or(&t->mode, MODE_OFF, __ATOMIC_RELAXED);
-    if (was_off && !off) write_skipped(t);
+    if (was_off && !off) writing = write_counted(t);
     store_end();
     if (was_off == off) return;
     if (off && !time) time = enter; /* off from the start: nothing was called before */
@@ -153,8 +176,17 @@ void switch_settle(struct thread *t, uint64_t enter)
         time = enter; /* another thread switched during this call, which is recorded whole or not at all */
     choice_interrupt(t);
     thread_end_polls(t);
-    if (off) t->off.since = time;
-    mark(t, time, !off);
+    if (off) {
+        t->off.since = time;
+        mark(t, time, false);
+    } else {
+        mark_on(t, time, writing, in_call);
+    }
+}
+
+void switch_settle(struct thread *t, uint64_t enter)
+{
+    settle(t, enter, true);
 }
 
 static void count_skipped(struct thread *t, bool counted)
@@ -218,7 +250,7 @@ void switch_close(struct thread *t)
 /* The calling thread's, at once; it may have recorded nothing yet. */
 static void settle_self(uint64_t ticks)
 {
-    if (thread_gate(&self) == GATE_OPEN || thread_gate(&self) == GATE_INSIDE) switch_settle(&self, ticks);
+    if (thread_gate(&self) == GATE_OPEN || thread_gate(&self) == GATE_INSIDE) settle(&self, ticks, false);
 }
 
 void switch_pause(void)

@@ -8,6 +8,7 @@
 #include "choice.h"
 #include "counters.h"
 #include "limit.h"
+#include "message.h"
 #include "run.h"
 #include "spool.h"
 #include "switch.h"
@@ -18,7 +19,8 @@ __thread struct thread self __attribute__((tls_model("initial-exec"))) = {.gate 
 static struct thread *threads; /* between store_begin and store_end, as all below */
 static char rank_file[sizeof(((struct spool_header *)0)->rank_file)];
 static uint32_t thread_count;
-static struct totals gone; /* of threads that ended */
+static uint64_t calls_without_buffer; /* of threads that have none; any thread adds to it */
+static struct totals gone;            /* of threads that ended */
 static pthread_key_t at_thread_exit;
 
 /* A run of polls ends when the program computes for longer than this between two of them (about 10 us). */
@@ -278,6 +280,8 @@ struct totals threads_totals(void)
     struct totals sum = {0};
     if (!store_begin()) return sum;
     sum = gone;
+    sum.lost_calls += __atomic_load_n(&calls_without_buffer, __ATOMIC_RELAXED);
+    sum.calls += __atomic_load_n(&calls_without_buffer, __ATOMIC_RELAXED);
     for (struct thread *t = threads; t; t = t->next) {
         struct waiting w = rows_waiting(t);
         sum.calls += t->calls + w.calls;
@@ -367,6 +371,15 @@ static bool join_process(struct thread *t, bool samples)
 {
     t->spool_bytes = buffer_bytes();
     if (!store_begin()) return false;
+    if (!samples && thread_count == SAMPLER_THREAD) { /* that number, and those above, are not threads of the program */
+        static bool said;
+        if (!said)
+            say("rank %d: more than %d threads: calls of the later ones are counted and lost", run_rank(),
+                (int)SAMPLER_THREAD);
+        said = true;
+        store_end();
+        return false;
+    }
     t->index = samples ? SAMPLER_THREAD : thread_count++;
     t->spool = watch_end(t) ? spool_create(t->index, t->spool_bytes) : NULL;
     if (t->spool) {
@@ -397,9 +410,15 @@ static bool was_abandoned(const struct thread *t, void *frame)
 bool thread_open(struct thread *t, void *frame)
 {
     if (was_abandoned(t, frame)) return true;
+    if (t->without_buffer) __atomic_fetch_add(&calls_without_buffer, 1, __ATOMIC_RELAXED);
     if (thread_gate(t) != GATE_NEW) return false; /* inside a recorded call, or shut */
     thread_set_gate(t, GATE_SHUT);                /* in case MPI is called while we prepare */
-    if (!run_prepare() || !join_process(t, false)) return false;
+    if (!run_prepare()) return false;
+    if (!join_process(t, false)) {
+        t->without_buffer = true;
+        __atomic_fetch_add(&calls_without_buffer, 1, __ATOMIC_RELAXED);
+        return false;
+    }
     if (t->set) thread_store_event(t, clock_ticks(), COUNTER_SET_TYPE, t->set);
     thread_set_gate(t, GATE_OPEN);
     return true;

@@ -46,6 +46,7 @@ struct summed {
  * goes on without a lock: it alone changes the counts, and nothing below a count but the run of polls. */
 struct thread {
     enum gate gate;
+    bool without_buffer;        /* there was no memory: its calls are only counted */
     int mode;                   /* 0: every row is recorded; else switch.c decides */
     void *inside;               /* stack frame of the recorded call that is going on */
     uint32_t index;             /* order of first call in the process */
