@@ -148,7 +148,7 @@ def test_the_limit_between_protocols_is_located(legs, ngmpi, tmp_path, network, 
     Open MPI counts its header in; both sides of the limit were measured, no further apart than a step of the plan.
     """
     leg, settings, variable, header = LIMITS[network]
-    plan = ["-m", "256", "-n", "16K", "--train", "8", "-t", "20s", "--precision", "0.2", "-q", "-f"]
+    plan = ["-m", "256", "-n", "16K", "--train", "8", "-t", "10s", "--precision", "0.2", "-q", "-f"]
     for _ in range(ATTEMPTS):
         ngmpi(legs[leg], *plan, env=settings | {variable: str(limit)}).check()
         sizes = np.sort(rows(tmp_path, "plan")["size"])

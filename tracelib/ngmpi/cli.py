@@ -65,6 +65,7 @@ class _Ranks(click.ParamType):
 @click.option("--ranks", type=_Ranks(), default=None, help="The ranks of the subgroup, as 1,3,5.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the pairs that are drawn.")
 @click.option("--receiver", is_flag=True, help="Overhead and gap of the receiver as well.")
+@click.option("--bind/--no-bind", default=True, help="Each rank stays on a core of its own (default), or where it is.")
 @click.option("-c", "--config", "config_path", type=click.Path(path_type=Path), help="Options file (CLL_NGMPI_...).")
 @collective_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no closing line.")

@@ -37,6 +37,7 @@ class Options:
     seed: int
     collectives: Design | None
     receiver: bool
+    bind: bool
 
     @property
     def settings(self) -> dict[str, object]:
@@ -65,6 +66,7 @@ def decide(
     seed: int = 0,
     collectives: Design | None = None,
     receiver: bool = False,
+    bind: bool = True,
 ) -> Options:
     """The options of the command line before those of the file before defaults. Raises TracelibError."""
     if said.processes not in (None, ranks_in_world):
@@ -101,4 +103,5 @@ def decide(
         seed=seed,
         collectives=collectives,
         receiver=receiver,
+        bind=bind,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +29,28 @@ class Place:
 def here() -> Place:
     """This process's."""
     return Place(platform.node(), os.cpu_count() or 0, _model(), platform.release(), ranges(os.sched_getaffinity(0)))
+
+
+def own_cpu(mine: int, allowed: Sequence[frozenset[int]], cores: Mapping[int, int]) -> int | None:
+    """The CPU for the rank `mine` of its host, where each may use `allowed`: of a core that no other gets.
+
+    `cores`: the core of each CPU. None: the rank is bound already, or there are not enough cores for all.
+    """
+    if len(allowed[mine]) == 1:
+        return None
+    alike = [rank for rank, cpus in enumerate(allowed) if cpus == allowed[mine]]
+    first = {cores.get(cpu, cpu): cpu for cpu in sorted(allowed[mine], reverse=True)}
+    cpus = sorted(first.values())
+    return cpus[alike.index(mine)] if len(alike) <= len(cpus) else None
+
+
+def cores() -> dict[int, int]:
+    """The core of each CPU, named by its lowest CPU; without those of which the kernel says nothing."""
+    found = {}
+    for path in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/thread_siblings_list"):
+        with contextlib.suppress(OSError, ValueError):
+            found[int(path.parts[-3][3:])] = int(re.split("[-,]", path.read_text())[0])
+    return found
 
 
 def _model() -> str:

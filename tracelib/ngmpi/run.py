@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import signal
 import sys
@@ -31,13 +32,28 @@ OF_INTEREST = re.compile(r"(OMPI_MCA_(btl|pml|mtl|coll|osc|mpi|rmaps|hwloc)|UCX_
 """Environment variables that say how MPI was set."""
 
 
+def _settle(world: MPI.Intracomm, bind: bool) -> list[place.Place]:
+    """Every rank on a processor of its own, if there are enough; all their places, at rank 0.
+
+    Two ranks that wait busily and meet on one processor make each message take a time slice.
+    """
+    if bind:
+        everywhere = world.allgather((platform.node(), frozenset(os.sched_getaffinity(0))))
+        neighbours = [rank for rank, (host, _) in enumerate(everywhere) if host == platform.node()]
+        allowed = [everywhere[rank][1] for rank in neighbours]
+        cpu = place.own_cpu(neighbours.index(world.rank), allowed, place.cores())
+        if cpu is not None:
+            os.sched_setaffinity(0, {cpu})
+    return world.gather(place.here()) or []
+
+
 def follow(world: MPI.Intracomm) -> int:
     """At all ranks but 0. Signals are for rank 0, which ends the measurement in order."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    largest = world.bcast(None)
+    largest, bind = world.bcast(None)
+    _settle(world, bind)
     loop = Loop(largest)
-    world.gather(place.here())
     Crew(world, loop).serve()
     time_collectives(world, None, _ngmpi, lambda: False)
     return 0
@@ -45,9 +61,9 @@ def follow(world: MPI.Intracomm) -> int:
 
 def lead(world: MPI.Intracomm, options: Options) -> int:
     """At rank 0: measure, write the file; returns the exit code."""
-    world.bcast(max(options.sizes))
+    world.bcast((max(options.sizes), options.bind))
+    places = _settle(world, options.bind)
     loop = Loop(max(options.sizes))
-    places = world.gather(place.here()) or []
     groups = pairs.groups(options.mode, [p.host for p in places], options.ranks, options.seed)
     crew = Crew(world, loop)
     numbered = [(a, b, g) for g, group in enumerate(groups) for a, b in group.pairs]
