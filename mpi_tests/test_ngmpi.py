@@ -131,8 +131,8 @@ def test_modes(openmpi, ngmpi, tmp_path, options, expected):
         assert (np.abs(starts[0] - starts[1]) < np.median(np.diff(starts[0])) * 10).mean() > 0.5
 
 
-ATTEMPTS = 3
-"""A machine that does much else shows the limit late; it is never seen where it is not."""
+ATTEMPTS = 2
+"""A machine that does much else shows the limit late: this test wants two quiet cores, and is over in seconds there."""
 LIMITS = {
     "openmpi-shared": ("apt-openmpi", {"OMPI_MCA_btl": "vader,self"}, "OMPI_MCA_btl_vader_eager_limit", 56),
     "openmpi-tcp": ("apt-openmpi", {"OMPI_MCA_btl": "tcp,self"}, "OMPI_MCA_btl_tcp_eager_limit", 56),
@@ -148,7 +148,7 @@ def test_the_limit_between_protocols_is_located(legs, ngmpi, tmp_path, network, 
     Open MPI counts its header in; both sides of the limit were measured, no further apart than a step of the plan.
     """
     leg, settings, variable, header = LIMITS[network]
-    plan = ["-m", "256", "-n", "16K", "--train", "8", "-t", "10s", "--precision", "0.2", "-q", "-f"]
+    plan = ["-m", "256", "-n", "16K", "--train", "8", "-t", "25s", "--precision", "0.2", "-q", "-f"]
     for _ in range(ATTEMPTS):
         ngmpi(legs[leg], *plan, env=settings | {variable: str(limit)}).check()
         sizes = np.sort(rows(tmp_path, "plan")["size"])
