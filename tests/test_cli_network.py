@@ -99,7 +99,7 @@ def test_all_detectors_in_one_table(tmp_path, capsys):
 
 
 def test_the_thesis_filter(tmp_path, capsys):
-    path = write_net(tmp_path / "net.h5", measured(SMALL["IB+MVAPICH"], SMALL_SIZES[::3], 0, 0.01, times=4))
+    path = write_net(tmp_path / "net.h5", measured(SMALL["IB+MVAPICH"], SMALL_SIZES[::6], 0, 0.01, times=4))
     assert main(["loggp", str(path), "--filter", "negative,deviation,neighbourhood", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["models"][0]["latency_s"] == pytest.approx(7.8e-6, rel=0.02)
     assert main(["loggp", str(path), "--filter", "none", "-q"]) == 0
@@ -110,12 +110,12 @@ def test_the_thesis_filter(tmp_path, capsys):
 
 def test_nothing_of_others_is_replaced(tmp_path, rows, capsys):
     path = write_net(tmp_path / "net.h5", rows)
-    assert main(["loggp", str(path), "-q"]) == 0
-    assert main(["loggp", str(path), "-q"]) == 0, "its own files are"
     (tmp_path / "net.intra.json").write_text('{"mine": 1}')
     assert main(["loggp", str(path)]) == 1
     assert "net.intra.json exists and is not" in capsys.readouterr().err
+    assert not (tmp_path / "net.intra.png").exists()
     assert main(["loggp", str(path), "-q", "--force"]) == 0
+    assert main(["loggp", str(path), "-q"]) == 0, "its own files are"
 
 
 def damaged(path, change):

@@ -88,7 +88,7 @@ def test_fractures_by_the_three_readings_of_a_neighbourhood(kind):
     false = 0
     for networks, sizes, expected in zip((LARGE, SMALL), (LARGE_SIZES, SMALL_SIZES), READINGS[kind], strict=True):
         for name, network in networks.items():
-            rows = sample(measured(network, sizes, 1, 0.01, times=4 if kind == "plane" else 10), thesis)
+            rows = sample(measured(network, sizes, 1, 0.01, times=10 if kind == "value" else 4), thesis)
             counts = rows.overhead_counts & rows.gap_counts
             times = rows.overhead_s[counts], rows.gap_s[counts]
             found = tuple(fractures(rows.size[counts], t, 0.1, kind, guard=0) for t in times)

@@ -41,7 +41,7 @@ def test_without_noise_the_table_comes_out_exactly():
 def test_confidence_intervals_hold_the_truth_as_often_as_they_say():
     """95 % of 4 x 60, where two and two of one line go together: 228, and by chance 214 to 239."""
     network = SMALL["IB+OpenMPI"]
-    sizes = SMALL_SIZES[::4]
+    sizes = SMALL_SIZES[::8]
     o, over, g, gap = (value * US for value in network.intervals[0][:4])
     held = 0
     for seed in range(60):

@@ -41,8 +41,13 @@ def model_network(
     with session.step(f"Fitting {file}"):
         networks = [_network(measurement, where, detectors, pair, options) for where in _wheres(measurement, pair)]
     base = output_base(Path(file), output, _ENDINGS)
+    written = [base.with_name(f"{base.name}.{network.where}{ending}") for network in networks for ending in _ENDINGS]
+    for path in written:
+        check_replaceable(path, [Path(file)], force)
     with session.step("Drawing"):
-        written = [path for network in networks for path in _write(network, base, Path(file), force)]
+        for number, network in enumerate(networks):
+            network.estimates[0].model.write(written[2 * number])
+            draw(network.estimates[0], written[2 * number + 1])
     collectives = read_compared(file, networks[-1].estimates[0].model)  # between nodes, where there are several
     if as_json:
         models = [estimate_json(e) for network in networks for e in network.estimates]
@@ -77,16 +82,6 @@ def _network(
     about |= {name: measurement.attributes[name] for name in ("mpi", "date") if name in measurement.attributes}
     found = estimates(rows, detectors, options, about)
     return Network(where, found, compared_pairs(found[0], measurement.ranks))
-
-
-def _write(network: Network, base: Path, source: Path, force: bool) -> list[Path]:
-    """The model and the picture, names checked before anything is written."""
-    json_path, png_path = paths = [base.with_name(f"{base.name}.{network.where}{ending}") for ending in _ENDINGS]
-    for path in paths:
-        check_replaceable(path, [source], force)
-    network.estimates[0].model.write(json_path)
-    draw(network.estimates[0], png_path)
-    return paths
 
 
 def _print(
