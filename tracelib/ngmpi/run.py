@@ -27,7 +27,7 @@ from tracelib.ngmpi.options import Options
 from tracelib.ngmpi.series import Series
 from tracelib.schema import net
 
-SAVED_EVERY_S, TOLD_EVERY_S = 5.0, 5.0
+SAVED_EVERY_S, TOLD_EVERY_S = 1.0, 5.0
 OF_INTEREST = re.compile(r"(OMPI_MCA_(btl|pml|mtl|coll|osc|mpi|rmaps|hwloc)|UCX_|MPIR_|FI_|I_MPI_|PSM|MV2_)")
 """Environment variables that say how MPI was set."""
 
