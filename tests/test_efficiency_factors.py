@@ -14,7 +14,7 @@ from test_run_counters import block
 
 from analyzer.cli import main
 from analyzer.metrics.efficiencies import compare, efficiencies
-from analyzer.metrics.efficiency import Additive
+from analyzer.metrics.efficiency import Additive, as_published
 from analyzer.metrics.scaling import STRONG, WEAK, Work, kind_of_scaling, scaling
 from analyzer.metrics.useful_counts import UsefulCounts, useful_counts
 from analyzer.parallel import Team
@@ -153,6 +153,29 @@ def test_threads_that_call_mpi():
     trace = MemoryTrace(calls, states=states)
     trace.threads = np.array([2])
     assert factors(trace).ideal.reason == "several threads of rank 0 call MPI"
+
+
+def test_no_room_for_a_long_run(monkeypatch):
+    monkeypatch.setattr("analyzer.replay.program.IN_MEMORY", 0)
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: Path("/dev/full").open("wb+"))  # noqa: SIM115
+    e = factors(MemoryTrace([[barrier(40, 50)]] * 2))
+    assert e.ideal.reason == "temporary files cannot be written (No space left on device)"
+
+
+def test_memory_of_a_long_run_is_given_back(monkeypatch):
+    """The operations of a mapped file are the same, however often they leave memory."""
+    calls = [[barrier(t, t + 1 + rank % 2) for t in range(10, 60_000, 10)] for rank in range(2)]
+    short = factors(MemoryTrace(calls)).ideal
+    monkeypatch.setattr("analyzer.replay.program.IN_MEMORY", 100)
+    long = factors(MemoryTrace(calls)).ideal
+    assert (long.runtime_ns, long.useful_ns) == (short.runtime_ns, short.useful_ns)
+    assert short.useful_ns == 10 + 5998 * 9
+
+
+def test_times_as_published():
+    """In hundredths of a microsecond, rounded as C prints them."""
+    assert [as_published(ns) for ns in (11528373565, 11528373566, 1_000_000_004)] == [11528373560, 11528373570, 10**9]
+    assert as_published(999_999_999) == 999_999_999
 
 
 def test_a_rank_that_was_killed_before_the_others_met(tmp_path, capsys):

@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from analyzer.errors import TracelibError
 from analyzer.operations.operation import OP, Program, virtual_threads
 from analyzer.operations.walk import RankOperations
 from analyzer.trace import Trace
@@ -63,10 +64,16 @@ class _Spill:
         return len(block)
 
     def _write(self) -> None:
-        if self._file is None:
-            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115, the mapped array needs it longer
-        for block in self._blocks:
-            block.tofile(self._file)
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115, the mapped array needs it longer
+            for block in self._blocks:
+                self._file.write(np.ascontiguousarray(block).view(np.uint8).data)
+            self._file.flush()
+        except OSError as error:
+            raise TracelibError(
+                f"temporary files cannot be written ({error.strerror})", "set TMPDIR to a folder with room"
+            ) from error
         self._blocks.clear()
         self._waiting = 0
 
@@ -75,5 +82,4 @@ class _Spill:
         if self._file is None:
             return np.concatenate([np.zeros(0, OP), *self._blocks])
         self._write()
-        self._file.flush()
         return np.memmap(self._file, OP, "r+", shape=(self._count,))
