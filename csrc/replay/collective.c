@@ -128,9 +128,33 @@ static void forget(struct sim *sim, struct instance *instance)
     pool_give(&sim->instances, instance);
 }
 
+/* By rank: who wakes first is first in the queue for a processor. */
+static struct thread *sorted(struct thread *list)
+{
+    if (!list || !list->next) return list;
+    struct thread *middle = list, *end = list->next;
+    while (end && (end = end->next)) {
+        middle = middle->next;
+        end = end->next;
+    }
+    struct thread *b = middle->next, *merged, **last = &merged;
+    middle->next = NULL;
+    struct thread *a = sorted(list);
+    b = sorted(b);
+    while (a && b) {
+        struct thread **least = a->who < b->who ? &a : &b;
+        *last = *least;
+        last = &(*least)->next;
+        *least = (*least)->next;
+    }
+    *last = a ? a : b;
+    return merged;
+}
+
 void collective_ended(struct sim *sim, struct instance *instance)
 {
     instance->done = true;
+    if (sim->shared) instance->waiting = sorted(instance->waiting);
     if (sim->holding == instance) {
         sim->holding = instance->next_holding;
         if (!sim->holding) sim->last_holding = &sim->holding;

@@ -174,7 +174,7 @@ int64_t cost_collective(const struct sim *sim, const struct instance *instance)
     const struct collective_model *model = &machine->collectives[instance->operation % COLLECTIVES];
     int64_t sent = model->largest ? instance->sent : instance->root_sent;
     int64_t received = model->largest ? instance->received : instance->root_received;
-    int64_t buses = one_node ? machine->nodes[first].intra_buses : machine->networks[network].buses;
+    int64_t buses = one_node ? machine->nodes[first].intra_buses : one_network ? machine->networks[network].buses : 0;
     double sizes[2] = {size_of(model->in_size, sent, received), size_of(model->out_size, sent, received)};
     int64_t factors[2] = {factor_of(model->in_model, n, buses), factor_of(model->out_model, n, buses)};
     const struct network *curved = !one_node && one_network ? &machine->networks[network] : NULL;

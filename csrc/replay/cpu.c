@@ -45,6 +45,12 @@ static void ready_sort(struct cpus *node)
 
 /* ---- Running. */
 
+/* The thread was the last on this processor. */
+static bool had(const struct cpu *cpu, const struct thread *thread)
+{
+    return cpu->used && cpu->last == thread->who;
+}
+
 static struct cpus *node_of(struct sim *sim, const struct thread *thread)
 {
     return &sim->nodes[thread->node];
@@ -114,7 +120,8 @@ void cpu_release(struct sim *sim, struct thread *thread)
 static void note_progress(struct sim *sim, struct thread *thread)
 {
     int64_t ran = sim->now - thread->since, switching = ran < thread->switching ? ran : thread->switching;
-    thread->switching -= switching;
+    if (ran >= thread->switching) thread->arriving = false;
+    thread->usage->context_switch -= thread->switching - switching;
     thread->remaining -= ran - switching;
     thread->since = sim->now;
 }
@@ -134,66 +141,72 @@ static void take_off(struct sim *sim, struct thread *thread)
     ask(sim, node);
 }
 
-/* The processor that the thread had last, else one that nobody had, else the first. */
+/* The processor that the thread had last, else one where nobody came after it, else one that nobody had, else the
+   first. */
 static int32_t choose(const struct cpus *node, const struct thread *thread)
 {
-    if (thread->last_cpu >= 0 && !node->at[thread->last_cpu].thread && node->at[thread->last_cpu].last == thread)
+    if (thread->last_cpu >= 0 && !node->at[thread->last_cpu].thread && had(&node->at[thread->last_cpu], thread))
         return thread->last_cpu;
-    int32_t any = -1;
-    for (int32_t k = 0; k < node->n; k++) {
+    int32_t new = -1, any = -1;
+    for (int32_t k = node->n; k-- > 0;) {
         if (node->at[k].thread) continue;
-        if (!node->at[k].last) return k;
-        if (any < 0) any = k;
+        any = k;
+        if (!node->at[k].used) new = k;
     }
-    return any;
+    for (int32_t k = 0; k < node->n; k++)
+        if (!node->at[k].thread && had(&node->at[k], thread)) return k;
+    return new >= 0 ? new : any;
 }
 
 static void begin_to_run(struct sim *sim, struct cpus *node, struct thread *thread)
 {
     const struct policy *policy = &sim->machine->policy;
     struct cpu *cpu = &node->at[thread->cpu = choose(node, thread)];
-    bool changes = cpu->last && cpu->last != thread;
+    bool changes = cpu->used && !had(cpu, thread);
     thread->usage->wait_cpu += sim->now - thread->since;
     thread->switching = changes ? policy->context_switch : 0;
     thread->usage->context_switch += thread->switching;
     thread->usage->switches += changes;
-    cpu->thread = cpu->last = thread;
+    cpu->thread = thread;
+    cpu->last = thread->who;
+    cpu->used = true;
     node->busy++;
     thread->dispatched = sim->now;
     thread->generation = ++sim->generations;
     if (thread->finishing) {
         thread->finishing = false;
+        thread->arriving = true;
         thread_op_done(sim, thread, sim->now + thread->switching);
         thread_fetch(sim, thread);
+    } else if (thread->arriving && sim->output->times) {
+        sim->output->times[thread->op_number - 1].end = sim->now + thread->switching;
     }
     int64_t slice = policy_slice(sim, thread);
     if (slice) schedule(sim, sim->now + thread->switching + slice, PHASE_SLICE, thread, thread->generation);
     cpu_run(sim, thread);
 }
 
-static struct thread *worst_running(const struct cpus *node)
-{
-    struct thread *worst = NULL;
-    for (int32_t k = 0; k < node->n; k++) {
-        struct thread *thread = node->at[k].thread;
-        if (thread && (!worst || policy_better(worst, thread))) worst = thread;
-    }
-    return worst;
-}
-
-/* Take the worst running thread off if a better one is ready; later, if it has not run for long enough. */
+/* Take the worst running thread off that has run for long enough, if a better one is ready; later, if none has. */
 static bool preempt(struct sim *sim, struct cpus *node)
 {
     const struct policy *policy = &sim->machine->policy;
-    struct thread *worst = policy->preemptive ? worst_running(node) : NULL;
-    if (!worst || node->ready[0]->priority >= worst->priority) return false;
-    int64_t allowed = worst->dispatched + policy->least_run;
-    if (allowed > sim->now) {
-        schedule(sim, allowed, PHASE_DISPATCH, node, 0);
-        return false;
+    struct thread *worst = NULL;
+    int64_t soonest = INT64_MAX;
+    if (!policy->preemptive) return false;
+    for (int32_t k = 0; k < node->n; k++) {
+        struct thread *thread = node->at[k].thread;
+        if (thread->priority <= node->ready[0]->priority) continue;
+        int64_t allowed = thread->dispatched + policy->least_run;
+        if (allowed > sim->now)
+            soonest = allowed < soonest ? allowed : soonest;
+        else if (!worst || policy_better(worst, thread))
+            worst = thread;
     }
-    take_off(sim, worst);
-    return true;
+    if (worst)
+        take_off(sim, worst);
+    else if (soonest < INT64_MAX)
+        schedule(sim, soonest, PHASE_DISPATCH, node, 0);
+    return worst;
 }
 
 void cpu_dispatch(struct sim *sim, struct cpus *node)
@@ -203,23 +216,15 @@ void cpu_dispatch(struct sim *sim, struct cpus *node)
         if (node->busy < node->n) begin_to_run(sim, node, ready_pop(node));
 }
 
-/* The slice is over: to the end of the queue, if anybody is in it. */
+/* The slice is over: to the end of the queue, if anybody in it has no other processor to go to. */
 void cpu_slice(struct sim *sim, struct thread *thread)
 {
     struct cpus *node = node_of(sim, thread);
-    if (thread->state == THREAD_BUSY) {
-        if (node->n_ready) cpu_busy_ended(sim, thread);
-        return;
-    }
     policy_slice_used(sim, thread);
-    if (node->n_ready) {
+    if ((int64_t)node->n_ready > node->n - node->busy)
         take_off(sim, thread);
-        return;
-    }
-    note_progress(sim, thread);
-    thread->generation = ++sim->generations;
-    schedule(sim, sim->now + policy_slice(sim, thread), PHASE_SLICE, thread, thread->generation);
-    cpu_run(sim, thread);
+    else
+        schedule(sim, sim->now + policy_slice(sim, thread), PHASE_SLICE, thread, thread->generation);
 }
 
 void cpu_busy_ended(struct sim *sim, struct thread *thread)

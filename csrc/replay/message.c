@@ -74,12 +74,6 @@ static struct channel key_of(const struct thread *thread, const struct op *op, i
 
 /* ---- Messages. */
 
-static void enter_network(struct sim *sim, struct message *message)
-{
-    if (message->entered) return;
-    network_enter(sim, message, message->sender->node, message->to);
-}
-
 static void forget_if_over(struct sim *sim, struct message *message)
 {
     if (message->arrived && !message->held && (message->receive || message->access)) pool_give(&sim->messages, message);
@@ -97,8 +91,8 @@ static void match(struct sim *sim, struct message *message, struct receive *rece
     if (message->arrived && receive->posted > message->arrival) receive->thread->usage->late_receives++;
     if (message->arrived)
         forget_if_over(sim, message);
-    else
-        enter_network(sim, message);
+    else if (message->rendezvous)
+        network_enter(sim, message);
 }
 
 static struct message *new_message(struct sim *sim, struct thread *thread)
@@ -115,6 +109,8 @@ static struct message *new_message(struct sim *sim, struct thread *thread)
     message->size = op->bytes;
     message->wire = thread->cost.wire;
     message->hold = thread->cost.hold;
+    message->sequence = ++sim->sequence;
+    message->from = thread->node;
     message->to = peer_node(sim, thread, op);
     thread->usage->sends++;
     thread->usage->bytes += op->bytes;
@@ -140,8 +136,8 @@ void message_submit(struct sim *sim, struct thread *thread)
     }
     message->rendezvous = is_rendezvous(machine, op);
     bool blocking = !(op->flags & OP_IMMEDIATE);
-    message->frees_at_arrival = blocking && (message->rendezvous ? machine->delivery_frees : machine->synchronous);
-    message->frees_at_start = blocking && message->rendezvous && !machine->delivery_frees;
+    message->frees_at_arrival = blocking && (machine->synchronous || (message->rendezvous && machine->delivery_frees));
+    message->frees_at_start = blocking && message->rendezvous && !message->frees_at_arrival;
     struct receive *receive = channel->receives;
     if (receive) {
         channel->receives = receive->next;
@@ -153,11 +149,9 @@ void message_submit(struct sim *sim, struct thread *thread)
             channel->messages = message;
         channel->last_message = message;
     }
-    if (receive)
-        match(sim, message, receive);
-    else if (!message->rendezvous)
-        enter_network(sim, message);
-    if (message->frees_at_arrival || (message->frees_at_start && !message->started))
+    if (receive) match(sim, message, receive);
+    if (!message->rendezvous) network_enter(sim, message);
+    if (message->frees_at_arrival || message->frees_at_start)
         thread_block(sim, thread, WAIT_SEND);
     else
         thread_goes_on(sim, thread);
@@ -170,7 +164,11 @@ void message_access(struct sim *sim, struct thread *thread)
     if (!message) return;
     message->access = true;
     thread->app->ranks[thread->rank].accesses++;
-    enter_network(sim, message);
+    if (thread->op->kind == OP_GET) {
+        message->from = message->to;
+        message->to = thread->node;
+    }
+    network_enter(sim, message);
     thread_goes_on(sim, thread);
 }
 
@@ -207,9 +205,7 @@ void message_started(struct sim *sim, struct message *message)
 {
     if (sim->output->transfers) sim->output->transfers[message->op].start = sim->now;
     struct thread *sender = message->sender;
-    if (message->frees_at_start && sender->state == THREAD_BLOCKED && sender->waits == WAIT_SEND &&
-        sender->op_number == message->op)
-        thread_wake(sim, sender);
+    if (message->frees_at_start) thread_wake(sim, sender);
 }
 
 void message_arrived(struct sim *sim, struct message *message)
@@ -218,6 +214,14 @@ void message_arrived(struct sim *sim, struct message *message)
     message->arrival = sim->now;
     if (!message->overlong) network_leave(sim, message);
     if (sim->output->transfers) sim->output->transfers[message->op].arrival = sim->now;
+    struct receive *receive = message->receive;
+    if (receive) {
+        receive->arrived = true;
+        if (receive->waited) {
+            thread_wake(sim, receive->waiter);
+            pool_give(&sim->receives, receive);
+        }
+    }
     if (message->frees_at_arrival) thread_wake(sim, message->sender);
     if (message->access) {
         struct rank *rank = &message->sender->app->ranks[message->sender->rank];
@@ -227,14 +231,6 @@ void message_arrived(struct sim *sim, struct message *message)
                 thread_wake(sim, thread);
             }
             rank->waiting = NULL;
-        }
-    }
-    struct receive *receive = message->receive;
-    if (receive) {
-        receive->arrived = true;
-        if (receive->waited) {
-            thread_wake(sim, receive->waiter);
-            pool_give(&sim->receives, receive);
         }
     }
     forget_if_over(sim, message);

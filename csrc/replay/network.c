@@ -16,14 +16,27 @@ static int64_t bus_of(const struct sim *sim, int32_t network)
     return (int64_t)sim->machine->n_nodes * PER_NODE + network;
 }
 
+static bool lane_init(struct lane *lane, int32_t n_resources)
+{
+    lane->freed = calloc((size_t)n_resources, sizeof *lane->freed);
+    lane->candidates = calloc((size_t)n_resources, sizeof *lane->candidates);
+    return lane->freed && lane->candidates;
+}
+
+static void lane_free(struct lane *lane)
+{
+    free(lane->freed);
+    free(lane->candidates);
+    free(lane->fresh.at);
+}
+
 bool network_init(struct sim *sim)
 {
     const struct machine *machine = sim->machine;
     sim->n_resources = (int32_t)bus_of(sim, machine->n_networks);
     sim->resources = calloc((size_t)sim->n_resources, sizeof *sim->resources);
-    sim->freed = calloc((size_t)sim->n_resources, sizeof *sim->freed);
-    sim->candidates = calloc((size_t)sim->n_resources, sizeof *sim->candidates);
-    if (!sim->resources || !sim->freed || !sim->candidates) return false;
+    if (!sim->resources || !lane_init(&sim->between, sim->n_resources) || !lane_init(&sim->inside, sim->n_resources))
+        return false;
     for (int32_t i = 0; i < machine->n_nodes; i++) {
         const struct node *node = &machine->nodes[i];
         struct resource *r = &sim->resources[i * PER_NODE];
@@ -33,7 +46,11 @@ bool network_init(struct sim *sim)
         r[INTRA_IN].free = node->intra_in;
         r[INTRA_BUS].free = node->intra_buses;
     }
-    for (int32_t k = 0; k < machine->n_networks; k++) sim->resources[bus_of(sim, k)].free = machine->networks[k].buses;
+    sim->exclusive = machine->exclusive == 1;
+    for (int32_t k = 0; k < machine->n_networks; k++) {
+        sim->resources[bus_of(sim, k)].free = machine->networks[k].buses;
+        sim->exclusive |= machine->exclusive == 2 && machine->networks[k].buses > 0;
+    }
     sim->last_holding = &sim->holding;
     sim->scan_at = -1;
     return true;
@@ -41,11 +58,10 @@ bool network_init(struct sim *sim)
 
 void network_free(struct sim *sim)
 {
-    for (int32_t k = 0; sim->resources && k < sim->n_resources; k++) free(sim->resources[k].parked);
+    for (int32_t k = 0; sim->resources && k < sim->n_resources; k++) free(sim->resources[k].parked.at);
     free(sim->resources);
-    free(sim->freed);
-    free(sim->candidates);
-    free(sim->fresh);
+    lane_free(&sim->between);
+    lane_free(&sim->inside);
 }
 
 static int32_t limited(int32_t number, int64_t resource)
@@ -53,8 +69,9 @@ static int32_t limited(int32_t number, int64_t resource)
     return number > 0 ? (int32_t)resource : -1;
 }
 
-static void resources_of(const struct sim *sim, struct message *message, int32_t from, int32_t to)
+static void resources_of(const struct sim *sim, struct message *message)
 {
+    int32_t from = message->from, to = message->to;
     const struct node *source = &sim->machine->nodes[from], *destination = &sim->machine->nodes[to];
     int64_t s = (int64_t)from * PER_NODE, d = (int64_t)to * PER_NODE;
     int32_t *r = message->resource;
@@ -71,42 +88,38 @@ static void resources_of(const struct sim *sim, struct message *message, int32_t
                : -1;
 }
 
-/* Parked messages: a binary heap by sequence. */
-
-static bool park(struct sim *sim, struct resource *r, struct message *message)
+static bool queue_push(struct queue *queue, struct message *message)
 {
-    if (r->n == r->room) {
-        size_t room = r->room ? 2 * r->room : 8;
-        struct parked *parked = realloc(r->parked, room * sizeof *parked);
-        if (!parked) return false;
-        r->parked = parked;
-        r->room = room;
+    if (queue->n == queue->room) {
+        size_t room = queue->room ? 2 * queue->room : 8;
+        struct parked *at = realloc(queue->at, room * sizeof *at);
+        if (!at) return false;
+        queue->at = at;
+        queue->room = room;
     }
-    size_t k = r->n++;
-    for (; k && message->sequence < r->parked[(k - 1) / 2].sequence; k = (k - 1) / 2)
-        r->parked[k] = r->parked[(k - 1) / 2];
-    r->parked[k] = (struct parked){message->sequence, message};
-    if (++sim->parked > sim->result->busiest) sim->result->busiest = sim->parked;
+    size_t k = queue->n++;
+    for (; k && message->sequence < queue->at[(k - 1) / 2].sequence; k = (k - 1) / 2)
+        queue->at[k] = queue->at[(k - 1) / 2];
+    queue->at[k] = (struct parked){message->sequence, message};
     return true;
 }
 
-static struct message *unpark(struct sim *sim, struct resource *r)
+static struct message *queue_pop(struct queue *queue)
 {
-    struct parked top = r->parked[0], last = r->parked[--r->n];
+    struct parked top = queue->at[0], last = queue->at[--queue->n];
     size_t k = 0;
-    for (size_t child; (child = 2 * k + 1) < r->n; k = child) {
-        if (child + 1 < r->n && r->parked[child + 1].sequence < r->parked[child].sequence) child++;
-        if (r->parked[child].sequence > last.sequence) break;
-        r->parked[k] = r->parked[child];
+    for (size_t child; (child = 2 * k + 1) < queue->n; k = child) {
+        if (child + 1 < queue->n && queue->at[child + 1].sequence < queue->at[child].sequence) child++;
+        if (queue->at[child].sequence > last.sequence) break;
+        queue->at[k] = queue->at[child];
     }
-    r->parked[k] = last;
-    sim->parked--;
+    queue->at[k] = last;
     return top.message;
 }
 
 static bool is_inter(const struct message *message)
 {
-    return message->sender->node != message->to;
+    return message->from != message->to;
 }
 
 static void start(struct sim *sim, struct message *message)
@@ -114,7 +127,6 @@ static void start(struct sim *sim, struct message *message)
     for (int k = 0; k < 3; k++)
         if (message->resource[k] >= 0) sim->resources[message->resource[k]].free--;
     if (is_inter(message)) sim->in_flight++;
-    message->started = true;
     message->start = sim->now;
     int64_t arrives = sim->now + message->wire;
     if (message->hold != message->wire) {
@@ -132,65 +144,57 @@ void network_ask(struct sim *sim)
     schedule(sim, sim->now, PHASE_NETWORK, NULL, 0);
 }
 
-void network_enter(struct sim *sim, struct message *message, int32_t from, int32_t to)
+/* A message that needs nothing starts at once, unless somebody sees the order: a collective that may hold the network,
+   a sender that goes on at the start. */
+void network_enter(struct sim *sim, struct message *message)
 {
-    message->entered = true;
-    message->sequence = ++sim->sequence;
-    resources_of(sim, message, from, to);
+    resources_of(sim, message);
     bool needs = message->resource[0] >= 0 || message->resource[1] >= 0 || message->resource[2] >= 0;
-    if (!needs && (from == to || !sim->holding)) {
+    if (!needs && !message->frees_at_start && !(sim->exclusive && is_inter(message))) {
         start(sim, message);
         return;
     }
-    if (sim->n_fresh == sim->fresh_room) {
-        size_t room = sim->fresh_room ? 2 * sim->fresh_room : 64;
-        struct message **fresh = realloc(sim->fresh, room * sizeof *fresh);
-        if (!fresh) {
-            fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
-            return;
-        }
-        sim->fresh = fresh;
-        sim->fresh_room = room;
-    }
-    sim->fresh[sim->n_fresh++] = message;
+    if (!queue_push(is_inter(message) ? &sim->between.fresh : &sim->inside.fresh, message))
+        fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
     network_ask(sim);
 }
 
-static void release(struct sim *sim, int32_t number)
+static void release(struct sim *sim, struct lane *lane, int32_t number)
 {
     struct resource *r = &sim->resources[number];
     r->free++;
-    if (!r->n || r->listed) return;
+    if (!r->parked.n || r->listed) return;
     r->listed = true;
-    sim->freed[sim->n_freed++] = number;
+    lane->freed[lane->n_freed++] = number;
     network_ask(sim);
 }
 
 void network_leave(struct sim *sim, struct message *message)
 {
+    struct lane *lane = is_inter(message) ? &sim->between : &sim->inside;
     for (int k = 0; k < 3; k++)
-        if (message->resource[k] >= 0) release(sim, message->resource[k]);
+        if (message->resource[k] >= 0) release(sim, lane, message->resource[k]);
     if (is_inter(message) && --sim->in_flight == 0 && sim->holding) network_ask(sim);
 }
 
 /* The freed resources during a scan: a heap by the sequence of the first message parked at each. None can become free
    in a scan, so one that was taken is dropped when its turn comes, whatever was parked at it since. */
 
-static void candidate_push(struct sim *sim, int32_t number)
+static void candidate_push(struct lane *lane, int64_t sequence, int32_t number)
 {
-    struct candidate new = {sim->resources[number].parked[0].sequence, number};
-    size_t k = sim->n_candidates++;
-    for (; k && new.sequence < sim->candidates[(k - 1) / 2].sequence; k = (k - 1) / 2)
-        sim->candidates[k] = sim->candidates[(k - 1) / 2];
-    sim->candidates[k] = new;
+    struct candidate new = {sequence, number};
+    size_t k = lane->n_candidates++;
+    for (; k && new.sequence < lane->candidates[(k - 1) / 2].sequence; k = (k - 1) / 2)
+        lane->candidates[k] = lane->candidates[(k - 1) / 2];
+    lane->candidates[k] = new;
 }
 
-static int32_t candidate_pop(struct sim *sim)
+static int32_t candidate_pop(struct lane *lane)
 {
-    struct candidate *at = sim->candidates, top = at[0], last = at[--sim->n_candidates];
+    struct candidate *at = lane->candidates, top = at[0], last = at[--lane->n_candidates];
     size_t k = 0;
-    for (size_t child; (child = 2 * k + 1) < sim->n_candidates; k = child) {
-        if (child + 1 < sim->n_candidates && at[child + 1].sequence < at[child].sequence) child++;
+    for (size_t child; (child = 2 * k + 1) < lane->n_candidates; k = child) {
+        if (child + 1 < lane->n_candidates && at[child + 1].sequence < at[child].sequence) child++;
         if (at[child].sequence > last.sequence) break;
         at[k] = at[child];
     }
@@ -198,44 +202,62 @@ static int32_t candidate_pop(struct sim *sim)
     return top.number;
 }
 
-static bool has_candidates(const struct sim *sim, int32_t number)
+static void push_if_candidate(struct lane *lane, const struct resource *r, int32_t number)
 {
-    return sim->resources[number].free > 0 && sim->resources[number].n;
+    if (r->free > 0 && r->parked.n) candidate_push(lane, r->parked.at[0].sequence, number);
 }
 
 static void start_or_park(struct sim *sim, struct message *message)
 {
     for (int k = 0; k < 3; k++) {
         if (message->resource[k] < 0 || sim->resources[message->resource[k]].free > 0) continue;
-        if (!park(sim, &sim->resources[message->resource[k]], message)) fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
+        if (!queue_push(&sim->resources[message->resource[k]].parked, message))
+            fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
+        if (++sim->parked > sim->result->busiest) sim->result->busiest = sim->parked;
         return;
     }
     start(sim, message);
 }
 
+static void list_candidates(struct sim *sim, struct lane *lane)
+{
+    for (; lane->n_freed; lane->n_freed--) {
+        int32_t number = lane->freed[lane->n_freed - 1];
+        sim->resources[number].listed = false;
+        push_if_candidate(lane, &sim->resources[number], number);
+    }
+}
+
+/* The first message that a lane has for a scan. */
+static int64_t first_of(const struct lane *lane)
+{
+    int64_t fresh = lane->fresh.n ? lane->fresh.at[0].sequence : INT64_MAX;
+    return lane->n_candidates && lane->candidates[0].sequence < fresh ? lane->candidates[0].sequence : fresh;
+}
+
+static void look_at_first(struct sim *sim, struct lane *lane)
+{
+    if (lane->fresh.n && !(lane->n_candidates && lane->candidates[0].sequence < lane->fresh.at[0].sequence)) {
+        start_or_park(sim, queue_pop(&lane->fresh));
+        return;
+    }
+    int32_t number = candidate_pop(lane);
+    struct resource *r = &sim->resources[number];
+    if (r->free <= 0) return;
+    sim->parked--;
+    start_or_park(sim, queue_pop(&r->parked));
+    push_if_candidate(lane, r, number);
+}
+
 void network_scan(struct sim *sim)
 {
     sim->scan_at = -1;
-    if (sim->holding) {
-        if (!sim->in_flight && !sim->holding->running) collective_start(sim, sim->holding);
-        return;
+    list_candidates(sim, &sim->inside);
+    if (!sim->holding) list_candidates(sim, &sim->between);
+    while (!sim->failed) {
+        int64_t inside = first_of(&sim->inside), between = sim->holding ? INT64_MAX : first_of(&sim->between);
+        if (inside == INT64_MAX && between == INT64_MAX) break;
+        look_at_first(sim, inside < between ? &sim->inside : &sim->between);
     }
-    for (; sim->n_freed; sim->n_freed--) {
-        int32_t number = sim->freed[sim->n_freed - 1];
-        sim->resources[number].listed = false;
-        if (has_candidates(sim, number)) candidate_push(sim, number);
-    }
-    while (!sim->failed && (sim->n_candidates || sim->first_fresh < sim->n_fresh)) {
-        struct message *fresh = sim->first_fresh < sim->n_fresh ? sim->fresh[sim->first_fresh] : NULL;
-        if (sim->n_candidates && (!fresh || sim->candidates[0].sequence < fresh->sequence)) {
-            int32_t number = candidate_pop(sim);
-            if (!has_candidates(sim, number)) continue;
-            start_or_park(sim, unpark(sim, &sim->resources[number]));
-            if (has_candidates(sim, number)) candidate_push(sim, number);
-        } else {
-            sim->first_fresh++;
-            start_or_park(sim, fresh);
-        }
-    }
-    sim->n_fresh = sim->first_fresh = 0;
+    if (sim->holding && !sim->in_flight && !sim->holding->running) collective_start(sim, sim->holding);
 }

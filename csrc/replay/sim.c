@@ -67,12 +67,13 @@ static void thread_event(struct sim *sim, const struct event *event, struct thre
     if (sim->phase == PHASE_RESUME) {
         cpu_run(sim, thread);
     } else if (sim->phase == PHASE_SLICE) {
-        if (thread->state == THREAD_BUSY && !sim->machine->policy.slice)
-            cpu_busy_ended(sim, thread);
-        else
-            cpu_slice(sim, thread);
+        cpu_slice(sim, thread);
+    } else if (sim->phase == PHASE_BUSY) {
+        bool same = thread->state == THREAD_BUSY && thread->since + sim->machine->policy.busy_wait == sim->now;
+        if (same) cpu_busy_ended(sim, thread);
     } else {
         thread->remaining = thread->switching = 0;
+        thread->arriving = false;
         thread_act(sim, thread);
     }
 }
@@ -126,8 +127,10 @@ static void thread_start(struct sim *sim, struct app *app, int32_t stream)
     thread->cpu = thread->last_cpu = -1;
     thread->generation = ++sim->generations;
     policy_init(sim, thread);
+    bool waits = !sim->nodes[thread->node].dedicated;
+    if (waits) cpu_ready(sim, thread); /* before the virtual threads of its first operation */
     thread_fetch(sim, thread);
-    cpu_ready(sim, thread);
+    if (!waits) cpu_ready(sim, thread);
 }
 
 void app_start(struct sim *sim, struct app *app)
@@ -166,6 +169,7 @@ static bool nodes_init(struct sim *sim)
         node->n = sim->machine->nodes[k].cpus;
         node->dedicated = node->threads <= node->n;
         if (node->dedicated) continue;
+        sim->shared = true;
         node->at = calloc((size_t)node->n, sizeof *node->at);
         node->residents = calloc((size_t)node->threads, sizeof *node->residents);
         if (!node->at || !node->residents) return false;

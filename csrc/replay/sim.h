@@ -15,7 +15,8 @@ enum phase {
     PHASE_FREE,     /* a link is free before or after its message arrived (networks with a gap) */
     PHASE_ENDED,    /* collectives end */
     PHASE_TICK,     /* the clock of decaying priorities */
-    PHASE_SLICE,    /* slices and busy waiting end */
+    PHASE_SLICE,    /* slices end */
+    PHASE_BUSY,     /* busy waiting ends */
     PHASE_POST,     /* receives are posted; whatever else a thread does */
     PHASE_SUBMIT,   /* sends are submitted, members enter collectives */
     PHASE_NETWORK,  /* one scan of the messages that wait, in order of submission */
@@ -87,6 +88,7 @@ struct thread {
     uint64_t who;
     uint8_t state, waits; /* thread_state, waiting */
     bool finishing;       /* the operation under way ends when the thread has a processor again */
+    bool arriving;        /* it has one; the operation before ended only if the context switch comes to its end */
     int32_t cpu, last_cpu;
     uint32_t generation;
     int64_t remaining; /* ns of processor time until the operation acts, the last `overhead` of them its own */
@@ -115,9 +117,9 @@ struct message {
     int64_t op;
     int64_t size, wire, hold;
     int64_t start, arrival, sequence;
-    int32_t to; /* node */
+    int32_t from, to; /* nodes */
     int32_t resource[3];
-    bool rendezvous, entered, started, arrived, frees_at_start, frees_at_arrival, access;
+    bool rendezvous, arrived, frees_at_start, frees_at_arrival, access;
     bool overlong, held; /* its links become free at another time than it arrives; and are not free yet */
     struct receive *receive;
     struct message *next;
@@ -141,17 +143,30 @@ struct parked {
     struct message *message;
 };
 
+/* A heap by sequence. */
+struct queue {
+    struct parked *at;
+    size_t n, room;
+};
+
 /* Links and buses of which there is a limited number. */
 struct resource {
     int32_t free;
-    bool listed;           /* in sim.freed */
-    struct parked *parked; /* a heap by sequence: those that found this one taken */
-    size_t n, room;
+    bool listed;         /* among the freed ones of its lane */
+    struct queue parked; /* those that found this one taken */
 };
 
 struct candidate {
     int64_t sequence;
     int32_t number;
+};
+
+/* Messages between nodes, and those inside of nodes, which no collective holds up. */
+struct lane {
+    int32_t *freed; /* resources, since the last scan, with messages parked at them */
+    struct candidate *candidates;
+    size_t n_freed, n_candidates;
+    struct queue fresh; /* what no scan has looked at yet */
 };
 
 struct instance {
@@ -200,7 +215,9 @@ struct app {
 };
 
 struct cpu {
-    struct thread *thread, *last;
+    struct thread *thread;
+    uint64_t last; /* who had it last, if it was used */
+    bool used;
 };
 
 /* Ready threads of a node, and its processors. */
@@ -236,11 +253,9 @@ struct sim {
     /* network */
     struct resource *resources;
     int32_t n_resources;
-    int32_t *freed; /* since the last scan, with messages parked at them */
-    struct candidate *candidates;
-    size_t n_freed, n_candidates;
-    struct message **fresh; /* submitted since the last scan, in order */
-    size_t n_fresh, fresh_room, first_fresh;
+    bool shared; /* threads of some node share its processors */
+    struct lane between, inside;
+    bool exclusive; /* a collective may hold the network */
     int64_t sequence, scan_at, in_flight, parked;
     struct instance *holding, **last_holding; /* collectives that wait for the network or hold it */
     int64_t queued;
@@ -316,7 +331,7 @@ void message_freed(struct sim *sim, struct message *message);
 
 /* network.c: links, buses and who waits for them */
 bool network_init(struct sim *sim);
-void network_enter(struct sim *sim, struct message *message, int32_t from, int32_t to);
+void network_enter(struct sim *sim, struct message *message);
 void network_leave(struct sim *sim, struct message *message);
 void network_scan(struct sim *sim);
 void network_ask(struct sim *sim);

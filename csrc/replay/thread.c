@@ -80,7 +80,7 @@ static int64_t share_out(struct sim *sim, struct thread *thread, int64_t whole)
         child->usage = thread->usage;
         child->remaining = share;
         child->stream = thread->stream;
-        policy_init(sim, child);
+        child->priority = thread->priority;
         thread->children++;
         cpu_ready(sim, child);
     }
@@ -160,9 +160,9 @@ void thread_block(struct sim *sim, struct thread *thread, enum waiting why)
 {
     thread->waits = (uint8_t)why;
     thread->since = sim->now;
-    if (why == WAIT_MESSAGE && sim->machine->policy.busy_wait && thread->cpu >= 0) {
+    if (why == WAIT_MESSAGE && sim->machine->policy.busy_wait) {
         thread->state = THREAD_BUSY;
-        schedule(sim, sim->now + sim->machine->policy.busy_wait, PHASE_SLICE, thread, thread->generation);
+        schedule(sim, sim->now + sim->machine->policy.busy_wait, PHASE_BUSY, thread, thread->generation);
         return;
     }
     thread->state = THREAD_BLOCKED;
@@ -204,7 +204,6 @@ void thread_wake(struct sim *sim, struct thread *thread)
         thread->usage->busy_wait += sim->now - thread->since;
         thread->state = THREAD_RUNNING;
         thread->waits = WAIT_NOTHING;
-        thread->generation = ++sim->generations;
         thread_goes_on(sim, thread);
         return;
     }
@@ -310,8 +309,10 @@ void thread_act(struct sim *sim, struct thread *thread)
             thread_goes_on(sim, thread);
             break;
         }
-        thread->next = rank->waiting;
-        rank->waiting = thread;
+        struct thread **at = &rank->waiting;
+        while (*at && (*at)->number < thread->number) at = &(*at)->next;
+        thread->next = *at;
+        *at = thread;
         thread_block(sim, thread, WAIT_ACCESS);
         break;
     }

@@ -1,0 +1,195 @@
+"""Random programs that cannot deadlock, and random machines, of small integers so that much happens at one instant."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from analyzer.operations.operation import Flag, Kind, Program, operations
+from analyzer.replay.machine import (
+    COLLECTIVE_NAMES,
+    TABLE_9,
+    CollectiveModel,
+    Machine,
+    Model,
+    Network,
+    Node,
+    Piece,
+    Priority,
+    Scheduling,
+    Size,
+    simple_collectives,
+)
+
+BYTE_A_NS = 1e9 / 2**20
+"""MB/s at which a byte takes 1 ns."""
+
+
+class Writer:
+    """Writes the streams of a program in one order in which it could run: who waits, waits for what came before."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.ranks = random.randint(1, 6)
+        threads = [random.choice((1, 1, 1, 2)) for _ in range(self.ranks)]
+        self.streams = {(rank, k): [] for rank in range(self.ranks) for k in range(threads[rank])}
+        self.open: dict[tuple[int, int], list[int]] = {who: [] for who in self.streams}
+        self.accessing: set[int] = set()
+        self.comms = [tuple(range(self.ranks))]
+        for _ in range(random.randint(0, 2)):
+            self.comms.append(tuple(random.sample(range(self.ranks), random.randint(1, self.ranks))))
+
+    def add(self, who: tuple[int, int], kind: Kind, **columns: Any) -> None:
+        burst = self.random.choice((0, 0, 1, 2, 3, 5))
+        block = self.random.choice((0, 0, 0, 1))
+        self.streams[who].append({"kind": kind, "burst": burst, "block": block, **columns})
+
+    def request(self, who: tuple[int, int]) -> int:
+        used = self.open[who]
+        used.append(next(k for k in range(len(used) + 1) if k not in used))
+        return used[-1]
+
+    def wait(self, who: tuple[int, int]) -> None:
+        if self.open[who]:
+            request = self.open[who].pop(self.random.randrange(len(self.open[who])))
+            self.add(who, Kind.WAIT, request=request)
+
+    def message(self) -> None:
+        r = self.random
+        source, target = r.choice([*self.streams]), r.choice([*self.streams])
+        shared = {
+            "bytes": r.choice((0, 1, 1, 2, 4, 7)), "comm": 0, "tag": 10 * source[1] + 20 * target[1] + r.randint(0, 1),
+        }  # fmt: skip
+        flags = r.choice((Flag(0), Flag.RENDEZVOUS, Flag.IMMEDIATE, Flag.RENDEZVOUS | Flag.IMMEDIATE))
+        nonblocking = source == target or r.random() < 0.5
+        if nonblocking:
+            self.add(target, Kind.IRECV, peer=source[0], request=self.request(target), **shared)
+        self.add(source, Kind.SEND, peer=target[0], flags=flags, **shared)
+        if not nonblocking:
+            self.add(target, Kind.RECV, peer=source[0], **shared)
+
+    def collective(self) -> None:
+        r = self.random
+        comm = r.randrange(len(self.comms))
+        members = self.comms[comm]
+        start = r.random() < 0.3
+        columns = {"comm": comm, "tag": r.randrange(len(COLLECTIVE_NAMES)), "peer": r.choice((-1, r.choice(members)))}
+        for rank in members:
+            more = {"request": self.request((rank, 0))} if start else {}
+            kind = Kind.COLLECTIVE_START if start else Kind.COLLECTIVE
+            self.add((rank, 0), kind, bytes=r.randint(0, 5), other=r.randint(0, 5), **columns, **more)
+
+    def access(self) -> None:
+        who = self.random.choice([*self.streams])
+        kind = self.random.choice((Kind.PUT, Kind.GET))
+        self.add(who, kind, peer=self.random.randrange(self.ranks), bytes=self.random.randint(0, 5))
+        if self.random.random() < 0.5:
+            self.add(who, Kind.ACCESSES_WAIT)
+
+    def semaphore(self) -> None:
+        rank = self.random.randrange(self.ranks)
+        threads = [who for who in self.streams if who[0] == rank]
+        tag = self.random.randint(0, 1)
+        self.add(self.random.choice(threads), Kind.SEM_SIGNAL, tag=tag)
+        # Only the last thread waits: it cannot be passed by another that takes what was meant for it.
+        self.add(threads[-1], Kind.SEM_WAIT, tag=tag)
+
+    def alone(self) -> None:
+        who = self.random.choice([*self.streams])
+        kind = self.random.choice((Kind.NONE, Kind.EVENT, Kind.PRIORITY, Kind.PARALLEL))
+        self.add(who, kind, other=self.random.randint(1, 3))
+
+    def program(self, steps: int) -> Program:
+        r = self.random
+        for _ in range(steps):
+            what = r.choices(
+                (self.message, self.collective, self.access, self.semaphore, self.alone), (10, 2, 1, 1, 2)
+            )[0]
+            what()
+            for who in self.streams:
+                if r.random() < 0.3:
+                    self.wait(who)
+        for who in self.streams:
+            while self.open[who]:
+                self.wait(who)
+        streams = [operations(*rows) for rows in self.streams.values()]
+        return Program(
+            ops=np.concatenate(streams),
+            offsets=np.cumsum([0, *map(len, streams)]).astype(np.int64),
+            rank=np.array([who[0] for who in self.streams], np.int32),
+            thread=np.array([who[1] for who in self.streams], np.int32),
+            slots=np.array([int(s["request"].max(initial=-1)) + 1 for s in streams], np.int32),
+            communicators=tuple(self.comms),
+            ranks=self.ranks,
+            factors=np.array([1.0, r.choice((1.0, 0.5, 2.0))]),
+            priority=np.array([r.randint(0, 2) for _ in range(self.ranks)], np.int64),
+        )
+
+
+def random_program(random: Random) -> Program:
+    """At most a few dozen operations of at most 6 ranks."""
+    return Writer(random).program(random.randint(1, 25))
+
+
+def random_scheduling(random: Random) -> Scheduling:
+    """First come first served, round robin or priorities, and their options."""
+    r = random
+    return Scheduling(
+        priority=r.choice((Priority.NONE, Priority.FIXED, Priority.RECORDS)),
+        slice_ns=r.choice((0, 0, 1, 2, 3)),
+        preemptive=r.random() < 0.5,
+        context_switch_ns=r.choice((0, 0, 1, 2)),
+        busy_wait_ns=r.choice((0, 0, 1, 3)),
+        least_run_ns=r.choice((0, 0, 1, 3)),
+    )
+
+
+def random_node(random: Random, networks: int) -> Node:
+    """Counts of 0 stand for as many as wanted."""
+    r = random
+    few = (0, 0, 1, 2)
+    return Node(
+        cpus=r.randint(1, 3), speed=r.choice((1.0, 1.0, 0.5, 2.0, 0.7)),
+        latency_s=r.randint(0, 3) * 1e-9, intra_latency_s=r.randint(0, 2) * 1e-9, wan_latency_s=r.randint(0, 5) * 1e-9,
+        intra_bandwidth_mb=BYTE_A_NS * r.choice((0, 0.5, 1.0, 2.0)),
+        links_out=r.choice(few), links_in=r.choice(few), half_duplex=r.random() < 0.3,
+        intra_buses=r.choice(few), intra_links_out=r.choice(few), intra_links_in=r.choice(few),
+        network=r.randrange(networks),
+    )  # fmt: skip
+
+
+def random_network(random: Random) -> Network:
+    """Some with measured costs."""
+    r = random
+    pieces: tuple[Piece, ...] = ()
+    if r.random() < 0.2:
+        pieces = tuple(
+            Piece(size, r.randint(0, 2), r.choice((0, 0.5)), r.randint(0, 3), 1, r.randint(0, 4), r.choice((0, 1)))
+            for size in (0, 3)
+        )
+    return Network(BYTE_A_NS * r.choice((0, 0.5, 1.0, 2.0)), r.choice((0, 0, 1, 2)), pieces)
+
+
+def random_collectives(random: Random) -> dict[str, CollectiveModel] | None:
+    """The dialect's, the first model, Table 9, or anything."""
+    r = random
+    anything = {
+        name: CollectiveModel(r.choice([*Model]), r.choice([*Size]), r.choice([*Model]), r.choice([*Size]))
+        for name in COLLECTIVE_NAMES
+    }
+    return r.choice((None, simple_collectives(r.choice([*Model])), TABLE_9, anything))
+
+
+def random_machine(random: Random, ranks: int, dialect: str) -> Machine:
+    """A machine on which so many ranks have a node."""
+    r = random
+    networks = r.choice((1, 1, 1, 2))
+    nodes = tuple(random_node(r, networks) for _ in range(r.randint(1, ranks + 1)))
+    return Machine(
+        nodes=nodes, networks=tuple(random_network(r) for _ in range(networks)),
+        wan_bandwidth_mb=BYTE_A_NS * r.choice((0, 0.5, 1.0)), dialect=dialect, collectives=random_collectives(r),
+        mapping=r.choice(("fill", "round-robin", tuple(r.randrange(len(nodes)) for _ in range(ranks)))),
+        scheduling=random_scheduling(r), eager_limit=r.choice((None, None, 0, 2)), synchronous=r.random() < 0.2,
+    )  # fmt: skip

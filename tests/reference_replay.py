@@ -1,0 +1,486 @@
+"""The simulator once more: slow, short, and written from the specification alone.
+
+Everything is a list, the next event is the least of all, and nothing is kept that can be found again by looking.
+Source: "Dimemas specification", sections 1.2 to 1.10; the order of what happens at one instant and the points that
+the documents leave open are those of the project's rules for equality to the nanosecond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from analyzer.operations.operation import Flag, Kind, Program
+from analyzer.replay.machine import Machine, Priority
+from tests.reference_machine import Costs
+
+ARRIVE, FREE, ENDED, SLICE, BUSY, POST, SUBMIT, NETWORK, DISPATCH = range(9)
+"""What happens first at one instant."""
+
+MESSAGES = (Kind.SEND, Kind.PUT, Kind.GET)
+VIRTUAL = 256
+"""Virtual threads come after all others of their rank."""
+COLLECTIVES = (Kind.COLLECTIVE, Kind.COLLECTIVE_START)
+
+
+@dataclass(eq=False)
+class Thread:
+    rank: int
+    number: int
+    ops: list[dict[str, Any]]
+    first: int  # number of its first operation in the program
+    priority: int = 0
+    at: int = 0  # operation under way
+    remaining: int = 0  # ns of processor until the operation acts, the last `overhead` of them its own
+    overhead: int = 0
+    resumes: bool = False  # what it waited for has come: the operation ends when it has a processor again
+    owed: int | None = None  # operation that ends when the context switch does
+    cpu: int | None = None
+    given: int = 0  # when it got its processor
+    computes: int = 0  # it computes from then on
+    turn: int = 0  # how often it got or lost a processor, or went on to an operation
+    stay: int = 0  # how often it got or lost a processor
+    busy: bool = False  # waits without leaving its processor
+    queued: int = 0
+    waits_for: Any = None
+    requests: dict[int, Any] = field(default_factory=dict)
+    last_cpu: int | None = None
+    parent: Thread | None = None
+    share: int = 0  # which of its parent's virtual threads it is
+    children: int = 0
+
+    @property
+    def name(self) -> tuple[int, int, int]:
+        return self.rank, self.number, self.share
+
+    def key(self, operation: int = 0) -> tuple[int, int, int]:
+        """Its place among those to whom something happens at one instant."""
+        return self.rank, self.number + VIRTUAL * self.share, operation
+
+
+@dataclass(eq=False)
+class Receive:
+    posted: int
+    message: Message | None = None
+
+
+@dataclass(eq=False)
+class Message:
+    sender: Thread
+    op: int
+    needs: list[tuple[str, int]]
+    wire: int
+    hold: int
+    inside: bool  # a node
+    rendezvous: bool = False
+    sender_waits: str = ""  # until its "start" or "delivery"
+    access: bool = False
+    receive: Receive | None = None
+    start: int = -1
+    arrival: int = -1
+
+
+@dataclass(eq=False)
+class Instance:
+    """One collective operation of a communicator."""
+
+    comm: int
+    number: int
+    entered: dict[int, dict[str, Any]] = field(default_factory=dict)  # by rank
+    running: bool = False
+    done: bool = False
+
+
+class Reference:
+    """One run of one program: `begin` and `end` of each operation, and the `messages` by operation."""
+
+    def __init__(self, program: Program, machine: Machine) -> None:
+        self.program, self.policy, self.machine = program, machine.scheduling, machine
+        self.costs = Costs(program, machine)
+        self.dimemas = self.costs.dimemas
+        self.now, self.round, self.phase, self.serial = 0, 0, ARRIVE, 0
+        self.events: list[tuple[tuple[int, ...], Callable[[], object]]] = []
+        self.begin, self.end = [-1] * len(program.ops), [-1] * len(program.ops)
+        self.messages: dict[int, Message] = {}
+        self.sent: dict[tuple[int, ...], list[Message]] = {}  # and not received
+        self.posted: dict[tuple[int, ...], list[Receive]] = {}  # and not sent
+        self.taken = dict.fromkeys(self.costs.room, 0)
+        self.queue: list[Message] = []  # in order of submission
+        self.holding: list[Instance] = []  # that wait for the network or hold it
+        self.in_flight = 0  # between nodes: those that take links
+        self.instances: dict[tuple[int, int], Instance] = {}
+        self.entered: dict[tuple[int, int], int] = {}  # collectives, by communicator and rank
+        self.accesses = [0] * program.ranks
+        self.semaphores: dict[tuple[int, int], int] = {}
+        self.ready: list[Thread] = []
+        self.last_on: dict[tuple[int, int], tuple[int, int, int]] = {}
+        self.threads = [self._thread(k) for k in range(len(program.rank))]
+
+    def _thread(self, stream: int) -> Thread:
+        p, names = self.program, self.program.ops.dtype.names or ()
+        first, stop, rank = int(p.offsets[stream]), int(p.offsets[stream + 1]), int(p.rank[stream])
+        ops = [dict(zip(names, row, strict=True)) for row in p.ops[first:stop].tolist()]
+        ranked = self.policy.priority in (Priority.FIXED, Priority.RECORDS) and p.priority is not None
+        return Thread(rank, int(p.thread[stream]), ops, first, int(p.priority[rank]) if ranked else 0)  # type: ignore[index]
+
+    # The loop.
+
+    def run(self) -> Reference:
+        """To the end. Raises RuntimeError where threads wait for ever."""
+        for thread in list(self.threads):
+            self.enqueue(thread)
+            self.load(thread)
+        while self.events:
+            event = min(self.events, key=lambda e: e[0])
+            self.events.remove(event)
+            self.now, self.round, self.phase = event[0][:3]
+            event[1]()
+        if any(t.at < len(t.ops) for t in self.threads):
+            raise RuntimeError("deadlock")
+        return self
+
+    def schedule(self, time: int, phase: int, key: tuple[int, int, int], action: Callable[[], object]) -> None:
+        """What has an earlier phase than the one under way comes in the next round of its instant."""
+        round_ = 0 if time > self.now else self.round + (phase < self.phase)
+        self.serial += 1
+        self.events.append(((time, round_, phase, *key, self.serial), action))
+
+    # Processors.
+
+    def load(self, thread: Thread) -> None:
+        """The next operation: its burst, and what it costs its own processor."""
+        thread.remaining = thread.overhead = 0
+        if thread.at < len(thread.ops):
+            op = thread.ops[thread.at]
+            if op["kind"] in MESSAGES or (self.dimemas and op["kind"] in (Kind.RECV, Kind.IRECV)):
+                node_of = self.costs.node_of
+                thread.overhead = self.costs.message(node_of[thread.rank], node_of[op["peer"]], op["bytes"])[0]
+            burst = self.costs.burst(thread.rank, op)
+            if op["kind"] == Kind.PARALLEL:
+                burst = self.fork(thread, burst, max(op["other"], 1))
+            thread.remaining = burst + thread.overhead
+
+    def make_ready(self, thread: Thread) -> None:
+        """It wants a processor: at the start, and when what it waited for has come."""
+        if thread.waits_for is not None:
+            thread.waits_for = None
+            if thread.busy:
+                thread.busy = False
+                self.finish(thread)
+                return
+            thread.resumes = True
+        self.enqueue(thread)
+
+    def enqueue(self, thread: Thread) -> None:
+        self.serial += 1
+        thread.queued = self.serial
+        self.ready.append(thread)
+        self.ask(thread)
+
+    def ask(self, thread: Thread, time: int | None = None) -> None:
+        node = self.costs.node_of[thread.rank]
+        self.schedule(self.now if time is None else time, DISPATCH, (node, 0, 0), lambda: self.dispatch(node))
+
+    def dispatch(self, node: int) -> None:
+        """Ready threads get processors, the best first; preemption where the policy has it."""
+        while ready := [t for t in self.ready if self.costs.node_of[t.rank] == node]:
+            best = min(ready, key=lambda t: (t.priority, t.queued))
+            idle = [c for c in range(self.costs.nodes[node].cpus) if not self.on(node, c)]
+            if not idle and not self.preempt(node, best):
+                return
+            if idle:
+                self.ready.remove(best)
+                mine = [c for c in idle if self.last_on.get((node, c)) == best.name]
+                new = [c for c in idle if (node, c) not in self.last_on]
+                self.give(best, node, best.last_cpu if best.last_cpu in mine else (mine or new or idle)[0])
+
+    def on(self, node: int, cpu: int) -> list[Thread]:
+        return [t for t in self.threads if t.cpu == cpu and self.costs.node_of[t.rank] == node]
+
+    def preempt(self, node: int, best: Thread) -> bool:
+        """Take the worst thread off its processor if the best is better and it had its least time."""
+        here = [t for t in self.threads if t.cpu is not None and self.costs.node_of[t.rank] == node]
+        worse = [t for t in here if t.priority > best.priority]
+        if not self.policy.preemptive or not worse:
+            return False
+        ran = [t for t in worse if self.now - t.given >= self.policy.least_run_ns]
+        if not ran:
+            first = min(worse, key=lambda t: t.given)
+            self.ask(first, first.given + self.policy.least_run_ns)
+            return False
+        worst = max(ran, key=lambda t: (t.priority, t.queued))
+        self.lose(worst)
+        return True
+
+    def give(self, thread: Thread, node: int, cpu: int) -> None:
+        last = self.last_on.get((node, cpu))
+        self.last_on[node, cpu] = thread.name
+        starts = self.now + (0 if last in (None, thread.name) else self.policy.context_switch_ns)
+        thread.cpu, thread.last_cpu, thread.given = cpu, cpu, self.now
+        if thread.resumes:
+            thread.resumes, thread.owed = False, thread.first + thread.at
+            thread.at += 1
+            self.load(thread)
+        if thread.owed is not None:
+            self.end[thread.owed] = starts
+        thread.stay += 1
+        if self.policy.slice_ns:
+            self.slice(thread, starts)
+        self.compute(thread, starts)
+
+    def slice(self, thread: Thread, starts: int) -> None:
+        stay, end = thread.stay, starts + self.policy.slice_ns
+        self.schedule(end, SLICE, thread.key(), lambda: thread.stay == stay and self.slice_ends(thread))
+
+    def slice_ends(self, thread: Thread) -> None:
+        """To the end of the queue; a new slice where there are processors for all that are in it."""
+        node = self.costs.node_of[thread.rank]
+        idle = [c for c in range(self.costs.nodes[node].cpus) if not self.on(node, c)]
+        if len([t for t in self.ready if self.costs.node_of[t.rank] == node]) > len(idle):
+            self.lose(thread)
+        else:
+            self.slice(thread, self.now)
+
+    def lose(self, thread: Thread) -> None:
+        """Its processor, to another thread."""
+        thread.stay += 1
+        thread.turn += 1
+        thread.cpu = None
+        if thread.busy:
+            thread.busy = False
+            self.ask(thread)
+            return
+        if self.now >= thread.computes:
+            thread.owed = None
+            self.note_begin(thread)
+            thread.remaining -= self.now - thread.computes
+        self.enqueue(thread)
+
+    def note_begin(self, thread: Thread, acts: bool = False) -> None:
+        """The burst may be over; a processor that is lost at that very instant is lost before."""
+        over = thread.computes + thread.remaining - thread.overhead
+        if thread.at < len(thread.ops) and self.begin[thread.first + thread.at] < 0 and (over < self.now or acts):
+            self.begin[thread.first + thread.at] = over
+
+    def compute(self, thread: Thread, starts: int) -> None:
+        """Up to the operation, unless it loses its processor before."""
+        thread.computes = starts
+        thread.turn += 1
+        turn, number = thread.turn, thread.first + thread.at
+        kind = thread.ops[thread.at]["kind"] if thread.at < len(thread.ops) else Kind.NONE
+        phase = SUBMIT if kind in (*MESSAGES, *COLLECTIVES) else POST
+        self.schedule(
+            starts + thread.remaining, phase, thread.key(number), lambda: thread.turn == turn and self.act(thread)
+        )
+
+    def finish(self, thread: Thread) -> None:
+        """The operation ends on its processor, which goes on to the next."""
+        self.end[thread.first + thread.at] = self.now
+        thread.at += 1
+        self.load(thread)
+        self.compute(thread, self.now)
+
+    def block(self, thread: Thread, what: Any) -> None:
+        thread.waits_for = what
+        wait = self.policy.busy_wait_ns if isinstance(what, Receive) else 0
+        thread.turn += 1
+        if wait:
+            thread.busy = True
+            turn = thread.turn
+            self.schedule(self.now + wait, BUSY, thread.key(), lambda: thread.turn == turn and self.lose(thread))
+        else:
+            self.leave(thread)
+
+    def leave(self, thread: Thread) -> None:
+        thread.cpu = None
+        thread.stay += 1
+        self.ask(thread)
+
+    # Operations.
+
+    def act(self, thread: Thread) -> None:
+        thread.owed = None
+        self.note_begin(thread, acts=True)
+        if thread.at == len(thread.ops):
+            self.leave(thread)
+            if thread.parent:
+                thread.parent.children -= 1
+                if not thread.parent.children and thread.parent.waits_for == "children":
+                    self.make_ready(thread.parent)
+            return
+        op = thread.ops[thread.at]
+        does = {
+            Kind.SEND: self.send, Kind.PUT: self.send, Kind.GET: self.send, Kind.RECV: self.receive,
+            Kind.IRECV: self.receive, Kind.WAIT: self.wait, Kind.COLLECTIVE: self.enter,
+            Kind.COLLECTIVE_START: self.enter, Kind.PRIORITY: self.set_priority, Kind.SEM_WAIT: self.sem_wait,
+            Kind.SEM_SIGNAL: self.sem_signal, Kind.ACCESSES_WAIT: self.accesses_wait, Kind.PARALLEL: self.join,
+        }  # fmt: skip
+        waits_for = does.get(op["kind"], lambda _thread, _op: None)(thread, op)
+        if waits_for is None:
+            self.finish(thread)
+        else:
+            self.block(thread, waits_for)
+
+    def send(self, thread: Thread, op: dict[str, Any]) -> Message | None:
+        here, there = self.costs.node_of[thread.rank], self.costs.node_of[op["peer"]]
+        _, wire, hold = self.costs.message(here, there, op["bytes"])
+        number = thread.first + thread.at
+        source, target = (there, here) if op["kind"] == Kind.GET else (here, there)
+        m = self.messages[number] = Message(thread, number, self.costs.needs(source, target), wire, hold, here == there)
+        if op["kind"] == Kind.SEND:
+            limit = self.machine.eager_limit
+            m.rendezvous = bool(op["flags"] & Flag.RENDEZVOUS) if limit is None else op["bytes"] >= limit
+            if not op["flags"] & Flag.IMMEDIATE and (m.rendezvous or self.machine.synchronous):
+                m.sender_waits = "start" if self.dimemas and not self.machine.synchronous else "delivery"
+            channel = (op["comm"], thread.rank, op["peer"], op["tag"])
+            if self.posted.get(channel):
+                self.meet(m, self.posted[channel].pop(0))
+            else:
+                self.sent.setdefault(channel, []).append(m)
+        else:
+            m.access = True
+            self.accesses[thread.rank] += 1
+        self.queue.append(m)
+        self.ask_network()
+        return m if m.sender_waits else None
+
+    def meet(self, message: Message, receive: Receive) -> None:
+        message.receive, receive.message = receive, message
+        self.ask_network()
+
+    def receive(self, thread: Thread, op: dict[str, Any]) -> Receive | None:
+        receive = Receive(self.now)
+        channel = (op["comm"], op["peer"], thread.rank, op["tag"])
+        if self.sent.get(channel):
+            self.meet(self.sent[channel].pop(0), receive)
+        else:
+            self.posted.setdefault(channel, []).append(receive)
+        if op["kind"] == Kind.IRECV:
+            thread.requests[op["request"]] = receive
+            return None
+        return None if receive.message and receive.message.arrival >= 0 else receive
+
+    def wait(self, thread: Thread, op: dict[str, Any]) -> Receive | Instance | None:
+        what = thread.requests.pop(op["request"])
+        if isinstance(what, Instance):
+            return None if what.done else what
+        return None if what.message and what.message.arrival >= 0 else what
+
+    def enter(self, thread: Thread, op: dict[str, Any]) -> Instance | None:
+        comm = op["comm"]
+        n = self.entered[comm, thread.rank] = self.entered.get((comm, thread.rank), 0) + 1
+        instance = self.instances.setdefault((comm, n), Instance(comm, n))
+        instance.entered[thread.rank] = op
+        if len(instance.entered) == len(self.program.communicators[comm]):
+            if self.costs.exclusive(comm):
+                self.holding.append(instance)
+                self.ask_network()
+            else:
+                self.start_collective(instance)
+        if op["kind"] == Kind.COLLECTIVE_START:
+            thread.requests[op["request"]] = instance
+            return None
+        return instance
+
+    def start_collective(self, instance: Instance) -> None:
+        instance.running = True
+        cost = self.costs.collective(instance.comm, instance.entered)
+        self.schedule(
+            self.now + cost, ENDED, (instance.comm, instance.number, 0), lambda: self.collective_ends(instance)
+        )
+
+    def collective_ends(self, instance: Instance) -> None:
+        instance.done = True
+        if instance in self.holding:
+            self.holding.remove(instance)
+        self.ask_network()
+        self.wake(instance)
+
+    def wake(self, what: Any) -> None:
+        """All that wait for something, by rank and thread."""
+        for thread in sorted((t for t in self.threads if t.waits_for is what), key=lambda t: (t.rank, t.number)):
+            self.make_ready(thread)
+
+    def set_priority(self, thread: Thread, op: dict[str, Any]) -> None:
+        if self.policy.priority == Priority.RECORDS:
+            thread.priority = op["other"]
+            self.ask(thread)
+
+    def sem_wait(self, thread: Thread, op: dict[str, Any]) -> tuple[str, int, int] | None:
+        name = (thread.rank, op["tag"])
+        if self.semaphores.get(name, 0) > 0:
+            self.semaphores[name] -= 1
+            return None
+        self.serial += 1
+        return "semaphore", *name, self.serial  # type: ignore[return-value]
+
+    def sem_signal(self, thread: Thread, op: dict[str, Any]) -> None:
+        name = ("semaphore", thread.rank, op["tag"])
+        waiting = [t for t in self.threads if isinstance(t.waits_for, tuple) and t.waits_for[:3] == name]
+        if waiting:
+            self.make_ready(min(waiting, key=lambda t: t.waits_for[3]))
+        else:
+            self.semaphores[name[1:]] = self.semaphores.get(name[1:], 0) + 1
+
+    def accesses_wait(self, thread: Thread, op: dict[str, Any]) -> tuple[str, int] | None:
+        return ("accesses", thread.rank) if self.accesses[thread.rank] else None
+
+    def fork(self, thread: Thread, whole: int, n: int) -> int:
+        """Virtual threads take equal shares of a burst; the rest and a share are the thread's own."""
+        thread.children = n - 1
+        for k in range(1, n):
+            child = Thread(thread.rank, thread.number, [], 0, thread.priority, parent=thread, share=k)
+            self.threads.append(child)
+            child.remaining = whole // n
+            self.enqueue(child)
+        return whole // n + whole % n
+
+    def join(self, thread: Thread, op: dict[str, Any]) -> str | None:
+        return "children" if thread.children else None
+
+    # The network.
+
+    def ask_network(self) -> None:
+        self.schedule(self.now, NETWORK, (0, 0, 0), self.scan)
+
+    def scan(self) -> None:
+        """First come, first served: all that can start does. A collective waits for what is in flight between nodes;
+        nothing between nodes starts until it is over."""
+        if self.holding and not self.in_flight and not self.holding[0].running:
+            self.start_collective(self.holding[0])
+        for m in list(self.queue):
+            if (m.rendezvous and m.receive is None) or (self.holding and not m.inside):
+                continue
+            if all(self.taken[name] < self.costs.room[name] for name in m.needs):
+                self.queue.remove(m)
+                self.start(m)
+
+    def start(self, m: Message) -> None:
+        m.start = self.now
+        self.in_flight += not m.inside
+        for name in m.needs:
+            self.taken[name] += 1
+        key = m.sender.key(m.op)
+        self.schedule(self.now + m.wire, ARRIVE, key, lambda: self.arrive(m))
+        self.schedule(self.now + m.hold, ARRIVE if m.hold == m.wire else FREE, key, lambda: self.free(m))
+        if m.sender_waits == "start":
+            self.make_ready(m.sender)
+
+    def free(self, m: Message) -> None:
+        for name in m.needs:
+            self.taken[name] -= 1
+        self.in_flight -= not m.inside
+        self.ask_network()
+
+    def arrive(self, m: Message) -> None:
+        m.arrival = self.now
+        if m.receive:
+            self.wake(m.receive)
+        if m.sender_waits == "delivery":
+            self.make_ready(m.sender)
+        if m.access:
+            self.accesses[m.sender.rank] -= 1
+            if not self.accesses[m.sender.rank]:
+                for thread in [t for t in self.threads if t.waits_for == ("accesses", m.sender.rank)]:
+                    self.make_ready(thread)

@@ -1,0 +1,160 @@
+"""The simulator against a slow, obviously right one, and against properties that any simulator has."""
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+
+from analyzer.operations.operation import Kind, Program, operations
+from analyzer.replay.machine import DIALECTS, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
+from analyzer.replay.simulate import simulate
+from tests.random_replays import random_machine, random_program
+from tests.reference_replay import Reference
+
+
+def assert_same(program, machine):
+    """Begin and end of each operation, start and arrival of each message, equal to the nanosecond."""
+    expected = Reference(program, machine).run()
+    found = simulate(program, machine, times=True, transfers=True)
+    assert found.times["begin"].tolist() == expected.begin
+    assert found.times["end"].tolist() == expected.end
+    sent = sorted(expected.messages)
+    assert found.transfers["start"][sent].tolist() == [expected.messages[k].start for k in sent]
+    assert found.transfers["arrival"][sent].tolist() == [expected.messages[k].arrival for k in sent]
+    return expected
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("part", range(5))
+def test_equals_the_reference(dialect, part):
+    """Over all of them every kind of operation, contention and processors that threads wait for."""
+    kinds, ends = set(), 0
+    for k in range(200):
+        random = Random(f"{dialect} {part} {k}")
+        program = random_program(random)
+        expected = assert_same(program, random_machine(random, program.ranks, dialect))
+        kinds |= set(program.ops["kind"].tolist())
+        ends += any(m.start > expected.end[m.op] for m in expected.messages.values())
+    assert kinds == set(map(int, Kind)) - {Kind.PORT_SEND, Kind.PORT_RECV}
+    assert ends > 20
+
+
+def some(number, dialect="dimemas-5.5", **changes):
+    """A random program and machine, and what becomes of it."""
+    random = Random(f"property {number}")
+    program = random_program(random)
+    machine = replace(random_machine(random, program.ranks, dialect), **changes)
+    return program, machine, simulate(program, machine, times=True, transfers=True)
+
+
+PARTS = (
+    "computing", "overhead", "context_switch", "busy_wait", "wait_message", "wait_send", "wait_cpu",
+    "wait_semaphore", "wait_access", "wait_members", "collective",
+)  # fmt: skip
+
+
+def without_virtual_threads(program):
+    ops = program.ops.copy()
+    ops["kind"][ops["kind"] == Kind.PARALLEL] = Kind.NONE
+    return replace(program, ops=ops)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_time_is_conserved(dialect):
+    """A thread computes, waits or pays at each moment until its end."""
+    for number in range(150):
+        program, machine, _ = some(number, dialect)
+        usage = simulate(without_virtual_threads(program), machine).usage
+        assert sum(usage[name] for name in PARTS).tolist() == usage["end"].tolist(), number
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_messages_are_never_early_and_links_never_overbooked(dialect):
+    """No more messages hold a link or a bus at once than there are; none arrives before it was sent."""
+    for number in range(100):
+        program, machine, found = some(number, dialect, networks=(Network(900.0, buses=1),) * 2, eager_limit=10**6)
+        expected = Reference(program, machine).run()
+        holders = {}
+        for op, m in expected.messages.items():
+            start = int(found.transfers["start"][op])
+            assert found.times["begin"][op] <= start <= found.transfers["arrival"][op]
+            for name in m.needs:
+                holders.setdefault(name, []).extend([(start, 1), (start + m.hold, -1)])
+        for name, changes in holders.items():
+            held = np.cumsum([change for _, change in sorted(changes)])
+            assert held.max(initial=0) <= expected.costs.room[name]
+
+
+def test_less_latency_is_never_slower_where_nothing_is_scarce():
+    """Also more bandwidth and faster processors; with contention it need not hold."""
+    for number in range(100):
+        program, _, _ = some(number)
+        ends = [
+            simulate(program, Machine(node=Node(cpus=8, latency_s=k * 1e-9), networks=(Network(b),))).end_ns
+            for k, b in ((7, 100.0), (4, 100.0), (4, 300.0), (0, 300.0), (0, 0.0))
+        ]
+        assert ends == sorted(ends, reverse=True)
+
+
+def test_no_variance_is_the_constant_to_the_bit():
+    for number in range(60):
+        program, machine, constant = some(number)
+        for law in (lambda x: Uniform(x, x), lambda x: Gaussian(x, 0.0), lambda x: Exponential(x, 0.0)):
+            nodes = tuple(
+                replace(n, latency_s=law(n.latency_s), intra_latency_s=law(n.intra_latency_s), speed=law(n.speed))
+                for n in machine.nodes
+            )
+            found = simulate(program, replace(machine, nodes=nodes), times=True, transfers=True)
+            assert found.times.tobytes() == constant.times.tobytes()
+            assert found.transfers.tobytes() == constant.transfers.tobytes()
+
+
+def test_numbers_of_nodes_mean_nothing():
+    """The same machine with its nodes in another order."""
+    for number in range(100):
+        program, machine, found = some(number)
+        order = list(range(len(machine.nodes)))
+        Random(number).shuffle(order)
+        place = machine.place(program.ranks)
+        moved = replace(
+            machine,
+            nodes=tuple(machine.nodes[k] for k in order),
+            mapping=tuple(order.index(place[rank]) for rank in range(program.ranks)),
+        )
+        again = simulate(program, moved, times=True, transfers=True)
+        assert again.times.tobytes() == found.times.tobytes()
+        assert again.transfers.tobytes() == found.transfers.tobytes()
+
+
+@pytest.mark.parametrize("processes, quantum", [(2, 10), (3, 7), (6, 100)])
+def test_the_wait_of_round_robin_is_bounded(processes, quantum):
+    """F20: after its message arrived a process waits at most quantum * (processes - 1), and sometimes that long."""
+    longest = 0
+    for late in range(1, 4 * quantum * processes, max(1, quantum // 3)):
+        streams = [[{"kind": Kind.RECV, "peer": processes}]]
+        streams += [[{"kind": Kind.NONE, "burst": 20 * quantum * processes}]] * (processes - 1)
+        streams += [[{"kind": Kind.SEND, "peer": 0, "burst": late}]]
+        machine = Machine(
+            nodes=(Node(), Node()), mapping=(0,) * processes + (1,), scheduling=Scheduling(slice_ns=quantum)
+        )
+        found = simulate(Program.of([operations(*s) for s in streams]), machine, times=True)
+        longest = max(longest, int(found.times["end"][0]) - late)
+        assert found.times["end"][0] - late <= quantum * (processes - 1)
+    assert longest > quantum * (processes - 2)
+
+
+def test_a_slice_that_ends_nowhere_does_not_keep_a_busy_waiter():
+    """Found by the comparison: with slices, busy waiting went on for ever where nobody was ready when it ended."""
+    streams = [
+        [{"kind": Kind.RECV, "peer": 1, "bytes": 1}],
+        [{"kind": Kind.COLLECTIVE, "comm": 1, "burst": 20}, {"kind": Kind.SEND, "peer": 0, "bytes": 1}],
+        [{"kind": Kind.COLLECTIVE, "comm": 1, "burst": 90}],
+    ]
+    program = Program.of([operations(*s) for s in streams], communicators=[range(3), (1, 2)])
+    machine = Machine(
+        nodes=(Node(), Node()), mapping=(0, 0, 1), scheduling=Scheduling(slice_ns=3, busy_wait_ns=5), dialect="thesis"
+    )
+    found = simulate(program, machine, times=True)
+    assert found.times["end"].tolist() == [90, 90, 90, 90]
+    assert found.usage["busy_wait"].tolist() == [3, 0, 0]
