@@ -31,11 +31,12 @@ def assert_recorded(run: Traced, ranks: int) -> None:
 
 
 def assert_accessed(run: Traced) -> None:
-    """Windows and files with all that was done to them, and the completions of their requests."""
+    """Windows and files with all that was done to them, the completions of their requests, and errors."""
     for rank, (truth, file) in enumerate(zip(run.truths(), run.ranks, strict=True)):
         assert file.objects() == truth.objects, f"rank {rank}"
         assert_same(file.accesses(), truth.accesses, f"done by rank {rank}")
         assert_same(file.done(), truth.done, f"completed by rank {rank}")
+        assert file.errors() == truth.errors, f"rank {rank}"
 
 
 def assert_shared_ids(run: Traced) -> None:

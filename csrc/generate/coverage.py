@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -72,15 +73,30 @@ _CLASS_OF_KIND = {
 }
 
 
-_UNTESTED = """
-Buffer_iflush Comm_accept Comm_connect Comm_idup_with_info Comm_iflush_buffer Comm_join Comm_spawn_multiple
-File_call_errhandler File_get_errhandler File_set_errhandler File_toint Grequest_start Intercomm_create_from_groups
-Request_get_status_all Request_get_status_any Request_get_status_some Session_iflush_buffer Win_c2f
-Win_call_errhandler Win_delete_attr Win_get_errhandler Win_get_info Win_get_name Win_set_attr Win_set_errhandler
-Win_set_info Win_toint
-"""
-UNTESTED = frozenset(f"MPI_{name}" for name in _UNTESTED.split())
-"""Decoded, and called by no program that notes what it does."""
+@dataclass(frozen=True)
+class Failure:
+    """What an MPI that has the procedures does when they are called, traced or not, as the tests run it."""
+
+    mpi: str  # key of LIBRARIES
+    procedures: tuple[str, ...]
+    says: str
+    instead: str = ""
+
+
+FAILURES = (
+    Failure(
+        "m4",
+        ("MPI_Open_port", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Publish_name"),
+        "not supported with ucx netmod",
+    ),
+    Failure("m4", ("MPI_Comm_spawn", "MPI_Comm_spawn_multiple"), "Error in spawn call"),
+    Failure(
+        "m5",
+        ("MPI_Open_port", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Publish_name"),
+        "no space for port_name tag",
+        "Programs compiled for the standard's ABI, which has room for longer names, can.",
+    ),
+)
 
 
 def class_of(p: standard.Procedure) -> str:
@@ -159,7 +175,22 @@ def page(where: Mapping[str, set[str]]) -> str:
             note = semantics.LEFT_OUT.get(p.name) or ", ".join(tested.get(p.name.lower(), [])) or "-"
             lines.append(f"| {p.name} | {mpis} | {note} |")
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join([*lines, *failures()])
+
+
+def failures() -> list[str]:
+    """Lines of the page: what exists and fails."""
+    lines = [
+        "## What an MPI has and cannot do",
+        "",
+        "Where the tests run, traced or not; the other MPIs do it, and there it is tested.",
+        "",
+        "| procedures | fail in | which says |",
+        "|---|---|---|",
+    ]
+    for f in FAILURES:
+        lines.append(f'| {", ".join(f.procedures)} | {f.mpi} | "{f.says}".{f" {f.instead}" if f.instead else ""} |')
+    return [*lines, ""]
 
 
 if __name__ == "__main__":

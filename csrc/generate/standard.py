@@ -25,6 +25,11 @@ class Procedure:
     fortran: tuple[str, ...] | None  # argument names, lower case, with ierror; None: not in Fortran
     hidden_lengths: int  # CHARACTER arguments, whose lengths Fortran appends
 
+    @property
+    def returns_error(self) -> bool:
+        """Whether the C form returns an error code; the int of MPI_X_toint is the handle's number."""
+        return self.returns == "int" and not self.name.endswith("_toint")
+
 
 def _parameter(text: str) -> Parameter | None:
     text = text.replace("const ", "").strip()

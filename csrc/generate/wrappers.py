@@ -231,7 +231,7 @@ def wrapper(f: Form) -> str:
     result = "f.result = (int)returned;"
     if f.fortran:
         result = f"f.result = fortran_result({f.names[p.fortran.index('ierror')]});" if "ierror" in p.fortran else ""
-    elif p.returns != "int":
+    elif not p.returns_error:
         result = ""
     slot_arguments = f"{f.slot}, {arguments}" if arguments else f.slot
     lines = [f"{'double' if p.returns == 'double' else 'word'} {f.symbol}({signature})", "{"]

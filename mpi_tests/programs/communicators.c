@@ -56,6 +56,11 @@ static void copies(void)
     CALL(MPI_Info_create, &info);
     CALL(MPI_Comm_dup_with_info, MPI_COMM_WORLD, info, &one);
     use(one);
+#if MPI_VERSION >= 4
+    CALL(MPI_Comm_idup_with_info, MPI_COMM_WORLD, info, &one, &request);
+    CALL(MPI_Wait, &request, MPI_STATUS_IGNORE);
+    use(one);
+#endif
     CALL(MPI_Info_free, &info);
     CALL(MPI_Comm_dup, MPI_COMM_SELF, &one);
     use(one);

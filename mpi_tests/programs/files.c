@@ -182,6 +182,30 @@ static void queries(MPI_File fh)
     AT(-1, MPI_File_get_atomicity, fh, &value);
 }
 
+static int handled;
+
+static void handler(MPI_File *fh, int *code, ...)
+{
+    (void)fh;
+    handled += *code == MPI_ERR_OTHER;
+}
+
+static void error_handlers(MPI_File fh)
+{
+    MPI_Errhandler own, found;
+    int before = handled;
+    CALL(MPI_File_create_errhandler, handler, &own);
+    AT(-1, MPI_File_set_errhandler, fh, own);
+    AT(-1, MPI_File_get_errhandler, fh, &found);
+    AT(-1, MPI_File_call_errhandler, fh, MPI_ERR_OTHER);
+    if (handled != before + 1) truth_fail("the handler was not called once");
+    CALL(MPI_Errhandler_free, &found);
+    CALL(MPI_Errhandler_free, &own);
+#if MPI_VERSION >= 5
+    AT(-1, MPI_File_toint, fh);
+#endif
+}
+
 static void close_file(MPI_File *fh)
 {
     AT(-1, MPI_File_close, fh);
@@ -201,6 +225,7 @@ int main(int argc, char **argv)
         shared_pointers(fh);
         views(fh);
         queries(fh);
+        error_handlers(fh);
         close_file(&fh);
         fh = open_file(MPI_COMM_SELF, own, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                        CREATE | RDWR | DELETE_ON_CLOSE);

@@ -184,6 +184,82 @@ static void sendrecv_requests(void)
 }
 #endif
 
+static int query(void *state, MPI_Status *status)
+{
+    (void)state;
+    MPI_Status_set_elements(status, MPI_BYTE, 0);
+    MPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = status->MPI_TAG = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+static int released;
+
+static int release(void *state)
+{
+    (void)state;
+    released++;
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *state, int complete)
+{
+    (void)state;
+    return complete ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+// An operation that the program itself completes: no message.
+static void of_the_program(void)
+{
+    MPI_Request request;
+    int done;
+    CALL(MPI_Grequest_start, query, release, cancel, NULL, &request);
+    CALL(MPI_Test, &request, &done, MPI_STATUS_IGNORE);
+    if (done) truth_fail("a request was complete before its time");
+    CALL(MPI_Grequest_complete, request);
+    CALL(MPI_Wait, &request, MPI_STATUS_IGNORE);
+    if (released != 1) truth_fail("the request was not released");
+}
+
+#if MPI_VERSION >= 5
+// Asking completes nothing: every receive is there to be waited for afterwards.
+static void statuses_of_several(void)
+{
+    int flag = 0, done = 0, indices[N];
+    post_receives(N, mate, 100);
+    CALL(MPI_Barrier, WORLD);
+    post_sends(N, 100);
+    do CALL(MPI_Request_get_status_any, N, receives, &indices[0], &flag, MPI_STATUS_IGNORE);
+    while (!flag);
+    do CALL(MPI_Request_get_status_some, N, receives, &done, indices, MPI_STATUSES_IGNORE);
+    while (!done);
+    do CALL(MPI_Request_get_status_all, N, receives, &flag, MPI_STATUSES_IGNORE);
+    while (!flag);
+    CALL(MPI_Waitall, N, receives, statuses);
+    for (int i = 0; i < N; i++) incoming(in[i], WORLD);
+    wait_sends(N);
+}
+
+static void flushed_buffers(void)
+{
+    static char of_process[65536], of_communicator[65536];
+    void *detached;
+    int size;
+    MPI_Request flushes[2];
+    CALL(MPI_Buffer_attach, of_process, (int)sizeof of_process);
+    CALL(MPI_Comm_attach_buffer, WORLD, of_communicator, (int)sizeof of_communicator);
+    CALL(MPI_Irecv, in[0], MESSAGE_INTS, MPI_INT, mate, 110, WORLD, &receives[0]);
+    CALL(MPI_Bsend, outgoing(out[0], WORLD, mate, 110, 12), 12, MPI_INT, mate, 110, WORLD);
+    CALL(MPI_Buffer_iflush, &flushes[0]);
+    CALL(MPI_Comm_iflush_buffer, WORLD, &flushes[1]);
+    CALL(MPI_Waitall, 2, flushes, MPI_STATUSES_IGNORE);
+    CALL(MPI_Wait, &receives[0], &statuses[0]);
+    incoming(in[0], WORLD);
+    CALL(MPI_Comm_detach_buffer, WORLD, &detached, &size);
+    CALL(MPI_Buffer_detach, &detached, &size);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     CALL(MPI_Init, &argc, &argv);
@@ -196,8 +272,13 @@ int main(int argc, char **argv)
         persistent();
     }
     cancelled_freed_and_null();
+    of_the_program();
 #if MPI_VERSION >= 4
     sendrecv_requests();
+#endif
+#if MPI_VERSION >= 5
+    statuses_of_several();
+    flushed_buffers();
 #endif
     CALL(MPI_Barrier, WORLD);
     CALL(MPI_Finalize);

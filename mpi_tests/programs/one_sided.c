@@ -184,6 +184,49 @@ static void dynamic(void)
     free(memory);
 }
 
+static int handled;
+
+static void handler(MPI_Win *win, int *code, ...)
+{
+    (void)win;
+    handled += *code == MPI_ERR_OTHER;
+}
+
+// What a program hangs on a window: an error handler, an attribute, hints, a name.
+static void belongings(void)
+{
+    MPI_Win win;
+    MPI_Errhandler own, found;
+    MPI_Info info;
+    int key, length, before = handled, *memory;
+    char name[MPI_MAX_OBJECT_NAME];
+    CALL(MPI_Win_allocate, N * INT, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    int w = truth_object(MPI_COMM_WORLD, WINDOW, N * INT, sizeof(int), ALLOCATE, "");
+    truth_access("MPI_Win_allocate", w, -1, 0, NONE, 0, 0);
+    CALL(MPI_Win_create_errhandler, handler, &own);
+    SYNC(w, 0, NONE, MPI_Win_set_errhandler, win, own);
+    SYNC(w, 0, NONE, MPI_Win_get_errhandler, win, &found);
+    SYNC(w, 0, NONE, MPI_Win_call_errhandler, win, MPI_ERR_OTHER);
+    if (handled != before + 1) truth_fail("the handler was not called once");
+    CALL(MPI_Errhandler_free, &found);
+    CALL(MPI_Errhandler_free, &own);
+    CALL(MPI_Win_create_keyval, MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &key, NULL);
+    SYNC(w, 0, NONE, MPI_Win_set_attr, win, key, name);
+    SYNC(w, 0, NONE, MPI_Win_delete_attr, win, key);
+    CALL(MPI_Win_free_keyval, &key);
+    SYNC(w, 0, NONE, MPI_Win_get_info, win, &info);
+    SYNC(w, 0, NONE, MPI_Win_set_info, win, info);
+    CALL(MPI_Info_free, &info);
+    SYNC(w, 0, NONE, MPI_Win_get_name, win, name, &length);
+#ifdef OPEN_MPI // a macro in MPICH
+    SYNC(w, 0, NONE, MPI_Win_c2f, win);
+#endif
+#if MPI_VERSION >= 5
+    SYNC(w, 0, NONE, MPI_Win_toint, win);
+#endif
+    SYNC(w, 0, NONE, MPI_Win_free, &win);
+}
+
 int main(int argc, char **argv)
 {
     CALL(MPI_Init, &argc, &argv);
@@ -197,6 +240,7 @@ int main(int argc, char **argv)
         pairs();
         shared();
         dynamic();
+        belongings();
     }
     CALL(MPI_Finalize);
     truth_write();

@@ -1,5 +1,6 @@
 // Two worlds: this program spawns itself once, the two sides speak with each other, and part. Each world is a run of
-// its own; in the spawned one there are as many processes as the first argument says.
+// its own; in the spawned one there are as many processes as the first argument says. A second one says how many a
+// second command of the same spawning starts.
 
 #include "truth.h"
 
@@ -18,6 +19,20 @@ static void speak(MPI_Comm inter, int ask)
     if (!ask) CALL(MPI_Send, &value, 1, MPI_INT, me, 4, inter);
 }
 
+static void spawn(char **argv, int commands, MPI_Comm *inter)
+{
+    char *programs[] = {argv[0], argv[0]};
+    int ranks[] = {atoi(argv[1]), commands > 1 ? atoi(argv[2]) : 0};
+    MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
+    if (commands > 1) {
+        CALL(MPI_Comm_spawn_multiple, commands, programs, MPI_ARGVS_NULL, ranks, infos, 0, MPI_COMM_WORLD, inter,
+             MPI_ERRCODES_IGNORE);
+    } else {
+        CALL(MPI_Comm_spawn, programs[0], MPI_ARGV_NULL, ranks[0], infos[0], 0, MPI_COMM_WORLD, inter,
+             MPI_ERRCODES_IGNORE);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm parent, inter, merged;
@@ -29,10 +44,7 @@ int main(int argc, char **argv)
     CALL(MPI_Comm_get_parent, &parent); // it stays the same
     int spawned = parent != MPI_COMM_NULL;
     inter = parent;
-    if (!spawned) {
-        CALL(MPI_Comm_spawn, argv[0], MPI_ARGV_NULL, atoi(argv[1]), MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
-             MPI_ERRCODES_IGNORE);
-    }
+    if (!spawned) spawn(argv, argc - 1, &inter);
     speak(inter, !spawned);
     CALL(MPI_Intercomm_merge, inter, spawned, &merged);
     CALL(MPI_Barrier, merged);
