@@ -122,6 +122,10 @@ class RankFile:
             "requests", started, "bytes"
         )
 
+    def completed(self) -> Counter[Message]:
+        """Every posted send that was completed."""
+        return self._messages("requests", self.what == What.SEND_DONE, "bytes")
+
     def received(self) -> Counter[Message]:
         """Every message received: by MPI_Recv, by completing a request, as half of a Sendrecv, by MPI_Mrecv."""
         done = np.isin(self.what, RECEIVED)

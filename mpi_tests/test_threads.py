@@ -82,6 +82,26 @@ def test_every_thread_has_its_rows(request, compiled, traced, analyze, debian):
     analyze("check", run.run).check()
 
 
+@pytest.mark.parametrize(("debian", "level"), [("openmpi", "multiple"), ("mpich", "multiple"), ("mpich", "serialized")])
+def test_a_send_is_completed_by_the_thread_that_posted_it(request, compiled, traced, analyze, debian, level):
+    """Also where MPI gave one handle to the small sends of all threads: of each more than requests.c looks at."""
+    leg = request.getfixturevalue(debian)
+    run = traced(leg, compiled(leg, "sends_of_threads.c", *FLAGS), level, "200", ranks=2)
+    for rank, file in enumerate(rank_files(run.run)):
+        recorded, noted = by_thread(file), notes_of(run.folder, rank)
+        assert recorded.keys() == noted.keys()
+        assert len(noted) == (6 if rank == 0 else 1)
+        for number, truth in noted.items():
+            part = recorded[number]
+            assert part.counts() == truth.calls, number
+            assert part.received() == truth.received, number
+            assert part.sent() == part.completed() == truth.sent, number
+            check_requests(part)
+            waited = part.calls["tag"][part.names == "MPI_Wait"]
+            assert waited.tolist() == part.tables["requests"]["tag"][len(waited) :].tolist(), number
+    analyze("check", run.run).check()
+
+
 @pytest.mark.parametrize("how", ["exit", "abort"])
 @pytest.mark.parametrize("debian", ["openmpi", "mpich"])
 def test_exit_while_threads_are_in_mpi(request, compiled, launch, analyze, tmp_path, debian, how):

@@ -7,35 +7,29 @@
 #include "skipped.h"
 #include "thread.h"
 
+/* An operation: in the table, or behind others that have its handle. */
 struct operation {
-    struct request request; /* must be first: what others know is its address */
-    uint64_t number;        /* of shared ones: from 1, in the order of posting */
-    uint32_t holder;        /* the thread that has last held it, from 1; 0: none */
-};
-
-/* An operation behind others that have its handle. */
-struct later {
-    struct operation operation;
-    struct later *next;
+    struct request request;         /* must be first: what others know is its address */
+    uint64_t number;                /* from 1, in the order of posting */
+    uint32_t poster;                /* the thread that posted it, from 1 */
+    uint32_t holder;                /* the thread that has last held it, from 1; 0: none */
+    struct operation *next;         /* the poster's next one with this handle */
+    struct operation *last, *other; /* of its oldest: its last behind it, and the oldest of another poster */
 };
 
 /* Open addressing with linear probing and backward-shift deletion: no tombstones. One slot a handle, which holds the
- * oldest operation and a queue of the later ones, so that hundred thousands may share a handle. */
-struct slot {
-    struct operation oldest; /* must be first: an operation's address leads back to its slot */
-    struct later *next, *last;
-};
-
-static struct slot *table;
+ * oldest operation of one thread; behind it stand the thread's later ones in a queue, so that hundred thousands may
+ * share a handle, and the queues of other threads. */
+static struct operation *table;
 static size_t room, used;
-static struct later *spare; /* queue entries for reuse */
-static uint64_t numbers;    /* of shared operations so far */
+static struct operation *spare; /* those outside of the table, for reuse */
+static uint64_t numbers;        /* of operations so far */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool requests_are_shared = true; /* until the thread level is known */
 
-/* Several operations with one handle that each have a thread are as many as there are threads in MPI. If there are
- * more, MPI shares the handle among operations that are complete, which nobody can tell apart. */
+/* The operations of a thread that others hold are as many as there are threads in MPI. If there are more, MPI shares
+ * the handle among operations that are complete, which nobody can tell apart. */
 enum { FIRST_ROOM = 1024, MOST_LOOKED_AT = 64 };
 
 void requests_start(bool many_threads)
@@ -59,58 +53,78 @@ static size_t place(word handle)
 }
 
 /* The handle's slot, or the empty one where it belongs. */
-static struct slot *probe(word handle)
+static struct operation *probe(word handle)
 {
     size_t i = place(handle);
-    while (table[i].oldest.request.handle && table[i].oldest.request.handle != handle) i = (i + 1) & (room - 1);
+    while (table[i].request.handle && table[i].request.handle != handle) i = (i + 1) & (room - 1);
     return &table[i];
 }
 
-static struct slot *find_slot(word handle)
+static struct operation *find_slot(word handle)
 {
-    struct slot *s = used ? probe(handle) : NULL;
-    return s && s->oldest.request.handle ? s : NULL;
+    struct operation *slot = used ? probe(handle) : NULL;
+    return slot && slot->request.handle ? slot : NULL;
 }
 
-/* Of the operations that have the handle, the one that a call means which is about to be made: those that MPI has
- * completed but whose call is not recorded yet are held by other threads. */
-static struct operation *choose(struct slot *s)
+/* The only operation with its handle, as nearly always. */
+static bool is_alone(const struct operation *slot)
+{
+    return !slot->next && !slot->other;
+}
+
+/* The first of a poster's operations that no other thread holds. Those that are held here come first. */
+static struct operation *first_free(struct operation *o, uint32_t thread)
+{
+    for (int looked_at = 0; o && looked_at < MOST_LOOKED_AT; o = o->next, looked_at++)
+        if (!o->holder || o->holder == thread) return o;
+    return NULL;
+}
+
+/* Of two that may be meant: one that is held here, else the older. */
+static bool goes_before(const struct operation *a, const struct operation *b)
+{
+    return !a->holder == !b->holder ? a->number < b->number : a->holder;
+}
+
+/* Of the operations that have the handle, the one that a call means which is about to be made: the thread's own, else
+ * the oldest that it was handed. Those that MPI has completed but whose call is not recorded yet are held by other
+ * threads. */
+static struct operation *choose(struct operation *slot)
 {
     uint32_t me = self.index + 1;
-    struct operation *free = s->oldest.holder ? NULL : &s->oldest;
-    if (!s->next || s->oldest.holder == me) return &s->oldest;
-    int looked_at = 1;
-    for (struct later *l = s->next; l && looked_at < MOST_LOOKED_AT; l = l->next, looked_at++) {
-        if (l->operation.holder == me) return &l->operation;
-        if (!free && !l->operation.holder) free = &l->operation;
+    struct operation *chosen = NULL;
+    for (struct operation *oldest = slot; oldest; oldest = oldest->other) {
+        struct operation *o = first_free(oldest, me);
+        if (o && o->poster == me) return o;
+        if (o && (!chosen || goes_before(o, chosen))) chosen = o;
     }
-    return free ? free : &s->last->operation;
+    if (chosen) return chosen;
+    return slot->next ? slot->last : slot;
 }
 
-static struct operation *find_number(struct slot *s, uint64_t number)
+static struct operation *find_number(struct operation *slot, uint64_t number)
 {
-    if (s->oldest.number == number) return &s->oldest;
-    int looked_at = 1;
-    for (struct later *l = s->next; l && looked_at < MOST_LOOKED_AT; l = l->next, looked_at++)
-        if (l->operation.number == number) return &l->operation;
+    for (struct operation *oldest = slot; oldest; oldest = oldest->other)
+        for (struct operation *o = oldest; o && o->number <= number; o = o->next)
+            if (o->number == number) return o;
     return NULL;
 }
 
 static struct request *find(struct held_request held)
 {
-    struct slot *s = find_slot(held.handle);
-    if (!s || held.operation == NO_OPERATION) return NULL;
-    if (!requests_are_shared) return &s->oldest.request;
-    struct operation *o = held.operation ? find_number(s, held.operation) : NULL;
-    return o ? &o->request : &choose(s)->request;
+    struct operation *slot = find_slot(held.handle);
+    if (!slot || held.operation == NO_OPERATION) return NULL;
+    if (is_alone(slot)) return &slot->request;
+    struct operation *o = held.operation ? find_number(slot, held.operation) : NULL;
+    return o ? &o->request : &choose(slot)->request;
 }
 
 void requests_hold_shared(struct held_request *handles, int n)
 {
     pthread_mutex_lock(&lock);
     for (int i = 0; i < n; i++) {
-        struct slot *s = find_slot(handles[i].handle);
-        struct operation *o = s ? choose(s) : NULL;
+        struct operation *slot = find_slot(handles[i].handle);
+        struct operation *o = !slot || is_alone(slot) ? slot : choose(slot);
         handles[i].operation = o ? o->number : NO_OPERATION;
         if (o) o->holder = self.index + 1;
     }
@@ -120,114 +134,129 @@ void requests_hold_shared(struct held_request *handles, int n)
 static bool grow(void)
 {
     size_t old_room = room;
-    struct slot *old = table, *larger = calloc(room ? 2 * room : FIRST_ROOM, sizeof *larger);
+    struct operation *old = table, *larger = calloc(room ? 2 * room : FIRST_ROOM, sizeof *larger);
     if (!larger) return false;
     room = room ? 2 * room : FIRST_ROOM;
     table = larger;
     for (size_t i = 0; i < old_room; i++)
-        if (old[i].oldest.request.handle) *probe(old[i].oldest.request.handle) = old[i];
+        if (old[i].request.handle) *probe(old[i].request.handle) = old[i];
     free(old);
     return true;
 }
 
-static void erase(struct slot *s)
+static void erase(struct operation *slot)
 {
-    size_t hole = (size_t)(s - table), i = hole;
+    size_t hole = (size_t)(slot - table), i = hole;
     for (;;) {
         i = (i + 1) & (room - 1);
-        if (!table[i].oldest.request.handle) break;
-        size_t home = place(table[i].oldest.request.handle);
+        if (!table[i].request.handle) break;
+        size_t home = place(table[i].request.handle);
         if (((i - home) & (room - 1)) >= ((i - hole) & (room - 1))) {
             table[hole] = table[i];
             hole = i;
         }
     }
-    table[hole].oldest.request.handle = 0;
+    table[hole].request.handle = 0;
     used--;
 }
 
-static void give_back(struct later *entry)
+static void give_back(struct operation *o)
 {
-    entry->next = spare;
-    spare = entry;
+    o->next = spare;
+    spare = o;
 }
 
-/* The next operation with its handle, if any, takes the place of the oldest. */
-static void remove_oldest(struct slot *s)
+/* Remove a poster's oldest operation: its next one takes its place, or if there is none another poster's. */
+static void remove_oldest(struct operation *slot, struct operation *oldest)
 {
-    struct later *next = s->next;
-    if (!next) {
-        erase(s);
-        return;
+    struct operation *next = oldest->next, *before = slot;
+    if (next) {
+        next->last = oldest->last;
+        next->other = oldest->other;
+        *oldest = *next;
+        give_back(next);
+    } else if (oldest != slot) {
+        while (before->other != oldest) before = before->other;
+        before->other = oldest->other;
+        give_back(oldest);
+    } else if (slot->other) {
+        next = slot->other;
+        *slot = *next;
+        give_back(next);
+    } else {
+        erase(slot);
     }
-    s->oldest = next->operation;
-    s->next = next->next;
-    give_back(next);
 }
 
-static void remove_later(struct slot *s, struct operation *o)
+static void remove_later(struct operation *oldest, struct operation *o)
 {
-    struct later *before = NULL, *entry = s->next;
-    while (&entry->operation != o) {
-        before = entry;
-        entry = entry->next;
-    }
-    if (before)
-        before->next = entry->next;
-    else
-        s->next = entry->next;
-    if (s->last == entry) s->last = before;
-    give_back(entry);
+    struct operation *before = oldest;
+    while (before->next != o) before = before->next;
+    before->next = o->next;
+    if (oldest->last == o) oldest->last = before;
+    give_back(o);
+}
+
+static struct operation *oldest_of(struct operation *slot, uint32_t poster)
+{
+    while (slot && slot->poster != poster) slot = slot->other;
+    return slot;
 }
 
 static void remove_operation(struct request *r)
 {
-    struct slot *s = requests_are_shared ? probe(r->handle) : (struct slot *)r;
-    if (&s->oldest.request == r)
-        remove_oldest(s);
+    struct operation *o = (struct operation *)r;
+    struct operation *slot = o >= table && o < table + room ? o : probe(r->handle);
+    struct operation *oldest = oldest_of(slot, o->poster);
+    if (oldest == o)
+        remove_oldest(slot, o);
     else
-        remove_later(s, (struct operation *)r);
+        remove_later(oldest, o);
 }
 
-static struct operation *append(struct slot *s)
+static struct operation *append(struct operation *slot, uint32_t poster)
 {
-    struct later *entry = spare ? spare : malloc(sizeof *entry);
-    if (!entry) return NULL;
+    struct operation *o = spare ? spare : malloc(sizeof *o), *oldest = oldest_of(slot, poster);
+    if (!o) return NULL;
     if (spare) spare = spare->next;
-    entry->next = NULL;
-    if (s->next)
-        s->last->next = entry;
-    else
-        s->next = entry;
-    s->last = entry;
-    return &entry->operation;
+    o->next = o->other = NULL;
+    if (!oldest) {
+        o->other = slot->other;
+        slot->other = o;
+    } else {
+        if (oldest->next)
+            oldest->last->next = o;
+        else
+            oldest->next = o;
+        oldest->last = o;
+    }
+    return o;
 }
 
 struct request *requests_open(word handle)
 {
     if (handle == abi.request_null || handle == 0) return NULL;
     begin();
-    struct operation *entry = NULL;
+    const uint32_t poster = self.index + 1;
+    struct operation *o = NULL;
     if (2 * (used + 1) <= room || grow()) {
-        struct slot *s = probe(handle);
-        if (s->oldest.request.handle) {
-            entry = append(s);
+        o = probe(handle);
+        if (o->request.handle) {
+            o = append(o, poster);
         } else {
-            s->oldest.request.handle = handle;
-            s->next = NULL;
+            o->request.handle = handle;
+            o->next = o->other = NULL;
             used++;
-            entry = &s->oldest;
         }
     }
-    if (!entry) {
+    if (!o) {
         end();
         return NULL;
     }
-    if (requests_are_shared) {
-        entry->number = ++numbers;
-        entry->holder = 0;
-    }
-    return &entry->request;
+    o->number = ++numbers;
+    o->poster = poster;
+    o->holder = 0;
+    return &o->request;
 }
 
 void requests_close(void)
@@ -311,9 +340,9 @@ void requests_open_receives(struct open_receives *open)
 {
     begin();
     for (size_t i = 0; i < room; i++) {
-        if (!table[i].oldest.request.handle) continue;
-        add_receive(open, &table[i].oldest.request);
-        for (const struct later *l = table[i].next; l; l = l->next) add_receive(open, &l->operation.request);
+        if (!table[i].request.handle) continue;
+        for (const struct operation *oldest = &table[i]; oldest; oldest = oldest->other)
+            for (const struct operation *o = oldest; o; o = o->next) add_receive(open, &o->request);
     }
     end();
 }

@@ -65,7 +65,7 @@ static inline void requests_hold(struct held_request *handles, int n)
 void requests_start(bool many_threads);
 
 /* Remember an operation. MPI may give out one handle for several operations that are already complete
- * (MPICH's eager sends, Open MPI's MPI_PROC_NULL): they are kept in order.
+ * (MPICH's eager sends, Open MPI's MPI_PROC_NULL): a thread that completes one means its own first, the oldest first.
  * The entry is filled in place, by way of its fields: a copy of what was just written would cost more than the rest.
  * NULL for a null handle; else requests_close follows. */
 struct request *requests_open(word handle);
