@@ -89,7 +89,7 @@ REQUEST = np.dtype(
 ACCESS = np.dtype(
     [
         ("enter", "<i8"),  # of the call
-        ("offset", "<i8"),  # bytes, as in the rank file; -1: not known
+        ("offset", "<i8"),  # bytes in the file or the target's window, or an address; -1: not known
         ("object", "<i4"),  # index in Trace.objects; -1: unknown
         ("detail", "<i4"),  # lock and assertion, as in the rank file
         ("thread", "<i4"),

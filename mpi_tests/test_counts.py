@@ -131,6 +131,20 @@ def test_c_accesses(mpi, compiled, traced, analyze, program):
     analyze("check", run.run).check()
 
 
+@pytest.mark.parametrize("debian", ["openmpi", "mpich"])
+def test_c_displacement_units(request, compiled, traced, analyze, debian):
+    """Operations stand at the byte of the target's window where the target found what was put there."""
+    leg = request.getfixturevalue(debian)
+    run = traced(leg, compiled(leg, "displacement_units.c"))
+    assert_no_other_calls(run)
+    assert_one_sided_events(run)
+    trace = analyzer.open(str(run.run))
+    for rank, truth in enumerate(run.truths()):
+        found = Counter(offset for block in trace.accesses(rank) for offset in block["offset"].tolist() if offset >= 0)
+        assert found == Counter(a[2] for a in truth.accesses.elements())
+    analyze("check", run.run).check()
+
+
 def test_c_neighbors_and_groups(mpi, compiled, traced, analyze):
     run = traced(mpi, compiled(mpi, "neighbors.c"))
     assert_recorded(run, mpi.ranks)

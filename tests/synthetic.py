@@ -260,7 +260,8 @@ def write_run(
 
     A rank is a mapping of "calls", "requests", "polls", "events" (rows as made by the functions above, or an array
     of the table's dtype, times in ns; `call` then indexes "procedures"), "procedures" (names known from the start),
-    "skipped", "counters" (rows of that table), "blocks" (else made to fit), "clock" (pairs (ns, ns); else the ends),
+    "skipped", "counters" (rows of that table), "objects" (likewise, without the first; `comm` as in
+    calls), "blocks" (else made to fit), "clock" (pairs (ns, ns); else the ends),
     "sync" (rows as in the file), "start" (ns of the process start), and any attribute of the schema. `missing` ranks
     get no file.
     """
@@ -286,6 +287,8 @@ def _write_one(folder: Path, rank: int, content: Mapping, size: int, communicato
             tables[used]["comm"] = rows[tables[used]["comm"]]
     start = content.get("start", 0)
     tables |= {"communicators": table, "members": members}
+    tables["objects"] = np.array([(0,) * 7 + (b"",), *content.get("objects", [])], schema.OBJECT)
+    tables["objects"]["comm"] = [number.get(int(comm), 0) for comm in tables["objects"]["comm"]]
     tables["labels"] = np.array(content.get("labels", []), schema.LABEL)
     tables["counters"] = np.array(content.get("counters", []), schema.COUNTER)
     tables["blocks"] = content.get("blocks", blocks_of(tables))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -15,6 +15,7 @@ from analyzer.paraver import COLLECTIVES, ONE_SIDED_OPERATIONS, base_name, event
 from analyzer.paraver_regions import region_events
 from analyzer.sources.burst_mode import BurstMode, kind_of
 from analyzer.sources.clock import Clock
+from analyzer.sources.displacements import Units, in_target_units
 from analyzer.sources.index import ThreadTable
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.regions import Regions
@@ -71,7 +72,12 @@ class RankTables:
     """What the rows of one rank refer to, as the kernels take it."""
 
     def __init__(
-        self, file: RankFile, procedures: Sequence[str], communicator_index: np.ndarray, object_index: np.ndarray
+        self,
+        file: RankFile,
+        procedures: Sequence[str],
+        communicator_index: np.ndarray,
+        object_index: np.ndarray,
+        uneven_windows: Mapping[int, Units],
     ) -> None:
         self.start_ticks, self.overhead_ticks = (int(file.attributes[n]) for n in ("start_ticks", "overhead_ticks"))
         self.overhead_cpu_ns = int(file.attributes["overhead_cpu_ns"])
@@ -89,7 +95,7 @@ class RankTables:
         self.kinds = np.array([kind_of(name) for name in names])
         self.communicators = file.communicators if len(file.communicators) else np.zeros(1, file.communicators.dtype)
         self.members = file.members
-        self.object_index = object_index
+        self.object_index, self.uneven_windows = object_index, uneven_windows
         self.communicator_index = np.ascontiguousarray(communicator_index, np.int32)
 
 
@@ -138,6 +144,11 @@ class Lane:
     def rows(self, table: str, begin: int, end: int, around: int = 0) -> np.ndarray:
         """Raw rows whose key lies in [begin, end), and `around` more on both sides."""
         return self.tables[table].window(self.clock.ticks(begin), self.clock.ticks(end), around)
+
+    def accesses(self, begin: int, end: int, around: int = 0) -> np.ndarray:
+        """Raw rows of `accesses`, with the offsets of one-sided operations in bytes of the target's window."""
+        rows, windows = self.rows("accesses", begin, end, around), self._refers.uneven_windows
+        return in_target_units(rows, self.rows("calls", begin, end, around), windows) if windows else rows
 
     def folded(self, begin: int, end: int, around: int = 0) -> np.ndarray:
         """Raw rows of `polls`, and stretches of calls that were summed up as such, in order of enter."""
@@ -292,7 +303,7 @@ def events(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     inputs = []
     for lane in lanes:
         calls, polls = lane.rows("calls", begin, end, around=1), lane.folded(begin, end, around=1)
-        events, accesses = _all_events(lane, begin, end), lane.rows("accesses", begin, end, around=1)
+        events, accesses = _all_events(lane, begin, end), lane.accesses(begin, end, around=1)
         inputs.append((lane, calls, polls, events, accesses))
     buffer = Buffer(EVENT, sum(6 * len(c) + 2 * len(p) + len(e) + 2 for _, c, p, e, _ in inputs))
     for lane, *rows in inputs:
@@ -320,7 +331,7 @@ def calls(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
 
 def accesses(lane: Lane, begin: int, end: int) -> np.ndarray:
     """ACCESS with enter in [begin, end), in order of enter."""
-    rows = lane.rows("accesses", begin, end)
+    rows = lane.accesses(begin, end)
     found = np.zeros(len(rows), ACCESS)
     raw = np.zeros(len(rows), RAW_REQUEST)
     raw["posted"] = rows["enter"]

@@ -18,6 +18,7 @@ from analyzer.sources.burst_mode import BURST_LABELS
 from analyzer.sources.clock import Pieces
 from analyzer.sources.communicators import merge_communicators
 from analyzer.sources.counters import count_tables, counter_events, counts, merge_counters
+from analyzer.sources.displacements import uneven_windows
 from analyzer.sources.findings import Findings, find_ranks, strangers
 from analyzer.sources.ghosts import Ghosts
 from analyzer.sources.index import ThreadTable, thread_tables
@@ -130,10 +131,11 @@ class RunTrace(Trace):
         self.procedures = merge_procedures(self._files)
         self.communicators, index = merge_communicators(self._files, self.size)
         self.objects, object_index = merge_objects(self._files, index)
+        uneven = uneven_windows(self._files)
         for file in self._files:
             rank, clock = file.rank, clocks[file.rank]
             self.problems += died_inside(file, spools[rank], clock.ns)
-            refers = RankTables(file, self.procedures, index[rank], object_index[rank])
+            refers = RankTables(file, self.procedures, index[rank], object_index[rank], uneven[rank])
             lanes = [
                 Lane(rank, thread, int(self._first_cpu[rank]) + thread, clock, threads, refers)
                 for thread, threads in sorted(tables[rank].items())
