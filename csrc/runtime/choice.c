@@ -147,7 +147,10 @@ bool choice_keeps_call(struct thread *t, const struct file_call *row)
 
 bool choice_keeps_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit)
 {
-    if (!choice.left_out[call_class[call]]) return true;
+    if (!choice.left_out[call_class[call]]) {
+        choice_interrupt(t);
+        return true;
+    }
     sum_up(t, (struct file_call){.enter = enter, .exit = exit, .call = call});
     return false;
 }
