@@ -467,8 +467,9 @@ __attribute__((destructor)) static void unloaded(void)
     } else if (run.started) {
         bool ended = !run.initialized && !sessions_are_open();
         close_run(closed ? run.end_state : ended ? STATE_FINALIZED : STATE_EXITED);
-    } else {
-        threads_close(); /* no MPI: nothing to keep, but spools to remove */
+    } else if (threads_close() && store_begin()) {
+        threads_remove_spools(); /* no MPI and no file: nothing to keep */
+        store_end();
     }
     finish_file();
 }
