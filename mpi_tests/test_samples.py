@@ -153,7 +153,7 @@ def test_without_mpi(sampled, tmp_path, sample, threads):
 def test_between_the_calls_of_mpi(request, compiled, traced, mpi_name, sample):
     leg = request.getfixturevalue(mpi_name)
     program = compiled(leg, "sampled.c", *compile_flags())
-    result = traced(leg, program, "150", "2", ranks=2, env=COUNTERS | {"TRACELIB_SAMPLE": sample})
+    result = traced(leg, program, "400", "2", ranks=2, env=COUNTERS | {"TRACELIB_SAMPLE": sample})
     check(result.folder, 2, PERIOD_NS if sample != EVENTS else 0)
 
 

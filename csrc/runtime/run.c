@@ -349,6 +349,7 @@ void run_started(void)
     }
     if (first_meeting) meeting_measure(run.stem, run.rank, run.size, abi.world);
     if (!had_session) switch_start_clock();
+    counter_sampler_start(run.rank == 0);
 }
 
 /* Between store_begin and store_end. */
