@@ -62,7 +62,9 @@ def check_thread(times, cpu, faults, notes):
     earlier = np.searchsorted(time[before], times - NEAR_NS) - 1
     later = np.searchsorted(time[after], times + NEAR_NS)
     within = (earlier >= 0) & (later < len(time[after]))
-    assert within.sum() > 5
+    assert within.sum() >= len(times) // 2 - 1
+    if not within.any():
+        return  # a thread that hardly got a CPU: what was due is missed, and counted
     bounds = [(own[before][earlier[within]], own[after][later[within]]) for own in noted]
     assert (cpu[within] >= bounds[0][0]).all()
     assert (cpu[within] <= bounds[0][1]).all()
