@@ -84,6 +84,8 @@ void thread_flush(struct thread *t);
 /* Does nothing wait in the buffer but events? Then it may be divided anew, for another number of readings. */
 bool thread_is_empty(const struct thread *t);
 void thread_divide(struct thread *t);
+void thread_divide_for_sampler(struct thread *t); /* events, and one row of everything else */
+uint64_t thread_buffer_bytes(void);               /* that each thread's buffer takes */
 
 /* Every spool, present and future, says in which rank file its rows belong. Under the store's lock. */
 void threads_name_file(const char *path);
