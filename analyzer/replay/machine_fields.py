@@ -1,0 +1,96 @@
+"""Numbers in a machine as something that can be read and replaced, wherever they stand and however many there are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from analyzer.errors import TracelibError
+from analyzer.replay.machine import Exponential, Gaussian, Machine, Quantity, Uniform
+
+
+@dataclass(frozen=True)
+class Field:
+    """A number that all nodes have, or all networks, or the machine itself, or its scheduling.
+
+    part: "node", "network", "machine", "scheduling". unit: the field's, in that of `get` and `set`.
+    """
+
+    part: str
+    names: tuple[str, ...]  # fields that are set together; the first is read
+    unit: float = 1.0
+    zero_is_infinite: bool = False
+    integer: bool = False
+    number: int | None = None  # that node or network only
+
+    def get(self, machine: Machine) -> float:
+        """The mean of those of all parts; infinite if one is."""
+        values = [mean_of(getattr(part, self.names[0])) for part in self._chosen(machine)]
+        if self.zero_is_infinite and 0 in values:
+            return math.inf
+        return sum(values) / len(values) * self.unit
+
+    def set(self, machine: Machine, value: float) -> Machine:
+        """The machine with this mean: parts that differ, and distributions, change in proportion."""
+        chosen = self._chosen(machine)
+        target = 0.0 if math.isinf(value) else value / self.unit
+        changed = list(chosen)
+        for name in self.names:
+            quantities = self._at(target, [getattr(part, name) for part in chosen])
+            changed = [replace(part, **{name: q}) for part, q in zip(changed, quantities, strict=True)]
+        return self._with(machine, changed)
+
+    def _at(self, target: float, old: list[Quantity]) -> list[Any]:
+        if self.integer:
+            return [round(target)] * len(old)
+        mean = sum(map(mean_of, old)) / len(old)
+        plain = all(isinstance(q, int | float) and q == old[0] for q in old)
+        endless = self.zero_is_infinite and 0 in map(mean_of, old)
+        if plain or endless or not mean or not target:
+            return [target] * len(old)
+        return [scaled(q, target / mean) for q in old]
+
+    def _parts(self, machine: Machine) -> tuple[Any, ...]:
+        if self.part == "node":
+            return machine.nodes or (machine.node,)
+        if self.part == "network":
+            return machine.networks
+        return (machine,) if self.part == "machine" else (machine.scheduling,)
+
+    def _chosen(self, machine: Machine) -> tuple[Any, ...]:
+        parts = self._parts(machine)
+        if self.number is None:
+            return parts
+        there = len(machine.nodes) if self.part == "node" else len(parts)
+        if self.number >= there:
+            hint = f"it counts from 0, the machine names {there}"
+            raise TracelibError(f"{self.part} {self.number} does not exist", hint)
+        return (parts[self.number],)
+
+    def _with(self, machine: Machine, changed: list[Any]) -> Machine:
+        if self.number is not None:
+            parts = list(self._parts(machine))
+            parts[self.number] = changed[0]
+            changed = parts
+        if self.part == "node":
+            return replace(machine, nodes=tuple(changed)) if machine.nodes else replace(machine, node=changed[0])
+        if self.part == "network":
+            return replace(machine, networks=tuple(changed))
+        return changed[0] if self.part == "machine" else replace(machine, scheduling=changed[0])
+
+
+def mean_of(quantity: Quantity) -> float:
+    """What is drawn on average, but for what Gaussians lose below 0."""
+    if isinstance(quantity, Uniform):
+        return (quantity.low + quantity.high) / 2
+    if isinstance(quantity, Gaussian):
+        return quantity.mean
+    return quantity.least + quantity.mean if isinstance(quantity, Exponential) else float(quantity)
+
+
+def scaled(quantity: Quantity, factor: float) -> Quantity:
+    """A number or a distribution times a factor."""
+    if isinstance(quantity, Uniform | Gaussian | Exponential):
+        return replace(quantity, **{f.name: getattr(quantity, f.name) * factor for f in fields(quantity)})
+    return quantity * factor

@@ -1,0 +1,218 @@
+"""The numbers of a machine by name, so that analyses can vary any of them without knowing where it stands.
+
+Names are those of `PARAMETERS`, in seconds, bytes and bytes a second, or the path of a key in the machine's TOML, in
+that key's unit: "node.latency_us", "node.2.speed" (of node 2 only, counting from 0), "network.buses",
+"scheduling.slice_us", "wan.bandwidth_mb".
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+
+from analyzer.errors import TracelibError
+from analyzer.replay import measured_parameters as measured
+from analyzer.replay.machine import Machine, Network, Node, Scheduling
+from analyzer.replay.machine_fields import Field
+
+MB = 1 << 20
+_PARTS = {"node": Node, "network": Network, "scheduling": Scheduling}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number of a machine.
+
+    get: its value; infinite where there are as many or it is as fast as wanted, NaN where the machine leaves it to the
+    trace. Of nodes or networks that differ, and of distributions, the mean, which `set` then changes in proportion.
+    """
+
+    name: str
+    unit: str  # "s", "us", "bytes/s", "MB/s" (of 2^20 bytes), "bytes", "" for a plain number
+    meaning: str
+    get: Callable[[Machine], float]
+    change: Callable[[Machine, float], Machine]
+    whole: bool = False
+    least: float = 0.0
+    positive: bool = False  # more than 0
+    endless: bool = False  # may be infinite
+
+    def set(self, machine: Machine, value: float) -> Machine:
+        """The machine with another value. Raises TracelibError for one that makes no sense."""
+        said = f"{self.name} = {value:g}"
+        if math.isnan(value) or value < self.least or (self.positive and value == 0):
+            raise TracelibError(said, "it is more than 0" if self.positive else f"it is at least {self.least:g}")
+        if math.isinf(value) and not self.endless:
+            raise TracelibError(said, "it is a finite number")
+        if self.whole and not math.isinf(value) and value != int(value):
+            raise TracelibError(said, "it is a whole number")
+        return self.change(machine, value)
+
+
+def parameter(name: str) -> Parameter:
+    """The parameter of this name or path. Raises TracelibError that names near ones."""
+    found = PARAMETERS.get(name) or _by_path(name)
+    if found is None:
+        near = difflib.get_close_matches(name, [*PARAMETERS, *_PATHS], 1)
+        hint = f"did you mean {near[0]}?" if near else f"use {', '.join(PARAMETERS)}, or a path such as node.speed"
+        raise TracelibError(f"no parameter of the machine is called {name!r}", hint)
+    return found
+
+
+def vary(machine: Machine, values: Mapping[str, float]) -> Machine:
+    """The machine with other values: `vary(machine, {"latency": 1e-6, "buses": 4})`. Raises TracelibError."""
+    for name, value in values.items():
+        machine = parameter(name).set(machine, value)
+    return machine
+
+
+_UNITS = {
+    "s": {"": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
+    "us": {"": 1.0, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6},
+    "bytes/s": {"": 1.0, "B/s": 1.0, "KB/s": 1024.0, "MB/s": float(MB), "GB/s": float(MB << 10)},
+    "MB/s": {"": 1.0, "B/s": 1 / MB, "KB/s": 1 / 1024, "MB/s": 1.0, "GB/s": 1024.0},
+    "bytes": {"": 1.0, "B": 1.0, "k": 1024.0, "K": 1024.0, "M": float(MB)},
+    "": {"": 1.0},
+}
+"""What may follow a number of a unit, and what it makes of it."""
+
+
+def value_of(of: Parameter, text: str) -> float:
+    """A value as people write it: "5us", "100MB/s" (2^20 bytes), "32k", "4", "1e-6", "inf". Raises TracelibError."""
+    text = text.strip()
+    if text == "inf":
+        return math.inf
+    found = re.fullmatch(r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*([a-zA-Z/]*)", text)
+    units = _UNITS[of.unit]
+    if not found or found[2] not in units:
+        known = f" with {', '.join(filter(None, units))}" if len(units) > 1 else ""
+        raise TracelibError(f"{of.name} = {text!r}", f"it is a number{known}")
+    return float(found[1]) * units[found[2]]
+
+
+def setting_of(text: str) -> tuple[Parameter, float]:
+    """A parameter and its value from "name=value"."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise TracelibError(f"{text!r} sets nothing", "write NAME=VALUE, such as latency=5us")
+    found = parameter(name.strip())
+    return found, value_of(found, value)
+
+
+def _of(field: Field, name: str, unit: str, meaning: str) -> Parameter:
+    whole = field.integer and field.unit == 1
+    least = 1.0 if field.names == ("cpus",) else 0.0
+    return Parameter(
+        name, unit, meaning, field.get, field.set, whole, least, field.names == ("speed",), field.zero_is_infinite
+    )
+
+
+def _time(name: str, meaning: str, key: str) -> Parameter:
+    return _of(Field("node", (key,)), name, "s", meaning)
+
+
+def _policy_time(name: str, meaning: str) -> Parameter:
+    return _of(Field("scheduling", (f"{name}_ns",), 1e-9, name == "slice", integer=True), name, "s", meaning)
+
+
+def _rate(name: str, meaning: str, part: str, key: str) -> Parameter:
+    return _of(Field(part, (key,), MB, zero_is_infinite=True), name, "bytes/s", meaning)
+
+
+def _count(name: str, meaning: str, part: str, *keys: str) -> Parameter:
+    return _of(Field(part, keys, zero_is_infinite=True, integer=True), name, "", meaning)
+
+
+def _or_measured(plain: Parameter, get: Callable, change: Callable) -> Parameter:
+    """The same of machines whose network was measured."""
+    return replace(
+        plain,
+        get=lambda machine: (get if measured.is_measured(machine) else plain.get)(machine),
+        change=lambda machine, value: (change if measured.is_measured(machine) else plain.change)(machine, value),
+    )
+
+
+_NEVER = 1 << 62
+"""An eager limit that no message reaches."""
+
+
+def _eager_limit(machine: Machine) -> float:
+    limit = machine.eager_limit
+    return math.nan if limit is None else math.inf if limit >= _NEVER else float(limit)
+
+
+def _with_eager_limit(machine: Machine, value: float) -> Machine:
+    return replace(machine, eager_limit=_NEVER if math.isinf(value) else int(value))
+
+
+_EAGER = "size from which sends wait for their receive"
+_OVERHEAD = "on the sender's CPU, of a measured network's smallest message"
+
+PARAMETERS: dict[str, Parameter] = {
+    found.name: found
+    for found in (
+        _or_measured(
+            _time("latency", "of messages between nodes", "latency_s"), measured.latency_s, measured.with_latency
+        ),
+        _or_measured(
+            _rate("bandwidth", "between nodes", "network", "bandwidth_mb"), measured.bandwidth, measured.with_bandwidth
+        ),
+        _count("buses", "messages between nodes at once", "network", "buses"),
+        _count("links", "of each node, each way", "node", "links_out", "links_in"),
+        _count("links_out", "of each node", "node", "links_out"),
+        _count("links_in", "of each node", "node", "links_in"),
+        _of(Field("node", ("speed",)), "speed", "", "of CPUs, 1 as traced"),
+        _of(Field("node", ("cpus",), integer=True), "cpus", "", "of each node"),
+        Parameter("eager", "bytes", _EAGER, _eager_limit, _with_eager_limit, whole=True, endless=True),
+        Parameter("send_overhead", "s", _OVERHEAD, measured.overhead_s, measured.with_overhead),
+        _time("intra_latency", "of messages within a node", "intra_latency_s"),
+        _rate("intra_bandwidth", "within a node", "node", "intra_bandwidth_mb"),
+        _count("intra_buses", "messages within a node at once", "node", "intra_buses"),
+        _count("intra_links", "within a node, each way", "node", "intra_links_out", "intra_links_in"),
+        _time("wan_latency", "of messages between networks", "wan_latency_s"),
+        _rate("wan_bandwidth", "between networks", "machine", "wan_bandwidth_mb"),
+        _policy_time("slice", "that a thread may keep a CPU"),
+        _policy_time("context_switch", "from one thread to another"),
+        _policy_time("busy_wait", "before a waiting thread gives its CPU up"),
+        _policy_time("least_run", "before a thread may be preempted"),
+    )
+}
+"""By name."""
+
+_NUMBERS = ("cpus", "speed", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in", "buses")
+
+
+def _toml_fields(part: str, of: type) -> dict[str, tuple[Field, str]]:
+    """The keys of a table of the TOML that are numbers, and their units."""
+    found = {}
+    for name in (f.name for f in fields(of)):
+        if name.endswith("_ns"):
+            key = f"{name.removesuffix('_ns')}_us"
+            found[key] = Field(part, (name,), 1e-3, name == "slice_ns", integer=True), "us"
+        elif name.endswith("_s"):
+            found[f"{name.removesuffix('_s')}_us"] = Field(part, (name,), 1e6), "us"
+        elif name.endswith("_mb"):
+            found[name] = Field(part, (name,), zero_is_infinite=True), "MB/s"
+        elif name in _NUMBERS:
+            counted = name not in ("cpus", "speed")
+            found[name] = Field(part, (name,), zero_is_infinite=counted, integer=name != "speed"), ""
+    return found
+
+
+_TABLES = {part: _toml_fields(part, of) for part, of in _PARTS.items()}
+_TABLES["wan"] = {"bandwidth_mb": (Field("machine", ("wan_bandwidth_mb",), zero_is_infinite=True), "MB/s")}
+_PATHS = [f"{table}.{key}" for table, keys in _TABLES.items() for key in keys]
+
+
+def _by_path(name: str) -> Parameter | None:
+    """The parameter that "table.key" or "table.number.key" names."""
+    table, *number, key = name.split(".") if "." in name else ("", name)
+    if key not in _TABLES.get(table, ()) or len(number) > 1 or not all(n.isdecimal() for n in number):
+        return None
+    field, unit = _TABLES[table][key]
+    if number and table not in ("node", "network"):
+        return None
+    return _of(replace(field, number=int(number[0]) if number else None), name, unit, "")

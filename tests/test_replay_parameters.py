@@ -1,0 +1,132 @@
+"""Parameters of a machine by name: each can be read and set, and the simulator feels it."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analyzer.errors import TracelibError
+from analyzer.operations.operation import Flag, Kind, Program, operations
+from analyzer.replay.machine import Exponential, Gaussian, Machine, Network, Node, Piece, Scheduling, Uniform
+from analyzer.replay.machine_toml import machine_of
+from analyzer.replay.parameters import PARAMETERS, parameter, setting_of, value_of, vary
+from analyzer.replay.simulate import simulate
+
+MB = 1 << 20
+MEASURED = Machine(
+    networks=(Network(pieces=(Piece(0, 100, 0, 2000, 1, 300, 0.5), Piece(4096, 200, 0, 5000, 2, 0, 2))),)
+)
+
+
+@given(st.sampled_from(sorted(set(PARAMETERS) - {"send_overhead"})), st.integers(1, 1000))
+def test_what_was_set_is_read(name, value):
+    """Whole numbers of whatever unit, on the ideal machine, on one with nodes, and infinite where that is allowed."""
+    for machine in (Machine.ideal(), Machine(nodes=(Node(), Node()))):
+        assert parameter(name).get(vary(machine, {name: value})) == pytest.approx(value)
+        if PARAMETERS[name].endless:
+            assert parameter(name).get(vary(machine, {name: math.inf})) == math.inf
+
+
+def test_each_is_one_number_of_the_machine():
+    """Setting all of them gives the machine written by hand."""
+    found = vary(
+        Machine.ideal(),
+        {
+            "latency": 5e-6, "bandwidth": 100 * MB, "buses": 4, "links_out": 2, "links_in": 3, "speed": 2, "cpus": 8,
+            "eager": 32768, "intra_latency": 1e-6, "intra_bandwidth": 1000 * MB, "intra_buses": 5, "intra_links": 6,
+            "wan_latency": 1e-3, "wan_bandwidth": 10 * MB, "slice": 1e-3, "context_switch": 5e-6, "busy_wait": 2e-6,
+            "least_run": 1e-6,
+        },
+    )  # fmt: skip
+    node = Node(8, 2.0, 5e-6, 1e-6, 1000.0, 1e-3, 2, 3, False, 5, 6, 6)
+    scheduling = Scheduling(slice_ns=10**6, context_switch_ns=5000, busy_wait_ns=2000, least_run_ns=1000)
+    by_hand = Machine(node=node, networks=(Network(100.0, 4),), wan_bandwidth_mb=10.0, eager_limit=32768)
+    assert found == Machine(**{**vars(by_hand), "scheduling": scheduling})
+    assert vary(Machine.ideal(), {"links": 7}).node == Node(links_out=7, links_in=7)
+
+
+def test_paths_are_those_of_the_toml():
+    given_ = {
+        "network": [{"bandwidth_mb": 100}, {"buses": 2}],
+        "node": [{"count": 2, "latency_us": 5}, {"latency_us": 9, "network": 1, "cpus": 4}],
+        "wan": {"bandwidth_mb": 3}, "scheduling": {"slice_us": 50},
+    }  # fmt: skip
+    machine = machine_of(given_)
+    names = ("network.0.bandwidth_mb", "network.1.buses", "node.2.latency_us", "node.2.cpus", "wan.bandwidth_mb")
+    assert [parameter(n).get(machine) for n in (*names, "scheduling.slice_us")] == [100, 2, pytest.approx(9), 4, 3, 50]
+    given_["node"][1]["latency_us"] = 20
+    assert vary(machine, {"node.2.latency_us": 20}) == machine_of(given_)
+    given_["node"] = [{**given_["node"][0], "latency_us": 7}, {**given_["node"][1], "latency_us": 7}]
+    one_by_one = {f"node.{n}.latency_us": 7 for n in range(3)}
+    assert vary(machine, one_by_one) == machine_of(given_)
+
+
+def test_nodes_that_differ_and_distributions_keep_their_proportions():
+    machine = Machine(nodes=(Node(speed=1.0), Node(speed=3.0)))
+    assert parameter("speed").get(machine) == 2
+    assert [n.speed for n in vary(machine, {"speed": 4}).nodes] == [2, 6]
+    for law, doubled, mean in (
+        (Uniform(1, 3), Uniform(2, 6), 2),
+        (Gaussian(2, 1), Gaussian(4, 2), 2),
+        (Exponential(1, 3), Exponential(2, 6), 4),
+    ):
+        random = Machine(node=Node(latency_s=law))
+        assert parameter("latency").get(random) == mean
+        assert vary(random, {"latency": 2 * mean}).node.latency_s == doubled
+        assert vary(random, {"latency": 0}).node.latency_s == 0
+
+
+def way(machine, size):
+    """ns from sending to arrival, and how long the sender's CPU was taken."""
+    send = {"kind": Kind.SEND, "peer": 1, "bytes": size, "flags": Flag.IMMEDIATE}
+    program = Program.of([operations(send), operations({"kind": Kind.RECV, "peer": 0, "bytes": size})])
+    found = simulate(program, Machine(**{**vars(machine), "dialect": "thesis"}), times=True)
+    return found.end_ns, int(found.times["end"][0])
+
+
+def test_a_measured_network_keeps_its_shape():
+    """Later by the same, and stretched beyond the smallest message: 100 + 2000 + 1000; 200 + 5000 + 2 * 8192."""
+    assert [way(MEASURED, s) for s in (1000, 8192)] == [(3100, 100), (21584, 200)]
+    assert [parameter(n).get(MEASURED) for n in ("latency", "send_overhead", "bandwidth")] == [2e-6, 1e-7, 5e8]
+    later = vary(MEASURED, {"latency": 5e-6, "send_overhead": 4e-7})
+    assert [way(later, s) for s in (1000, 8192)] == [(6400, 400), (24884, 500)]
+    wide = vary(MEASURED, {"bandwidth": 1e9})
+    assert parameter("bandwidth").get(wide) == 1e9
+    assert [way(wide, s) for s in (1000, 8192)] == [(2600, 100), (200 + 2000 + 1500 + 8192, 200)]
+    assert [way(vary(MEASURED, {"bandwidth": math.inf}), s)[0] for s in (1000, 8192)] == [2100, 2200]
+
+
+def test_values_as_people_write_them():
+    cases = {
+        "latency=5us": 5e-6, "latency=1e-6": 1e-6, "bandwidth=100MB/s": 100 * MB, "bandwidth=1e8": 1e8,
+        "buses=inf": math.inf, "eager=32k": 32768, "node.latency_us=5": 5, "node.latency_us=1ms": 1000,
+        "network.bandwidth_mb=1GB/s": 1024,
+        "speed = 1.5": 1.5, "cpus=2": 2,
+    }  # fmt: skip
+    for text, value in cases.items():
+        found, read = setting_of(text)
+        assert (found.name, read) == (text.split("=")[0].strip(), pytest.approx(value))
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("latncy=1", "did you mean latency"), ("latency", "NAME=VALUE"), ("latency=5 furlongs", "with ns, us, ms, s"),
+        ("latency=-1", "a number"), ("buses=1.5", "whole number"), ("cpus=0", "at least 1"), ("cpus=inf", "finite"),
+        ("speed=0", "more than 0"), ("latency=inf", "finite"), ("send_overhead=1us", "no send_overhead"),
+        ("node.3.speed=2", "does not exist"), ("node.color=2", "no parameter"),
+        ("wan.1.bandwidth_mb=2", "no parameter"),
+    ],
+)  # fmt: skip
+def test_mistakes(text, says):
+    with pytest.raises(TracelibError) as caught:
+        found, value = setting_of(text)
+        found.set(Machine.ideal(), value)
+    assert says in f"{caught.value} {caught.value.hint}"
+
+
+def test_eager_is_the_traces_until_it_is_set():
+    assert math.isnan(PARAMETERS["eager"].get(Machine.ideal()))
+    assert vary(Machine.ideal(), {"eager": 0}).eager_limit == 0
+    assert value_of(PARAMETERS["eager"], "1M") == MB
