@@ -21,6 +21,7 @@ from analyzer.commands.look import look
 from analyzer.commands.pack import pack
 from analyzer.commands.prv import prv
 from analyzer.commands.replay import replay_command
+from analyzer.commands.sensitivity import sensitivity_command
 from analyzer.errors import TracelibError
 from analyzer.memory import fix_threshold
 from analyzer.parallel import Team, team
@@ -68,7 +69,7 @@ def analyze() -> None:
     """
 
 
-for _command in (look, info, check, efficiency_command, loggp, replay_command, prv, dim, pack):
+for _command in (look, info, check, efficiency_command, loggp, replay_command, sensitivity_command, prv, dim, pack):
     analyze.add_command(_command)
 look.hidden = True
 

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from analyzer.cli import analyze, main
+from analyzer.replay.parameters import PARAMETERS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = {"analyze": ["look"], "analyze-info": ["info"], "analyze-check": ["check"]} | {
-    f"analyze-{name}": [name] for name in ("efficiency", "loggp", "replay", "prv", "dim", "pack")
+    f"analyze-{name}": [name] for name in ("efficiency", "loggp", "replay", "sensitivity", "prv", "dim", "pack")
 }
 
 
@@ -30,3 +31,10 @@ def test_the_main_page_shows_the_list_of_commands(capsys):
 def test_every_command_has_a_page():
     assert {"look" if page == "analyze" else page.removeprefix("analyze-") for page in PAGES} == set(analyze.commands)
     assert {path.stem for path in DOCS.glob("analyze*.md")} >= set(PAGES)
+
+
+def test_the_parameters_of_a_machine_are_in_their_page():
+    """Name, unit and meaning of each."""
+    text = (DOCS / "analyze-sensitivity.md").read_text()
+    rows = [f"| `{p.name}` | {p.unit} | {p.meaning} |" for p in PARAMETERS.values()]
+    assert "\n".join(rows) in text

@@ -100,7 +100,8 @@ def test_a_measured_network_keeps_its_shape():
 def test_values_as_people_write_them():
     cases = {
         "latency=5us": 5e-6, "latency=1e-6": 1e-6, "bandwidth=100MB/s": 100 * MB, "bandwidth=1e8": 1e8,
-        "buses=inf": math.inf, "eager=32k": 32768, "node.latency_us=5": 5, "node.latency_us=1ms": 1000,
+        "buses=inf": math.inf, "bandwidth=2GiB/s": 2048 * MB, "eager=4KiB": 4096,
+        "eager=32k": 32768, "node.latency_us=5": 5, "node.latency_us=1ms": 1000,
         "network.bandwidth_mb=1GB/s": 1024,
         "speed = 1.5": 1.5, "cpus=2": 2,
     }  # fmt: skip

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 import click
 
-from analyzer.replay.machine import DIALECTS
-from analyzer.replay.machine_options import Overrides, read_machine
+from analyzer.parallel import Team
+from analyzer.replay.machine import DIALECTS, Machine
+from analyzer.replay.machine_options import Overrides, changed, read_machine
+from analyzer.replay.own_machine import own_machine
+from analyzer.trace import Trace
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
@@ -33,8 +37,11 @@ LATENCY = _Amount("latency", _SECONDS, "us", "5us")
 BANDWIDTH = _Amount("bandwidth", {"MB/s": 1.0, "GB/s": 1024.0, "MB": 1.0, "GB": 1024.0}, "MB/s", "100MB/s")
 BYTES = _Amount("bytes", {"": 1, "B": 1, "k": 1024, "K": 1024, "M": 1 << 20}, "", "32k")
 
+_IDEAL = click.option("--machine", "machine_file", metavar="FILE", help="A .toml, a Dimemas .cfg; ideal if not given.")
+_OWN = click.option(
+    "--machine", "machine_file", metavar="FILE", help='A .toml, a .cfg, or "ideal"; the run\'s own if not given.'
+)
 _OPTIONS = (
-    click.option("--machine", "machine_file", metavar="FILE", help="A .toml, a Dimemas .cfg; ideal if not given."),
     click.option("--dialect", type=click.Choice(DIALECTS), help="Where the thesis and Dimemas 5.5 differ."),
     click.option("--latency", type=LATENCY, metavar="TIME", help="Of all messages between nodes: 5us."),
     click.option("--bandwidth", type=BANDWIDTH, metavar="RATE", help="Between nodes: 100MB/s (of 2^20 bytes)."),
@@ -47,19 +54,53 @@ _OPTIONS = (
 )
 
 
+@dataclass(frozen=True)
+class MachineChoice:
+    """What the options say, for commands whose default is the network of the run itself."""
+
+    file: str | None
+    overrides: Overrides
+
+    def of(self, trace: Trace, team: Team) -> Machine:
+        """The machine, if none is named that of the run as its messages show it. Raises TracelibError."""
+        if self.file is None and (self.overrides.latency_s is None or self.overrides.bandwidth_mb is None):
+            return changed(own_machine(trace, team, self.overrides.dialect), self.overrides)
+        return read_machine(self.file, self.overrides).machine
+
+
 def machine_options(command: Callable) -> Callable:
     """Adds the options; the command gets `configuration`, what they make of the machine."""
 
     @wraps(command)
     def with_machine(*args: Any, machine_file: str | None, **given: Any) -> Any:
-        names = {"latency": "latency_s", "bandwidth": "bandwidth_mb"}
-        taken = {name: given.pop(name) for name in ("dialect", "latency", "bandwidth", "buses", "links", "cpus")}
-        taken |= {name: given.pop(name) for name in ("speed", "eager_limit", "seed")}
-        if taken["eager_limit"] is not None:
-            taken["eager_limit"] = int(taken["eager_limit"])
-        overrides = Overrides(**{names.get(name, name): value for name, value in taken.items()})
+        overrides = _take_overrides(given)
         return command(*args, configuration=read_machine(machine_file, overrides), **given)
 
-    for option in reversed(_OPTIONS):
-        with_machine = option(with_machine)
-    return with_machine
+    return _with_options(with_machine, _IDEAL)
+
+
+def machine_choice(command: Callable) -> Callable:
+    """Adds the options; the command gets `choice`, a MachineChoice."""
+
+    @wraps(command)
+    def with_choice(*args: Any, machine_file: str | None, **given: Any) -> Any:
+        overrides = _take_overrides(given)
+        return command(*args, choice=MachineChoice(machine_file, overrides), **given)
+
+    return _with_options(with_choice, _OWN)
+
+
+def _take_overrides(given: dict[str, Any]) -> Overrides:
+    """What the options say of a machine, taken out of a command's arguments."""
+    names = {"latency": "latency_s", "bandwidth": "bandwidth_mb"}
+    taken = {name: given.pop(name) for name in ("dialect", "latency", "bandwidth", "buses", "links", "cpus")}
+    taken |= {name: given.pop(name) for name in ("speed", "eager_limit", "seed")}
+    if taken["eager_limit"] is not None:
+        taken["eager_limit"] = int(taken["eager_limit"])
+    return Overrides(**{names.get(name, name): value for name, value in taken.items()})
+
+
+def _with_options(command: Callable, machine: Callable) -> Callable:
+    for option in (*reversed(_OPTIONS), machine):
+        command = option(command)
+    return command

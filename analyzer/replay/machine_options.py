@@ -40,10 +40,11 @@ def read_machine(path: str | None, overrides: Overrides = Overrides()) -> Config
         found = Configuration(read_toml(path))
     else:
         raise TracelibError(f"{path}: neither .toml nor .cfg", 'a machine is a .toml, a Dimemas .cfg, or "ideal"')
-    return replace(found, machine=_changed(found.machine, overrides))
+    return replace(found, machine=changed(found.machine, overrides))
 
 
-def _changed(machine: Machine, o: Overrides) -> Machine:
+def changed(machine: Machine, o: Overrides) -> Machine:
+    """The machine as `o` has it. Raises TracelibError."""
     if o.dialect is not None and o.dialect not in DIALECTS:
         raise TracelibError(f"dialect {o.dialect!r} is not known", f"use {', '.join(DIALECTS)}")
     given = {"latency_s": o.latency_s, "cpus": o.cpus, "speed": o.speed, "links_in": o.links, "links_out": o.links}

@@ -77,7 +77,7 @@ _UNITS = {
     "bytes": {"": 1.0, "B": 1.0, "k": 1024.0, "K": 1024.0, "M": float(MB)},
     "": {"": 1.0},
 }
-"""What may follow a number of a unit, and what it makes of it."""
+"""What may follow a number of a unit, and what it makes of it; KiB and MiB are the same as KB and MB."""
 
 
 def value_of(of: Parameter, text: str) -> float:
@@ -87,10 +87,11 @@ def value_of(of: Parameter, text: str) -> float:
         return math.inf
     found = re.fullmatch(r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*([a-zA-Z/]*)", text)
     units = _UNITS[of.unit]
-    if not found or found[2] not in units:
+    unit = found[2].replace("iB", "B" if of.unit != "bytes" else "") if found else ""
+    if not found or unit not in units:
         known = f" with {', '.join(filter(None, units))}" if len(units) > 1 else ""
         raise TracelibError(f"{of.name} = {text!r}", f"it is a number{known}")
-    return float(found[1]) * units[found[2]]
+    return float(found[1]) * units[unit]
 
 
 def setting_of(text: str) -> tuple[Parameter, float]:

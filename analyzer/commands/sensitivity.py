@@ -1,0 +1,88 @@
+"""`analyze sensitivity`: which parameters of the machine the run's time depends on, and from where on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from analyzer.commands.common import Session, check_writable, common_options, file_argument, output_base
+from analyzer.commands.machine_option import MachineChoice, machine_choice
+from analyzer.replay.program import program_of
+from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
+from analyzer.sensitivity.levels import WITHIN, check_number, default_factors, factor_of, sweep_of
+from analyzer.sensitivity.study import sensitivity
+from analyzer.sources.opening import open_trace
+from analyzer.trace import Trace
+
+MOST_FACTORS = 12
+
+
+@click.command("sensitivity", short_help="Which parameters of the machine matter, and from where on.")
+@file_argument
+@click.option(
+    "--factor", "factors", multiple=True, metavar="NAME[=LOW..HIGH]", help="One that is varied: latency=1us..5us."
+)
+@click.option(
+    "--within",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=WITHIN,
+    show_default=True,
+    metavar="SHARE",
+    help="Levels of factors without a range, around the machine's value.",
+)
+@click.option(
+    "--sweep", "sweeps", multiple=True, metavar="NAME[=LOW..HIGH[:N]]", help="One at many values: latency=1us..1ms:13."
+)
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Replays at once; one for each CPU if not given.")
+@machine_choice
+@common_options(as_json=True, output="Name of the picture of the sweeps, without ending, or a folder for it.")
+@click.pass_obj
+def sensitivity_command(
+    session: Session, file: str, factors: tuple[str, ...], within: float, sweeps: tuple[str, ...], jobs: int | None,
+    choice: MachineChoice, output: str | None, force: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Replay FILE with each --factor low and high, in all combinations, and say which of them the time depends on:
+    influences, which sum to 100 %. Without factors and sweeps: latency, bandwidth, buses, speed.
+
+    With each --sweep, draw the time over one parameter (NAME.sensitivity.png) and name the knee, from which the run is
+    5 % longer than at the better end.
+
+    Parameters are latency, bandwidth, buses, links, speed, cpus, eager and others, or keys of the machine's TOML such
+    as node.0.speed; all others stay as the machine has them. Without a machine it is that of the run, as its messages
+    show it (analyze loggp).
+    """
+    session.quiet = quiet
+    trace = open_trace(file, session.team)
+    try:
+        with session.step("Finding the run's own network"):
+            machine = choice.of(trace, session.team)
+        chosen, left_out = [factor_of(text, machine, within) for text in factors], list[str]()
+        wanted = [sweep_of(text, machine, trace.size) for text in sweeps]
+        if not factors and not sweeps:
+            chosen, left_out = default_factors(machine, within)
+        check_number(chosen, MOST_FACTORS)
+        picture = _picture(trace, output, force) if wanted else None
+        with session.step("Replaying"):
+            found = sensitivity(program_of(trace), machine, chosen, wanted, session.team, jobs)
+        studied = Studied(file, trace.duration_ns, found, tuple(left_out))
+        if picture and session.speaks:
+            from analyzer.report.sensitivity_picture import draw_sweeps
+
+            draw_sweeps(studied, picture)
+            studied = replace(studied, picture=picture)
+        if as_json:
+            session.print_json(sensitivity_json(studied))
+        elif not quiet:
+            session.print(lambda console: print_sensitivity(studied, console))
+    finally:
+        trace.close()
+
+
+def _picture(trace: Trace, output: str | None, force: bool) -> Path:
+    """Where the picture goes. Raises TracelibError where something else is."""
+    base = output_base(Path(trace.path), output, (".png",))
+    path = base.with_name(f"{base.name}.sensitivity.png")
+    check_writable(path, trace, force)
+    return path

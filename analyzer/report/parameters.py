@@ -1,0 +1,25 @@
+"""Values of a machine's parameters as people read them."""
+
+from __future__ import annotations
+
+import math
+
+from analyzer.replay.parameters import Parameter
+from analyzer.report import units
+
+_NS = {"s": 1e9, "us": 1e3}
+_BYTES = {"bytes/s": 1.0, "MB/s": float(1 << 20)}
+
+
+def value_text(of: Parameter, value: float) -> str:
+    """ "5.00 us", "100 MiB/s", "4", "infinite"."""
+    if math.isnan(value):
+        return "as traced"
+    if math.isinf(value):
+        return "infinite"
+    if of.unit in _NS:
+        ns = value * _NS[of.unit]
+        return units.time(ns) if ns >= 1 or not ns else f"{ns:.3g} ns"
+    if of.unit in _BYTES:
+        return f"{units.size(value * _BYTES[of.unit])}/s"
+    return units.size(value) if of.unit == "bytes" else f"{value:.4g}"

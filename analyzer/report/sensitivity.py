@@ -1,0 +1,202 @@
+"""What the machine's parameters do to a run, as text and as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from analyzer.report import units
+from analyzer.report.parameters import value_text
+from analyzer.sensitivity.factorial import Term
+from analyzer.sensitivity.knees import THRESHOLD
+from analyzer.sensitivity.study import Design, Sensitivity, Swept
+
+_LEAST_INFLUENCE = 0.001
+"""Interactions with less are left out of the table."""
+_MOST_INTERACTIONS = 8
+_MATTERS = 0.01
+"""Factors that change the time by less are said not to matter."""
+_MATTERS_ALONE = 0.9
+
+
+@dataclass(frozen=True)
+class Studied:
+    """A run, what was found, and why default factors were left out."""
+
+    file: str
+    measured_ns: int
+    found: Sensitivity
+    left_out: tuple[str, ...] = ()
+    picture: Path | None = None
+
+
+def print_sensitivity(studied: Studied, console: Console) -> None:
+    """The factors by influence, what that means, and the sweeps."""
+    found = studied.found
+    console.print(f"{Path(studied.file).name} took {units.time(studied.measured_ns)}", markup=False)
+    console.print(f"Predicted on the machine: {units.time(found.end_ns)}")
+    if found.design:
+        console.print()
+        console.print(_factors_table(found.design))
+        console.print()
+        console.print(verdict(found.design), markup=False)
+    for reason in studied.left_out:
+        console.print(f"Left out: {reason}", markup=False)
+    for swept in found.sweeps:
+        console.print()
+        console.print(_sweep_table(swept))
+        console.print(sweep_verdict(swept), markup=False)
+    if studied.picture:
+        console.print(f"\nWritten: {studied.picture}", markup=False, soft_wrap=True)
+
+
+def _new_table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left", no_wrap=True)
+    return table
+
+
+def _factors_table(design: Design) -> Table:
+    table = _new_table("factor", "low", "high", "influence", "low to high", "of the time")
+    k = len(design.factors)
+    mains, interactions = design.found.terms[:k], design.found.terms[k:]
+    for term in sorted(mains, key=_by_influence):
+        factor = design.factors[term.factors[0]]
+        low, high = (value_text(factor.parameter, value) for value in (factor.low, factor.high))
+        table.add_row(factor.parameter.name, low, high, *_term_cells(term, design))
+    shown = [t for t in sorted(interactions, key=_by_influence) if (t.influence or 0) >= _LEAST_INFLUENCE]
+    for term in shown[:_MOST_INTERACTIONS]:
+        table.add_row(term_name(term, design), "", "", *_term_cells(term, design))
+    rest = [t for t in interactions if t not in shown[:_MOST_INTERACTIONS]]
+    if rest and interactions:
+        label = units.plural(len(rest), "more interaction" if shown else "interaction")
+        table.add_row(label, "", "", _influence(sum(t.influence or 0 for t in rest)), "", "")
+    return table
+
+
+def _by_influence(term: Term) -> float:
+    return -(term.influence or 0.0)
+
+
+def _term_cells(term: Term, design: Design) -> tuple[str, str, str]:
+    effect = 2 * term.coefficient
+    share = effect / design.found.mean if design.found.mean else 0.0
+    sign = "+" if effect > 0 else "-" if effect < 0 else ""
+    percent = units.percent(abs(share))
+    return _influence(term.influence), f"{sign}{units.time(abs(effect))}", percent if "<" in percent else sign + percent
+
+
+def _influence(share: float | None) -> str:
+    return "-" if share is None else units.percent(share)
+
+
+def term_name(term: Term, design: Design) -> str:
+    """ "latency x buses"."""
+    return " x ".join(design.factors[j].parameter.name for j in term.factors)
+
+
+def verdict(design: Design) -> str:
+    """One paragraph: what matters between these levels, by how much, and whether factors act together."""
+    fastest, slowest = min(design.ends_ns), max(design.ends_ns)
+    if slowest == fastest:
+        return "Nothing here matters: at all corners the run takes the same time."
+    mains = sorted(design.found.terms[: len(design.factors)], key=_by_influence)
+    most = mains[0]
+    factor = design.factors[most.factors[0]]
+    spread = units.percent(slowest / fastest - 1)
+    if slowest < fastest * (1 + _MATTERS):
+        return f"Nothing here matters much: the slowest corner is {spread} above the fastest ({units.time(fastest)})."
+    low, high = (value_text(factor.parameter, value) for value in (factor.low, factor.high))
+    change = 2 * most.coefficient
+    longer = "longer" if change > 0 else "less"
+    text = (
+        f"{factor.parameter.name.capitalize()} matters most: it makes {_influence(most.influence)} of what changes; "
+        f"from {low} to {high} the run takes {units.time(abs(change))} {longer}. "
+        f"The slowest corner is {spread} above the fastest ({units.time(fastest)})."
+    )
+    together = sum(t.influence or 0 for t in design.found.terms[len(design.factors) :])
+    if together >= 1 - _MATTERS_ALONE:
+        text += f" Interactions make {units.percent(together)}: what one factor does depends on the others."
+    return text
+
+
+def _sweep_table(swept: Swept) -> Table:
+    table = _new_table(swept.sweep.parameter.name, "time", "of the best")
+    best = min(swept.ends_ns)
+    for value, end in zip(swept.sweep.values, swept.ends_ns, strict=True):
+        table.add_row(value_text(swept.sweep.parameter, value), units.time(end), f"{end / best:.3f}" if best else "-")
+    return table
+
+
+def sweep_verdict(swept: Swept) -> str:
+    """One line: from where on the parameter matters."""
+    of, values, ends = swept.sweep.parameter, swept.sweep.values, swept.ends_ns
+    first, last = (value_text(of, value) for value in (values[0], values[-1]))
+    if swept.knee is None:
+        spread = units.percent(max(ends) / min(ends) - 1) if min(ends) else "0 %"
+        return f"From {first} to {last}, {of.name} changes the time by {spread} at most."
+    direction = "Above" if ends[0] <= ends[-1] else "Below"
+    best = first if direction == "Above" else last
+    at = value_text(of, swept.knee)
+    text = f"{direction} {at} the run is more than {100 * THRESHOLD:.0f} % longer than at {best}"
+    if swept.bend is not None:
+        text += f"; the curve bends most at {value_text(of, swept.bend)}"
+    return f"{text}."
+
+
+def sensitivity_json(studied: Studied) -> dict[str, Any]:
+    """Seconds, fractions and values in the parameters' own units under stable names."""
+    found = studied.found
+    data: dict[str, Any] = {
+        "file": studied.file,
+        "measured_s": studied.measured_ns / 1e9,
+        "predicted_s": found.end_ns / 1e9,
+        "factors": [],
+        "mean_s": None,
+        "terms": [],
+        "corners": [],
+        "left_out": list(studied.left_out),
+        "sweeps": [_sweep_json(swept) for swept in found.sweeps],
+        "picture": str(studied.picture) if studied.picture else None,
+    }
+    return data | (_design_json(found.design) if found.design else {})
+
+
+def _design_json(design: Design) -> dict[str, Any]:
+    names = [f.parameter.name for f in design.factors]
+    return {
+        "factors": [
+            {"name": f.parameter.name, "unit": f.parameter.unit, "low": f.low, "high": f.high} for f in design.factors
+        ],
+        "mean_s": design.found.mean / 1e9,
+        "terms": [
+            {
+                "factors": [names[j] for j in t.factors],
+                "coefficient_s": t.coefficient / 1e9,
+                "effect_s": 2 * t.coefficient / 1e9,
+                "influence": t.influence,
+            }
+            for t in design.found.terms
+        ],
+        "corners": [
+            {"high": [name for j, name in enumerate(names) if corner >> j & 1], "predicted_s": end / 1e9}
+            for corner, end in enumerate(design.ends_ns)
+        ],
+    }
+
+
+def _sweep_json(swept: Swept) -> dict[str, Any]:
+    return {
+        "name": swept.sweep.parameter.name,
+        "unit": swept.sweep.parameter.unit,
+        "values": list(swept.sweep.values),
+        "predicted_s": [end / 1e9 for end in swept.ends_ns],
+        "knee": swept.knee,
+        "knee_share": THRESHOLD,
+        "bend": swept.bend,
+    }

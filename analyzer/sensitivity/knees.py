@@ -1,0 +1,42 @@
+"""Where in a sweep the time begins to depend on the parameter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+THRESHOLD = 0.05
+"""A run that is longer by this share than at the sweep's best end has passed the knee."""
+
+
+def knee(values: Sequence[float], times: Sequence[float], threshold: float = THRESHOLD) -> float | None:
+    """The value from which on the run is longer by `threshold` than at the better end of the sweep.
+
+    Values rise; between two of them the time is taken as linear in the value's logarithm. None where no value makes the
+    run as long. Source: "Dimemas specification", section 3.3 (thesis sections 7.2 and 7.3).
+    """
+    from_best = 1 if times[0] <= times[-1] else -1
+    x, t = np.log(values)[::from_best], np.asarray(times, float)[::from_best]
+    limit = t[0] * (1 + threshold)
+    beyond = np.flatnonzero(t > limit)
+    if not len(beyond):
+        return None
+    k = int(beyond[0])
+    return math.exp(x[k - 1] + (x[k] - x[k - 1]) * (limit - t[k - 1]) / (t[k] - t[k - 1]))
+
+
+def bend(values: Sequence[float], times: Sequence[float], threshold: float = THRESHOLD) -> float | None:
+    """The value of the sweep where the curve of time over log(value) bends most: farthest from the line that joins its
+    ends, both axes scaled to 0..1. None where the ends differ by less than `threshold`, or the curve is that line.
+
+    Source: Satopaa et al., "Finding a Kneedle in a Haystack" (2011).
+    """
+    x, t = np.log(values), np.asarray(times, float)
+    low, high = sorted((t[0], t[-1]))
+    if len(x) < 3 or high <= low * (1 + threshold):
+        return None
+    x, t = (x - x[0]) / (x[-1] - x[0]), (t - t[0]) / (t[-1] - t[0])
+    off = np.abs(t - x)
+    return float(values[int(off.argmax())]) if off.max() > 1e-9 else None

@@ -1,0 +1,138 @@
+"""Which values of a machine's parameters are tried: two levels of a factor, many of a sweep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.replay.machine import Machine
+from analyzer.replay.parameters import Parameter, parameter, value_of
+
+DEFAULT_NAMES = ("latency", "bandwidth", "buses", "speed")
+WITHIN = 0.1
+"""How far from the machine's value levels are, as a share of it (thesis section 3.7.2)."""
+STEPS = 13
+"""Values of a sweep, unless told otherwise."""
+AROUND = 32.0
+"""A sweep without a range goes from the machine's value divided by this to its value times this."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A parameter at two levels."""
+
+    parameter: Parameter
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A parameter at many values, in rising order."""
+
+    parameter: Parameter
+    values: tuple[float, ...]
+
+
+def factor_of(text: str, machine: Machine, within: float = WITHIN) -> Factor:
+    """A factor from "latency=1us..5us", "latency=20%" (of the machine's value) or "latency". Raises TracelibError."""
+    name, _, levels = text.partition("=")
+    found = parameter(name.strip())
+    if ".." in levels:
+        return Factor(found, *_range(found, levels))
+    if levels:
+        within = _share(levels, text)
+    return _around(found, machine, within)
+
+
+def default_factors(machine: Machine, within: float = WITHIN) -> tuple[list[Factor], list[str]]:
+    """Those of `DEFAULT_NAMES` that the machine has a value of, and why the others are left out."""
+    factors, reasons = [], []
+    for name in DEFAULT_NAMES:
+        try:
+            factors.append(_around(parameter(name), machine, within))
+        except TracelibError as error:
+            reasons.append(str(error))
+    return factors, reasons
+
+
+def sweep_of(text: str, machine: Machine, ranks: int) -> Sweep:
+    """A sweep from "latency=1us..1ms:13", "latency=1us..1ms" or "latency"; steps are equal ratios.
+
+    Of a number that the machine has infinitely many of: from 1 to one for each rank. Raises TracelibError.
+    """
+    name, _, values = text.partition("=")
+    found = parameter(name.strip())
+    values, colon, steps = values.partition(":")
+    if colon and (not steps.isdecimal() or not 2 <= int(steps) <= 10_000):
+        raise TracelibError(f"{text!r}: {steps!r} is no number of values", "write NAME=LOW..HIGH:13")
+    low, high = _range(found, values) if values else _wide_range(found, machine, ranks)
+    return Sweep(found, spaced(low, high, int(steps or STEPS), whole=found.whole))
+
+
+def spaced(low: float, high: float, steps: int, *, whole: bool) -> tuple[float, ...]:
+    """Values from low to high, each the same multiple of the one before; whole ones where only such make sense."""
+    values = np.geomspace(low, high, steps)
+    values[[0, -1]] = low, high
+    if whole:
+        values = np.unique(np.round(values))
+    return tuple(values.tolist())
+
+
+def _range(of: Parameter, text: str) -> tuple[float, float]:
+    ends = text.split("..")
+    if len(ends) != 2:
+        raise TracelibError(f"{of.name}={text}: no range", f"write {of.name}=LOW..HIGH")
+    low, high = (value_of(of, end) for end in ends)
+    if not 0 < low < high < math.inf:
+        raise TracelibError(f"{of.name}={text}: no range", "it goes from a number above 0 to a larger one")
+    return low, high
+
+
+def _share(text: str, where: str) -> float:
+    try:
+        share = float(text.strip().removesuffix("%")) / 100
+    except ValueError:
+        share = math.nan
+    if not text.strip().endswith("%") or not 0 < share < 1:
+        raise TracelibError(f"{where!r} is no factor", "write NAME=LOW..HIGH, NAME=10% or NAME")
+    return share
+
+
+def _known(of: Parameter, machine: Machine) -> float:
+    value = of.get(machine)
+    if math.isnan(value):
+        raise TracelibError(f"{of.name} is not set on this machine", f"name a range: {of.name}=LOW..HIGH")
+    if math.isinf(value) or not value:
+        what = "infinite" if value else "0"
+        raise TracelibError(f"{of.name} is {what} on this machine", f"name a range: {of.name}=LOW..HIGH")
+    return value
+
+
+def _around(of: Parameter, machine: Machine, within: float) -> Factor:
+    value = _known(of, machine)
+    low, high = value * (1 - within), value * (1 + within)
+    if of.whole:
+        low, high = max(1, math.floor(round(low, 9))), max(math.ceil(round(high, 9)), value + 1)
+    return Factor(of, low, high)
+
+
+def _wide_range(of: Parameter, machine: Machine, ranks: int) -> tuple[float, float]:
+    if of.whole and of.endless and math.isinf(of.get(machine)):
+        return 1.0, float(max(ranks, 2))
+    value = _known(of, machine)
+    low = value / AROUND
+    return (max(1.0, round(low)), float(round(value * AROUND))) if of.whole else (low, value * AROUND)
+
+
+def check_number(factors: Sequence[Factor], most: int) -> None:
+    """Raise TracelibError where corners would be too many, or a factor is named twice."""
+    names = [factor.parameter.name for factor in factors]
+    if len(set(names)) < len(names):
+        raise TracelibError("a factor is named twice", "name each once")
+    if len(factors) > most:
+        raise TracelibError(f"{len(factors)} factors have {2 ** len(factors)} corners", f"name at most {most}")

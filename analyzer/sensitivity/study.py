@@ -1,0 +1,75 @@
+"""How sensitive a run is to the machine: a factorial design around it, and sweeps of single parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analyzer.operations.operation import Program
+from analyzer.parallel import Team
+from analyzer.replay.machine import Machine
+from analyzer.replay.parameters import vary
+from analyzer.sensitivity.factorial import Factorial, factorial, levels
+from analyzer.sensitivity.knees import bend, knee
+from analyzer.sensitivity.levels import Factor, Sweep
+from analyzer.sensitivity.replays import end_times
+
+
+@dataclass(frozen=True)
+class Design:
+    """A factorial design: the end of the run (ns) at each corner, and what follows."""
+
+    factors: tuple[Factor, ...]
+    ends_ns: tuple[int, ...]  # by number of the corner, see factorial.levels
+    found: Factorial
+
+
+@dataclass(frozen=True)
+class Swept:
+    """The end of the run (ns) for each value of a sweep."""
+
+    sweep: Sweep
+    ends_ns: tuple[int, ...]
+    knee: float | None  # longer than at the better end by a share
+    bend: float | None  # where the curve bends most
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What was asked for; `end_ns` on the machine as it is."""
+
+    machine: Machine
+    end_ns: int
+    design: Design | None
+    sweeps: tuple[Swept, ...]
+
+
+def sensitivity(
+    program: Program,
+    machine: Machine,
+    factors: Sequence[Factor],
+    sweeps: Sequence[Sweep],
+    team: Team,
+    jobs: int | None = None,
+) -> Sensitivity:
+    """Replay the program on the machine, at all corners of the factors, and for all values of the sweeps.
+
+    All other parameters stay those of the machine. Raises TracelibError where a value makes no sense.
+    """
+    corners = 2 ** len(factors) if factors else 0
+    machines = [machine, *(_at_corner(machine, factors, corner) for corner in range(corners))]
+    for sweep in sweeps:
+        machines += [vary(machine, {sweep.parameter.name: value}) for value in sweep.values]
+    ends = end_times(program, machines, team, jobs)
+    design_ends, rest = ends[1 : 1 + corners], ends[1 + corners :]
+    swept = []
+    for sweep in sweeps:
+        mine, rest = rest[: len(sweep.values)], rest[len(sweep.values) :]
+        swept.append(Swept(sweep, tuple(mine), knee(sweep.values, mine), bend(sweep.values, mine)))
+    design = Design(tuple(factors), tuple(design_ends), factorial(design_ends)) if factors else None
+    return Sensitivity(machine, ends[0], design, tuple(swept))
+
+
+def _at_corner(machine: Machine, factors: Sequence[Factor], corner: int) -> Machine:
+    high = levels(corner, len(factors))
+    return vary(machine, {f.parameter.name: f.high if up else f.low for f, up in zip(factors, high, strict=True)})
