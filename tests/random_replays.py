@@ -156,20 +156,25 @@ def random_node(random: Random, networks: int) -> Node:
         intra_bandwidth_mb=BYTE_A_NS * r.choice((0, 0.5, 1.0, 2.0)),
         links_out=r.choice(few), links_in=r.choice(few), half_duplex=r.random() < 0.3,
         intra_buses=r.choice(few), intra_links_out=r.choice(few), intra_links_in=r.choice(few),
-        network=r.randrange(networks),
+        network=r.randrange(networks), intra=random_pieces(r),
     )  # fmt: skip
 
 
 def random_network(random: Random) -> Network:
     """Some with measured costs."""
     r = random
-    pieces: tuple[Piece, ...] = ()
-    if r.random() < 0.2:
-        pieces = tuple(
-            Piece(size, r.randint(0, 2), r.choice((0, 0.5)), r.randint(0, 3), 1, r.randint(0, 4), r.choice((0, 1)))
-            for size in (0, 3)
-        )
-    return Network(BYTE_A_NS * r.choice((0, 0.5, 1.0, 2.0)), r.choice((0, 0, 1, 2)), pieces)
+    return Network(BYTE_A_NS * r.choice((0, 0.5, 1.0, 2.0)), r.choice((0, 0, 1, 2)), random_pieces(r))
+
+
+def random_pieces(random: Random) -> tuple[Piece, ...]:
+    """Mostly none."""
+    r = random
+    if r.random() >= 0.2:
+        return ()
+    return tuple(
+        Piece(size, r.randint(0, 2), r.choice((0, 0.5)), r.randint(0, 3), 1, r.randint(0, 4), r.choice((0, 1)))
+        for size in (0, 3)
+    )
 
 
 def random_collectives(random: Random) -> dict[str, CollectiveModel] | None:

@@ -13,7 +13,7 @@ from analyzer.replay.machine import (
     COLLECTIVE_NAMES,
     Machine,
     Model,
-    Network,
+    Node,
     Piece,
     Size,
     constant_both_ways,
@@ -58,24 +58,30 @@ class Costs:
     def message(self, a: int, b: int, size: int) -> tuple[int, int, int]:
         """From node a to node b, ns: latency on the processor, to the arrival, that links are held."""
         here, there = self.nodes[a], self.nodes[b]
+        pieces = self.pieces(here, there, a == b)
+        if pieces:
+            p = self.piece(pieces, size)
+            parts = (p.cpu, p.cpu_slope), (p.wire, p.wire_slope), (p.hold, p.hold_slope)
+            return tuple(nearest(at_0 + slope * size) for at_0, slope in parts)  # type: ignore[return-value]
         if a == b:
             latency, bandwidth = here.intra_latency_s, here.intra_bandwidth_mb
         elif here.network != there.network:
             latency, bandwidth = here.wan_latency_s, self.machine.wan_bandwidth_mb
         else:
-            network = self.machine.networks[here.network]
-            if network.pieces:
-                p = self.piece(network, size)
-                parts = (p.cpu, p.cpu_slope), (p.wire, p.wire_slope), (p.hold, p.hold_slope)
-                return tuple(nearest(at_0 + slope * size) for at_0, slope in parts)  # type: ignore[return-value]
-            latency, bandwidth = here.latency_s, network.bandwidth_mb
+            latency, bandwidth = here.latency_s, self.machine.networks[here.network].bandwidth_mb
         wire = duration(size, bandwidth)
         return nearest(latency * 1e9), wire, wire
 
+    def pieces(self, here: Node, there: Node, inside: bool) -> tuple[Piece, ...]:
+        """What was measured within a node or within a network."""
+        if inside:
+            return here.intra
+        return self.machine.networks[here.network].pieces if here.network == there.network else ()
+
     @staticmethod
-    def piece(network: Network, size: float) -> Piece:
+    def piece(pieces: tuple[Piece, ...], size: float) -> Piece:
         """The last that begins at this size or below; below all of them the first."""
-        return ([p for p in network.pieces if p.from_bytes <= size] or [network.pieces[0]])[-1]
+        return ([p for p in pieces if p.from_bytes <= size] or [pieces[0]])[-1]
 
     def needs(self, a: int, b: int) -> list[tuple[str, int]]:
         """What a message from node a to node b takes of the limited resources."""
@@ -106,14 +112,15 @@ class Costs:
         first_node = self.node_of[self.program.communicators[comm][0]]
         each = [self.nodes[self.node_of[m]] for m in self.program.communicators[comm]]
         network = self.machine.networks[each[0].network]
-        pieces = False
+        pieces: tuple[Piece, ...] = ()
         if {self.node_of[m] for m in self.program.communicators[comm]} == {first_node}:
             latency, bandwidth, buses = each[0].intra_latency_s, each[0].intra_bandwidth_mb, each[0].intra_buses
+            pieces = each[0].intra
         elif len({node.network for node in each}) > 1:
             latency, bandwidth, buses = max(n.wan_latency_s for n in each), self.machine.wan_bandwidth_mb, 0
         else:
             latency, bandwidth, buses = max(n.latency_s for n in each), network.bandwidth_mb, network.buses
-            pieces = bool(network.pieces)
+            pieces = network.pieces
         factors = {
             Model.NONE: 0, Model.CONSTANT: 1, Model.LINEAR: len(ops), Model.LOG: steps(len(ops), buses)
         }  # fmt: skip
@@ -122,7 +129,7 @@ class Costs:
             size = sizes[which]
             one = nearest(latency * 1e9) + duration(size, bandwidth)
             if pieces:
-                p = self.piece(network, int(size))
+                p = self.piece(pieces, int(size))
                 one = nearest(p.cpu + p.wire + (p.cpu_slope + p.wire_slope) * size)
             total += factors[way] * one
         return total

@@ -27,14 +27,19 @@ MODEL = LoOgGP(
 SIZES = [0, 1, 100, 4000, 4100, 4101, 4200, 65536, 1 << 20, 1 << 22]
 
 
-def machine(**node):
-    return Machine(
-        node=Node(**node), networks=(Network(pieces=costs_of(MODEL)),), mapping="round-robin", dialect="thesis"
-    )
+def machine(inside, **links):
+    """Both ranks on one node, or each on its own."""
+    costs = costs_of(MODEL)
+    if inside:
+        node = Node(cpus=2, intra=costs, **{f"intra_{name}": n for name, n in links.items()})
+        return Machine(nodes=(node,), dialect="thesis")
+    network = Network(pieces=costs)
+    return Machine(node=Node(**links), networks=(network,), mapping="round-robin", dialect="thesis")
 
 
+@pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("size", SIZES)
-def test_ping_pong(size):
+def test_ping_pong(size, inside):
     """Half of a ping-pong is the model's time."""
     there = {"kind": Kind.SEND, "bytes": size, "flags": Flag.IMMEDIATE}
     back = {"kind": Kind.RECV, "bytes": size}
@@ -42,17 +47,18 @@ def test_ping_pong(size):
         operations({**there, "peer": 1}, {**back, "peer": 1}),
         operations({**back, "peer": 0}, {**there, "peer": 0}),
     ]
-    found = simulate(Program.of([*streams]), machine())
+    found = simulate(Program.of([*streams]), machine(inside))
     assert found.end_ns / 2 == pytest.approx(float(MODEL.time(size)) * 1e9, abs=2)
 
 
+@pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("size", SIZES)
-def test_messages_follow_each_other_at_the_gap(size):
+def test_messages_follow_each_other_at_the_gap(size, inside):
     n = 50
     send = {"kind": Kind.SEND, "peer": 1, "bytes": size, "flags": Flag.IMMEDIATE}
     receive = {"kind": Kind.RECV, "peer": 0, "bytes": size}
     program = Program.of([operations(*[send] * n), operations(*[receive] * n)])
-    found = simulate(program, machine(links_out=1, links_in=1), transfers=True)
+    found = simulate(program, machine(inside, links_out=1, links_in=1), transfers=True)
     starts = found.transfers["start"][:n]
     between = max(float(MODEL.gap(size)), float(MODEL.overhead(size))) * 1e9
     assert np.diff(starts).mean() == pytest.approx(between, abs=1)
@@ -60,5 +66,6 @@ def test_messages_follow_each_other_at_the_gap(size):
 
 def test_a_machine_file_names_its_model(tmp_path):
     MODEL.write(tmp_path / "net.json")
-    (tmp_path / "m.toml").write_text('[network]\nmodel = "net.json"\n[node]\nlinks_out = 1\n')
-    assert read_toml(tmp_path / "m.toml").networks[0].pieces == costs_of(MODEL)
+    (tmp_path / "m.toml").write_text('[network]\nmodel = "net.json"\n[node]\nintra_model = "net.json"\n')
+    found = read_toml(tmp_path / "m.toml")
+    assert found.networks[0].pieces == found.node.intra == costs_of(MODEL)

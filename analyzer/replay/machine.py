@@ -44,6 +44,19 @@ Quantity = float | Uniform | Gaussian | Exponential
 
 
 @dataclass(frozen=True)
+class Piece:
+    """Costs in ns of messages from `from_bytes` on: constant + slope * bytes."""
+
+    from_bytes: int
+    cpu: float = 0.0
+    cpu_slope: float = 0.0
+    wire: float = 0.0
+    wire_slope: float = 0.0
+    hold: float = 0.0
+    hold_slope: float = 0.0
+
+
+@dataclass(frozen=True)
 class Node:
     """CPUs with private memory. A number of links or buses of 0 stands for as many as wanted."""
 
@@ -60,19 +73,7 @@ class Node:
     intra_links_out: int = 0
     intra_links_in: int = 0
     network: int = 0
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Costs in ns of messages from `from_bytes` on: constant + slope * bytes."""
-
-    from_bytes: int
-    cpu: float = 0.0
-    cpu_slope: float = 0.0
-    wire: float = 0.0
-    wire_slope: float = 0.0
-    hold: float = 0.0
-    hold_slope: float = 0.0
+    intra: tuple[Piece, ...] = ()  # measured costs by size, instead of latency and bandwidth
 
 
 @dataclass(frozen=True)

@@ -73,8 +73,8 @@ def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
     networks = top.tables("network", {})
     wan = top.table("wan")
     machine = Machine(
-        nodes=() if _is_template(nodes) else tuple(n for table in nodes for n in _nodes(table)),
-        node=_node(nodes[0]) if _is_template(nodes) else Node(),
+        nodes=() if _is_template(nodes) else tuple(n for table in nodes for n in _nodes(table, folder)),
+        node=_node(nodes[0], folder) if _is_template(nodes) else Node(),
         networks=tuple(_network(table, folder) for table in networks) or (Network(),),
         wan_bandwidth_mb=wan.quantity("bandwidth_mb", 0.0),
         mapping=_mapping(top.take("mapping", "fill")),
@@ -163,12 +163,12 @@ def _is_template(nodes: list[_Table]) -> bool:
     return len(nodes) == 1 and "count" not in nodes[0]._given
 
 
-def _nodes(table: _Table) -> list[Node]:
+def _nodes(table: _Table, folder: Path) -> list[Node]:
     count = table.count("count", 1)
-    return [_node(table)] * count
+    return [_node(table, folder)] * count
 
 
-def _node(table: _Table) -> Node:
+def _node(table: _Table, folder: Path) -> Node:
     us = 1e6
     node = Node(
         cpus=table.count("cpus", 1),
@@ -184,21 +184,27 @@ def _node(table: _Table) -> Node:
         intra_links_out=table.count("intra_links_out", 0),
         intra_links_in=table.count("intra_links_in", 0),
         network=table.count("network", 0),
+        intra=_measured(table, "intra_model", folder),
     )
     table.end()
     return node
 
 
 def _network(table: _Table, folder: Path) -> Network:
-    model = table.take("model", None)
-    pieces: tuple[Piece, ...] = ()
-    if model is not None:
-        from analyzer.replay.measured import pieces_of
-
-        pieces = pieces_of(folder / str(model))
+    pieces = _measured(table, "model", folder)
     network = Network(table.quantity("bandwidth_mb", 0.0), table.count("buses", 0), pieces)
     table.end()
     return network
+
+
+def _measured(table: _Table, key: str, folder: Path) -> tuple[Piece, ...]:
+    """The costs in the LoOgGP model that a key names."""
+    model = table.take(key, None)
+    if model is None:
+        return ()
+    from analyzer.replay.measured import pieces_of
+
+    return pieces_of(folder / str(model))
 
 
 def _mapping(value: Any) -> str | tuple[int, ...]:

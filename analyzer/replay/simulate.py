@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from analyzer.replay.machine import (
     Gaussian,
     Machine,
     Model,
+    Piece,
     Quantity,
     Uniform,
     constant_both_ways,
@@ -128,6 +129,10 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
     c.n_nodes, c.n_networks = len(nodes), len(machine.networks)
     c.nodes = keep.new("struct node[]", len(nodes))
     c.networks = keep.new("struct network[]", len(machine.networks))
+    curves = [(c.nodes[k].intra, node.intra) for k, node in enumerate(nodes)]
+    curves += [(c.networks[k].measured, network.pieces) for k, network in enumerate(machine.networks)]
+    for curve, pieces in curves:
+        _curve(keep, curve, pieces)
     for target, node in zip(c.nodes[0 : len(nodes)], nodes, strict=True):
         if node.cpus < 1 or not 0 <= node.network < len(machine.networks):
             raise TracelibError("a node needs at least 1 CPU and a network that exists", "correct the machine")
@@ -143,11 +148,7 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
             _quantity(to, quantity, next(ids))
     for network, target in zip(machine.networks, c.networks[0 : len(machine.networks)], strict=True):
         _quantity(target.bandwidth, network.bandwidth_mb, next(ids))
-        target.buses, target.n_pieces = network.buses, len(network.pieces)
-        target.pieces = keep.new("struct curve_piece[]", max(len(network.pieces), 1))
-        for to, piece in zip(target.pieces[0 : len(network.pieces)], network.pieces, strict=True):
-            to.bytes, to.cpu, to.cpu_slope = piece.from_bytes, piece.cpu, piece.cpu_slope
-            to.wire, to.wire_slope, to.hold, to.hold_slope = piece.wire, piece.wire_slope, piece.hold, piece.hold_slope
+        target.buses = network.buses
     _quantity(c.wan_bandwidth, machine.wan_bandwidth_mb, next(ids))
     default = constant_both_ways() if dimemas else simple_collectives(Model.CONSTANT)
     models = {**default, **(machine.collectives or {})}
@@ -162,6 +163,11 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
     c.receiver_pays, c.delivery_frees, c.exclusive = dimemas, not dimemas, 2 if dimemas else 1
     taken = np.cumsum([0, *(p.ranks for p in programs)]).tolist()
     return c, [machine.place(p.ranks, most, t) for p, t in zip(programs, taken[:-1], strict=True)]
+
+
+def _curve(keep: _Kept, curve: Any, pieces: Sequence[Piece]) -> None:
+    curve.n_pieces = len(pieces)
+    curve.pieces = keep.new("struct curve_piece[]", [astuple(piece) for piece in pieces] or 1)
 
 
 def _quantity(target: Any, quantity: Quantity, number: int) -> None:

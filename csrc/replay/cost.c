@@ -65,9 +65,9 @@ int64_t cost_burst(struct thread *thread, const struct machine *machine, int64_t
     return llround((double)burst * factor / value(speed, machine, thread, true));
 }
 
-static const struct curve_piece *piece_of(const struct network *network, int64_t bytes)
+static const struct curve_piece *piece_of(const struct curve *curve, int64_t bytes)
 {
-    const struct curve_piece *piece = network->pieces, *end = piece + network->n_pieces;
+    const struct curve_piece *piece = curve->pieces, *end = piece + curve->n_pieces;
     while (piece + 1 < end && bytes >= piece[1].bytes) piece++;
     return piece;
 }
@@ -77,11 +77,29 @@ static int64_t at_least_0(double x)
     return x > 0 ? llround(x) : 0;
 }
 
+/* What was measured between the two nodes, NULL if nothing was. */
+static const struct curve *curve_between(const struct machine *machine, int32_t from, int32_t to)
+{
+    const struct node *source = &machine->nodes[from];
+    const struct curve *curve = &source->intra;
+    if (from != to)
+        curve = source->network == machine->nodes[to].network ? &machine->networks[source->network].measured : NULL;
+    return curve && curve->n_pieces ? curve : NULL;
+}
+
 struct cost cost_message(struct thread *thread, const struct machine *machine, int32_t from, int32_t to, int64_t bytes)
 {
     const struct node *source = &machine->nodes[from], *destination = &machine->nodes[to];
     struct cost cost;
     double bandwidth;
+    const struct curve *curve = curve_between(machine, from, to);
+    if (curve) {
+        const struct curve_piece *p = piece_of(curve, bytes);
+        cost.cpu = at_least_0(p->cpu + p->cpu_slope * (double)bytes);
+        cost.wire = at_least_0(p->wire + p->wire_slope * (double)bytes);
+        cost.hold = at_least_0(p->hold + p->hold_slope * (double)bytes);
+        return cost;
+    }
     if (from == to) {
         cost.cpu = ns_of(value(&source->intra_latency, machine, thread, false));
         bandwidth = value(&source->intra_bandwidth, machine, thread, source->intra_bandwidth.law != LAW_CONSTANT);
@@ -90,13 +108,6 @@ struct cost cost_message(struct thread *thread, const struct machine *machine, i
         bandwidth = value(&machine->wan_bandwidth, machine, thread, machine->wan_bandwidth.law != LAW_CONSTANT);
     } else {
         const struct network *network = &machine->networks[source->network];
-        if (network->n_pieces) {
-            const struct curve_piece *p = piece_of(network, bytes);
-            cost.cpu = at_least_0(p->cpu + p->cpu_slope * (double)bytes);
-            cost.wire = at_least_0(p->wire + p->wire_slope * (double)bytes);
-            cost.hold = at_least_0(p->hold + p->hold_slope * (double)bytes);
-            return cost;
-        }
         cost.cpu = ns_of(value(&source->latency, machine, thread, false));
         bandwidth = value(&network->bandwidth, machine, thread, network->bandwidth.law != LAW_CONSTANT);
     }
@@ -111,9 +122,7 @@ int64_t cost_receive(struct thread *thread, const struct machine *machine, int32
     const struct quantity *latency = from == to                                      ? &node->intra_latency
                                      : machine->nodes[from].network != node->network ? &node->wan_latency
                                                                                      : &node->latency;
-    const struct network *network = &machine->networks[node->network];
-    if (from != to && machine->nodes[from].network == node->network && network->n_pieces)
-        return cost_message(thread, machine, from, to, bytes).cpu;
+    if (curve_between(machine, from, to)) return cost_message(thread, machine, from, to, bytes).cpu;
     return ns_of(value(latency, machine, thread, false));
 }
 
@@ -177,12 +186,14 @@ int64_t cost_collective(const struct sim *sim, const struct instance *instance)
     int64_t buses = one_node ? machine->nodes[first].intra_buses : one_network ? machine->networks[network].buses : 0;
     double sizes[2] = {size_of(model->in_size, sent, received), size_of(model->out_size, sent, received)};
     int64_t factors[2] = {factor_of(model->in_model, n, buses), factor_of(model->out_model, n, buses)};
-    const struct network *curved = !one_node && one_network ? &machine->networks[network] : NULL;
+    const struct curve *curve = one_node      ? &machine->nodes[first].intra
+                                : one_network ? &machine->networks[network].measured
+                                              : NULL;
     int64_t total = 0;
     for (int k = 0; k < 2; k++) {
         int64_t once = ns_of(latency) + transfer_ns(sizes[k], bandwidth);
-        if (curved && curved->n_pieces) {
-            const struct curve_piece *p = piece_of(curved, (int64_t)sizes[k]);
+        if (curve && curve->n_pieces) {
+            const struct curve_piece *p = piece_of(curve, (int64_t)sizes[k]);
             once = at_least_0(p->cpu + p->wire + (p->cpu_slope + p->wire_slope) * sizes[k]);
         }
         total += factors[k] * once;

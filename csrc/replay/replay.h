@@ -54,6 +54,20 @@ struct quantity {
     int32_t id; /* tells its random numbers from those of others */
 };
 
+/* From bytes[k] on, ns = constant + slope * bytes. */
+struct curve_piece {
+    int64_t bytes;
+    double cpu, cpu_slope;   /* the sender's processor */
+    double wire, wire_slope; /* from there to the arrival */
+    double hold, hold_slope; /* of links and bus, from the physical start */
+};
+
+/* Measured costs by size, piecewise linear. */
+struct curve {
+    int32_t n_pieces; /* 0: latency and bandwidth */
+    const struct curve_piece *pieces;
+};
+
 struct node {
     int32_t cpus; /* > 0 */
     int32_t network;
@@ -64,21 +78,13 @@ struct node {
     struct quantity wan_latency;     /* s, to nodes of other networks */
     int32_t links_out, links_in, half_duplex;
     int32_t intra_buses, intra_out, intra_in;
-};
-
-/* A network that costs by size, piecewise linear: from bytes[k] on, ns = constant + slope * bytes. */
-struct curve_piece {
-    int64_t bytes;
-    double cpu, cpu_slope;   /* the sender's processor */
-    double wire, wire_slope; /* from there to the arrival */
-    double hold, hold_slope; /* of links and bus, from the physical start */
+    struct curve intra; /* of messages within the node */
 };
 
 struct network {
     struct quantity bandwidth; /* MB/s (2^20), 0: infinite */
     int32_t buses;
-    int32_t n_pieces; /* 0: latency and bandwidth */
-    const struct curve_piece *pieces;
+    struct curve measured;
 };
 
 enum model { MODEL_NONE = 0, MODEL_CONSTANT = 1, MODEL_LINEAR = 2, MODEL_LOG = 3 };
