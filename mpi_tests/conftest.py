@@ -26,17 +26,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="a leg of the matrix that cannot run is a failure")
 
 
-SUMMARY = pytest.StashKey[list[str]]()
-"""Lines that tests add to the end of pytest's output."""
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.stash[SUMMARY] = []
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that run MPI programs take turns, in one process, where pytest-xdist runs several."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("mpi"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for line in terminalreporter.config.stash.get(SUMMARY, []):
-        terminalreporter.write_line(line)
+    """Lines that tests add to the end of pytest's output, as their property "summary"."""
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, line in report.user_properties:
+            if name == "summary":
+                terminalreporter.write_line(line)
 
 
 @pytest.hookimpl(wrapper=True)
