@@ -15,6 +15,7 @@ from matrix import ROOT, Leg
 from result import rank_files
 from running import Finished
 
+from analyzer.loggp.estimate import estimate
 from tracelib.schema import net
 
 SITE = next(Path(p) for p in sys.path if p.endswith("site-packages"))
@@ -143,19 +144,24 @@ LIMITS = {
 
 @pytest.mark.parametrize(("network", "limit"), [(n, limit) for n in LIMITS for limit in (2000, 10000)])
 def test_the_limit_between_protocols_is_located(legs, ngmpi, tmp_path, network, limit):
-    """Sizes gather about the size at which MPI changes its protocol, wherever it was told to.
+    """Sizes gather about the size at which MPI changes its protocol, wherever it was told to, and it is among the
+    changes that `analyze` finds, within one step of the sizes.
 
-    Open MPI counts its header in; both sides of the limit were measured, no further apart than a step of the plan.
+    Open MPI counts its header in.
     """
     leg, settings, variable, header = LIMITS[network]
     plan = ["-m", "256", "-n", "16K", "--train", "8", "-t", "25s", "--precision", "0.2", "-q", "-f"]
     for _ in range(ATTEMPTS):
         ngmpi(legs[leg], *plan, env=settings | {variable: str(limit)}).check()
-        sizes = np.sort(rows(tmp_path, "plan")["size"])
-        after = np.searchsorted(sizes, limit - header, side="right")
-        if sizes[after] - sizes[after - 1] <= limit / 16:
+        found = estimate(rows(tmp_path))
+        sizes = found.curves.size
+        after = int(np.searchsorted(sizes, limit - header, side="right"))
+        step = sizes[after] - sizes[after - 1]
+        near = [begin for begin in found.begins[1:] if abs(begin - after) <= 1]
+        if step <= limit / 16 and near:
             break
-    assert sizes[after] - sizes[after - 1] <= limit / 16
+    assert step <= limit / 16
+    assert near, [sizes[begin - 1] for begin in found.begins[1:]]
 
 
 INTERRUPTED = """

@@ -101,6 +101,57 @@ def measured(
     return rows
 
 
+def in_visits(
+    network: Network,
+    sizes: np.ndarray,
+    seed: int = 0,
+    visits: int = 12,
+    noise: float = 0.02,
+    slow: float = 0.0,
+    spell_s: float = 0.01,
+    shared_noise: float = 0.0,
+    disturbed: float = 0.0,
+) -> np.ndarray:
+    """Rows (net.ROW) as the command measures: all sizes in turns, a row that warms up and five that count a visit.
+
+    The network is at times slower, for `spell_s` on average and the share `slow` of the time: a message of one byte
+    takes twice as long, overheads and gaps 1.3 and 1.2 times, all that less for large messages. The rows of a visit
+    have `shared_noise` in common. `disturbed`: as for `measured`.
+    """
+    random = np.random.default_rng(seed)
+    order = np.concatenate([random.permutation(sizes) for _ in range(visits)])
+    size = np.repeat(order, IN_VISIT + 1)
+    rows = measured(network, size, seed, noise, times=1, disturbed=disturbed)
+    rows["flags"] = np.where(np.arange(len(rows)) % (IN_VISIT + 1) == 0, int(net.Flag.WARM_UP), 0)
+    overhead, gap, one = network.times(size)
+    at_slow = _spells(random, one * (3 * TRAIN), slow, spell_s)
+    shared = np.repeat(1 + shared_noise * random.standard_normal(len(order)), IN_VISIT + 1)
+
+    def longer(factor: float, at: np.ndarray | float = 1.0) -> np.ndarray:
+        """By how much of the time, at the level of each row."""
+        return shared * np.where(at_slow, 1 + (factor - 1) / (1 + at / 40_000), 1.0) - 1
+
+    rows["one_s"] += one * longer(2.0, size)
+    rows["zero_s"] += network.times(np.ones(len(rows)))[2] * longer(2.0)
+    rows["train_s"] += one * longer(2.0, size) + (TRAIN - 1) * gap * longer(1.2, size)
+    rows["delayed_s"] += one * longer(2.0, size) + (TRAIN - 1) * overhead * longer(1.3, size)
+    return rows
+
+
+IN_VISIT = 5
+
+
+def _spells(random: np.random.Generator, row_s: np.ndarray, share: float, spell_s: float) -> np.ndarray:
+    """Which rows are in one of the spells that take `share` of the time; those between them are as long on average as
+    makes that so."""
+    if not share:
+        return np.zeros(len(row_s), bool)
+    number = int(3 * row_s.sum() / spell_s) + 20
+    means = spell_s * np.tile([1.0, (1 - share) / share], number)
+    ends = np.cumsum(random.exponential(means)) - random.uniform(0, 10 * spell_s)
+    return np.searchsorted(ends, np.cumsum(row_s)) % 2 == 0
+
+
 def write_net(path: Path, rows: np.ndarray, pairs: list[tuple[int, int, str]] | None = None) -> Path:
     """A file of these rows. `pairs`: (first rank, second rank, "intra" or "inter") that their column `pair` counts."""
     pairs = pairs or [(0, 1, "intra")]

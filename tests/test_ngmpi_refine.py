@@ -16,7 +16,7 @@ def times(sizes, overhead, gap, noise, rng) -> SizeTimes:
     """Curves with relative noise."""
     s = np.array(sizes)
     o, g = (np.array([f(x) for x in sizes]) * rng.normal(1, noise, len(s)) for f in (overhead, gap))
-    return SizeTimes(s, np.full(len(s), 20), g, o, o * noise, g, g * noise)
+    return SizeTimes(s, np.full(len(s), 20), np.full(len(s), 20), g, o, o * noise, g, g * noise)
 
 
 def refined(overhead, gap, noise, seed, largest=1 << 22) -> tuple[list[int], list[tuple[int, float]]]:

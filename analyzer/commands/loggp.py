@@ -59,6 +59,11 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     help=f"Rows that do not count: {','.join(FILTERS)} or none.",
 )
 @click.option(
+    "--level",
+    type=click.IntRange(1),
+    help="Rows of this level of speed, 1: the fastest (default: the fastest that nearly all sizes have rows of).",
+)
+@click.option(
     "--tolerance",
     type=click.FloatRange(0, 1),
     default=DEFAULTS.tolerance,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,11 +11,12 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.loggp.changepoint import Change, misfit, significance, significant_pieces
 from analyzer.loggp.detectors import DETECTORS
-from analyzer.loggp.lines import fit_line, left_out, student
+from analyzer.loggp.lines import fit_line, left_out
 from analyzer.loggp.model import Interval, LoOgGP, Piece
-from analyzer.loggp.options import DEFAULTS, Options
+from analyzer.loggp.options import DEFAULTS, TYPICAL, Options
 from analyzer.loggp.roughness import noise, standing_out
-from analyzer.loggp.sample import Curve, Curves, Sample, curves, sample
+from analyzer.loggp.sample import Curve, Curves, Sample, curves, latency, sample
+from tracelib.schema.levels import Levels, at_one_level, levels_of_pairs
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Estimate:
     overhead_errors: Errors
     gap_errors: Errors
     way_errors: Errors
+    levels: Mapping[int, Levels]  # of each pair
+    at_other_levels: np.ndarray  # sizes in bytes that have no rows at the reported one
 
 
 def estimate(rows: np.ndarray, options: Options = DEFAULTS, about: dict[str, Any] | None = None) -> Estimate:
@@ -51,7 +54,8 @@ def estimates(
     rows: np.ndarray, detectors: Sequence[str], options: Options = DEFAULTS, about: dict[str, Any] | None = None
 ) -> list[Estimate]:
     """One model for each detector. Raises TracelibError where no size is left."""
-    of = sample(rows, options.rules, options.window)
+    levels = levels_of_pairs(rows, options.level) if TYPICAL in options.rules else {}
+    of = sample(rows, options.rules, options.window, at_one_level(rows, levels))
     whole = curves(of)
     if not len(whole.size) or not of.latency_counts.any():
         raise TracelibError("no size has rows that count", "measure more rows, or leave out --filter")
@@ -61,7 +65,8 @@ def estimates(
     for name in detectors:
         begins = DETECTORS[name](kept, of, options)
         found.append(_estimate(name, of, kept, begins, options, about or {}))
-    return [replace(e, standing_out=whole.size[out]) for e in found]
+    elsewhere = np.setdiff1d(rows["size"], of.size)
+    return [replace(e, standing_out=whole.size[out], levels=levels, at_other_levels=elsewhere) for e in found]
 
 
 def _estimate(
@@ -71,10 +76,7 @@ def _estimate(
     overhead, overhead_errors = _fitted(over.size, over.overhead, begins, options.tolerance)
     gap, gap_errors = _fitted(over.size, over.gap, begins, options.tolerance)
     way, way_errors = _fitted(over.size, over.way, way_begins, options.tolerance)
-    latency = of.latency_s[of.latency_counts]
-    spread = float(latency.std(ddof=1)) / len(latency) ** 0.5 if len(latency) > 1 else float("inf")
-    half = student(len(latency) - 1) * spread if len(latency) > 1 else float("inf")
-    middle = float(latency.mean())
+    middle, half = latency(of)
     model = LoOgGP(
         middle,
         (middle - half, middle + half),
@@ -84,9 +86,9 @@ def _estimate(
     )
     cost = misfit(over.size, (over.overhead, over.gap), options.tolerance)
     changes = tuple(significance(cost, begins, 2))
-    return Estimate(
-        name, model, of, over, np.zeros(0, np.int64), tuple(begins), changes, overhead_errors, gap_errors, way_errors
-    )
+    none = np.zeros(0, np.int64)
+    errors = overhead_errors, gap_errors, way_errors
+    return Estimate(name, model, of, over, none, tuple(begins), changes, *errors, {}, none)
 
 
 def _ranges(size: np.ndarray, begins: Sequence[int]) -> list[tuple[int, int]]:

@@ -22,6 +22,7 @@ class Options:
     """Behind some the names of the thesis's `ngmpi.options` (Rodriguez 2011, section 3.3.2)."""
 
     rules: tuple[str, ...] = (TYPICAL,)
+    level: int | None = None  # of the network's speed, 1: the fastest; None: as `tracelib.schema.levels` chooses
     tolerance: float = 0.01  # deviations from a line of this share of the time are never taken for a change
     window: float = 0.1  # window.size: share of all rows in a neighbourhood
     neighbours: str = "value"

@@ -11,13 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.loggp import outliers
+from analyzer.loggp.lines import student
 from analyzer.loggp.options import TYPICAL
 from analyzer.loggp.typical import groups, mean_and_variance, running_median, typical
+from tracelib.schema.levels import visits
 from tracelib.schema.net import Flag
 from tracelib.schema.prtt import gaps_s, overheads_s
 
 PRIOR = 10
 """Degrees of freedom that the variance of the sizes nearby counts for in that of one size."""
+FEWEST_VISITS = 4
+"""Of a size, from which on what a visit measured is one value: its rows share what disturbed them."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Sample:
     """Rows of one kind of pair, and which of them count for what. Times in seconds."""
 
     pair: np.ndarray
+    visit: np.ndarray  # the same number for rows measured one after the other
     size: np.ndarray  # bytes
     train: np.ndarray  # n
     overhead_s: np.ndarray  # T_o
@@ -39,7 +44,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Curve:
-    """One quantity over the sizes: its value in seconds, its variance, and how many rows it is the mean of."""
+    """One quantity over the sizes: value in seconds, its variance, and of how many rows or visits it is the mean."""
 
     time_s: np.ndarray
     variance: np.ndarray
@@ -64,14 +69,19 @@ class Curves:
         return Curves(self.size[chosen], part(self.overhead), part(self.gap), part(self.way))
 
 
-def sample(rows: np.ndarray, rules: tuple[str, ...] = (TYPICAL,), window: float = 0.1) -> Sample:
-    """Of rows (net.ROW) of pairs that are alike.
+def sample(
+    rows: np.ndarray, rules: tuple[str, ...] = (TYPICAL,), window: float = 0.1, of_level: np.ndarray | None = None
+) -> Sample:
+    """Of rows (net.ROW) of pairs that are alike, those `of_level` (bool, default all).
 
     With the rule "typical", PRTT(1,0,s) is that of the undisturbed rows of a size, so that a disturbed one spoils
     nothing but itself; else each row has its own, as in the thesis, and the rules of `outliers` apply.
     """
-    warm = rows["flags"] & Flag.WARM_UP == 0
-    rows = rows[warm] if warm.any() else rows
+    visit = visits(rows)
+    chosen = np.ones(len(rows), bool) if of_level is None else of_level
+    warm = chosen & (rows["flags"] & Flag.WARM_UP == 0)
+    chosen = warm if warm.any() else chosen
+    rows, visit = rows[chosen], visit[chosen]
     size = rows["size"].astype(np.int64)
     robust = TYPICAL in rules
 
@@ -91,6 +101,7 @@ def sample(rows: np.ndarray, rules: tuple[str, ...] = (TYPICAL,), window: float 
         latency_counts = outliers.kept(rules, np.zeros(len(rows)), latency_s, 1.0)
     return Sample(
         rows["pair"],
+        visit,
         size,
         rows["train"].astype(np.int64),
         overhead_s,
@@ -108,11 +119,11 @@ def curves(of: Sample) -> Curves:
     """Mean and its variance of each size that has rows of all three quantities."""
     both = np.intersect1d(of.size[of.overhead_counts], of.size[of.gap_counts])
     sizes = np.intersect1d(both, of.size[of.way_counts])
-    way = _curve(of.size, of.way_s, of.way_counts, sizes)
+    way = _curve(of, of.way_s, of.way_counts, sizes)
     train = np.array([of.train[of.size == size].mean() for size in sizes])
     shared = way.variance * (2 / np.maximum(train - 1, 1)) ** 2  # PRTT(1,0,s) is in both differences
     overhead, gap = (
-        _curve(of.size, value, counts, sizes, shared)
+        _curve(of, value, counts, sizes, shared)
         for value, counts in ((of.overhead_s, of.overhead_counts), (of.gap_s, of.gap_counts))
     )
     return Curves(sizes, overhead, gap, way)
@@ -126,13 +137,32 @@ def _means(size: np.ndarray, value: np.ndarray, counts: np.ndarray) -> np.ndarra
     return (total / np.maximum(number, 1))[place]
 
 
+def latency(of: Sample) -> tuple[float, float]:
+    """L, and half the width of its 95 % confidence interval, by visits where there are many."""
+    chosen = of.latency_counts
+    everything = np.zeros(int(chosen.sum()))
+    visited, value = _by_visits(everything, of.visit[chosen], of.latency_s[chosen])
+    half = student(len(value) - 1) * float(value.std(ddof=1)) / len(value) ** 0.5 if len(visited) > 1 else np.inf
+    return float(value.mean()), half
+
+
+def _by_visits(size: np.ndarray, visit: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Size and mean of each visit; or of each row, where most sizes were visited a few times only."""
+    pairs, place = np.unique(np.stack([size, visit]), axis=1, return_inverse=True)
+    sizes, number = np.unique(pairs[0], return_counts=True)
+    if not len(sizes) or np.median(number) < FEWEST_VISITS:
+        return size, value
+    place = place.ravel()
+    return pairs[0], np.bincount(place, value) / np.bincount(place)
+
+
 def _curve(
-    size: np.ndarray, value: np.ndarray, counts: np.ndarray, sizes: np.ndarray, shared: np.ndarray | float = 0.0
+    of: Sample, value: np.ndarray, counts: np.ndarray, sizes: np.ndarray, shared: np.ndarray | float = 0.0
 ) -> Curve:
-    """Variances of few rows are moderated by those of the sizes nearby, relative to the time."""
-    chosen = counts & np.isin(size, sizes)
-    size, value = size[chosen], value[chosen]
-    parts = [value[of] for of in groups(size)[1]]
+    """Variances of few values are moderated by those of the sizes nearby, relative to the time."""
+    chosen = counts & np.isin(of.size, sizes)
+    size, value = _by_visits(of.size[chosen], of.visit[chosen], value[chosen])
+    parts = [value[places] for places in groups(size)[1]]
     number = np.array([len(part) for part in parts])
     mean, own = mean_and_variance(parts)
     freedom = np.maximum(number - 1, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -14,6 +15,7 @@ from analyzer.loggp.netfile import Measurement
 from analyzer.loggp.pairs import PairModel
 from analyzer.loggp.projections import hockney, loggp, logp
 from analyzer.report import units
+from tracelib.schema.levels import Levels
 
 PLACES = {"intra": "Within nodes", "inter": "Between nodes"}
 US, KB = 1e6, 1024
@@ -70,16 +72,16 @@ def _value(value: float, ci: tuple[float, float], scale: float) -> str:
 
 def _words(of: Estimate) -> list[str]:
     size = of.curves.size
-    lines = []
+    lines = [_levels(levels) for levels in of.levels.values() if len(levels.share) > 1][:_MOST_PAIRS]
+    if len(of.at_other_levels):
+        lines.append(f"Measured at other levels only: {_some(of.at_other_levels)} bytes")
     for change in of.changes:
         last = int(size[change.begin - 1])
         sure = "certain" if change.chance < 1e-9 else f"by chance {change.chance:.1g}"
         between = f"between {size[change.earliest - 1]} and {size[change.latest]}"
         lines.append(f"Change after {last} bytes: {between}, {sure}")
     if len(of.standing_out):
-        shown = ", ".join(str(s) for s in of.standing_out[:5].tolist())
-        more = f" and {len(of.standing_out) - 5} more" if len(of.standing_out) > 5 else ""
-        lines.append(f"Left out, apart from both neighbours: {shown}{more} bytes")
+        lines.append(f"Left out, apart from both neighbours: {_some(of.standing_out)} bytes")
     named = (("overhead", of.overhead_errors), ("gap", of.gap_errors), ("way", of.way_errors))
     lines.append(f"Error (median, 95 %): {'; '.join(f'{name} {_errors(e)}' for name, e in named)}")
     for first, last, name in of.model.negative():
@@ -92,6 +94,18 @@ def _words(of: Estimate) -> list[str]:
     off = units.percent(line.error)
     lines.append(f"Hockney {_us(line.alpha_s)} and {_us(line.beta_s_per_byte * KB)}/KB: the way is off by {off}")
     return lines
+
+
+def _levels(levels: Levels) -> str:
+    """At what speeds the network was met, and of which the rows are that count."""
+    each = zip(levels.latency_s, levels.share, strict=True)
+    shown = ", ".join(f"{_us(latency_s)} ({units.percent(share)} of the rows)" for latency_s, share in each)
+    return f"Levels of speed, L {shown}: all here is of the one of {_us(levels.latency_s[levels.reported])}"
+
+
+def _some(sizes: np.ndarray) -> str:
+    more = f" and {len(sizes) - 5} more" if len(sizes) > 5 else ""
+    return ", ".join(str(size) for size in sizes[:5].tolist()) + more
 
 
 def _us(time_s: float) -> str:
@@ -154,11 +168,18 @@ def estimate_json(of: Estimate) -> dict[str, Any]:
             for c in of.changes
         ],
         "left_out_bytes": of.standing_out.tolist(),
+        "at_other_levels_bytes": of.at_other_levels.tolist(),
+        "levels": [_levels_json(levels) for levels in of.levels.values()],
         "errors": {name: {"median": _finite(e.median), "of_95_percent": _finite(e.most)} for name, e in errors.items()},
         "logp": vars(logp(of.model)),
         "loggp": vars(simple),
         "hockney": vars(line),
     }
+
+
+def _levels_json(levels: Levels) -> dict[str, Any]:
+    latencies = [_finite(latency_s) for latency_s in levels.latency_s.tolist()]
+    return {"latency_s": latencies, "share": levels.share.tolist(), "reported": levels.reported}
 
 
 def _finite(value: float) -> float | None:

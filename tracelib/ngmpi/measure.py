@@ -7,23 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from tracelib.ngmpi import refine
 from tracelib.ngmpi.crew import Crew
+from tracelib.ngmpi.limits import Limits, imprecise
 from tracelib.ngmpi.series import Series
 from tracelib.schema.net import Origin
-from tracelib.schema.prtt import SizeTimes
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When it is enough."""
-
-    repetitions: int | None  # rows of each size; None: as many as precision asks for
-    precision: float  # half the width of the confidence intervals, as a share of the time
-    time_s: float  # for each series
-    fewest: int = 8  # rows that count, of each size
 
 
 class Stop(Exception):
@@ -60,10 +48,14 @@ class Course:
         return self._gone_s >= self.limits.time_s
 
     def _repeat(self, series: Series, repetitions: int) -> None:
-        for size in series.sizes:
-            left = repetitions
-            while left > 0 and not self._time_is_up:
-                left -= self._visit(series, size, left)
+        """Round by round over all sizes, a few rows each."""
+        left = dict.fromkeys(series.sizes, repetitions)
+        while left:
+            for size in list(left):
+                if self._time_is_up:
+                    return
+                left[size] -= self._visit(series, size, left[size])
+            left = {size: rows for size, rows in left.items() if rows > 0}
 
     def _until_precise(self, series: Series) -> None:
         """Pass by pass over all sizes that are not precise yet, so that no disturbance hits all rows of one size."""
@@ -77,7 +69,7 @@ class Course:
             times = series.times()
             new = [size for size in refine.wanted(times) if size not in series.sizes]
             series.sizes |= dict.fromkeys(new, Origin.REFINED)
-            pending = imprecise(times, self.limits)
+            pending = imprecise(series.sizes, times, self.limits)
             shuffle(pending)
             pending = new + pending
 
@@ -86,9 +78,3 @@ def _coarse_first(size: int) -> tuple[int, int]:
     """Powers of two, then what halves their distances, and so on: whenever time is up, sizes are spread evenly."""
     trailing = (size & -size).bit_length()
     return size.bit_length() - trailing, size
-
-
-def imprecise(times: SizeTimes, limits: Limits) -> list[int]:
-    """Sizes that want more rows."""
-    spread = np.maximum(times.overhead_ci_s / np.abs(times.overhead_s), times.gap_ci_s / np.abs(times.gap_s))
-    return times.size[(times.rows < limits.fewest) | ~(spread <= limits.precision)].tolist()

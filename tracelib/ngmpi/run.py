@@ -21,8 +21,9 @@ from tracelib import _ngmpi
 from tracelib.collectives.measure import measure as time_collectives
 from tracelib.ngmpi import pairs, place, refine, store
 from tracelib.ngmpi.crew import Crew
+from tracelib.ngmpi.limits import Limits
 from tracelib.ngmpi.loop import Clock, Loop
-from tracelib.ngmpi.measure import Course, Limits, Stop
+from tracelib.ngmpi.measure import Course, Stop
 from tracelib.ngmpi.options import Options
 from tracelib.ngmpi.series import Series
 from tracelib.schema import net

@@ -13,9 +13,9 @@ from tracelib.schema import net
 from tracelib.schema.net import Flag, Origin
 from tracelib.schema.prtt import SizeTimes, size_times
 
-VISIT_S = 0.01
-"""Rows of one size are measured one after the other for about so long."""
-MOST_ROWS = 20
+VISIT_S, MOST_ROWS = 0.01, 5
+"""Rows of one size are measured one after the other for about so long, and so many: what disturbs for milliseconds, or
+changes how fast the network is, meets many sizes a little."""
 ROW_S, LEAST_ROW_S = 0.008, 0.0002
 """Trains are shortened where a row would take longer than the first: the longer it is, the less likely nothing disturbs
 it. Where others want the processors, that falls until rows come through, not below the second."""

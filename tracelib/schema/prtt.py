@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tracelib.schema.levels import at_one_level, levels_of_pairs, visits
 from tracelib.schema.net import Flag
 
 LOW = 0.25
@@ -27,6 +28,7 @@ class SizeTimes:
 
     size: np.ndarray  # bytes, ascending
     rows: np.ndarray  # how many count
+    visits: np.ndarray  # in how many visits they were measured
     one_s: np.ndarray
     overhead_s: np.ndarray
     overhead_ci_s: np.ndarray
@@ -53,24 +55,31 @@ def undisturbed(rows: np.ndarray, flag: Flag) -> np.ndarray:
     return warm if len(warm) else rows
 
 
-def low(values: np.ndarray) -> tuple[float, float]:
-    """The quantile LOW, and half the width of its confidence interval; that of a single value is infinite."""
+def low(values: np.ndarray, independent: int) -> tuple[float, float]:
+    """The quantile LOW, and half the width of its confidence interval; that of a few values is infinite.
+
+    `independent`: how many of the values share nothing that disturbs them.
+    """
     if len(values) < FEWEST:
         return float(np.min(values)), np.inf
-    aside = _Z * np.sqrt(LOW * (1 - LOW) / len(values))
+    aside = _Z * np.sqrt(LOW * (1 - LOW) / independent)
     below, value, above = np.quantile(values, np.clip([LOW - aside, LOW, LOW + aside], 0, 1))
     return float(value), float(above - below) / 2
 
 
 def size_times(rows: np.ndarray) -> SizeTimes:
-    """Of the rows of one pair, or of pairs that are alike."""
+    """Of the rows of one pair, or of pairs that are alike: of those at one level (schema/levels.py)."""
+    visit, counts = visits(rows), at_one_level(rows, levels_of_pairs(rows))
+    rows, visit = rows[counts], visit[counts]
     order = np.argsort(rows["size"], kind="stable")
     sizes, begins = np.unique(rows["size"][order], return_index=True)
-    found = [_one_size(part) for part in np.split(rows[order], begins[1:])] if len(rows) else []
-    return SizeTimes(sizes, *(np.array(column) for column in zip(*found, strict=True)) if found else [np.zeros(0)] * 6)
+    parts = np.split(order, begins[1:]) if len(rows) else []
+    found = [_one_size(rows[part], len(np.unique(visit[part]))) for part in parts]
+    return SizeTimes(sizes, *(np.array(column) for column in zip(*found, strict=True)) if found else [np.zeros(0)] * 7)
 
 
-def _one_size(rows: np.ndarray) -> tuple[int, float, float, float, float, float]:
-    one, _ = low(undisturbed(rows, Flag.HIT_ONE)["one_s"])
+def _one_size(rows: np.ndarray, visited: int) -> tuple[int, int, float, float, float, float, float]:
+    one, _ = low(undisturbed(rows, Flag.HIT_ONE)["one_s"], visited)
     trains, delayed = undisturbed(rows, Flag.HIT_TRAIN), undisturbed(rows, Flag.HIT_DELAYED)
-    return min(len(trains), len(delayed)), one, *low(overheads_s(delayed, one)), *low(gaps_s(trains, one))
+    overhead, gap = low(overheads_s(delayed, one), visited), low(gaps_s(trains, one), visited)
+    return min(len(trains), len(delayed)), visited, one, *overhead, *gap

@@ -1,0 +1,29 @@
+"""When a measurement is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracelib.schema.prtt import SizeTimes
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When it is enough."""
+
+    repetitions: int | None  # rows of each size; None: as many as precision asks for
+    precision: float  # half the width of the confidence intervals, as a share of the time
+    time_s: float  # for each series
+    rows: int = 8  # that count, of each size, at least
+    visits: int = 6  # in which they were measured
+
+
+def imprecise(sizes: Iterable[int], times: SizeTimes, limits: Limits) -> list[int]:
+    """Those of `sizes` that want more rows; some may have none that count."""
+    spread = np.maximum(times.overhead_ci_s / np.abs(times.overhead_s), times.gap_ci_s / np.abs(times.gap_s))
+    enough = (times.rows >= limits.rows) & (times.visits >= limits.visits) & (spread <= limits.precision)
+    precise = set(times.size[enough].tolist())
+    return [size for size in sizes if size not in precise]
