@@ -64,7 +64,8 @@ def analyze() -> None:
     analyze FILE             print a first look, write .prv, .pcf, .row and .dim
     analyze COMMAND FILE     one thing only
 
-    FILE is run.h5, a folder run.ranks, or a Paraver trace (.prv, .prv.gz).
+    FILE is run.h5, a folder run.ranks, a Paraver trace (.prv, .prv.gz) or a
+    Dimemas trace (.dim).
     `mpirun -n N analyze FILE` shares the work among N processes.
     """
 

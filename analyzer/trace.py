@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from analyzer.operations.operation import Program
     from analyzer.system import NodeSamples
 
 STATE = np.dtype(
@@ -167,6 +168,10 @@ def ranks_text(ranks: Sequence[int]) -> str:
         parts.append(text + (f":{step}" if last > at and step != 1 else ""))
         at = last + 1
     return ",".join(parts)
+
+
+WORLD, SELF = "MPI_COMM_WORLD", "MPI_COMM_SELF"
+"""Names of the communicators that every run has; of the second one for each rank."""
 
 
 @dataclass(frozen=True)
@@ -332,6 +337,7 @@ class Trace(ABC):
     region_names: tuple[str, ...] = ()  # of region 1, 2, ... of the program
     parameter_names: tuple[str, ...] = ()  # of parameter 1, 2, ...
     repair: Repair | None = None  # None: times are as clocks and their alignment give them
+    program: Program | None = None  # of a Dimemas trace: its operations, which are all that it holds
 
     @abstractmethod
     def span(self, rank: int) -> tuple[int, int]:

@@ -75,8 +75,10 @@ class Writer:
         comm = r.randrange(len(self.comms))
         members = self.comms[comm]
         start = r.random() < 0.3
-        columns = {"comm": comm, "tag": r.randrange(len(COLLECTIVE_NAMES)), "peer": r.choice((-1, r.choice(members)))}
+        columns = {"comm": comm, "tag": r.randrange(len(COLLECTIVE_NAMES))}
+        root, all_know = r.choice((-1, r.choice(members))), r.random() < 0.5
         for rank in members:
+            columns["peer"] = root if all_know or rank == root else -1
             more = {"request": self.request((rank, 0))} if start else {}
             kind = Kind.COLLECTIVE_START if start else Kind.COLLECTIVE
             self.add((rank, 0), kind, bytes=r.randint(0, 5), other=r.randint(0, 5), **columns, **more)

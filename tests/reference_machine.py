@@ -100,7 +100,8 @@ class Costs:
     def collective(self, comm: int, ops: dict[int, dict[str, Any]]) -> int:
         """F3 of the members' operations by rank; L and BW as in point to point, the worst L of the members."""
         first = next(iter(ops.values()))
-        model, root = self.models[COLLECTIVE_NAMES[first["tag"]]], first["peer"]
+        model = self.models[COLLECTIVE_NAMES[first["tag"]]]
+        root = max(op["peer"] for op in ops.values())  # some traces say it on the root only
         if root >= 0 and not model.largest:
             sent, received = ops[root]["bytes"], ops[root]["other"]
         else:

@@ -58,8 +58,8 @@ def gzip_of_text(folder):
 
 
 def dimemas(folder):
-    (folder / "run.dim").write_text('#DIMEMAS:"x":1,20:1(1),0\n')
-    return folder / "run.dim", "is a Dimemas trace"
+    (folder / "run.dim").write_text('#DIMEMAS:"x":1,20:1(1),0\nhello\n')
+    return folder / "run.dim", "run.dim, line 2: 'hello' is no record"
 
 
 def empty_folder(folder):

@@ -156,7 +156,7 @@ def test_threads_that_call_mpi():
 
 
 def test_no_room_for_a_long_run(monkeypatch):
-    monkeypatch.setattr("analyzer.replay.program.IN_MEMORY", 0)
+    monkeypatch.setattr("analyzer.operations.spill.IN_MEMORY", 0)
     monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: Path("/dev/full").open("wb+"))  # noqa: SIM115
     e = factors(MemoryTrace([[barrier(40, 50)]] * 2))
     assert e.ideal.reason == "temporary files cannot be written (No space left on device)"
@@ -166,7 +166,7 @@ def test_memory_of_a_long_run_is_given_back(monkeypatch):
     """The operations of a mapped file are the same, however often they leave memory."""
     calls = [[barrier(t, t + 1 + rank % 2) for t in range(10, 60_000, 10)] for rank in range(2)]
     short = factors(MemoryTrace(calls)).ideal
-    monkeypatch.setattr("analyzer.replay.program.IN_MEMORY", 100)
+    monkeypatch.setattr("analyzer.operations.spill.IN_MEMORY", 100)
     long = factors(MemoryTrace(calls)).ideal
     assert (long.runtime_ns, long.useful_ns) == (short.runtime_ns, short.useful_ns)
     assert short.useful_ns == 10 + 5998 * 9

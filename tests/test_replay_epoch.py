@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 import analyzer
+from analyzer.operations.spill import IN_MEMORY
 from analyzer.replay.machine import Machine
-from analyzer.replay.program import IN_MEMORY, program_of
+from analyzer.replay.program import program_of
 from analyzer.replay.simulate import simulate
 
 EPOCH = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "epoch"
@@ -18,7 +19,7 @@ DIMEMAS_US = {1: "21884758.971", 2: "11504370.091", 4: "6051059.081"}
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 @pytest.mark.parametrize("in_memory", [IN_MEMORY, 100])
 def test_ideal_replay(ranks, in_memory, monkeypatch):
-    monkeypatch.setattr("analyzer.replay.program.IN_MEMORY", in_memory)
+    monkeypatch.setattr("analyzer.operations.spill.IN_MEMORY", in_memory)
     program = program_of(analyzer.open(EPOCH / f"epoch_{ranks}proc.prv.gz"))
     found = simulate(program, Machine.ideal(eager_limit=32768))
     assert f"{found.end_ns / 1000:.3f}" == DIMEMAS_US[ranks]

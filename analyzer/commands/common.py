@@ -146,8 +146,8 @@ def output_base(trace_path: Path, output: str | None, endings: tuple[str, ...] =
 
 
 def is_imported(trace: Trace) -> bool:
-    """Whether the trace was made by another tool."""
-    return trace.flush_mode == "keep"
+    """Whether the trace is no run of our own: made by another tool, or a program that has no times."""
+    return trace.flush_mode == "keep" or trace.program is not None
 
 
 def check_writable(path: Path, trace: Trace, force: bool) -> None:
@@ -168,7 +168,7 @@ def check_replaceable(path: Path, sources: list[Path], force: bool) -> None:
 def files_read(trace: Trace) -> list[Path]:
     """The files behind a trace that stand beside it."""
     path = Path(trace.path)
-    if not is_imported(trace):
+    if trace.flush_mode != "keep":
         return [path]
     base = path.parent / stem(path)
     return [path, base.with_name(base.name + ".pcf"), base.with_name(base.name + ".row")]

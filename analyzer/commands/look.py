@@ -26,8 +26,8 @@ def look(
 ) -> None:
     """Print a first look at FILE, and write NAME.prv, .pcf, .row and .dim beside it.
 
-    FILE is run.h5, a folder run.ranks, or a Paraver trace (.prv, .prv.gz). Of a Paraver trace only the .dim
-    is written, unless -o names the others.
+    FILE is run.h5, a folder run.ranks, a Paraver trace (.prv, .prv.gz) or a Dimemas trace (.dim). Of a Paraver
+    trace only the .dim is written, of a Dimemas trace nothing, unless -o names the others.
     """
     session.quiet = quiet
     trace = open_trace(file, session.team, repair_ns)
@@ -55,6 +55,8 @@ def _write_all(
     try:
         if output or not is_imported(trace):
             written += write_paraver(trace, base, session, force)
+        if trace.program is not None:
+            return None, written, []
         report = write_dimemas(trace, base, session, force)
     except TracelibError as error:
         return error, written, []

@@ -10,6 +10,7 @@ from analyzer.commands.common import Session, check_writable, common_options, ou
 from analyzer.commands.machine_option import machine_options
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Program
+from analyzer.parallel import Team
 from analyzer.replay.machine_cfg import Configuration
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.program import program_of
@@ -17,6 +18,7 @@ from analyzer.replay.simulate import Prediction, simulate
 from analyzer.report.replay import Replayed, print_replay, replay_json
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
+from analyzer.writers.whole import temporary_name
 
 
 @click.command("replay", short_help="What the run would do on another machine.")
@@ -53,7 +55,7 @@ def replay_command(
             programs = [program_of(trace) for trace in traces]
             prediction = simulate(programs, configuration.machine, times=bool(output), repetitions=repeat or 0)
             written = _write(traces[0], programs[0], prediction, output, force, session) if output else None
-        times = tuple(trace.duration_ns for trace in traces)
+        times = tuple(0 if trace.program else trace.duration_ns for trace in traces)
         replayed = Replayed((file, *others), times, tuple(programs), prediction, written)
         if as_json:
             session.print_json(replay_json(replayed))
@@ -71,21 +73,28 @@ def _write(
 ) -> Path | None:
     if not session.speaks:
         return None
-    as_prv = output.endswith(".prv")
     base = output_base(Path(trace.path), output, (".prv", ".h5"))
+    if output.endswith(".prv"):
+        return _write_prv(trace, program, prediction, base, force)
     path = base.with_name(f"{base.name}.h5")
     check_writable(path, trace, force)
     if path.exists() and not force:
         raise TracelibError(f"{path} exists", "name another output, or use --force")
     write_predicted(trace, program, prediction, path, "replay")
-    if not as_prv:
-        return path
+    return path
+
+
+def _write_prv(trace: Trace, program: Program, prediction: Prediction, base: Path, force: bool) -> Path:
+    """By way of a temporary run; by one process alone."""
     from analyzer.commands.write import write_paraver
 
-    predicted = open_trace(str(path), session.team)
+    path = temporary_name(base.with_name(f"{base.name}.h5"), "predicted")
     try:
-        write_paraver(predicted, base, session, force)
+        write_predicted(trace, program, prediction, path, "replay")
+        predicted = open_trace(str(path))
+        try:
+            return write_paraver(predicted, base, Session(Team()), force)[0]
+        finally:
+            predicted.close()
     finally:
-        predicted.close()
-        path.unlink()
-    return base.with_name(f"{base.name}.prv")
+        path.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ import numpy as np
 from analyzer.metrics.requests import gather_blocks
 from analyzer.operations.operation import Flag, Kind, Program
 from analyzer.paraver_regions import is_of_region
+from analyzer.replay.recorded import in_order, recorded, regions_of
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import CALL, MARK, REQUEST, Trace
 from analyzer.writers.run_file import RankRecords, write_run
@@ -24,9 +25,16 @@ def write_predicted(trace: Trace, program: Program, prediction: Prediction, path
     A call lasts from the end of the burst before it to the end of its last operation. What happened between calls
     (regions, events of the program) keeps its place in the burst, in proportion. Calls that take no time last 1 ns, so
     that their order is kept; what follows them starts that much later at most, and catches up at the next burst.
+    Of a Dimemas trace, which holds no calls, each operation is one.
     prediction: of `program` alone, with `times`. Raises TracelibError where the file cannot be written.
     """
-    records = (_rank(trace, program, prediction, rank) for rank in range(trace.size))
+    regions = regions_of(program) if trace.program is not None else ()
+    records = (
+        _rank(trace, program, prediction, rank)
+        if trace.program is None
+        else recorded(program, prediction, rank, regions)
+        for rank in range(trace.size)
+    )
     write_run(trace, records, path, {"predicted_from": trace.path, "machine": machine})
 
 
@@ -70,10 +78,7 @@ class TimeMap:
     """Times of a traced rank to those of its prediction."""
 
     def __init__(self, calls: np.ndarray, enter: np.ndarray, exit_: np.ndarray) -> None:
-        points = np.column_stack([enter, exit_]).ravel()
-        steps = np.arange(len(points))
-        points = np.maximum.accumulate(points - steps) + steps
-        enter, exit_ = points[::2], points[1::2]
+        enter, exit_ = in_order(enter, exit_)
         self.enter, self.exit = enter, exit_
         self._enter = calls["enter"]
         order = np.argsort(calls["exit"], kind="stable")

@@ -46,7 +46,8 @@ def print_replay(replayed: Replayed, console: Console) -> None:
     """The predicted time beside the measured one, and where it goes."""
     prediction = replayed.prediction
     for file, measured in zip(replayed.files, replayed.measured_ns, strict=True):
-        console.print(f"{Path(file).name} took {units.time(measured)}", markup=False)
+        if measured:
+            console.print(f"{Path(file).name} took {units.time(measured)}", markup=False)
     console.print(f"Predicted: {units.time(prediction.end_ns)}{_ratio(replayed)}", markup=False)
     console.print()
     console.print(_table(prediction))
@@ -87,7 +88,7 @@ def replay_json(replayed: Replayed) -> dict[str, Any]:
     usage = prediction.usage
     data: dict[str, Any] = {
         "files": list(replayed.files),
-        "measured_s": _seconds(replayed.measured_ns),
+        "measured_s": [ns / 1e9 if ns else None for ns in replayed.measured_ns],  # a Dimemas trace has none
         "predicted_s": prediction.end_ns / 1e9,
         "messages": int(usage["sends"].sum()),
         "bytes": int(usage["bytes"].sum()),

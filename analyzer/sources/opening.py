@@ -15,11 +15,12 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 _GZIP = b"\x1f\x8b"
 _PARAVER = b"#Paraver"
 _DIMEMAS = b"#DIMEMAS"
-_EXPECTED = "expected run.h5, the folder run.ranks, or a Paraver trace (.prv, .prv.gz)"
+_EXPECTED = "expected run.h5, the folder run.ranks, a Paraver trace (.prv, .prv.gz) or a Dimemas trace (.dim)"
 
 
 def open_trace(path: str | os.PathLike[str], team: Team | None = None, repair_ns: int | None = None) -> Trace:
-    """A `Trace` of a measured run (run.h5 or its folder run.ranks) or of a Paraver trace (.prv, .prv.gz).
+    """A `Trace` of a measured run (run.h5 or its folder run.ranks), of a Paraver trace (.prv, .prv.gz), or of the
+    ideal replay of a Dimemas trace (.dim, .dim.gz), which holds no times.
 
     `repair_ns`: move times so that no message takes less than this, and no collective ends before all have begun it.
     Raises TracelibError with one clear line for a missing, unreadable, empty, truncated or foreign file.
@@ -35,12 +36,16 @@ def open_trace(path: str | os.PathLike[str], team: Team | None = None, repair_ns
             from analyzer.sources.run import open_run
 
             return open_run(str(path), team, repair_ns)
+        if begin.startswith((_PARAVER, _DIMEMAS)) and repair_ns is not None:
+            raise TracelibError(f"{path}: only our own runs can be repaired", "leave out --repair-clocks")
         if begin.startswith(_PARAVER):
-            if repair_ns is not None:
-                raise TracelibError(f"{path}: only our own runs can be repaired", "leave out --repair-clocks")
             from analyzer.sources.paraver import open_prv
 
             return open_prv(path, team)
+        if begin.startswith(_DIMEMAS):
+            from analyzer.sources.dimemas import open_dim
+
+            return open_dim(path)
     except FileNotFoundError as error:
         ranks = path.with_suffix(".ranks")
         hint = f"rank 0 did not write it, but there is {ranks}: analyze that" if ranks.is_dir() else _EXPECTED
@@ -51,11 +56,6 @@ def open_trace(path: str | os.PathLike[str], team: Team | None = None, repair_ns
         raise TracelibError(f"cannot read {path}: {error.strerror or error}") from error
     if not begin:
         raise TracelibError(f"{path} is empty", _EXPECTED)
-    if begin.startswith(_DIMEMAS):
-        raise TracelibError(
-            f"{path} is a Dimemas trace, which holds no times of MPI calls",
-            "analyze the run.h5 or .prv that it was made from",
-        )
     raise TracelibError(f"{path} is not a trace", _EXPECTED)
 
 

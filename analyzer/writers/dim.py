@@ -17,7 +17,7 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.operations.walk import is_definable
 from analyzer.parallel import Team
-from analyzer.trace import Trace
+from analyzer.trace import SELF, Communicator, Trace
 from analyzer.writers.dim_records import RankWriter, world_id
 from analyzer.writers.whole import temporary_name, whole_file
 
@@ -51,7 +51,7 @@ def write_dim(trace: Trace, path: str | Path, team: Team) -> DimReport:
     part = temporary_name(path, f"part{team.rank}")
     writer = RankWriter(trace)
 
-    def write_part() -> list[int]:
+    def write_part() -> list[list[int]]:
         with part.open("xb") as file:
             return [writer.write(rank, file) for rank in team.share(trace.size)]
 
@@ -62,9 +62,9 @@ def write_dim(trace: Trace, path: str | Path, team: Team) -> DimReport:
         size_bytes, *_ = _together(team, lambda: _assemble(trace, path, sizes, parts) if team.rank == 0 else 0, path)
     finally:
         part.unlink(missing_ok=True)
-    left_out = sum(team.allgather(writer.operations.left_out))
+    left_out = sum(team.allgather(writer.left_out))
     names = {p: int(n) for p, n in zip(trace.procedures, left_out, strict=True) if n}
-    idle_events = sum(team.allgather(writer.operations.idle_events))
+    idle_events = sum(team.allgather(writer.idle_events))
     events = {IDLE_EVENTS: idle_events} if idle_events else {}
     return DimReport(path, size_bytes, dict(sorted(names.items())) | events)
 
@@ -86,13 +86,14 @@ def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:
 
 def _head(trace: Trace, body_bytes: int) -> bytes:
     """Header and communicators; the header holds the offset of the block that follows everything else."""
-    defined = [(c.id, c.members) for c in trace.communicators if is_definable(c)]
+    defined = [(c.id, c.members) for c in trace.communicators if is_definable(c) and not _is_only_ours(trace, c)]
     if world_id(trace) not in dict(defined):
         defined.append((world_id(trace), tuple(range(trace.size))))
     lines = [f"d:1:{id_}:{len(members)}:{':'.join(map(str, members))}\n" for id_, members in defined]
     communicators = "".join(lines).encode()
-    name = Path(trace.path).name.replace('"', "'")
-    tail = f":{trace.size}({','.join(['1'] * trace.size)}),{len(lines)}\n"
+    name = (Path(trace.path).name if trace.program is None else trace.command).replace('"', "'")
+    threads = ["1"] * trace.size if trace.program is None else map(str, trace.threads)
+    tail = f":{trace.size}({','.join(threads)}),{len(lines)}\n"
     offset = 0
     while True:  # the offset counts its own digits
         head = f'#DIMEMAS:"{name}":1,{offset}{tail}'.encode() + communicators
@@ -101,14 +102,22 @@ def _head(trace: Trace, body_bytes: int) -> bytes:
         offset = len(head) + body_bytes
 
 
-def _assemble(trace: Trace, path: Path, sizes: list[int], parts: list[Path]) -> int:
-    """Head, the parts in order of rank, and the offset of each rank's first record; returns the size in bytes."""
-    head = _head(trace, sum(sizes))
+def _is_only_ours(trace: Trace, communicator: Communicator) -> bool:
+    """A program defines its own communicators; those of one rank are in its Trace because all runs have them."""
+    return trace.program is not None and communicator.name == SELF
+
+
+def _assemble(trace: Trace, path: Path, sizes: list[list[int]], parts: list[Path]) -> int:
+    """Head, the parts in order of rank, and the offset of each thread's first record; returns the size in bytes."""
+    head = _head(trace, sum(map(sum, sizes)))
     with whole_file(path) as file:
         file.write(head)
         for part in parts:
             with part.open("rb") as source:
                 copyfileobj(source, file, 1 << 20)
-        offsets = np.cumsum([len(head), *sizes[:-1]])
-        file.writelines(b"s:%d:%d\n" % pair for pair in enumerate(offsets.tolist()))
+        at = len(head)
+        for rank, threads in enumerate(sizes):
+            offsets = at + np.cumsum([0, *threads])
+            file.write(f"s:{rank}:{':'.join(map(str, offsets[:-1]))}\n".encode())
+            at = int(offsets[-1])
         return file.tell()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import BinaryIO
 
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.operations.operation import Program
 from analyzer.operations.walk import RankOperations, is_definable
 from analyzer.trace import Trace
 
 OPERATION_BYTES = 320
 """Room for the text of one operation (see the kernel's header)."""
+_BLOCK = 1 << 14
+"""Operations of a program formatted at once."""
 
 
 def world_id(trace: Trace) -> int:
@@ -26,23 +30,50 @@ class RankWriter:
     """Formats ranks one after the other with the same tables and the same memory."""
 
     def __init__(self, trace: Trace) -> None:
-        self.operations = RankOperations(trace)
+        self._program = trace.program
+        self._walk = RankOperations(trace) if trace.program is None else None
         self._comm_ids = np.array([world_id(trace), *(c.id for c in trace.communicators)], np.int32)
         self._out = np.zeros(0, np.uint8)
+        self._procedures = len(trace.procedures)
 
-    def write(self, rank: int, file: BinaryIO) -> int:
-        """Write the records of one rank; returns their size in bytes."""
-        size = file.write(f"1:{rank}:0:0.000000000\n".encode())
-        for operations in self.operations.of(rank):
-            size += file.write(self._text(rank, operations))
-        return size
+    @property
+    def left_out(self) -> np.ndarray:
+        """Calls by procedure that move data and have no record in Dimemas."""
+        return self._walk.left_out if self._walk else np.zeros(self._procedures, np.int64)
 
-    def _text(self, rank: int, operations: np.ndarray):
+    @property
+    def idle_events(self) -> int:
+        """Events that would mean something else to Dimemas."""
+        return self._walk.idle_events if self._walk else 0
+
+    def write(self, rank: int, file: BinaryIO) -> list[int]:
+        """Write the records of one rank; returns the size in bytes of those of each thread."""
+        return [self._write_thread(rank, thread, blocks, file) for thread, blocks in self._threads(rank)]
+
+    def _threads(self, rank: int) -> Iterator[tuple[int, Iterator[np.ndarray]]]:
+        """Number and operations of each thread."""
+        if self._walk:
+            yield 0, self._walk.of(rank)
+        if self._program:
+            for stream in np.flatnonzero(self._program.rank == rank).tolist():
+                yield int(self._program.thread[stream]), _blocks(self._program, stream)
+
+    def _write_thread(self, rank: int, thread: int, blocks: Iterator[np.ndarray], file: BinaryIO) -> int:
+        size = file.write(f"1:{rank}:{thread}:0.000000000\n".encode())
+        return size + sum(file.write(self._text(rank, thread, operations)) for operations in blocks)
+
+    def _text(self, rank: int, thread: int, operations: np.ndarray):
         """The text (bytes-like) of a block."""
         if len(self._out) < len(operations) * OPERATION_BYTES:
             self._out = np.empty(len(operations) * OPERATION_BYTES, np.uint8)
         size = lib.dim_text(
-            ffi.cast("void *", operations.ctypes.data), len(operations), rank,
+            ffi.cast("void *", operations.ctypes.data), len(operations), rank, thread,
             ffi.cast("int32_t *", self._comm_ids.ctypes.data), ffi.cast("char *", self._out.ctypes.data),
         )  # fmt: skip
         return self._out[:size].data
+
+
+def _blocks(program: Program, stream: int) -> Iterator[np.ndarray]:
+    first, last = program.offsets[stream : stream + 2].tolist()
+    for begin in range(first, last, _BLOCK):
+        yield np.ascontiguousarray(program.ops[begin : min(begin + _BLOCK, last)])

@@ -1,7 +1,8 @@
 /* Operations as the lines of a Dimemas trace. */
+#include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
+#include "dimread.h"
 #include "operations.h"
 #include "replay.h"
 
@@ -29,15 +30,23 @@ static char *put_record(char *at, const int64_t *fields, int n)
     return at;
 }
 
+/* Whose records are written. */
+struct writer {
+    int32_t task, thread;
+    const int32_t *comm_id;
+};
+
 /* Seconds with nine decimals, exactly: a nanosecond is the last digit. */
-static char *put_burst(char *at, int32_t task, int64_t ns)
+static char *put_burst(char *at, const struct writer *w, int64_t ns)
 {
     if (ns <= 0) return at;
     *at++ = '1';
     *at++ = ':';
-    at = put_number(at, task);
-    memcpy(at, ":0:", 3);
-    at = put_number(at + 3, ns / 1000000000);
+    at = put_number(at, w->task);
+    *at++ = ':';
+    at = put_number(at, w->thread);
+    *at++ = ':';
+    at = put_number(at, ns / 1000000000);
     *at++ = '.';
     int64_t rest = ns % 1000000000;
     for (int i = 8; i >= 0; i--, rest /= 10) at[i] = (char)('0' + rest % 10);
@@ -46,46 +55,70 @@ static char *put_burst(char *at, int32_t task, int64_t ns)
     return at;
 }
 
-static char *put_receive(char *at, const struct op *op, int32_t task, const int32_t *comm_id, int kind)
+/* Programs that came from a Dimemas trace may name communicators that it does not define, and threads. */
+static char *put_message(char *at, const struct op *op, const struct writer *w, int record, int64_t thread, int how)
 {
-    return put_record(at, (int64_t[]){3, task, 0, op->peer, op->bytes, op->tag, comm_id[op->comm], kind}, 8);
+    int64_t comm = op->comm < 0 ? ~op->comm : w->comm_id[op->comm];
+    if (op->other)
+        return put_record(at, (int64_t[]){record, w->task, w->thread, op->peer, thread, op->bytes, op->tag, comm, how},
+                          9);
+    return put_record(at, (int64_t[]){record, w->task, w->thread, op->peer, op->bytes, op->tag, comm, how}, 8);
 }
 
-static char *put_global(char *at, const struct op *op, int32_t task, const int32_t *comm_id, int type)
+static char *put_send(char *at, const struct op *op, const struct writer *w)
 {
+    return put_message(at, op, w, 2, (op->other & 0xffff) - 1, op->flags / OP_RENDEZVOUS & 3);
+}
+
+static char *put_receive(char *at, const struct op *op, const struct writer *w, int kind)
+{
+    return put_message(at, op, w, 3, (op->other >> 16) - 1, kind);
+}
+
+static char *put_global(char *at, const struct op *op, const struct writer *w, int type)
+{
+    bool root = op->peer == w->task;
     return put_record(
-        at, (int64_t[]){10, task, 0, op->tag, comm_id[op->comm], op->peer == task, 0, op->bytes, op->other, type}, 10);
+        at, (int64_t[]){10, w->task, w->thread, op->tag, w->comm_id[op->comm], root, 0, op->bytes, op->other, type},
+        10);
 }
 
-int64_t dim_text(const void *operations, int64_t n, int32_t task, const int32_t *comm_id, char *out)
+static char *put_event(char *at, const struct writer *w, uint32_t type, int64_t value)
 {
+    return put_record(at, (int64_t[]){20, w->task, w->thread, type, value}, 5);
+}
+
+int64_t dim_text(const void *operations, int64_t n, int32_t task, int32_t thread, const int32_t *comm_id, char *out)
+{
+    const struct writer w = {task, thread, comm_id};
     char *at = out;
     for (const struct op *op = operations, *end = op + n; op < end; op++) {
-        at = put_burst(at, task, op->burst);
+        at = put_burst(at, &w, op->burst);
         switch (op->kind) {
-        case OP_SEND: {
-            int sync = op->flags / OP_RENDEZVOUS & 3;
-            at = put_record(at, (int64_t[]){2, task, 0, op->peer, op->bytes, op->tag, comm_id[op->comm], sync}, 8);
+        case OP_SEND:
+            at = put_send(at, op, &w);
             break;
-        }
         case OP_RECV:
-            at = put_receive(at, op, task, comm_id, RECV_NOW);
+            at = put_receive(at, op, &w, RECV_NOW);
             break;
         case OP_IRECV:
-            at = put_receive(at, op, task, comm_id, RECV_POSTED);
+            at = put_receive(at, op, &w, RECV_POSTED);
             break;
         case OP_COLLECTIVE:
-            at = put_global(at, op, task, comm_id, GLOBAL_WHOLE);
+            at = put_global(at, op, &w, GLOBAL_WHOLE);
             break;
         case OP_COLLECTIVE_START:
-            at = put_global(at, op, task, comm_id, GLOBAL_START);
+            at = put_global(at, op, &w, GLOBAL_START);
             break;
         case OP_WAIT:
-            at = op->flags & OP_OF_COLLECTIVE ? put_global(at, op, task, comm_id, GLOBAL_WAIT)
-                                              : put_receive(at, op, task, comm_id, RECV_WAIT);
+            at =
+                op->flags & OP_OF_COLLECTIVE ? put_global(at, op, &w, GLOBAL_WAIT) : put_receive(at, op, &w, RECV_WAIT);
             break;
         case OP_EVENT:
-            at = put_record(at, (int64_t[]){20, task, 0, (uint32_t)op->tag, op->other}, 5);
+            at = put_event(at, &w, (uint32_t)op->tag, op->other);
+            break;
+        case OP_PRIORITY:
+            at = put_event(at, &w, DIM_PRIORITY, op->other);
             break;
         default:
             break;

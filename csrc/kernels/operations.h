@@ -41,6 +41,6 @@ int64_t op_walk_slots(const struct op_walk *walk);
 
 /* Format operations as records of a Dimemas trace ("Dimemas 5.5.0 input format"); returns the bytes written to `out`,
    which must hold 320 for each. comm_id: Dimemas id of the world, then of each communicator. */
-int64_t dim_text(const void *operations, int64_t n, int32_t task, const int32_t *comm_id, char *out);
+int64_t dim_text(const void *operations, int64_t n, int32_t task, int32_t thread, const int32_t *comm_id, char *out);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/fields.h"
 #include "prvread.h"
 #include "records.h"
 
@@ -52,19 +53,11 @@ static void fail(struct cursor *c, enum reason reason)
     if (c->reason == FINE) c->reason = reason;
 }
 
-// An integer and the ':' that follows unless the line ends.
 static int64_t number(struct cursor *c)
 {
-    const char *p = c->at;
-    int negative = p < c->end && *p == '-';
-    p += negative;
-    const char *digits = p;
-    uint64_t v = 0;
-    while (p < c->end && (unsigned)(*p - '0') < 10 && p - digits < 20) v = v * 10 + (unsigned)(*p++ - '0');
-    int wrapped = p - digits == 20 && (digits[0] != '1' || v < UINT64_C(10000000000000000000));
-    if (p == digits || wrapped || (p < c->end && *p != ':') || p + 1 == c->end) fail(c, NO_NUMBER);
-    c->at = p < c->end ? p + 1 : p;
-    return (int64_t)(negative ? 0 - v : v);
+    int64_t value;
+    if (!field_integer(&c->at, c->end, &value)) fail(c, NO_NUMBER);
+    return value;
 }
 
 static int64_t timestamp(struct cursor *c, const struct reader *r)
@@ -193,12 +186,6 @@ static void note_problem(struct reader *r, enum reason reason)
         r->problem_reason[r->problems] = reason;
     }
     r->problems++;
-}
-
-static const char *trimmed_end(const char *line, const char *end)
-{
-    while (end > line && (end[-1] == '\r' || end[-1] == ' ' || end[-1] == '\t')) end--;
-    return end;
 }
 
 struct tables {

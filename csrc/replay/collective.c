@@ -78,12 +78,13 @@ static void note_sizes(struct instance *instance, const struct thread *thread)
     const struct op *op = thread->op;
     if (op->bytes > instance->sent) instance->sent = op->bytes;
     if (op->other > instance->received) instance->received = op->other;
-    if (op->peer < 0) {
-        instance->root_sent = instance->sent;
-        instance->root_received = instance->received;
-    } else if (op->peer == thread->rank) {
+    if (op->peer == thread->rank) {
+        instance->rooted = true;
         instance->root_sent = op->bytes;
         instance->root_received = op->other;
+    } else if (!instance->rooted) { /* a trace may say who is root on the root only */
+        instance->root_sent = instance->sent;
+        instance->root_received = instance->received;
     }
 }
 

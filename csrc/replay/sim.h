@@ -175,7 +175,7 @@ struct instance {
     int64_t number;
     int64_t sent, received; /* the largest of any member */
     int64_t root_sent, root_received;
-    bool complete, running, done;
+    bool complete, running, done, rooted;
     int32_t open;         /* members that have not waited for it yet */
     struct thread *first; /* whose call it was */
     int64_t first_op;

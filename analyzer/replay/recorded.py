@@ -1,0 +1,157 @@
+"""The calls that the operations of a Dimemas trace stand for, at the times that a replay gave them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.operations.operation import Flag, Kind, Program
+from analyzer.replay.machine import COLLECTIVE_NAMES
+from analyzer.replay.simulate import Prediction
+from analyzer.trace import CALL, MARK, REQUEST, Mark
+from analyzer.writers.run_file import RankRecords
+from tracelib import schema
+from tracelib.schema import What
+
+_SENDS = {
+    Flag(0): "MPI_Send", Flag.RENDEZVOUS: "MPI_Send", Flag.IMMEDIATE: "MPI_Isend",
+    Flag.IMMEDIATE | Flag.RENDEZVOUS: "MPI_Irsend",
+}  # fmt: skip
+"""By the flag `sync`, as analyze dim writes it; of the blocking ones it does not say which."""
+PROCEDURES = (
+    "MPI_Send", "MPI_Isend", "MPI_Irsend", "MPI_Recv", "MPI_Irecv", "MPI_Wait",
+    *(f"MPI_{name}" for name in COLLECTIVE_NAMES), *(f"MPI_I{name.lower()}" for name in COLLECTIVE_NAMES),
+)  # fmt: skip
+"""What a Dimemas trace can tell apart."""
+
+_CALLS = (Kind.SEND, Kind.RECV, Kind.IRECV, Kind.WAIT, Kind.COLLECTIVE, Kind.COLLECTIVE_START)
+_MESSAGES = (Kind.SEND, Kind.RECV, Kind.IRECV, Kind.WAIT)
+_IDLE = 0
+"""Type of the events with which prv2dim marks idle blocks: not the program's."""
+_APPLICATION = 40000001
+"""Paraver's event "Application"; value 0: it ends here."""
+_PIECE = 1 << 16
+"""Operations looked at at once."""
+
+
+def regions_of(program: Program) -> tuple[int, ...]:
+    """Numbers of the regions that the program's events (type 60000019) name, ascending."""
+    ops = program.ops
+    pieces = (ops[k : k + _PIECE] for k in range(0, len(ops), _PIECE))
+    found = [np.unique(piece["other"][_is_region(piece)]) for piece in pieces]
+    values = np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
+    return tuple(values[values > 0].tolist())
+
+
+def _is_region(ops: np.ndarray) -> np.ndarray:
+    return (ops["kind"] == Kind.EVENT) & (ops["tag"] == schema.REGION_TYPE)
+
+
+def recorded(program: Program, prediction: Prediction, rank: int, regions: tuple[int, ...]) -> RankRecords:
+    """The records of one rank, its threads one after the other.
+
+    Each operation is a call: MPI_Sendrecv, MPI_Waitall and the like are known by their parts only. The communicator of
+    a message that was not defined is unknown. regions: numbers of regions 1, 2, ... (`regions_of`).
+    """
+    parts = [_thread(program, prediction, int(k), regions) for k in np.flatnonzero(program.rank == rank)]
+    calls, requests, marks, events = (np.concatenate(tables) for tables in zip(*parts, strict=True))
+    order = np.argsort(calls["enter"], kind="stable")
+    return RankRecords(calls[order], requests, marks, events)
+
+
+def _thread(program: Program, prediction: Prediction, stream: int, regions: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    assert prediction.times is not None, "simulate(..., times=True)"
+    first, last = program.offsets[stream : stream + 2].tolist()
+    ops, times = program.ops[first:last], prediction.times[first:last]
+    thread = int(program.thread[stream])
+    is_call = np.isin(ops["kind"], _CALLS)
+    enter, leave = in_order(times["begin"][is_call], times["end"][is_call])
+    calls = _calls(ops[is_call], enter, leave, thread)
+    events = _events(ops, times, thread)
+    marks = _marks(ops, times, thread, regions)
+    end = max(int(prediction.usage["end"][stream]), int(leave[-1]) if len(leave) else 0)
+    events = np.append(events, np.array([(end, 0, _APPLICATION, 0, thread)], schema.EVENT))
+    return calls, _requests(ops[is_call], calls, thread), marks, events
+
+
+def in_order(enter: np.ndarray, leave: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Entries and exits of calls one after the other, moved so that those that take no time last 1 ns."""
+    points = np.column_stack([enter, leave]).ravel()
+    steps = np.arange(len(points))
+    points = np.maximum.accumulate(points - steps) + steps
+    return points[::2], points[1::2]
+
+
+def _calls(ops: np.ndarray, enter: np.ndarray, leave: np.ndarray, thread: int) -> np.ndarray:
+    calls = np.zeros(len(ops), CALL)
+    calls["enter"], calls["exit"], calls["inside"] = enter, leave, leave - enter
+    calls["thread"], calls["count"] = thread, 1
+    calls["call"] = _procedures(ops)
+    waits = ops["kind"] == Kind.WAIT
+    collective = np.isin(ops["kind"], (Kind.COLLECTIVE, Kind.COLLECTIVE_START))
+    calls["comm"] = np.where(waits | (ops["comm"] < 0), -1, ops["comm"] - 1)
+    calls["peer"] = np.where(waits | (ops["peer"] < 0), schema.Peer.NONE, ops["peer"])
+    calls["tag"] = np.where(waits | collective, -1, ops["tag"])
+    calls["sent"] = np.where((ops["kind"] == Kind.SEND) | collective, ops["bytes"], 0)
+    calls["received"] = np.where(ops["kind"] == Kind.RECV, ops["bytes"], np.where(collective, ops["other"], 0))
+    return calls
+
+
+def _procedures(ops: np.ndarray) -> np.ndarray:
+    """Index in PROCEDURES of each call."""
+    found = np.zeros(len(ops), np.int32)
+    for flags, name in _SENDS.items():
+        mine = ops["flags"] & (Flag.IMMEDIATE | Flag.RENDEZVOUS) == flags
+        found[(ops["kind"] == Kind.SEND) & mine] = PROCEDURES.index(name)
+    for kind, name in ((Kind.RECV, "MPI_Recv"), (Kind.IRECV, "MPI_Irecv"), (Kind.WAIT, "MPI_Wait")):
+        found[ops["kind"] == kind] = PROCEDURES.index(name)
+    blocking = PROCEDURES.index(f"MPI_{COLLECTIVE_NAMES[0]}")
+    for kind, base in ((Kind.COLLECTIVE, blocking), (Kind.COLLECTIVE_START, blocking + len(COLLECTIVE_NAMES))):
+        mine = ops["kind"] == kind
+        found[mine] = base + ops["tag"][mine]
+    return found
+
+
+def _requests(ops: np.ndarray, calls: np.ndarray, thread: int) -> np.ndarray:
+    """What each wait completes: of the slot that it names the operation that opened it last."""
+    at = np.arange(len(ops))
+    opens = np.isin(ops["kind"], (Kind.IRECV, Kind.COLLECTIVE_START))
+    used = opens | (ops["kind"] == Kind.WAIT)
+    order = at[used][np.argsort(ops["request"][used], kind="stable")]
+    waits = ops["kind"][order] == Kind.WAIT
+    done, begun = order[waits], order[np.flatnonzero(waits) - 1]
+    requests = np.zeros(len(done), REQUEST)
+    collective = ops["kind"][begun] == Kind.COLLECTIVE_START
+    requests["posted"], requests["completed"] = calls["enter"][begun], calls["exit"][done]
+    requests["bytes"] = np.where(collective, 0, ops["bytes"][done])
+    requests["comm"], requests["peer"] = calls["comm"][begun], calls["peer"][begun]
+    requests["tag"] = np.where(collective, calls["call"][begun], ops["tag"][begun])
+    requests["what"] = np.where(collective, What.COLLECTIVE_DONE, What.RECV_DONE)
+    requests["thread"] = thread
+    return requests[np.argsort(requests["completed"], kind="stable")]
+
+
+def _events(ops: np.ndarray, times: np.ndarray, thread: int) -> np.ndarray:
+    mine = (ops["kind"] == Kind.EVENT) & (ops["tag"] != _IDLE) & (ops["tag"] != schema.REGION_TYPE)
+    events = np.zeros(int(mine.sum()), schema.EVENT)
+    events["time"], events["thread"] = times["begin"][mine], thread
+    events["type"], events["value"] = ops["tag"][mine].astype(np.uint32), ops["other"][mine]
+    return events
+
+
+def _marks(ops: np.ndarray, times: np.ndarray, thread: int, regions: tuple[int, ...]) -> np.ndarray:
+    """Begins and ends of regions; an end, which has no number, is that of the innermost that is open."""
+    mine = _is_region(ops)
+    value, time = ops["other"][mine], times["begin"][mine]
+    begins = value > 0
+    depth = np.cumsum(np.where(begins, 1, -1))
+    depth -= np.minimum.accumulate(np.minimum(depth, 0))  # ends of what did not begin do not count
+    level = np.where(begins, depth, depth + 1)  # of the region that begins or ends
+    order = np.argsort(level, kind="stable")
+    opener = np.arange(len(value))
+    opener[order] = np.where(begins[order], order, np.concatenate([order[:1], order])[:-1])
+    sound = begins[opener] & (level == level[opener])
+    marks = np.zeros(int(sound.sum()), MARK)
+    marks["time"], marks["thread"] = time[sound], thread
+    marks["what"] = np.where(begins[sound], Mark.BEGIN, Mark.END)
+    marks["number"] = np.searchsorted(regions, value[opener[sound]]) + 1
+    return marks
