@@ -19,7 +19,7 @@ MEASURED = Machine(
 )
 
 
-@given(st.sampled_from(sorted(set(PARAMETERS) - {"send_overhead"})), st.integers(1, 1000))
+@given(st.sampled_from(sorted(set(PARAMETERS) - {"send_overhead", "intra_send_overhead"})), st.integers(1, 1000))
 def test_what_was_set_is_read(name, value):
     """Whole numbers of whatever unit, on the ideal machine, on one with nodes, and infinite where that is allowed."""
     for machine in (Machine.ideal(), Machine(nodes=(Node(), Node()))):
@@ -94,6 +94,9 @@ def test_a_measured_network_keeps_its_shape():
     wide = vary(MEASURED, {"bandwidth": 1e9})
     assert parameter("bandwidth").get(wide) == 1e9
     assert [way(wide, s) for s in (1000, 8192)] == [(2600, 100), (200 + 2000 + 1500 + 8192, 200)]
+    inside = vary(Machine(node=Node(cpus=2, intra=MEASURED.networks[0].pieces)), {"intra_latency": 5e-6})
+    inside = vary(inside, {"intra_bandwidth": 1e9, "intra_send_overhead": 4e-7})
+    assert [way(inside, s) for s in (1000, 8192)] == [(5900, 400), (500 + 5000 + 1500 + 8192, 500)]
     assert [way(vary(MEASURED, {"bandwidth": math.inf}), s)[0] for s in (1000, 8192)] == [2100, 2200]
 
 
@@ -115,7 +118,7 @@ def test_values_as_people_write_them():
     [
         ("latncy=1", "did you mean latency"), ("latency", "NAME=VALUE"), ("latency=5 furlongs", "with ns, us, ms, s"),
         ("latency=-1", "a number"), ("buses=1.5", "whole number"), ("cpus=0", "at least 1"), ("cpus=inf", "finite"),
-        ("speed=0", "more than 0"), ("latency=inf", "finite"), ("send_overhead=1us", "no send_overhead"),
+        ("speed=0", "more than 0"), ("latency=inf", "finite"), ("send_overhead=1us", "no overhead"),
         ("node.3.speed=2", "does not exist"), ("node.color=2", "no parameter"),
         ("wan.1.bandwidth_mb=2", "no parameter"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -51,15 +52,8 @@ class Field:
             return [target] * len(old)
         return [scaled(q, target / mean) for q in old]
 
-    def _parts(self, machine: Machine) -> tuple[Any, ...]:
-        if self.part == "node":
-            return machine.nodes or (machine.node,)
-        if self.part == "network":
-            return machine.networks
-        return (machine,) if self.part == "machine" else (machine.scheduling,)
-
     def _chosen(self, machine: Machine) -> tuple[Any, ...]:
-        parts = self._parts(machine)
+        parts = parts_of(machine, self.part)
         if self.number is None:
             return parts
         there = len(machine.nodes) if self.part == "node" else len(parts)
@@ -70,14 +64,28 @@ class Field:
 
     def _with(self, machine: Machine, changed: list[Any]) -> Machine:
         if self.number is not None:
-            parts = list(self._parts(machine))
+            parts = list(parts_of(machine, self.part))
             parts[self.number] = changed[0]
             changed = parts
-        if self.part == "node":
-            return replace(machine, nodes=tuple(changed)) if machine.nodes else replace(machine, node=changed[0])
-        if self.part == "network":
-            return replace(machine, networks=tuple(changed))
-        return changed[0] if self.part == "machine" else replace(machine, scheduling=changed[0])
+        return with_parts(machine, self.part, changed)
+
+
+def parts_of(machine: Machine, part: str) -> tuple[Any, ...]:
+    """All nodes ("node"), all networks, the machine itself or its scheduling."""
+    if part == "node":
+        return machine.nodes or (machine.node,)
+    if part == "network":
+        return machine.networks
+    return (machine,) if part == "machine" else (machine.scheduling,)
+
+
+def with_parts(machine: Machine, part: str, changed: Sequence[Any]) -> Machine:
+    """The machine with others in their place."""
+    if part == "node":
+        return replace(machine, nodes=tuple(changed)) if machine.nodes else replace(machine, node=changed[0])
+    if part == "network":
+        return replace(machine, networks=tuple(changed))
+    return changed[0] if part == "machine" else replace(machine, scheduling=changed[0])
 
 
 def mean_of(quantity: Quantity) -> float:

@@ -8,61 +8,77 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from analyzer.errors import TracelibError
 from analyzer.replay.machine import Machine, Piece
+from analyzer.replay.machine_fields import parts_of, with_parts
 
 _NS = 1e9
+_Pieces = tuple[Piece, ...]
 
 
-def is_measured(machine: Machine) -> bool:
-    """Whether a network has costs by size."""
-    return any(network.pieces for network in machine.networks)
+@dataclass(frozen=True)
+class Measured:
+    """The costs that all networks have, or all nodes; read are those of the first that was measured."""
+
+    part: str
+    name: str
+
+    def known(self, machine: Machine) -> bool:
+        """Whether any was measured."""
+        return any(getattr(part, self.name) for part in parts_of(machine, self.part))
+
+    def latency_s(self, machine: Machine) -> float:
+        """What the smallest message takes from its sender's CPU to its arrival."""
+        return self._first(machine)[0].wire / _NS
+
+    def with_latency(self, machine: Machine, value_s: float) -> Machine:
+        """All messages arrive as much later, or earlier, as the smallest."""
+        later = value_s * _NS - self._first(machine)[0].wire
+        return self._changed(machine, lambda pieces: tuple(replace(p, wire=p.wire + later) for p in pieces))
+
+    def overhead_s(self, machine: Machine) -> float:
+        """How long the smallest message keeps its sender's CPU; NaN if none was measured."""
+        return self._first(machine)[0].cpu / _NS if self.known(machine) else math.nan
+
+    def with_overhead(self, machine: Machine, value_s: float) -> Machine:
+        """All messages keep it as much longer, or shorter, as the smallest."""
+        if not self.known(machine):
+            raise TracelibError(
+                "this machine has no overhead of its own",
+                "where messages cost L + S/BW the CPU spends the latency; measured networks have both",
+            )
+        longer = value_s * _NS - self._first(machine)[0].cpu
+        return self._changed(machine, lambda pieces: tuple(replace(p, cpu=p.cpu + longer) for p in pieces))
+
+    def bandwidth(self, machine: Machine) -> float:
+        """Bytes a second by which the largest messages grow."""
+        slope = self._first(machine)[-1].wire_slope
+        return _NS / slope if slope > 0 else math.inf
+
+    def with_bandwidth(self, machine: Machine, value: float) -> Machine:
+        """What messages take beyond the smallest, on the wire and of links, in proportion; 0 and infinite: nothing."""
+        now = self.bandwidth(machine)
+        if math.isinf(now):
+            raise TracelibError("the measured network has no bandwidth: large messages cost nothing", "measure more")
+        return self._changed(machine, lambda pieces: _stretched(pieces, now / (value or math.inf)))
+
+    def _first(self, machine: Machine) -> _Pieces:
+        return next(getattr(p, self.name) for p in parts_of(machine, self.part) if getattr(p, self.name))
+
+    def _changed(self, machine: Machine, change: Callable[[_Pieces], _Pieces]) -> Machine:
+        """Those that were not measured stay as they are."""
+        parts = parts_of(machine, self.part)
+        new = [replace(p, **{self.name: change(getattr(p, self.name))}) if getattr(p, self.name) else p for p in parts]
+        return with_parts(machine, self.part, new)
 
 
-def latency_s(machine: Machine) -> float:
-    """What the smallest message takes from its sender's CPU to its arrival, of the first measured network."""
-    return _first(machine)[0].wire / _NS
+BETWEEN = Measured("network", "pieces")
+WITHIN = Measured("node", "intra")
 
 
-def with_latency(machine: Machine, value_s: float) -> Machine:
-    """All messages arrive as much later, or earlier, as the smallest."""
-    later = value_s * _NS - _first(machine)[0].wire
-    return _changed(machine, lambda pieces: tuple(replace(p, wire=p.wire + later) for p in pieces))
-
-
-def overhead_s(machine: Machine) -> float:
-    """How long the smallest message keeps its sender's CPU, of the first measured network; NaN if none is measured."""
-    return _first(machine)[0].cpu / _NS if is_measured(machine) else math.nan
-
-
-def with_overhead(machine: Machine, value_s: float) -> Machine:
-    """All messages keep it as much longer, or shorter, as the smallest."""
-    if not is_measured(machine):
-        raise TracelibError(
-            "the network of this machine has no send_overhead of its own",
-            "where messages cost L + S/BW the latency is spent on the CPU; measured networks have both",
-        )
-    longer = value_s * _NS - _first(machine)[0].cpu
-    return _changed(machine, lambda pieces: tuple(replace(p, cpu=p.cpu + longer) for p in pieces))
-
-
-def bandwidth(machine: Machine) -> float:
-    """Bytes a second by which the largest messages grow, of the first measured network."""
-    slope = _first(machine)[-1].wire_slope
-    return _NS / slope if slope > 0 else math.inf
-
-
-def with_bandwidth(machine: Machine, value: float) -> Machine:
-    """What messages take beyond the smallest, on the wire and of the links, in proportion; 0 and infinite: nothing."""
-    now = bandwidth(machine)
-    if math.isinf(now):
-        raise TracelibError("the measured network has no bandwidth: its largest messages grow for free", "measure more")
-    return _changed(machine, lambda pieces: _stretched(pieces, now / (value or math.inf)))
-
-
-def _stretched(pieces: tuple[Piece, ...], factor: float) -> tuple[Piece, ...]:
+def _stretched(pieces: _Pieces, factor: float) -> _Pieces:
     wire, hold = pieces[0].wire, pieces[0].hold
     return tuple(
         replace(
@@ -74,12 +90,3 @@ def _stretched(pieces: tuple[Piece, ...], factor: float) -> tuple[Piece, ...]:
         )
         for p in pieces
     )
-
-
-def _first(machine: Machine) -> tuple[Piece, ...]:
-    return next(network.pieces for network in machine.networks if network.pieces)
-
-
-def _changed(machine: Machine, change: Callable[[tuple[Piece, ...]], tuple[Piece, ...]]) -> Machine:
-    networks = tuple(replace(n, pieces=change(n.pieces)) if n.pieces else n for n in machine.networks)
-    return replace(machine, networks=networks)

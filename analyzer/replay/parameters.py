@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 
 from analyzer.errors import TracelibError
-from analyzer.replay import measured_parameters as measured
 from analyzer.replay.machine import Machine, Network, Node, Scheduling
 from analyzer.replay.machine_fields import Field
+from analyzer.replay.measured_parameters import BETWEEN, WITHIN, Measured
 
 MB = 1 << 20
 _PARTS = {"node": Node, "network": Network, "scheduling": Scheduling}
@@ -127,13 +127,21 @@ def _count(name: str, meaning: str, part: str, *keys: str) -> Parameter:
     return _of(Field(part, keys, zero_is_infinite=True, integer=True), name, "", meaning)
 
 
-def _or_measured(plain: Parameter, get: Callable, change: Callable) -> Parameter:
-    """The same of machines whose network was measured."""
+def _or_measured(plain: Parameter, of: Measured, get: Callable, change: Callable) -> Parameter:
+    """The same of machines on which it was measured."""
     return replace(
         plain,
-        get=lambda machine: (get if measured.is_measured(machine) else plain.get)(machine),
-        change=lambda machine, value: (change if measured.is_measured(machine) else plain.change)(machine, value),
+        get=lambda machine: (get if of.known(machine) else plain.get)(machine),
+        change=lambda machine, value: (change if of.known(machine) else plain.change)(machine, value),
     )
+
+
+def _latency(name: str, meaning: str, key: str, of: Measured) -> Parameter:
+    return _or_measured(_time(name, meaning, key), of, of.latency_s, of.with_latency)
+
+
+def _bandwidth(name: str, meaning: str, part: str, key: str, of: Measured) -> Parameter:
+    return _or_measured(_rate(name, meaning, part, key), of, of.bandwidth, of.with_bandwidth)
 
 
 _NEVER = 1 << 62
@@ -155,12 +163,8 @@ _OVERHEAD = "on the sender's CPU, of a measured network's smallest message"
 PARAMETERS: dict[str, Parameter] = {
     found.name: found
     for found in (
-        _or_measured(
-            _time("latency", "of messages between nodes", "latency_s"), measured.latency_s, measured.with_latency
-        ),
-        _or_measured(
-            _rate("bandwidth", "between nodes", "network", "bandwidth_mb"), measured.bandwidth, measured.with_bandwidth
-        ),
+        _latency("latency", "of messages between nodes", "latency_s", BETWEEN),
+        _bandwidth("bandwidth", "between nodes", "network", "bandwidth_mb", BETWEEN),
         _count("buses", "messages between nodes at once", "network", "buses"),
         _count("links", "of each node, each way", "node", "links_out", "links_in"),
         _count("links_out", "of each node", "node", "links_out"),
@@ -168,9 +172,10 @@ PARAMETERS: dict[str, Parameter] = {
         _of(Field("node", ("speed",)), "speed", "", "of CPUs, 1 as traced"),
         _of(Field("node", ("cpus",), integer=True), "cpus", "", "of each node"),
         Parameter("eager", "bytes", _EAGER, _eager_limit, _with_eager_limit, whole=True, endless=True),
-        Parameter("send_overhead", "s", _OVERHEAD, measured.overhead_s, measured.with_overhead),
-        _time("intra_latency", "of messages within a node", "intra_latency_s"),
-        _rate("intra_bandwidth", "within a node", "node", "intra_bandwidth_mb"),
+        Parameter("send_overhead", "s", _OVERHEAD, BETWEEN.overhead_s, BETWEEN.with_overhead),
+        _latency("intra_latency", "of messages within a node", "intra_latency_s", WITHIN),
+        _bandwidth("intra_bandwidth", "within a node", "node", "intra_bandwidth_mb", WITHIN),
+        Parameter("intra_send_overhead", "s", "the same within a node", WITHIN.overhead_s, WITHIN.with_overhead),
         _count("intra_buses", "messages within a node at once", "node", "intra_buses"),
         _count("intra_links", "within a node, each way", "node", "intra_links_out", "intra_links_in"),
         _time("wan_latency", "of messages between networks", "wan_latency_s"),

@@ -1,4 +1,4 @@
-"""The end of one program on many machines, several replays at a time."""
+"""One program on many machines, several replays at a time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from analyzer.operations.operation import Program
 from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
-from analyzer.replay.simulate import simulate
+from analyzer.replay.simulate import Prediction, simulate
 
 
-def end_times(program: Program, machines: Sequence[Machine], team: Team, jobs: int | None = None) -> list[int]:
-    """When the program ends on each machine (ns).
+def predictions(program: Program, machines: Sequence[Machine], team: Team, jobs: int | None = None) -> list[Prediction]:
+    """What the program does on each machine, without the times of its operations.
 
     The members of the team share the machines; each runs `jobs` replays at once (default: one for each CPU that it has,
     one only in a team). The simulator runs outside of Python's lock, so threads do, and share the program.
@@ -21,5 +21,10 @@ def end_times(program: Program, machines: Sequence[Machine], team: Team, jobs: i
     mine = [machines[k] for k in team.share(len(machines))]
     jobs = jobs or (1 if team.size > 1 else len(os.sched_getaffinity(0)))
     with ThreadPoolExecutor(jobs) as pool:
-        ends = list(pool.map(lambda machine: simulate(program, machine).end_ns, mine))
-    return [end for part in team.allgather(ends) for end in part]
+        found = list(pool.map(lambda machine: simulate(program, machine), mine))
+    return [prediction for part in team.allgather(found) for prediction in part]
+
+
+def end_times(program: Program, machines: Sequence[Machine], team: Team, jobs: int | None = None) -> list[int]:
+    """When the program ends on each machine (ns)."""
+    return [prediction.end_ns for prediction in predictions(program, machines, team, jobs)]
