@@ -16,6 +16,7 @@ from analyzer.commands.common import Session
 from analyzer.commands.dim import dim
 from analyzer.commands.efficiency import efficiency_command
 from analyzer.commands.info import info
+from analyzer.commands.limits import limits_command
 from analyzer.commands.loggp import loggp
 from analyzer.commands.look import look
 from analyzer.commands.pack import pack
@@ -70,7 +71,19 @@ def analyze() -> None:
     """
 
 
-for _command in (look, info, check, efficiency_command, loggp, replay_command, sensitivity_command, prv, dim, pack):
+for _command in (
+    look,
+    info,
+    check,
+    efficiency_command,
+    loggp,
+    replay_command,
+    sensitivity_command,
+    limits_command,
+    prv,
+    dim,
+    pack,
+):
     analyze.add_command(_command)
 look.hidden = True
 

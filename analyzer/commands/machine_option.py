@@ -61,9 +61,14 @@ class MachineChoice:
     file: str | None
     overrides: Overrides
 
+    @property
+    def own(self) -> bool:
+        """Whether it is that of the run."""
+        return self.file is None and (self.overrides.latency_s is None or self.overrides.bandwidth_mb is None)
+
     def of(self, trace: Trace, team: Team) -> Machine:
         """The machine, if none is named that of the run as its messages show it. Raises TracelibError."""
-        if self.file is None and (self.overrides.latency_s is None or self.overrides.bandwidth_mb is None):
+        if self.own:
             return changed(own_machine(trace, team, self.overrides.dialect), self.overrides)
         return read_machine(self.file, self.overrides).machine
 

@@ -1,0 +1,62 @@
+"""`analyze limits`: what limits a run on a machine, and how bad a network it bears."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.commands.common import Session, common_options
+from analyzer.commands.machine_option import MachineChoice, machine_choice
+from analyzer.replay.machine import Machine
+from analyzer.replay.program import program_of
+from analyzer.report.limits import Limited, limits_json, print_limits
+from analyzer.sensitivity.limits import limits
+from analyzer.sensitivity.tolerance import tolerance
+from analyzer.sources.opening import open_trace
+
+
+@click.command("limits", short_help="What limits the run: network, load, or computation.")
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
+@click.option("--quick", is_flag=True, help="Do not look how bad a network the run bears.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Replays at once; one for each CPU if not given.")
+@machine_choice
+@common_options(as_json=True)
+@click.pass_obj
+def limits_command(
+    session: Session,
+    files: tuple[str, ...],
+    quick: bool,
+    jobs: int | None,
+    choice: MachineChoice,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Replay each FILE on the machine with none of the network's costs, with latency or bandwidth only, with both, and
+    with all, contention for buses and links, too; and say in one sentence what limits it.
+
+    Of several FILEs, the speedup is that of each relative to the first. Without a machine it is that of the first run,
+    as its messages show it (analyze loggp).
+    """
+    session.quiet = quiet
+    runs: list[Limited] = []
+    for file in files:
+        runs.append(_of_file(file, runs[0].machine if runs else None, choice, quick, jobs, session))
+    if as_json:
+        data = limits_json(runs)
+        session.print_json(data if len(data) > 1 else data[0])
+    elif not quiet:
+        session.print(lambda console: print_limits(runs, console))
+
+
+def _of_file(
+    file: str, machine: Machine | None, choice: MachineChoice, quick: bool, jobs: int | None, session: Session
+) -> Limited:
+    trace = open_trace(file, session.team)
+    try:
+        with session.step(f"Replaying {file}"):
+            machine = machine or choice.of(trace, session.team)
+            program = program_of(trace)
+            found = limits(program, machine, session.team, jobs)
+            bears = None if quick else tolerance(program, machine, session.team, jobs)
+        return Limited(file, trace.duration_ns, machine, choice.own, found, bears)
+    finally:
+        trace.close()

@@ -1,0 +1,179 @@
+"""What limits a run on a machine: it is replayed with none of the network's costs, with each, and with all.
+
+Source: "Dimemas specification", section 3 and Table 11 (thesis chapter 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analyzer.operations.operation import Kind, Program
+from analyzer.parallel import Team
+from analyzer.replay.machine import Machine
+from analyzer.replay.machine_fields import mean_of
+from analyzer.replay.simulate import Prediction
+from analyzer.sensitivity.networks import only, pinned
+from analyzer.sensitivity.replays import predictions
+
+LEAST = 0.05
+"""A loss below this share of the time limits nothing."""
+_BLOCK = 1 << 20
+"""Operations that are looked at together."""
+
+IDEAL, LATENCY, BANDWIDTH, FREE, WHOLE = (
+    "ideal", "latency", "bandwidth", "latency and bandwidth", "with contention"
+)  # fmt: skip
+"""Networks, in order: none of the costs, one of them, both, and with the contention for buses and links all."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The run on one network (a row of Table 11). Of all ranks' time, `utilisation` is what they compute."""
+
+    network: str
+    end_ns: int
+    utilisation: float
+
+    def slowdown(self, ideal: Scenario) -> float | None:
+        """F19: ideal time / this time, at most 1."""
+        return ideal.end_ns / self.end_ns if self.end_ns else None
+
+    def speedup(self, few: Scenario) -> float | None:
+        """F19: time with few ranks / with as many as here, on the same network."""
+        return few.end_ns / self.end_ns if self.end_ns else None
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A part of the time on the whole machine; all of them and the mean computation sum to it.
+
+    gain_ns: how much shorter the run is when only this is taken away; None where that was not tried.
+    """
+
+    name: str
+    ns: int
+    gain_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class Latency:
+    """What latency adds to the ideal time: directly, which ranks spend on their CPUs or in collectives (the mean of
+    all), and by the blocking that it induces; negative where it fell into times when ranks waited anyway."""
+
+    extra_ns: int
+    direct_ns: float
+
+    @property
+    def induced_ns(self) -> float:
+        """extra - direct (section 3.2)."""
+        return self.extra_ns - self.direct_ns
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the replays found; times in ns."""
+
+    ranks: int
+    scenarios: tuple[Scenario, ...]  # in the order of the names above
+    computing_ns: float  # mean of the ranks
+    longest: int  # the rank that computes longest
+    losses: tuple[Loss, ...]
+    latency: Latency
+    messages: int
+    most_waiting: int  # messages that waited for buses and links at once, on the whole machine
+
+    @property
+    def whole(self) -> Scenario:
+        """On the machine as it is."""
+        return self.scenarios[-1]
+
+    @property
+    def ideal(self) -> Scenario:
+        """Without any cost of the network."""
+        return self.scenarios[0]
+
+    @property
+    def limit(self) -> Loss | None:
+        """The largest loss; None where none reaches `LEAST`: then it is the computation."""
+        largest = max(self.losses, key=lambda loss: loss.ns)
+        return largest if largest.ns >= LEAST * self.whole.end_ns and largest.ns > 0 else None
+
+
+def limits(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> Limits:
+    """Replay the program on the machine's network, on parts of it, and on an ideal one.
+
+    Ranks, CPUs, collectives' models and the eager limit stay those of the machine. Raises TracelibError.
+    """
+    machine = pinned(machine, program.ranks)
+    enough = len(program.rank) * max(1, program.most_virtual_threads())
+    machines = [
+        only(machine),
+        only(machine, latency=True),
+        only(machine, bandwidth=True),
+        only(machine, latency=True, bandwidth=True),
+        machine,
+        only(machine, cpus=enough),
+        only(machine, bandwidth=True, contention=True),
+        only(machine, latency=True, contention=True),
+    ]
+    found = predictions(program, machines, team, jobs)
+    ideal, latency, bandwidth, free, whole, own_cpus, no_latency, no_bandwidth = (p.end_ns for p in found)
+    computing = _computing(program, machine, found[4])
+    mean, longest = sum(computing) / len(computing), max(computing)
+    times = zip((IDEAL, LATENCY, BANDWIDTH, FREE, WHOLE), found, strict=False)
+    return Limits(
+        ranks=program.ranks,
+        scenarios=tuple(Scenario(name, p.end_ns, mean / p.end_ns if p.end_ns else 0.0) for name, p in times),
+        computing_ns=mean,
+        longest=computing.index(longest),
+        losses=(
+            Loss("load imbalance", round(longest - mean)),
+            Loss("dependences", own_cpus - round(longest)),
+            Loss("shared CPUs", ideal - own_cpus),
+            Loss("latency", latency - ideal, whole - no_latency),
+            Loss("bandwidth", bandwidth - ideal, whole - no_bandwidth),
+            Loss("latency and bandwidth together", free - latency - bandwidth + ideal),
+            Loss("contention", whole - free, whole - free),
+        ),
+        latency=Latency(latency - ideal, _on_latency(found[1], program)),
+        messages=int(found[4].usage["sends"].sum()),
+        most_waiting=found[4].most_waiting,
+    )
+
+
+def _computing(program: Program, machine: Machine, found: Prediction) -> list[float]:
+    """How long each rank computes: its busiest stream; blocks of several threads as long as they last, not as they
+    all compute."""
+    ns = found.usage["computing"].astype(float)
+    if program.most_virtual_threads() > 1:
+        nodes = machine.with_nodes(program.ranks)
+        speeds = [mean_of(nodes[node].speed) for node in machine.mapping]  # type: ignore[index]
+        ns -= [_shared(program, k) / speeds[rank] for k, rank in enumerate(program.rank.tolist())]
+    longest = [0.0] * program.ranks
+    for rank, mine in zip(program.rank.tolist(), ns.tolist(), strict=True):
+        longest[rank] = max(longest[rank], mine)
+    return longest
+
+
+def _shared(program: Program, stream: int) -> float:
+    """ns that a stream saves at speed 1 because several threads share blocks."""
+    saved = 0.0
+    begin, end = program.offsets[stream : stream + 2].tolist()
+    for first in range(begin, end, _BLOCK):
+        ops = program.ops[first : min(first + _BLOCK, end)]
+        ops = ops[(ops["kind"] == Kind.PARALLEL) & (ops["other"] > 1)]
+        saved += float((ops["burst"] * program.factors[ops["block"]] * (1 - 1 / ops["other"])).sum())
+    return saved
+
+
+def _on_latency(found: Prediction, program: Program) -> float:
+    spent = found.usage["overhead"].sum() + found.usage["collective"].sum()
+    return float(spent) / program.ranks
+
+
+def speedups(runs: Sequence[Limits]) -> list[list[float | None]]:
+    """Of each run and network, relative to the first run."""
+    return [
+        [scenario.speedup(few) for few, scenario in zip(runs[0].scenarios, run.scenarios, strict=True)] for run in runs
+    ]

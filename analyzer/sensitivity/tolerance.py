@@ -1,0 +1,90 @@
+"""How bad a network a run bears: the latency, the bandwidth and the buses at which it becomes 5 % longer.
+
+Latency and bandwidth are varied alone on an otherwise ideal network (sections 7.2 and 7.3 of the thesis), buses with
+the machine's latency and bandwidth (section 7.4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from analyzer.operations.operation import Program
+from analyzer.parallel import Team
+from analyzer.replay.machine import Machine
+from analyzer.replay.parameters import vary
+from analyzer.sensitivity.knees import THRESHOLD
+from analyzer.sensitivity.networks import only, pinned
+from analyzer.sensitivity.replays import end_times
+
+PRECISION = 1.03
+"""Bounds are known to this factor."""
+_LATENCIES_S = (1e-9, 10.0)
+_BANDWIDTHS = (1e13, 1e3)
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What the run bears: more latency, less bandwidth, or fewer buses make it longer by `THRESHOLD`.
+
+    None: whatever it is between 1 ns and 10 s, 1 kB/s and 10 TB/s, or one bus, the run is not longer.
+    """
+
+    latency_s: float | None
+    bandwidth: float | None  # bytes/s
+    buses: int | None
+
+
+@dataclass
+class _Search:
+    """Bisection between a value with which the run is not longer and one with which it is."""
+
+    machine: Callable[[float], Machine]
+    limit_ns: float
+    good: float
+    bad: float
+    whole: bool = False
+
+    @property
+    def done(self) -> bool:
+        """Whether the bound is known well enough."""
+        if self.whole:
+            return self.good - self.bad <= 1
+        return max(self.good / self.bad, self.bad / self.good) <= PRECISION
+
+    @property
+    def middle(self) -> float:
+        """The value to try next."""
+        return (self.good + self.bad) // 2 if self.whole else math.sqrt(self.good * self.bad)
+
+    def tell(self, value: float, end_ns: int) -> None:
+        """Note how long the run is with a value."""
+        if end_ns <= self.limit_ns:
+            self.good = value
+        else:
+            self.bad = value
+
+
+def tolerance(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> Tolerance:
+    """What the run bears on a machine. Takes 30 to 50 replays. Raises TracelibError."""
+    machine = pinned(machine, program.ranks)
+    ideal, free = only(machine), only(machine, latency=True, bandwidth=True)
+    ideal_ns, free_ns = (end * (1 + THRESHOLD) for end in end_times(program, [ideal, free], team, jobs))
+    pairs = max(program.ranks**2, 2)
+    latency = _Search(lambda v: vary(ideal, {"latency": v, "wan_latency": v}), ideal_ns, *_LATENCIES_S)
+    bandwidth = _Search(lambda v: vary(ideal, {"bandwidth": v, "wan_bandwidth": v}), ideal_ns, *_BANDWIDTHS)
+    buses = _Search(lambda v: vary(free, {"buses": v}), free_ns, pairs, 1, whole=True)
+    searches = [latency, bandwidth, buses]
+    worst = end_times(program, [s.machine(s.bad) for s in searches], team, jobs)
+    bounded = [s for s, end in zip(searches, worst, strict=True) if end > s.limit_ns]
+    while running := [s for s in bounded if not s.done]:
+        values = [s.middle for s in running]
+        ends = end_times(program, [s.machine(v) for s, v in zip(running, values, strict=True)], team, jobs)
+        for search, value, end in zip(running, values, ends, strict=True):
+            search.tell(value, end)
+    return Tolerance(
+        latency.good if latency in bounded else None,
+        bandwidth.good if bandwidth in bounded else None,
+        int(buses.good) if buses in bounded else None,
+    )
