@@ -13,6 +13,7 @@ import click
 
 from analyzer.commands.check import check
 from analyzer.commands.common import Session
+from analyzer.commands.critical_path import critical_path_command
 from analyzer.commands.dim import dim
 from analyzer.commands.efficiency import efficiency_command
 from analyzer.commands.info import info
@@ -77,6 +78,7 @@ for _command in (
     check,
     efficiency_command,
     loggp,
+    critical_path_command,
     replay_command,
     sensitivity_command,
     limits_command,

@@ -338,6 +338,7 @@ class Trace(ABC):
     parameter_names: tuple[str, ...] = ()  # of parameter 1, 2, ...
     repair: Repair | None = None  # None: times are as clocks and their alignment give them
     program: Program | None = None  # of a Dimemas trace: its operations, which are all that it holds
+    predicted: bool = False  # by our simulator, not measured
 
     @abstractmethod
     def span(self, rank: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from analyzer.replay.parameters import PARAMETERS
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = {"analyze": ["look"], "analyze-info": ["info"], "analyze-check": ["check"]} | {
     f"analyze-{name}": [name]
-    for name in ("efficiency", "loggp", "replay", "limits", "sensitivity", "prv", "dim", "pack")
+    for name in ("efficiency", "loggp", "critical-path", "replay", "limits", "sensitivity", "prv", "dim", "pack")
 }
 
 

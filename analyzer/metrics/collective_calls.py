@@ -47,6 +47,7 @@ MEMBER_CALL = np.dtype(
         ("comm", "<i4"),
         ("number", "<i8"),
         ("rank", "<i4"),
+        ("thread", "<i4"),
         ("call", "<i4"),
         ("root", "<i4"),
         ("enter", "<i8"),
@@ -76,7 +77,7 @@ class CollectiveCalls:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         names = [base_name(p) for p in trace.procedures]
-        self._barriers = np.array([n == "MPI_Barrier" for n in names], bool)
+        self._barriers = np.array([n in ("MPI_Barrier", "MPI_Ibarrier") for n in names], bool)
         self._counted = np.array([n in PATTERN or n in _PATTERNLESS for n in names], bool)
         self._sizes = np.array([_present(trace, c) for c in trace.communicators], np.int64)
         self._made: dict[tuple[int, int], int] = {}
@@ -88,15 +89,19 @@ class CollectiveCalls:
         blocks = [np.zeros(0, MEMBER_CALL)]
         for calls in self._trace.calls(rank, begin, end):
             calls = calls[self._counted[calls["call"]] & (calls["comm"] >= 0)]
-            calls = calls[self._sizes[calls["comm"]] > 1]
-            rows = np.zeros(len(calls), MEMBER_CALL)
-            for column in ("comm", "call", "enter", "exit"):
-                rows[column] = calls[column]
-            rows["rank"], rows["root"], rows["number"] = rank, calls["peer"], self._numbers(rank, calls["comm"])
-            barrier = self._barriers[calls["call"]]
-            rows["gives"], rows["takes"] = barrier | (calls["sent"] > 0), barrier | (calls["received"] > 0)
-            blocks.append(rows)
+            blocks.append(self.members(rank, calls))
         return np.concatenate(blocks)
+
+    def members(self, rank: int, calls: np.ndarray) -> np.ndarray:
+        """MEMBER_CALL of the calls (CALL) of a rank that are collectives with others, in their order."""
+        calls = calls[self._sizes[calls["comm"]] > 1]
+        rows = np.zeros(len(calls), MEMBER_CALL)
+        for column in ("comm", "call", "enter", "exit", "thread"):
+            rows[column] = calls[column]
+        rows["rank"], rows["root"], rows["number"] = rank, calls["peer"], self._numbers(rank, calls["comm"])
+        barrier = self._barriers[calls["call"]]
+        rows["gives"], rows["takes"] = barrier | (calls["sent"] > 0), barrier | (calls["received"] > 0)
+        return rows
 
     def _numbers(self, rank: int, comms: np.ndarray) -> np.ndarray:
         """The number of each call on its communicator."""
@@ -167,3 +172,14 @@ def _changes(*columns: np.ndarray) -> np.ndarray:
 def starts(group: np.ndarray) -> np.ndarray:
     """Positions at which groups begin."""
     return np.flatnonzero(_changes(group))
+
+
+def positions(trace: Trace, rows: np.ndarray) -> np.ndarray:
+    """The rank of each row (MEMBER_CALL) in its communicator."""
+    found = np.zeros(len(rows), np.int64)
+    for comm in np.unique(rows["comm"]).tolist():
+        members = np.array(trace.communicators[comm].members)
+        mine = rows["comm"] == comm
+        order = np.argsort(members)
+        found[mine] = order[np.searchsorted(members[order], rows["rank"][mine])]
+    return found

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.metrics.collective_calls import PATTERNS, collectives, pattern_numbers, starts
+from analyzer.metrics.collective_calls import PATTERNS, collectives, pattern_numbers, positions, starts
 from analyzer.trace import Trace
 
 POINT = np.dtype([("time", "<i8"), ("rank", "<i4"), ("kind", "<i4")])
@@ -54,7 +54,8 @@ class _Points:
         known = (pattern >= 0) & ((rows["root"] >= 0) | ~(from_root | to_root))
         source = known & rows["gives"] & (~from_root | is_root) & (~to_root | ~is_root)
         sink = known & rows["takes"] & (~to_root | is_root) & (~from_root | ~is_root)
-        place = np.where(prefix, self._positions(rows, prefix), 0)
+        place = np.zeros(len(rows), np.int64)
+        place[prefix] = positions(self._trace, rows[prefix])
         parts = []
         for chosen, kind, time in ((source, 0, "enter"), (sink, SINK, "exit")):
             part = np.zeros(int(chosen.sum()), POINT)
@@ -66,13 +67,3 @@ class _Points:
         points, groups = points[order], groups[order]
         points["kind"][starts(groups)] |= FIRST
         return points
-
-    def _positions(self, rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """Rank in the communicator of the wanted rows; 0 of the others."""
-        positions = np.zeros(len(rows), np.int64)
-        for comm in np.unique(rows["comm"][wanted]).tolist():
-            members = np.array(self._trace.communicators[comm].members)
-            mine = wanted & (rows["comm"] == comm)
-            order = np.argsort(members)
-            positions[mine] = order[np.searchsorted(members[order], rows["rank"][mine])]
-        return positions

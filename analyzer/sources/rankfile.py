@@ -16,6 +16,9 @@ from tracelib import schema
 OPEN_FILES = 128
 """How many rank files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
 
+PREDICTED = "replay"
+"""`boot_id` in a run that was predicted: its times are those of no clock."""
+
 _LAST_THREAD = np.iinfo(schema.CALL["thread"]).max
 
 

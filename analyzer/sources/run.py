@@ -27,7 +27,7 @@ from analyzer.sources.lane import Lane, RankTables, merge_procedures
 from analyzer.sources.matching import Matching
 from analyzer.sources.objects import merge_objects
 from analyzer.sources.paraver_runs import sort_rows
-from analyzer.sources.rankfile import RankFile
+from analyzer.sources.rankfile import PREDICTED, RankFile
 from analyzer.sources.regions import Regions, marks, problem, program_events
 from analyzer.sources.repair import repairs
 from analyzer.sources.samples import ThreadSamples, taken_and_missed
@@ -93,6 +93,7 @@ class RunTrace(Trace):
     def _describe(self, attributes: Sequence[Mapping[str, int | str]]) -> None:
         """Program, buffer and date, as the rank files say."""
         self.command = str(attributes[0]["command"])
+        self.predicted = attributes[0]["boot_id"] == PREDICTED
         self.buffer_bytes = max(int(a["buffer_bytes"]) for a in attributes)
         started = min(int(a["start_realtime_ns"]) for a in attributes)
         self.date = datetime.fromtimestamp(started / 1e9) if started else None

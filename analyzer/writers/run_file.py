@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.sources.rankfile import PREDICTED
 from analyzer.trace import MARK, REQUEST, Communicator, Mark, Trace
 from analyzer.writers.whole import temporary_name
 from tracelib import schema
@@ -61,7 +62,7 @@ def _write_rank(group: h5py.Group, trace: Trace, rank: int, tables: Mapping[str,
     numbers |= {"rank": rank, "size": trace.size, "pid": rank + 1, "state": int(schema.State.FINALIZED)}
     node = int(trace.node_of[rank])
     host = trace.nodes[node] if node < len(trace.nodes) else ""
-    texts = dict.fromkeys(schema.TEXT_ATTRIBUTES, "") | {"host": host, "command": trace.command, "boot_id": "replay"}
+    texts = dict.fromkeys(schema.TEXT_ATTRIBUTES, "") | {"host": host, "command": trace.command, "boot_id": PREDICTED}
     group.attrs["schema_version"] = np.uint64(schema.VERSION)
     for name, value in numbers.items():
         group.attrs[name] = np.uint64(value)

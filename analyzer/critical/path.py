@@ -1,0 +1,102 @@
+"""The critical path: what determines the run's length, and the slack of everything else.
+
+Walked back from the last event (S. Girona, "Performance Prediction and Evaluation Tools", 2003, section 3.7.1): through
+computation and calls, and where a call waited, on to the thread that it waited for, at the time when that came. What a
+call does after the one that it waited for has come, its transfer, stays with it. So the parts of the path follow each
+other without a gap from the begin of the run to its end.
+
+Slack is what classical network planning calls total float: a call ends at max(its entry, the entries that it depends
+on) + what it takes after that, computation lasts as long as it did, and each activity may be longer by its slack before
+the run is. The path has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.critical.collectives import add_collectives
+from analyzer.critical.dependences import DEPENDENCE, Dependences
+from analyzer.critical.messages import add_messages
+from analyzer.critical.timeline import Timeline, timeline
+from analyzer.trace import Trace
+
+SEGMENT = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i8")])
+"""A stay of the path on one thread (index in Timeline.rank), ns."""
+
+
+@dataclass(frozen=True)
+class CriticalPath:
+    """The path and the slack of one run; times in ns."""
+
+    nodes: Timeline
+    segments: np.ndarray  # (stays,) SEGMENT in order of time: each begins where the one before ends
+    slack: np.ndarray  # (nodes,) int64, how much later each node may be entered without making the run longer
+    eager_limit: int  # bytes up to which senders were taken not to wait for their receivers
+    contradictions: int  # effects that ended before their causes began, by the clocks
+
+    @property
+    def length_ns(self) -> int:
+        """The sum of all stays: the run's length."""
+        return int((self.segments["end"] - self.segments["begin"]).sum())
+
+    @property
+    def hops(self) -> int:
+        """How often the path changes the thread."""
+        return max(len(self.segments) - 1, 0)
+
+
+def critical_path(trace: Trace, eager_limit: int | None = None) -> CriticalPath:
+    """The critical path of a measured, imported or predicted run. All of its calls are in memory, 60 bytes each.
+
+    eager_limit: bytes up to which a sender does not wait for its receiver; None: as the run shows it (the largest
+    message whose sending call ended before its receive was posted, at least 1024).
+    """
+    nodes = timeline(trace)
+    found = Dependences(len(nodes.enter))
+    limit = add_messages(found, trace, nodes, eager_limit)
+    add_collectives(found, trace, nodes)
+    ends = nodes.exit[nodes.offsets[1:] - 1]
+    graph = _Graph(nodes, found)
+    slack = graph.latest(int(ends.max())) - nodes.enter
+    segments = graph.walk(int(np.argmax(ends)))
+    return CriticalPath(nodes, segments, slack, limit, found.contradictions + graph.ignored)
+
+
+class _Graph:
+    """csrc/kernels/path.h."""
+
+    def __init__(self, nodes: Timeline, found: Dependences) -> None:
+        self.ignored = 0
+        rows = np.ascontiguousarray(found.rows(), DEPENDENCE)
+        found.parts.clear()
+        main = nodes.first_thread[nodes.rank].astype(np.int32)
+        parent = np.where(main == np.arange(nodes.threads), -1, main).astype(np.int32)
+        self._kept = nodes, parent
+        self._path = ffi.gc(
+            lib.path_new(
+                *(_pointer(array, "int64_t *") for array in (nodes.enter, nodes.exit, nodes.offsets)),
+                _pointer(parent, "int32_t *"), nodes.threads, _pointer(rows), len(rows), found.joins,
+            ),
+            lib.path_free,
+        )  # fmt: skip
+        if self._path == ffi.NULL:
+            raise MemoryError
+
+    def latest(self, end: int) -> np.ndarray:
+        """The latest time (ns) at which each node may be entered so that the run ends at `end`."""
+        found = np.empty(len(self._kept[0].enter), np.int64)
+        self.ignored = int(lib.path_latest(self._path, end, _pointer(found, "int64_t *")))
+        return found
+
+    def walk(self, thread: int) -> np.ndarray:
+        """The path (SEGMENT, in order of time) to the end of a thread."""
+        found = np.zeros(lib.path_walk(self._path, thread, ffi.NULL), SEGMENT)
+        lib.path_walk(self._path, thread, _pointer(found, "struct path_segment *"))
+        return found[::-1]
+
+
+def _pointer(array: np.ndarray, kind: str = "void *"):
+    return ffi.cast(kind, array.ctypes.data)

@@ -1,0 +1,223 @@
+"""The critical path as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from analyzer.critical.functions import CALL, COMPUTATION, LAUNCH, Function
+from analyzer.critical.path import CriticalPath
+from analyzer.critical.shares import Shares, Slack
+from analyzer.critical.stays import Stay
+from analyzer.report import units
+from analyzer.trace import Trace
+
+MOST_FUNCTIONS = 15
+MOST_RANKS = 16
+
+
+@dataclass(frozen=True)
+class Found:
+    """All that is shown of a run's critical path."""
+
+    file: str
+    trace: Trace
+    path: CriticalPath
+    shares: Shares
+    stays: list[Stay]
+
+
+def print_critical_path(found: Found, console: Console) -> None:
+    """What it consists of, on which ranks it is, who has slack, and where to look."""
+    run, path = found.trace, found.path
+    console.print(
+        f"{Path(found.file).name}: {units.plural(run.size, 'rank')}, {units.time(path.length_ns)}; "
+        f"the path that determines this changes the rank {units.plural(path.hops, 'time')}",
+        markup=False,
+    )
+    for table in (_functions(found), _ranks(found), _regions(found), _stays(found)):
+        if table is not None:
+            console.print()
+            console.print(table)
+    console.print()
+    console.print(Text(" ".join(_words(found))))
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left", no_wrap=True, overflow="ellipsis")
+    return table
+
+
+def label(function: Function, regions: bool) -> str:
+    """ "Computing in solve", "MPI_Waitall"."""
+    if function.kind == COMPUTATION:
+        outside = "Computing outside regions" if regions else "Computing"
+        return f"Computing in {function.name}" if function.name else outside
+    if function.kind == CALL:
+        return function.name
+    return "Before the process began" if function.kind == LAUNCH else "Flushing the trace, nothing recorded"
+
+
+def _functions(found: Found) -> Table:
+    table = _table("On the path", "share", "time", "mean of ranks", "imbalance")
+    rows = found.shares.functions
+    for share in rows[:MOST_FUNCTIONS]:
+        name, imbalance = label(share.function, bool(found.trace.region_names)), share.imbalance_ns
+        times = (units.time(share.path_ns), units.time(share.mean_ns), units.time(imbalance) if imbalance else "-")
+        table.add_row(Text(name), _share(share.path_ns, found), *times)
+    if rest := sum(share.path_ns for share in rows[MOST_FUNCTIONS:]):
+        table.add_row("...", _share(rest, found), units.time(rest), "", "")
+    return table
+
+
+def _share(ns: int, found: Found) -> str:
+    return units.percent(ns / found.path.length_ns) if found.path.length_ns else ""
+
+
+def _ranks(found: Found) -> Table:
+    """All ranks, or of many those that are longest on the path."""
+    times = found.shares.rank_path_ns
+    order = np.argsort(-times, kind="stable")[:MOST_RANKS]
+    few = found.trace.size <= MOST_RANKS
+    title = "Rank" if few else f"Rank (of {found.trace.size})"
+    table = _table(title, "on path", "share", "computing", "no slack", "least slack", "mean slack")
+    for rank in range(found.trace.size) if few else order.tolist():
+        slack = _slack_cells(found.shares.rank_slack[rank])
+        table.add_row(str(rank), units.time(int(times[rank])), _share(int(times[rank]), found), *slack)
+    return table
+
+
+def _slack_cells(slack: Slack | None) -> Iterator[str]:
+    if slack is None:
+        return iter(("0 s", "", "", ""))
+    none = units.percent(slack.none_ns / slack.computing_ns)
+    return iter((units.time(slack.computing_ns), none, units.time(slack.least_ns), units.time(slack.mean_ns)))
+
+
+def _regions(found: Found) -> Table | None:
+    """Only where the program has regions: otherwise the ranks say it all."""
+    if not found.trace.region_names:
+        return None
+    table = _table("Region", "computing", "no slack", "least slack", "mean slack")
+    rows = sorted(found.shares.function_slack.items(), key=lambda row: -row[1].computing_ns)
+    for function, slack in rows[:MOST_FUNCTIONS]:
+        table.add_row(Text(function.name or "(outside)"), *_slack_cells(slack))
+    return table
+
+
+def _stays(found: Found) -> Table | None:
+    if not found.stays:
+        return None
+    threaded = any(stay.thread for stay in found.stays)
+    table = _table("Longest stays: from", "to", "time", "rank", *(("thread",) if threaded else ()), "mostly")
+    for stay in found.stays:
+        share = units.percent(stay.mostly_ns / (stay.end_ns - stay.begin_ns))
+        cells = [f"{stay.begin_ns / 1e9:.6f} s", f"{stay.end_ns / 1e9:.6f} s"]
+        cells += [units.time(stay.end_ns - stay.begin_ns), str(stay.rank), *([str(stay.thread)] if threaded else [])]
+        table.add_row(*cells, Text(f"{label(stay.mostly, bool(found.trace.region_names))} {share}"))
+    return table
+
+
+def _words(found: Found) -> Iterator[str]:
+    """The same in plain words."""
+    path, shares, length = found.path, found.shares, max(found.path.length_ns, 1)
+    computing = sum(s.path_ns for s in shares.functions if s.function.kind == COMPUTATION)
+    yield f"{units.percent(computing / length)} of the run's length is computation,"
+    calls = [s for s in shares.functions if s.function.kind == CALL]
+    of_calls = sum(s.path_ns for s in calls)
+    worst = f", most in {calls[0].function.name}" if calls else ""
+    yield f"{units.percent(of_calls / length)} MPI without waiting for a later rank{worst}."
+    rank = int(np.argmax(shares.rank_path_ns))
+    fair = 1 / found.trace.size
+    share = shares.rank_path_ns[rank] / length
+    if found.trace.size > 1:
+        even = units.percent(fair)
+        yield f"Rank {rank} is longest on the path, {units.percent(share)} of it (an even share: {even})."
+    if shares.imbalance_ns > 0.005 * length:
+        yield (
+            f"Were the computation on the path spread evenly over the ranks, the run would take "
+            f"{units.time(shares.imbalance_ns)} less."
+        )
+    yield from _who_has_slack(found)
+    if path.contradictions:
+        yield (
+            f"{units.plural(path.contradictions, 'dependence')} contradicted by the clocks "
+            f"{'was' if path.contradictions == 1 else 'were'} left out: try --repair-clocks 0."
+        )
+
+
+def _who_has_slack(found: Found) -> Iterator[str]:
+    known = [(slack.least_ns, rank) for rank, slack in enumerate(found.shares.rank_slack) if slack]
+    if not known or found.trace.size < 2:
+        return
+    least, rank = max(known)
+    if least:
+        yield f"Any one burst of rank {rank} could be {units.time(least)} longer without making the run longer."
+    else:
+        yield "No rank can be slower anywhere without making the run longer."
+
+
+def critical_path_json(found: Found) -> dict[str, Any]:
+    """Seconds under stable names."""
+    path, shares = found.path, found.shares
+    return {
+        "file": found.file,
+        "ranks": found.trace.size,
+        "length_s": path.length_ns / 1e9,
+        "hops": path.hops,
+        "eager_limit": path.eager_limit,
+        "contradictions": path.contradictions,
+        "imbalance_s": shares.imbalance_ns / 1e9,
+        "functions": [
+            {
+                **_function_json(share.function),
+                "path_s": share.path_ns / 1e9,
+                "mean_s": share.mean_ns / 1e9,
+                "imbalance_s": share.imbalance_ns / 1e9,
+            }
+            for share in shares.functions
+        ],
+        "by_rank": [
+            {"rank": rank, "path_s": int(ns) / 1e9, "slack": _slack_json(slack)}
+            for rank, (ns, slack) in enumerate(zip(shares.rank_path_ns, shares.rank_slack, strict=True))
+        ],
+        "slack": [
+            {**_function_json(function), **(_slack_json(slack) or {})}
+            for function, slack in shares.function_slack.items()
+        ],
+        "stays": [
+            {
+                "begin_s": stay.begin_ns / 1e9,
+                "end_s": stay.end_ns / 1e9,
+                "rank": stay.rank,
+                "thread": stay.thread,
+                "mostly": _function_json(stay.mostly),
+                "mostly_s": stay.mostly_ns / 1e9,
+            }
+            for stay in found.stays
+        ],
+    }
+
+
+def _function_json(function: Function) -> dict[str, str]:
+    return {"kind": function.kind, "name": function.name}
+
+
+def _slack_json(slack: Slack | None) -> dict[str, float] | None:
+    if slack is None:
+        return None
+    return {
+        "computing_s": slack.computing_ns / 1e9,
+        "none_s": slack.none_ns / 1e9,
+        "least_s": slack.least_ns / 1e9,
+        "mean_s": slack.mean_ns / 1e9,
+    }

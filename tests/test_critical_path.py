@@ -1,0 +1,249 @@
+"""The critical path and the slack: by hand to the nanosecond, and against programs played forward."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from synthetic import WORLD, call, write_run
+from timed_program import LARGE, Player, ProgramTrace
+
+import analyzer
+from analyzer.cli import main
+from analyzer.critical.path import critical_path
+from analyzer.critical.shares import shares
+from analyzer.trace import Communicator
+
+LIMIT = LARGE - 1
+DATA = {"comm": 0, "sent": 8, "received": 8}
+
+
+def rows_of(found):
+    return [(s.function.kind, s.function.name, s.path_ns, s.mean_ns) for s in found.functions]
+
+
+def stays(path):
+    return [(*row.tolist()[:2], int(path.nodes.rank[row["thread"]])) for row in path.segments]
+
+
+def test_late_sender_by_hand():
+    """Rank 1 waits from 30 to 100 for a send; the transfer, 15, is its own, and so is what comes after."""
+    calls = [[("MPI_Send", 100, 110, {})], [("MPI_Recv", 30, 115, {})]]
+    trace = ProgramTrace(calls, messages=[(0, 1, 8, 100, 30, 115)], spans=[(0, 110), (0, 200)])
+    path = critical_path(trace)
+    assert (stays(path), path.hops, path.length_ns) == ([(0, 100, 0), (100, 200, 1)], 1, 200)
+    found = shares(trace, path)
+    assert rows_of(found) == [
+        ("computation", "", 185, 107.5),
+        ("call", "MPI_Recv", 15, 42.5),
+    ]
+    assert found.rank_path_ns.tolist() == [100, 100]
+    least = [(s.computing_ns, s.least_ns, s.mean_ns, s.none_ns) for s in found.rank_slack]
+    assert least == [(100, 0, 0.0, 100), (115, 0, 30 * 70 / 115, 85)]
+    assert found.imbalance_ns == 185 - 107.5
+
+
+def test_a_message_that_was_there_is_no_cause():
+    """Sent at 10, asked for at 50: rank 1 waited for nothing. Rank 0 could be 40 later, and its end 90."""
+    calls = [[("MPI_Send", 10, 12, {})], [("MPI_Recv", 50, 55, {})]]
+    path = critical_path(ProgramTrace(calls, messages=[(0, 1, 8, 10, 50, 55)], spans=[(0, 20), (0, 110)]))
+    assert (stays(path), path.hops) == ([(0, 110, 1)], 0)
+    assert path.slack[path.nodes.of(0)].tolist() == [40, 40, 90]
+
+
+def test_late_receiver_by_hand():
+    """A message of 1 MiB waits for its receive, posted at 80; one of 8 bytes does not."""
+    calls = [
+        [("MPI_Send", 10, 95, {}), ("MPI_Recv", 200, 210, {})],
+        [("MPI_Recv", 80, 95, {}), ("MPI_Send", 98, 99, {})],
+    ]
+    messages = [(0, 1, LARGE, 10, 80, 95), (1, 0, 8, 98, 200, 210)]
+    path = critical_path(ProgramTrace(calls, messages=messages, spans=[(0, 300), (0, 120)]))
+    assert path.eager_limit == 1024
+    assert stays(path) == [(0, 80, 1), (80, 300, 0)]
+    path = critical_path(ProgramTrace(calls, messages=messages, spans=[(0, 300), (0, 120)]), eager_limit=2 * LARGE)
+    assert stays(path) == [(0, 300, 0)]
+
+
+def test_the_run_shows_what_is_sent_at_once():
+    """4000 bytes were gone before their receive was posted, so 3000 do not wait either; 5000 do."""
+    calls = [
+        [("MPI_Send", 10, 12, {}), ("MPI_Send", 20, 90, {}), ("MPI_Send", 100, 190, {})],
+        [("MPI_Recv", 50, 55, {}), ("MPI_Recv", 80, 92, {}), ("MPI_Recv", 180, 192, {})],
+    ]
+    messages = [(0, 1, 4000, 10, 50, 55), (0, 1, 3000, 20, 80, 92), (0, 1, 5000, 100, 180, 192)]
+    path = critical_path(ProgramTrace(calls, messages=messages, spans=[(0, 250), (0, 195)]))
+    assert path.eager_limit == 4000
+    assert stays(path) == [(0, 180, 1), (180, 250, 0)]
+
+
+@pytest.mark.parametrize(
+    "name, root, expected",
+    [
+        ("MPI_Allreduce", -1, [(0, 90, 2), (90, 200, 0)]),  # the last of all
+        ("MPI_Bcast", 1, [(0, 50, 1), (50, 200, 0)]),  # the root, though rank 2 is later
+        ("MPI_Reduce", 0, [(0, 90, 2), (90, 200, 0)]),
+        ("MPI_Reduce", 1, [(0, 200, 0)]),  # who is not the root does not wait
+        ("MPI_Alltoallv", -1, [(0, 90, 2), (90, 200, 0)]),
+        ("MPI_Neighbor_alltoall", -1, [(0, 200, 0)]),  # nobody knows
+    ],
+)
+def test_collectives_by_hand(name, root, expected):
+    """Rank 0 enters at 10, 1 at 50, 2 at 90; all leave at 95."""
+    calls = [[(name, enter, 95, {**DATA, "peer": root})] for enter in (10, 50, 90)]
+    path = critical_path(ProgramTrace(calls, messages=[], spans=[(0, 200), (0, 120), (0, 130)]))
+    assert stays(path) == expected
+
+
+def test_scan_init_and_nonblocking_collectives():
+    """A Scan waits for lower ranks only; MPI_Init for the last of all."""
+    calls = [[("MPI_Init", 5 + r, 20, {"comm": -1}), ("MPI_Scan", e, 99, DATA)] for r, e in enumerate((90, 30, 95))]
+    trace = ProgramTrace(calls, messages=[], spans=[(0, 100), (0, 150), (0, 100)])
+    assert stays(critical_path(trace)) == [(0, 7, 2), (7, 90, 0), (90, 150, 1)]
+
+
+def test_regions_and_before_the_start():
+    """Rank 0 starts at 40 and is in "solve" (in which it is in "inner") from 50 to 90."""
+    calls = [[("MPI_Send", 60, 70, {})], []]
+    marks = {0: [(50, 1), (75, 2), (85, -2), (90, -1)]}
+    trace = ProgramTrace(calls, messages=[], marks=marks, regions=("solve", "inner"), spans=[(40, 120), (0, 60)])
+    found = shares(trace, critical_path(trace))
+    assert rows_of(found) == [
+        ("computation", "", 40, (40 + 60) / 2),
+        ("launch", "", 40, 20.0),
+        ("computation", "solve", 20, 10.0),
+        ("call", "MPI_Send", 10, 5.0),
+        ("computation", "inner", 10, 5.0),
+    ]
+    computing = {function.name: slack.computing_ns for function, slack in found.function_slack.items()}
+    assert computing == {"": 100, "solve": 20, "inner": 10}
+
+
+def test_times_that_contradict_each_other_are_left_out():
+    """A receipt before its send, a barrier left before another rank enters: counted, and the path still is whole."""
+    calls = [
+        [("MPI_Send", 50, 60, {}), ("MPI_Barrier", 70, 80, {"comm": 0})],
+        [("MPI_Recv", 10, 40, {}), ("MPI_Barrier", 50, 60, {"comm": 0})],
+    ]
+    path = critical_path(ProgramTrace(calls, messages=[(0, 1, 8, 50, 10, 40)], spans=[(0, 90), (0, 100)]))
+    assert path.contradictions == 2
+    assert path.length_ns == 100
+
+
+def test_two_who_cause_each_other_at_once():
+    """Clocks too coarse to tell: each got, at 10, what the other sent at 10 after that. One of both is dropped."""
+    calls = [[("MPI_Recv", 5, 10, {}), ("MPI_Send", 10, 12, {})] for _ in range(2)]
+    messages = [(0, 1, 8, 10, 5, 10), (1, 0, 8, 10, 5, 10)]
+    path = critical_path(ProgramTrace(calls, messages=messages, spans=[(0, 20), (0, 20)]))
+    assert path.contradictions == 1
+    assert (path.length_ns, path.hops) == (20, 1)
+    assert (path.slack >= 0).all()
+
+
+def test_a_rank_that_did_nothing():
+    path = critical_path(ProgramTrace([[], []], messages=[], spans=[(0, 0), (10, 30)]))
+    assert (stays(path), path.length_ns) == ([(0, 30, 1)], 30)
+
+
+@st.composite
+def programs(draw):
+    """Ranks, and steps to be played."""
+    ranks = draw(st.integers(2, 4))
+    ns, cost = st.integers(0, 30), st.integers(1, 6)
+    steps = []
+    for _ in range(draw(st.integers(1, 12))):
+        if draw(st.integers(0, 2)):
+            source, destination = draw(st.permutations(range(ranks)))[:2]
+            flags = draw(st.booleans()), draw(st.booleans())
+            steps.append(
+                ("message", source, destination, *flags, draw(st.tuples(ns, ns, ns)), draw(st.tuples(cost, cost, cost)))
+            )
+        else:
+            name = draw(st.sampled_from(["MPI_Allreduce", "MPI_Bcast", "MPI_Reduce", "MPI_Scan"]))
+            times = (draw(st.lists(kind, min_size=ranks, max_size=ranks)) for kind in (ns, cost))
+            steps.append(("collective", name, draw(st.integers(0, ranks - 1)), *times))
+    return ranks, steps
+
+
+def play(ranks, steps, **more):
+    player = Player(ranks, **more)
+    for name, *arguments in steps:
+        getattr(player, name)(*arguments)
+    return player
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs(), st.sampled_from([None, 17]), st.data())
+def test_played_programs(program, window, data):
+    """The path is as long as the run, without gaps, through nodes without slack; a burst that is longer by x makes the
+    run longer by what x exceeds its slack."""
+    played = play(*program)
+    trace = played.trace(window=window)
+    path = critical_path(trace, LIMIT)
+    assert (path.length_ns, path.contradictions) == (played.end(), 0)
+    assert path.segments["begin"].tolist() == [0, *path.segments["end"][:-1].tolist()]
+    assert (path.slack >= 0).all()
+    nodes = path.nodes
+    for begin, end, thread in path.segments.tolist():
+        own = nodes.of(thread)
+        inside = (nodes.enter[own] > begin) & (nodes.enter[own] <= end)
+        assert (path.slack[own][inside] == 0).all()
+    found = shares(trace, path)
+    assert sum(share.path_ns for share in found.functions) == found.rank_path_ns.sum() == played.end()
+    delayed = data.draw(st.integers(0, len(played.bursts) - 1))
+    rank, entry = played.bursts[delayed]
+    own = nodes.of(rank)
+    at = own.start + int(np.flatnonzero((nodes.enter[own] == entry) & (nodes.call[own] >= 0))[0])
+    slack = int(path.slack[at])
+    for more in (slack // 2, slack, slack + 1, slack + 25):
+        assert play(*program, delayed=delayed, more=more).end() == played.end() + max(more - slack, 0)
+
+
+def test_communicators_of_some_ranks():
+    """Only members wait for each other."""
+    groups = (Communicator(1, (0, 1, 2)), Communicator(2, (0, 1)))
+    calls = [[("MPI_Barrier", enter, 60, {"comm": 1})] for enter in (10, 55)] + [[("MPI_Send", 58, 59, {})]]
+    path = critical_path(ProgramTrace(calls, messages=[], communicators=groups, spans=[(0, 90), (0, 60), (0, 60)]))
+    assert stays(path) == [(0, 55, 1), (55, 90, 0)]
+
+
+def test_the_command_prints_what_it_found(tmp_path, capsys):
+    """As text and as JSON; the stays are the longest ones."""
+    run = write_run(tmp_path, [
+        {"calls": [call("MPI_Init", 0, 10), call("MPI_Send", 10**6, 10**6 + 100, comm=WORLD, peer=1, sent=8)]},
+        {"calls": [call("MPI_Init", 0, 10), call("MPI_Recv", 50, 10**6 + 500, comm=WORLD, peer=0, received=8)]},
+    ])  # fmt: skip
+    assert main(["critical-path", str(run), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["length_s"], found["hops"], found["contradictions"]) == (0.0010005, 1, 0)
+    assert [(s["begin_s"], s["end_s"], s["rank"]) for s in found["stays"]] == [(0, 0.001, 0), (0.001, 0.0010005, 1)]
+    assert [(f["name"], f["path_s"]) for f in found["functions"]] == [
+        ("", 0.00099999),
+        ("MPI_Recv", 5e-7),
+        ("MPI_Init", 1e-8),
+    ]
+    assert [r["slack"]["least_s"] for r in found["by_rank"]] == pytest.approx([0, (10**6 - 50) / 1e9])
+    assert main(["critical-path", str(run), "--top", "1"]) == 0
+    text = capsys.readouterr().out
+    assert "2 ranks, 1.00 ms; the path that determines this changes the rank 1 time" in text
+    assert "0.000000 s 0.001000 s" in " ".join(text.split())
+    assert "Any one burst of rank 1 could be 1.00 ms longer" in text
+
+
+def test_a_prediction_has_a_path_too(tmp_path):
+    """In a prediction all members of a Bcast wait for the last, not for the root only."""
+    ranks = [
+        {"calls": [call("MPI_Bcast", enter, 10**6, comm=WORLD, peer=0, **{("sent" if r == 0 else "received"): 8}),
+                   call("MPI_Finalize", 10**6 + last, 2 * 10**6)]}
+        for r, (enter, last) in enumerate([(1000, 9000), (5000, 0), (900_000, 0)])
+    ]  # fmt: skip
+    run = write_run(tmp_path, ranks)
+    predicted = tmp_path / "predicted.h5"
+    assert main(["replay", str(run), "-o", str(predicted), "-q"]) == 0
+    for file, expected in ((run, [(0, 2 * 10**6, 0)]), (predicted, [(0, 900_000, 2), (900_000, 909_001, 0)])):
+        trace = analyzer.open(file)
+        found = stays(critical_path(trace))
+        assert [rank for *_, rank in found] == [rank for *_, rank in expected]
+        assert found[-1][1] == trace.duration_ns
+        trace.close()
