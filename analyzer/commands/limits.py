@@ -57,6 +57,6 @@ def _of_file(
             program = program_of(trace)
             found = limits(program, machine, session.team, jobs)
             bears = None if quick else tolerance(program, machine, session.team, jobs)
-        return Limited(file, trace.duration_ns, machine, choice.own, found, bears)
+        return Limited(file, 0 if trace.program else trace.duration_ns, machine, choice.own, found, bears)
     finally:
         trace.close()

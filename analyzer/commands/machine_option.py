@@ -69,7 +69,7 @@ class MachineChoice:
     def of(self, trace: Trace, team: Team) -> Machine:
         """The machine, if none is named that of the run as its messages show it. Raises TracelibError."""
         if self.own:
-            return changed(own_machine(trace, team, self.overrides.dialect), self.overrides)
+            return changed(own_machine(trace, team), self.overrides)
         return read_machine(self.file, self.overrides).machine
 
 

@@ -66,7 +66,7 @@ def sensitivity_command(
         picture = _picture(trace, output, force) if wanted else None
         with session.step("Replaying"):
             found = sensitivity(program_of(trace), machine, chosen, wanted, session.team, jobs)
-        studied = Studied(file, trace.duration_ns, found, tuple(left_out))
+        studied = Studied(file, 0 if trace.program else trace.duration_ns, found, tuple(left_out))
         if picture and session.speaks:
             from analyzer.report.sensitivity_picture import draw_sweeps
 

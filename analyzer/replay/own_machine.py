@@ -5,20 +5,19 @@ from __future__ import annotations
 from analyzer.errors import TracelibError
 from analyzer.loggp.observed import Way, observe
 from analyzer.parallel import Team
-from analyzer.replay.machine import DIALECTS, Machine, Network, Node
+from analyzer.replay.machine import Machine, Network, Node
 from analyzer.trace import Trace
 
 _MB = 1 << 20
 
 
-def own_machine(trace: Trace, team: Team, dialect: str | None = None) -> Machine:
+def own_machine(trace: Trace, team: Team) -> Machine:
     """A node for each rank, with the latency and the bandwidth that the run's messages show between nodes, or within
     them where it had one: those of the fastest small and of the largest messages that `analyze loggp` trusts.
 
-    In the dialect of Dimemas 5.5, the default, the sender's CPU and the receiver's spend the latency: each has half of
-    it. Raises TracelibError where the messages show no latency.
+    Raises TracelibError where the messages show no latency; those of a Dimemas trace have no times at all.
     """
-    ways = {way.where: way for way in observe(trace, team)}
+    ways = {} if trace.program else {way.where: way for way in observe(trace, team)}
     found = ways.get("inter") or ways.get("intra")
     smallest = found.smallest if found else None
     if not found or not smallest or not smallest.time:
@@ -26,9 +25,8 @@ def own_machine(trace: Trace, team: Team, dialect: str | None = None) -> Machine
             f"the messages of {trace.path} do not show its network",
             "name one: --machine m.toml, or --latency 5us --bandwidth 1000MB/s",
         )
-    ends = 1 if dialect == "thesis" else 2
-    node = Node(latency_s=smallest.time.value / ends)
-    return Machine(node=node, networks=(Network(bandwidth_mb=_bandwidth(found) / _MB),), dialect=dialect or DIALECTS[0])
+    node = Node(latency_s=smallest.time.value)
+    return Machine(node=node, networks=(Network(bandwidth_mb=_bandwidth(found) / _MB),))
 
 
 def _bandwidth(way: Way) -> float:

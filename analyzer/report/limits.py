@@ -27,7 +27,7 @@ class Limited:
     """A run on a machine, what was found, and what it bears (None: not looked for)."""
 
     file: str
-    measured_ns: int
+    measured_ns: int  # 0: a Dimemas trace, which has no times
     machine: Machine
     own: bool  # the machine is that of the run
     found: Limits
@@ -40,8 +40,8 @@ def print_limits(runs: Sequence[Limited], console: Console) -> None:
     for number, run in enumerate(runs):
         if number:
             console.print()
-        ranks = units.plural(run.found.ranks, "rank")
-        console.print(f"{Path(run.file).name}: {ranks}, {units.time(run.measured_ns)} as measured", markup=False)
+        measured = f", {units.time(run.measured_ns)} as measured" if run.measured_ns else ""
+        console.print(f"{Path(run.file).name}: {units.plural(run.found.ranks, 'rank')}{measured}", markup=False)
         console.print(f"Machine: {_machine_text(run.machine)}", markup=False)
         console.print()
         console.print(_scenarios(run.found, faster[number] if number else None))
@@ -194,7 +194,7 @@ def _run_json(run: Limited, faster: list[float | None]) -> dict[str, Any]:
     return {
         "file": run.file,
         "ranks": found.ranks,
-        "measured_s": run.measured_ns / 1e9,
+        "measured_s": run.measured_ns / 1e9 if run.measured_ns else None,
         "machine": {name: None if value == float("inf") else value for name, value in values.items()},
         "scenarios": [
             {

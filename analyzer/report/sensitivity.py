@@ -28,7 +28,7 @@ class Studied:
     """A run, what was found, and why default factors were left out."""
 
     file: str
-    measured_ns: int
+    measured_ns: int  # 0: a Dimemas trace, which has no times
     found: Sensitivity
     left_out: tuple[str, ...] = ()
     picture: Path | None = None
@@ -37,7 +37,8 @@ class Studied:
 def print_sensitivity(studied: Studied, console: Console) -> None:
     """The factors by influence, what that means, and the sweeps."""
     found = studied.found
-    console.print(f"{Path(studied.file).name} took {units.time(studied.measured_ns)}", markup=False)
+    if studied.measured_ns:
+        console.print(f"{Path(studied.file).name} took {units.time(studied.measured_ns)}", markup=False)
     console.print(f"Predicted on the machine: {units.time(found.end_ns)}")
     if found.design:
         console.print()
@@ -154,7 +155,7 @@ def sensitivity_json(studied: Studied) -> dict[str, Any]:
     found = studied.found
     data: dict[str, Any] = {
         "file": studied.file,
-        "measured_s": studied.measured_ns / 1e9,
+        "measured_s": studied.measured_ns / 1e9 if studied.measured_ns else None,
         "predicted_s": found.end_ns / 1e9,
         "factors": [],
         "mean_s": None,
