@@ -46,13 +46,13 @@ static struct instance *instance_of(struct sim *sim, struct thread *thread, stru
         fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
         return NULL;
     }
-    instance->app = thread->app;
-    instance->comm = thread->op->comm;
-    instance->number = number;
-    instance->operation = thread->op->tag;
-    instance->first = thread;
-    instance->first_op = thread->op_number;
-    instance->last = &instance->waiting;
+    *instance = (struct instance){.app = thread->app,
+                                  .comm = thread->op->comm,
+                                  .number = number,
+                                  .operation = thread->op->tag,
+                                  .first = thread,
+                                  .first_op = thread->op_number,
+                                  .last = &instance->waiting};
     *comm->last = instance;
     comm->last = &instance->next;
     return instance;

@@ -45,24 +45,50 @@ static double value(const struct quantity *q, const struct machine *machine, str
     return v > least ? v : least;
 }
 
+/* llround, which needs a call only where the value is negative or enormous. */
+static int64_t nearest(double x)
+{
+    if (!(x >= 0 && x < 4503599627370496.0)) return llround(x);
+    int64_t whole = (int64_t)x;
+    return whole + (x - (double)whole >= 0.5);
+}
+
 static int64_t ns_of(double seconds)
 {
-    return llround(seconds * 1e9);
+    return nearest(seconds * 1e9);
+}
+
+int64_t cost_constant(const struct quantity *seconds)
+{
+    if (seconds->law != LAW_CONSTANT) return -1;
+    return seconds->a > 0 ? ns_of(seconds->a) : 0;
+}
+
+/* ns of a time of a site, `drawn` where it is random. */
+static int64_t time_of(int64_t constant, const struct quantity *drawn, const struct sim *sim, struct thread *thread)
+{
+    return constant >= 0 ? constant : ns_of(value(drawn, sim->machine, thread, false));
 }
 
 static int64_t transfer_ns(double bytes, double bandwidth)
 {
-    return bandwidth > 0 ? llround(bytes * 1e9 / (bandwidth * MEBIBYTE)) : 0;
+    return bandwidth > 0 ? nearest(bytes * 1e9 / (bandwidth * MEBIBYTE)) : 0;
 }
 
-int64_t cost_burst(struct thread *thread, const struct machine *machine, int64_t burst, uint32_t block)
+static double bandwidth_of(const struct quantity *q, const struct sim *sim, struct thread *thread)
+{
+    return q->law == LAW_CONSTANT ? q->a : value(q, sim->machine, thread, true);
+}
+
+int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, uint32_t block)
 {
     const struct program *program = thread->app->program;
-    const struct quantity *speed = &machine->nodes[thread->node].speed;
     double factor = block && block < (uint32_t)program->n_factors ? program->factors[block] : 1.0;
     if (factor < 0) return ns_of(-factor); /* a fixed duration, in seconds */
-    if (factor == 1.0 && speed->law == LAW_CONSTANT && speed->a == 1.0) return burst;
-    return llround((double)burst * factor / value(speed, machine, thread, true));
+    double speed = sim->sites[thread->node].speed;
+    if (factor == 1.0 && speed == 1.0) return burst;
+    if (speed == 0) speed = value(&sim->machine->nodes[thread->node].speed, sim->machine, thread, true);
+    return nearest((double)burst * factor / speed);
 }
 
 static const struct curve_piece *piece_of(const struct curve *curve, int64_t bytes)
@@ -74,25 +100,30 @@ static const struct curve_piece *piece_of(const struct curve *curve, int64_t byt
 
 static int64_t at_least_0(double x)
 {
-    return x > 0 ? llround(x) : 0;
+    return x > 0 ? nearest(x) : 0;
 }
 
 /* What was measured between the two nodes, NULL if nothing was. */
-static const struct curve *curve_between(const struct machine *machine, int32_t from, int32_t to)
+static const struct curve *curve_between(const struct sim *sim, int32_t from, int32_t to)
 {
-    const struct node *source = &machine->nodes[from];
-    const struct curve *curve = &source->intra;
-    if (from != to)
-        curve = source->network == machine->nodes[to].network ? &machine->networks[source->network].measured : NULL;
+    const struct machine *machine = sim->machine;
+    int32_t network = sim->sites[from].network;
+    const struct curve *curve = NULL;
+    if (from == to)
+        curve = &machine->nodes[from].intra;
+    else if (network == sim->sites[to].network)
+        curve = &machine->networks[network].measured;
     return curve && curve->n_pieces ? curve : NULL;
 }
 
-struct cost cost_message(struct thread *thread, const struct machine *machine, int32_t from, int32_t to, int64_t bytes)
+struct cost cost_message(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes)
 {
-    const struct node *source = &machine->nodes[from], *destination = &machine->nodes[to];
+    const struct machine *machine = sim->machine;
+    const struct site *site = &sim->sites[from];
+    const struct node *node = &machine->nodes[from];
+    const struct curve *curve = curve_between(sim, from, to);
     struct cost cost;
     double bandwidth;
-    const struct curve *curve = curve_between(machine, from, to);
     if (curve) {
         const struct curve_piece *p = piece_of(curve, bytes);
         cost.cpu = at_least_0(p->cpu + p->cpu_slope * (double)bytes);
@@ -101,29 +132,28 @@ struct cost cost_message(struct thread *thread, const struct machine *machine, i
         return cost;
     }
     if (from == to) {
-        cost.cpu = ns_of(value(&source->intra_latency, machine, thread, false));
-        bandwidth = value(&source->intra_bandwidth, machine, thread, source->intra_bandwidth.law != LAW_CONSTANT);
-    } else if (source->network != destination->network) {
-        cost.cpu = ns_of(value(&source->wan_latency, machine, thread, false));
-        bandwidth = value(&machine->wan_bandwidth, machine, thread, machine->wan_bandwidth.law != LAW_CONSTANT);
+        cost.cpu = time_of(site->intra_latency, &node->intra_latency, sim, thread);
+        bandwidth = bandwidth_of(&node->intra_bandwidth, sim, thread);
+    } else if (site->network != sim->sites[to].network) {
+        cost.cpu = time_of(site->wan_latency, &node->wan_latency, sim, thread);
+        bandwidth = bandwidth_of(&machine->wan_bandwidth, sim, thread);
     } else {
-        const struct network *network = &machine->networks[source->network];
-        cost.cpu = ns_of(value(&source->latency, machine, thread, false));
-        bandwidth = value(&network->bandwidth, machine, thread, network->bandwidth.law != LAW_CONSTANT);
+        cost.cpu = time_of(site->latency, &node->latency, sim, thread);
+        bandwidth = bandwidth_of(&machine->networks[site->network].bandwidth, sim, thread);
     }
     cost.wire = cost.hold = transfer_ns((double)bytes, bandwidth);
     return cost;
 }
 
-int64_t cost_receive(struct thread *thread, const struct machine *machine, int32_t from, int32_t to, int64_t bytes)
+int64_t cost_receive(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes)
 {
-    if (!machine->receiver_pays) return 0;
-    const struct node *node = &machine->nodes[to];
-    const struct quantity *latency = from == to                                      ? &node->intra_latency
-                                     : machine->nodes[from].network != node->network ? &node->wan_latency
-                                                                                     : &node->latency;
-    if (curve_between(machine, from, to)) return cost_message(thread, machine, from, to, bytes).cpu;
-    return ns_of(value(latency, machine, thread, false));
+    if (!sim->machine->receiver_pays) return 0;
+    if (curve_between(sim, from, to)) return cost_message(sim, thread, from, to, bytes).cpu;
+    const struct site *site = &sim->sites[to];
+    const struct node *node = &sim->machine->nodes[to];
+    if (from == to) return time_of(site->intra_latency, &node->intra_latency, sim, thread);
+    if (sim->sites[from].network != site->network) return time_of(site->wan_latency, &node->wan_latency, sim, thread);
+    return time_of(site->latency, &node->latency, sim, thread);
 }
 
 /* Messages that a binary tree over n members sends one after the other, where `buses` can travel at once (F4). */
@@ -179,7 +209,7 @@ int64_t cost_collective(const struct sim *sim, const struct instance *instance)
     latency = one_node      ? value(&machine->nodes[first].intra_latency, machine, thread, false)
               : one_network ? inter
                             : wan;
-    double bandwidth = value(q, machine, thread, q->law != LAW_CONSTANT);
+    double bandwidth = bandwidth_of(q, sim, thread);
     const struct collective_model *model = &machine->collectives[instance->operation % COLLECTIVES];
     int64_t sent = model->largest ? instance->sent : instance->root_sent;
     int64_t received = model->largest ? instance->received : instance->root_received;

@@ -91,13 +91,13 @@ static void ready_dedicated(struct sim *sim, struct thread *thread)
 
 void cpu_ready(struct sim *sim, struct thread *thread)
 {
-    struct cpus *node = node_of(sim, thread);
     thread->state = THREAD_READY;
     thread->since = sim->now;
-    if (node->dedicated) {
+    if (sim->sites[thread->node].dedicated) {
         ready_dedicated(sim, thread);
         return;
     }
+    struct cpus *node = node_of(sim, thread);
     thread->queued = ++sim->queued;
     if (!ready_push(node, thread)) fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
     ask(sim, node);
@@ -106,9 +106,9 @@ void cpu_ready(struct sim *sim, struct thread *thread)
 /* The thread leaves its processor; whatever was to happen to it there does not. */
 void cpu_release(struct sim *sim, struct thread *thread)
 {
-    struct cpus *node = node_of(sim, thread);
     thread->generation = ++sim->generations;
-    if (node->dedicated || thread->cpu < 0) return;
+    if (sim->sites[thread->node].dedicated || thread->cpu < 0) return;
+    struct cpus *node = node_of(sim, thread);
     node->at[thread->cpu].thread = NULL;
     thread->last_cpu = thread->cpu;
     thread->cpu = -1;
@@ -239,7 +239,7 @@ void cpu_busy_ended(struct sim *sim, struct thread *thread)
 void cpu_reorder(struct sim *sim, struct thread *thread)
 {
     struct cpus *node = node_of(sim, thread);
-    if (node->dedicated || !node->n_ready) return;
+    if (sim->sites[thread->node].dedicated || !node->n_ready) return;
     ready_sort(node);
     ask(sim, node);
 }

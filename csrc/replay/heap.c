@@ -1,11 +1,10 @@
-/* The events to come, and memory in equal blocks. */
+/* Events in the order in which they happen. */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim.h"
 
-enum { ARITY = 4, SLAB = 256 };
+enum { ARITY = 4 };
 
 /* Of two events of the same phase and instant: by application, rank, thread and operation. */
 bool event_tie(const struct event *a, const struct event *b)
@@ -14,7 +13,8 @@ bool event_tie(const struct event *a, const struct event *b)
     case PHASE_ARRIVE:
     case PHASE_FREE: {
         const struct message *x = a->what, *y = b->what;
-        return x->who != y->who ? x->who < y->who : x->op < y->op;
+        uint64_t who = x->sender->who, other = y->sender->who;
+        return who != other ? who < other : x->op < y->op;
     }
     case PHASE_ENDED: {
         const struct instance *x = a->what, *y = b->what;
@@ -67,33 +67,4 @@ struct event heap_pop(struct heap *heap)
     }
     heap->at[k] = last;
     return top;
-}
-
-void *pool_take(struct pool *pool)
-{
-    if (!pool->free) {
-        void **slabs = realloc(pool->slabs, (pool->n_slabs + 1) * sizeof *slabs);
-        if (!slabs) return NULL;
-        pool->slabs = slabs;
-        char *slab = malloc(SLAB * pool->size);
-        if (!slab) return NULL;
-        pool->slabs[pool->n_slabs++] = slab;
-        for (size_t i = 0; i < SLAB; i++) pool_give(pool, slab + i * pool->size);
-    }
-    void *block = pool->free;
-    memcpy(&pool->free, block, sizeof(void *));
-    memset(block, 0, pool->size);
-    return block;
-}
-
-void pool_give(struct pool *pool, void *block)
-{
-    memcpy(block, &pool->free, sizeof(void *));
-    pool->free = block;
-}
-
-void pool_free(struct pool *pool)
-{
-    for (size_t i = 0; i < pool->n_slabs; i++) free(pool->slabs[i]);
-    free(pool->slabs);
 }

@@ -6,7 +6,7 @@
 
 /* ---- Channels: an open hash table that holds only those with something in them. */
 
-static uint64_t place(const struct channel *key)
+static uint64_t hash_of(const struct key *key)
 {
     uint64_t x = key->a * 0x9e3779b97f4a7c15u ^ key->b * 0xc2b2ae3d27d4eb4fu ^ key->c * 0x165667b19e3779f9u;
     x ^= x >> 32;
@@ -14,9 +14,17 @@ static uint64_t place(const struct channel *key)
     return x ^ x >> 29;
 }
 
-static bool same(const struct channel *x, const struct channel *y)
+/* The key of a channel is that of the first in it. */
+static const struct key *key_in(const struct channel *channel)
 {
-    return x->a == y->a && x->b == y->b && x->c == y->c;
+    return channel->receives ? &((struct receive *)channel->first)->key : &((struct message *)channel->first)->key;
+}
+
+static bool is_of(const struct channel *channel, uint64_t hash, const struct key *key)
+{
+    if (channel->hash != hash) return false;
+    const struct key *mine = key_in(channel);
+    return mine->a == key->a && mine->b == key->b && mine->c == key->c;
 }
 
 static bool grow(struct channels *channels)
@@ -25,9 +33,9 @@ static bool grow(struct channels *channels)
     larger.at = calloc(larger.room, sizeof *larger.at);
     if (!larger.at) return false;
     for (size_t i = 0; i < channels->room; i++) {
-        if (!channels->at[i].used) continue;
-        size_t k = place(&channels->at[i]) & (larger.room - 1);
-        while (larger.at[k].used) k = (k + 1) & (larger.room - 1);
+        if (!channels->at[i].first) continue;
+        size_t k = channels->at[i].hash & (larger.room - 1);
+        while (larger.at[k].first) k = (k + 1) & (larger.room - 1);
         larger.at[k] = channels->at[i];
     }
     free(channels->at);
@@ -35,41 +43,64 @@ static bool grow(struct channels *channels)
     return true;
 }
 
-/* The channel of `key`, made if it is not there; NULL: no memory. */
-static struct channel *channel_of(struct channels *channels, const struct channel *key)
+/* The channel of `key`, or where it is to be; NULL: no memory. */
+static struct channel *channel_of(struct channels *channels, const struct key *key)
 {
-    if (2 * (channels->n + 1) > channels->room && !grow(channels)) return NULL;
-    size_t k = place(key) & (channels->room - 1);
-    for (; channels->at[k].used; k = (k + 1) & (channels->room - 1))
-        if (same(&channels->at[k], key)) return &channels->at[k];
-    channels->at[k] = (struct channel){.a = key->a, .b = key->b, .c = key->c, .used = true};
-    channels->n++;
+    if (4 * (channels->n + 1) > 3 * channels->room && !grow(channels)) return NULL;
+    uint64_t hash = hash_of(key);
+    size_t k = hash & (channels->room - 1);
+    for (; channels->at[k].first; k = (k + 1) & (channels->room - 1))
+        if (is_of(&channels->at[k], hash, key)) return &channels->at[k];
+    channels->at[k].hash = hash;
     return &channels->at[k];
 }
 
 /* An empty channel goes, and those after it that it had pushed away move up. */
-static void drop_if_empty(struct channels *channels, struct channel *channel)
+static void drop(struct channels *channels, struct channel *channel)
 {
-    if (channel->messages || channel->receives) return;
     size_t mask = channels->room - 1, hole = (size_t)(channel - channels->at);
     channels->n--;
-    for (size_t k = (hole + 1) & mask; channels->at[k].used; k = (k + 1) & mask) {
-        size_t home = place(&channels->at[k]) & mask;
+    for (size_t k = (hole + 1) & mask; channels->at[k].first; k = (k + 1) & mask) {
+        size_t home = channels->at[k].hash & mask;
         if (((k - home) & mask) < ((k - hole) & mask)) continue;
         channels->at[hole] = channels->at[k];
         hole = k;
     }
-    channels->at[hole].used = false;
+    channels->at[hole].first = NULL;
 }
 
-static struct channel key_of(const struct thread *thread, const struct op *op, int32_t source, int32_t destination)
+static void append_message(struct channels *channels, struct channel *channel, struct message *message)
+{
+    if (channel->first) {
+        ((struct message *)channel->last)->next = message;
+    } else {
+        channel->first = message;
+        channel->receives = false;
+        channels->n++;
+    }
+    channel->last = message;
+}
+
+static void append_receive(struct channels *channels, struct channel *channel, struct receive *receive)
+{
+    if (channel->first) {
+        ((struct receive *)channel->last)->next = receive;
+    } else {
+        channel->first = receive;
+        channel->receives = true;
+        channels->n++;
+    }
+    channel->last = receive;
+}
+
+static struct key key_of(const struct thread *thread, const struct op *op, int32_t source, int32_t destination)
 {
     if (op->kind == OP_PORT_SEND || op->kind == OP_PORT_RECV)
-        return (struct channel){.a = UINT64_MAX, .b = (uint32_t)op->tag};
-    return (struct channel){.a = (uint64_t)thread->app->runs << 40 | (uint64_t)thread->app->number << 32 |
-                                 (uint32_t)op->comm,
-                            .b = (uint64_t)(uint32_t)source << 32 | (uint32_t)destination,
-                            .c = (uint32_t)op->tag | (op->other ? (uint64_t)op->other << 32 : 0)};
+        return (struct key){.a = UINT64_MAX, .b = (uint32_t)op->tag};
+    return (struct key){.a = (uint64_t)thread->app->runs << 40 | (uint64_t)thread->app->number << 32 |
+                             (uint32_t)op->comm,
+                        .b = (uint64_t)(uint32_t)source << 32 | (uint32_t)destination,
+                        .c = (uint32_t)op->tag | (op->other ? (uint64_t)op->other << 32 : 0)};
 }
 
 /* ---- Messages. */
@@ -103,15 +134,13 @@ static struct message *new_message(struct sim *sim, struct thread *thread)
         return NULL;
     }
     const struct op *op = thread->op;
-    message->sender = thread;
-    message->who = thread->who;
-    message->op = thread->op_number;
-    message->size = op->bytes;
-    message->wire = thread->cost.wire;
-    message->hold = thread->cost.hold;
-    message->sequence = ++sim->sequence;
-    message->from = thread->node;
-    message->to = peer_node(sim, thread, op);
+    *message = (struct message){.sender = thread,
+                                .op = thread->op_number,
+                                .wire = thread->wire,
+                                .hold = thread->hold,
+                                .sequence = ++sim->sequence,
+                                .from = thread->node,
+                                .to = peer_node(sim, thread, op)};
     thread->usage->sends++;
     thread->usage->bytes += op->bytes;
     return message;
@@ -128,8 +157,9 @@ void message_submit(struct sim *sim, struct thread *thread)
     const struct op *op = thread->op;
     const struct machine *machine = sim->machine;
     struct message *message = new_message(sim, thread);
-    struct channel key = key_of(thread, op, thread->rank, op->peer);
-    struct channel *channel = message ? channel_of(&sim->channels, &key) : NULL;
+    if (!message) return;
+    message->key = key_of(thread, op, thread->rank, op->peer);
+    struct channel *channel = channel_of(&sim->channels, &message->key);
     if (!channel) {
         fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
         return;
@@ -138,18 +168,14 @@ void message_submit(struct sim *sim, struct thread *thread)
     bool blocking = !(op->flags & OP_IMMEDIATE);
     message->frees_at_arrival = blocking && (machine->synchronous || (message->rendezvous && machine->delivery_frees));
     message->frees_at_start = blocking && message->rendezvous && !message->frees_at_arrival;
-    struct receive *receive = channel->receives;
-    if (receive) {
-        channel->receives = receive->next;
-        drop_if_empty(&sim->channels, channel);
+    if (channel->first && channel->receives) {
+        struct receive *receive = channel->first;
+        channel->first = receive->next;
+        if (!channel->first) drop(&sim->channels, channel);
+        match(sim, message, receive);
     } else {
-        if (channel->messages)
-            channel->last_message->next = message;
-        else
-            channel->messages = message;
-        channel->last_message = message;
+        append_message(&sim->channels, channel, message);
     }
-    if (receive) match(sim, message, receive);
     if (!message->rendezvous) network_enter(sim, message);
     if (message->frees_at_arrival || message->frees_at_start)
         thread_block(sim, thread, WAIT_SEND);
@@ -175,28 +201,27 @@ void message_access(struct sim *sim, struct thread *thread)
 struct receive *message_post(struct sim *sim, struct thread *thread)
 {
     const struct op *op = thread->op;
-    struct channel key = key_of(thread, op, op->peer, thread->rank);
     struct receive *receive = pool_take(&sim->receives);
-    struct channel *channel = receive ? channel_of(&sim->channels, &key) : NULL;
+    struct channel *channel = NULL;
+    if (receive) {
+        *receive = (struct receive){.key = key_of(thread, op, op->peer, thread->rank),
+                                    .thread = thread,
+                                    .op = thread->op_number,
+                                    .posted = sim->now};
+        channel = channel_of(&sim->channels, &receive->key);
+    }
     if (!channel) {
         fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
         return NULL;
     }
     thread->usage->receives++;
-    receive->thread = thread;
-    receive->op = thread->op_number;
-    receive->posted = sim->now;
-    struct message *message = channel->messages;
-    if (!message) {
-        if (channel->receives)
-            channel->last_receive->next = receive;
-        else
-            channel->receives = receive;
-        channel->last_receive = receive;
+    if (!channel->first || channel->receives) {
+        append_receive(&sim->channels, channel, receive);
         return receive;
     }
-    channel->messages = message->next;
-    drop_if_empty(&sim->channels, channel);
+    struct message *message = channel->first;
+    channel->first = message->next;
+    if (!channel->first) drop(&sim->channels, channel);
     match(sim, message, receive);
     return receive;
 }
@@ -218,7 +243,7 @@ void message_arrived(struct sim *sim, struct message *message)
     if (receive) {
         receive->arrived = true;
         if (receive->waited) {
-            thread_wake(sim, receive->waiter);
+            thread_wake(sim, receive->thread);
             pool_give(&sim->receives, receive);
         }
     }

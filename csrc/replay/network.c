@@ -8,14 +8,6 @@
 
 #include "sim.h"
 
-/* Resources of a node, then the buses of all networks. Half duplex: both links are the first one. */
-enum { OUT, IN, INTRA_OUT, INTRA_IN, INTRA_BUS, PER_NODE };
-
-static int64_t bus_of(const struct sim *sim, int32_t network)
-{
-    return (int64_t)sim->machine->n_nodes * PER_NODE + network;
-}
-
 static bool lane_init(struct lane *lane, int32_t n_resources)
 {
     lane->freed = calloc((size_t)n_resources, sizeof *lane->freed);
@@ -30,25 +22,61 @@ static void lane_free(struct lane *lane)
     free(lane->fresh.at);
 }
 
+/* How many there are of a resource of a node; 0: as many as wanted. */
+static int32_t count_of(const struct node *node, enum resource_kind kind)
+{
+    switch (kind) {
+    case OUT:
+        return node->links_out;
+    case IN:
+        return node->links_in;
+    case INTRA_OUT:
+        return node->intra_out;
+    case INTRA_IN:
+        return node->intra_in;
+    default:
+        return node->intra_buses;
+    }
+}
+
+/* Number the limited resources of all nodes, one after the other. */
+static void number_resources(struct sim *sim)
+{
+    for (int32_t i = 0; i < sim->machine->n_nodes; i++) {
+        struct site *site = &sim->sites[i];
+        site->resources = sim->first_bus;
+        for (int kind = 0; kind < PER_NODE; kind++) {
+            if (count_of(&sim->machine->nodes[i], (enum resource_kind)kind) <= 0) continue;
+            site->limited |= (uint8_t)(1 << kind);
+            sim->first_bus++;
+        }
+    }
+    sim->n_resources = sim->first_bus + sim->machine->n_networks;
+}
+
+/* The resource of a node, -1: it has as many as wanted. */
+static int32_t one_of(const struct sim *sim, int32_t node, enum resource_kind kind)
+{
+    const struct site *site = &sim->sites[node];
+    unsigned before = (1u << kind) - 1;
+    return site->limited >> kind & 1 ? site->resources + __builtin_popcount(site->limited & before) : -1;
+}
+
 bool network_init(struct sim *sim)
 {
     const struct machine *machine = sim->machine;
-    sim->n_resources = (int32_t)bus_of(sim, machine->n_networks);
-    sim->resources = calloc((size_t)sim->n_resources, sizeof *sim->resources);
+    number_resources(sim);
+    sim->resources = aligned_zeros((size_t)sim->n_resources * sizeof *sim->resources);
     if (!sim->resources || !lane_init(&sim->between, sim->n_resources) || !lane_init(&sim->inside, sim->n_resources))
         return false;
-    for (int32_t i = 0; i < machine->n_nodes; i++) {
-        const struct node *node = &machine->nodes[i];
-        struct resource *r = &sim->resources[i * PER_NODE];
-        r[OUT].free = node->links_out;
-        r[IN].free = node->links_in;
-        r[INTRA_OUT].free = node->intra_out;
-        r[INTRA_IN].free = node->intra_in;
-        r[INTRA_BUS].free = node->intra_buses;
-    }
+    for (int32_t i = 0; i < machine->n_nodes; i++)
+        for (int kind = 0; kind < PER_NODE; kind++) {
+            int32_t number = one_of(sim, i, (enum resource_kind)kind);
+            if (number >= 0) sim->resources[number].free = count_of(&machine->nodes[i], (enum resource_kind)kind);
+        }
     sim->exclusive = machine->exclusive == 1;
     for (int32_t k = 0; k < machine->n_networks; k++) {
-        sim->resources[bus_of(sim, k)].free = machine->networks[k].buses;
+        sim->resources[sim->first_bus + k].free = machine->networks[k].buses;
         sim->exclusive |= machine->exclusive == 2 && machine->networks[k].buses > 0;
     }
     sim->last_holding = &sim->holding;
@@ -64,34 +92,26 @@ void network_free(struct sim *sim)
     lane_free(&sim->inside);
 }
 
-static int32_t limited(int32_t number, int64_t resource)
-{
-    return number > 0 ? (int32_t)resource : -1;
-}
-
 static void resources_of(const struct sim *sim, struct message *message)
 {
-    int32_t from = message->from, to = message->to;
-    const struct node *source = &sim->machine->nodes[from], *destination = &sim->machine->nodes[to];
-    int64_t s = (int64_t)from * PER_NODE, d = (int64_t)to * PER_NODE;
-    int32_t *r = message->resource;
+    int32_t from = message->from, to = message->to, *r = message->resource;
     if (from == to) {
-        r[0] = limited(source->intra_out, s + INTRA_OUT);
-        r[1] = limited(source->intra_in, s + INTRA_IN);
-        r[2] = limited(source->intra_buses, s + INTRA_BUS);
+        r[0] = one_of(sim, from, INTRA_OUT);
+        r[1] = one_of(sim, from, INTRA_IN);
+        r[2] = one_of(sim, from, INTRA_BUS);
         return;
     }
-    r[0] = limited(source->links_out, s + OUT);
-    r[1] = destination->half_duplex ? limited(destination->links_out, d + OUT) : limited(destination->links_in, d + IN);
-    r[2] = source->network == destination->network
-               ? limited(sim->machine->networks[source->network].buses, bus_of(sim, source->network))
-               : -1;
+    int32_t network = sim->sites[from].network;
+    bool one_network = network == sim->sites[to].network;
+    r[0] = one_of(sim, from, OUT);
+    r[1] = one_of(sim, to, sim->sites[to].half_duplex ? OUT : IN);
+    r[2] = one_network && sim->machine->networks[network].buses > 0 ? sim->first_bus + network : -1;
 }
 
 static bool queue_push(struct queue *queue, struct message *message)
 {
     if (queue->n == queue->room) {
-        size_t room = queue->room ? 2 * queue->room : 8;
+        size_t room = queue->room ? 2 * queue->room : 4;
         struct parked *at = realloc(queue->at, room * sizeof *at);
         if (!at) return false;
         queue->at = at;
@@ -127,7 +147,6 @@ static void start(struct sim *sim, struct message *message)
     for (int k = 0; k < 3; k++)
         if (message->resource[k] >= 0) sim->resources[message->resource[k]].free--;
     if (is_inter(message)) sim->in_flight++;
-    message->start = sim->now;
     int64_t arrives = sim->now + message->wire;
     if (message->hold != message->wire) {
         message->overlong = message->held = true;

@@ -164,11 +164,11 @@ struct transfer {
 };
 
 struct usage {
+    int64_t computing, overhead, wait_message, wait_send;
+    int64_t sends, receives, bytes, late_receives;
+    int64_t wait_members, collective, wait_semaphore, wait_access;
+    int64_t wait_cpu, busy_wait, context_switch, switches;
     int64_t end;
-    int64_t computing, overhead, context_switch, busy_wait;
-    int64_t wait_message, wait_send, wait_cpu, wait_semaphore, wait_access;
-    int64_t wait_members, collective;
-    int64_t sends, receives, bytes, late_receives, switches;
 };
 
 struct run_time {

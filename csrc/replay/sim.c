@@ -13,7 +13,7 @@ static uint32_t order_at(const struct sim *sim, int64_t time, enum phase phase)
 void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint32_t generation)
 {
     struct event event = {time, what, order_at(sim, time, phase), generation};
-    if (sim->has_next && !heap_push(&sim->heap, sim->next)) fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
+    if (sim->has_next && !events_add(&sim->events, sim->next)) fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
     sim->next = event;
     sim->has_next = true;
 }
@@ -37,28 +37,34 @@ void fail(struct sim *sim, enum replay_error error, const struct thread *thread,
     }
 }
 
+static bool is_over(const struct sim *sim)
+{
+    return !sim->has_next && !sim->events.near.n && !sim->events.n_later;
+}
+
+/* Take the first event. false: no memory. */
 static bool next_event(struct sim *sim, struct event *event)
 {
-    if (!sim->has_next && !sim->heap.n) return false;
-    if (!sim->has_next) {
-        *event = heap_pop(&sim->heap);
+    struct events *events = &sim->events;
+    if (!events->near.n && events->n_later && !(sim->has_next && (uint64_t)sim->next.time < events->horizon)) {
+        if (sim->has_next && !events_add(events, sim->next)) return false;
+        sim->has_next = false;
+        if (!events_open(events)) return false;
+    }
+    if (sim->has_next && !(events->near.n && event_before(&events->near.at[0], &sim->next))) {
+        *event = sim->next;
+        sim->has_next = false;
         return true;
     }
-    *event = sim->next;
-    sim->has_next = false;
-    if (sim->heap.n && event_before(&sim->heap.at[0], event)) {
-        struct event first = heap_pop(&sim->heap);
-        if (!heap_push(&sim->heap, *event)) return false;
-        *event = first;
-    }
+    *event = heap_pop(&events->near);
     return true;
 }
 
 static void tick(struct sim *sim)
 {
     for (int32_t k = 0; k < sim->machine->n_nodes; k++)
-        if (!sim->nodes[k].dedicated) cpu_tick(sim, &sim->nodes[k]);
-    if (sim->heap.n || sim->has_next) schedule(sim, sim->now + sim->machine->policy.tick, PHASE_TICK, NULL, 0);
+        if (!sim->sites[k].dedicated) cpu_tick(sim, &sim->nodes[k]);
+    if (!is_over(sim)) schedule(sim, sim->now + sim->machine->policy.tick, PHASE_TICK, NULL, 0);
 }
 
 static void thread_event(struct sim *sim, const struct event *event, struct thread *thread)
@@ -127,7 +133,7 @@ static void thread_start(struct sim *sim, struct app *app, int32_t stream)
     thread->cpu = thread->last_cpu = -1;
     thread->generation = ++sim->generations;
     policy_init(sim, thread);
-    bool waits = !sim->nodes[thread->node].dedicated;
+    bool waits = !sim->sites[thread->node].dedicated;
     if (waits) cpu_ready(sim, thread); /* before the virtual threads of its first operation */
     thread_fetch(sim, thread);
     if (!waits) cpu_ready(sim, thread);
@@ -143,16 +149,18 @@ void app_start(struct sim *sim, struct app *app)
 static bool app_init(struct sim *sim, struct app *app)
 {
     const struct program *p = app->program;
-    app->threads = calloc((size_t)p->n_streams, sizeof *app->threads);
+    int64_t slots = 0;
+    for (int32_t k = 0; k < p->n_streams; k++) slots += p->slots[k];
+    app->threads = aligned_zeros((size_t)p->n_streams * sizeof *app->threads);
+    app->slots = calloc((size_t)slots + 1, sizeof *app->slots);
     app->comms = calloc((size_t)p->n_comms + 1, sizeof *app->comms);
     app->ranks = calloc((size_t)p->n_ranks, sizeof *app->ranks);
     app->first_of_rank = calloc((size_t)p->n_ranks, sizeof *app->first_of_rank);
-    if (!app->threads || !app->comms || !app->ranks || !app->first_of_rank) return false;
+    if (!app->threads || !app->slots || !app->comms || !app->ranks || !app->first_of_rank) return false;
     for (int32_t k = p->n_streams; k-- > 0;) {
         struct thread *thread = &app->threads[k];
         thread->usage = sim->usage + app->first_stream + k;
-        thread->slots = calloc((size_t)p->slots[k] + 1, sizeof *thread->slots);
-        if (!thread->slots) return false;
+        thread->slots = app->slots + (slots -= p->slots[k]);
         app->first_of_rank[p->rank[k]] = k;
         sim->nodes[p->node[p->rank[k]]].threads += p->virtual_threads > 1 ? p->virtual_threads : 1;
     }
@@ -167,8 +175,8 @@ static bool nodes_init(struct sim *sim)
     for (int32_t k = 0; k < sim->machine->n_nodes; k++) {
         struct cpus *node = &sim->nodes[k];
         node->n = sim->machine->nodes[k].cpus;
-        node->dedicated = node->threads <= node->n;
-        if (node->dedicated) continue;
+        sim->sites[k].dedicated = node->threads <= node->n;
+        if (sim->sites[k].dedicated) continue;
         sim->shared = true;
         node->at = calloc((size_t)node->n, sizeof *node->at);
         node->residents = calloc((size_t)node->threads, sizeof *node->residents);
@@ -177,8 +185,9 @@ static bool nodes_init(struct sim *sim)
     for (int32_t a = 0; a < sim->n_apps; a++) {
         const struct program *p = sim->apps[a].program;
         for (int32_t k = 0; k < p->n_streams; k++) {
-            struct cpus *node = &sim->nodes[p->node[p->rank[k]]];
-            if (!node->dedicated) node->residents[node->n_residents++] = &sim->apps[a].threads[k];
+            int32_t number = p->node[p->rank[k]];
+            struct cpus *node = &sim->nodes[number];
+            if (!sim->sites[number].dedicated) node->residents[node->n_residents++] = &sim->apps[a].threads[k];
         }
     }
     return true;
@@ -190,12 +199,13 @@ static bool init(struct sim *sim, const struct program *programs)
     sim->receives.size = sizeof(struct receive);
     sim->instances.size = sizeof(struct instance);
     sim->children.size = sizeof(struct thread);
+    sim->events.pool.size = sizeof(struct later);
     sim->nodes = calloc((size_t)sim->machine->n_nodes, sizeof *sim->nodes);
     sim->apps = calloc((size_t)sim->n_apps, sizeof *sim->apps);
     int64_t streams = 0, ops = 0;
     for (int32_t a = 0; a < sim->n_apps; a++) streams += programs[a].n_streams;
     sim->usage = sim->output->usage ? sim->output->usage : calloc((size_t)streams, sizeof *sim->usage);
-    if (!sim->nodes || !sim->apps || !sim->usage || !network_init(sim)) return false;
+    if (!sim->nodes || !sim->apps || !sim->usage || !sites_init(sim) || !network_init(sim)) return false;
     streams = 0;
     for (int32_t a = 0; a < sim->n_apps; a++) {
         struct app *app = &sim->apps[a];
@@ -213,10 +223,10 @@ static void release(struct sim *sim)
 {
     for (int32_t a = 0; sim->apps && a < sim->n_apps; a++) {
         struct app *app = &sim->apps[a];
-        for (int32_t k = 0; app->threads && k < app->program->n_streams; k++) free(app->threads[k].slots);
         for (int32_t k = 0; app->comms && k < app->program->n_comms; k++) comm_free(&app->comms[k]);
         for (int32_t k = 0; app->ranks && k < app->program->n_ranks; k++) semaphores_free(&app->ranks[k]);
         free(app->threads);
+        free(app->slots);
         free(app->comms);
         free(app->ranks);
         free(app->first_of_rank);
@@ -233,7 +243,9 @@ static void release(struct sim *sim)
     pool_free(&sim->instances);
     pool_free(&sim->children);
     free(sim->channels.at);
-    free(sim->heap.at);
+    pool_free(&sim->events.pool);
+    free(sim->events.near.at);
+    free(sim->sites);
     free(sim->apps);
     free(sim->nodes);
 }
@@ -254,8 +266,8 @@ static void conclude(struct sim *sim)
     }
     for (size_t k = 0; k < sim->channels.room; k++) {
         const struct channel *channel = &sim->channels.at[k];
-        if (!channel->used) continue;
-        for (const struct message *m = channel->messages; m; m = m->next) result->unreceived++;
+        if (!channel->first || channel->receives) continue;
+        for (const struct message *m = channel->first; m; m = m->next) result->unreceived++;
     }
 }
 
@@ -275,8 +287,13 @@ int replay_run(const struct machine *machine, const struct program *programs, in
     for (int32_t a = 0; a < n_programs && !sim.failed; a++) app_start(&sim, &sim.apps[a]);
     if (machine->policy.priority == PRIORITY_DECAY && machine->policy.tick > 0)
         schedule(&sim, machine->policy.tick, PHASE_TICK, NULL, 0);
-    for (struct event event; !sim.failed && (!repetitions || sim.unfinished) && next_event(&sim, &event);)
-        handle(&sim, &event);
+    while (!sim.failed && (!repetitions || sim.unfinished) && !is_over(&sim)) {
+        struct event event;
+        if (next_event(&sim, &event))
+            handle(&sim, &event);
+        else
+            fail(&sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
+    }
     conclude(&sim);
     release(&sim);
     return result->error;

@@ -38,18 +38,50 @@ struct heap {
     size_t n, room;
 };
 
-struct sim;
-
-/* Equal blocks from one arena, reused. */
+/* Equal blocks from one arena, reused; what is in one that was taken is not said. */
 struct pool {
     size_t size;
     void *free;
     void **slabs;
-    size_t n_slabs, used;
+    size_t n_slabs;
 };
+
+enum { WHEEL_BITS = 6, SLOTS = 1 << WHEEL_BITS, WHEELS = 11 };
+
+/* An event of the wheels. */
+struct later {
+    struct event event;
+    struct later *next;
+};
+
+/* Times before `horizon` are in the heap; wheels stand at `base`. */
+struct events {
+    struct heap near;
+    uint64_t base, horizon;
+    uint64_t taken[WHEELS]; /* bit k: slot k has events */
+    struct later *slots[WHEELS][SLOTS];
+    struct pool pool;
+    size_t n_later;
+};
+
+struct sim;
 
 struct cost {
     int64_t cpu, wire, hold; /* ns of the sender's processor, to the arrival, that links are taken */
+};
+
+/* Resources of a node. Half duplex: both links are OUT. */
+enum resource_kind { OUT, IN, INTRA_OUT, INTRA_IN, INTRA_BUS, PER_NODE };
+
+/* What operations need to know of a node, in one place. */
+struct site {
+    int64_t latency, intra_latency, wan_latency; /* ns; -1: drawn at each use */
+    double speed;                                /* 0: drawn at each use */
+    int32_t network;
+    int32_t resources; /* the first of those that are limited */
+    uint8_t limited;   /* bit k: there are not as many as wanted of enum resource_kind k */
+    bool half_duplex;
+    bool dedicated; /* each thread that lives there has its own processor */
 };
 
 enum waiting {
@@ -65,13 +97,19 @@ enum waiting {
 
 enum thread_state { THREAD_READY, THREAD_RUNNING, THREAD_BUSY, THREAD_BLOCKED, THREAD_DONE };
 
+/* What a send and its receive have in common: (application and run, communicator), (source, destination), (tag, message
+   where the trace names it). */
+struct key {
+    uint64_t a, b, c;
+};
+
 struct receive {
-    struct thread *thread; /* that posted it */
-    struct thread *waiter; /* that waits for it */
+    struct key key;
+    struct receive *next;
+    struct thread *thread; /* that posted it, and may wait for it */
     int64_t op;
     int64_t posted;
     bool arrived, waited;
-    struct receive *next;
 };
 
 /* What a nonblocking operation of a thread stands for until it is waited for. */
@@ -80,57 +118,57 @@ struct slot {
     struct instance *instance;
 };
 
+/* The first 128 bytes are those that nearly each operation needs. */
 struct thread {
-    struct app *app;
     const struct op *op, *end;
     int64_t op_number; /* in all operations of all applications */
-    int32_t stream, rank, number, node;
+    struct app *app;
     uint64_t who;
+    int64_t remaining; /* ns of processor time until the operation acts, the last `overhead` of them its own */
+    uint32_t generation;
     uint8_t state, waits; /* thread_state, waiting */
     bool finishing;       /* the operation under way ends when the thread has a processor again */
     bool arriving;        /* it has one; the operation before ended only if the context switch comes to its end */
-    int32_t cpu, last_cpu;
-    uint32_t generation;
-    int64_t remaining; /* ns of processor time until the operation acts, the last `overhead` of them its own */
+    int32_t node, rank;
+
     int64_t overhead, switching;
     int64_t since; /* running, blocked or ready since */
     int64_t op_began;
-    struct cost cost; /* of the message that the operation sends */
-    struct receive *for_receive;
-    struct instance *for_instance;
+    struct usage *usage;
     struct slot *slots;
+    int64_t wire, hold; /* of the message that the operation sends */
+
+    int32_t stream, number;
     struct thread *next; /* in a list of waiting threads */
     struct thread *parent;
     int32_t children;
+    uint32_t draws;
+    int32_t cpu, last_cpu;
     /* scheduling */
     int64_t priority; /* smaller is better */
     int64_t queued;   /* order in which it became ready */
     int64_t dispatched;
     double decayed;
-    struct usage *usage;
-    uint64_t draws;
 };
 
 struct message {
     struct thread *sender;
-    uint64_t who; /* the sender's */
-    int64_t op;
-    int64_t size, wire, hold;
-    int64_t start, arrival, sequence;
-    int32_t from, to; /* nodes */
-    int32_t resource[3];
-    bool rendezvous, arrived, frees_at_start, frees_at_arrival, access;
-    bool overlong, held; /* its links become free at another time than it arrives; and are not free yet */
     struct receive *receive;
     struct message *next;
+    int64_t op, sequence, wire;
+    int32_t from, to; /* nodes */
+    bool rendezvous, arrived, frees_at_start, frees_at_arrival, access;
+    bool overlong, held; /* its links become free at another time than it arrives; and are not free yet */
+    int64_t hold, arrival;
+    struct key key;
+    int32_t resource[3];
 };
 
-/* Sends without receives, or receives without sends, of one (application, communicator, source, destination, tag). */
+/* Sends without receives, or receives without sends, of one key: that of the first. */
 struct channel {
-    uint64_t a, b, c;
-    struct message *messages, *last_message;
-    struct receive *receives, *last_receive;
-    bool used;
+    uint64_t hash;
+    void *first, *last; /* NULL: the channel is free */
+    bool receives;
 };
 
 struct channels {
@@ -210,6 +248,7 @@ struct app {
     int64_t began, first_op, first_stream;
     int32_t *first_of_rank; /* stream */
     struct thread *threads;
+    struct slot *slots; /* of all threads */
     struct comm *comms;
     struct rank *ranks;
 };
@@ -225,7 +264,6 @@ struct cpus {
     struct cpu *at;
     int32_t n, busy;
     int64_t threads; /* that live on the node */
-    bool dedicated;  /* each has its own processor */
     bool asked;      /* a dispatch is to come at the present time */
     int64_t asked_at;
     struct thread **ready;
@@ -243,16 +281,17 @@ struct sim {
     int64_t now;
     uint32_t round;
     enum phase phase;
-    struct heap heap;
+    struct events events;
     struct app *apps;
     int32_t n_apps, unfinished;
     struct usage *usage;
     struct cpus *nodes;
+    struct site *sites; /* of the nodes */
     struct channels channels;
     struct pool messages, receives, instances, children;
     /* network */
-    struct resource *resources;
-    int32_t n_resources;
+    struct resource *resources; /* the limited ones of the nodes, and behind them the buses of the networks */
+    int32_t n_resources, first_bus;
     bool shared; /* threads of some node share its processors */
     struct lane between, inside;
     bool exclusive; /* a collective may hold the network */
@@ -274,6 +313,13 @@ static inline bool event_before(const struct event *a, const struct event *b)
     if (a->order != b->order) return a->order < b->order;
     return event_tie(a, b);
 }
+
+/* events.c: false: no memory */
+bool events_add(struct events *events, struct event event);
+bool events_open(struct events *events);
+
+/* pool.c; aligned_zeros begin where a line of the cache does */
+void *aligned_zeros(size_t size);
 void *pool_take(struct pool *pool);
 void pool_give(struct pool *pool, void *block);
 void pool_free(struct pool *pool);
@@ -284,11 +330,15 @@ void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint3
 void fail(struct sim *sim, enum replay_error error, const struct thread *thread, const struct thread *other,
           int64_t other_op);
 
-/* cost.c: ns of everything that the machine says */
-int64_t cost_burst(struct thread *thread, const struct machine *machine, int64_t burst, uint32_t block);
-struct cost cost_message(struct thread *thread, const struct machine *machine, int32_t from, int32_t to, int64_t bytes);
-int64_t cost_receive(struct thread *thread, const struct machine *machine, int32_t from, int32_t to, int64_t bytes);
+/* cost.c: ns of everything that the machine says; cost_constant is -1 where a time is random */
+int64_t cost_constant(const struct quantity *seconds);
+int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, uint32_t block);
+struct cost cost_message(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes);
+int64_t cost_receive(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes);
 int64_t cost_collective(const struct sim *sim, const struct instance *instance);
+
+/* site.c */
+bool sites_init(struct sim *sim);
 
 /* thread.c: what threads do */
 int32_t peer_node(const struct sim *sim, const struct thread *thread, const struct op *op);

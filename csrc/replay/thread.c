@@ -110,20 +110,21 @@ void thread_fetch(struct sim *sim, struct thread *thread)
     thread->draws = 0;
     if (thread->op == thread->end) return;
     const struct op *op = thread->op;
-    __builtin_prefetch(op + 4); /* thousands of streams are too many for the processor's own guesses */
+    __builtin_prefetch(op + 2); /* thousands of streams are too many for the processor's own guesses */
     if (!is_sound(sim, thread)) {
         fail(sim, REPLAY_BAD_OP, thread, NULL, -1);
         return;
     }
-    const struct machine *machine = sim->machine;
-    int64_t burst = op->burst ? cost_burst(thread, machine, op->burst, op->block) : 0;
+    int64_t burst = op->burst ? cost_burst(sim, thread, op->burst, op->block) : 0;
     thread->usage->computing += burst;
     if (op->kind == OP_PARALLEL) burst = share_out(sim, thread, burst);
     if (op->kind == OP_SEND || op->kind == OP_PUT || op->kind == OP_GET || op->kind == OP_PORT_SEND) {
-        thread->cost = cost_message(thread, machine, thread->node, peer_node(sim, thread, op), op->bytes);
-        thread->overhead = thread->cost.cpu;
+        struct cost cost = cost_message(sim, thread, thread->node, peer_node(sim, thread, op), op->bytes);
+        thread->overhead = cost.cpu;
+        thread->wire = cost.wire;
+        thread->hold = cost.hold;
     } else if (op->kind == OP_RECV || op->kind == OP_IRECV || op->kind == OP_PORT_RECV) {
-        thread->overhead = cost_receive(thread, machine, peer_node(sim, thread, op), thread->node, op->bytes);
+        thread->overhead = cost_receive(sim, thread, peer_node(sim, thread, op), thread->node, op->bytes);
     }
     thread->usage->overhead += thread->overhead;
     thread->remaining = burst + thread->overhead;
@@ -223,7 +224,6 @@ static void wait_for(struct sim *sim, struct thread *thread, struct receive *rec
         return;
     }
     receive->waited = true;
-    receive->waiter = thread;
     thread_block(sim, thread, WAIT_MESSAGE);
 }
 

@@ -1,0 +1,23 @@
+/* What operations need to know of nodes, found once: thousands of nodes as the machine has them fill the caches. */
+
+#include <stdlib.h>
+
+#include "sim.h"
+
+bool sites_init(struct sim *sim)
+{
+    const struct machine *machine = sim->machine;
+    sim->sites = calloc((size_t)machine->n_nodes, sizeof *sim->sites);
+    if (!sim->sites) return false;
+    for (int32_t k = 0; k < machine->n_nodes; k++) {
+        const struct node *node = &machine->nodes[k];
+        struct site *site = &sim->sites[k];
+        site->latency = cost_constant(&node->latency);
+        site->intra_latency = cost_constant(&node->intra_latency);
+        site->wan_latency = cost_constant(&node->wan_latency);
+        site->network = node->network;
+        site->half_duplex = node->half_duplex;
+        site->speed = node->speed.law == LAW_CONSTANT ? node->speed.a : 0;
+    }
+    return true;
+}
