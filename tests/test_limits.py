@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 from random_replays import random_machine, random_program
+from synthetic import call, write_run
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
@@ -94,7 +95,7 @@ def test_several_threads_compute_at_once():
 
 
 def test_all_costs_at_once():
-    """10 ms of computation, 5 ms latency, 10 ms of wire twice over one bus; each alone, and what is gained without."""
+    """Row 35: 10 ms of computation, 5 ms latency, 10 ms of wire twice over one bus; each alone, and what is gained without."""
     machine = vary(IDEAL, {"latency": 5e-3, "bandwidth": 100 * MB, "buses": 1})
     found = limits(exchange(), machine, Team())
     assert [s.end_ns / MS for s in found.scenarios] == [10, 15, 20, 25, 35]
@@ -212,3 +213,13 @@ def test_what_the_command_prints(capsys):
     assert "ideal 6.05 s 97.9 % latency 6.16 s" in said
     assert "The run is limited by computation: 92.4 % of it" in said
     assert "2 buses are enough" in said
+
+
+def test_what_was_not_recorded_is_said(tmp_path, capsys):
+    """A rank whose file is lost."""
+    path = write_run(tmp_path, [{"calls": [call("MPI_Comm_rank", 10**6, 10**6 + 5)]}] * 2, missing=[1])
+    network = ["--latency", "5us", "--bandwidth", "1GB/s"]
+    for command in ("limits", "sensitivity"):
+        assert main([command, str(path), *network]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert "This says what was recorded, not the whole run: rank 1 could not be read." in said

@@ -92,7 +92,7 @@ def test_the_order_of_factors_does_not_matter(results, order):
 
 
 def test_a_message_costs_latency_and_bandwidth():
-    """F1, thesis: L + S/BW is 1 or 3 ms and 20 or 10 ms: 17 + 1 x_L - 5 x_BW, and no interaction."""
+    """Row 20, with F1, thesis: L + S/BW is 1 or 3 ms and 20 or 10 ms: 17 + 1 x_L - 5 x_BW, and no interaction."""
     found = study(program(), "latency=1ms..3ms", "bandwidth=50MB/s..100MB/s")
     assert found.design.ends_ns == (21 * MS, 23 * MS, 11 * MS, 13 * MS)
     assert found.design.found.mean == 17 * MS

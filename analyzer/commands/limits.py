@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from analyzer.commands.common import Session, common_options
-from analyzer.commands.machine_option import MachineChoice, machine_choice
+from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
 from analyzer.report.limits import Limited, limits_json, print_limits
@@ -57,6 +57,8 @@ def _of_file(
             program = program_of(trace)
             found = limits(program, machine, session.team, jobs)
             bears = None if quick else tolerance(program, machine, session.team, jobs)
-        return Limited(file, 0 if trace.program else trace.duration_ns, machine, choice.own, found, bears)
+            lacking = incomplete(trace, session.team)
+        measured_ns = 0 if trace.program else trace.duration_ns
+        return Limited(file, measured_ns, machine, choice.own, found, bears, lacking)
     finally:
         trace.close()

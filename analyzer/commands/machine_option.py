@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from analyzer.metrics.ideal import obstacle
+from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
 from analyzer.replay.machine import DIALECTS, Machine
 from analyzer.replay.machine_options import Overrides, changed, read_machine
@@ -71,6 +73,11 @@ class MachineChoice:
         if self.own:
             return changed(own_machine(trace, team), self.overrides)
         return read_machine(self.file, self.overrides).machine
+
+
+def incomplete(trace: Trace, team: Team) -> str:
+    """Why a replay of the trace is not one of the whole run, in one line; "": nothing is known to lack."""
+    return "" if trace.program else obstacle(trace, unrecorded(trace, team))
 
 
 def machine_options(command: Callable) -> Callable:

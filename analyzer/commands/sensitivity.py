@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from analyzer.commands.common import Session, check_writable, common_options, file_argument, output_base
-from analyzer.commands.machine_option import MachineChoice, machine_choice
+from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice
 from analyzer.replay.program import program_of
 from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
 from analyzer.sensitivity.levels import WITHIN, check_number, default_factors, factor_of, sweep_of
@@ -66,7 +66,8 @@ def sensitivity_command(
         picture = _picture(trace, output, force) if wanted else None
         with session.step("Replaying"):
             found = sensitivity(program_of(trace), machine, chosen, wanted, session.team, jobs)
-        studied = Studied(file, 0 if trace.program else trace.duration_ns, found, tuple(left_out))
+        lacking = incomplete(trace, session.team)
+        studied = Studied(file, 0 if trace.program else trace.duration_ns, found, tuple(left_out), lacking)
         if picture and session.speaks:
             from analyzer.report.sensitivity_picture import draw_sweeps
 

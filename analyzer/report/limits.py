@@ -13,7 +13,7 @@ from rich.table import Table
 from analyzer.replay.machine import Machine
 from analyzer.replay.parameters import PARAMETERS
 from analyzer.report import units
-from analyzer.report.parameters import value_text
+from analyzer.report.parameters import INCOMPLETE, value_text
 from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.limits import LEAST, Latency, Limits, Loss, speedups
 from analyzer.sensitivity.tolerance import Tolerance
@@ -32,6 +32,7 @@ class Limited:
     own: bool  # the machine is that of the run
     found: Limits
     tolerance: Tolerance | None
+    incomplete: str = ""  # why the replay is not of the whole run
 
 
 def print_limits(runs: Sequence[Limited], console: Console) -> None:
@@ -49,6 +50,8 @@ def print_limits(runs: Sequence[Limited], console: Console) -> None:
         console.print(_losses(run.found))
         console.print()
         console.print(verdict(run.found), markup=False)
+        if run.incomplete:
+            console.print(INCOMPLETE.format(run.incomplete), markup=False)
         if run.own and (text := unexplained(run)):
             console.print(text, markup=False)
         if run.tolerance:
@@ -220,6 +223,7 @@ def _run_json(run: Limited, faster: list[float | None]) -> dict[str, Any]:
             "direct_s": found.latency.direct_ns / 1e9,
             "induced_s": found.latency.induced_ns / 1e9,
         },
+        "incomplete": run.incomplete,
         "messages": found.messages,
         "most_waiting": found.most_waiting,
         "limit": found.limit.name if found.limit else "computation",

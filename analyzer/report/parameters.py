@@ -1,4 +1,4 @@
-"""Values of a machine's parameters as people read them."""
+"""Values of a machine's parameters as people read them, and what several reports of replays say."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 from analyzer.replay.parameters import Parameter
 from analyzer.report import units
 
+INCOMPLETE = "This says what was recorded, not the whole run: {}."
 _NS = {"s": 1e9, "us": 1e3}
 _BYTES = {"bytes/s": 1.0, "MB/s": float(1 << 20)}
 

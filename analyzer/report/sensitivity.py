@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analyzer.report import units
-from analyzer.report.parameters import value_text
+from analyzer.report.parameters import INCOMPLETE, value_text
 from analyzer.sensitivity.factorial import Term
 from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.study import Design, Sensitivity, Swept
@@ -31,6 +31,7 @@ class Studied:
     measured_ns: int  # 0: a Dimemas trace, which has no times
     found: Sensitivity
     left_out: tuple[str, ...] = ()
+    incomplete: str = ""  # why the replays are not of the whole run
     picture: Path | None = None
 
 
@@ -40,6 +41,8 @@ def print_sensitivity(studied: Studied, console: Console) -> None:
     if studied.measured_ns:
         console.print(f"{Path(studied.file).name} took {units.time(studied.measured_ns)}", markup=False)
     console.print(f"Predicted on the machine: {units.time(found.end_ns)}")
+    if studied.incomplete:
+        console.print(INCOMPLETE.format(studied.incomplete), markup=False)
     if found.design:
         console.print()
         console.print(_factors_table(found.design))
@@ -162,6 +165,7 @@ def sensitivity_json(studied: Studied) -> dict[str, Any]:
         "terms": [],
         "corners": [],
         "left_out": list(studied.left_out),
+        "incomplete": studied.incomplete,
         "sweeps": [_sweep_json(swept) for swept in found.sweeps],
         "picture": str(studied.picture) if studied.picture else None,
     }
