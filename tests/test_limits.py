@@ -95,7 +95,7 @@ def test_several_threads_compute_at_once():
 
 
 def test_all_costs_at_once():
-    """Row 35: 10 ms of computation, 5 ms latency, 10 ms of wire twice over one bus; each alone, and what is gained without."""
+    """Row 35: 10 ms of computation, 5 ms latency, 10 ms of wire twice over one bus; each alone, and the gains."""
     machine = vary(IDEAL, {"latency": 5e-3, "bandwidth": 100 * MB, "buses": 1})
     found = limits(exchange(), machine, Team())
     assert [s.end_ns / MS for s in found.scenarios] == [10, 15, 20, 25, 35]
