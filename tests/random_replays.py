@@ -10,6 +10,7 @@ import numpy as np
 from analyzer.operations.operation import Flag, Kind, Program, operations
 from analyzer.replay.machine import (
     COLLECTIVE_NAMES,
+    SPIN,
     TABLE_9,
     CollectiveModel,
     Machine,
@@ -138,6 +139,8 @@ def random_program(random: Random) -> Program:
 def random_scheduling(random: Random) -> Scheduling:
     """First come first served, round robin or priorities, and their options."""
     r = random
+    if r.random() < 0.2:
+        return Scheduling(slice_ns=r.choice((1, 2, 3)), busy_wait_ns=SPIN, context_switch_ns=r.choice((0, 1, 2)))
     return Scheduling(
         priority=r.choice((Priority.NONE, Priority.FIXED, Priority.RECORDS)),
         slice_ns=r.choice((0, 0, 1, 2, 3)),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analyzer.operations.operation import Flag, Kind, Program
-from analyzer.replay.machine import Machine, Priority
+from analyzer.replay.machine import SPIN, Machine, Priority
 from tests.reference_machine import Costs
 
 ARRIVE, FREE, ENDED, SLICE, BUSY, POST, SUBMIT, NETWORK, DISPATCH = range(9)
@@ -170,6 +170,8 @@ class Reference:
                 self.finish(thread)
                 return
             thread.resumes = True
+            if thread in self.ready:  # it spins, and it is not its turn
+                return
         self.enqueue(thread)
 
     def enqueue(self, thread: Thread) -> None:
@@ -216,7 +218,8 @@ class Reference:
     def give(self, thread: Thread, node: int, cpu: int) -> None:
         last = self.last_on.get((node, cpu))
         self.last_on[node, cpu] = thread.name
-        starts = self.now + (0 if last in (None, thread.name) else self.policy.context_switch_ns)
+        spins = thread.waits_for is not None
+        starts = self.now + (0 if spins or last in (None, thread.name) else self.policy.context_switch_ns)
         thread.cpu, thread.last_cpu, thread.given = cpu, cpu, self.now
         if thread.resumes:
             thread.resumes, thread.owed = False, thread.first + thread.at
@@ -227,7 +230,10 @@ class Reference:
         thread.stay += 1
         if self.policy.slice_ns:
             self.slice(thread, starts)
-        self.compute(thread, starts)
+        if spins:
+            thread.busy = True
+        else:
+            self.compute(thread, starts)
 
     def slice(self, thread: Thread, starts: int) -> None:
         stay, end = thread.stay, starts + self.policy.slice_ns
@@ -249,6 +255,8 @@ class Reference:
         thread.cpu = None
         if thread.busy:
             thread.busy = False
+            if self.policy.busy_wait_ns == SPIN:
+                self.enqueue(thread)
             self.ask(thread)
             return
         if self.now >= thread.computes:
@@ -285,7 +293,9 @@ class Reference:
         thread.waits_for = what
         wait = self.policy.busy_wait_ns if isinstance(what, Receive) else 0
         thread.turn += 1
-        if wait:
+        if self.policy.busy_wait_ns == SPIN and what != "children" and not self.is_semaphore(what):
+            thread.busy = True
+        elif wait:
             thread.busy = True
             turn = thread.turn
             self.schedule(self.now + wait, BUSY, thread.key(), lambda: thread.turn == turn and self.lose(thread))
@@ -414,6 +424,10 @@ class Reference:
             return None
         self.serial += 1
         return "semaphore", *name, self.serial  # type: ignore[return-value]
+
+    @staticmethod
+    def is_semaphore(what: Any) -> bool:
+        return isinstance(what, tuple) and what[0] == "semaphore"
 
     def sem_signal(self, thread: Thread, op: dict[str, Any]) -> None:
         name = ("semaphore", thread.rank, op["tag"])

@@ -6,6 +6,7 @@ import pytest
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Flag, Kind, Program, operations
 from analyzer.replay.machine import (
+    SPIN,
     TABLE_9,
     CollectiveModel,
     Gaussian,
@@ -265,6 +266,23 @@ def test_busy_waiting_keeps_the_cpu():
     later = run([streams[0], streams[1], [compute(400), send(0)]], on)
     assert later.usage["end"].tolist() == [1400, 1300, 400]
     assert later.usage["busy_wait"].tolist() == [300, 0, 0]
+
+
+def test_spinning_takes_turns():
+    """Rank 0 has its processor until 150 and waits on when it is not its turn; the message is there at 200."""
+    policy = Scheduling(slice_ns=150, busy_wait_ns=SPIN)
+    on = Machine(nodes=(Node(cpus=1), Node()), mapping=(0, 0, 1), scheduling=policy)
+    found = run([[receive(2), compute(100)], [compute(1000)], [compute(200), send(0)]], on)
+    assert found.usage["end"].tolist() == [400, 1250, 200]
+    assert found.usage["busy_wait"].tolist() == [200, 0, 0]
+    assert found.usage["wait_cpu"].tolist() == [100, 250, 0]
+
+
+def test_who_spins_for_ever_is_a_deadlock():
+    policy = Scheduling(slice_ns=150, busy_wait_ns=SPIN)
+    on = Machine(nodes=(Node(cpus=1),), scheduling=policy)
+    with pytest.raises(TracelibError, match=r"rank 0 in a receive from rank 1.*rank 1 in a receive from rank 0"):
+        run([[receive(1)], [receive(0)]], on)
 
 
 def test_virtual_threads():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Kind, Program, operations
 from analyzer.replay.machine import (
+    SPIN,
     TABLE_9,
     CollectiveModel,
     Exponential,
@@ -126,6 +127,12 @@ def test_every_policy_runs(name):
     program = Program.of([operations({"kind": Kind.NONE, "burst": 5_000_000})] * 2)
     assert simulate(program, machine).end_ns >= 10_000_000
     assert simulate(program, machine).usage["end"].max() == 10_000_000
+
+
+def test_who_polls_takes_turns():
+    assert policy_of({"policy": "rr", "busy_wait_us": "inf"}).busy_wait_ns == SPIN
+    with pytest.raises(TracelibError, match="gives no turns"):
+        policy_of({"busy_wait_us": "inf"})
 
 
 def test_options_of_a_policy():

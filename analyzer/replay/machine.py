@@ -174,6 +174,10 @@ class Level:
     slept: int  # level after sleeping
 
 
+SPIN = -1
+"""A busy wait without end."""
+
+
 @dataclass(frozen=True)
 class Scheduling:
     """Who runs where threads share CPUs (section 1.10); times in ns."""
@@ -182,7 +186,7 @@ class Scheduling:
     slice_ns: int = 0  # 0: until it blocks
     preemptive: bool = False
     context_switch_ns: int = 0
-    busy_wait_ns: int = 0
+    busy_wait_ns: int = 0  # of receives; SPIN: all waits of MPI take their turns until they are over
     least_run_ns: int = 0  # before it may be preempted
     levels: tuple[Level, ...] = ()
     base: int = 0

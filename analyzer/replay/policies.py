@@ -5,11 +5,12 @@ Source: "Dimemas specification", section 1.10 (Tables 4 and 5, sections 8.1.2.2 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from analyzer.errors import TracelibError
-from analyzer.replay.machine import Level, Priority, Scheduling
+from analyzer.replay.machine import SPIN, Level, Priority, Scheduling
 
 _MS = 1_000_000
 
@@ -58,7 +59,8 @@ def policy_of(options: Mapping[str, Any]) -> Scheduling:
     found = dict(POLICIES[name])
     for key in _TIMES:
         if (value := given.pop(f"{key}_us", None)) is not None:
-            found[f"{key}_ns"] = round(_number(f"{key}_us", value, least=0) * 1000)
+            spins = key == "busy_wait" and value in ("inf", math.inf)
+            found[f"{key}_ns"] = SPIN if spins else round(_number(f"{key}_us", value, least=0) * 1000)
     for key in _NUMBERS:
         if (value := given.pop(key, None)) is not None:
             found[key] = int(_number(key, value))
@@ -69,6 +71,10 @@ def policy_of(options: Mapping[str, Any]) -> Scheduling:
     if given:
         known = [f"{k}_us" for k in _TIMES] + list(_NUMBERS) + ["policy", "preemptive", "levels"]
         raise TracelibError(f"[scheduling]: {next(iter(given))!r} is not known", f"it knows {', '.join(known)}")
+    if found.get("busy_wait_ns") == SPIN and not found.get("slice_ns") and not found.get("levels"):
+        raise TracelibError(
+            f'[scheduling] busy_wait_us = "inf", but "{name}" gives no turns', 'set slice_us, or policy = "rr"'
+        )
     return Scheduling(**found)
 
 

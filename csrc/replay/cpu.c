@@ -129,11 +129,11 @@ static void note_progress(struct sim *sim, struct thread *thread)
 static void take_off(struct sim *sim, struct thread *thread)
 {
     struct cpus *node = node_of(sim, thread);
-    if (thread->state == THREAD_BUSY) { /* it stops waiting busily: it has nothing to compute */
+    if (thread->state == THREAD_BUSY && sim->machine->policy.busy_wait > 0) { /* it has nothing to compute */
         cpu_busy_ended(sim, thread);
         return;
     }
-    note_progress(sim, thread);
+    if (thread->state != THREAD_BUSY) note_progress(sim, thread);
     cpu_release(sim, thread);
     thread->state = THREAD_READY;
     thread->queued = ++sim->queued;
@@ -162,9 +162,9 @@ static void begin_to_run(struct sim *sim, struct cpus *node, struct thread *thre
 {
     const struct policy *policy = &sim->machine->policy;
     struct cpu *cpu = &node->at[thread->cpu = choose(node, thread)];
-    bool changes = cpu->used && !had(cpu, thread);
-    thread->usage->wait_cpu += sim->now - thread->since;
-    thread->switching = changes ? policy->context_switch : 0;
+    bool changes = cpu->used && !had(cpu, thread), spins = cpu_spins(thread);
+    if (!spins) thread->usage->wait_cpu += sim->now - thread->since;
+    thread->switching = changes && !spins ? policy->context_switch : 0;
     thread->usage->context_switch += thread->switching;
     thread->usage->switches += changes;
     cpu->thread = thread;
@@ -183,7 +183,10 @@ static void begin_to_run(struct sim *sim, struct cpus *node, struct thread *thre
     }
     int64_t slice = policy_slice(sim, thread);
     if (slice) schedule(sim, sim->now + thread->switching + slice, PHASE_SLICE, thread, thread->generation);
-    cpu_run(sim, thread);
+    if (spins)
+        thread->state = THREAD_BUSY;
+    else
+        cpu_run(sim, thread);
 }
 
 /* Take the worst running thread off that has run for long enough, if a better one is ready; later, if none has. */
@@ -216,11 +219,31 @@ void cpu_dispatch(struct sim *sim, struct cpus *node)
         if (node->busy < node->n) begin_to_run(sim, node, ready_pop(node));
 }
 
+/* It is not its turn, and what it waits for has not come. */
+bool cpu_spins(const struct thread *thread)
+{
+    return thread->state == THREAD_READY && thread->waits != WAIT_NOTHING;
+}
+
+/* All wait for each other and would take turns for ever. */
+static bool only_turns_to_come(const struct sim *sim)
+{
+    if (sim->to_come) return false;
+    for (int32_t a = 0; a < sim->n_apps; a++)
+        for (int32_t k = 0; k < sim->apps[a].program->n_streams; k++) {
+            const struct thread *thread = &sim->apps[a].threads[k];
+            bool computes = thread->waits == WAIT_NOTHING || thread->waits == WAIT_CHILDREN;
+            if (thread->state != THREAD_DONE && computes) return false;
+        }
+    return true;
+}
+
 /* The slice is over: to the end of the queue, if anybody in it has no other processor to go to. */
 void cpu_slice(struct sim *sim, struct thread *thread)
 {
     struct cpus *node = node_of(sim, thread);
     policy_slice_used(sim, thread);
+    sim->stuck = thread->state == THREAD_BUSY && only_turns_to_come(sim);
     if ((int64_t)node->n_ready > node->n - node->busy)
         take_off(sim, thread);
     else

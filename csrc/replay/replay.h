@@ -114,8 +114,8 @@ struct svr4_level {
 struct policy {
     int32_t priority;
     int32_t preemptive;
-    int64_t slice; /* 0: until it blocks */
-    int64_t context_switch, busy_wait, least_run;
+    int64_t slice;                                /* 0: until it blocks */
+    int64_t context_switch, busy_wait, least_run; /* busy_wait < 0: until it is over, as the libraries of MPI do */
     int32_t n_levels, worst, best, reserved;
     const struct svr4_level *levels;
     int64_t tick, decay_interval, load_interval, priority_interval;     /* DECAY */

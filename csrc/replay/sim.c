@@ -10,8 +10,15 @@ static uint32_t order_at(const struct sim *sim, int64_t time, enum phase phase)
     return (phase >= sim->phase ? sim->round : sim->round + 1) << 8 | phase;
 }
 
+/* Not only a change of who runs. */
+static bool is_progress(enum phase phase)
+{
+    return phase != PHASE_SLICE && phase != PHASE_DISPATCH && phase != PHASE_TICK;
+}
+
 void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint32_t generation)
 {
+    sim->to_come += is_progress(phase);
     struct event event = {time, what, order_at(sim, time, phase), generation};
     if (sim->has_next && !events_add(&sim->events, sim->next)) fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
     sim->next = event;
@@ -90,6 +97,7 @@ static void handle(struct sim *sim, const struct event *event)
     sim->round = event->order >> 8;
     sim->phase = (enum phase)(event->order & 255);
     sim->result->events++;
+    sim->to_come -= is_progress(sim->phase);
     switch (sim->phase) {
     case PHASE_ARRIVE:
         message_arrived(sim, event->what);
@@ -287,7 +295,7 @@ int replay_run(const struct machine *machine, const struct program *programs, in
     for (int32_t a = 0; a < n_programs && !sim.failed; a++) app_start(&sim, &sim.apps[a]);
     if (machine->policy.priority == PRIORITY_DECAY && machine->policy.tick > 0)
         schedule(&sim, machine->policy.tick, PHASE_TICK, NULL, 0);
-    while (!sim.failed && (!repetitions || sim.unfinished) && !is_over(&sim)) {
+    while (!sim.failed && !sim.stuck && (!repetitions || sim.unfinished) && !is_over(&sim)) {
         struct event event;
         if (next_event(&sim, &event))
             handle(&sim, &event);

@@ -301,6 +301,8 @@ struct sim {
     uint32_t generations;
     struct event next; /* the last one scheduled: often the next to come, it then skips the heap */
     bool has_next, failed;
+    int64_t to_come; /* events that are more than a change of who runs */
+    bool stuck;      /* all wait, and nothing is to come but turns */
 };
 
 /* heap.c */
@@ -359,6 +361,7 @@ void cpu_dispatch(struct sim *sim, struct cpus *node);
 void cpu_slice(struct sim *sim, struct thread *thread);
 void cpu_tick(struct sim *sim, struct cpus *node);
 void cpu_busy_ended(struct sim *sim, struct thread *thread);
+bool cpu_spins(const struct thread *thread);
 void cpu_reorder(struct sim *sim, struct thread *thread);
 
 /* policy.c: who is better */

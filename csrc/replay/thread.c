@@ -161,7 +161,12 @@ void thread_block(struct sim *sim, struct thread *thread, enum waiting why)
 {
     thread->waits = (uint8_t)why;
     thread->since = sim->now;
-    if (why == WAIT_MESSAGE && sim->machine->policy.busy_wait) {
+    int64_t busy = sim->machine->policy.busy_wait;
+    if (busy < 0 && why != WAIT_SEMAPHORE && why != WAIT_CHILDREN) {
+        thread->state = THREAD_BUSY;
+        return;
+    }
+    if (busy > 0 && why == WAIT_MESSAGE) {
         thread->state = THREAD_BUSY;
         schedule(sim, sim->now + sim->machine->policy.busy_wait, PHASE_BUSY, thread, thread->generation);
         return;
@@ -201,11 +206,17 @@ static void account(struct sim *sim, struct thread *thread)
 /* What a thread waited for is there: its operation is over. */
 void thread_wake(struct sim *sim, struct thread *thread)
 {
+    thread->usage->busy_wait += thread->state == THREAD_BUSY || cpu_spins(thread) ? sim->now - thread->since : 0;
     if (thread->state == THREAD_BUSY) {
-        thread->usage->busy_wait += sim->now - thread->since;
         thread->state = THREAD_RUNNING;
         thread->waits = WAIT_NOTHING;
         thread_goes_on(sim, thread);
+        return;
+    }
+    if (cpu_spins(thread)) { /* its turn will come */
+        thread->waits = WAIT_NOTHING;
+        thread->finishing = true;
+        thread->since = sim->now;
         return;
     }
     account(sim, thread);
