@@ -47,7 +47,8 @@ class FileOrCommand(click.Group):
         own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
         if args and args[0] not in self.commands and args[0] not in own:
             self._check_name(args[0])
-            args = ["loggp" if is_network(args[0]) else "look", *args]
+            file = next((word for word in args if not word.startswith("-") and Path(word).exists()), "")
+            args = ["loggp" if is_network(file) else "look", *args]
         return super().parse_args(ctx, args)
 
     def _check_name(self, name: str) -> None:
