@@ -8,9 +8,11 @@ from analyzer.cli import analyze, main
 from analyzer.replay.parameters import PARAMETERS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGES = {"analyze": ["look"], "analyze-info": ["info"], "analyze-check": ["check"]} | {
+PAGES = {"analyze": ["look"]} | {
     f"analyze-{name}": [name]
-    for name in ("efficiency", "loggp", "critical-path", "replay", "limits", "sensitivity", "prv", "dim", "pack")
+    for name in """
+    check critical-path dim efficiency info limits loggp pack prv replay sensitivity what-if
+    """.split()
 }
 
 

@@ -8,7 +8,6 @@ from analyzer.commands.common import Session, Size, common_options, file_argumen
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
 from analyzer.critical.stays import longest_stays
-from analyzer.errors import TracelibError
 from analyzer.report.critical_path import Found, critical_path_json, print_critical_path
 from analyzer.sources.opening import open_trace
 
@@ -42,8 +41,6 @@ def critical_path_command(
     session.quiet = quiet
     trace = open_trace(file, session.team, repair_ns)
     try:
-        if trace.program is not None:
-            raise TracelibError(f"{file}: a Dimemas trace has no times", "give the run that a replay wrote (-o)")
         if not session.speaks:
             return
         with session.step(f"Walking back through {file}"):

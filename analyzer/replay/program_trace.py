@@ -35,6 +35,7 @@ class ProgramTrace(Trace):
     those of its ideal replay, which is written to a temporary file at their first use."""
 
     flush_mode = "subtract"
+    predicted = True
 
     def __init__(self, program: Program, communicators: tuple[Communicator, ...], path: str, command: str = "") -> None:
         self.program, self.communicators = program, communicators

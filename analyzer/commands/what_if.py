@@ -1,0 +1,137 @@
+"""`analyze what-if`: what the run would gain if parts of its computation were faster."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.commands.common import Session, common_options
+from analyzer.commands.machine_option import MachineChoice, machine_choice
+from analyzer.errors import TracelibError
+from analyzer.replay.program import program_of
+from analyzer.report.what_if import Asked, print_what_if, what_if_json
+from analyzer.sources.opening import open_trace
+from analyzer.trace import Trace, ranks_text
+from analyzer.what_if.blocks import Blocks, blocks_between_calls, blocks_of_regions
+from analyzer.what_if.scaled import WhatIf, each_for_free, what_if
+
+_REGIONS, _CALLS = "regions", "calls"
+_HALF = 0.5
+_MOST_NAMES = 8
+
+
+class _Ranks(click.ParamType):
+    """Ranks such as 0-3,7 as a set."""
+
+    name = "ranks"
+
+    def convert(
+        self, value: str | frozenset[int], param: click.Parameter | None, ctx: click.Context | None
+    ) -> frozenset[int]:
+        if isinstance(value, frozenset):
+            return value
+        found: set[int] = set()
+        for part in value.split(","):
+            first, dash, last = part.partition("-")
+            if not first.isdecimal() or (dash and not last.isdecimal()) or int(last or first) < int(first):
+                self.fail(f"{value!r} are no ranks such as 3 or 0-3,7", param, ctx)
+            found.update(range(int(first), int(last or first) + 1))
+        return frozenset(found)
+
+
+@click.command("what-if", short_help="What faster computation in a region would gain.")
+@click.argument("file", type=click.Path())
+@click.option("--region", "names", multiple=True, metavar="NAME", help="What would be faster, with what is inside it.")
+@click.option(
+    "--factor",
+    "factors",
+    type=click.FloatRange(0),
+    multiple=True,
+    metavar="X",
+    help="Its time / that of before [0.5].",
+)
+@click.option("--rank", "ranks", type=_Ranks(), metavar="RANKS", help="On these ranks only: 3, or 0-3,7.")
+@click.option(
+    "--by", "division", type=click.Choice((_REGIONS, _CALLS)), help="Parts: regions, or what is between which calls."
+)
+@click.option("--top", type=click.IntRange(1), default=15, metavar="N", help="How many parts to try [15].")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Replays at once; one for each CPU if not given.")
+@machine_choice
+@common_options(as_json=True)
+@click.pass_obj
+def what_if_command(
+    session: Session,
+    file: str,
+    names: tuple[str, ...],
+    factors: tuple[float, ...],
+    ranks: frozenset[int] | None,
+    division: str | None,
+    top: int,
+    jobs: int | None,
+    choice: MachineChoice,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Replay FILE with the computation in a region faster (or slower), and print what the run gains.
+
+    Several pairs of --region and --factor go together; where one region is inside another, both factors count.
+    Without --region each part in turn is replayed as if it took no time: which is worth the effort? Parts are the
+    regions of the program, or, if it has none, the computation between two calls ("MPI_Recv ... MPI_Send").
+
+    Without a machine it is that of the run, as its messages show it (analyze loggp).
+    """
+    session.quiet = quiet
+    asked_of = _pairs(names, factors)
+    trace = open_trace(file, session.team)
+    try:
+        with session.step(f"Replaying {file}"):
+            _check_ranks(trace, ranks)
+            machine = choice.of(trace, session.team)
+            blocks = _divided(trace, division, ranks)
+            found: list[WhatIf]
+            if asked_of:
+                wanted = {_part(blocks, name, file): factor for name, factor in asked_of.items()}
+                found = [what_if(blocks, machine, wanted, session.team, jobs)]
+            else:
+                found = each_for_free(blocks, machine, top, session.team, jobs)
+        on_ranks = f" on rank {ranks_text(sorted(ranks))}" if ranks is not None else ""
+        where = choice.file or ("the machine of the run" if choice.own else "an ideal machine with the options")
+        asked = Asked(file, trace.duration_ns, where, on_ranks, found, each=not asked_of)
+        if as_json:
+            session.print_json(what_if_json(asked))
+        elif not quiet:
+            session.print(lambda console: print_what_if(asked, console))
+    finally:
+        trace.close()
+
+
+def _pairs(names: tuple[str, ...], factors: tuple[float, ...]) -> dict[str, float]:
+    """The factor of each region. Raises TracelibError where they do not go together."""
+    if factors and not names:
+        raise TracelibError("--factor needs a --region", "name what would be faster")
+    if len(set(names)) < len(names):
+        raise TracelibError("a region is named twice", "name each region once")
+    if len(factors) not in (0, 1, len(names)):
+        raise TracelibError(f"{len(names)} regions and {len(factors)} factors", "give each --region its --factor")
+    each = factors if len(factors) == len(names) else (factors or (_HALF,)) * len(names)
+    return dict(zip(names, each, strict=True))
+
+
+def _check_ranks(trace: Trace, ranks: frozenset[int] | None) -> None:
+    wrong = sorted(rank for rank in ranks or () if rank >= trace.size)
+    if wrong:
+        raise TracelibError(f"there is no rank {wrong[0]}", f"ranks are 0 to {trace.size - 1}")
+
+
+def _divided(trace: Trace, division: str | None, ranks: frozenset[int] | None) -> Blocks:
+    if division == _REGIONS and not trace.region_names:
+        raise TracelibError(f"{trace.path} has no regions", "name them in the program (docs/regions.md), or --by calls")
+    by_region = division == _REGIONS or (division is None and bool(trace.region_names))
+    return (blocks_of_regions if by_region else blocks_between_calls)(trace, program_of(trace), ranks)
+
+
+def _part(blocks: Blocks, name: str, file: str) -> int:
+    if name in blocks.names:
+        return blocks.part(name)
+    longest = sorted(range(len(blocks.names)), key=blocks.part_ns, reverse=True)[:_MOST_NAMES]
+    known = ", ".join(blocks.names[part] for part in longest) + (", ..." if len(blocks.names) > _MOST_NAMES else "")
+    raise TracelibError(f"{file} has no {name!r}", f"it has {known}" if known else "it has no parts")

@@ -1,0 +1,168 @@
+"""Divides the computation of a program into blocks that a replay can scale: by region, or by the calls around it.
+
+Source: "Dimemas specification", section 1.13 (thesis, section 3.7.3): CPU bursts inside blocks that the program marked
+are multiplied by a factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analyzer.operations.operation import Flag, Kind, Program
+from analyzer.replay.machine import COLLECTIVE_NAMES
+from analyzer.replay.recorded import regions_of
+from analyzer.trace import Trace
+from tracelib.schema import REGION_TYPE
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A program whose operations say which block their burst is of, and which blocks each part consists of."""
+
+    program: Program
+    names: tuple[str, ...]  # of the parts
+    member: np.ndarray  # (parts, blocks) bool: a block can be of several parts, where regions nest
+    computing_ns: np.ndarray  # (blocks,) int64, the bursts of all ranks; block 0: of no part
+
+    def part(self, name: str) -> int:
+        """The index of a part by its name; raises ValueError."""
+        return self.names.index(name)
+
+    def part_ns(self, part: int) -> int:
+        """The computation in a part, summed over the ranks."""
+        return int(self.computing_ns[self.member[part]].sum())
+
+    def scaled(self, factors: dict[int, float]) -> Program:
+        """The program with the bursts of some parts (by index) that many times as long; what lies in several is
+        multiplied by the factor of each."""
+        return replace(self.program, factors=self.block_factors(factors))
+
+    def block_factors(self, factors: dict[int, float]) -> np.ndarray:
+        """The same by block, float64 of shape (blocks,)."""
+        found = np.ones(self.member.shape[1])
+        for part, factor in factors.items():
+            found[self.member[part]] *= factor
+        return found
+
+
+def blocks_of_regions(trace: Trace, program: Program, ranks: frozenset[int] | None = None) -> Blocks:
+    """A part for each region of the trace that computes anything, with the regions inside it; `ranks`: elsewhere there
+    are no parts. Sets the operations' blocks."""
+    values = regions_of(trace.program) if trace.program is not None else tuple(range(1, len(trace.region_names) + 1))
+    contexts = _Contexts(values)
+    for stream, ops in _streams(program):
+        if ranks is None or int(program.rank[stream]) in ranks:
+            contexts.number(ops)
+        else:
+            ops["block"] = 0
+    return _blocks(program, trace.region_names, contexts.member())
+
+
+class _Contexts:
+    """Numbers the sets of regions that computation can be in, from 1."""
+
+    def __init__(self, values: tuple[int, ...]) -> None:
+        self._values = values
+        self._numbers: dict[bytes, int] = {}
+
+    def number(self, ops: np.ndarray) -> None:
+        """Set the blocks of one stream: each burst is in what is open after the last event before it."""
+        events = np.flatnonzero((ops["kind"] == Kind.EVENT) & (ops["tag"] == REGION_TYPE))
+        open_ = self._open_after(ops["other"][events])
+        packed = np.packbits(np.concatenate([np.zeros((1, len(self._values)), bool), open_]), axis=1)
+        sets, which = np.unique(packed, axis=0, return_inverse=True)
+        numbers = np.array([self._numbers.setdefault(row.tobytes(), len(self._numbers) + 1) for row in sets], np.uint32)
+        lengths = np.diff(np.concatenate([[0], events + 1, [len(ops)]]))
+        ops["block"] = np.repeat(numbers[which.ravel()], lengths)
+
+    def _open_after(self, value: np.ndarray) -> np.ndarray:
+        """Which regions are open after each event, bool of shape (events, regions). 0 ends the innermost one."""
+        region = _ended(value)
+        step = np.where(value > 0, 1, -1)
+        return np.column_stack(
+            [np.cumsum(np.where(region == wanted, step, 0)) > 0 for wanted in self._values]
+            or [np.zeros((len(value), 0), bool)]
+        )
+
+    def member(self) -> np.ndarray:
+        """Which blocks each region contains, bool of shape (regions, blocks)."""
+        found = np.zeros((len(self._values), len(self._numbers) + 1), bool)
+        for row, number in self._numbers.items():
+            bits = np.unpackbits(np.frombuffer(row, np.uint8))[: len(self._values)]
+            found[:, number] = bits.astype(bool)
+        return found
+
+
+def _ended(value: np.ndarray) -> np.ndarray:
+    """The region that each event begins or ends; 0: it ends none. Regions nest, so begins and ends of one depth
+    alternate."""
+    is_begin = value > 0
+    depth = np.cumsum(np.where(is_begin, 1, -1))
+    depth -= np.minimum(np.minimum.accumulate(depth), 0)  # ends without a begin end nothing
+    level = depth + ~is_begin  # of the region that begins or ends
+    order = np.argsort(level, kind="stable")
+    before = np.concatenate([[0], order[:-1]]) if len(order) else order
+    region = value.copy()
+    ends = ~is_begin[order]
+    partner = ends & is_begin[before] & (level[order] == level[before])
+    region[order[partner]] = value[before[partner]]
+    return region
+
+
+def blocks_between_calls(trace: Trace, program: Program, ranks: frozenset[int] | None = None) -> Blocks:
+    """A part for the computation between each two calls that follow each other: "MPI_Recv ... MPI_Send". Sets the
+    operations' blocks."""
+    names = ("start", *_call_names(trace), "end")
+    pairs: dict[int, int] = {}
+    for stream, ops in _streams(program):
+        rank = int(program.rank[stream])
+        if ranks is not None and rank not in ranks:
+            ops["block"] = 0
+            continue
+        calls = np.concatenate([[0], _calls(trace, rank, ops) + 1, [len(names) - 1]])
+        of_call = (ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)
+        after = np.cumsum(of_call) - of_call  # calls that began before the burst of an operation
+        inside = (ops["kind"] != Kind.EVENT) & ~of_call  # of a call's further operations: no computation
+        at = np.minimum(after, len(calls) - 2)
+        found, which = np.unique(calls[at] * len(names) + calls[at + 1], return_inverse=True)
+        numbers = np.array([pairs.setdefault(int(pair), len(pairs) + 1) for pair in found], np.uint32)
+        ops["block"] = np.where(inside, 0, numbers[which]) if len(ops) else 0
+    labels = [f"{names[pair // len(names)]} ... {names[pair % len(names)]}" for pair in pairs]
+    member = np.concatenate([np.zeros((len(labels), 1), bool), np.eye(len(labels), dtype=bool)], axis=1)
+    return _blocks(program, tuple(labels), member)
+
+
+_KIND_NAMES = tuple(sorted(kind.name for kind in Kind))
+
+
+def _call_names(trace: Trace) -> tuple[str, ...]:
+    if trace.program is None:
+        return trace.procedures
+    return (*_KIND_NAMES, *(f"MPI_{name}" for name in COLLECTIVE_NAMES))
+
+
+def _calls(trace: Trace, rank: int, ops: np.ndarray) -> np.ndarray:
+    """The call (index in `_call_names`) that each first operation of one is of."""
+    first = ops[(ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)]
+    if trace.program is None:
+        return np.concatenate([np.zeros(0, np.int64), *(block["call"] for block in trace.calls(rank))])[: len(first)]
+    kinds = np.array([_KIND_NAMES.index(Kind(kind).name) for kind in range(max(Kind) + 1)])
+    collective = np.isin(first["kind"], (Kind.COLLECTIVE, Kind.COLLECTIVE_START))
+    return np.where(collective, len(_KIND_NAMES) + first["tag"] % len(COLLECTIVE_NAMES), kinds[first["kind"]])
+
+
+def _streams(program: Program) -> Iterator[tuple[int, np.ndarray]]:
+    for stream, (first, last) in enumerate(
+        zip(program.offsets[:-1].tolist(), program.offsets[1:].tolist(), strict=True)
+    ):
+        yield stream, program.ops[first:last]
+
+
+def _blocks(program: Program, names: tuple[str, ...], member: np.ndarray) -> Blocks:
+    computing = np.zeros(member.shape[1], np.int64)
+    for _, ops in _streams(program):
+        np.add.at(computing, ops["block"], ops["burst"])
+    return Blocks(program, names, member, computing)
