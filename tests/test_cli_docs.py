@@ -8,12 +8,8 @@ from analyzer.cli import analyze, main
 from analyzer.replay.parameters import PARAMETERS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGES = {"analyze": ["look"]} | {
-    f"analyze-{name}": [name]
-    for name in """
-    check critical-path dim efficiency info limits loggp pack prv replay sensitivity what-if
-    """.split()
-}
+COMMANDS = "check critical-path dim efficiency info limits loggp pack prv replay sensitivity what-if"
+PAGES = {"analyze": ["look"]} | {f"analyze-{name}": [name] for name in COMMANDS.split()}
 
 
 def help_of(arguments, capsys) -> str:
