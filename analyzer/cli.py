@@ -24,6 +24,7 @@ from analyzer.commands.pack import pack
 from analyzer.commands.prv import prv
 from analyzer.commands.replay import replay_command
 from analyzer.commands.sensitivity import sensitivity_command
+from analyzer.commands.waits import waits_command
 from analyzer.commands.what_if import what_if_command
 from analyzer.errors import TracelibError
 from analyzer.memory import fix_threshold
@@ -80,6 +81,7 @@ for _command in (
     check,
     efficiency_command,
     loggp,
+    waits_command,
     critical_path_command,
     what_if_command,
     replay_command,

@@ -8,7 +8,7 @@ from analyzer.cli import analyze, main
 from analyzer.replay.parameters import PARAMETERS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-COMMANDS = "check critical-path dim efficiency info limits loggp pack prv replay sensitivity what-if"
+COMMANDS = "check critical-path dim efficiency info limits loggp pack prv replay sensitivity waits what-if"
 PAGES = {"analyze": ["look"]} | {f"analyze-{name}": [name] for name in COMMANDS.split()}
 
 

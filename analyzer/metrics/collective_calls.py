@@ -79,7 +79,7 @@ class CollectiveCalls:
         names = [base_name(p) for p in trace.procedures]
         self._barriers = np.array([n in ("MPI_Barrier", "MPI_Ibarrier") for n in names], bool)
         self._counted = np.array([n in PATTERN or n in _PATTERNLESS for n in names], bool)
-        self._sizes = np.array([_present(trace, c) for c in trace.communicators], np.int64)
+        self._sizes = np.array([present(trace, c) for c in trace.communicators], np.int64)
         self._made: dict[tuple[int, int], int] = {}
         self._waiting = np.zeros(0, MEMBER_CALL)
         self._broken: set[int] = set()
@@ -87,10 +87,14 @@ class CollectiveCalls:
     def calls_of(self, rank: int, begin: int, end: int) -> np.ndarray:
         """MEMBER_CALL of one rank in a window."""
         blocks = [np.zeros(0, MEMBER_CALL)]
-        for calls in self._trace.calls(rank, begin, end):
-            calls = calls[self._counted[calls["call"]] & (calls["comm"] >= 0)]
-            blocks.append(self.members(rank, calls))
+        for calls in self._calls(rank, begin, end):
+            blocks.append(self.members(rank, calls[calls["comm"] >= 0]))
         return np.concatenate(blocks)
+
+    def _calls(self, rank: int, begin: int, end: int) -> Iterator[np.ndarray]:
+        """CALL of those that count, `comm` what they are brought together by."""
+        for calls in self._trace.calls(rank, begin, end):
+            yield calls[self._counted[calls["call"]]]
 
     def members(self, rank: int, calls: np.ndarray) -> np.ndarray:
         """MEMBER_CALL of the calls (CALL) of a rank that are collectives with others, in their order."""
@@ -155,7 +159,7 @@ _PATTERNLESS = frozenset(
 )
 
 
-def _present(trace: Trace, communicator: Communicator) -> int:
+def present(trace: Trace, communicator: Communicator) -> int:
     """How many members make calls that we can see; 0: not to be joined."""
     return 0 if communicator.remote else len(set(communicator.members) - set(trace.missing))
 

@@ -1,0 +1,252 @@
+"""Wait states and the delays behind them: as tables, in words, and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from analyzer.report import units
+from analyzer.waits.kinds import LABELS, Kind
+from analyzer.waits.waits import Cause, Single, Waits
+
+MOST_ROWS = 10
+NOTEWORTHY = 0.03
+"""Share of the time from which the first look speaks of waiting."""
+
+
+def print_waits(waits: Waits, console: Console) -> None:
+    """Where it waits, who causes it, the longest waits, and what that means for this run."""
+    console.print(Text(_headline(waits), style="bold"))
+    if waits.total_ns:
+        _section(console, "Where ranks wait", _kinds_table(waits))
+        _section(console, "In which calls", _places_table(waits))
+        _section(console, "Who makes them wait (delays: what others waited for)", _causes_table(waits))
+        _section(console, "The longest waits", _longest_table(waits.longest))
+    console.print()
+    console.print(Padding(Text(" ".join(sentences(waits))), (0, 0, 0, 0)))
+
+
+def _headline(waits: Waits) -> str:
+    threads = units.plural(waits.threads, "thread")
+    whole = f"{threads} x {units.time(waits.runtime_ns)}"
+    return f"{units.time(waits.total_ns)} of waiting for others, {units.percent(waits.share)} of {whole}"
+
+
+def _kinds_table(waits: Waits) -> Table:
+    table = _table("", ("share", "of MPI", "time", "waits", "mean", "most", "on rank"))
+    whole, mpi = waits.runtime_ns * waits.threads, max(int(waits.mpi_ns.sum()), 1)
+    for kind in sorted(Kind, key=lambda k: -int(waits.time_ns[:, k].sum())):
+        of_rank = waits.time_ns[:, kind]
+        total, count = int(of_rank.sum()), int(waits.count[:, kind].sum())
+        if count:
+            table.add_row(
+                _capital(LABELS[kind]), units.percent(total / whole), units.percent(total / mpi), units.time(total),
+                units.count(count), units.time(total / count), units.time(int(of_rank.max())), str(of_rank.argmax()),
+            )  # fmt: skip
+    return table
+
+
+def _places_table(waits: Waits) -> Table:
+    table = _table("call", ("share", "time", "waits", "indirect"), ("kind", "region"))
+    for place in waits.places[:MOST_ROWS]:
+        table.add_row(
+            place.procedure.removeprefix("MPI_"), LABELS[place.kind], place.path or "-",
+            units.percent(place.time_ns / waits.total_ns), units.time(place.time_ns), units.count(place.count),
+            units.time(place.indirect_ns),
+        )  # fmt: skip
+    return _shortened(table, len(waits.places))
+
+
+def _causes_table(waits: Waits) -> Table:
+    table = _table("rank", ("share", "directly", "indirectly"), ("by", "region"))
+    for cause in waits.causes[:MOST_ROWS]:
+        share = units.percent(min(_cost(cause) / waits.total_ns, 1.0))
+        costs = units.time(cause.direct_ns), units.time(cause.indirect_ns)
+        table.add_row(str(cause.rank), cause.what.removeprefix("MPI_"), cause.path or "-", share, *costs)
+    return _shortened(table, len(waits.causes))
+
+
+def _longest_table(longest: Sequence[Single]) -> Table:
+    table = _table("at", ("time", "rank", "for rank", "causes"), ("kind", "call", "region"))
+    for one in longest:
+        table.add_row(
+            f"{one.begin_ns / 1e9:.6f} s", LABELS[one.kind], one.procedure.removeprefix("MPI_"), one.path or "-",
+            units.time(one.time_ns), _thread(one.rank, one.thread), _thread(one.cause_rank, one.cause_thread),
+            units.time(one.caused_ns),
+        )  # fmt: skip
+    return table
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _thread(rank: int, thread: int) -> str:
+    return f"{rank}.{thread}" if thread else str(rank)
+
+
+def _table(first: str, numbers: Iterable[str], texts: Iterable[str] = ()) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column(first)
+    for name in texts:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _shortened(table: Table, rows: int) -> Table:
+    if rows > MOST_ROWS:
+        table.add_row(f"... {rows - MOST_ROWS} more")
+    return table
+
+
+def _section(console: Console, title: str, content: Table) -> None:
+    console.print()
+    console.print(Text(title, style="bold"))
+    console.print(Padding(content, (0, 0, 0, 2)))
+
+
+def _cost(cause: Cause) -> float:
+    return cause.direct_ns + cause.indirect_ns
+
+
+def line(waits: Waits) -> str:
+    """One line for the first look; "": there is little waiting."""
+    if waits.share < NOTEWORTHY:
+        return ""
+    kind = _largest(waits)
+    part = int(waits.time_ns[:, kind].sum()) / waits.total_ns
+    rank = int(waits.time_ns.sum(axis=1).argmax())
+    return (
+        f"{units.percent(waits.share)} of the time is waiting for others, {units.percent(part)} of that "
+        f"{LABELS[kind]}; rank {rank} waits most, {units.time(int(waits.time_ns[rank].sum()))}; "
+        "who causes it: analyze waits"
+    )
+
+
+def _largest(waits: Waits) -> Kind:
+    return Kind(int(waits.time_ns.sum(axis=0).argmax()))
+
+
+def sentences(waits: Waits) -> list[str]:
+    """What the numbers mean for this run."""
+    if not waits.total_ns:
+        return [*_nothing(waits), *_not_counted(waits)]
+    mpi = int(waits.mpi_ns.sum())
+    kind = _largest(waits)
+    of_kind = waits.time_ns[:, kind]
+    rank = int(of_kind.argmax())
+    found = [
+        f"Of the {units.time(mpi)} in MPI {units.percent(waits.total_ns / mpi)} is waiting for other ranks; the rest "
+        "is what MPI and the network take.",
+        f"Most of it is {LABELS[kind]} ({units.percent(int(of_kind.sum()) / waits.total_ns)}), "
+        f"most on rank {rank} ({units.time(int(of_kind[rank]))}).",
+    ]
+    return [*found, *_blame(waits), *_not_counted(waits)]
+
+
+def _blame(waits: Waits) -> list[str]:
+    if not waits.causes:
+        return []
+    first = waits.causes[0]
+    where = f" in {first.path}" if first.path else ""
+    found = [
+        f"The most expensive delay is rank {first.rank} {_doing(first)}{where} longer than those that wait for it: "
+        f"it costs them {units.time(first.direct_ns)}, and others that wait for them {units.time(first.indirect_ns)}."
+    ]
+    by_rank = np.zeros(len(waits.mpi_ns))
+    for cause in waits.causes:
+        by_rank[cause.rank] += _cost(cause)
+    worst = int(by_rank.argmax())
+    if len(by_rank) > 2 and by_rank[worst] < 1.5 * by_rank.mean():
+        found.append("No rank causes much more than others: the delays move from rank to rank.")
+    elif worst != first.rank:
+        found.append(f"All its delays together, rank {worst} causes most: {units.time(by_rank[worst])}.")
+    tracer = sum(_cost(cause) for cause in waits.causes if cause.what == "not recorded")
+    if tracer > waits.total_ns / 100:
+        found.append(f"{units.time(tracer)} is due to flushes of the tracer and what was not recorded.")
+    return found
+
+
+def _doing(cause: Cause) -> str:
+    if cause.what.startswith("MPI_"):
+        return f"being in {cause.what}"
+    return "computing" if cause.what == "computing" else "being held up by the tracer"
+
+
+def _nothing(waits: Waits) -> list[str]:
+    return ["No call waited for another rank." if waits.mpi_ns.any() else "No MPI calls."]
+
+
+def _not_counted(waits: Waits) -> list[str]:
+    lost = waits.uncounted
+    if not lost.count:
+        return []
+    return [
+        f"{units.plural(lost.count, 'wait')} of {units.time(lost.time_ns)} in all do not count: they are shorter than "
+        f"the error of the clocks between which they were measured, up to {units.time(lost.error_ns)}."
+    ]
+
+
+def waits_json(waits: Waits) -> dict[str, Any]:
+    """Seconds under stable names."""
+    return {
+        "waiting_s": waits.total_ns / 1e9,
+        "share": waits.share,
+        "runtime_s": waits.runtime_ns / 1e9,
+        "threads": waits.threads,
+        "mpi_s": int(waits.mpi_ns.sum()) / 1e9,
+        "kinds": {_key(kind): _kind_json(waits, kind) for kind in Kind},
+        "barrier_completion_s": int(waits.barrier_completion_ns.sum()) / 1e9,
+        "n_to_n_completion_s": int(waits.n_to_n_completion_ns.sum()) / 1e9,
+        "early_reduce_first_sender_s": waits.first_sender_ns / 1e9,
+        "ranks": [
+            {"rank": rank, "waiting_s": int(times.sum()) / 1e9, "mpi_s": int(waits.mpi_ns[rank]) / 1e9}
+            | {_key(kind): int(times[kind]) / 1e9 for kind in Kind}
+            for rank, times in enumerate(waits.time_ns)
+        ],
+        "places": [
+            {"kind": _key(p.kind), "region": p.path or None, "call": p.procedure, "count": p.count,
+             "time_s": p.time_ns / 1e9, "indirect_s": p.indirect_ns / 1e9}
+            for p in waits.places
+        ],
+        "causes": [
+            {"rank": c.rank, "region": c.path or None, "what": c.what, "direct_s": c.direct_ns / 1e9,
+             "indirect_s": c.indirect_ns / 1e9}
+            for c in waits.causes
+        ],
+        "longest": [_single_json(one) for one in waits.longest],
+        "uncounted": {"count": waits.uncounted.count, "time_s": waits.uncounted.time_ns / 1e9,
+                      "clock_error_s": waits.uncounted.error_ns / 1e9},
+        "text": " ".join(sentences(waits)),
+    }  # fmt: skip
+
+
+def _key(kind: Kind) -> str:
+    return kind.name.lower()
+
+
+def _kind_json(waits: Waits, kind: Kind) -> dict[str, Any]:
+    return {"time_s": int(waits.time_ns[:, kind].sum()) / 1e9, "count": int(waits.count[:, kind].sum())}
+
+
+def _single_json(one: Single) -> dict[str, Any]:
+    return {
+        "kind": _key(one.kind),
+        "rank": one.rank,
+        "thread": one.thread,
+        "cause_rank": one.cause_rank,
+        "cause_thread": one.cause_thread,
+        "begin_s": one.begin_ns / 1e9,
+        "time_s": one.time_ns / 1e9,
+        "call": one.procedure,
+        "region": one.path or None,
+        "caused_s": one.caused_ns / 1e9,
+    }

@@ -1,0 +1,45 @@
+"""How well the clocks of two threads agree: no wait shorter than that is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.trace import Trace
+from analyzer.waits.kinds import length
+from analyzer.waits.lanes import Lanes
+
+
+@dataclass(frozen=True)
+class Uncounted:
+    """Waits between two clocks that are shorter than what these may differ by."""
+
+    count: int = 0
+    time_ns: int = 0
+    error_ns: int = 0  # the largest of two clocks; 0: there is one clock only, or nobody knows the error
+
+    def __add__(self, other: Uncounted) -> Uncounted:
+        sums = self.count + other.count, self.time_ns + other.time_ns
+        return Uncounted(*sums, max(self.error_ns, other.error_ns))
+
+
+class ClockErrors:
+    """The error of each rank's clock against rank 0's: the estimated standard error, else the bound, else 0."""
+
+    def __init__(self, trace: Trace, lanes: Lanes) -> None:
+        clock, error = np.zeros(trace.size, np.int64), np.zeros(trace.size, np.int64)
+        for number, one in enumerate(trace.clocks, start=1):
+            known = one.bound_ns if one.accuracy_ns is None else one.accuracy_ns
+            clock[list(one.ranks)], error[list(one.ranks)] = number, known or 0
+        self._clock, self._error = clock[lanes.rank], error[lanes.rank]
+
+    def split(self, waits: np.ndarray) -> tuple[np.ndarray, Uncounted]:
+        """The WAIT that are longer than clocks may be wrong, and what the others are."""
+        if not self._error.any():
+            return waits, Uncounted()
+        lane, cause = waits["lane"], waits["cause"]
+        error = np.where(self._clock[lane] == self._clock[cause], 0, self._error[lane] + self._error[cause])
+        short = length(waits) < error
+        lost = int(length(waits)[short].sum())
+        return waits[~short], Uncounted(int(short.sum()), lost, int(error.max(initial=0)))

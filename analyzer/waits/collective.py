@@ -1,0 +1,154 @@
+"""Wait states of blocking collectives: which member all others wait for, by who depends on whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.metrics.collective_calls import PATTERNS, Pattern, collectives, pattern_numbers, positions, starts
+from analyzer.paraver import base_name
+from analyzer.trace import Trace
+from analyzer.waits.fence import fences
+from analyzer.waits.kinds import WAIT, Kind
+from analyzer.waits.lanes import Lanes
+from analyzer.waits.syncs import MEMBER, SYNC
+
+_KINDS = {
+    Pattern.ALL: Kind.N_TO_N,
+    Pattern.FROM_ROOT: Kind.LATE_BROADCAST,
+    Pattern.TO_ROOT: Kind.EARLY_REDUCE,
+    Pattern.PREFIX: Kind.EARLY_SCAN,
+}
+NOBODY = -1
+_EARLIEST = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True)
+class CollectiveWaits:
+    """What one window of collectives gives."""
+
+    waits: np.ndarray  # WAIT
+    syncs: np.ndarray  # SYNC of those that nobody leaves before all have come
+    completion: np.ndarray  # (2, ranks) ns after the first member had left: of barriers, of N-to-N
+
+
+def fence_waits(trace: Trace, lanes: Lanes) -> Iterator[np.ndarray]:
+    """WAIT of fences, by windows. Not all of them synchronize (MPI_MODE_NOPRECEDE): who left before the last member
+    entered did not wait for it."""
+    for rows, group in fences(trace):
+        if len(rows):
+            members = _Members(trace, rows, group, lanes.of(rows["rank"], rows["thread"]))
+            waits = members.waits(Pattern.ALL, np.full(len(rows), int(Kind.FENCE)))
+            yield waits[waits["cause_enter"] <= waits["exit"]]
+
+
+def collective_waits(trace: Trace, lanes: Lanes) -> Iterator[CollectiveWaits]:
+    """The wait states of the blocking collectives of intracommunicators, by windows.
+
+    A member that takes data waits until the last member that it takes from enters; members that hand over no data
+    delay nobody, and those that take none do not wait. Barriers: all wait for all.
+    """
+    names = [base_name(p) for p in trace.procedures]
+    barriers = np.array([n == "MPI_Barrier" for n in names], bool)
+    patterns = pattern_numbers(trace)
+    for rows, group in collectives(trace):
+        pattern = patterns[rows["call"]]
+        known = pattern >= 0
+        rows, group, pattern = rows[known], group[known], pattern[known]
+        lane = lanes.of(rows["rank"], rows["thread"])
+        parts, syncs = [np.zeros(0, WAIT)], np.zeros(0, SYNC)
+        completion = np.zeros((2, trace.size), np.int64)
+        for number, one in enumerate(PATTERNS):
+            mine = pattern == number
+            if not mine.any():
+                continue
+            members = _Members(trace, rows[mine], group[mine], lane[mine])
+            kind = np.full(int(mine.sum()), int(_KINDS[one]))
+            if one is Pattern.ALL:
+                kind[barriers[members.rows["call"]]] = Kind.BARRIER
+                syncs = members.syncs()
+                completion = members.completion(kind == Kind.N_TO_N)
+            parts.append(members.waits(one, kind))
+        yield CollectiveWaits(np.concatenate(parts), syncs, completion)
+
+
+class _Members:
+    """The members' calls (MEMBER_CALL) of collectives of one pattern, in order of `group`."""
+
+    def __init__(self, trace: Trace, rows: np.ndarray, group: np.ndarray, lane: np.ndarray) -> None:
+        self._trace = trace
+        self.rows, self._lane = rows, lane
+        self._first = starts(group)  # row of each group
+        self._group = np.unique(group, return_inverse=True)[1]
+
+    def waits(self, pattern: Pattern, kind: np.ndarray) -> np.ndarray:
+        """WAIT of those that had to wait."""
+        rows = self.rows
+        is_root = rows["rank"] == rows["root"]
+        if pattern is Pattern.FROM_ROOT:
+            gives, takes = rows["gives"] & is_root, rows["takes"] & ~is_root
+        elif pattern is Pattern.TO_ROOT:
+            gives, takes = rows["gives"] & ~is_root, rows["takes"] & is_root
+        else:
+            gives, takes = rows["gives"], rows["takes"]
+        cause = self._last_before(gives) if pattern is Pattern.PREFIX else self._last(gives)
+        waits = takes & (cause != NOBODY)
+        waits[waits] = rows["enter"][cause[waits]] > rows["enter"][waits]
+        found, cause = np.zeros(int(waits.sum()), WAIT), cause[waits]
+        for column in ("enter", "exit", "call"):
+            found[column] = rows[column][waits]
+        found["lane"], found["cause"], found["kind"] = self._lane[waits], self._lane[cause], kind[waits]
+        found["cause_enter"] = rows["enter"][cause]
+        found["end"] = np.minimum(found["cause_enter"], found["exit"])
+        first = self._earliest(gives)[self._group[waits]] if pattern is Pattern.TO_ROOT else found["end"]
+        found["peer_time"] = np.minimum(found["end"], np.maximum(first, found["enter"]))
+        return found[found["end"] > found["enter"]]
+
+    def _last(self, gives: np.ndarray) -> np.ndarray:
+        """The row of the member of each row's group that enters last of those that give."""
+        time = np.where(gives, self.rows["enter"], _EARLIEST)
+        order = np.lexsort((time, self._group))
+        last = order[np.append(self._first[1:], len(order)) - 1]
+        return np.where(gives[last], last, NOBODY)[self._group]
+
+    def _earliest(self, gives: np.ndarray) -> np.ndarray:
+        """When the first of those that give enters, by group."""
+        return np.minimum.reduceat(np.where(gives, self.rows["enter"], np.iinfo(np.int64).max), self._first)
+
+    def _last_before(self, gives: np.ndarray) -> np.ndarray:
+        """The same among those of lower rank in the communicator than the row's own."""
+        place = positions(self._trace, self.rows)
+        order = np.lexsort((place, self._group))
+        group, giving = self._group[order], gives[order]
+        best = np.where(giving, order, NOBODY)
+        time = np.where(giving, self.rows["enter"][order], _EARLIEST)
+        step = 1
+        while step < len(order):  # the latest of 2, 4, 8, ... rows up to here
+            same = group[step:] == group[:-step]
+            if not same.any():
+                break
+            better = same & (time[:-step] > time[step:])
+            best[step:], time[step:] = (np.where(better, a[:-step], a[step:]) for a in (best, time))
+            step *= 2
+        before = np.full(len(order), NOBODY)
+        before[1:] = np.where(group[1:] == group[:-1], best[:-1], NOBODY)
+        result = np.empty(len(order), np.int64)
+        result[order] = before
+        return result
+
+    def syncs(self) -> np.ndarray:
+        """SYNC of all members: when they left."""
+        rows = np.zeros(len(self.rows), SYNC)
+        rows["key"] = rows["time"] = self.rows["exit"]
+        rows["lane"], rows["comm"], rows["what"] = self._lane, self.rows["comm"], MEMBER
+        return rows
+
+    def completion(self, is_n_to_n: np.ndarray) -> np.ndarray:
+        """ns by (barriers or N-to-N, rank) that members were inside after the first one had left."""
+        left = np.minimum.reduceat(self.rows["exit"], self._first)[self._group]
+        times = self.rows["exit"] - np.maximum(left, self.rows["enter"])
+        found = np.zeros((2, self._trace.size), np.int64)
+        np.add.at(found, (is_n_to_n.astype(int), self.rows["rank"]), times)
+        return found

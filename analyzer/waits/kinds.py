@@ -1,0 +1,54 @@
+"""The kinds of wait states, under Scalasca's names."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+
+class Kind(IntEnum):
+    """What a call waited for ("Scalasca performance properties"); the comments say until when."""
+
+    LATE_SENDER = 0  # a receive, until the send is entered
+    WRONG_ORDER = 1  # the same, while an earlier message to this thread was there that it received only later
+    LATE_RECEIVER = 2  # a send, until the receive is posted
+    BARRIER = 3  # MPI_Barrier, until the last member enters
+    N_TO_N = 4  # MPI_Allreduce, ...: until the last member that gives data enters
+    EARLY_REDUCE = 5  # the root of MPI_Reduce, MPI_Gather, ...: until the last member that gives data enters
+    LATE_BROADCAST = 6  # the others in MPI_Bcast, MPI_Scatter, ...: until the root enters
+    EARLY_SCAN = 7  # MPI_Scan, MPI_Exscan: until the last of the lower ranks enters
+    FENCE = 8  # MPI_Win_fence, until the last member enters
+
+
+LABELS = (
+    "late sender",
+    "late sender, wrong order",
+    "late receiver",
+    "wait at barrier",
+    "wait at N x N",
+    "early reduce",
+    "late broadcast",
+    "early scan",
+    "wait at fence",
+)
+
+WAIT = np.dtype(
+    [
+        ("enter", "<i8"),  # of the call that waited; the wait begins here
+        ("end", "<i8"),  # of the wait: when the cause came, or the call ended
+        ("exit", "<i8"),  # of the call
+        ("cause_enter", "<i8"),  # of the call that was waited for
+        ("lane", "<i4"),  # thread that waited, counted through all ranks
+        ("cause", "<i4"),  # lane that was waited for
+        ("call", "<i4"),  # index in Trace.procedures
+        ("kind", "<i4"),
+        ("peer_time", "<i8"),  # N-to-1: when the first member that gives data entered, if before `end`; else `end`
+    ]
+)
+"""One wait state; a call has one at most, the one that ended last."""
+
+
+def length(waits: np.ndarray) -> np.ndarray:
+    """Time of each wait in ns."""
+    return waits["end"] - waits["enter"]

@@ -1,0 +1,192 @@
+"""Where a run waits, and who causes it: sums of its wait states and of the costs of the delays behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.trace import Trace
+from analyzer.waits.clocks import Uncounted
+from analyzer.waits.delays import Costs, delay_costs
+from analyzer.waits.find import Found, find
+from analyzer.waits.kinds import Kind, length
+from analyzer.waits.paths import Paths, path_at
+from analyzer.waits.segments import COMPUTING, FIRST_CALL, NOT_RECORDED
+
+MOST_SINGLE = 10
+"""Single waits that are named unless told otherwise."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Waits of one kind in calls of one procedure on one path of regions, all ranks together."""
+
+    kind: Kind
+    path: str  # "solve/exchange"; "": in no region
+    procedure: str
+    count: int
+    time_ns: int
+    indirect_ns: float  # of time_ns: because the thread that was waited for had waited itself
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What the delays of a rank cost others: doing this, here, longer than those that waited for it."""
+
+    rank: int
+    path: str
+    what: str  # "computing", a procedure, "not recorded": flushes and what was left out
+    direct_ns: float  # waiting of those that waited for this rank
+    indirect_ns: float  # waiting of others that waited for those
+
+
+@dataclass(frozen=True)
+class Single:
+    """One wait."""
+
+    kind: Kind
+    rank: int
+    thread: int
+    cause_rank: int
+    cause_thread: int
+    begin_ns: int
+    time_ns: int
+    procedure: str
+    path: str
+    caused_ns: float  # waiting of others that it caused later
+
+
+@dataclass(frozen=True)
+class Waits:
+    """The wait states of a run. Arrays by rank and Kind are int64 of shape (ranks, kinds)."""
+
+    threads: int  # of the ranks that could be read
+    runtime_ns: int
+    mpi_ns: np.ndarray  # (ranks,)
+    time_ns: np.ndarray
+    count: np.ndarray
+    barrier_completion_ns: np.ndarray  # (ranks,) in barriers after the first member had left
+    n_to_n_completion_ns: np.ndarray
+    first_sender_ns: int  # of early reduce: until the first member entered, which is what Scalasca counts
+    uncounted: Uncounted
+    places: tuple[Place, ...] = ()  # longest first
+    causes: tuple[Cause, ...] = ()  # most expensive first
+    longest: tuple[Single, ...] = ()
+
+    @property
+    def total_ns(self) -> int:
+        """All waiting."""
+        return int(self.time_ns.sum())
+
+    @property
+    def share(self) -> float:
+        """Of the time of all threads."""
+        whole = self.runtime_ns * self.threads
+        return self.total_ns / whole if whole else 0.0
+
+
+def waits(trace: Trace, team: Team, *, mpi_ns: np.ndarray, longest: int = MOST_SINGLE, causes: bool = True) -> Waits:
+    """The wait states of a run; with `causes` where in the program, and what the delays behind them cost.
+
+    `mpi_ns`: time inside MPI of each rank (Profile.mpi_ns). The first member of the team does the work.
+    """
+    return team.bcast(_waits(trace, mpi_ns, longest, causes) if team.rank == 0 else None)
+
+
+def _waits(trace: Trace, mpi_ns: np.ndarray, longest: int, causes: bool) -> Waits:
+    found = find(trace)
+    try:
+        sums = _sums(trace, found, mpi_ns)
+        return Waits(**sums, **(_explained(trace, found, longest) if causes else {}))
+    finally:
+        found.syncs.close()
+
+
+def _sums(trace: Trace, found: Found, mpi_ns: np.ndarray) -> dict:
+    rank, kind = found.lanes.rank[found.waits["lane"]], found.waits["kind"]
+    time_ns, count = np.zeros((2, trace.size, len(Kind)), np.int64)
+    np.add.at(time_ns, (rank, kind), length(found.waits))
+    np.add.at(count, (rank, kind), 1)
+    reduces = found.waits[kind == Kind.EARLY_REDUCE]
+    present = np.setdiff1d(np.arange(trace.size), trace.missing)
+    return {
+        "threads": int(np.asarray(trace.threads)[present].sum()),
+        "runtime_ns": trace.duration_ns,
+        "mpi_ns": mpi_ns,
+        "time_ns": time_ns,
+        "count": count,
+        "barrier_completion_ns": found.completion_ns[0],
+        "n_to_n_completion_ns": found.completion_ns[1],
+        "first_sender_ns": int((reduces["peer_time"] - reduces["enter"]).sum()),
+        "uncounted": found.uncounted,
+    }
+
+
+def _explained(trace: Trace, found: Found, longest: int) -> dict:
+    paths = Paths(trace)
+    path = np.zeros(len(found.waits), np.int64)
+    for rank in range(trace.size if len(found.waits) else 0):
+        for thread, change in enumerate(paths.changes(rank)):
+            lane = found.lanes.first[rank] + thread
+            low, high = np.searchsorted(found.waits["lane"], [lane, lane + 1])
+            path[low:high] = path_at(change, found.waits["enter"][low:high])
+    costs = delay_costs(trace, found.lanes, found.windows, found.waits, found.syncs, paths)
+    return {
+        "places": _places(trace, found, path, paths, costs),
+        "causes": _causes(trace, found, paths, costs),
+        "longest": _longest(trace, found, path, paths, costs, longest),
+    }
+
+
+def _places(trace: Trace, found: Found, path: np.ndarray, paths: Paths, costs: Costs) -> tuple[Place, ...]:
+    keys = np.stack([found.waits["kind"], path, found.waits["call"]])
+    kinds, which = np.unique(keys, axis=1, return_inverse=True)
+    sums = [
+        np.bincount(which.ravel(), weights, kinds.shape[1])
+        for weights in (np.ones(len(path)), length(found.waits), costs.indirect)
+    ]
+    rows = [
+        Place(Kind(kind), paths.texts[at], trace.procedures[call], int(count), int(time), float(indirect))
+        for (kind, at, call), count, time, indirect in zip(kinds.T.tolist(), *sums, strict=True)
+    ]
+    return tuple(sorted(rows, key=lambda p: (-p.time_ns, p.kind, p.path, p.procedure)))
+
+
+def _causes(trace: Trace, found: Found, paths: Paths, costs: Costs) -> tuple[Cause, ...]:
+    by_rank = np.zeros((trace.size, *costs.by_lane.shape[1:]))
+    np.add.at(by_rank, found.lanes.rank, costs.by_lane)
+    rows = []
+    for rank, activity in np.argwhere(by_rank.sum(axis=2) > 0).tolist():
+        path, what = costs.activities[activity].tolist()
+        direct, indirect = by_rank[rank, activity].tolist()
+        rows.append(Cause(rank, paths.texts[path], _what(trace, what), direct, indirect))
+    return tuple(sorted(rows, key=lambda c: (-(c.direct_ns + c.indirect_ns), c.rank, c.path, c.what)))
+
+
+def _what(trace: Trace, what: int) -> str:
+    if what >= FIRST_CALL:
+        return trace.procedures[what - FIRST_CALL]
+    return {COMPUTING: "computing", NOT_RECORDED: "not recorded"}[what]
+
+
+def _longest(
+    trace: Trace, found: Found, path: np.ndarray, paths: Paths, costs: Costs, number: int
+) -> tuple[Single, ...]:
+    lanes, order = found.lanes, np.argsort(-length(found.waits), kind="stable")[:number]
+    return tuple(
+        Single(
+            kind=Kind(int(wait["kind"])),
+            rank=int(lanes.rank[wait["lane"]]),
+            thread=int(lanes.thread[wait["lane"]]),
+            cause_rank=int(lanes.rank[wait["cause"]]),
+            cause_thread=int(lanes.thread[wait["cause"]]),
+            begin_ns=int(wait["enter"]),
+            time_ns=int(wait["end"] - wait["enter"]),
+            procedure=trace.procedures[wait["call"]],
+            path=paths.texts[path[index]],
+            caused_ns=float(costs.caused[index]),
+        )
+        for index, wait in zip(order.tolist(), found.waits[order], strict=True)
+    )
