@@ -6,12 +6,14 @@ import click
 
 from analyzer.commands.common import Session, common_options
 from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice
+from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
-from analyzer.report.limits import Limited, limits_json, print_limits
+from analyzer.report.limits import Limited, Origin, limits_json, print_limits
 from analyzer.sensitivity.limits import limits
 from analyzer.sensitivity.tolerance import tolerance
 from analyzer.sources.opening import open_trace
+from analyzer.trace import Trace
 
 
 @click.command("limits", short_help="What limits the run: network, load, or computation.")
@@ -34,12 +36,12 @@ def limits_command(
     with all, contention for buses and links, too; and say in one sentence what limits it.
 
     Of several FILEs, the speedup is that of each relative to the first. Without a machine it is that of the first run,
-    as its messages show it (analyze loggp).
+    as its messages show it (analyze loggp), or an ideal one where they do not.
     """
     session.quiet = quiet
     runs: list[Limited] = []
     for file in files:
-        runs.append(_of_file(file, runs[0].machine if runs else None, choice, quick, jobs, session))
+        runs.append(_of_file(file, runs[0] if runs else None, choice, quick, jobs, session))
     if as_json:
         data = limits_json(runs)
         session.print_json(data if len(data) > 1 else data[0])
@@ -48,17 +50,24 @@ def limits_command(
 
 
 def _of_file(
-    file: str, machine: Machine | None, choice: MachineChoice, quick: bool, jobs: int | None, session: Session
+    file: str, first: Limited | None, choice: MachineChoice, quick: bool, jobs: int | None, session: Session
 ) -> Limited:
     trace = open_trace(file, session.team)
     try:
         with session.step(f"Replaying {file}"):
-            machine = machine or choice.of(trace, session.team)
+            machine, origin = (first.machine, first.origin) if first else _machine(trace, choice, session.team)
             program = program_of(trace)
             found = limits(program, machine, session.team, jobs)
             bears = None if quick else tolerance(program, machine, session.team, jobs)
             lacking = incomplete(trace, session.team)
-        measured_ns = 0 if trace.program else trace.duration_ns
-        return Limited(file, measured_ns, machine, choice.own, found, bears, lacking)
+        return Limited(file, 0 if trace.program else trace.duration_ns, machine, origin, found, bears, lacking)
     finally:
         trace.close()
+
+
+def _machine(trace: Trace, choice: MachineChoice, team: Team) -> tuple[Machine, Origin]:
+    """What is the program's own can be said without a network, too."""
+    known = choice.known(trace, team)
+    if known is None:
+        return choice.or_ideal(), Origin.UNKNOWN
+    return known, Origin.RUN if choice.own else Origin.NAMED

@@ -10,12 +10,13 @@ from typing import Any
 
 import click
 
+from analyzer.errors import TracelibError
 from analyzer.metrics.ideal import obstacle
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
 from analyzer.replay.machine import DIALECTS, Machine
 from analyzer.replay.machine_options import Overrides, changed, read_machine
-from analyzer.replay.own_machine import own_machine
+from analyzer.replay.own_machine import NAME_ONE, own_machine
 from analyzer.trace import Trace
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -68,11 +69,23 @@ class MachineChoice:
         """Whether it is that of the run."""
         return self.file is None and (self.overrides.latency_s is None or self.overrides.bandwidth_mb is None)
 
+    def known(self, trace: Trace, team: Team) -> Machine | None:
+        """The machine, if none is named that of the run; None where its messages do not show it."""
+        if not self.own:
+            return read_machine(self.file, self.overrides).machine
+        found = own_machine(trace, team)
+        return changed(found, self.overrides) if found else None
+
     def of(self, trace: Trace, team: Team) -> Machine:
-        """The machine, if none is named that of the run as its messages show it. Raises TracelibError."""
-        if self.own:
-            return changed(own_machine(trace, team), self.overrides)
-        return read_machine(self.file, self.overrides).machine
+        """The same. Raises TracelibError where it is not known."""
+        found = self.known(trace, team)
+        if found is None:
+            raise TracelibError(f"the messages of {trace.path} do not show its network", NAME_ONE)
+        return found
+
+    def or_ideal(self) -> Machine:
+        """The ideal machine, as the options change it."""
+        return read_machine(None, self.overrides).machine
 
 
 def incomplete(trace: Trace, team: Team) -> str:

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from analyzer.errors import TracelibError
 from analyzer.loggp.observed import Way, observe
 from analyzer.parallel import Team
 from analyzer.replay.machine import Machine, Network, Node
 from analyzer.trace import Trace
 
 _MB = 1 << 20
+NAME_ONE = "name one: --machine m.toml, or --latency 5us --bandwidth 1000MB/s"
+"""What to do where there is none."""
 
 
-def own_machine(trace: Trace, team: Team) -> Machine:
+def own_machine(trace: Trace, team: Team) -> Machine | None:
     """A node for each rank, with the latency and the bandwidth that the run's messages show between nodes, or within
     them where it had one: those of the fastest small and of the largest messages that `analyze loggp` trusts.
 
-    Raises TracelibError where the messages show no latency; those of a Dimemas trace have no times at all.
+    None where the messages show no latency; those of a Dimemas trace have no times at all.
     """
     ways = {} if trace.program else {way.where: way for way in observe(trace, team)}
     found = ways.get("inter") or ways.get("intra")
     smallest = found.smallest if found else None
     if not found or not smallest or not smallest.time:
-        raise TracelibError(
-            f"the messages of {trace.path} do not show its network",
-            "name one: --machine m.toml, or --latency 5us --bandwidth 1000MB/s",
-        )
+        return None
     node = Node(latency_s=smallest.time.value)
     return Machine(node=node, networks=(Network(bandwidth_mb=_bandwidth(found) / _MB),))
 

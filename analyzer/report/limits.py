@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analyzer.replay.machine import Machine
+from analyzer.replay.own_machine import NAME_ONE
 from analyzer.replay.parameters import PARAMETERS
 from analyzer.report import units
 from analyzer.report.parameters import INCOMPLETE, value_text
@@ -22,6 +24,14 @@ _UNEXPLAINED = 0.1
 """A run that took longer than predicted by this share of it was delayed by something else, too."""
 
 
+class Origin(Enum):
+    """Where the machine is from."""
+
+    NAMED = "named"
+    RUN = "run"  # as the run's messages show it
+    UNKNOWN = "unknown"  # they do not: it has no network costs but those that options name
+
+
 @dataclass(frozen=True)
 class Limited:
     """A run on a machine, what was found, and what it bears (None: not looked for)."""
@@ -29,7 +39,7 @@ class Limited:
     file: str
     measured_ns: int  # 0: a Dimemas trace, which has no times
     machine: Machine
-    own: bool  # the machine is that of the run
+    origin: Origin
     found: Limits
     tolerance: Tolerance | None
     incomplete: str = ""  # why the replay is not of the whole run
@@ -49,13 +59,22 @@ def print_limits(runs: Sequence[Limited], console: Console) -> None:
         console.print()
         console.print(_losses(run.found))
         console.print()
-        console.print(verdict(run.found), markup=False)
-        if run.incomplete:
-            console.print(INCOMPLETE.format(run.incomplete), markup=False)
-        if run.own and (text := unexplained(run)):
-            console.print(text, markup=False)
-        if run.tolerance:
-            console.print(tolerance_text(run.tolerance), markup=False)
+        for line in _words(run):
+            console.print(line, markup=False)
+
+
+def _words(run: Limited) -> list[str]:
+    known = run.origin is not Origin.UNKNOWN
+    lines = [verdict(run.found, network_known=known)]
+    if not known:
+        lines.append(f"The run's messages do not show its network; {NAME_ONE}.")
+    if run.incomplete:
+        lines.append(INCOMPLETE.format(run.incomplete))
+    if run.origin is not Origin.NAMED:
+        lines.append(unexplained(run))
+    if run.tolerance:
+        lines.append(tolerance_text(run.tolerance, network_known=known))
+    return [line for line in lines if line]
 
 
 def _machine_text(machine: Machine) -> str:
@@ -110,21 +129,23 @@ def _share(ns: float, whole_ns: int) -> str:
     return f"{'-' if ns < 0 else ''}{units.percent(abs(ns) / whole_ns)}"
 
 
-def verdict(found: Limits) -> str:
+def verdict(found: Limits, *, network_known: bool = True) -> str:
     """One sentence that names the limit, and what may help against it."""
     end_ns, limit = found.whole.end_ns, found.limit
     if not end_ns:
         return "Nothing limits the run: it takes no time."
+    the_run = "The run" if network_known else "Apart from its network, the run"
     if limit is None:
         share = units.percent(found.computing_ns / end_ns)
         largest = max(found.losses, key=lambda loss: loss.ns)
         rest = f", most {largest.name} ({_share(largest.ns, end_ns)})" if largest.ns > 0 else ""
+        network = ", a faster network does not" if network_known else ""
         return (
-            f"The run is limited by computation: {share} of it; all else takes below {100 * LEAST:.0f} % each{rest}. "
-            "Faster processors or less work help (see analyze efficiency), a faster network does not."
+            f"{the_run} is limited by computation: {share} of it; all else takes below {100 * LEAST:.0f} % each{rest}. "
+            f"Faster processors or less work help (see analyze efficiency){network}."
         )
     about = f"{units.time(limit.ns)} ({_share(limit.ns, end_ns)}) of {units.time(end_ns)}"
-    return f"The run is limited by {limit.name}: {about}{_why(limit, found)}{_gains(limit, found)}"
+    return f"{the_run} is limited by {limit.name}: {about}{_why(limit, found)}{_gains(limit, found)}"
 
 
 def _why(limit: Loss, found: Limits) -> str:
@@ -167,7 +188,7 @@ def unexplained(run: Limited) -> str:
     )
 
 
-def tolerance_text(of: Tolerance) -> str:
+def tolerance_text(of: Tolerance, *, network_known: bool = True) -> str:
     """One sentence: the worst network with which the run is hardly longer."""
     parts = [
         "any latency" if of.latency_s is None else f"a latency up to {_value('latency', of.latency_s)}",
@@ -175,8 +196,8 @@ def tolerance_text(of: Tolerance) -> str:
     ]
     buses = "one bus is enough" if of.buses is None else f"{of.buses} buses are enough"
     return (
-        f"On an ideal network, {' or '.join(parts)} would make it no more than {100 * THRESHOLD:.0f} % longer; "
-        f"on this one, {buses}."
+        f"On an ideal network, {' or '.join(parts)} would make it no more than {100 * THRESHOLD:.0f} % longer"
+        f"{f'; on this one, {buses}' if network_known else ''}."
     )
 
 
@@ -198,6 +219,7 @@ def _run_json(run: Limited, faster: list[float | None]) -> dict[str, Any]:
         "file": run.file,
         "ranks": found.ranks,
         "measured_s": run.measured_ns / 1e9 if run.measured_ns else None,
+        "machine_from": run.origin.value,
         "machine": {name: None if value == float("inf") else value for name, value in values.items()},
         "scenarios": [
             {
