@@ -25,6 +25,9 @@ ROUNDS = 100
 KNOWN = 0.05
 """Parameters are compared that both runs know so well, by their confidence intervals."""
 SAME_LEVEL = 1.25
+"""Latencies so close are of one level of the network's speed (docs/analyze-loggp.md)."""
+ATTEMPTS, FEWEST_BATCHES = 4, 10
+"""To meet the level of the model again; and of each size."""
 
 
 def measure(mpi: Mpi, name: str) -> tuple[np.ndarray, float]:
@@ -48,9 +51,7 @@ def figures(mpi: Mpi) -> Iterator[Figure]:
     quiet = estimate(rows)
     yield from held_out(rows, quiet)
     yield ping_pong(mpi, quiet.model)
-    with load(os.cpu_count() or 1):
-        busy_rows, _ = measure(mpi, "network-busy")
-    yield from beside(quiet, busy_rows)
+    yield from beside(mpi, rows)
 
 
 def held_out(rows: np.ndarray, of: Estimate) -> Iterator[Figure]:
@@ -68,26 +69,34 @@ def held_out(rows: np.ndarray, of: Estimate) -> Iterator[Figure]:
 
 def ping_pong(mpi: Mpi, model: LoOgGP) -> Figure:
     """A program of its own times round trips; those count that it made while one byte took what the model says."""
-    numbers = np.reshape(mpi.run(2, mpi.compile("round_trips"), ROUNDS, *SIZES), (-1, 3))
-    size, one_ns, time_ns = numbers.T
-    apart = np.maximum(one_ns / 2e9 / model.latency_s, model.latency_s / (one_ns / 2e9))
-    alike = apart < SAME_LEVEL
-    off = []
-    for bytes_ in SIZES:
-        chosen = time_ns[(size == bytes_) & alike]
-        if len(chosen):
-            off.append(2 * model.time(bytes_) / (np.median(chosen) / 1e9) - 1)
-    note = f"of {len(off)} sizes up to 128 KiB, median; signed {np.median(off):+.1%}; {alike.mean():.0%} of the batches"
+    program = mpi.compile("round_trips")
+    batches = np.zeros((0, 3))  # bytes, ns of a round trip of one byte, of so many
+    for _ in range(ATTEMPTS):
+        batches = np.concatenate([batches, np.reshape(mpi.run(2, program, ROUNDS, *SIZES), (-1, 3))])
+        alike = np.abs(np.log(batches[:, 1] / 2e9 / model.latency_s)) < np.log(SAME_LEVEL)
+        parts = {size: batches[alike & (batches[:, 0] == size), 2] / 1e9 for size in SIZES}
+        if min(map(len, parts.values())) >= FEWEST_BATCHES:
+            break
+    off = [2 * model.time(size) / np.median(part) - 1 for size, part in parts.items() if len(part) >= FEWEST_BATCHES]
+    if not off:
+        return Figure("ping-pong of another program, error", float("nan"), "%", 5, "never at the level of the model")
+    note = f"median of {len(off)} of {len(SIZES)} sizes; signed {np.median(off):+.1%}; {alike.mean():.0%} of batches"
     return Figure("ping-pong of another program, error", 100 * float(np.median(np.abs(off))), "%", 5, note)
 
 
-def beside(quiet: Estimate, rows: np.ndarray) -> Iterator[Figure]:
-    """Parameters and times beside one busy process a core, at the level of the quiet run."""
-    latencies = next(iter(estimate(rows).levels.values())).latency_s
-    nearest = int(np.abs(np.log(latencies / quiet.model.latency_s)).argmin())
-    busy = estimate(rows, Options(level=nearest + 1))
+def beside(mpi: Mpi, quiet_rows: np.ndarray) -> Iterator[Figure]:
+    """Parameters and times beside one busy process a core, at a level that was met without them as well."""
+    for _ in range(ATTEMPTS):
+        with load(os.cpu_count() or 1):
+            busy_rows, _ = measure(mpi, "network-busy")
+        quiet, busy = at_one_level(quiet_rows, busy_rows)
+        latencies = quiet.model.latency_s, busy.model.latency_s
+        if abs(np.log(latencies[1] / latencies[0])) < np.log(SAME_LEVEL):
+            break
+        quiet_rows, _ = measure(mpi, "network")
+    level = f"beside a busy process a core; L {latencies[0] * 1e6:.3f} and {latencies[1] * 1e6:.3f} us"
     off = [abs(b / a - 1) for a, b in known_pairs(quiet.model, busy.model)]
-    note = f"beside a busy process a core; median of {len(off)} known within {KNOWN:.0%}, the worst {max(off):.1%}"
+    note = f"{level}; median of {len(off)} known within {KNOWN:.0%}, the worst {max(off):.1%}"
     yield Figure("parameters of a busy machine, error", 100 * float(np.median(off)), "%", 10, note)
     sizes = quiet.curves.size
     for name in ("overhead", "gap", "time"):
@@ -96,16 +105,27 @@ def beside(quiet: Estimate, rows: np.ndarray) -> Iterator[Figure]:
         yield Figure(f"{name} of a busy machine, error", 100 * float(np.median(np.abs(share - 1))), "%", 10, note)
 
 
+def at_one_level(first: np.ndarray, second: np.ndarray) -> tuple[Estimate, Estimate]:
+    """The estimates of the two levels, one of each measurement, whose latencies are nearest."""
+    levels = [next(iter(estimate(rows).levels.values())).latency_s for rows in (first, second)]
+    apart = np.abs(np.log(levels[0][:, None] / levels[1]))
+    chosen = np.unravel_index(apart.argmin(), apart.shape)
+    found = [estimate(rows, Options(level=int(k) + 1)) for rows, k in zip((first, second), chosen, strict=True)]
+    return found[0], found[1]
+
+
 def known_pairs(first: LoOgGP, second: LoOgGP) -> Iterator[tuple[float, float]]:
-    """The parameters of both models: L, and those of the intervals that hold mostly the same sizes."""
+    """The parameters that both models know well: L, and those of the intervals that begin and end alike."""
     yield first.latency_s, second.latency_s
     for a in first.intervals:
-        b = max(second.intervals, key=lambda i: min(i.to_bytes, a.to_bytes) / max(i.from_bytes, a.from_bytes))
-        for x, y in ((a.overhead, b.overhead), (a.gap, b.gap)):
-            if all(known(line.start, line.start_ci) for line in (x, y)):
-                yield x.start, y.start
-            if all(known(line.slope, line.slope_ci) for line in (x, y)):
-                yield x.slope, y.slope
+        for b in second.intervals:
+            ends = (b.from_bytes / a.from_bytes, b.to_bytes / a.to_bytes)
+            if all(1 / SAME_LEVEL < end < SAME_LEVEL for end in ends):
+                for x, y in ((a.overhead, b.overhead), (a.gap, b.gap)):
+                    if known(x.start, x.start_ci) and known(y.start, y.start_ci):
+                        yield x.start, y.start
+                    if known(x.slope, x.slope_ci) and known(y.slope, y.slope_ci):
+                        yield x.slope, y.slope
 
 
 def known(value: float, ci: Sequence[float]) -> bool:

@@ -73,7 +73,8 @@ def test_each_mpi(mpi, ngmpi, tmp_path):
     with h5py.File(tmp_path / "net.h5") as file:
         assert (file.attrs["format"], file.attrs["version"]) == (net.FORMAT, net.VERSION)
         assert ("MPICH" if "mpich" in mpi.name else "Open MPI") in file.attrs["mpi"]
-        assert json.loads(file.attrs["settings"])["repetitions"] == 3
+        settings = json.loads(file.attrs["settings"])
+        assert (settings["repetitions"], settings["thread_level"]) == (3, "single")
         assert json.loads(file.attrs["clock"])["ticks_per_s"] > 1e6
         (host,) = file["hosts"][:]
         assert host["name"].decode() == os.uname().nodename

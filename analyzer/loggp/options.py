@@ -23,7 +23,7 @@ class Options:
 
     rules: tuple[str, ...] = (TYPICAL,)
     level: int | None = None  # of the network's speed, 1: the fastest; None: as `tracelib.schema.levels` chooses
-    tolerance: float = 0.01  # deviations from a line of this share of the time are never taken for a change
+    tolerance: float = 0.02  # deviations from a line of this share of the time are never taken for a change
     window: float = 0.1  # window.size: share of all rows in a neighbourhood
     neighbours: str = "value"
     guard: float = 3.0  # standard deviations by which times rise at a fracture; 0: they need not

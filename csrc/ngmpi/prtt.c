@@ -64,51 +64,51 @@ static int get_ready(const struct prtt_visit *v)
     return mpi_polite_barrier(v->comm);
 }
 
-static int measure_row(const struct prtt_visit *v, struct prtt_row *row)
+static int measure_row(const struct prtt_visit *v, struct prtt_row *row, long *lost)
 {
-    long lost = preemptions();
     row->start = clock_ticks();
     int error = prtt(v, 1, 0, v->size, &row->one, NULL);
-    row->flags = hit_since(&lost, FLAG_HIT_ONE);
+    row->flags = hit_since(lost, FLAG_HIT_ONE);
     if (!error) error = prtt(v, v->train, 0, v->size, &row->train, NULL);
-    row->flags |= hit_since(&lost, FLAG_HIT_TRAIN);
+    row->flags |= hit_since(lost, FLAG_HIT_TRAIN);
     row->delay = 2 * row->one;
     if (v->most_delay && row->delay > v->most_delay) {
         row->delay = v->most_delay;
         row->flags |= FLAG_CAPPED;
     }
     if (!error) error = prtt(v, v->train, row->delay, v->size, &row->delayed, &row->waited);
-    row->flags |= hit_since(&lost, FLAG_HIT_DELAYED);
+    row->flags |= hit_since(lost, FLAG_HIT_DELAYED);
     if (!error) error = prtt(v, 1, 0, 1, &row->zero, NULL);
-    row->flags |= hit_since(&lost, FLAG_HIT_ZERO);
+    row->flags |= hit_since(lost, FLAG_HIT_ZERO);
     return error;
 }
 
-static int answer_row(const struct prtt_visit *v, uint64_t *flags)
+static int answer_row(const struct prtt_visit *v, uint64_t *flags, long *lost)
 {
-    long lost = preemptions();
     int error = answer(v, 1, v->size);
-    *flags = hit_since(&lost, FLAG_HIT_ONE);
+    *flags = hit_since(lost, FLAG_HIT_ONE);
     if (!error) error = answer(v, v->train, v->size);
-    *flags |= hit_since(&lost, FLAG_HIT_TRAIN);
+    *flags |= hit_since(lost, FLAG_HIT_TRAIN);
     if (!error) error = answer(v, v->train, v->size);
-    *flags |= hit_since(&lost, FLAG_HIT_DELAYED);
+    *flags |= hit_since(lost, FLAG_HIT_DELAYED);
     if (!error) error = answer(v, 1, 1);
-    *flags |= hit_since(&lost, FLAG_HIT_ZERO);
+    *flags |= hit_since(lost, FLAG_HIT_ZERO);
     return error;
 }
 
 int prtt_measure(const struct prtt_visit *visit, struct prtt_row *rows)
 {
     int error = get_ready(visit);
-    for (int i = 0; i < visit->rows && !error; i++) error = measure_row(visit, &rows[i]);
+    long lost = preemptions();
+    for (int i = 0; i < visit->rows && !error; i++) error = measure_row(visit, &rows[i], &lost);
     return error;
 }
 
 int prtt_answer(const struct prtt_visit *visit, uint64_t *flags)
 {
     int error = get_ready(visit);
-    for (int i = 0; i < visit->rows && !error; i++) error = answer_row(visit, &flags[i]);
+    long lost = preemptions();
+    for (int i = 0; i < visit->rows && !error; i++) error = answer_row(visit, &flags[i], &lost);
     return error;
 }
 

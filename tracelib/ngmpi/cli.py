@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -103,6 +104,10 @@ def _decide() -> options.Options | int:
 def main() -> None:
     """Entry point of every rank: rank 0 reads the options for all, and all end with its exit code."""
     try:
+        import mpi4py
+
+        if "MPI4PY_RC_THREAD_LEVEL" not in os.environ:
+            mpi4py.rc.thread_level = "single"  # an MPI that expects threads locks in every call
         from mpi4py import MPI
     except ImportError as error:
         click.echo(f"tracelib: {error}; pip install mpi4py, and start it with mpirun", err=True)

@@ -29,8 +29,10 @@ from tracelib.ngmpi.series import Series
 from tracelib.schema import net
 
 SAVED_EVERY_S, TOLD_EVERY_S = 1.0, 5.0
-OF_INTEREST = re.compile(r"(OMPI_MCA_(btl|pml|mtl|coll|osc|mpi|rmaps|hwloc)|UCX_|MPIR_|FI_|I_MPI_|PSM|MV2_)")
+OF_INTEREST = re.compile(r"(OMPI_MCA_(btl|pml|mtl|coll|osc|mpi|rmaps|hwloc)|MPI4PY_RC_|UCX_|MPIR_|FI_|I_MPI_|PSM|MV2_)")
 """Environment variables that say how MPI was set."""
+THREAD_LEVELS = {MPI.THREAD_SINGLE: "single", MPI.THREAD_FUNNELED: "funneled",
+                 MPI.THREAD_SERIALIZED: "serialized", MPI.THREAD_MULTIPLE: "multiple"}  # fmt: skip
 
 
 def _settle(world: MPI.Intracomm, bind: bool) -> list[place.Place]:
@@ -102,7 +104,7 @@ class _Report:
             "command": " ".join(sys.argv),
             "mpi": MPI.Get_library_version().strip("\0 \n"),
             "mpi_vendor": " ".join(map(str, MPI.get_vendor())),
-            "settings": json.dumps(options.settings),
+            "settings": json.dumps(options.settings | {"thread_level": THREAD_LEVELS[MPI.Query_thread()]}),
             "environment": json.dumps({k: v for k, v in sorted(os.environ.items()) if OF_INTEREST.match(k)}),
             "clock": json.dumps(vars(clock)),
             "trains": options.train,

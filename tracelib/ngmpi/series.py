@@ -26,6 +26,8 @@ LONGEST_WARM_UP_S = 0.02
 """Rows that take longer need no warm-up."""
 OUT_OF_PROPORTION = 3
 """A PRTT(1,0,s) so many times as long as the best one does not set the delay."""
+FIRST_DELAY_S = 0.002
+"""Longest delay as long as no PRTT is known: a rank that lost its processor would wait for seconds."""
 
 
 @dataclass
@@ -53,7 +55,7 @@ class Series:
         warm_up = self.warm_up if row_s < LONGEST_WARM_UP_S else 0
         rows = int(np.clip(VISIT_S / row_s, 1, most_rows))
         pairs = self.group.next()
-        most_delay_s = 2 * OUT_OF_PROPORTION * one_s
+        most_delay_s = 2 * OUT_OF_PROPORTION * one_s or FIRST_DELAY_S
         for pair, values in self._carry_out(crew, pairs, Order(0, 0, size, train, warm_up + rows, False, most_delay_s)):
             self._take(pair, values, warm_up, row_s)
         if self.receiver:
