@@ -26,8 +26,9 @@ LONGEST_WARM_UP_S = 0.02
 """Rows that take longer need no warm-up."""
 OUT_OF_PROPORTION = 3
 """A PRTT(1,0,s) so many times as long as the best one does not set the delay."""
-FIRST_DELAY_S = 0.002
-"""Longest delay as long as no PRTT is known: a rank that lost its processor would wait for seconds."""
+FIRST_DELAY_S, SLOW_S_PER_BYTE = 0.002, 2e-8
+"""Longest delay as long as no PRTT is known, and what a byte there and back may take where none of the size is: a rank
+that lost its processor would wait for seconds."""
 
 
 @dataclass
@@ -86,9 +87,12 @@ class Series:
             self._row_s = min(ROW_S, LONGER * self._row_s)
 
     def _expected_one_s(self, size: int) -> float:
-        """PRTT(1,0,s); of a size that was not measured that of the next smaller one, in proportion; 0: unknown."""
+        """PRTT(1,0,s); of a size that was not measured that of the next smaller one, in proportion, or at the rate of a
+        slow network if that is less; 0: unknown."""
         known = max((s for s in self._one_s if s <= size), default=0)
-        return self._one_s[known] * size / known if known else 0.0
+        if not known:
+            return 0.0
+        return min(self._one_s[known] * size / known, self._one_s[known] + SLOW_S_PER_BYTE * (size - known))
 
     def _train(self, one_s: float) -> int:
         """Messages of a train. A row with n of them takes about 3 n - 1.5 times PRTT(1,0,s), most of that in delays."""
