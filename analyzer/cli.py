@@ -16,10 +16,12 @@ from analyzer.commands.common import Session
 from analyzer.commands.critical_path import critical_path_command
 from analyzer.commands.dim import dim
 from analyzer.commands.efficiency import efficiency_command
+from analyzer.commands.fit_machine import fit_machine
 from analyzer.commands.info import info
 from analyzer.commands.limits import limits_command
 from analyzer.commands.loggp import loggp
 from analyzer.commands.look import look
+from analyzer.commands.monte_carlo import monte_carlo
 from analyzer.commands.pack import pack
 from analyzer.commands.prv import prv
 from analyzer.commands.replay import replay_command
@@ -87,6 +89,8 @@ for _command in (
     replay_command,
     sensitivity_command,
     limits_command,
+    fit_machine,
+    monte_carlo,
     prv,
     dim,
     pack,

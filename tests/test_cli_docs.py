@@ -8,7 +8,10 @@ from analyzer.cli import analyze, main
 from analyzer.replay.parameters import PARAMETERS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-COMMANDS = "check critical-path dim efficiency info limits loggp pack prv replay sensitivity waits what-if"
+COMMANDS = """
+check critical-path dim efficiency fit-machine info limits loggp monte-carlo pack prv replay
+sensitivity waits what-if
+"""
 PAGES = {"analyze": ["look"]} | {f"analyze-{name}": [name] for name in COMMANDS.split()}
 
 

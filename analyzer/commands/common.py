@@ -185,6 +185,7 @@ _BEGINNINGS = {
     ".row": (b"LEVEL",),
     ".json": (b'{\n  "format": "tracelib-',),
     ".png": (b"\x89PNG",),
+    ".toml": (b"# Fitted by analyze fit-machine",),
 }
 
 

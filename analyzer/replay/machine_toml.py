@@ -7,6 +7,8 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -198,13 +200,28 @@ def _network(table: _Table, folder: Path) -> Network:
 
 
 def _measured(table: _Table, key: str, folder: Path) -> tuple[Piece, ...]:
-    """The costs in the LoOgGP model that a key names."""
-    model = table.take(key, None)
+    """The costs in the LoOgGP model that a key names, or those in the file itself (`pieces`, `intra_pieces`)."""
+    model, rows = table.take(key, None), table.take(key.replace("model", "pieces"), None)
     if model is None:
-        return ()
+        return _pieces(rows, f"{table.name} {key.replace('model', 'pieces')}") if rows is not None else ()
+    if rows is not None:
+        raise TracelibError(f"{table.name} has both a model and its pieces", "leave one out")
     from analyzer.replay.measured import pieces_of
 
     return pieces_of(folder / str(model))
+
+
+def _pieces(rows: Any, where: str) -> tuple[Piece, ...]:
+    width = len(fields(Piece))
+    for row in rows if isinstance(rows, list) and rows else [rows]:
+        numbers = isinstance(row, list) and all(type(x) in (int, float) and math.isfinite(x) for x in row)
+        if not numbers or len(row) != width or row[0] != int(row[0]):
+            names = ", ".join(field.name for field in fields(Piece))
+            raise TracelibError(f"{where}: {row!r}", f"a row is [{names}], costs in ns")
+    found = tuple(Piece(int(row[0]), *map(float, row[1:])) for row in rows)
+    if found[0].from_bytes != 0 or any(a.from_bytes >= b.from_bytes for a, b in pairwise(found)):
+        raise TracelibError(f"{where}: sizes do not grow from 0", "put the rows in order")
+    return found
 
 
 def _mapping(value: Any) -> str | tuple[int, ...]:

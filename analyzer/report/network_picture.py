@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from analyzer.errors import TracelibError
 from analyzer.loggp.estimate import Estimate
 from analyzer.loggp.model import LoOgGP
 from analyzer.loggp.sample import Curve
 from analyzer.report import units
 from analyzer.report.network import PLACES
+from analyzer.report.picture import BLUE, GREY, ORANGE, new_figure, save
 
-_COLOURS = {"gap": "#0072b2", "way": "#888888", "overhead": "#d55e00"}
-"""Told apart by all eyes (Okabe and Ito)."""
+_COLOURS = {"gap": BLUE, "way": GREY, "overhead": ORANGE}
 _LABELS = {"gap": "gap", "way": "way (half a ping-pong)", "overhead": "overhead"}
 _POINTS = 400
 _DEVIATION = 0.2
@@ -28,8 +24,7 @@ _DEVIATION = 0.2
 
 def draw(of: Estimate, path: Path) -> None:
     """Write the picture as PNG; whole or not at all. Raises TracelibError."""
-    figure = Figure(figsize=(9, 7), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure()
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
     _times(of, upper)
     _deviations(of, lower)
@@ -37,13 +32,7 @@ def draw(of: Estimate, path: Path) -> None:
         for i in of.model.intervals[1:]:
             axes.axvline(_between(of.model, i.from_bytes), color="#bbbbbb", linewidth=0.8, linestyle=":", zorder=0)
     figure.suptitle(f"{PLACES[of.model.about['where']]}: {of.model.about.get('file', '')}")
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        figure.savefig(beside, format="png", dpi=110)
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise TracelibError(f"cannot write {path}: {error.strerror}", "name another output with -o NAME") from error
+    save(figure, path)
 
 
 def _curves(of: Estimate) -> dict[str, Curve]:

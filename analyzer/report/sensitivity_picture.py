@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from analyzer.errors import TracelibError
 from analyzer.report import units
 from analyzer.report.parameters import value_text
+from analyzer.report.picture import new_figure, save
 from analyzer.report.sensitivity import Studied
 from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.study import Swept
@@ -32,21 +29,14 @@ def draw_sweeps(studied: Studied, path: Path) -> None:
     sweeps = studied.found.sweeps
     columns = min(2, len(sweeps))
     rows = math.ceil(len(sweeps) / columns)
-    figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(_WIDTH * columns, _HEIGHT * rows)
     drawn = figure.subplots(rows, columns, squeeze=False).flatten()
     for axes, swept in zip(drawn, sweeps, strict=False):
         _draw(swept, studied, axes)
     for axes in drawn[len(sweeps) :]:
         axes.set_visible(False)
     figure.suptitle(f"{Path(studied.file).name}: time predicted")
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        figure.savefig(beside, format="png", dpi=110)
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise TracelibError(f"cannot write {path}: {error.strerror}", "name another output with -o NAME") from error
+    save(figure, path)
 
 
 def _draw(swept: Swept, studied: Studied, axes: Axes) -> None:

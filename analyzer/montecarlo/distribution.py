@@ -1,0 +1,123 @@
+"""What the parameters of a machine are drawn from.
+
+Source: "Dimemas specification", sections 1.14 and 1.17 (each random variable has a density that the user chooses).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from statistics import NormalDist
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.replay.parameters import Parameter, parameter, value_of
+
+UNIFORM, LOG, GAUSSIAN, EXPONENTIAL = "uniform", "log", "gaussian", "exponential"
+_HINT = "write latency=1us..100us, latency=log:1us..100us, gaussian:MEAN,DEVIATION or exponential:LEAST,MEAN"
+
+
+@dataclass(frozen=True)
+class Varied:
+    """A parameter and its distribution: uniform or log-uniform from `a` to `b`, both included where it is a whole
+    number; gaussian of mean `a` and deviation `b`, of which what is below the least value becomes that;
+    exponential, `a` and a time of mean `b` more."""
+
+    parameter: Parameter
+    law: str
+    a: float
+    b: float
+    text: str  # as the user wrote it
+
+    @property
+    def name(self) -> str:
+        """Of the parameter."""
+        return self.parameter.name
+
+    @property
+    def said(self) -> str:
+        """The distribution as the user wrote it."""
+        return self.text.partition("=")[2]
+
+    @property
+    def whole(self) -> bool:
+        """Whether only whole numbers are drawn."""
+        return self.parameter.whole
+
+    def at(self, u: float) -> float:
+        """The value below which a share `u` (from 0, below 1) of the distribution lies."""
+        a, b = self._ends()
+        if self.law == UNIFORM:
+            value = a + u * (b - a)
+        elif self.law == LOG:
+            value = a * (b / a) ** u
+        elif self.law == GAUSSIAN:
+            value = NormalDist(a, b).inv_cdf(u) if u > 0 else -np.inf
+        else:
+            value = a - b * float(np.log1p(-u))
+        if self.whole:
+            value = np.floor(value) if self.law in (UNIFORM, LOG) else np.rint(np.clip(value, 0, 2**62))
+        low, high = (self.a, self.b) if self.law in (UNIFORM, LOG) else (self._least(), np.inf)
+        return float(min(max(value, low), high))
+
+    def share(self, value: float) -> float:
+        """The u of a value: `at` backwards; of a whole number the middle of its part."""
+        a, b = self._ends()
+        value += 0.5 if self.whole and self.law in (UNIFORM, LOG) else 0
+        if self.law == UNIFORM:
+            u = (value - a) / (b - a)
+        elif self.law == LOG:
+            u = np.log(value / a) / np.log(b / a)
+        elif self.law == GAUSSIAN:
+            u = NormalDist(a, b).cdf(value)
+        else:
+            u = -np.expm1(-(value - a) / b)
+        return float(np.clip(u, 0.0, np.nextafter(1.0, 0.0)))
+
+    def _ends(self) -> tuple[float, float]:
+        """Of whole numbers the last has a part of the range as the others."""
+        return self.a, self.b + 1 if self.whole and self.law in (UNIFORM, LOG) else self.b
+
+    def _least(self) -> float:
+        """One that has to be above 0 stays a thousandth of the mean above it."""
+        return max(self.parameter.least, self.a / 1000 if self.parameter.positive else 0.0)
+
+
+def varied(text: str) -> Varied:
+    """A parameter and its distribution from NAME=[LAW:]VALUES. Raises TracelibError."""
+    name, equals, rest = text.partition("=")
+    if not equals:
+        raise TracelibError(f"{text!r} varies nothing", _HINT)
+    of = parameter(name.strip())
+    law, colon, values = rest.rpartition(":")
+    law = law.strip() if colon else UNIFORM
+    words = values.split(".." if law in (UNIFORM, LOG) else ",")
+    if law not in (UNIFORM, LOG, GAUSSIAN, EXPONENTIAL) or len(words) != 2:
+        raise TracelibError(f"{text!r} is no distribution", _HINT)
+    a, b = _with_one_unit(of, *(word.strip() for word in words))
+    _check(text, of, law, a, b)
+    return Varied(of, law, a, b, text.replace(" ", ""))
+
+
+def _with_one_unit(of: Parameter, first: str, last: str) -> tuple[float, float]:
+    """Two values; the first may leave its unit to the last: 1..100us."""
+    b = value_of(of, last)
+    unit = last.lstrip("0123456789.eE+- ")
+    bare = first and not first.lstrip("0123456789.eE+- ")
+    return value_of(of, first + unit if bare else first), b
+
+
+def _check(text: str, of: Parameter, law: str, a: float, b: float) -> None:
+    if not (isfinite(a) and isfinite(b)):
+        raise TracelibError(f"{text!r}: what is drawn is finite", "a large number does the same as inf")
+    if law in (UNIFORM, LOG) and not a < b:
+        raise TracelibError(f"{text!r}: the range has no width", "write the smaller value first")
+    if law == LOG and a <= 0:
+        raise TracelibError(f"{text!r}: a logarithmic range begins above 0", "begin it a little above")
+    if law in (GAUSSIAN, EXPONENTIAL) and b <= 0:
+        raise TracelibError(f"{text!r}: a deviation or mean of 0 varies nothing", "give one above 0")
+    if of.whole and not (a.is_integer() and b.is_integer()) and law in (UNIFORM, LOG):
+        raise TracelibError(f"{text!r}: {of.name} is a whole number", "so are the ends of its range")
+    if a < of.least or (of.positive and a <= 0):
+        raise TracelibError(f"{text!r}: {of.name} cannot be {a:g}", "begin the range above")

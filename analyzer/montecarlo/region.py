@@ -1,0 +1,90 @@
+"""What the machines that are near say of each parameter: how far it is known, and which are known together only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+_DOUBT = 0.01
+"""How often a parameter without influence is said to be known."""
+_TIED = 0.5
+"""Rank correlation from which on two parameters are said to be known together only."""
+_FEWEST = 5
+"""Samples from which on a distribution or a correlation says anything."""
+
+
+class Known(Enum):
+    """What the machines that are near say of a parameter."""
+
+    YES = "yes"
+    NO = "no"  # they lie like all others
+    TOO_FEW = "too few"
+
+
+@dataclass(frozen=True)
+class Range:
+    """A parameter in the machines that are near."""
+
+    low: float
+    high: float
+    width: float  # of the distribution that was drawn from, this share lies between the two
+    known: Known
+
+
+@dataclass(frozen=True)
+class Region:
+    """The machines that are near."""
+
+    count: int
+    ranges: tuple[Range, ...]  # by parameter; () without any machine
+    correlation: np.ndarray  # (parameters, parameters) Spearman's of ranks; NaN where they are too few or all equal
+
+    def tied(self, parameter: int) -> tuple[int, ...]:
+        """The parameters with which one is correlated."""
+        row = np.abs(np.nan_to_num(self.correlation[parameter]))
+        return tuple(int(k) for k in np.flatnonzero(row >= _TIED) if k != parameter)
+
+
+def region(values: np.ndarray, shares: np.ndarray, last: np.ndarray, near: np.ndarray, box: np.ndarray) -> Region:
+    """From the values and shares (machines, parameters) of all machines that are near, the shares of the last round,
+    which of those are near, and how wide the box was that they were drawn from (parameters,).
+
+    A parameter is known if the box became narrower around it, or if in the box those that are near lie otherwise than
+    the others: one without influence is seen as such however few are near.
+    """
+    if not len(values):
+        return Region(0, (), correlations(values))
+    ranges = []
+    for k in range(values.shape[1]):
+        known = _known(last[near, k], last[~near, k], float(box[k])) if len(values) >= _FEWEST else Known.TOO_FEW
+        low, high = float(values[:, k].min()), float(values[:, k].max())
+        ranges.append(Range(low, high, float(np.ptp(shares[:, k])), known))
+    return Region(len(values), tuple(ranges), correlations(values))
+
+
+def _known(inside: np.ndarray, outside: np.ndarray, box: float) -> Known:
+    return Known.YES if box < 1 or unlike(inside, outside, _DOUBT) else Known.NO
+
+
+def unlike(some: np.ndarray, others: np.ndarray, doubt: float) -> bool:
+    """Whether two sets of numbers are hardly of one distribution (Kolmogorov and Smirnov's test): those that are, are
+    as unlike as this in a share `doubt` of cases."""
+    from scipy.stats import ks_2samp
+
+    return bool(len(some) and len(others) and ks_2samp(some, others).pvalue < doubt)
+
+
+def correlations(columns: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
+    """Spearman's rank correlation of each column with each of `others` (default: themselves); NaN where rows are too
+    few or a column is constant."""
+    from scipy.stats import spearmanr
+
+    others = columns if others is None else others
+    found = np.full((columns.shape[1], others.shape[1]), np.nan)
+    for i, a in enumerate(columns.T):
+        for j, b in enumerate(others.T):
+            if len(a) >= _FEWEST and np.ptp(a) > 0 and np.ptp(b) > 0:
+                found[i, j] = spearmanr(a, b).statistic
+    return found

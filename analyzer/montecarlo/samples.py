@@ -1,0 +1,56 @@
+"""Machines that were drawn with what the runs would take there: what both the fit and the Monte Carlo study look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.montecarlo.distribution import Varied
+from analyzer.montecarlo.jobs import Job
+from analyzer.montecarlo.workers import Workers
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Those on which all runs could be replayed, in the order in which they were drawn."""
+
+    varied: tuple[Varied, ...]
+    values: np.ndarray  # (samples, parameters) float64, in the units of the parameters
+    times_ns: np.ndarray  # (samples, runs) float64
+    failed: int  # machines on which a run could not be replayed
+    error: str = ""  # of the first of them
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Where each value lies in its distribution: (samples, parameters) from 0, below 1."""
+        rows = [[of.share(x) for of, x in zip(self.varied, row, strict=True)] for row in self.values.tolist()]
+        return np.array(rows, float).reshape(self.values.shape)
+
+    def __add__(self, other: Samples) -> Samples:
+        """All of both."""
+        return Samples(
+            self.varied,
+            np.concatenate([self.values, other.values]),
+            np.concatenate([self.times_ns, other.times_ns]),
+            self.failed + other.failed,
+            self.error or other.error,
+        )
+
+
+def replayed(workers: Workers, varied: Sequence[Varied], cube: np.ndarray, seeds: Sequence[int]) -> Samples:
+    """Replay all runs on the machines at points of the unit cube (samples, parameters), each with its seed.
+
+    Raises TracelibError if none can be.
+    """
+    rows = zip(cube.tolist(), seeds, strict=True)
+    jobs = [Job(tuple(of.at(u) for of, u in zip(varied, row, strict=True)), seed) for row, seed in rows]
+    outcomes = workers.do_all(jobs)
+    good = [(job.values, outcome.times_ns) for job, outcome in zip(jobs, outcomes, strict=True) if outcome.times_ns]
+    errors = [outcome.error for outcome in outcomes if outcome.times_ns is None]
+    if not good:
+        raise TracelibError(f"no machine drawn can replay the runs: {errors[0]}", "correct it, or what is varied")
+    values = np.array([row for row, _ in good], float).reshape(len(good), len(varied))
+    return Samples(tuple(varied), values, np.array([t for _, t in good], float), len(errors), (errors or [""])[0])

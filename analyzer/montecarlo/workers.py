@@ -1,0 +1,74 @@
+"""Who does the jobs: threads of this process, or under mpirun the processes of the team, each one job at a time.
+
+Whoever has ended a job gets the next one, so a slow or busy worker gets fewer ("Dimemas specification", section 1.17,
+the scheduler of Promenvir).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import cast
+
+from analyzer.montecarlo.jobs import Job, Outcome, Study
+from analyzer.montecarlo.journal import Journal
+from analyzer.parallel import Team
+
+
+class Workers:
+    """Does jobs, each only once, and keeps their outcomes."""
+
+    def __init__(self, executor: Executor, journal: Journal) -> None:
+        self._executor, self._journal = executor, journal
+
+    def do_all(self, jobs: Sequence[Job]) -> list[Outcome]:
+        """The outcomes of jobs, in their order; they are done in any."""
+        waiting = [job for job in dict.fromkeys(jobs) if self._journal.get(job) is None]
+        futures = {self._executor.submit(_do, job): job for job in waiting}
+        try:
+            for future in as_completed(futures):
+                self._journal.add(futures[future], future.result())
+        finally:
+            for future in futures:
+                future.cancel()
+        return [outcome for job in jobs if (outcome := self._journal.get(job)) is not None]
+
+    def do(self, job: Job) -> Outcome:
+        """The outcome of one job."""
+        return self.do_all([job])[0]
+
+
+@contextmanager
+def workers(study: Study, journal: Journal | None, team: Team, jobs: int | None = None) -> Iterator[Workers | None]:
+    """Workers on the first member of a team; None on the others, which have done their jobs by then.
+
+    All members call this, with the same study. Without others, `jobs` threads of this process work (default: one for
+    each CPU): the simulator runs outside of Python's lock.
+    """
+    global _study
+    _study = study
+    with _executor(team, jobs) as executor:
+        yield Workers(executor, journal) if executor is not None and journal is not None else None
+
+
+@contextmanager
+def _executor(team: Team, jobs: int | None) -> Iterator[Executor | None]:
+    if team.size == 1:
+        with ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0))) as executor:
+            yield executor
+        return
+    from mpi4py.futures import MPICommExecutor
+
+    with MPICommExecutor() as executor:
+        yield cast(Executor | None, executor)
+
+
+_study: Study | None = None
+"""What this process works on: jobs alone travel between processes."""
+
+
+def _do(job: Job) -> Outcome:
+    assert _study is not None, "workers() has begun"
+    return _study.do(job)

@@ -1,0 +1,50 @@
+"""A program in files, so that several processes replay one translation of a trace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.operations.operation import OP, Program
+
+_SMALL = ("offsets", "rank", "thread", "slots", "factors")
+
+
+def save_program(program: Program, folder: Path) -> None:
+    """Write a program into a folder. Raises TracelibError where it cannot be written."""
+    members = np.array([m for group in program.communicators for m in group], np.int32)
+    sizes = np.array([*map(len, program.communicators)], np.int64)
+    rest = {name: getattr(program, name) for name in _SMALL} | {"members": members, "sizes": sizes}
+    if program.priority is not None:
+        rest["priority"] = program.priority
+    numbers = np.array([program.ranks, program.most_virtual_threads()], np.int64)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        np.savez(folder / "rest.npz", numbers=numbers, name=np.array(program.name), **rest)
+        with (folder / "ops.bin").open("wb") as file:
+            np.asarray(program.ops).tofile(file)
+    except OSError as error:
+        raise TracelibError(f"cannot write into {folder}: {error.strerror}", "make room, or set TMPDIR") from error
+
+
+def load_program(folder: Path) -> Program:
+    """The program in a folder; its operations are mapped, and stay readable when the folder is removed.
+
+    Raises OSError where the folder cannot be seen from here.
+    """
+    with np.load(folder / "rest.npz") as rest:
+        cuts = np.cumsum(rest["sizes"])[:-1]
+        groups = np.split(rest["members"], cuts) if len(rest["sizes"]) else []
+        ranks, virtual_threads = rest["numbers"].tolist()
+        small = {name: rest[name] for name in _SMALL}
+        program = Program(
+            ops=np.zeros(0, OP), communicators=tuple(tuple(group.tolist()) for group in groups), ranks=ranks,
+            name=str(rest["name"]), virtual_threads=virtual_threads,
+            priority=rest.get("priority"), **small,
+        )  # fmt: skip
+    if program.offsets[-1]:
+        program = replace(program, ops=np.memmap(folder / "ops.bin", OP, "r"))
+    return program

@@ -1,0 +1,110 @@
+"""The part of a run that a prediction is compared with: from the end of MPI_Init to the begin of MPI_Finalize.
+
+What MPI itself takes to start and to end is no communication of the program, and no machine has a parameter for it; in
+a short run it is most of the time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from analyzer.operations.operation import Flag, Kind, Program
+from analyzer.paraver import base_name
+from analyzer.replay.program import program_of
+from analyzer.trace import Trace
+
+_INIT = ("MPI_Init", "MPI_Init_thread")
+_FINALIZE = ("MPI_Finalize",)
+NOT_COMPARED = (*_INIT, *_FINALIZE)
+"""Procedures that lie outside."""
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Section:
+    """A program of which only this part takes time, and when that was in the measured run.
+
+    Of a run in which not all ranks called MPI_Init (MPI_Finalize), it begins (ends) with the run; a Dimemas trace is
+    taken whole.
+    """
+
+    program: Program
+    begin: np.ndarray  # (ranks,) int64 ns: where each rank's part begins in the trace
+    end: np.ndarray  # (ranks,)
+
+    @property
+    def measured_ns(self) -> int:
+        """How long it took, from the first rank's begin to the last one's end."""
+        return int(self.end.max() - self.begin.min())
+
+    @property
+    def ends_ns(self) -> np.ndarray:
+        """When each rank was done (ranks,), counted from the first rank's begin."""
+        return self.end - self.begin.min()
+
+
+def section_of(trace: Trace, *, cpu_time: bool = True) -> Section:
+    """That of a trace. Raises TracelibError as `program_of`."""
+    program = program_of(trace, cpu_time=cpu_time)
+    spans = np.array([trace.span(rank) for rank in range(trace.size)], np.int64).reshape(-1, 2)
+    if trace.program is not None:
+        return Section(program, spans[:, 0], spans[:, 1])
+    found = [_init_and_finalize(trace, rank) for rank in range(trace.size)]
+    inits = [init for init, _ in found if init]
+    finals = [final for _, final in found if final]
+    begin = np.array([c.exit for c in inits], np.int64) if len(inits) == trace.size else spans[:, 0]
+    end = np.array([c.enter for c in finals], np.int64) if len(finals) == trace.size else spans[:, 1]
+    for rank, (first, last) in enumerate(pairwise(program.offsets.tolist())):
+        ops = program.ops[first:last]
+        after = _operation_of(ops, inits[rank].number) + 1 if len(inits) == trace.size else 0
+        _silence(ops[:after])
+        if len(finals) == trace.size:
+            at = _operation_of(ops, finals[rank].number)
+            ops["kind"][at] = Kind.NONE
+            _silence(ops[at + 1 :])
+        if after < len(ops):
+            ops["burst"][after] += begin[rank] - begin.min()
+    return Section(program, begin, end)
+
+
+class _Call(NamedTuple):
+    number: int  # among the calls of its rank
+    enter: int
+    exit: int
+
+
+def _init_and_finalize(trace: Trace, rank: int) -> tuple[_Call | None, _Call | None]:
+    """The calls of a rank that begin and end the section."""
+    names = [base_name(name) for name in trace.procedures]
+    found: list[_Call | None] = [None, None]
+    before = 0
+    for block in trace.calls(rank):
+        for which, wanted in enumerate((_INIT, _FINALIZE)):
+            at = np.flatnonzero(np.isin(block["call"], [k for k, name in enumerate(names) if name in wanted]))
+            if len(at) and found[which] is None:
+                row = block[at[0]]
+                found[which] = _Call(before + int(at[0]), int(row["enter"]), int(row["exit"]))
+        before += len(block)
+    return found[0], found[1]
+
+
+def _operation_of(ops: np.ndarray, call: int) -> int:
+    """Index of the first operation of a call, by the number of the call."""
+    before = 0
+    for start in range(0, len(ops), _BLOCK):
+        first = np.flatnonzero(ops["flags"][start : start + _BLOCK] & Flag.FIRST)
+        if before + len(first) > call:
+            return start + int(first[call - before])
+        before += len(first)
+    raise IndexError(call)
+
+
+def _silence(ops: np.ndarray) -> None:
+    """Let operations take no time and wait for nobody; events stay."""
+    ops["burst"] = 0
+    ops["kind"][ops["kind"] != Kind.EVENT] = Kind.NONE

@@ -1,0 +1,165 @@
+"""A fitted machine as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from analyzer.montecarlo.fit import Fit
+from analyzer.montecarlo.region import Known
+from analyzer.report import units
+from analyzer.report.parameters import value_text
+
+_WIDE = 0.8
+"""A range that covers so much of what was tried says little."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fit and where it comes from."""
+
+    files: Sequence[str]
+    fit: Fit
+    design: str
+    seed: int
+    written: Sequence[Path]
+
+
+def print_fit(fitted: Fitted, console: Console) -> None:
+    """Runs, parameters, and what they mean."""
+    found = fitted.fit
+    console.print(_runs(fitted))
+    console.print()
+    console.print(_parameters(found))
+    console.print()
+    misfit = units.percent(float(found.wanted.misfit(found.best.times)))
+    drawn = units.plural(len(found.samples.values), "machine")
+    console.print(
+        f"{found.region.count} of {drawn} drawn in {units.plural(found.rounds, 'round')} predict every run within "
+        f"{_within(found)}; the best fit is {misfit} off.",
+        markup=False,
+    )
+    for line in meaning(found):
+        console.print(line, markup=False)
+    if found.samples.failed:
+        console.print(f"{units.plural(found.samples.failed, 'machine')} could not replay a run: {found.samples.error}")
+    if fitted.written:
+        console.print(f"\nWritten: {', '.join(map(str, fitted.written))}", markup=False, soft_wrap=True)
+
+
+def _within(found: Fit) -> str:
+    return f"{100 * found.wanted.tolerance:g} %"
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if index else "left", no_wrap=True)
+    return table
+
+
+def _runs(fitted: Fitted) -> Table:
+    found = fitted.fit
+    errors = found.wanted.errors(found.best.times)
+    table = _table("", "measured", "best fit", "error", "weight")
+    for k, file in enumerate(fitted.files):
+        table.add_row(
+            Path(file).name,
+            units.time(float(found.wanted.measured_ns[k])),
+            units.time(found.best.times_ns[k]),
+            f"{100 * errors[k]:+.1f} %",
+            units.percent(float(found.wanted.weights[k])),
+        )
+    return table
+
+
+def _parameters(found: Fit) -> Table:
+    table = _table("", "drawn from", "best fit", "least", "most", "width", "known")
+    for k, of in enumerate(found.samples.varied):
+        row = [of.name, of.said, value_text(of.parameter, found.best.values[k])]
+        if found.region.ranges:
+            range_ = found.region.ranges[k]
+            row += [value_text(of.parameter, range_.low), value_text(of.parameter, range_.high)]
+            row += [units.percent(range_.width), "together" if found.region.tied(k) else range_.known.value]
+        table.add_row(*row)
+    return table
+
+
+def meaning(found: Fit) -> list[str]:
+    """What the machines that are near say, a sentence for each parameter."""
+    if found.region.ranges:
+        return [_sentence(found, k) for k in range(len(found.samples.varied))]
+    if found.wanted.worst(found.best.times) < found.wanted.tolerance:
+        return ["Those that are near are too few to be met by chance: draw more machines, or from narrower ranges."]
+    return [
+        f"No machine of this kind predicts the runs within {_within(found)}: try wider ranges or other parameters; "
+        "what it lacks may be no number of it."
+    ]
+
+
+def _sentence(found: Fit, k: int) -> str:
+    varied, range_ = found.samples.varied, found.region.ranges[k]
+    of = varied[k]
+    values = f"{value_text(of.parameter, range_.low)} to {value_text(of.parameter, range_.high)}"
+    tied = " and ".join(varied[other].name for other in found.region.tied(k))
+    if range_.known is Known.TOO_FEW:
+        return f"{of.name}: too few machines are near to say more than {values}."
+    if tied:
+        return (
+            f"{of.name} is {values}, but known together with {tied} only: what one makes slower, the other "
+            "makes up for. A run that uses the network otherwise tells them apart."
+        )
+    if range_.known is Known.NO:
+        return f"{of.name} is not determined: whatever was tried fits alike; these runs do not depend on it."
+    return f"{of.name} is {values}{', which is most of what was tried' if range_.width > _WIDE else ''}."
+
+
+def fit_json(fitted: Fitted) -> dict[str, Any]:
+    """Values in the units of the parameters, times in seconds, errors as fractions."""
+    found = fitted.fit
+    errors = found.wanted.errors(found.best.times)
+    return {
+        "runs": [
+            {
+                "file": file,
+                "measured_s": float(found.wanted.measured_ns[k]) / 1e9,
+                "predicted_s": found.best.times_ns[k] / 1e9,
+                "error": float(errors[k]),
+                "weight": float(found.wanted.weights[k]),
+            }
+            for k, file in enumerate(fitted.files)
+        ],
+        "design": fitted.design,
+        "seed": fitted.seed,
+        "rounds": found.rounds,
+        "drawn": len(found.samples.values),
+        "failed": found.samples.failed,
+        "tolerance": found.wanted.tolerance,
+        "near": found.region.count,
+        "misfit": float(found.wanted.misfit(found.best.times)),
+        "parameters": [_parameter_json(found, k) for k in range(len(found.samples.varied))],
+        "correlation": [[None if isnan(x) else x for x in row] for row in found.region.correlation.tolist()],
+        "written": [str(path) for path in fitted.written],
+    }
+
+
+def _parameter_json(found: Fit, k: int) -> dict[str, Any]:
+    of = found.samples.varied[k]
+    range_ = found.region.ranges[k] if found.region.ranges else None
+    return {
+        "name": of.name,
+        "unit": of.parameter.unit,
+        "drawn_from": of.said,
+        "best": found.best.values[k],
+        "least": range_.low if range_ else None,
+        "most": range_.high if range_ else None,
+        "width": range_.width if range_ else None,
+        "known": None if range_ is None or range_.known is Known.TOO_FEW else range_.known is Known.YES,
+        "tied_to": [found.samples.varied[other].name for other in found.region.tied(k)],
+    }

@@ -1,0 +1,123 @@
+"""How predicted times spread, as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from analyzer.montecarlo.samples import Samples
+from analyzer.montecarlo.spread import QUANTILES, Spread, spread
+from analyzer.report import units
+from analyzer.report.parameters import value_text
+
+_STRONG, _WEAK = 0.5, 0.2
+"""Rank correlations from which on, and below which, a parameter is said to decide, and not to matter."""
+
+
+@dataclass(frozen=True)
+class Studied:
+    """A study and where it comes from."""
+
+    files: Sequence[str]
+    measured_ns: Sequence[float | None]  # None: the file does not say
+    samples: Samples
+    design: str
+    seed: int
+    written: Sequence[Path]
+
+    def spreads(self) -> list[Spread]:
+        """That of each run."""
+        return [spread(self.samples, run) for run in range(len(self.files))]
+
+
+def print_spread(found: Studied, console: Console) -> None:
+    """A block for each run."""
+    for k, of in enumerate(found.spreads()):
+        drawn = units.plural(len(found.samples.values), "machine")
+        measured = found.measured_ns[k]
+        took = f"; it took {units.time(measured)}" if measured is not None else ""
+        console.print(f"{Path(found.files[k]).name} on {drawn}{took}", markup=False)
+        console.print()
+        console.print(_times(of))
+        if found.samples.varied:
+            console.print()
+            console.print(_parameters(found.samples, of))
+        console.print()
+        console.print(meaning(found.samples, of), markup=False)
+    if found.samples.failed:
+        console.print(f"{units.plural(found.samples.failed, 'machine')} could not replay a run: {found.samples.error}")
+    if found.written:
+        console.print(f"\nWritten: {', '.join(map(str, found.written))}", markup=False, soft_wrap=True)
+
+
+def _times(of: Spread) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    columns = {"mean": of.mean, "deviation": of.deviation, "least": of.least}
+    columns |= {f"{100 * share:.0f} %": value for share, value in zip(QUANTILES, of.quantiles, strict=True)}
+    for name in (*columns, "most"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_row(*(units.time(value) for value in (*columns.values(), of.most)))
+    return table
+
+
+def _parameters(samples: Samples, of: Spread) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for name in ("", "drawn from", "least", "most", "correlation"):
+        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    for k, varied in enumerate(samples.varied):
+        values = samples.values[:, k]
+        ends = (value_text(varied.parameter, float(value)) for value in (values.min(), values.max()))
+        correlation = "-" if isnan(of.correlation[k]) else f"{of.correlation[k]:+.2f}"
+        table.add_row(varied.name, varied.said, *ends, correlation)
+    return table
+
+
+def meaning(samples: Samples, of: Spread) -> str:
+    """The spread in words, and which parameters it comes from."""
+    low, high = of.quantiles[0], of.quantiles[-1]
+    said = f"9 of 10 machines take {units.time(low)} to {units.time(high)}"
+    if not isnan(of.mean_within):
+        said += f"; the mean is known to {units.time(of.mean_within)}"
+    known = [(abs(c), v.name) for c, v in zip(of.correlation, samples.varied, strict=True) if not isnan(c)]
+    strong = [name for share, name in sorted(known, reverse=True) if share >= _STRONG]
+    weak = [name for share, name in known if share < _WEAK]
+    if strong:
+        said += f". {' and '.join(strong)} {'decides' if len(strong) == 1 else 'decide'} where"
+    if weak:
+        said += f". {' and '.join(weak)} hardly {'matters' if len(weak) == 1 else 'matter'}"
+    return f"{said}."
+
+
+def spread_json(found: Studied) -> dict[str, Any]:
+    """Times in seconds, values in the units of the parameters."""
+    samples = found.samples
+    return {
+        "design": found.design,
+        "seed": found.seed,
+        "samples": len(samples.values),
+        "failed": samples.failed,
+        "runs": [
+            {
+                "file": found.files[k],
+                "measured_s": None if measured is None else measured / 1e9,
+                "mean_s": of.mean / 1e9,
+                "deviation_s": of.deviation / 1e9,
+                "mean_within_s": None if isnan(of.mean_within) else of.mean_within / 1e9,
+                "least_s": of.least / 1e9,
+                "most_s": of.most / 1e9,
+                "quantiles_s": {f"{share:g}": x / 1e9 for share, x in zip(QUANTILES, of.quantiles, strict=True)},
+                "correlation": {
+                    v.name: None if isnan(c) else c for v, c in zip(samples.varied, of.correlation, strict=True)
+                },
+            }
+            for k, (of, measured) in enumerate(zip(found.spreads(), found.measured_ns, strict=True))
+        ],
+        "parameters": [{"name": v.name, "unit": v.parameter.unit, "drawn_from": v.said} for v in samples.varied],
+        "written": [str(path) for path in found.written],
+    }

@@ -1,0 +1,237 @@
+"""`analyze fit-machine` finds the machine that runs were replayed on, and says what they do not tell."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted import exchange, predicted
+
+from analyzer.cli import main
+from analyzer.montecarlo.region import Known, region
+from analyzer.replay.machine_toml import read_toml
+
+THERE = "[network]\nbandwidth_mb = 200\n[node]\nlatency_us = 8\nlinks_in = 1\nlinks_out = 1\n"
+BASE = "[node]\nlinks_in = 1\nlinks_out = 1\n"
+WIDE = ("--vary", "latency=log:1us..100us", "--vary", "bandwidth=log:10MB/s..1GB/s")
+MB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Runs on the machine THERE: of small messages, and of large ones."""
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "there.toml").write_text(THERE)
+    (folder / "base.toml").write_text(BASE)
+    for name, size in (("small", 8), ("large", 20000)):
+        predicted(exchange(folder, name, 40, size), folder / "there.toml")
+    return folder
+
+
+def fitted(capsys, runs, names, *options):
+    """The command's JSON."""
+    files = [str(runs / f"{name}-there.h5") for name in names]
+    assert main(["fit-machine", *files, "--machine", str(runs / "base.toml"), *map(str, options), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("design, seed", [("random", 1), ("random", 2), ("random", 3), ("latin", 2), ("sobol", 1)])
+def test_the_machine_of_two_runs_is_found(runs, capsys, design, seed):
+    """Latency and bandwidth are those of THERE; the latency within nodes, which no message of a rank's own node uses,
+    is not known."""
+    found = fitted(
+        capsys, runs, ("small", "large"), *WIDE, "--vary", "intra_latency=0..5us", "--seed", seed, "--design", design
+    )
+    latency, bandwidth, intra = found["parameters"]
+    assert latency["known"] and latency["least"] < 8e-6 < latency["most"] < 1.6 * latency["least"]
+    assert bandwidth["known"] and bandwidth["least"] < 200 * MB < bandwidth["most"] < 1.6 * bandwidth["least"]
+    assert not intra["known"] and intra["width"] > 0.8
+    assert latency["best"] == pytest.approx(8e-6, rel=0.01)
+    assert bandwidth["best"] == pytest.approx(200 * MB, rel=0.01)
+    assert found["misfit"] < 1e-3 and found["near"] >= 20
+    assert [run["measured_s"] for run in found["runs"]] == pytest.approx(
+        [run["predicted_s"] for run in found["runs"]], rel=1e-3
+    )
+
+
+def test_one_run_tells_of_what_it_uses(runs, capsys):
+    """Small messages do not depend on the bandwidth, large ones on both, which then make up for each other."""
+    latency, bandwidth = fitted(capsys, runs, ("small",), *WIDE)["parameters"]
+    assert (latency["known"], bandwidth["known"], latency["tied_to"]) == (True, False, [])
+    both = fitted(capsys, runs, ("large",), *WIDE, "--samples", 300)
+    assert [p["tied_to"] for p in both["parameters"]] == [["bandwidth"], ["latency"]]
+    assert both["correlation"][0][1] > 0.5  # a longer latency is made up for by a higher bandwidth
+
+
+def test_whole_numbers(runs, capsys, tmp_path):
+    """Two pairs of ranks that send at once need two buses; more do not matter."""
+    (tmp_path / "one.toml").write_text(THERE.replace("[node]", "buses = 1\n[node]"))
+    run = predicted(exchange(tmp_path, "crowd", 40, 20000), tmp_path / "one.toml")
+    options = ("--machine", str(tmp_path / "one.toml"), "--vary", "buses=1..6", "-n", "60", "--json")
+    assert main(["fit-machine", str(run), *options]) == 0
+    buses = json.loads(capsys.readouterr().out)["parameters"][0]
+    assert (buses["best"], buses["least"], buses["most"]) == (1, 1, 1)
+
+
+def test_weights_and_untraced_times(runs, capsys):
+    """Times told by hand replace the traced ones; what cannot be fitted leans to the run with more weight."""
+    seconds = [0.001, 0.1]
+    for weights, leaning in (("1,100", 1), ("100,1", 0)):
+        found = fitted(capsys, runs, ("small", "large"), "--vary", "latency=log:1us..1ms", "--weights", weights,
+                       "--untraced-seconds", "0.001,0.1")  # fmt: skip
+        assert [run["measured_s"] for run in found["runs"]] == seconds
+        errors = [abs(run["error"]) for run in found["runs"]]
+        assert errors.index(min(errors)) == leaning
+        assert found["near"] == 0 and found["parameters"][0]["least"] is None
+
+
+def test_the_fitted_machine_replays_the_run(runs, capsys, tmp_path):
+    found = fitted(capsys, runs, ("small", "large"), *WIDE, "-o", tmp_path / "fitted.toml")
+    assert [Path(path).name for path in found["written"]] == ["fitted.toml", "fitted.png", "fitted.samples.jsonl"]
+    machine = read_toml(tmp_path / "fitted.toml")
+    assert machine.node.latency_s == pytest.approx(found["parameters"][0]["best"])
+    assert (machine.node.links_in, machine.node.links_out) == (1, 1)
+    assert (tmp_path / "fitted.png").read_bytes().startswith(b"\x89PNG")
+    assert tomllib.loads((tmp_path / "fitted.toml").read_text())["dialect"] == "dimemas-5.5"
+    small = runs / "small-there.h5"
+    assert main(["replay", str(small), "--machine", str(tmp_path / "fitted.toml"), "--json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert whole["predicted_s"] == pytest.approx(whole["measured_s"][0], rel=0.01)
+
+
+def test_the_report_says_what_is_known(runs, capsys):
+    run = str(runs / "small-there.h5")
+    assert main(["fit-machine", run, "--machine", str(runs / "base.toml"), *WIDE]) == 0
+    out = capsys.readouterr().out
+    assert "bandwidth is not determined: whatever was tried fits alike" in " ".join(out.split())
+    assert "predict every run within 10 %" in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def without_names(found):
+    return {key: value for key, value in found.items() if key != "written"}
+
+
+def test_a_cut_journal_goes_on_to_the_same_end(runs, capsys, tmp_path):
+    """In the first line, in the middle of one."""
+    options = (*WIDE, "-n", "20")
+    whole = fitted(capsys, runs, ("small", "large"), *options, "-o", tmp_path / "whole")
+    content = (tmp_path / "whole.samples.jsonl").read_bytes()
+    lines = content.splitlines()
+    journal = tmp_path / "cut.samples.jsonl"
+    for at in (10, len(content) // 2):
+        journal.write_bytes(content[:at])
+        again = fitted(capsys, runs, ("small", "large"), *options, "-o", tmp_path / "cut")
+        assert without_names(again) == without_names(whole)
+        rows = [json.loads(line) for line in journal.read_bytes().splitlines()]
+        assert sorted(str(row.get("values")) for row in rows) == sorted(
+            str(json.loads(line).get("values")) for line in lines
+        )
+
+
+def test_a_killed_study_goes_on(runs, capsys, tmp_path):
+    """SIGKILL in the middle: each result until then counts, and the end is that of an undisturbed one."""
+    run = exchange(tmp_path, "long", 1000, 8)
+    words = ["fit-machine", str(run), *WIDE, "-n", "60", "--jobs", "1", "--json", "--untraced-seconds", "0.03"]
+    journal = tmp_path / "killed.samples.jsonl"
+    root = Path(__file__).resolve().parent.parent
+    victim = subprocess.Popen(
+        [sys.executable, "-m", "analyzer", *words, "-o", str(tmp_path / "killed")],
+        cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not journal.exists() or journal.read_bytes().count(b"\n") < 20:
+        assert victim.poll() is None and time.monotonic() < deadline
+        time.sleep(0.002)
+    os.kill(victim.pid, signal.SIGKILL)
+    victim.wait()
+    done = journal.read_bytes().count(b"\n") - 1
+    assert 19 <= done < 400 and not (tmp_path / "killed.toml").exists()
+    assert main([*words, "-o", str(tmp_path / "killed")]) == 0
+    resumed = json.loads(capsys.readouterr().out)
+    killed = [json.loads(line)["by"] for line in journal.read_bytes().splitlines()[1:]]
+    assert sum(by.endswith(f":{victim.pid}") for by in killed) == done
+    assert main([*words, "-o", str(tmp_path / "undisturbed")]) == 0
+    assert without_names(resumed) == without_names(json.loads(capsys.readouterr().out))
+
+
+def test_more_machines_of_the_same_question(runs, capsys, tmp_path):
+    """Those that are known are not replayed again."""
+    fitted(capsys, runs, ("small",), *WIDE, "-n", "20", "-o", tmp_path / "x")
+    before = (tmp_path / "x.samples.jsonl").read_bytes()
+    fitted(capsys, runs, ("small",), *WIDE, "-n", "40", "-o", tmp_path / "x")
+    after = (tmp_path / "x.samples.jsonl").read_bytes()
+    assert after.startswith(before) and len(after) > len(before)
+
+
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        (("--seed", "2"), "seed was 1, not 2"),
+        (("--vary", "buses=1..4"), "vary was"),
+        (("--latency", "3us"), "other machine"),
+        (("--design", "sobol"), "design was random, not sobol"),
+    ],
+)
+def test_another_question_is_refused(runs, capsys, tmp_path, options, says):
+    small, target = str(runs / "small-there.h5"), ("-o", str(tmp_path / "x"))
+    words = ["fit-machine", small, "--seed", "1", "--vary", "latency=1us..9us", "-n", "5", *target, "-q"]
+    assert main(words) == 0
+    before = (tmp_path / "x.samples.jsonl").read_bytes()
+    assert main([*words, *options]) == 1
+    error = capsys.readouterr().err
+    assert says in error and error.count("\n") == 1
+    assert (tmp_path / "x.samples.jsonl").read_bytes() == before
+    assert main([*words, *options, "--force"]) == 0
+
+
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        ((), "nothing is varied"),
+        (("--vary", "latency"), "varies nothing"),
+        (("--vary", "latancy=1us..2us"), "did you mean latency"),
+        (("--vary", "latency=2us..1us"), "no width"),
+        (("--vary", "latency=log:0..1us"), "above 0"),
+        (("--vary", "latency=poisson:1us..2us"), "no distribution"),
+        (("--vary", "bandwidth=1MB/s..inf"), "finite"),
+        (("--vary", "buses=1.5..4"), "whole number"),
+        (("--vary", "latency=1us..2us", "--vary", "latency=1us..3us"), "varied twice"),
+        (("--vary", "latency=1us..2us", "--weights", "1,2"), "one number above 0 for each run"),
+        (("--vary", "latency=1us..2us", "--weights", "0"), "one number above 0 for each run"),
+        (("--vary", "latency=1us..2us", "--untraced-seconds", "x"), "one number above 0 for each run"),
+    ],
+)
+def test_mistakes(runs, capsys, options, says):
+    assert main(["fit-machine", str(runs / "small-there.h5"), *options]) == 1
+    error = capsys.readouterr().err
+    assert says in error and error.count("\n") == 1
+
+
+def test_what_is_no_journal_is_kept(runs, capsys, tmp_path):
+    (tmp_path / "x.samples.jsonl").write_text("mine\n")
+    words = ["fit-machine", str(runs / "small-there.h5"), "--vary", "latency=1us..2us", "-o", str(tmp_path / "x")]
+    assert main(words) == 1
+    assert "no file of samples" in capsys.readouterr().err
+    assert (tmp_path / "x.samples.jsonl").read_text() == "mine\n"
+    (tmp_path / "y.toml").write_text(BASE)
+    assert main([*words[:-1], str(tmp_path / "y")]) == 1
+    assert (tmp_path / "y.toml").read_text() == BASE
+
+
+def test_regions_by_property():
+    """Of two parameters of which one decides what is near and the other has no influence."""
+    random = np.random.default_rng(5)
+    shares = random.random((400, 2))
+    near = (shares[:, 0] > 0.3) & (shares[:, 0] < 0.45)
+    found = region(shares[near], shares[near], shares, near, np.ones(2))
+    assert [r.known for r in found.ranges] == [Known.YES, Known.NO]
+    assert 0.3 < found.ranges[0].low < found.ranges[0].high < 0.45
+    few = region(shares[:3], shares[:3], shares, near, np.ones(2))
+    assert [r.known for r in few.ranges] == [Known.TOO_FEW] * 2 and np.isnan(few.correlation).all()
