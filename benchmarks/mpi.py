@@ -39,11 +39,11 @@ class Mpi:
         done = subprocess.run([self.mpirun, "--version"], capture_output=True, text=True, check=True)
         return done.stdout.splitlines()[0].removeprefix(f"{Path(self.mpirun).name} ")
 
-    def compile(self, name: str) -> Path:
+    def compile(self, name: str, *flags: str) -> Path:
         """benchmarks/NAME.c as a program in build/bench."""
         WORK.mkdir(parents=True, exist_ok=True)
         program = WORK / name
-        subprocess.run([self.mpicc, "-O2", ROOT / "benchmarks" / f"{name}.c", "-o", program], check=True)
+        subprocess.run([self.mpicc, "-O2", *flags, ROOT / "benchmarks" / f"{name}.c", "-o", program], check=True)
         return program
 
     def run(
@@ -54,16 +54,18 @@ class Mpi:
         traced: str | None = None,
         options: Mapping[str, str] = NOTHING,
         bind: bool = True,
+        preload: Path | None = None,
     ) -> list[float]:
         """Numbers that the program prints. `traced`: name of the result in build/bench, None for an untraced run;
-        `options`: variables of the tracer."""
-        environment = dict(os.environ) | ENVIRONMENT
+        `options`: variables of the environment; `preload`: another library than the tracer."""
+        environment = dict(os.environ) | ENVIRONMENT | dict(options)
         if traced:
             remove_run(traced)
-            environment |= {"TRACELIB_OUTPUT": str(WORK / f"{traced}.h5")} | dict(options)
-        preload: Sequence[str] = ["-x", f"LD_PRELOAD={LIBRARY}"] if traced else []
+            environment["TRACELIB_OUTPUT"] = str(WORK / f"{traced}.h5")
+            preload = LIBRARY
+        preloading: Sequence[str] = ["-x", f"LD_PRELOAD={preload}"] if preload else []
         binding = ["--bind-to", "core" if bind else "none"]
-        words = ["timeout", "-k", "1", "300", self.mpirun, *binding, *preload, "-n", str(ranks)]
+        words = ["timeout", "-k", "1", "300", self.mpirun, *binding, *preloading, "-n", str(ranks)]
         done = subprocess.run(
             [*words, str(program), *map(str, args)],
             env=environment, cwd=WORK, stdin=subprocess.DEVNULL, capture_output=True, text=True,

@@ -1,0 +1,106 @@
+"""This machine as the replay takes it: its cores, the turns that processes get, the network between them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, median
+from threading import Event, Thread
+
+from analyzer.loggp.model import LoOgGP
+from analyzer.replay import Machine
+from analyzer.replay.machine import SPIN, TABLE_9, Node, Scheduling
+from analyzer.replay.measured import costs_of
+from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
+from benchmarks.shared import load
+
+EAGER_LIMIT = 4096
+"""Of Open MPI's shared memory."""
+PERIOD_S = 0.05
+LOST_S = 5e-4
+"""Nothing else keeps a process that only looks at the clock for so long."""
+
+
+class Runnable:
+    """Counts the processes that run or want to, again and again, while the context lasts."""
+
+    def __enter__(self) -> Runnable:
+        self._counts: list[int] = []
+        self._over = Event()
+        self._thread = Thread(target=self._count)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _count(self) -> None:
+        while not self._over.wait(PERIOD_S):
+            found = re.search(r"^procs_running (\d+)$", Path("/proc/stat").read_text(), re.MULTILINE)
+            assert found, "/proc/stat"
+            self._counts.append(int(found[1]) - 1)  # without the one that reads this
+
+    def mean(self) -> float:
+        """How many there were."""
+        return fmean(self._counts)
+
+
+def network(mpi: Mpi) -> LoOgGP:
+    """Shared memory, measured now."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    environment = dict(os.environ) | ENVIRONMENT | {"MPI4PY_MPIABI": "openmpi", "PYTHONPATH": str(ROOT)}
+    measure = [mpi.mpirun, "-n", "2", sys.executable, "-m", "tracelib.ngmpi", "-q", "-f", "-o", WORK / "node.h5"]
+    subprocess.run(measure, env=environment, check=True)
+    fit = [sys.executable, "-m", "analyzer", "-q", "-f", WORK / "node.h5", "-o", WORK / "node"]
+    subprocess.run(fit, env=environment, check=True)
+    return LoOgGP.read(WORK / "node.intra.json")
+
+
+def turn_ns() -> int:
+    """How long a process computes before it is another's turn: seen beside one that wants the same core."""
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cpus)})
+    try:
+        with load(1):
+            return round(median(_turns(1.0)) * 1e9)
+    finally:
+        os.sched_setaffinity(0, cpus)
+
+
+def _turns(seconds: float) -> list[float]:
+    """Of this process, in s."""
+    found = []
+    last = begin = time.perf_counter()
+    end = begin + seconds
+    while last < end:
+        now = time.perf_counter()
+        if now - last > LOST_S:
+            found.append(last - begin)
+            begin = now
+        last = now
+    return found
+
+
+@dataclass(frozen=True)
+class Here:
+    """What was measured of this machine."""
+
+    model: LoOgGP
+    turn_ns: int
+
+    @classmethod
+    def measured(cls, mpi: Mpi) -> Here:
+        return cls(network(mpi), turn_ns())
+
+    def machine(self, ranks: int) -> Machine:
+        """For a run of so many ranks: those that have a core each spin while they wait, others yield it."""
+        cpus = len(os.sched_getaffinity(0))
+        scheduling = Scheduling(slice_ns=self.turn_ns, busy_wait_ns=SPIN if ranks <= cpus else 0)
+        node = Node(cpus=cpus, intra=costs_of(self.model))
+        return Machine(nodes=(node,), collectives=TABLE_9, scheduling=scheduling, eager_limit=EAGER_LIMIT)
