@@ -20,15 +20,15 @@ from analyzer.sensitivity.replays import end_times
 
 PRECISION = 1.03
 """Bounds are known to this factor."""
-_LATENCIES_S = (1e-9, 10.0)
-_BANDWIDTHS = (1e13, 1e3)
+_LATENCIES_S = (1e-9, 1.0)
+_BANDWIDTHS = (1e13, 1e5)
 
 
 @dataclass(frozen=True)
 class Tolerance:
     """What the run bears: more latency, less bandwidth, or fewer buses make it longer by `THRESHOLD`.
 
-    None: whatever it is between 1 ns and 10 s, 1 kB/s and 10 TB/s, or one bus, the run is not longer.
+    None: whatever it is between 1 ns and 1 s, 100 kB/s and 10 TB/s, or one bus, the run is not longer.
     """
 
     latency_s: float | None
