@@ -202,11 +202,12 @@ def test_replays_are_shared():
     """Several at once, or among the members of a team: the same times in the same order."""
     machines = [vary(machine(), {"latency": k * 1e-3}) for k in range(1, 8)]
     expected = [k * MS + round(1e9 / 75) for k in range(1, 8)]
-    assert end_times(program(), machines, Team(), 1) == end_times(program(), machines, Team(), 3) == expected
+    cases = [(program(), machine) for machine in machines]
+    assert end_times(cases, Team(), 1) == end_times(cases, Team(), 3) == expected
     found, values, both = {}, {}, threading.Barrier(2)
 
     def member(rank):
-        found[rank] = end_times(program(), machines, Half(rank, values, both))
+        found[rank] = end_times(cases, Half(rank, values, both))
 
     members = [threading.Thread(target=member, args=(rank,)) for rank in (0, 1)]
     for one in members:

@@ -12,9 +12,11 @@ from analyzer.commands.machine_option import MachineChoice, incomplete, machine_
 from analyzer.replay.program import program_of
 from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
 from analyzer.sensitivity.levels import WITHIN, check_number, default_factors, factor_of, sweep_of
+from analyzer.sensitivity.regions import check_regions
 from analyzer.sensitivity.study import sensitivity
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
+from analyzer.what_if.blocks import blocks_of_regions
 
 MOST_FACTORS = 12
 
@@ -49,8 +51,9 @@ def sensitivity_command(
     With each --sweep, draw the time over one parameter (NAME.sensitivity.png) and name the knee, from which the run is
     5 % longer than at the better end.
 
-    Parameters are latency, bandwidth, buses, links, speed, cpus, eager and others, or keys of the machine's TOML such
-    as node.0.speed; all others stay as the machine has them. Without a machine it is that of the run, as its messages
+    Parameters are latency, bandwidth, buses, links, speed, cpus, eager and others, keys of the machine's TOML such as
+    node.0.speed, and region:NAME, how many times as long the computation in a region lasts. All others stay as they
+    are. Without a machine it is that of the run, as its messages
     show it (analyze loggp).
     """
     session.quiet = quiet
@@ -65,7 +68,11 @@ def sensitivity_command(
         check_number(chosen, MOST_FACTORS)
         picture = _picture(trace, output, force) if wanted else None
         with session.step("Replaying"):
-            found = sensitivity(program_of(trace), machine, chosen, wanted, session.team, jobs)
+            varied = [*(factor.parameter for factor in chosen), *(sweep.parameter for sweep in wanted)]
+            divided = check_regions(varied, trace.region_names, file)
+            program = program_of(trace)
+            replayed = blocks_of_regions(trace, program) if divided else program
+            found = sensitivity(replayed, machine, chosen, wanted, session.team, jobs)
         lacking = incomplete(trace, session.team)
         studied = Studied(file, 0 if trace.program else trace.duration_ns, found, tuple(left_out), lacking)
         if picture and session.speaks:

@@ -116,10 +116,10 @@ def verdict(design: Design) -> str:
     if slowest < fastest * (1 + _MATTERS):
         return f"Nothing here matters much: the slowest corner is {spread} above the fastest ({units.time(fastest)})."
     low, high = (value_text(factor.parameter, value) for value in (factor.low, factor.high))
-    change = 2 * most.coefficient
+    name, change = factor.parameter.name, 2 * most.coefficient
     longer = "longer" if change > 0 else "less"
     text = (
-        f"{factor.parameter.name.capitalize()} matters most: it makes {_influence(most.influence)} of what changes; "
+        f"{name[0].upper()}{name[1:]} matters most: it makes {_influence(most.influence)} of what changes; "
         f"from {low} to {high} the run takes {units.time(abs(change))} {longer}. "
         f"The slowest corner is {spread} above the fastest ({units.time(fastest)})."
     )

@@ -11,6 +11,7 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.replay.machine import Machine
 from analyzer.replay.parameters import Parameter, parameter, value_of
+from analyzer.sensitivity.regions import PREFIX, named
 
 DEFAULT_NAMES = ("latency", "bandwidth", "buses", "speed")
 WITHIN = 0.1
@@ -39,9 +40,11 @@ class Sweep:
 
 
 def factor_of(text: str, machine: Machine, within: float = WITHIN) -> Factor:
-    """A factor from "latency=1us..5us", "latency=20%" (of the machine's value) or "latency". Raises TracelibError."""
-    name, _, levels = text.partition("=")
-    found = parameter(name.strip())
+    """A factor from "latency=1us..5us", "latency=20%" (of the machine's value) or "latency".
+
+    "region:NAME=0.9..1.1" is how many times as long a region's computation lasts. Raises TracelibError.
+    """
+    found, levels = _named(text)
     if ".." in levels:
         return Factor(found, *_range(found, levels))
     if levels:
@@ -65,8 +68,7 @@ def sweep_of(text: str, machine: Machine, ranks: int) -> Sweep:
 
     Of a number that the machine has infinitely many of: from 1 to one for each rank. Raises TracelibError.
     """
-    name, _, values = text.partition("=")
-    found = parameter(name.strip())
+    found, values = _named(text)
     values, colon, steps = values.partition(":")
     if colon and (not steps.isdecimal() or not 2 <= int(steps) <= 10_000):
         raise TracelibError(f"{text!r}: {steps!r} is no number of values", "write NAME=LOW..HIGH:13")
@@ -81,6 +83,14 @@ def spaced(low: float, high: float, steps: int, *, whole: bool) -> tuple[float, 
     if whole:
         values = np.unique(np.round(values))
     return tuple(values.tolist())
+
+
+def _named(text: str) -> tuple[Parameter, str]:
+    """What is varied, and what stands behind the "=", if it is no part of a region's name."""
+    name, equals, values = text.rpartition("=")
+    if not equals or (name.startswith(PREFIX) and ".." not in values and "%" not in values):
+        name, values = text, ""
+    return named(name.strip()), values
 
 
 def _range(of: Parameter, text: str) -> tuple[float, float]:

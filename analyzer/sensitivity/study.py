@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from analyzer.operations.operation import Program
 from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
-from analyzer.replay.parameters import vary
+from analyzer.replay.parameters import Parameter
 from analyzer.sensitivity.factorial import Factorial, factorial, levels
 from analyzer.sensitivity.knees import bend, knee
 from analyzer.sensitivity.levels import Factor, Sweep
-from analyzer.sensitivity.replays import end_times
+from analyzer.sensitivity.regions import scales
+from analyzer.sensitivity.replays import Case, end_times
+from analyzer.what_if.blocks import Blocks
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Sensitivity:
 
 
 def sensitivity(
-    program: Program,
+    program: Program | Blocks,
     machine: Machine,
     factors: Sequence[Factor],
     sweeps: Sequence[Sweep],
@@ -54,13 +56,15 @@ def sensitivity(
 ) -> Sensitivity:
     """Replay the program on the machine, at all corners of the factors, and for all values of the sweeps.
 
-    All other parameters stay those of the machine. Raises TracelibError where a value makes no sense.
+    All else stays as it is. Where regions are varied, the program is divided into them. Raises TracelibError where a
+    value makes no sense.
     """
     corners = 2 ** len(factors) if factors else 0
-    machines = [machine, *(_at_corner(machine, factors, corner) for corner in range(corners))]
+    cases = [_case(program, machine, {})]
+    cases += [_case(program, machine, _at_corner(factors, corner)) for corner in range(corners)]
     for sweep in sweeps:
-        machines += [vary(machine, {sweep.parameter.name: value}) for value in sweep.values]
-    ends = end_times(program, machines, team, jobs)
+        cases += [_case(program, machine, {sweep.parameter: value}) for value in sweep.values]
+    ends = end_times(cases, team, jobs)
     design_ends, rest = ends[1 : 1 + corners], ends[1 + corners :]
     swept = []
     for sweep in sweeps:
@@ -70,6 +74,12 @@ def sensitivity(
     return Sensitivity(machine, ends[0], design, tuple(swept))
 
 
-def _at_corner(machine: Machine, factors: Sequence[Factor], corner: int) -> Machine:
+def _at_corner(factors: Sequence[Factor], corner: int) -> dict[Parameter, float]:
     high = levels(corner, len(factors))
-    return vary(machine, {f.parameter.name: f.high if up else f.low for f, up in zip(factors, high, strict=True)})
+    return {f.parameter: f.high if up else f.low for f, up in zip(factors, high, strict=True)}
+
+
+def _case(program: Program | Blocks, machine: Machine, values: dict[Parameter, float]) -> Case:
+    for parameter, value in values.items():
+        machine = parameter.set(machine, value)
+    return (program.scaled(scales(values, program)) if isinstance(program, Blocks) else program), machine

@@ -70,17 +70,17 @@ def tolerance(program: Program, machine: Machine, team: Team, jobs: int | None =
     """What the run bears on a machine. Takes 30 to 50 replays. Raises TracelibError."""
     machine = pinned(machine, program.ranks)
     ideal, free = only(machine), only(machine, latency=True, bandwidth=True)
-    ideal_ns, free_ns = (end * (1 + THRESHOLD) for end in end_times(program, [ideal, free], team, jobs))
+    ideal_ns, free_ns = (end * (1 + THRESHOLD) for end in end_times([(program, ideal), (program, free)], team, jobs))
     pairs = max(program.ranks**2, 2)
     latency = _Search(lambda v: vary(ideal, {"latency": v, "wan_latency": v}), ideal_ns, *_LATENCIES_S)
     bandwidth = _Search(lambda v: vary(ideal, {"bandwidth": v, "wan_bandwidth": v}), ideal_ns, *_BANDWIDTHS)
     buses = _Search(lambda v: vary(free, {"buses": v}), free_ns, pairs, 1, whole=True)
     searches = [latency, bandwidth, buses]
-    worst = end_times(program, [s.machine(s.bad) for s in searches], team, jobs)
+    worst = end_times([(program, s.machine(s.bad)) for s in searches], team, jobs)
     bounded = [s for s, end in zip(searches, worst, strict=True) if end > s.limit_ns]
     while running := [s for s in bounded if not s.done]:
         values = [s.middle for s in running]
-        ends = end_times(program, [s.machine(v) for s, v in zip(running, values, strict=True)], team, jobs)
+        ends = end_times([(program, s.machine(v)) for s, v in zip(running, values, strict=True)], team, jobs)
         for search, value, end in zip(running, values, ends, strict=True):
             search.tell(value, end)
     return Tolerance(
