@@ -8,6 +8,7 @@ import pytest
 
 import analyzer
 from analyzer.sources import spool
+from analyzer.writers.packed import pack_run
 
 ARCHIVE = Path(__file__).parent / "data" / "version_1.tar.xz"
 
@@ -82,3 +83,11 @@ def test_a_run_that_was_killed(unpacked):
     assert sent(trace) == BYTES
     trace.close()
     assert made(analyzer.open("killed.ranks"), 0)["MPI_Send"] == 800
+
+
+def test_a_packed_copy_says_the_same(unpacked):
+    pack_run("ended.h5", Path("packed.h5"))
+    packed, trace = analyzer.open("packed.h5"), analyzer.open("ended.h5")
+    for rank in (0, 1):
+        assert made(packed, rank) == made(trace, rank)
+    assert packed.messages().tobytes() == trace.messages().tobytes()

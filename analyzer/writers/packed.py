@@ -14,6 +14,8 @@ from analyzer.errors import TracelibError
 from analyzer.sources.findings import Findings, find_ranks
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.system import PACKED, load_samples, sample_places
+from analyzer.sources.versions import upgraded
+from analyzer.writers.deflate import deflated
 from analyzer.writers.whole import temporary_name
 from tracelib import schema
 
@@ -23,7 +25,8 @@ CODECS: dict[str, dict[str, object]] = {
 }
 """Filters that every h5py has: gzip is part of HDF5 and the smallest, lzf the fastest."""
 
-CHUNK_ROWS = 32768
+CHUNK_ROWS = schema.COMPRESSED_CHUNK_ROWS
+STRETCH_ROWS = 8 * CHUNK_ROWS
 SMALL_BYTES = 1024
 """Tables up to this size are stored as they are: a chunk's index would cost more than compressing saves."""
 
@@ -137,12 +140,25 @@ def _write_table(
     dtype, length = schema.TABLES[table], file.lengths[table]
     stored = group.file["types"][table] if dtype.names else dtype
     if length * dtype.itemsize <= SMALL_BYTES:
-        _once(group, table, file.read(table, 0, length), same, dtype=stored)
+        _once(group, table, upgraded(table, file.read(table, 0, length)), same, dtype=stored)
         return
     chunk = (min(length, CHUNK_ROWS),)
     dataset = group.create_dataset(table, (length,), stored, chunks=chunk, track_times=False, **codec)
     for first, rows in _stretches(file, table):
-        dataset[first : first + len(rows)] = rows
+        if codec is CODECS["gzip"]:
+            _write_deflated(dataset, first, rows)
+        else:
+            dataset[first : first + len(rows)] = rows
+
+
+def _write_deflated(dataset: h5py.Dataset, first: int, rows: np.ndarray) -> None:
+    """Rows from the beginning of a chunk on; behind the table's end a chunk has zeros."""
+    of_chunk = dataset.chunks[0]
+    for at in range(0, len(rows), of_chunk):
+        chunk = np.zeros(of_chunk, rows.dtype)
+        part = rows[at : at + of_chunk]
+        chunk[: len(part)] = part
+        dataset.id.write_direct_chunk((first + at,), deflated(chunk))
 
 
 def _write_samples(path: Path, place: str, out: h5py.File, codec: dict[str, object]) -> None:
@@ -162,8 +178,8 @@ def _write_samples(path: Path, place: str, out: h5py.File, codec: dict[str, obje
 def _stretches(file: RankFile, table: str) -> Iterator[tuple[int, np.ndarray]]:
     """The rows of a table, a bounded number at a time."""
     length = file.lengths[table]
-    for first in range(0, length, CHUNK_ROWS):
-        yield first, file.read(table, first, min(first + CHUNK_ROWS, length))
+    for first in range(0, length, STRETCH_ROWS):
+        yield first, upgraded(table, file.read(table, first, min(first + STRETCH_ROWS, length)))
 
 
 def _compare(found: Findings, path: Path) -> None:

@@ -37,6 +37,7 @@ class Table:
     chunk_rows: int
     length_at: int  # current dimension
     layout_at: int  # address of the chunk B-tree
+    chunk_at: int  # rows of a chunk
     filters_at: int  # type of the header message that declares the filters; 0: the table has none
 
 
@@ -172,6 +173,14 @@ def _take_out_tree(image: bytearray, leaf: int, name: str) -> int:
     return layout_at
 
 
+def _find_chunk_rows(image: bytes, layout_at: int, rows: int) -> int:
+    """Where the rows of a chunk stand: behind the tree's address, in version 3 of the layout message (IV.A.2.i)."""
+    at = layout_at + 8
+    if struct.unpack_from("<I", image, at)[0] != rows:
+        raise RuntimeError("template: the rows of a chunk are not where they should be")
+    return at
+
+
 def _cut(image: bytearray, end: int, places: _Places) -> None:
     """Remove all trees and chunks, which lie behind the other metadata; the names come back at the end."""
     if max(places.headers.values()) > end:
@@ -197,7 +206,8 @@ def make(schema, procedures: list[str]) -> Template:
         image[length_at : length_at + 8] = bytes(8)
         layout_at = _take_out_tree(image, leaves[name], name)
         filters_at = _hide_filters(image, places.headers[name])
-        tables.append(Table(name, dtype.itemsize, schema.CHUNK_ROWS[name], length_at, layout_at, filters_at))
+        chunk_at = _find_chunk_rows(image, layout_at, schema.CHUNK_ROWS[name])
+        tables.append(Table(name, dtype.itemsize, schema.CHUNK_ROWS[name], length_at, layout_at, chunk_at, filters_at))
     _cut(image, min(*leaves.values(), *places.chunks.values()), places)
     _widen_superblock(image)
     struct.pack_into("<Q", image, _EOF_AT, len(image))
@@ -220,7 +230,7 @@ def c_header(template: Template, schema) -> str:
     rows = ",\n    ".join(", ".join(str(b) for b in data[i : i + 24]) for i in range(0, len(data), 24))
     tables = "\n".join(
         f'    [TABLE_{t.name.upper()}] = {{"{t.name}", {t.row_bytes}, {t.chunk_rows}, {t.length_at}, {t.layout_at}, '
-        f"{t.filters_at}}},"
+        f"{t.chunk_at}, {t.filters_at}}},"
         for t in template.tables
     )
     names = "".join(f"    TABLE_{t.name.upper()},\n" for t in template.tables)
@@ -232,6 +242,7 @@ def c_header(template: Template, schema) -> str:
     NODE_ENTRIES = {2 * HALF_FANOUT},
     NODE_BYTES = {NODE_BYTES},
     BUFFERED_TABLES = {len(schema.BUFFERED)},
+    COMPRESSED_CHUNK_ROWS = {schema.COMPRESSED_CHUNK_ROWS},
     FILTERS_MESSAGE = {FILTERS_MESSAGE},
     ROOM_MAX = {max(schema.TEXT_ATTRIBUTES.values())},
 {attributes}{room}}};
@@ -241,7 +252,7 @@ enum table {{
 struct table_layout {{
     const char *name;
     uint32_t row_bytes, chunk_rows;
-    uint64_t length_at, layout_at, filters_at;
+    uint64_t length_at, layout_at, chunk_at, filters_at;
 }};
 static const struct table_layout table_layout[TABLES] __attribute__((unused)) = {{
 {tables}

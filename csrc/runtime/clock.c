@@ -8,6 +8,7 @@
 #include "settings.h"
 
 bool clock_is_tsc;
+uint64_t clock_mask = UINT64_MAX;
 
 /* Constant rate, never stops, the same on all cores: what "invariant" promises. */
 static bool counter_is_invariant(void)

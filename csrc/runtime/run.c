@@ -26,6 +26,7 @@
 #include "output.h"
 #include "pmpi.h"
 #include "requests.h"
+#include "resolution.h"
 #include "resolve.h"
 #include "sampler.h"
 #include "sessions.h"
@@ -93,6 +94,7 @@ static void prepare(void)
     run.buffer_bytes = limit_buffer_bytes(setting_bytes("TRACELIB_BUFFER", LEAST_BUFFER, MOST_BUFFER, DEFAULT_BUFFER));
     switch_start();
     clock_check();
+    resolution_find();
     pthread_atfork(NULL, NULL, forked);
     run.pid = getpid();
     counters_prepare();

@@ -103,9 +103,12 @@ int store_check(struct store *s, const char *path)
 static int declare_filters(struct store *s)
 {
     uint16_t type = FILTERS_MESSAGE;
+    uint32_t rows = COMPRESSED_CHUNK_ROWS;
     int error = 0;
-    for (int i = 0; !error && i < BUFFERED_TABLES; i++)
+    for (int i = 0; !error && i < BUFFERED_TABLES; i++) {
         error = write_at(s->fd, &type, sizeof type, table_layout[i].filters_at);
+        if (!error) error = write_at(s->fd, &rows, sizeof rows, table_layout[i].chunk_at);
+    }
     return error;
 }
 
@@ -162,6 +165,21 @@ int store_create_like(struct store *s, const char *path, const struct store *lik
     return error;
 }
 
+static bool is_filtered(const struct store *s, enum table which)
+{
+    return s->compressed && (int)which < BUFFERED_TABLES;
+}
+
+static uint32_t chunk_rows(const struct store *s, enum table which)
+{
+    return is_filtered(s, which) ? COMPRESSED_CHUNK_ROWS : table_layout[which].chunk_rows;
+}
+
+static uint64_t chunk_bytes(const struct store *s, enum table which)
+{
+    return (uint64_t)chunk_rows(s, which) * table_layout[which].row_bytes;
+}
+
 /* Room for a block of metadata or data at the end of the file; sparse until it is written. */
 static int extend(struct store *s, uint64_t bytes, uint64_t *at)
 {
@@ -181,11 +199,13 @@ static int add_entries(struct store *s, uint64_t node_at, uint32_t used, const s
     return error ? error : write_at(s->fd, &count, sizeof count, node_at + AT_USED);
 }
 
-/* An empty node at the end of the file. */
+/* An empty node at the end of the file. None of its entries lies across two pages: one can be changed at one instant.
+ */
 static int add_node(struct store *s, uint8_t level, uint64_t left, uint64_t *at)
 {
     struct node_header node = {{'T', 'R', 'E', 'E'}, 1, level, 0, left, UNDEFINED_ADDRESS};
-    int error = extend(s, NODE_BYTES, at);
+    int error = extend(s, NODE_BYTES + ENTRY_BYTES, at);
+    *at = (*at + NODE_HEADER + ENTRY_BYTES - 1) / ENTRY_BYTES * ENTRY_BYTES - NODE_HEADER;
     return error ? error : write_at(s->fd, &node, sizeof node, *at);
 }
 
@@ -210,55 +230,48 @@ static int add_root(struct store *s, struct table_state *t, uint64_t first_leaf,
     return error;
 }
 
+/* What stands before the entry of the chunk that begins with `row`, as it is. */
+static struct key key_of(const struct store *s, enum table which, uint64_t row)
+{
+    return (struct key){(uint32_t)chunk_bytes(s, which), is_filtered(s, which) ? NO_FILTER_USED : 0, row, 0};
+}
+
 /* The newest leaf is new, and the one before it is full: make it known. */
 static int add_leaf_to_tree(struct store *s, enum table which, uint64_t leaf_before)
 {
     struct table_state *t = &s->table[which];
-    const struct table_layout *layout = &table_layout[which];
-    uint32_t chunk_bytes = layout->chunk_rows * layout->row_bytes;
-    if (!leaf_before) return store_put_integer(s, layout->layout_at, t->leaf_at);
+    uint64_t layout_at = table_layout[which].layout_at;
+    if (!leaf_before) return store_put_integer(s, layout_at, t->leaf_at);
     bool new_root = t->root_at == 0;
-    int error = new_root ? add_root(s, t, leaf_before, (struct key){chunk_bytes, 0, 0, 0}) : 0;
-    uint64_t bound = t->rows + (uint64_t)NODE_ENTRIES * layout->chunk_rows;
-    struct entry entries[] = {{{chunk_bytes, 0, t->rows, 0}, t->leaf_at}, {{chunk_bytes, 0, bound, 0}, 0}};
+    int error = new_root ? add_root(s, t, leaf_before, key_of(s, which, 0)) : 0;
+    uint64_t bound = t->rows + (uint64_t)NODE_ENTRIES * chunk_rows(s, which);
+    struct entry entries[] = {{key_of(s, which, t->rows), t->leaf_at}, {key_of(s, which, bound), 0}};
     if (!error) error = add_entries(s, t->root_at, t->root_used, entries, 1);
-    if (!error && new_root) error = store_put_integer(s, layout->layout_at, t->root_at);
+    if (!error && new_root) error = store_put_integer(s, layout_at, t->root_at);
     if (!error) t->root_used++;
     return error;
 }
 
-static bool is_filtered(const struct store *s, enum table which)
-{
-    return s->compressed && (int)which < BUFFERED_TABLES;
-}
-
-static struct key key_of(const struct store *s, enum table which, uint64_t row)
-{
-    const struct table_layout *layout = &table_layout[which];
-    return (struct key){layout->chunk_rows * layout->row_bytes, is_filtered(s, which) ? NO_FILTER_USED : 0, row, 0};
-}
-
-/* Side by side at the end of the file; the last one may be filled later. */
+/* Side by side at the end of the file; the last one may be filled later. One alone goes where there is room already. */
 static int put_chunks(struct store *s, enum table which, const void *rows, uint64_t n, struct entry *entries,
                       uint64_t chunks)
 {
-    const struct table_layout *layout = &table_layout[which];
-    uint64_t at, chunk_bytes = (uint64_t)layout->chunk_rows * layout->row_bytes;
-    int error = extend(s, chunks * chunk_bytes, &at);
-    if (!error) error = write_at(s->fd, rows, n * layout->row_bytes, at);
+    struct table_state *t = &s->table[which];
+    uint64_t at = t->spare_at, bytes = chunk_bytes(s, which);
+    int error = at && chunks == 1 ? 0 : extend(s, chunks * bytes, &at);
+    if (!error) error = write_at(s->fd, rows, n * table_layout[which].row_bytes, at);
+    if (at == t->spare_at) t->spare_at = 0;
     for (uint64_t i = 0; i < chunks; i++)
-        entries[i] =
-            (struct entry){key_of(s, which, s->table[which].rows + i * layout->chunk_rows), at + i * chunk_bytes};
+        entries[i] = (struct entry){key_of(s, which, t->rows + i * chunk_rows(s, which)), at + i * bytes};
     return error;
 }
 
 /* One full chunk that the filters make smaller, or as it is. */
 static int put_filtered_chunk(struct store *s, enum table which, const void *rows, uint64_t row, struct entry *entry)
 {
-    const struct table_layout *layout = &table_layout[which];
     const void *bytes = rows;
     *entry = (struct entry){key_of(s, which, row), 0};
-    uint64_t compressed = compress_chunk(rows, layout->chunk_rows, layout->row_bytes, &bytes);
+    uint64_t compressed = compress_chunk(rows, chunk_rows(s, which), table_layout[which].row_bytes, &bytes);
     if (compressed) {
         entry->key.chunk_bytes = (uint32_t)compressed;
         entry->key.filter_mask = 0;
@@ -273,16 +286,13 @@ static int put_filtered_chunk(struct store *s, enum table which, const void *row
 static int put_filtered(struct store *s, enum table which, const char *rows, uint64_t n, struct entry *entries,
                         uint64_t chunks)
 {
-    const struct table_layout *layout = &table_layout[which];
-    uint64_t full = n / layout->chunk_rows, row = s->table[which].rows;
+    uint64_t of_chunk = chunk_rows(s, which), full = n / of_chunk, row = s->table[which].rows;
     int error = 0;
     for (uint64_t i = 0; !error && i < full; i++)
-        error = put_filtered_chunk(s, which, rows + i * layout->chunk_rows * layout->row_bytes,
-                                   row + i * layout->chunk_rows, &entries[i]);
+        error = put_filtered_chunk(s, which, rows + i * chunk_bytes(s, which), row + i * of_chunk, &entries[i]);
     if (error || full == chunks) return error;
-    error = put_chunks(s, which, rows + full * layout->chunk_rows * layout->row_bytes, n % layout->chunk_rows,
-                       &entries[full], 1);
-    entries[full].key.row = row + full * layout->chunk_rows;
+    error = put_chunks(s, which, rows + full * chunk_bytes(s, which), n % of_chunk, &entries[full], 1);
+    entries[full].key.row = row + full * of_chunk;
     return error;
 }
 
@@ -291,20 +301,19 @@ static int put_filtered(struct store *s, enum table which, const char *rows, uin
 static int add_chunks(struct store *s, enum table which, const void *rows, uint64_t n, uint64_t *taken)
 {
     struct table_state *t = &s->table[which];
-    const struct table_layout *layout = &table_layout[which];
     bool new_leaf = t->leaf_at == 0 || t->leaf_used == NODE_ENTRIES;
-    uint64_t leaf_before = t->leaf_at;
+    uint64_t leaf_before = t->leaf_at, of_chunk = chunk_rows(s, which);
     if (new_leaf && t->root_used == NODE_ENTRIES) return EFBIG;
     int error = new_leaf ? add_leaf(s, t) : 0;
-    uint64_t chunks = (n + layout->chunk_rows - 1) / layout->chunk_rows;
+    uint64_t chunks = (n + of_chunk - 1) / of_chunk;
     if (chunks > NODE_ENTRIES - t->leaf_used) chunks = NODE_ENTRIES - t->leaf_used;
-    *taken = chunks * layout->chunk_rows < n ? chunks * layout->chunk_rows : n;
+    *taken = chunks * of_chunk < n ? chunks * of_chunk : n;
     struct entry entries[NODE_ENTRIES + 1];
     if (!error)
         error = is_filtered(s, which) ? put_filtered(s, which, rows, *taken, entries, chunks)
                                       : put_chunks(s, which, rows, *taken, entries, chunks);
     if (error) return error;
-    entries[chunks] = (struct entry){key_of(s, which, t->rows + chunks * layout->chunk_rows), 0};
+    entries[chunks] = (struct entry){key_of(s, which, t->rows + chunks * of_chunk), 0};
     error = add_entries(s, t->leaf_at, t->leaf_used, entries, (uint32_t)chunks);
     if (error) return error;
     t->leaf_used += (uint32_t)chunks;
@@ -312,24 +321,20 @@ static int add_chunks(struct store *s, enum table which, const void *rows, uint6
     return new_leaf ? add_leaf_to_tree(s, which, leaf_before) : 0;
 }
 
-/* Compress the last chunk, which several writes have filled, and give its first place back. Its entry changes by one
- * write inside a page, else the chunk stays as it is; so the file is valid before and after. */
-static int filter_last_chunk(struct store *s, enum table which)
+/* Compress the last chunk, which several writes have filled, from its `used` rows. Its entry changes by one write, so
+ * the file is valid before and after; then the place where it was is free for the next one. */
+static int filter_last_chunk(struct store *s, enum table which, uint64_t used)
 {
     struct table_state *t = &s->table[which];
-    const struct table_layout *layout = &table_layout[which];
-    uint64_t bytes = (uint64_t)layout->chunk_rows * layout->row_bytes;
-    uint64_t entry_at = t->leaf_at + NODE_HEADER + (uint64_t)(t->leaf_used - 1) * ENTRY_BYTES;
-    if (entry_at / PAGE != (entry_at + ENTRY_BYTES - 1) / PAGE) return 0;
+    uint64_t bytes = chunk_bytes(s, which), used_bytes = used * table_layout[which].row_bytes;
     struct entry entry;
-    char *rows = malloc(bytes);
-    bool read = rows && pread(s->fd, rows, bytes, (off_t)t->chunk_at) == (ssize_t)bytes;
-    uint64_t first = (t->rows - 1) / layout->chunk_rows * layout->chunk_rows;
-    int error = read ? put_filtered_chunk(s, which, rows, first, &entry) : 0;
+    char *rows = calloc(1, bytes);
+    bool read = rows && pread(s->fd, rows, used_bytes, (off_t)t->chunk_at) == (ssize_t)used_bytes;
+    int error = read ? put_filtered_chunk(s, which, rows, t->rows - used, &entry) : 0;
     free(rows);
     if (!read || error) return error;
-    error = write_at(s->fd, &entry, sizeof entry, entry_at);
-    if (!error) fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)t->chunk_at, (off_t)bytes);
+    error = write_at(s->fd, &entry, sizeof entry, t->leaf_at + NODE_HEADER + (t->leaf_used - 1) * ENTRY_BYTES);
+    if (!error) t->spare_at = t->chunk_at;
     return error;
 }
 
@@ -337,26 +342,31 @@ void store_finish(struct store *s)
 {
     if (!s->compressed || s->finished) return;
     s->finished = true;
-    for (int i = 0; i < BUFFERED_TABLES; i++)
-        if (s->table[i].rows % table_layout[i].chunk_rows) filter_last_chunk(s, i);
+    for (int i = 0; i < BUFFERED_TABLES; i++) {
+        uint64_t rest = s->table[i].rows % chunk_rows(s, i), free_at = s->table[i].spare_at;
+        if (rest && filter_last_chunk(s, i, rest) == 0) free_at = s->table[i].spare_at;
+        if (free_at)
+            fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)free_at, (off_t)chunk_bytes(s, i));
+    }
 }
 
 int store_append(struct store *s, enum table which, const void *rows, uint64_t n)
 {
     struct table_state *t = &s->table[which];
-    const struct table_layout *layout = &table_layout[which];
+    uint64_t row_bytes = table_layout[which].row_bytes;
     if (s->finished && n) return ESHUTDOWN;
     while (n) {
-        uint64_t filled = t->rows % layout->chunk_rows, taken = layout->chunk_rows - filled;
+        uint64_t filled = t->rows % chunk_rows(s, which), taken = chunk_rows(s, which) - filled;
         if (taken > n) taken = n;
-        int error = filled ? write_at(s->fd, rows, taken * layout->row_bytes, t->chunk_at + filled * layout->row_bytes)
+        int error = filled ? write_at(s->fd, rows, taken * row_bytes, t->chunk_at + filled * row_bytes)
                            : add_chunks(s, which, rows, n, &taken);
-        if (!error) error = store_put_integer(s, layout->length_at, t->rows + taken);
+        if (!error) error = store_put_integer(s, table_layout[which].length_at, t->rows + taken);
         if (error) return error;
         t->rows += taken;
-        rows = (const char *)rows + taken * layout->row_bytes;
+        rows = (const char *)rows + taken * row_bytes;
         n -= taken;
-        if (filled && t->rows % layout->chunk_rows == 0 && is_filtered(s, which)) error = filter_last_chunk(s, which);
+        if (filled && t->rows % chunk_rows(s, which) == 0 && is_filtered(s, which))
+            error = filter_last_chunk(s, which, chunk_rows(s, which));
         if (error) return error;
     }
     return 0;

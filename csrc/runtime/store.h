@@ -20,6 +20,7 @@ void store_reset_lock(void);
 struct table_state {
     uint64_t rows;     /* in the file */
     uint64_t chunk_at; /* address of the last chunk */
+    uint64_t spare_at; /* of a table with filters: room for one chunk as it is; 0: none */
     uint64_t leaf_at;  /* address of the last leaf of the chunk B-tree; 0: there is no tree yet */
     uint64_t root_at;  /* address of the tree's root of level 1; 0: the leaf is the whole tree */
     uint32_t leaf_used, root_used;
