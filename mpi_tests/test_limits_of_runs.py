@@ -9,7 +9,7 @@ from analyzer.cli import main
 from analyzer.replay.machine import COLLECTIVE_NAMES
 
 STEPS = 50
-SLOW = ["--machine", "ideal", "--dialect", "thesis", "--latency", "1ms", "--json"]
+SLOW = ["--machine", "ideal", "--dialect", "thesis", "--latency", "10ms", "--json"]
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def heat(openmpi, compiled, traced):
 
 
 def test_latency_limits_a_small_heat_solver(heat, openmpi, analyze, capsys):
-    """Each message and each collective costs 1 ms, on each rank; several processes find the same."""
+    """Each message and each collective costs 10 ms, on each rank; several processes find the same."""
 
     def answer(*arguments):
         assert main([*arguments]) == 0
@@ -33,11 +33,11 @@ def test_latency_limits_a_small_heat_solver(heat, openmpi, analyze, capsys):
     alone = answer("limits", heat, "--quick", *SLOW)
     found = json.loads(alone)
     assert found["messages"] == 2 * STEPS
-    assert found["latency"]["direct_s"] == pytest.approx((STEPS + collectives) * 1e-3)
+    assert found["latency"]["direct_s"] == pytest.approx((STEPS + collectives) * 10e-3)
     assert found["limit"] == "latency"
     assert analyze("limits", heat, "--quick", *SLOW, under=openmpi, ranks=2).check().stdout == alone
-    factors = ["--factor", "latency=1ms..2ms", "--factor", "bandwidth=1GB/s..2GB/s"]
+    factors = ["--factor", "latency=10ms..20ms", "--factor", "bandwidth=1GB/s..2GB/s"]
     terms = json.loads(answer("sensitivity", heat, *factors, *SLOW))["terms"]
-    assert terms[0]["effect_s"] == pytest.approx((STEPS + collectives) * 1e-3, rel=0.1)
+    assert terms[0]["effect_s"] == pytest.approx((STEPS + collectives) * 10e-3, rel=0.1)
     assert sum(term["influence"] for term in terms) == pytest.approx(1)
     assert terms[0]["influence"] > 0.99

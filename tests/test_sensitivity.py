@@ -18,7 +18,7 @@ from analyzer.replay.machine import Machine, Network, Node
 from analyzer.replay.parameters import vary
 from analyzer.sensitivity.factorial import factorial, levels
 from analyzer.sensitivity.knees import bend, knee
-from analyzer.sensitivity.levels import check_number, default_factors, factor_of, sweep_of
+from analyzer.sensitivity.levels import check_number, default_factors, default_sweeps, factor_of, sweep_of
 from analyzer.sensitivity.replays import end_times
 from analyzer.sensitivity.study import sensitivity
 
@@ -127,6 +127,9 @@ def test_levels_are_around_the_machine():
     assert [default_factors(machine())[1], len(default_factors(Machine.ideal())[0])] == [
         ["buses is infinite on this machine"], 1
     ]  # fmt: skip
+    sweeps, left_out = default_sweeps(on, 4)
+    assert [s.parameter.name for s in sweeps] == ["latency", "bandwidth", "buses", "speed"]
+    assert len(default_sweeps(Machine.ideal(), 4)[1]) == 2  # buses up to one a rank, and speed, are known
     half = factor_of("latency=50%", on)
     assert (half.low, half.high) == (0.001, 0.003)
     assert [(f.low, f.high) for f in (factor_of("buses", vary(on, {"buses": n})) for n in (1, 2))] == [(1, 2), (1, 3)]
@@ -246,6 +249,16 @@ def test_what_the_command_prints(capsys):
     said = capsys.readouterr().out
     assert "Speed matters most: it makes >99.9 %" in said
     assert "Left out: buses is infinite on this machine" in said
+
+
+@needs_epoch
+def test_all_sweeps(tmp_path, capsys):
+    """Of the four that have a value."""
+    asked = ["--sweep", "all", "--sweep", "links=1..2", "--latency", "5us", "--bandwidth", "0", "-o", str(tmp_path)]
+    assert main(["sensitivity", str(FOUR), *asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [sweep["name"] for sweep in found["sweeps"]] == ["links", "latency", "buses", "speed"]
+    assert (found["left_out"], found["terms"]) == (["bandwidth is infinite on this machine"], [])
 
 
 @needs_epoch

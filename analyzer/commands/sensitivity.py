@@ -9,9 +9,19 @@ import click
 
 from analyzer.commands.common import Session, check_writable, common_options, file_argument, output_base
 from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice
+from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
 from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
-from analyzer.sensitivity.levels import WITHIN, check_number, default_factors, factor_of, sweep_of
+from analyzer.sensitivity.levels import (
+    WITHIN,
+    Factor,
+    Sweep,
+    check_number,
+    default_factors,
+    default_sweeps,
+    factor_of,
+    sweep_of,
+)
 from analyzer.sensitivity.regions import check_regions
 from analyzer.sensitivity.study import sensitivity
 from analyzer.sources.opening import open_trace
@@ -19,6 +29,7 @@ from analyzer.trace import Trace
 from analyzer.what_if.blocks import blocks_of_regions
 
 MOST_FACTORS = 12
+_ALL = "all"
 
 
 @click.command("sensitivity", short_help="Which parameters of the machine matter, and from where on.")
@@ -35,7 +46,11 @@ MOST_FACTORS = 12
     help="Levels of factors without a range, around the machine's value.",
 )
 @click.option(
-    "--sweep", "sweeps", multiple=True, metavar="NAME[=LOW..HIGH[:N]]", help="One at many values: latency=1us..1ms:13."
+    "--sweep",
+    "sweeps",
+    multiple=True,
+    metavar="NAME[=LOW..HIGH[:N]]",
+    help="One at many values: latency=1us..1ms:13; all: the four.",
 )
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Replays at once; one for each CPU if not given.")
 @machine_choice
@@ -61,10 +76,7 @@ def sensitivity_command(
     try:
         with session.step("Finding the run's own network"):
             machine = choice.of(trace, session.team)
-        chosen, left_out = [factor_of(text, machine, within) for text in factors], list[str]()
-        wanted = [sweep_of(text, machine, trace.size) for text in sweeps]
-        if not factors and not sweeps:
-            chosen, left_out = default_factors(machine, within)
+        chosen, wanted, left_out = _chosen(factors, sweeps, within, machine, trace.size)
         check_number(chosen, MOST_FACTORS)
         picture = _picture(trace, output, force) if wanted else None
         with session.step("Replaying"):
@@ -86,6 +98,21 @@ def sensitivity_command(
             session.print(lambda console: print_sensitivity(studied, console))
     finally:
         trace.close()
+
+
+def _chosen(
+    factors: tuple[str, ...], sweeps: tuple[str, ...], within: float, machine: Machine, ranks: int
+) -> tuple[list[Factor], list[Sweep], list[str]]:
+    """What the options name, the defaults where they name none, and why some of these are left out."""
+    chosen = [factor_of(text, machine, within) for text in factors]
+    wanted = [sweep_of(text, machine, ranks) for text in sweeps if text != _ALL]
+    left_out: list[str] = []
+    if not factors and not sweeps:
+        chosen, left_out = default_factors(machine, within)
+    if _ALL in sweeps:
+        defaults, left_out = default_sweeps(machine, ranks)
+        wanted += defaults
+    return chosen, wanted, left_out
 
 
 def _picture(trace: Trace, output: str | None, force: bool) -> Path:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ STEPS = 13
 """Values of a sweep, unless told otherwise."""
 AROUND = 32.0
 """A sweep without a range goes from the machine's value divided by this to its value times this."""
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -54,13 +57,22 @@ def factor_of(text: str, machine: Machine, within: float = WITHIN) -> Factor:
 
 def default_factors(machine: Machine, within: float = WITHIN) -> tuple[list[Factor], list[str]]:
     """Those of `DEFAULT_NAMES` that the machine has a value of, and why the others are left out."""
-    factors, reasons = [], []
+    return _known_ones(lambda name: _around(parameter(name), machine, within))
+
+
+def default_sweeps(machine: Machine, ranks: int) -> tuple[list[Sweep], list[str]]:
+    """The same for sweeps."""
+    return _known_ones(lambda name: sweep_of(name, machine, ranks))
+
+
+def _known_ones(make: Callable[[str], _Made]) -> tuple[list[_Made], list[str]]:
+    made, reasons = [], []
     for name in DEFAULT_NAMES:
         try:
-            factors.append(_around(parameter(name), machine, within))
+            made.append(make(name))
         except TracelibError as error:
             reasons.append(str(error))
-    return factors, reasons
+    return made, reasons
 
 
 def sweep_of(text: str, machine: Machine, ranks: int) -> Sweep:
