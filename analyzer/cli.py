@@ -69,6 +69,7 @@ def analyze() -> None:
 
     \b
     analyze FILE             print a first look, write .prv, .pcf, .row and .dim
+    analyze ngmpi.h5         the network's model, of `python -m tracelib.ngmpi`
     analyze COMMAND FILE     one thing only
 
     FILE is run.h5, a folder run.ranks, a Paraver trace (.prv, .prv.gz) or a
