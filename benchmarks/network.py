@@ -17,6 +17,7 @@ from analyzer.loggp.options import Options
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
 from benchmarks.recording import Figure
 from benchmarks.shared import load
+from tracelib.ngmpi.limits import spread
 from tracelib.schema.prtt import size_times
 
 LARGEST = "200K"
@@ -45,8 +46,7 @@ def figures(mpi: Mpi) -> Iterator[Figure]:
     """One measurement alone, one beside busy processes, one ping-pong."""
     rows, taken_s = measure(mpi, "network")
     times = size_times(rows)
-    spread = np.median(np.maximum(times.overhead_ci_s / times.overhead_s, times.gap_ci_s / times.gap_s))
-    note = f"{len(rows)} rows of {len(times.size)} sizes, half of which known within {spread:.1%}"
+    note = f"{len(rows)} rows of {len(times.size)} sizes, half of which known within {np.median(spread(times)):.1%}"
     yield Figure(f"LoOgGP of one pair, 1 B to {LARGEST}B", taken_s, "s", 30, note)
     quiet = estimate(rows)
     yield from held_out(rows, quiet)

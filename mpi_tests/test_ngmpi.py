@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -16,7 +18,9 @@ from result import rank_files
 from running import Finished
 
 from analyzer.loggp.estimate import estimate
+from tracelib.ngmpi.limits import spread
 from tracelib.schema import net
+from tracelib.schema.prtt import size_times
 
 SITE = next(Path(p) for p in sys.path if p.endswith("site-packages"))
 BOTH = pytest.mark.parametrize("leg", ["apt-openmpi", "apt-mpich"])
@@ -163,6 +167,23 @@ def test_the_limit_between_protocols_is_located(legs, ngmpi, tmp_path, network, 
             break
     assert step <= limit / 16
     assert near, [sizes[begin - 1] for begin in found.begins[1:]]
+
+
+def test_beside_busy_processes_the_time_is_kept_and_the_last_line_says_what_it_gave(openmpi, ngmpi, tmp_path):
+    """Two for each core."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        done = ngmpi(openmpi, "-n", "1K", "-t", "2s", "--precision", "0.0001").check()
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    found = rows(tmp_path)
+    assert found["start_s"].max() < 10
+    known = re.search(r"net.h5, half of the sizes known within ([0-9.]+|inf)%; next: analyze net.h5", done.stderr)
+    assert known, done.stderr
+    if known[1] != "inf":
+        assert float(known[1]) == pytest.approx(100 * np.median(spread(size_times(found))), abs=0.06)
 
 
 INTERRUPTED = """

@@ -21,9 +21,13 @@ class Limits:
     visits: int = 6  # in which they were measured
 
 
+def spread(times: SizeTimes) -> np.ndarray:
+    """How well each size is known: half the width of the wider confidence interval, as a share of the time."""
+    return np.maximum(times.overhead_ci_s / np.abs(times.overhead_s), times.gap_ci_s / np.abs(times.gap_s))
+
+
 def imprecise(sizes: Iterable[int], times: SizeTimes, limits: Limits) -> list[int]:
     """Those of `sizes` that want more rows; some may have none that count."""
-    spread = np.maximum(times.overhead_ci_s / np.abs(times.overhead_s), times.gap_ci_s / np.abs(times.gap_s))
-    enough = (times.rows >= limits.rows) & (times.visits >= limits.visits) & (spread <= limits.precision)
+    enough = (times.rows >= limits.rows) & (times.visits >= limits.visits) & (spread(times) <= limits.precision)
     precise = set(times.size[enough].tolist())
     return [size for size in sizes if size not in precise]

@@ -21,7 +21,7 @@ from tracelib import _ngmpi
 from tracelib.collectives.measure import measure as time_collectives
 from tracelib.ngmpi import pairs, place, refine, store
 from tracelib.ngmpi.crew import Crew
-from tracelib.ngmpi.limits import Limits
+from tracelib.ngmpi.limits import Limits, spread
 from tracelib.ngmpi.loop import Clock, Loop
 from tracelib.ngmpi.measure import Course, Stop
 from tracelib.ngmpi.options import Options
@@ -144,6 +144,9 @@ class _Report:
             sizes = len({size for one in self.series for size in one.sizes})
             pairs = len(self.tables["pairs"])
             what = f"{pairs} pair{'s' * (pairs != 1)}, {rows} rows of {sizes} sizes in {self.options.output}"
+            if rows:
+                known = np.concatenate([spread(one.times()) for one in self.series if one.parts])
+                what += f", half of the sizes known within {np.median(known):.1%}"
             self._say(f"stopped: {what}" if self.stopped else f"{what}; next: analyze {self.options.output}")
 
     def _say(self, line: str) -> None:
