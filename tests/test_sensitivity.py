@@ -181,6 +181,8 @@ def test_knees_by_hand():
     assert knee([1, 100], [110, 100]) == pytest.approx(10)
     assert knee([1, 10, 100], [100, 104, 105]) is None
     assert knee([1, 10, 100, 1000], [100, 100, 150, 150], 0.25) == pytest.approx(10**1.5)
+    assert knee([1, 2, 4], [110, 100, 100], whole=True) == 2  # one is too few
+    assert knee([1, 2, 4, 8], [100, 100, 100, 110], whole=True) == 5  # 4 sqrt(2) is too many
     assert bend([1, 10, 100, 1000], [100, 100, 100, 200]) == 100
     assert bend([1, 10, 100, 1000], [200, 110, 100, 100]) == 10
     assert bend([1, 10, 100], [100, 101, 102]) is None

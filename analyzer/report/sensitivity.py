@@ -12,7 +12,7 @@ from rich.table import Table
 from analyzer.report import units
 from analyzer.report.parameters import INCOMPLETE, value_text
 from analyzer.sensitivity.factorial import Term
-from analyzer.sensitivity.knees import THRESHOLD
+from analyzer.sensitivity.knees import THRESHOLD, best_is_low
 from analyzer.sensitivity.study import Design, Sensitivity, Swept
 
 _LEAST_INFLUENCE = 0.001
@@ -144,13 +144,18 @@ def sweep_verdict(swept: Swept) -> str:
     if swept.knee is None:
         spread = units.percent(max(ends) / min(ends) - 1) if min(ends) else "0 %"
         return f"From {first} to {last}, {of.name} changes the time by {spread} at most."
-    direction = "Above" if ends[0] <= ends[-1] else "Below"
-    best = first if direction == "Above" else last
-    at = value_text(of, swept.knee)
-    text = f"{direction} {at} the run is more than {100 * THRESHOLD:.0f} % longer than at {best}"
+    best = first if best_is_low(ends) else last
+    beyond = beyond_knee(swept)
+    text = f"{beyond[0].upper()}{beyond[1:]} the run is more than {100 * THRESHOLD:.0f} % longer than at {best}"
     if swept.bend is not None:
         text += f"; the curve bends most at {value_text(of, swept.bend)}"
     return f"{text}."
+
+
+def beyond_knee(swept: Swept) -> str:
+    """ "above 5.00 us"."""
+    side = "above" if best_is_low(swept.ends_ns) else "below"
+    return f"{side} {value_text(swept.sweep.parameter, swept.knee or 0.0)}"
 
 
 def sensitivity_json(studied: Studied) -> dict[str, Any]:

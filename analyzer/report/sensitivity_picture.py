@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from analyzer.report import units
 from analyzer.report.parameters import value_text
 from analyzer.report.picture import new_figure, save
-from analyzer.report.sensitivity import Studied
+from analyzer.report.sensitivity import Studied, beyond_knee
 from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.study import Swept
 
@@ -48,9 +48,11 @@ def _draw(swept: Swept, studied: Studied, axes: Axes) -> None:
     if swept.sweep.values[0] <= here <= swept.sweep.values[-1]:
         axes.axvline(here / unit, color=_HERE, linewidth=1, linestyle=":", label=f"machine: {value_text(of, here)}")
     if swept.knee is not None:
-        label = f"{100 * THRESHOLD:.0f} % longer: {value_text(of, swept.knee)}"
+        label = f"{100 * THRESHOLD:.0f} % longer: {beyond_knee(swept)}"
         axes.axvline(swept.knee / unit, color=_KNEE, linewidth=1, linestyle="--", label=label)
     axes.set_xscale("log")
+    if of.whole:
+        axes.xaxis.set_major_locator(LogLocator(base=2))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}" if unit > 1 else value_text(of, x)))
     axes.xaxis.set_minor_formatter(NullFormatter())
     if max(times) > _SPANS * min(times):

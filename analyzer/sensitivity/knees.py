@@ -9,22 +9,34 @@ import numpy as np
 
 THRESHOLD = 0.05
 """A run that is longer by this share than at the sweep's best end has passed the knee."""
+_ROUNDING = 1e-9
 
 
-def knee(values: Sequence[float], times: Sequence[float], threshold: float = THRESHOLD) -> float | None:
-    """The value from which on the run is longer by `threshold` than at the better end of the sweep.
+def best_is_low(times: Sequence[float]) -> bool:
+    """Whether the better end of a sweep is that of low values."""
+    return times[0] <= times[-1]
 
-    Values rise; between two of them the time is taken as linear in the value's logarithm. None where no value makes the
-    run as long. Source: "Dimemas specification", section 3.3 (thesis sections 7.2 and 7.3).
+
+def knee(
+    values: Sequence[float], times: Sequence[float], threshold: float = THRESHOLD, *, whole: bool = False
+) -> float | None:
+    """The value beyond which the run is longer by `threshold` than at the better end of the sweep.
+
+    Values rise; between two of them the time is taken as linear in the value's logarithm. whole: the next whole number
+    on the better side. None where no value makes the run as long. Source: "Dimemas specification", section 3.3 (thesis
+    sections 7.2 and 7.3).
     """
-    from_best = 1 if times[0] <= times[-1] else -1
+    from_best = 1 if best_is_low(times) else -1
     x, t = np.log(values)[::from_best], np.asarray(times, float)[::from_best]
     limit = t[0] * (1 + threshold)
     beyond = np.flatnonzero(t > limit)
     if not len(beyond):
         return None
     k = int(beyond[0])
-    return math.exp(x[k - 1] + (x[k] - x[k - 1]) * (limit - t[k - 1]) / (t[k] - t[k - 1]))
+    found = math.exp(x[k - 1] + (x[k] - x[k - 1]) * (limit - t[k - 1]) / (t[k] - t[k - 1]))
+    if not whole:
+        return found
+    return float(math.floor(found + _ROUNDING) if from_best > 0 else math.ceil(found - _ROUNDING))
 
 
 def bend(values: Sequence[float], times: Sequence[float], threshold: float = THRESHOLD) -> float | None:

@@ -69,7 +69,8 @@ def sensitivity(
     swept = []
     for sweep in sweeps:
         mine, rest = rest[: len(sweep.values)], rest[len(sweep.values) :]
-        swept.append(Swept(sweep, tuple(mine), knee(sweep.values, mine), bend(sweep.values, mine)))
+        at = knee(sweep.values, mine, whole=sweep.parameter.whole)
+        swept.append(Swept(sweep, tuple(mine), at, bend(sweep.values, mine)))
     design = Design(tuple(factors), tuple(design_ends), factorial(design_ends)) if factors else None
     return Sensitivity(machine, ends[0], design, tuple(swept))
 
