@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import WORLD, call, write_run
+from synthetic import SELF, WORLD, call, request, write_run
 from timed_program import LARGE, Player, ProgramTrace
 
 import analyzer
 from analyzer.cli import main
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
+from analyzer.critical.stays import longest_stays
 from analyzer.trace import Communicator
+from tracelib.schema import What
 
 LIMIT = LARGE - 1
 DATA = {"comm": 0, "sent": 8, "received": 8}
@@ -247,3 +249,79 @@ def test_a_prediction_has_a_path_too(tmp_path):
         assert [rank for *_, rank in found] == [rank for *_, rank in expected]
         assert found[-1][1] == trace.duration_ns
         trace.close()
+
+
+def opened(tmp_path, ranks, *communicators):
+    trace = analyzer.open(write_run(tmp_path, ranks, communicators))
+    found = critical_path(trace)
+    trace.close()
+    return found
+
+
+def test_a_started_send_is_awaited(tmp_path):
+    """Rank 0 starts a large send at 10 and waits for it from 20; the receive is posted at 500."""
+    ranks = [
+        {"calls": [call("MPI_Isend", 10, 12, comm=WORLD, peer=1, tag=3, sent=LARGE), call("MPI_Wait", 20, 520)],
+         "requests": [request(What.SEND_DONE, 10, 520, peer=1, tag=3, bytes=LARGE)]},
+        {"calls": [call("MPI_Recv", 500, 515, comm=WORLD, peer=0, tag=3, received=LARGE)]},
+    ]  # fmt: skip
+    assert stays(opened(tmp_path, ranks)) == [(0, 500, 1), (500, 520, 0)]
+
+
+def test_a_posted_receive_is_awaited(tmp_path):
+    """Posted at 10, awaited from 20; sent at 300 by an Isend: the wait is where the receiver waits."""
+    ranks = [
+        {"calls": [call("MPI_Irecv", 10, 12, comm=WORLD, peer=1, tag=3), call("MPI_Wait", 20, 320)],
+         "requests": [request(What.RECV_DONE, 10, 320, peer=1, tag=3, bytes=8)]},
+        {"calls": [call("MPI_Isend", 300, 302, comm=WORLD, peer=0, tag=3, sent=8), call("MPI_Wait", 303, 304)],
+         "requests": [request(What.SEND_DONE, 300, 304, peer=0, tag=3, bytes=8)]},
+    ]  # fmt: skip
+    found = opened(tmp_path, ranks)
+    assert stays(found) == [(0, 300, 1), (300, 320, 0)]
+    assert found.slack[found.nodes.of(0)].tolist() == [280, 280, 280, 0]
+
+
+def test_nonblocking_collectives_by_hand(tmp_path):
+    """MPI_Iallreduce, entered last by rank 1 at 400; the others wait for it in MPI_Wait."""
+    ranks = [
+        {"calls": [call("MPI_Iallreduce", enter, enter + 2, comm=WORLD, sent=8, received=8),
+                   call("MPI_Wait", enter + 5, done)],
+         "requests": [request(What.COLLECTIVE_DONE, enter, done, peer=-1)]}
+        for enter, done in ((10, 430), (400, 420), (50, 415))
+    ]  # fmt: skip
+    assert stays(opened(tmp_path, ranks)) == [(0, 400, 1), (400, 430, 0)]
+
+
+def test_threads_of_a_rank(tmp_path):
+    """The second thread of rank 0, seen from 100 on, waits until 300 for rank 1, and ends last, at 900."""
+    ranks = [
+        {"calls": [call("MPI_Barrier", 20, 30, comm=SELF),
+                   call("MPI_Recv", 100, 310, comm=WORLD, peer=1, received=8, thread=1),
+                   call("MPI_Send", 700, 900, comm=WORLD, peer=1, tag=1, sent=8, thread=1)]},
+        {"calls": [call("MPI_Send", 300, 305, comm=WORLD, peer=0, sent=8),
+                   call("MPI_Recv", 400, 910, comm=WORLD, peer=0, tag=1, received=8)]},
+    ]  # fmt: skip
+    found = opened(tmp_path, ranks)
+    nodes = found.nodes
+    threads = [(int(nodes.rank[k]), int(nodes.thread[k])) for k in found.segments["thread"]]
+    assert threads == [(1, 0), (0, 1), (1, 0)]
+    assert found.segments["begin"].tolist() == [0, 300, 700]
+    ranks[0]["calls"][1] = call("MPI_Send", 100, 310, comm=WORLD, peer=1, sent=8, thread=1)
+    ranks[1]["calls"][0] = call("MPI_Recv", 300, 305, comm=WORLD, peer=0, received=8)
+    (tmp_path / "again").mkdir()
+    found = opened(tmp_path / "again", ranks)
+    threads = [(int(found.nodes.rank[k]), int(found.nodes.thread[k])) for k in found.segments["thread"]]
+    assert (threads, found.segments["begin"].tolist()) == ([(0, 0), (0, 1), (1, 0)], [0, 100, 700])
+
+
+def test_a_stay_says_what_it_mostly_is():
+    calls = [[("MPI_Send", 100, 170, {}), ("MPI_Send", 180, 190, {})]]
+    trace = ProgramTrace(calls, messages=[], spans=[(0, 210)])
+    (stay,) = longest_stays(trace, critical_path(trace), 5)
+    assert (stay.begin_ns, stay.end_ns, stay.mostly.name, stay.mostly_ns) == (0, 210, "", 130)
+    calls = [[("MPI_Send", 20, 170, {})], [("MPI_Recv", 10, 60, {})]]
+    trace = ProgramTrace(calls, messages=[(0, 1, 8, 20, 10, 60)], spans=[(0, 170), (0, 300)])
+    rows = longest_stays(trace, critical_path(trace), 1)
+    assert [(s.begin_ns, s.end_ns, s.rank, s.mostly.kind, s.mostly_ns) for s in rows] == [
+        (20, 300, 1, "computation", 240)
+    ]

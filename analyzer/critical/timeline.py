@@ -89,20 +89,23 @@ _NODE = np.dtype([("enter", "<i8"), ("exit", "<i8"), ("call", "<i4"), ("region",
 
 
 def timeline(trace: Trace) -> Timeline:
-    """The nodes of all threads of a trace. In memory are those of the whole run, 24 bytes each."""
-    parts, rank_of, thread_of = [], [], []
+    """The nodes of all threads of a trace; all are in memory, 24 bytes each."""
+    columns: dict[str, list[np.ndarray]] = {name: [] for name in _NODE.names or ()}
+    rank_of, thread_of = [], []
     for rank in range(trace.size):
         calls = _calls(trace, rank)
         marks, lost = trace.marks(rank), lost_times(trace, rank)
         for thread in range(max(int(trace.threads[rank]), 1)):
             own = [rows[rows["thread"] == thread] for rows in (calls, marks, lost)]
-            parts.append(_of_thread(own[0], own[1], own[2], trace.span(rank) if thread == 0 else None))
+            found = _of_thread(own[0], own[1], own[2], trace.span(rank) if thread == 0 else None)
+            for name, parts in columns.items():
+                parts.append(found[name].copy())
             rank_of.append(rank)
             thread_of.append(thread)
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in _NODE.names or ()}
+    lengths = [len(part) for part in columns["enter"]]
     return Timeline(
-        **columns,
-        offsets=np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64),
+        *(np.concatenate(columns.pop(name)) for name in _NODE.names or ()),
+        offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         rank=np.array(rank_of, np.int32),
         thread=np.array(thread_of, np.int32),
         first_thread=np.searchsorted(rank_of, np.arange(trace.size)),
