@@ -103,8 +103,9 @@ def timeline(trace: Trace) -> Timeline:
             rank_of.append(rank)
             thread_of.append(thread)
     lengths = [len(part) for part in columns["enter"]]
+    joined = {name: np.concatenate(columns.pop(name)) for name in _NODE.names or ()}
     return Timeline(
-        *(np.concatenate(columns.pop(name)) for name in _NODE.names or ()),
+        **joined,
         offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         rank=np.array(rank_of, np.int32),
         thread=np.array(thread_of, np.int32),
