@@ -25,6 +25,7 @@ from analyzer.commands.monte_carlo import monte_carlo
 from analyzer.commands.pack import pack
 from analyzer.commands.prv import prv
 from analyzer.commands.replay import replay_command
+from analyzer.commands.ring import ring
 from analyzer.commands.sensitivity import sensitivity_command
 from analyzer.commands.waits import waits_command
 from analyzer.commands.what_if import what_if_command
@@ -92,6 +93,7 @@ for _command in (
     limits_command,
     fit_machine,
     monte_carlo,
+    ring,
     prv,
     dim,
     pack,

@@ -33,7 +33,7 @@ class DimReport:
     left_out: dict[str, int]  # calls by procedure that move data but have no Dimemas record, and events
 
 
-def write_dim(trace: Trace, path: str | Path, team: Team) -> DimReport:
+def write_dim(trace: Trace, path: str | Path, team: Team | None = None) -> DimReport:
     """Write `trace` as a Dimemas file; the same bytes for any number of team members.
 
     Bursts last from the end of an MPI call to the begin of the next, in whole ns. In measured runs
@@ -47,7 +47,7 @@ def write_dim(trace: Trace, path: str | Path, team: Team) -> DimReport:
     Regions and events of the program are event records and cut the burst in which they lie; its parts sum up to it.
     Raises TracelibError where the file cannot be written; then nothing of it remains.
     """
-    path = Path(path)
+    path, team = Path(path), team or Team()
     part = temporary_name(path, f"part{team.rank}")
     writer = RankWriter(trace)
 
