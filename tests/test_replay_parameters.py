@@ -1,6 +1,8 @@
 """Parameters of a machine by name: each can be read and set, and the simulator feels it."""
 
 import math
+import re
+from dataclasses import fields
 
 import pytest
 from hypothesis import given
@@ -60,6 +62,19 @@ def test_paths_are_those_of_the_toml():
     given_["node"] = [{**given_["node"][0], "latency_us": 7}, {**given_["node"][1], "latency_us": 7}]
     one_by_one = {f"node.{n}.latency_us": 7 for n in range(3)}
     assert vary(machine, one_by_one) == machine_of(given_)
+
+
+def test_no_number_is_forgotten():
+    """Each number of nodes, networks and scheduling has a path, but for choices and priorities."""
+    no_quantities = {
+        "half_duplex", "network", "preemptive", "priority", "base", "best", "worst", "receiver_first", "receiver_last",
+        "sender_receiver_first",
+    }  # fmt: skip
+    for table, part in (("node", Node()), ("network", Network()), ("scheduling", Scheduling())):
+        numbers = [f.name for f in fields(part) if isinstance(getattr(part, f.name), int | float)]
+        for name in set(numbers) - no_quantities:
+            key = re.sub("_n?s$", "_us", name)
+            assert parameter(f"{table}.{key}").get(vary(Machine.ideal(), {f"{table}.{key}": 3})) == pytest.approx(3)
 
 
 def test_nodes_that_differ_and_distributions_keep_their_proportions():
@@ -128,6 +143,15 @@ def test_mistakes(text, says):
         found, value = setting_of(text)
         found.set(Machine.ideal(), value)
     assert says in f"{caught.value} {caught.value.hint}"
+
+
+def test_ranks_that_poll_wait_for_ever():
+    """It can be read and bounded, not asked for: that needs a slice."""
+    spins = machine_of({"scheduling": {"policy": "rr", "busy_wait_us": "inf"}})
+    assert parameter("busy_wait").get(spins) == parameter("scheduling.busy_wait_us").get(spins) == math.inf
+    assert vary(spins, {"busy_wait": 1e-6}).scheduling.busy_wait_ns == 1000
+    with pytest.raises(TracelibError, match="busy_wait = inf"):
+        vary(spins, {"busy_wait": math.inf})
 
 
 def test_eager_is_the_traces_until_it_is_set():

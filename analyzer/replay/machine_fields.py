@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from analyzer.errors import TracelibError
-from analyzer.replay.machine import Exponential, Gaussian, Machine, Quantity, Uniform
+from analyzer.replay.machine import SPIN, Exponential, Gaussian, Machine, Quantity, Uniform
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Field:
     def get(self, machine: Machine) -> float:
         """The mean of those of all parts; infinite if one is."""
         values = [mean_of(getattr(part, self.names[0])) for part in self._chosen(machine)]
-        if self.zero_is_infinite and 0 in values:
+        if SPIN in values or (self.zero_is_infinite and 0 in values):
             return math.inf
         return sum(values) / len(values) * self.unit
 
