@@ -1,6 +1,7 @@
 """The critical path and the slack: by hand to the nanosecond, and against programs played forward."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -325,3 +326,33 @@ def test_a_stay_says_what_it_mostly_is():
     assert [(s.begin_ns, s.end_ns, s.rank, s.mostly.kind, s.mostly_ns) for s in rows] == [
         (20, 300, 1, "computation", 240)
     ]
+
+
+def test_the_path_in_paraver(tmp_path, capsys):
+    """Events of type 90, 1 where the path comes and 0 where it goes; all else is as `analyze prv` writes it."""
+    run = write_run(tmp_path, [
+        {"calls": [call("MPI_Init", 0, 10), call("MPI_Send", 1000, 1100, comm=WORLD, peer=1, sent=8)]},
+        {"calls": [call("MPI_Init", 0, 10), call("MPI_Recv", 50, 1500, comm=WORLD, peer=0, received=8)]},
+    ])  # fmt: skip
+    assert main(["critical-path", str(run), "-o", str(tmp_path / "path.prv")]) == 0
+    assert "Written:" in capsys.readouterr().out
+    lines = (tmp_path / "path.prv").read_text().splitlines()
+    added = [re.fullmatch(r"2:\d+:1:(\d+):1:(\d+):.*\b90:(\d)", line) for line in lines]
+    assert [match.groups() for match in added if match] == [
+        ("1", "0", "1"), ("1", "1000", "0"), ("2", "1000", "1"), ("2", "1500", "0"),
+    ]  # fmt: skip
+    assert main(["prv", str(run), "-o", str(tmp_path / "plain.prv"), "-q"]) == 0
+    stripped = [re.sub(r":90:\d$", "", line) if match else line for line, match in zip(lines, added, strict=True)]
+    plain = (tmp_path / "plain.prv").read_text().splitlines()
+    assert [line for line in stripped if not re.fullmatch(r"2(:\d+){5}", line)] == plain
+    assert "On the critical path" in (tmp_path / "path.pcf").read_text()
+
+
+def test_no_wait_for_a_message_is_on_the_path():
+    """Checklist 19: what remains of receives on the path is their transfer, whatever they waited."""
+    player = Player(3)
+    for source, destination in ((0, 1), (1, 2), (2, 0)) * 5:
+        player.message(source, destination, False, False, (10, 400, 0), (1, 1, 7))
+    found = shares(player.trace(), critical_path(player.trace(), LIMIT))
+    receives = [share for share in found.functions if share.function.name == "MPI_Recv"]
+    assert [share.path_ns for share in receives] == [15 * 7]

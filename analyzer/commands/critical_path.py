@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from analyzer.commands.common import Session, Size, common_options, file_argument, repair_option
+from analyzer.commands.common import Session, Size, common_options, file_argument, output_base, repair_option
+from analyzer.commands.write import write_paraver
+from analyzer.critical.annotated import WithPath, path_events
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
 from analyzer.critical.stays import longest_stays
 from analyzer.report.critical_path import Found, critical_path_json, print_critical_path
 from analyzer.sources.opening import open_trace
+from analyzer.trace import Trace
 
 
 @click.command("critical-path", short_help="What determines the run's length, and who has slack.")
@@ -21,7 +26,7 @@ from analyzer.sources.opening import open_trace
     "--eager-limit", type=Size(), metavar="SIZE", help="Larger messages wait for their receive [as the run shows]."
 )
 @repair_option
-@common_options(as_json=True)
+@common_options(as_json=True, output="A Paraver trace with the path as events of type 90.")
 @click.pass_obj
 def critical_path_command(
     session: Session,
@@ -29,6 +34,8 @@ def critical_path_command(
     top: int,
     eager_limit: int | None,
     repair_ns: int | None,
+    output: str | None,
+    force: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -41,14 +48,25 @@ def critical_path_command(
     session.quiet = quiet
     trace = open_trace(file, session.team, repair_ns)
     try:
-        if not session.speaks:
-            return
         with session.step(f"Walking back through {file}"):
-            path = critical_path(trace, eager_limit)
-            found = Found(file, trace, path, shares(trace, path), longest_stays(trace, path, top))
-        if as_json:
-            session.print_json(critical_path_json(found))
-        elif not quiet:
+            found = _find(file, trace, top, eager_limit) if session.speaks else None
+        written = _write(trace, found, output, force, session) if output else []
+        if found and as_json:
+            session.print_json(critical_path_json(found) | {"files": [str(path) for path in written]})
+        elif found and not quiet:
             session.print(lambda console: print_critical_path(found, console))
+            for path in written:
+                session.say(f"Written: {path}")
     finally:
         trace.close()
+
+
+def _find(file: str, trace: Trace, top: int, eager_limit: int | None) -> Found:
+    path = critical_path(trace, eager_limit)
+    return Found(file, trace, path, shares(trace, path), longest_stays(trace, path, top))
+
+
+def _write(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> list[Path]:
+    """The trace with its path, for Paraver. Collective over the team, of which one member has found it."""
+    added = session.team.bcast(path_events(trace, found.path) if found else None)
+    return write_paraver(WithPath(trace, added), output_base(Path(trace.path), output, (".prv",)), session, force)
