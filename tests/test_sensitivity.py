@@ -168,11 +168,11 @@ def test_more_mistakes():
 
 def test_the_knee_is_where_the_run_is_5_percent_longer():
     """A burst of 99 ms and a message: 99 ms + L is 5 % longer than 100 ms at L = 6 ms; 100 ms + S/BW at 1 GB/s..."""
-    found = study(program(burst=99 * MS), on=vary(machine(), {"bandwidth": math.inf}), sweeps=["latency=1ms..64ms:601"])
-    assert found.sweeps[0].knee == pytest.approx(6e-3, rel=1e-3)
+    found = study(program(burst=99 * MS), on=vary(machine(), {"bandwidth": math.inf}), sweeps=["latency=1ms..64ms:101"])
+    assert found.sweeps[0].knee == pytest.approx(6e-3, rel=5e-3)
     of = program(burst=95 * MS)
-    found = study(of, on=vary(machine(), {"latency": 0}), sweeps=["bandwidth=10MB/s..200MB/s:601"])
-    assert found.sweeps[0].knee == pytest.approx(100 * MB, rel=1e-3)  # 95 + 5 ms; 95 + 10 ms
+    found = study(of, on=vary(machine(), {"latency": 0}), sweeps=["bandwidth=10MB/s..200MB/s:101"])
+    assert found.sweeps[0].knee == pytest.approx(100 * MB, rel=5e-3)  # 95 + 5 ms; 95 + 10 ms
 
 
 def test_knees_by_hand():
