@@ -328,6 +328,7 @@ class Trace(ABC):
     date: datetime | None = None  # when the run started, as its own machine's clock said
     applications: tuple[int, ...] = ()  # ranks of each application, in order of rank; (): one application
     missing: tuple[int, ...] = ()  # ranks of which nothing could be read: no figure counts them as idle
+    affinity: tuple[frozenset[int], ...] = ()  # CPUs of its node that each rank could use; empty: not known
     command: str = ""  # the program and its arguments, where the source knows them
     counters: tuple[Counter, ...] = ()  # all that were read by any rank
     objects: tuple[SharedObject, ...] = ()  # windows and files

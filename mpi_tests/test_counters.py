@@ -79,6 +79,7 @@ def test_cpu_time_is_recorded_where_ranks_share_cpus(openmpi, compiled, traced, 
     assert ("CPU time" in result.finished.stderr) == there
     for file in result.ranks:
         assert [row["name"].decode() for row in file.tables["counters"]] == [CPU] * there
+        assert file.attributes["cpus"].decode() == "0"
     trace = analyzer.open(str(result.run))
     for rank in range(ranks if there else 0):
         beside = bursts_by_tag(trace, rank, CPU)[0] - truth(result.folder, rank, 0)[1]

@@ -38,6 +38,11 @@ class Counted:
         """The same of each rank."""
         return [_ratio(i, c) for i, c in zip(self.instructions, self.cycles, strict=True)]
 
+    def sums(self, name: str) -> tuple[int, int] | None:
+        """What a counter counted in computation and in MPI; None where it is not among them."""
+        found = [k for k, counter in enumerate(self.counters) if counter.name == name]
+        return (int(self.useful[:, found[0]].sum()), int(self.inside[:, found[0]].sum())) if found else None
+
 
 def _ratio(instructions: int, cycles: int) -> float | None:
     return float(instructions) / float(cycles) if cycles > 0 else None

@@ -33,6 +33,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "ranks": trace.size,
         "missing": list(trace.missing),
         "nodes": list(trace.nodes),
+        "shared_cpus": [asdict(shared) for shared in summary.sharing],
         "runtime_s": trace.duration_ns / 1e9,
         "useful_s": {"total": float(useful.sum()) / 1e9, **_spread(useful)},
         "mpi_s": {"total": float(inside.sum()) / 1e9, **_spread(inside)},

@@ -10,6 +10,7 @@ from analyzer.report.units import percent, plural, size, time
 
 GOOD = 0.98
 """Above this a factor is not worth anybody's time."""
+MOST_NODES = 3
 EVIDENCE = 0.25
 """The others wait in one call if they spend this share of the imbalance there, and more."""
 
@@ -103,6 +104,24 @@ def bursts(summary: Summary) -> str:
         return text
     low, middle, high = (time(bursts.percentiles_ns[p]) for p in (5, 50, 95))
     return f"{text}; half of them below {middle}, 90 % from {low} to {high}, the longest {time(bursts.longest_ns)}"
+
+
+def shared_cpus(summary: Summary) -> list[str]:
+    """Where ranks outnumber the CPUs for them, and how long they had one."""
+    lines = [f"{s.ranks} ranks share {plural(s.cpus, 'CPU')} of {s.node}" for s in summary.sharing[:MOST_NODES]]
+    if len(summary.sharing) > MOST_NODES:
+        lines.append(f"and ranks of {plural(len(summary.sharing) - MOST_NODES, 'more node')}")
+    if not lines:
+        return []
+    text, cpu = "; ".join(lines), summary.counted.sums("CPU_NS")
+    counted = [k for k, name in enumerate(summary.profile.procedures) if not name.startswith("MPI_Init")]
+    inside = int(summary.profile.inside_ns[np.ix_(summary.present, counted)].sum())
+    if cpu is None or not inside:
+        return [f"{text}: times in MPI hold the wait for a CPU"]
+    return [
+        f"{text}: of {time(inside)} in MPI after MPI_Init they had one for {time(cpu[1])} "
+        f"({percent(cpu[1] / inside)}); the rest is waiting for a CPU, or asleep"
+    ]
 
 
 def flushes(summary: Summary) -> str:

@@ -22,6 +22,8 @@ def print_look(summary: Summary, console: Console) -> None:
         _section(console, "Where the time went", tables.time_table(summary))
     if summary.bursts.count:
         console.print(Padding(Text(findings.bursts(summary)), (0, 0, 0, 2)))
+    for line in findings.shared_cpus(summary):
+        console.print(Padding(Text(line, style="yellow"), (0, 0, 0, 2)))
     _print_efficiencies(summary, console)
     if summary.regions.count.any():
         title = "Regions (with those inside them; balance: mean / most computing of a rank)"

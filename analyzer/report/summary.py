@@ -18,6 +18,7 @@ from analyzer.metrics.ideal import ideal_replay
 from analyzer.metrics.messages import Messages, messages
 from analyzer.metrics.profile import Profile, profile
 from analyzer.metrics.regions import RegionProfile, region_profile
+from analyzer.metrics.sharing import Sharing, sharing
 from analyzer.metrics.system import NodeSummary, system
 from analyzer.metrics.unrecorded import Unrecorded, unrecorded
 from analyzer.metrics.useful import Useful, useful
@@ -46,6 +47,7 @@ class Summary:
     system: list[NodeSummary]
     regions: RegionProfile
     counted: Counted
+    sharing: tuple[Sharing, ...]
 
     @property
     def present(self) -> np.ndarray:
@@ -94,4 +96,5 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
         system(trace),
         own,
         sums,
+        sharing(trace),
     )

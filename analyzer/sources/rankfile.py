@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.sources.versions import SINCE_2, dtype_of, has_table, upgraded
+from analyzer.sources.versions import dtype_of, has_table, lacks, upgraded
 from tracelib import schema
 
 OPEN_FILES = 128
@@ -145,14 +145,14 @@ def _version(path: Path, file: h5py.Group) -> int:
 
 
 def _attributes(path: Path, file: h5py.Group, version: int) -> dict[str, int | str]:
-    old = frozenset() if version >= 2 else SINCE_2
+    old = lacks(version)
     missing = [n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in file.attrs and n not in old]
     if missing:
         raise foreign(path, f"no attribute {missing[0]}")
     numbers = {name: int(file.attrs.get(name, 0)) for name in schema.INTEGER_ATTRIBUTES}
     if not 0 <= numbers["rank"] < numbers["size"]:
         raise foreign(path, f"rank {numbers['rank']} of {numbers['size']}")
-    return numbers | {name: text_of(file.attrs[name]) for name in schema.TEXT_ATTRIBUTES}
+    return numbers | {name: text_of(file.attrs.get(name, b"")) for name in schema.TEXT_ATTRIBUTES}
 
 
 def _procedures(path: Path, file: h5py.Group) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.metrics.sharing import cpus_of
 from analyzer.parallel import Team
 from analyzer.paraver_regions import region_labels
 from analyzer.sources import lane as lanes_of
@@ -106,6 +107,9 @@ class RunTrace(Trace):
         self.node_of = np.zeros(self.size, np.int32)
         for rank, key in keys.items():
             self.node_of[rank] = numbers[key]
+
+        known = {file.rank: cpus_of(str(file.attributes["cpus"])) for file in self._files}
+        self.affinity = tuple(known.get(rank, frozenset()) for rank in range(self.size))
 
     def _open(self) -> None:
         """Rows, clocks and lanes of every rank."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from tracelib import schema
 
-SINCE_2 = frozenset({"overhead_ticks", "overhead_cpu_ns", "limit_bytes"})
-"""Attributes that version 1 did not have."""
+_NEW_ATTRIBUTES = {2: {"overhead_ticks", "overhead_cpu_ns", "limit_bytes"}, 3: {"cpus"}}
+"""Attributes that earlier versions did not have."""
 
 _TABLES_1 = frozenset({"calls", "requests", "polls", "events", "blocks", "clock", "sync", "communicators", "members"})
 
@@ -18,6 +18,11 @@ _TABLES_1 = frozenset({"calls", "requests", "polls", "events", "blocks", "clock"
 def has_table(version: int, table: str) -> bool:
     """Whether files of this version have the table."""
     return version >= 2 or table in _TABLES_1
+
+
+def lacks(version: int) -> set[str]:
+    """Attributes that files of this version do not have."""
+    return set().union(*(names for since, names in _NEW_ATTRIBUTES.items() if version < since))
 
 
 def dtype_of(version: int, table: str) -> np.dtype:

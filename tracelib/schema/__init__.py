@@ -9,7 +9,7 @@ from enum import Enum, IntEnum
 
 import numpy as np
 
-VERSION = 2
+VERSION = 3
 
 CALL = np.dtype(
     [
@@ -311,7 +311,7 @@ INTEGER_ATTRIBUTES = (
     "overhead_cpu_ns",  # the same by the readings of CPU time
     "limit_bytes",  # TRACELIB_LIMIT; 0: none
 )
-TEXT_ATTRIBUTES = {"host": 64, "boot_id": 40, "mpi_library": 256, "command": 1024, "spool": 256}
+TEXT_ATTRIBUTES = {"host": 64, "boot_id": 40, "mpi_library": 256, "command": 1024, "spool": 256, "cpus": 256}
 """Name and room in bytes."""
 
 FLUSH_TYPE = 40000003
