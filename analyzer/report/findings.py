@@ -115,7 +115,7 @@ def shared_cpus(summary: Summary) -> list[str]:
         return []
     text, cpu = "; ".join(lines), summary.counted.sums("CPU_NS")
     counted = [k for k, name in enumerate(summary.profile.procedures) if not name.startswith("MPI_Init")]
-    inside = int(summary.profile.inside_ns[np.ix_(summary.present, counted)].sum())
+    inside = int(summary.profile.inside_ns[summary.present][:, counted].sum())
     if cpu is None or not inside:
         return [f"{text}: times in MPI hold the wait for a CPU"]
     return [
