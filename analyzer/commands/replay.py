@@ -16,6 +16,7 @@ from analyzer.replay.predicted import write_predicted
 from analyzer.replay.program import program_of
 from analyzer.replay.simulate import Prediction, simulate
 from analyzer.report.replay import Replayed, print_replay, replay_json
+from analyzer.scheduling.closed import closed
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
 from analyzer.writers.whole import temporary_name
@@ -54,9 +55,10 @@ def replay_command(
         with session.step("Replaying"):
             programs = [program_of(trace) for trace in traces]
             prediction = simulate(programs, configuration.machine, times=bool(output), repetitions=repeat or 0)
+            together = closed(programs, configuration.machine, prediction) if others and repeat else None
             written = _write(traces[0], programs[0], prediction, output, force, session) if output else None
         times = tuple(0 if trace.program else trace.duration_ns for trace in traces)
-        replayed = Replayed((file, *others), times, tuple(programs), prediction, written)
+        replayed = Replayed((file, *others), times, tuple(programs), prediction, written, together)
         if as_json:
             session.print_json(replay_json(replayed))
         elif not quiet:

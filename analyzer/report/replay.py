@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from analyzer.operations.operation import Program
 from analyzer.replay.simulate import Prediction
 from analyzer.report import units
+from analyzer.scheduling.closed import Closed
 
 PARTS = {
     "computing": "Computing",
@@ -40,6 +40,7 @@ class Replayed:
     programs: tuple[Program, ...]
     prediction: Prediction
     written: Path | None = None
+    closed: Closed | None = None  # where several run again and again
 
 
 def print_replay(replayed: Replayed, console: Console) -> None:
@@ -58,6 +59,8 @@ def print_replay(replayed: Replayed, console: Console) -> None:
         console.print(f"At most {units.plural(prediction.most_waiting, 'message')} waited for links and buses at once")
     if prediction.unreceived:
         console.print(f"{units.plural(prediction.unreceived, 'message')} nobody received")
+    if replayed.closed:
+        _print_closed(replayed.files, replayed.closed, console)
 
 
 def _ratio(replayed: Replayed) -> str:
@@ -80,6 +83,30 @@ def _table(prediction: Prediction) -> Table:
             times = (units.time(float(x)) for x in (values.mean(), values.min(), values.max()))
             table.add_row(label, share, *times)
     return table
+
+
+def _print_closed(files: Sequence[str], closed: Closed, console: Console) -> None:
+    """What sharing costs each application, and whether it is worth it."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    for name in ("", "alone", "together", "runs", "speed kept"):
+        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    for file, alone, together, runs, speed in zip(
+        files, closed.alone, closed.together, closed.runs, closed.speeds, strict=True
+    ):
+        times = (units.time(seconds * 1e9) for seconds in (alone, together))
+        table.add_row(Path(file).name, *times, str(runs), units.percent(speed))
+    console.print()
+    console.print(table)
+    console.print()
+    console.print(
+        f"Sharing does {closed.shared_throughput:.4g} runs/s, one after the other {closed.batch_throughput:.4g}; "
+        f"the speeds kept sum up to {closed.gain:.2f}: sharing {'pays' if closed.gain > 1 else 'does not pay'}"
+    )
+    least = files[closed.speeds.index(min(closed.speeds))]
+    share = f"1/{len(files)} of its speed"
+    console.print(
+        f"Fair: each keeps {share}" if closed.fair else f"Not fair: {Path(least).name} keeps less than {share}"
+    )
 
 
 def replay_json(replayed: Replayed) -> dict[str, Any]:
@@ -106,13 +133,19 @@ def replay_json(replayed: Replayed) -> dict[str, Any]:
             {"application": int(r["application"]), "begin_s": int(r["begin"]) / 1e9, "end_s": int(r["end"]) / 1e9}
             for r in prediction.runs
         ]
+    if replayed.closed:
+        data["closed"] = _closed_json(replayed.closed)
     if replayed.written:
         data["written"] = str(replayed.written)
     return data
 
 
-def _seconds(values: Sequence[int] | np.ndarray) -> list[float]:
-    return [int(v) / 1e9 for v in values]
+def _closed_json(closed: Closed) -> dict[str, Any]:
+    return {
+        "alone_s": list(closed.alone), "together_s": list(closed.together), "runs": list(closed.runs),
+        "speeds": closed.speeds, "gain": closed.gain, "stretch_ratio": closed.ratio, "fair": closed.fair,
+        "shared_throughput": closed.shared_throughput, "batch_throughput": closed.batch_throughput,
+    }  # fmt: skip
 
 
 def _streams(programs: Sequence[Program]) -> list[tuple[int, int]]:

@@ -58,6 +58,6 @@ def shared_throughput(together: Sequence[float]) -> float:
     return float(np.sum(1 / np.asarray(together, float)))
 
 
-def longest_wait(slice_s: float, processes: int) -> float:
-    """For a processor, of a process whose message has arrived, with round robin (F20)."""
-    return slice_s * (processes - 1)
+def longest_wait(slice_: float, processes: int) -> float:
+    """For a processor, of a process whose message has arrived, with round robin (F20); in the unit of the slice."""
+    return slice_ * (processes - 1)
