@@ -6,6 +6,7 @@ import click
 
 from analyzer.commands.common import Session, common_options
 from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice
+from analyzer.metrics.sharing import sharing
 from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
@@ -60,7 +61,8 @@ def _of_file(
             found = limits(program, machine, session.team, jobs)
             bears = None if quick else tolerance(program, machine, session.team, jobs)
             lacking = incomplete(trace, session.team)
-        return Limited(file, 0 if trace.program else trace.duration_ns, machine, origin, found, bears, lacking)
+        measured_ns = 0 if trace.program else trace.duration_ns
+        return Limited(file, measured_ns, machine, origin, found, bears, lacking, sharing(trace))
     finally:
         trace.close()
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from analyzer.error_classes import error_name
+from analyzer.metrics.sharing import Sharing
 from analyzer.report.summary import Summary
 from analyzer.report.units import percent, plural, size, time
 
@@ -106,14 +109,18 @@ def bursts(summary: Summary) -> str:
     return f"{text}; half of them below {middle}, 90 % from {low} to {high}, the longest {time(bursts.longest_ns)}"
 
 
+def crowds(sharing: Sequence[Sharing]) -> str:
+    """ "4 ranks share 2 CPUs of n0; ..."."""
+    parts = [f"{s.ranks} ranks share {plural(s.cpus, 'CPU')} of {s.node}" for s in sharing[:MOST_NODES]]
+    more = len(sharing) - MOST_NODES
+    return "; ".join(parts) + (f"; and so on {plural(more, 'more node')}" if more > 0 else "")
+
+
 def shared_cpus(summary: Summary) -> list[str]:
     """Where ranks outnumber the CPUs for them, and how long they had one."""
-    lines = [f"{s.ranks} ranks share {plural(s.cpus, 'CPU')} of {s.node}" for s in summary.sharing[:MOST_NODES]]
-    if len(summary.sharing) > MOST_NODES:
-        lines.append(f"and ranks of {plural(len(summary.sharing) - MOST_NODES, 'more node')}")
-    if not lines:
+    if not summary.sharing:
         return []
-    text, cpu = "; ".join(lines), summary.counted.sums("CPU_NS")
+    text, cpu = crowds(summary.sharing), summary.counted.sums("CPU_NS")
     counted = [k for k, name in enumerate(summary.profile.procedures) if not name.startswith("MPI_Init")]
     inside = int(summary.profile.inside_ns[summary.present][:, counted].sum())
     if cpu is None or not inside:

@@ -11,10 +11,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from analyzer.metrics.sharing import Sharing
 from analyzer.replay.machine import Machine
 from analyzer.replay.own_machine import NAME_ONE
 from analyzer.replay.parameters import PARAMETERS
 from analyzer.report import units
+from analyzer.report.findings import crowds
 from analyzer.report.parameters import INCOMPLETE, value_text
 from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.limits import LEAST, Latency, Limits, Loss, speedups
@@ -43,6 +45,7 @@ class Limited:
     found: Limits
     tolerance: Tolerance | None
     incomplete: str = ""  # why the replay is not of the whole run
+    sharing: tuple[Sharing, ...] = ()  # ranks that had no CPU each
 
 
 def print_limits(runs: Sequence[Limited], console: Console) -> None:
@@ -182,9 +185,15 @@ def unexplained(run: Limited) -> str:
     more = run.measured_ns - run.found.whole.end_ns
     if more <= _UNEXPLAINED * run.measured_ns:
         return ""
+    longer = f"As measured it took {units.time(more)} longer: "
+    if run.sharing:
+        return (
+            f"{longer}{crowds(run.sharing)}, and wait for one where the replay gives each its own. The rest is what "
+            "the replay leaves out, such as MPI_Init, and messages slower than the fastest."
+        )
     return (
-        f"As measured it took {units.time(more)} longer: what the replay leaves out, such as MPI_Init, ranks that "
-        "shared processors, and messages slower than the fastest."
+        f"{longer}what the replay leaves out, such as MPI_Init, processors shared with other programs, and messages "
+        "slower than the fastest."
     )
 
 
