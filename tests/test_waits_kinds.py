@@ -154,6 +154,24 @@ def test_who_gives_nothing_delays_nobody(found):
     assert found(*ranks) == [(Kind.N_TO_N, 0, 1, 10, 30)]
 
 
+def test_nonblocking_collectives_are_waited_for_where_they_are_completed(found):
+    """MPI_Ireduce to rank 1, whose MPI_Wait waits for the last of two; an MPI_Ibarrier that rank 2 begins last."""
+
+    def calls(begin, wait, done, began, left):
+        reduce = call("MPI_Ireduce", begin, begin + 1, comm=WORLD, peer=1, sent=8, received=8)
+        barrier = call("MPI_Ibarrier", began, began + 1, comm=WORLD)
+        return [reduce, call("MPI_Wait", wait, done), barrier, call("MPI_Waitall", began + 2, left)]
+
+    times = [(50, 52, 54, 100, 230), (10, 20, 95, 110, 240), (70, 72, 75, 200, 250)]
+    rows = {
+        r: [request(What.COLLECTIVE_DONE, begin, done, peer=-1), request(What.COLLECTIVE_DONE, began, left, peer=-1)]
+        for r, (begin, _, done, began, left) in enumerate(times)
+    }
+    assert found(*(calls(*t) for t in times), requests=rows) == [
+        (Kind.BARRIER, 0, 2, 102, 98), (Kind.EARLY_REDUCE, 1, 2, 20, 50), (Kind.BARRIER, 1, 2, 112, 88)
+    ]  # fmt: skip
+
+
 def test_early_reduce(tmp_path):
     """The root waits for the last; until the first came, no data could have been sent at all."""
     calls = [[collective("MPI_Reduce", b, e, root=0, received=8 * (r == 0))]

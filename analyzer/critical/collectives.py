@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from itertools import pairwise
 
 import numpy as np
 
 from analyzer.critical.dependences import Dependences
 from analyzer.critical.timeline import Timeline
-from analyzer.metrics.collective_calls import (
-    MEMBER_CALL,
-    PATTERN,
-    PATTERNS,
-    CollectiveCalls,
-    Pattern,
-    collectives,
-    positions,
-    starts,
-)
-from analyzer.metrics.requests import gather_blocks, rank_windows, window_calls
+from analyzer.metrics.collective_calls import PATTERN, PATTERNS, Pattern, collectives, positions, starts
+from analyzer.metrics.nonblocking_collectives import PROBABLY_ALL, blocking_name, nonblocking_collectives
 from analyzer.paraver import base_name
-from analyzer.trace import REQUEST, Trace
-from tracelib.schema import What
-
-_PROBABLY_ALL = ("MPI_Alltoallv", "MPI_Alltoallw")
-"""Whom each member exchanges data with is not recorded; those that waited for the last probably waited for all."""
+from analyzer.trace import Trace
 
 _ALL, _FROM_ROOT, _TO_ROOT, _PREFIX = (
     PATTERNS.index(p) for p in (Pattern.ALL, Pattern.FROM_ROOT, Pattern.TO_ROOT, Pattern.PREFIX)
@@ -37,7 +23,7 @@ def add_collectives(found: Dependences, trace: Trace, nodes: Timeline) -> None:
     groups = _Groups(found, trace, nodes)
     for rows, group in collectives(trace):
         groups.add(rows, group)
-    groups.add(*_nonblocking(trace))
+    groups.add(*nonblocking_collectives(trace))
     for names in (("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",)):
         groups.add_all_ranks(names)
 
@@ -64,8 +50,8 @@ class _Groups:
     def __init__(self, found: Dependences, trace: Trace, nodes: Timeline) -> None:
         self._found, self._trace, self._nodes = found, trace, nodes
         names = [base_name(p) for p in trace.procedures]
-        blocking = [f"MPI_{n[5:].capitalize()}" if n.startswith("MPI_I") else n for n in names]
-        self._probably = np.array([n in _PROBABLY_ALL for n in blocking], bool)
+        blocking = [blocking_name(n) for n in names]
+        self._probably = np.array([n in PROBABLY_ALL for n in blocking], bool)
         known = [PATTERNS.index(PATTERN[n]) if n in PATTERN else -1 for n in blocking]
         known = [_ALL if probably else pattern for pattern, probably in zip(known, self._probably, strict=True)]
         self._patterns = np.array([min(k, _ALL) for k in known] if trace.predicted else known, np.int32)
@@ -126,37 +112,3 @@ class _Groups:
         join = np.repeat(self._found.new_joins(1), len(calls))
         self._found.add(join, calls)
         self._found.add(calls, join)
-
-
-def _nonblocking(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """The nonblocking collectives of a run: MEMBER_CALL of all members, `enter` of the call that began it and `exit` of
-    the one that completed it (0: none by the same thread), and the number of the collective, ascending."""
-    join = CollectiveCalls(trace)
-    names = [base_name(p) for p in trace.procedures]
-    wanted = np.array([n.startswith("MPI_I") and f"MPI_{n[5:].capitalize()}" in _KNOWN for n in names], bool)
-    parts = [np.zeros(0, MEMBER_CALL)]
-    for rank in range(trace.size) if wanted.any() else ():
-        calls, done = [], []
-        for begin, end in pairwise(rank_windows(trace).tolist()):
-            block = window_calls(trace, rank, begin, end)
-            calls.append(block[wanted[block["call"]] & (block["comm"] >= 0)])
-            rows = gather_blocks(trace.requests(rank, begin, end), REQUEST)
-            done.append(rows[rows["what"] == What.COLLECTIVE_DONE])
-        rows = join.members(rank, np.concatenate(calls))
-        _complete(rows, np.concatenate(done))
-        parts.append(rows)
-    return join.groups(np.concatenate(parts))
-
-
-_KNOWN = frozenset((*PATTERN, *_PROBABLY_ALL))
-
-
-def _complete(rows: np.ndarray, done: np.ndarray) -> None:
-    """Give the calls of a rank that began collectives the times at which these were completed."""
-    rows["exit"] = 0
-    if not len(done):
-        return
-    done = done[np.lexsort((done["thread"], done["posted"]))]
-    at = np.searchsorted(done["posted"], rows["enter"]).clip(max=len(done) - 1)
-    same = (done["posted"][at] == rows["enter"]) & (done["thread"][at] == rows["thread"])
-    rows["exit"] = np.where(same, done["completed"][at], 0)

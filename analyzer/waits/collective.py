@@ -1,4 +1,4 @@
-"""Wait states of blocking collectives: which member all others wait for, by who depends on whom."""
+"""Wait states of collectives: which member others wait for, by who depends on whom."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.metrics.collective_calls import PATTERNS, Pattern, collectives, pattern_numbers, positions, starts
+from analyzer.metrics.collective_calls import (
+    PATTERN,
+    PATTERNS,
+    Pattern,
+    collectives,
+    pattern_numbers,
+    positions,
+    starts,
+)
+from analyzer.metrics.nonblocking_collectives import blocking_name, nonblocking_collectives
 from analyzer.paraver import base_name
 from analyzer.trace import Trace
 from analyzer.waits.fence import fences
 from analyzer.waits.kinds import WAIT, Kind
 from analyzer.waits.lanes import Lanes
+from analyzer.waits.messages import CANDIDATE
 from analyzer.waits.syncs import MEMBER, SYNC
 
 _KINDS = {
@@ -50,28 +60,40 @@ def collective_waits(trace: Trace, lanes: Lanes) -> Iterator[CollectiveWaits]:
     A member that takes data waits until the last member that it takes from enters; members that hand over no data
     delay nobody, and those that take none do not wait. Barriers: all wait for all.
     """
-    names = [base_name(p) for p in trace.procedures]
-    barriers = np.array([n == "MPI_Barrier" for n in names], bool)
     patterns = pattern_numbers(trace)
     for rows, group in collectives(trace):
-        pattern = patterns[rows["call"]]
-        known = pattern >= 0
-        rows, group, pattern = rows[known], group[known], pattern[known]
-        lane = lanes.of(rows["rank"], rows["thread"])
-        parts, syncs = [np.zeros(0, WAIT)], np.zeros(0, SYNC)
+        waits, syncs = [np.zeros(0, WAIT)], np.zeros(0, SYNC)
         completion = np.zeros((2, trace.size), np.int64)
-        for number, one in enumerate(PATTERNS):
-            mine = pattern == number
-            if not mine.any():
-                continue
-            members = _Members(trace, rows[mine], group[mine], lane[mine])
-            kind = np.full(int(mine.sum()), int(_KINDS[one]))
-            if one is Pattern.ALL:
-                kind[barriers[members.rows["call"]]] = Kind.BARRIER
-                syncs = members.syncs()
-                completion = members.completion(kind == Kind.N_TO_N)
-            parts.append(members.waits(one, kind))
-        yield CollectiveWaits(np.concatenate(parts), syncs, completion)
+        for members, pattern, kind in _by_pattern(trace, lanes, patterns, rows, group):
+            waits.append(members.waits(pattern, kind))
+            if pattern is Pattern.ALL:
+                syncs, completion = members.syncs(), members.completion(kind == Kind.N_TO_N)
+        yield CollectiveWaits(np.concatenate(waits), syncs, completion)
+
+
+def nonblocking_candidates(trace: Trace, lanes: Lanes) -> np.ndarray:
+    """CANDIDATE of the nonblocking collectives: the calls that completed them wait until the last member that gives
+    data has begun its own."""
+    names = [blocking_name(base_name(p)) for p in trace.procedures]
+    patterns = np.array([PATTERNS.index(PATTERN[n]) if n in PATTERN else -1 for n in names], np.int64)
+    parts = [np.zeros(0, CANDIDATE)]
+    for members, pattern, kind in _by_pattern(trace, lanes, patterns, *nonblocking_collectives(trace)):
+        parts.append(members.candidates(pattern, kind))
+    return np.concatenate(parts)
+
+
+def _by_pattern(
+    trace: Trace, lanes: Lanes, patterns: np.ndarray, rows: np.ndarray, group: np.ndarray
+) -> Iterator[tuple[_Members, Pattern, np.ndarray]]:
+    """The collectives (MEMBER_CALL, and the number of each) of each pattern, and the Kind of each row; `patterns`: of
+    each procedure."""
+    barriers = np.array([blocking_name(base_name(p)) == "MPI_Barrier" for p in trace.procedures], bool)
+    for number, pattern in enumerate(PATTERNS):
+        mine = patterns[rows["call"]] == number
+        if mine.any():
+            lane = lanes.of(rows["rank"][mine], rows["thread"][mine])
+            kind = np.where(barriers[rows["call"][mine]], int(Kind.BARRIER), int(_KINDS[pattern]))
+            yield _Members(trace, rows[mine], group[mine], lane), pattern, kind
 
 
 class _Members:
@@ -83,8 +105,9 @@ class _Members:
         self._first = starts(group)  # row of each group
         self._group = np.unique(group, return_inverse=True)[1]
 
-    def waits(self, pattern: Pattern, kind: np.ndarray) -> np.ndarray:
-        """WAIT of those that had to wait."""
+    def causes(self, pattern: Pattern) -> tuple[np.ndarray, np.ndarray]:
+        """For each row that of the last member that it takes data from (NOBODY: none), and when the first of those
+        entered."""
         rows = self.rows
         is_root = rows["rank"] == rows["root"]
         if pattern is Pattern.FROM_ROOT:
@@ -94,17 +117,31 @@ class _Members:
         else:
             gives, takes = rows["gives"], rows["takes"]
         cause = self._last_before(gives) if pattern is Pattern.PREFIX else self._last(gives)
-        waits = takes & (cause != NOBODY)
-        waits[waits] = rows["enter"][cause[waits]] > rows["enter"][waits]
+        first = self._earliest(gives)[self._group] if pattern is Pattern.TO_ROOT else rows["enter"][cause]
+        return np.where(takes, cause, NOBODY), first
+
+    def waits(self, pattern: Pattern, kind: np.ndarray) -> np.ndarray:
+        """WAIT of those that had to wait in blocking calls."""
+        rows, (cause, first) = self.rows, self.causes(pattern)
+        waits = (cause != NOBODY) & (rows["enter"][cause] > rows["enter"])
         found, cause = np.zeros(int(waits.sum()), WAIT), cause[waits]
         for column in ("enter", "exit", "call"):
             found[column] = rows[column][waits]
         found["lane"], found["cause"], found["kind"] = self._lane[waits], self._lane[cause], kind[waits]
         found["cause_enter"] = rows["enter"][cause]
         found["end"] = np.minimum(found["cause_enter"], found["exit"])
-        first = self._earliest(gives)[self._group[waits]] if pattern is Pattern.TO_ROOT else found["end"]
-        found["peer_time"] = np.minimum(found["end"], np.maximum(first, found["enter"]))
+        found["first"] = first[waits].clip(found["enter"], found["end"])
         return found[found["end"] > found["enter"]]
+
+    def candidates(self, pattern: Pattern, kind: np.ndarray) -> np.ndarray:
+        """CANDIDATE of the calls that completed nonblocking ones."""
+        cause, first = self.causes(pattern)
+        known = (cause != NOBODY) & (self.rows["exit"] > 0)
+        found, cause = np.zeros(int(known.sum()), CANDIDATE), cause[known]
+        found["complete"], found["until"] = self.rows["exit"][known], self.rows["enter"][cause]
+        found["lane"], found["cause"], found["kind"] = self._lane[known], self._lane[cause], kind[known]
+        found["first"] = first[known]
+        return found[found["lane"] != found["cause"]]
 
     def _last(self, gives: np.ndarray) -> np.ndarray:
         """The row of the member of each row's group that enters last of those that give."""

@@ -12,7 +12,7 @@ from analyzer.paraver import base_name
 from analyzer.sources.spill import Spill
 from analyzer.trace import Trace
 from analyzer.waits.clocks import ClockErrors, Uncounted
-from analyzer.waits.collective import collective_waits, fence_waits
+from analyzer.waits.collective import collective_waits, fence_waits, nonblocking_candidates
 from analyzer.waits.kinds import WAIT
 from analyzer.waits.lanes import Lanes
 from analyzer.waits.messages import Halves, append_by_window
@@ -43,6 +43,7 @@ def find(trace: Trace) -> Found:
     completion = np.zeros((2, trace.size), np.int64)
     parts = []
     halves = Halves(trace, lanes, windows, syncs)
+    halves.add(nonblocking_candidates(trace, lanes))
     of_collectives = []
     for one in collective_waits(trace, lanes):
         of_collectives.append(one.waits)

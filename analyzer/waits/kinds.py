@@ -43,7 +43,7 @@ WAIT = np.dtype(
         ("cause", "<i4"),  # lane that was waited for
         ("call", "<i4"),  # index in Trace.procedures
         ("kind", "<i4"),
-        ("peer_time", "<i8"),  # N-to-1: when the first member that gives data entered, if before `end`; else `end`
+        ("first", "<i8"),  # N-to-1: when the first member that gives data entered; between `enter` and `end`
     ]
 )
 """One wait state; a call has one at most, the one that ended last."""

@@ -13,9 +13,11 @@ from analyzer.waits.lanes import Lanes, Sorted, lane_calls, window_of, window_pa
 from analyzer.waits.syncs import SYNC
 from tracelib.schema import What
 
-CANDIDATE = np.dtype([("complete", "<i8"), ("until", "<i8"), ("lane", "<i4"), ("cause", "<i4"), ("kind", "<i4")])
+CANDIDATE = np.dtype(
+    [("complete", "<i8"), ("until", "<i8"), ("first", "<i8"), ("lane", "<i4"), ("cause", "<i4"), ("kind", "<i4")]
+)
 """The call of `lane` that returns at `complete` could not do so before `until`, when `cause` entered the other side's
-call."""
+call; `first` as in WAIT."""
 
 PROBED = -1
 """`kind` of a message that MPI_Probe or MPI_Mprobe may have waited for. `complete` lies in the call that posts its
@@ -58,10 +60,14 @@ class Halves:
             self._synchronize(source, left, target, messages["physical_receive"])
         self.sent_later = np.minimum.accumulate(self.sent_later[::-1])[::-1]
 
+    def add(self, candidates: np.ndarray) -> None:
+        """What calls that complete something else than messages may have waited for."""
+        append_by_window(self.spill, candidates, candidates["complete"], self._windows)
+
     def put_off(self, candidates: np.ndarray, exit_: np.ndarray) -> None:
         """Give candidates back whose call returns in a later window."""
         candidates["complete"] = exit_
-        append_by_window(self.spill, candidates, exit_, self._windows)
+        self.add(candidates)
 
     def _receives(self, messages: np.ndarray, source: np.ndarray, target: np.ndarray) -> None:
         """What a receive waited for: the send. All are kept, since one may show that others came in the wrong order."""
@@ -73,10 +79,17 @@ class Halves:
 
     def _add(self, complete: np.ndarray, until: np.ndarray, lane: np.ndarray, cause: np.ndarray, kind: int) -> None:
         rows = np.zeros(len(complete), CANDIDATE)
-        columns = (("complete", complete), ("until", until), ("lane", lane), ("cause", cause), ("kind", kind))
+        columns = (
+            ("complete", complete),
+            ("until", until),
+            ("first", until),
+            ("lane", lane),
+            ("cause", cause),
+            ("kind", kind),
+        )
         for column, values in columns:
             rows[column] = values
-        append_by_window(self.spill, rows, complete, self._windows)
+        self.add(rows)
 
     def _completions(
         self, messages: np.ndarray, calls: np.ndarray, at: np.ndarray, requests: list[np.ndarray]

@@ -27,7 +27,7 @@ def message_waits(trace: Trace, lanes: Lanes, windows: np.ndarray, halves: Halve
     for index, (begin, end) in enumerate(window_pairs(windows)):
         calls = lane_calls(trace, lanes, begin, end)
         calls = np.concatenate([open_, calls[calls["count"] == 1]])
-        calls = calls[np.lexsort((calls["exit"], calls["lane"]))]
+        calls = calls[np.argsort(calls["lane"], kind="stable")]
         candidates = halves.spill.read(index)
         at = _calls_of(candidates, calls)
         if index < last:
@@ -76,17 +76,18 @@ class _Probes:
 
 def _latest(calls: np.ndarray, candidates: np.ndarray, at: np.ndarray, sent_later: np.ndarray) -> np.ndarray:
     """The wait of each call, from what it may have waited for."""
-    known = at >= 0
-    earlier = _received_later(candidates, np.where(known, calls["exit"][at], 0) if len(calls) else at, sent_later)
-    late = known & (candidates["until"] > (calls["enter"][at] if len(calls) else 0))
-    waits, wrong = np.zeros(int(late.sum()), WAIT), (earlier < candidates["until"])[late]
-    candidates, of_call = candidates[late], calls[at[late]]
+    late = at >= 0
+    late[late] = candidates["until"][late] > calls["enter"][at[late]]
+    every, candidates, of_call = candidates, candidates[late], calls[at[late]]
+    waits = np.zeros(len(candidates), WAIT)
     for column in ("enter", "exit", "call"):
         waits[column] = of_call[column]
     for column in ("lane", "cause", "kind"):
         waits[column] = candidates[column]
     waits["cause_enter"] = candidates["until"]
-    waits["end"] = waits["peer_time"] = np.minimum(candidates["until"], waits["exit"])
+    waits["end"] = np.minimum(candidates["until"], waits["exit"])
+    waits["first"] = candidates["first"].clip(waits["enter"], waits["end"])
+    wrong = _sent_of_later(every, waits, sent_later) < candidates["until"]
     waits["kind"][wrong & (waits["kind"] == Kind.LATE_SENDER)] = Kind.WRONG_ORDER
     waits = waits[np.lexsort((-waits["kind"], waits["end"], waits["enter"], waits["lane"]))]
     is_last = np.ones(len(waits), bool)
@@ -94,26 +95,22 @@ def _latest(calls: np.ndarray, candidates: np.ndarray, at: np.ndarray, sent_late
     return waits[is_last]
 
 
-def _received_later(candidates: np.ndarray, exit_: np.ndarray, sent_later: np.ndarray) -> np.ndarray:
-    """For each candidate when the earliest message was sent that its lane received after this call."""
-    found = np.full(len(candidates), NEVER)
+def _sent_of_later(candidates: np.ndarray, waits: np.ndarray, sent_later: np.ndarray) -> np.ndarray:
+    """For each of `waits` when the earliest message was sent that its lane received after this call, if it was one of
+    `candidates` or in a later window."""
+    found = sent_later[waits["lane"]]
     receives = candidates[candidates["kind"] == Kind.LATE_SENDER]
-    receives = receives[np.lexsort((receives["complete"], receives["lane"]))]
-    at = Sorted(receives["lane"], receives["complete"]).at_or_after(candidates["lane"], exit_ + 1)
-    if len(receives):
-        earliest = _suffix_minimum(receives["lane"], receives["until"])
-        found = np.where(at >= 0, earliest[at], NEVER)
-    return np.minimum(found, sent_later[candidates["lane"]])
+    if not len(waits) or not len(receives):
+        return found
+    receives = receives[np.argsort(receives["complete"], kind="stable")]
+    receives = receives[np.argsort(receives["lane"], kind="stable")]
+    at = Sorted(receives["lane"], receives["complete"]).at_or_after(waits["lane"], waits["exit"] + 1)
+    earliest = _least_from_here(receives["lane"], receives["until"])
+    return np.minimum(found, np.where(at >= 0, earliest[at], NEVER))
 
 
-def _suffix_minimum(lane: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _least_from_here(lane: np.ndarray, values: np.ndarray) -> np.ndarray:
     """For each row the least value of it and those after it in its lane; rows are sorted by lane."""
-    result = values.copy()
-    step = 1
-    while step < len(values):
-        same = lane[step:] == lane[:-step]
-        if not same.any():
-            break
-        result[:-step] = np.where(same, np.minimum(result[:-step], result[step:]), result[:-step])
-        step *= 2
-    return result
+    edges = np.flatnonzero(np.diff(lane)) + 1
+    parts = np.split(values, edges)
+    return np.concatenate([np.minimum.accumulate(part[::-1])[::-1] for part in parts])

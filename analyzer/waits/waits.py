@@ -119,7 +119,7 @@ def _sums(trace: Trace, found: Found, mpi_ns: np.ndarray) -> dict:
         "count": count,
         "barrier_completion_ns": found.completion_ns[0],
         "n_to_n_completion_ns": found.completion_ns[1],
-        "first_sender_ns": int((reduces["peer_time"] - reduces["enter"]).sum()),
+        "first_sender_ns": int((reduces["first"] - reduces["enter"]).sum()),
         "uncounted": found.uncounted,
     }
 

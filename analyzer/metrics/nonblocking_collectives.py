@@ -1,0 +1,55 @@
+"""Which calls began, and which completed, one nonblocking collective: they are counted apart from blocking ones."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.metrics.collective_calls import MEMBER_CALL, PATTERN, CollectiveCalls
+from analyzer.metrics.requests import gather_blocks, rank_windows, window_calls
+from analyzer.paraver import base_name
+from analyzer.trace import REQUEST, Trace
+from tracelib.schema import What
+
+PROBABLY_ALL = ("MPI_Alltoallv", "MPI_Alltoallw")
+"""Whom each member exchanges data with is not recorded; those that waited for the last probably waited for all."""
+
+
+def blocking_name(name: str) -> str:
+    """MPI_Allreduce of MPI_Iallreduce; of others the name itself."""
+    return f"MPI_{name[5:].capitalize()}" if name.startswith("MPI_I") else name
+
+
+def nonblocking_collectives(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """The nonblocking collectives of a run: MEMBER_CALL of all members, `enter` of the call that began it and `exit` of
+    the one that completed it (0: none by the same thread), and the number of the collective, ascending."""
+    join = CollectiveCalls(trace)
+    names = [base_name(p) for p in trace.procedures]
+    wanted = np.array([n.startswith("MPI_I") and blocking_name(n) in _KNOWN for n in names], bool)
+    parts = [np.zeros(0, MEMBER_CALL)]
+    for rank in range(trace.size) if wanted.any() else ():
+        calls, done = [], []
+        for begin, end in pairwise(rank_windows(trace).tolist()):
+            block = window_calls(trace, rank, begin, end)
+            calls.append(block[wanted[block["call"]] & (block["comm"] >= 0)])
+            rows = gather_blocks(trace.requests(rank, begin, end), REQUEST)
+            done.append(rows[rows["what"] == What.COLLECTIVE_DONE])
+        rows = join.members(rank, np.concatenate(calls))
+        _complete(rows, np.concatenate(done))
+        parts.append(rows)
+    return join.groups(np.concatenate(parts))
+
+
+_KNOWN = frozenset((*PATTERN, *PROBABLY_ALL))
+
+
+def _complete(rows: np.ndarray, done: np.ndarray) -> None:
+    """Give the calls of a rank that began collectives the times at which these were completed."""
+    rows["exit"] = 0
+    if not len(done):
+        return
+    done = done[np.lexsort((done["thread"], done["posted"]))]
+    at = np.searchsorted(done["posted"], rows["enter"]).clip(max=len(done) - 1)
+    same = (done["posted"][at] == rows["enter"]) & (done["thread"][at] == rows["thread"])
+    rows["exit"] = np.where(same, done["completed"][at], 0)

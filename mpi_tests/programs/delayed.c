@@ -1,0 +1,224 @@
+// Delays of known length, one for each kind of wait state: in each function one rank comes late, and the others are in
+// a call that waits for it. The late one begins when a flag in shared memory says that all others are about to enter
+// their calls, gives them GRACE_US to do so, and then takes DELAY_US, in a region that bears the function's name.
+//
+// Each rank notes into delayed-<rank>.jsonl: ["late", function, ns of the delay], ["waited", function, ns of the call
+// that waited].
+
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <tracelib.h>
+#include <unistd.h>
+
+enum { GRACE_US = 40000, DELAY_US = 40000, LARGE = 1 << 20, FUNCTIONS = 32 };
+
+static int rank, size, number; // of the function
+static FILE *notes;
+static atomic_int *ready; // of each function: how many are about to wait
+static char small[8], large[LARGE];
+static MPI_Win window;
+
+static long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void take(long us)
+{
+    for (long end = now() + us * 1000; now() < end;) usleep(1000);
+}
+
+static void come_late(const char *function, int others)
+{
+    while (ready[number] < others) usleep(100);
+    tracelib_region_begin(function);
+    take(GRACE_US);
+    long begin = now();
+    take(DELAY_US);
+    fprintf(notes, "[\"late\", \"%s\", %ld]\n", function, now() - begin);
+    tracelib_region_end(function);
+}
+
+#define WAIT_IN(function, call)                                                                                        \
+    do {                                                                                                               \
+        tracelib_region_begin(function);                                                                               \
+        long begin = now();                                                                                            \
+        ready[number]++;                                                                                               \
+        call;                                                                                                          \
+        fprintf(notes, "[\"waited\", \"%s\", %ld]\n", function, now() - begin);                                        \
+        tracelib_region_end(function);                                                                                 \
+    } while (0)
+
+static void late_sender(void)
+{
+    if (rank == 0) {
+        come_late("late_sender", 1);
+        MPI_Send(small, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        WAIT_IN("late_sender", MPI_Recv(small, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+}
+
+static void late_sender_in_wait(void)
+{
+    MPI_Request request;
+    if (rank == 0) {
+        come_late("late_sender_in_wait", 1);
+        MPI_Send(small, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        MPI_Irecv(small, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request);
+        WAIT_IN("late_sender_in_wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+}
+
+static void late_sender_in_probe(void)
+{
+    if (rank == 0) {
+        come_late("late_sender_in_probe", 1);
+        MPI_Send(small, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        WAIT_IN("late_sender_in_probe", MPI_Probe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MPI_Recv(small, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void wrong_order(void)
+{
+    if (rank == 0) {
+        MPI_Send(small, 1, MPI_CHAR, 1, 2, MPI_COMM_WORLD);
+        come_late("wrong_order", 1);
+        MPI_Send(small, 1, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        WAIT_IN("wrong_order", MPI_Recv(small, 1, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MPI_Recv(small, 1, MPI_CHAR, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void late_receiver(void)
+{
+    if (rank == 0) {
+        WAIT_IN("late_receiver", MPI_Send(large, LARGE, MPI_CHAR, 1, 0, MPI_COMM_WORLD));
+    } else if (rank == 1) {
+        come_late("late_receiver", 1);
+        MPI_Recv(large, LARGE, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void late_receiver_in_wait(void)
+{
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Issend(small, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
+        WAIT_IN("late_receiver_in_wait", MPI_Waitall(1, &request, MPI_STATUSES_IGNORE));
+    } else if (rank == 1) {
+        come_late("late_receiver_in_wait", 1);
+        MPI_Recv(small, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* A collective to which rank `late` comes late; those of whom `waits` says so wait, the others only take part. */
+#define COLLECTIVE(function, late, waits, call)                                                                        \
+    static void function(void)                                                                                         \
+    {                                                                                                                  \
+        int sum[2] = {0}, part = 1, waiting = 0;                                                                       \
+        for (int r = 0; r < size; r++) waiting += r != (late) && (waits);                                              \
+        int r = rank;                                                                                                  \
+        (void)sum, (void)part;                                                                                         \
+        if (rank == (late)) come_late(#function, waiting);                                                             \
+        if (rank != (late) && (waits))                                                                                 \
+            WAIT_IN(#function, call);                                                                                  \
+        else                                                                                                           \
+            call;                                                                                                      \
+        (void)r;                                                                                                       \
+    }
+
+COLLECTIVE(barrier, 1, 1, MPI_Barrier(MPI_COMM_WORLD))
+COLLECTIVE(n_to_n, 1, 1, MPI_Allreduce(&part, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD))
+COLLECTIVE(early_reduce, size - 1, r == 0, MPI_Reduce(&part, sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD))
+COLLECTIVE(late_broadcast, 1, 1, MPI_Bcast(sum, 1, MPI_INT, 1, MPI_COMM_WORLD))
+COLLECTIVE(early_scan, 0, 1, MPI_Scan(&part, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD))
+COLLECTIVE(fence, 1, 1, MPI_Win_fence(0, window))
+
+static void n_to_n_in_wait(void)
+{
+    MPI_Request request;
+    int part = 1, sum;
+    if (rank == 1) come_late("n_to_n_in_wait", size - 1);
+    MPI_Iallreduce(&part, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    if (rank == 1)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    else
+        WAIT_IN("n_to_n_in_wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+/* Rank 0 is late; rank 1 waits for it, and then rank 2 for rank 1. */
+static void chain(void)
+{
+    if (rank == 0) {
+        come_late("chain", 2);
+        MPI_Send(small, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        WAIT_IN("chain", MPI_Recv(small, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MPI_Send(small, 1, MPI_CHAR, 2, 0, MPI_COMM_WORLD);
+    } else if (rank == 2) {
+        WAIT_IN("chain", MPI_Recv(small, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+}
+
+static void share_flags(void)
+{
+    size_t bytes = FUNCTIONS * sizeof *ready;
+    if (rank == 0) {
+        int file = open("ready", O_RDWR | O_CREAT | O_TRUNC, 0600);
+        if (file < 0 || ftruncate(file, (off_t)bytes)) MPI_Abort(MPI_COMM_WORLD, 1);
+        close(file);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    int file = open("ready", O_RDWR);
+    ready = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (ready == MAP_FAILED) MPI_Abort(MPI_COMM_WORLD, 1);
+    close(file);
+}
+
+int main(int argc, char **argv)
+{
+    static void (*const functions[])(void) = {
+        late_sender,
+        late_sender_in_wait,
+        late_sender_in_probe,
+        wrong_order,
+        late_receiver,
+        late_receiver_in_wait,
+        barrier,
+        n_to_n,
+        early_reduce,
+        late_broadcast,
+        early_scan,
+        fence,
+        n_to_n_in_wait,
+        chain,
+    };
+    char name[64], part;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    snprintf(name, sizeof name, "delayed-%d.jsonl", rank);
+    notes = fopen(name, "w");
+    share_flags();
+    MPI_Win_create(&part, 1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_fence(0, window);
+    for (number = 0; number < (int)(sizeof functions / sizeof *functions); number++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (functions[number] != chain || size > 2) functions[number]();
+    }
+    MPI_Win_free(&window);
+    fclose(notes);
+    MPI_Finalize();
+    return 0;
+}
