@@ -136,9 +136,9 @@ def _collective(run: Run, kind: str, root: int, times) -> None:
         give, take = (0, 0) if kind == "barrier" else (give, 8 - give)
         where = -1 if kind == "barrier" else root
         run.enter(rank, name, ready + 1 + times[(rank + 1) % 4], wait, comm=WORLD, peer=where, sent=give, received=take)
-    if kind == "barrier":
-        for a in range(run.ranks):
-            for b in range(a):
+    for a in range(run.ranks):
+        for b in range(a):
+            if kind == "barrier" or root in (a, b):
                 run.meet(a, b)
 
 

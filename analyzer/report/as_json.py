@@ -19,6 +19,7 @@ from analyzer.report.clocks import clocks_json, repair_json
 from analyzer.report.counters import counters_json, ipc_json, samples_json
 from analyzer.report.summary import Summary
 from analyzer.report.system import system_json
+from analyzer.report.waits import waiting_json
 from analyzer.trace import Communicator, Trace
 
 
@@ -38,6 +39,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "useful_s": {"total": float(useful.sum()) / 1e9, **_spread(useful)},
         "mpi_s": {"total": float(inside.sum()) / 1e9, **_spread(inside)},
         "efficiency": efficiency_json(summary.efficiency),
+        "waits": waiting_json(summary.waits),
         "bursts": {
             "count": bursts.count,
             "time_s": bursts.time_ns / 1e9,

@@ -13,6 +13,7 @@ from rich.text import Text
 from analyzer.report import counters, findings, replayed, system, tables, units
 from analyzer.report.clocks import clock_lines
 from analyzer.report.summary import Summary
+from analyzer.report.waits import line as waiting_line
 
 
 def print_look(summary: Summary, console: Console) -> None:
@@ -25,6 +26,8 @@ def print_look(summary: Summary, console: Console) -> None:
     for line in findings.shared_cpus(summary):
         console.print(Padding(Text(line, style="yellow"), (0, 0, 0, 2)))
     _print_efficiencies(summary, console)
+    if waiting := waiting_line(summary.waits):
+        _lines(console, "Waiting", [waiting])
     if summary.regions.count.any():
         title = "Regions (with those inside them; balance: mean / most computing of a rank)"
         _section(console, title, tables.regions_table(summary))

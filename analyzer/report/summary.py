@@ -24,6 +24,7 @@ from analyzer.metrics.unrecorded import Unrecorded, unrecorded
 from analyzer.metrics.useful import Useful, useful
 from analyzer.parallel import Team
 from analyzer.trace import Trace, Unmatched
+from analyzer.waits.waits import Waits, waits
 
 Step = Callable[[str], AbstractContextManager]
 
@@ -48,6 +49,7 @@ class Summary:
     regions: RegionProfile
     counted: Counted
     sharing: tuple[Sharing, ...]
+    waits: Waits
 
     @property
     def present(self) -> np.ndarray:
@@ -79,6 +81,8 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
     factors = efficiency(trace, computed, lost, missed, ideal)
     with step("Adding up regions"):
         own = region_profile(trace, team)
+    with step("Finding wait states"):
+        waited = waits(trace, team, mpi_ns=calls.mpi_ns(), causes=False)
     left = trace.unmatched()
     return Summary(
         trace,
@@ -97,4 +101,5 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
         own,
         sums,
         sharing(trace),
+        waited,
     )

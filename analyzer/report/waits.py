@@ -195,15 +195,21 @@ def _not_counted(waits: Waits) -> list[str]:
     ]
 
 
-def waits_json(waits: Waits) -> dict[str, Any]:
-    """Seconds under stable names."""
+def waiting_json(waits: Waits) -> dict[str, Any]:
+    """How much waiting of which kind."""
     return {
         "waiting_s": waits.total_ns / 1e9,
         "share": waits.share,
+        "kinds": {_key(kind): _kind_json(waits, kind) for kind in Kind},
+    }
+
+
+def waits_json(waits: Waits) -> dict[str, Any]:
+    """Seconds under stable names."""
+    return waiting_json(waits) | {
         "runtime_s": waits.runtime_ns / 1e9,
         "threads": waits.threads,
         "mpi_s": int(waits.mpi_ns.sum()) / 1e9,
-        "kinds": {_key(kind): _kind_json(waits, kind) for kind in Kind},
         "barrier_completion_s": int(waits.barrier_completion_ns.sum()) / 1e9,
         "n_to_n_completion_s": int(waits.n_to_n_completion_ns.sum()) / 1e9,
         "early_reduce_first_sender_s": waits.first_sender_ns / 1e9,

@@ -23,7 +23,7 @@ from analyzer.waits.fence import fences
 from analyzer.waits.kinds import WAIT, Kind
 from analyzer.waits.lanes import Lanes
 from analyzer.waits.messages import CANDIDATE
-from analyzer.waits.syncs import MEMBER, SYNC
+from analyzer.waits.syncs import MEMBER, MESSAGE, SYNC
 
 _KINDS = {
     Pattern.ALL: Kind.N_TO_N,
@@ -40,7 +40,7 @@ class CollectiveWaits:
     """What one window of collectives gives."""
 
     waits: np.ndarray  # WAIT
-    syncs: np.ndarray  # SYNC of those that nobody leaves before all have come
+    syncs: np.ndarray  # SYNC
     completion: np.ndarray  # (2, ranks) ns after the first member had left: of barriers, of N-to-N
 
 
@@ -62,13 +62,14 @@ def collective_waits(trace: Trace, lanes: Lanes) -> Iterator[CollectiveWaits]:
     """
     patterns = pattern_numbers(trace)
     for rows, group in collectives(trace):
-        waits, syncs = [np.zeros(0, WAIT)], np.zeros(0, SYNC)
+        waits, syncs = [np.zeros(0, WAIT)], [np.zeros(0, SYNC)]
         completion = np.zeros((2, trace.size), np.int64)
         for members, pattern, kind in _by_pattern(trace, lanes, patterns, rows, group):
             waits.append(members.waits(pattern, kind))
+            syncs.append(members.syncs(pattern))
             if pattern is Pattern.ALL:
-                syncs, completion = members.syncs(), members.completion(kind == Kind.N_TO_N)
-        yield CollectiveWaits(np.concatenate(waits), syncs, completion)
+                completion = members.completion(kind == Kind.N_TO_N)
+        yield CollectiveWaits(np.concatenate(waits), np.concatenate(syncs), completion)
 
 
 def nonblocking_candidates(trace: Trace, lanes: Lanes) -> np.ndarray:
@@ -175,12 +176,17 @@ class _Members:
         result[order] = before
         return result
 
-    def syncs(self) -> np.ndarray:
-        """SYNC of all members: when they left."""
+    def syncs(self, pattern: Pattern) -> np.ndarray:
+        """SYNC of the members: when they left; of rooted ones as of messages between the root and each other one."""
         rows = np.zeros(len(self.rows), SYNC)
         rows["key"] = rows["time"] = self.rows["exit"]
         rows["lane"], rows["comm"], rows["what"] = self._lane, self.rows["comm"], MEMBER
-        return rows
+        if pattern is Pattern.ALL:
+            return rows
+        root = self._last(self.rows["rank"] == self.rows["root"])
+        rows["other"], rows["other_time"], rows["what"] = self._lane[root], self.rows["exit"][root], MESSAGE
+        rows["key"] = np.maximum(rows["time"], rows["other_time"])
+        return rows[(root != NOBODY) & (rows["lane"] != rows["other"]) & (pattern is not Pattern.PREFIX)]
 
     def completion(self, is_n_to_n: np.ndarray) -> np.ndarray:
         """ns by (barriers or N-to-N, rank) that members were inside after the first one had left."""

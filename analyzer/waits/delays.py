@@ -1,12 +1,12 @@
 """What delays cost: each wait state charged to what made its cause late, directly and by way of other waits.
 
 Source: Böhme et al. (see the package), sections on delay costs. For a wait of w ns the two threads are compared over
-the time since they were last in step: since a message between them, or a collective of both that nobody leaves before
-all have come, when the first of the two went on. d(a) is by how much longer the cause did activity a (compute in a
-region, spend time in an MPI call; waiting apart), t(v) how long it waited in wait v. With S = sum of d and t, activity
-a is charged w d(a) / S: the direct cost. Wait v is charged w t(v) / S and hands it on to its own causes, together with
-what is charged to w itself: the indirect cost. So the costs of all delays add up to all waiting. A cause that did
-nothing longer is charged by what it did while the other waited.
+the time since they were last in step: since a message between them (or between root and member of a collective), or a
+collective of both that nobody leaves before all have come, when the first of the two went on. d(a) is by how much
+longer the cause did activity a (compute in a region, spend time in an MPI call; waiting apart), t(v) how long it waited
+in wait v. With S = sum of d and t, activity a is charged w d(a) / S: the direct cost. Wait v is charged w t(v) / S and
+hands it on to its own causes, together with what is charged to w itself: the indirect cost. So the costs of all delays
+add up to all waiting. A cause that did nothing longer is charged by what it did while the other waited.
 """
 
 from __future__ import annotations

@@ -47,12 +47,12 @@ static void come_late(const char *function, int others)
 
 #define WAIT_IN(function, call)                                                                                        \
     do {                                                                                                               \
-        tracelib_region_begin(function);                                                                               \
+        tracelib_region_begin(function " waits");                                                                      \
         long begin = now();                                                                                            \
         ready[number]++;                                                                                               \
         call;                                                                                                          \
         fprintf(notes, "[\"waited\", \"%s\", %ld]\n", function, now() - begin);                                        \
-        tracelib_region_end(function);                                                                                 \
+        tracelib_region_end(function " waits");                                                                        \
     } while (0)
 
 static void late_sender(void)
