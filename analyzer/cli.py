@@ -27,6 +27,7 @@ from analyzer.commands.prv import prv
 from analyzer.commands.replay import replay_command
 from analyzer.commands.ring import ring
 from analyzer.commands.sensitivity import sensitivity_command
+from analyzer.commands.validate import validate_command
 from analyzer.commands.waits import waits_command
 from analyzer.commands.what_if import what_if_command
 from analyzer.errors import TracelibError
@@ -94,6 +95,7 @@ for _command in (
     fit_machine,
     monte_carlo,
     ring,
+    validate_command,
     prv,
     dim,
     pack,

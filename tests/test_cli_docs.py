@@ -10,7 +10,7 @@ from analyzer.replay.parameters import PARAMETERS
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 COMMANDS = """
 check critical-path dim efficiency fit-machine info limits loggp monte-carlo pack prv replay ring
-sensitivity waits what-if
+sensitivity validate waits what-if
 """
 PAGES = {"analyze": ["look"]} | {f"analyze-{name}": [name] for name in COMMANDS.split()}
 

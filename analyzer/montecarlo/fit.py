@@ -26,8 +26,6 @@ _BEST, _FEWEST = 0.1, 20
 """A box is drawn around such a share of a round's machines, around so many at least, and around all that are near."""
 _MARGIN = 0.1
 """Of the box on each side."""
-_DOUBT = 0.001
-"""How often the box becomes narrower along a parameter without influence."""
 
 
 @dataclass(frozen=True)
@@ -76,18 +74,17 @@ def fit(workers: Workers, varied: Sequence[Varied], wanted: Wanted, design: str,
     """
     low, high = np.zeros(len(varied)), np.ones(len(varied))
     found: Samples | None = None
-    last = Samples(tuple(varied), np.zeros((0, len(varied))), np.zeros((0, len(wanted.weights))), 0)
     number = 0
     while number < ROUNDS and (found is None or np.count_nonzero(_near(wanted, found)) < _ENOUGH * count):
         if found is not None:
             low, high = _box(found, wanted, count, low, high)
         cube = points(design, count, len(varied), (seed + number) & (2**64 - 1))
-        last = replayed(workers, varied, low + cube * (high - low), [seed] * count)
-        found = last if found is None else found + last
+        drawn = replayed(workers, varied, low + cube * (high - low), [seed] * count)
+        found = drawn if found is None else found + drawn
         number += 1
     assert found is not None, "there is a first round"
     near = _near(wanted, found)
-    known = region(found.values[near], found.shares[near], last.shares, _near(wanted, last), high - low)
+    known = region(found.values, found.shares, near, high - low)
     at = int(wanted.misfit(found.times_ns).argmin())
     start = Point(tuple(found.values[at].tolist()), tuple(found.times_ns[at].tolist()))
     best = search(workers, varied, seed, start, wanted.misfit)
@@ -106,7 +103,7 @@ def _box(
     order = np.argsort(wanted.worst(found.times_ns), kind="stable")
     kept = max(_FEWEST, round(_BEST * count), int(_near(wanted, found).sum()))
     best, others = np.split(found.shares[order], [kept])
-    matters = np.array([unlike(*columns, _DOUBT) for columns in zip(best.T, others.T, strict=True)])
+    matters = np.array([unlike(*columns) for columns in zip(best.T, others.T, strict=True)])
     least, most = best.min(axis=0), best.max(axis=0)
     margin = _MARGIN * (most - least)
     return (

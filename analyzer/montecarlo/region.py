@@ -7,8 +7,8 @@ from enum import Enum
 
 import numpy as np
 
-_DOUBT = 0.01
-"""How often a parameter without influence is said to be known."""
+_DOUBT = 0.001
+"""How often what has no influence is taken to have one."""
 _TIED = 0.5
 """Rank correlation from which on two parameters are said to be known together only."""
 _FEWEST = 5
@@ -47,33 +47,29 @@ class Region:
         return tuple(int(k) for k in np.flatnonzero(row >= _TIED) if k != parameter)
 
 
-def region(values: np.ndarray, shares: np.ndarray, last: np.ndarray, near: np.ndarray, box: np.ndarray) -> Region:
-    """From the values and shares (machines, parameters) of all machines that are near, the shares of the last round,
-    which of those are near, and how wide the box was that they were drawn from (parameters,).
+def region(values: np.ndarray, shares: np.ndarray, near: np.ndarray, box: np.ndarray) -> Region:
+    """From the values of all machines and where they lie in their distributions (machines, parameters), which are near
+    (machines,), and how wide the last box was that they were drawn from (parameters,).
 
-    A parameter is known if the box became narrower around it, or if in the box those that are near lie otherwise than
-    the others: one without influence is seen as such however few are near.
+    A parameter is known if the box became narrower around it, or if those that are near lie otherwise in its
+    distribution than the others: one without influence is seen as such however few are near.
     """
-    if not len(values):
-        return Region(0, (), correlations(values))
+    kept = values[near]
     ranges = []
-    for k in range(values.shape[1]):
-        known = _known(last[near, k], last[~near, k], float(box[k])) if len(values) >= _FEWEST else Known.TOO_FEW
-        low, high = float(values[:, k].min()), float(values[:, k].max())
-        ranges.append(Range(low, high, float(np.ptp(shares[:, k])), known))
-    return Region(len(values), tuple(ranges), correlations(values))
+    for k in range(values.shape[1]) if len(kept) else ():
+        inside, outside = shares[near, k], shares[~near, k]
+        known = Known.YES if box[k] < 1 or unlike(inside, outside) else Known.NO
+        known = known if len(kept) >= _FEWEST else Known.TOO_FEW
+        ranges.append(Range(float(kept[:, k].min()), float(kept[:, k].max()), float(np.ptp(inside)), known))
+    return Region(len(kept), tuple(ranges), correlations(kept))
 
 
-def _known(inside: np.ndarray, outside: np.ndarray, box: float) -> Known:
-    return Known.YES if box < 1 or unlike(inside, outside, _DOUBT) else Known.NO
-
-
-def unlike(some: np.ndarray, others: np.ndarray, doubt: float) -> bool:
+def unlike(some: np.ndarray, others: np.ndarray) -> bool:
     """Whether two sets of numbers are hardly of one distribution (Kolmogorov and Smirnov's test): those that are, are
-    as unlike as this in a share `doubt` of cases."""
+    as unlike as this once in a thousand cases."""
     from scipy.stats import ks_2samp
 
-    return bool(len(some) and len(others) and ks_2samp(some, others).pvalue < doubt)
+    return bool(len(some) and len(others) and ks_2samp(some, others).pvalue < _DOUBT)
 
 
 def correlations(columns: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:

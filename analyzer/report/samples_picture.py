@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from analyzer.montecarlo.distribution import LOG, Varied
 from analyzer.montecarlo.fit import Fit
@@ -41,7 +41,7 @@ def draw_fit(found: Fit, path: Path) -> None:
                 _scale(axes, of, "y")
             _scale(axes, other, "x")
     grid[0][0].legend(loc="best", frameon=False, fontsize=8)
-    figure.suptitle(f"machines within {units.percent(found.wanted.tolerance)} of what was measured")
+    figure.suptitle(f"machines within {100 * found.wanted.tolerance:g} % of what was measured")
     save(figure, path)
 
 
@@ -76,6 +76,8 @@ def _scale(axes: Axes, of: Varied, which: str) -> None:
         axes.set(**{f"{which}scale": "log"})
     axes.set(**{f"{which}label": of.name})
     axis = axes.xaxis if which == "x" else axes.yaxis
+    if of.law != LOG:
+        axis.set_major_locator(MaxNLocator(4))
     axis.set_major_formatter(FuncFormatter(lambda value, _: value_text(of.parameter, value)))
     axes.tick_params(labelsize=7)
 

@@ -1,0 +1,106 @@
+"""`analyze validate`: what was predicted from one run against what another one took."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.commands.common import Session, common_options
+from analyzer.commands.machine_option import MachineChoice, machine_choice
+from analyzer.errors import TracelibError
+from analyzer.metrics.ideal import obstacle
+from analyzer.metrics.unrecorded import unrecorded
+from analyzer.parallel import Team
+from analyzer.replay.machine import Machine
+from analyzer.replay.section import Section, section_of
+from analyzer.replay.simulate import simulate
+from analyzer.report.validate import Compared, Validated, print_validation, validation_json
+from analyzer.sources.opening import open_trace
+from analyzer.trace import Trace
+from analyzer.validation.errors import validate
+from analyzer.validation.parts import Parts, measured_parts, predicted_parts
+
+
+@click.command("validate", short_help="Predictions from a run against what another one took.")
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
+@click.option("--against", type=click.Path(), required=True, metavar="RUN2", help="The run that is predicted.")
+@click.option(
+    "--untraced-seconds",
+    "untraced",
+    type=click.FloatRange(0, min_open=True),
+    metavar="X",
+    help="What RUN2 takes without the tracer.",
+)
+@machine_choice
+@common_options(as_json=True)
+@click.pass_obj
+def validate_command(
+    session: Session, files: tuple[str, ...], against: str, untraced: float | None, choice: MachineChoice,
+    as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Replay each RUN on the machine on which RUN2 was made, and print how far that is from what RUN2 took, in all, by
+    rank, procedure and region, and where the error comes from.
+
+    \b
+    error = predicted from RUN - RUN2
+    = bursts   predicted from RUN - predicted from RUN2 itself
+    + model    predicted from RUN2 itself - RUN2 as traced
+    + tracing  RUN2 as traced - without the tracer
+
+    RUN and RUN2 are runs of the same program on as many ranks. Compared is the time from the end of MPI_Init to the
+    begin of MPI_Finalize.
+    """
+    session.quiet = quiet
+    team = session.team
+    other = _open(against, team)
+    try:
+        machine = choice.of(other, team)
+        found, counts = _compare(session, files, other, machine, None if untraced is None else untraced * 1e9)
+    finally:
+        other.close()
+    if not session.speaks:
+        return
+    validated = Validated(against, untraced is not None, counts, found)
+    if as_json:
+        session.print_json(validation_json(validated))
+    elif not quiet:
+        session.print(lambda console: print_validation(validated, console))
+
+
+def _compare(
+    session: Session, files: tuple[str, ...], other: Trace, machine: Machine, untraced_ns: float | None
+) -> tuple[list[Compared], dict[str, int]]:
+    """Each run against the other, and the calls of that by procedure."""
+    section = section_of(other)
+    measured, counts = measured_parts(other, section, session.team)
+    own = _predicted(session, other, section, machine)
+    found = []
+    for file in files:
+        trace = _open(file, session.team)
+        try:
+            if trace.size != other.size:
+                raise TracelibError(
+                    f"{file} has {trace.size} ranks, {other.path} has {other.size}",
+                    "a replay keeps the number of ranks",
+                )
+            mine = section_of(trace)
+            as_traced, calls = measured_parts(trace, mine, session.team)
+            predicted = _predicted(session, trace, mine, machine)
+            found.append(Compared(file, as_traced.total, calls, validate(predicted, own, measured, untraced_ns)))
+        finally:
+            trace.close()
+    return found, counts
+
+
+def _predicted(session: Session, trace: Trace, section: Section, machine: Machine) -> Parts:
+    with session.step(f"Replaying {trace.path}"):
+        return predicted_parts(trace, section, simulate(section.program, machine, times=True))
+
+
+def _open(file: str, team: Team) -> Trace:
+    """A run that can be replayed and has times. Raises TracelibError."""
+    trace = open_trace(file, team)
+    reason = "it holds no times" if trace.program is not None else obstacle(trace, unrecorded(trace, team))
+    if reason:
+        trace.close()
+        raise TracelibError(f"{file} cannot be compared: {reason}", "trace the whole run")
+    return trace

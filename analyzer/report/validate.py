@@ -1,0 +1,191 @@
+"""Predictions and measurements side by side, as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from analyzer.paraver import PROBES, TESTS, base_name
+from analyzer.report import units
+from analyzer.validation.errors import Error, Validation, spread
+
+_MOST = 12
+"""Procedures and regions in a table; the rest is in the JSON."""
+_MOST_RANKS = 16
+_NEAR = 0.10
+"""Of a good prediction, in the thesis."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One run whose replay is compared."""
+
+    file: str
+    measured_ns: int  # how long it took itself
+    calls: Mapping[str, int]  # by procedure
+    found: Validation
+
+
+@dataclass(frozen=True)
+class Validated:
+    """All of them against one."""
+
+    against: str
+    untraced: bool  # the reference is a run without the tracer
+    calls: Mapping[str, int]  # of that run
+    runs: Sequence[Compared]
+
+
+def print_validation(validated: Validated, console: Console) -> None:
+    """The runs; of a single one its ranks, procedures and regions; and what that means."""
+    console.print(_runs(validated))
+    for run in validated.runs if len(validated.runs) == 1 else ():
+        ranks = {f"rank {rank}": error for rank, error in enumerate(run.found.ranks()[:_MOST_RANKS])}
+        outside = {f"rank {rank}": error for rank, error in enumerate(run.found.outside()[:_MOST_RANKS])}
+        tables = (("until the end", ranks), ("outside MPI", outside), ("in MPI, all ranks", run.found.procedures()))
+        for title, errors in (*tables, ("in the region, all ranks", run.found.regions())):
+            if errors:
+                console.print()
+                console.print(_errors(title, errors))
+    console.print()
+    for line in meaning(validated):
+        console.print(line, markup=False)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if index else "left", no_wrap=True)
+    return table
+
+
+def _runs(validated: Validated) -> Table:
+    parts = ("bursts", "model", "tracing") if validated.untraced else ("bursts", "model")
+    table = _table("predicted from", "took", "predicted", Path(validated.against).name, "error", *(f"= {parts[0]}",),
+                   *(f"+ {name}" for name in parts[1:]))  # fmt: skip
+    for run in validated.runs:
+        whole = run.found.whole
+        shares = (_percent(whole.share(getattr(whole, name))) for name in ("total", *parts))
+        times = (units.time(ns) for ns in (run.measured_ns, whole.predicted, whole.reference))
+        table.add_row(Path(run.file).name, *times, *shares)
+    return table
+
+
+def _errors(title: str, errors: Mapping[str, Error]) -> Table:
+    table = _table(title, "measured", "predicted", "error", "", "= bursts", "+ model")
+    for name, error in list(errors.items())[:_MOST]:
+        row = (units.time(error.reference), units.time(error.predicted), _signed(error.total))
+        table.add_row(
+            name.removeprefix("MPI_"),
+            *row,
+            _percent(error.share(error.total)),
+            _signed(error.bursts),
+            _signed(error.model),
+        )
+    if len(errors) > _MOST:
+        table.add_row(f"{len(errors) - _MOST} more")
+    return table
+
+
+def _signed(ns: float) -> str:
+    return f"{'-' if ns < 0 else '+'}{units.time(abs(ns))}"
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:+.1f} %"
+
+
+def meaning(validated: Validated) -> list[str]:
+    """What the errors say, in sentences."""
+    lines = [_sentence(run, validated) for run in validated.runs if len(validated.runs) == 1]
+    took, said = (spread(times) for times in _spreads(validated))
+    if took is not None and said is not None:
+        lines.append(
+            f"The {len(validated.runs)} runs themselves differ by {units.percent(took)} (longest over shortest), "
+            f"what is predicted from them by {units.percent(said)}."
+        )
+    for run in validated.runs:
+        different = _different(run.calls, validated.calls)
+        if different:
+            lines.append(f"{Path(run.file).name} and {Path(validated.against).name} make other calls: {different}.")
+    return lines
+
+
+def _spreads(validated: Validated) -> tuple[list[float], list[float]]:
+    return [run.measured_ns for run in validated.runs], [run.found.whole.predicted for run in validated.runs]
+
+
+def _sentence(run: Compared, validated: Validated) -> str:
+    whole = run.found.whole
+    total = whole.share(whole.total)
+    if total is None:
+        return "Nothing was measured to compare with."
+    run_name, other = Path(run.file).name, Path(validated.against).name
+    causes = {
+        "bursts": f"the computation of {run_name}, which is not that of {other}",
+        "model": f"the model's and the machine's: the replay of {other} itself is so far from what it took",
+        "tracing": f"the tracer's, which made {other} longer",
+    }
+    largest = max(causes, key=lambda name: abs(getattr(whole, name)))
+    text = (
+        f"The prediction is {_percent(total)} off{', which is good' if abs(total) < _NEAR else ''}. "
+        f"Most of it, {_percent(whole.share(getattr(whole, largest)))}, is {causes[largest]}."
+    )
+    outside, computed = run.found.measured.outside.sum(), run.found.own.outside.sum()
+    if outside > (1 + _NEAR) * computed:
+        text += (
+            f" {other} was outside MPI for {units.time(outside)}, but computed for {units.time(computed)} of it: "
+            "it waited for CPUs, which the replay does not, or wrote its trace."
+        )
+    return text
+
+
+def _different(a: Mapping[str, int], b: Mapping[str, int]) -> str:
+    """Procedures that two runs call differently often, but for tests and probes, which go by time."""
+    both = [name for name in dict.fromkeys((*a, *b)) if base_name(name) not in TESTS | PROBES]
+    names = [name for name in both if a.get(name) != b.get(name)]
+    shown = [f"{name} {a.get(name, 0)} and {b.get(name, 0)} times" for name in names[:3]]
+    return ", ".join(shown) + (f", {len(names) - 3} more procedures" if len(names) > 3 else "")
+
+
+def validation_json(validated: Validated) -> dict[str, Any]:
+    """Times in seconds, of procedures and regions summed over all ranks; errors as fractions."""
+    took, said = _spreads(validated)
+    return {
+        "against": validated.against,
+        "runs": [_run_json(run) for run in validated.runs],
+        "spread_measured": spread(took),
+        "spread_predicted": spread(said),
+    }
+
+
+def _run_json(run: Compared) -> dict[str, Any]:
+    found = run.found
+    return {
+        "file": run.file,
+        "took_s": run.measured_ns / 1e9,
+        **_error_json(found.whole),
+        "tracing_s": found.whole.tracing / 1e9,
+        "untraced_s": found.whole.reference / 1e9,
+        "ranks": [_error_json(error) for error in found.ranks()],
+        "outside_mpi": [_error_json(error) for error in found.outside()],
+        "procedures": {name: _error_json(error) for name, error in found.procedures().items()},
+        "regions": {name: _error_json(error) for name, error in found.regions().items()},
+    }
+
+
+def _error_json(error: Error) -> dict[str, Any]:
+    return {
+        "measured_s": error.measured / 1e9,
+        "predicted_s": error.predicted / 1e9,
+        "predicted_from_itself_s": error.own / 1e9,
+        "error": error.share(error.total),
+        "error_s": error.total / 1e9,
+        "bursts_s": error.bursts / 1e9,
+        "model_s": error.model / 1e9,
+    }
