@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -13,6 +16,7 @@ from analyzer.replay.machine import (
     SPIN,
     TABLE_9,
     CollectiveModel,
+    Level,
     Machine,
     Model,
     Network,
@@ -136,18 +140,83 @@ def random_program(random: Random) -> Program:
     return Writer(random).program(random.randint(1, 25))
 
 
+def random_applications(random: Random) -> list[Program]:
+    """Two or three programs of which none ends at once, with messages through ports between them."""
+    programs = [random_program(random) for _ in range(random.randint(2, 3))]
+    rows = [[p.ops[a:b] for a, b in pairwise(p.offsets.tolist())] for p in programs]
+    streams = [(a, k) for a, streams in enumerate(rows) for k in range(len(streams))]
+    for a in range(len(programs)):
+        rows[a][0] = np.append(rows[a][0], operations({"kind": Kind.NONE, "burst": random.randint(1, 9)}))
+    for _ in range(random.randint(0, 8)):
+        source, target = random.sample(streams, 2)
+        port = 1000 * streams.index(source) + streams.index(target)
+        shared = {"tag": port, "bytes": random.randint(0, 5), "burst": random.randint(0, 3)}
+        flags = random.choice((Flag(0), Flag.RENDEZVOUS, Flag.IMMEDIATE))
+        for (a, k), (b, other), kind in ((source, target, Kind.PORT_SEND), (target, source, Kind.PORT_RECV)):
+            row = {"kind": kind, "comm": b, "peer": int(programs[b].rank[other]), "flags": flags, **shared}
+            rows[a][k] = np.append(rows[a][k], operations(row))
+    return [
+        replace(p, ops=np.concatenate(mine), offsets=np.cumsum([0, *map(len, mine)]).astype(np.int64))
+        for p, mine in zip(programs, rows, strict=True)
+    ]
+
+
+def as_one(programs: Sequence[Program]) -> Program:
+    """One program that does the same: ranks one after the other, and a communicator for what goes through ports."""
+    first = np.cumsum([0, *(p.ranks for p in programs)]).tolist()
+    comms = np.cumsum([0, *(len(p.communicators) for p in programs)]).tolist()
+    blocks = np.cumsum([0, *(len(p.factors) for p in programs)]).tolist()
+    parts = []
+    for a, p in enumerate(programs):
+        ops = p.ops.copy()
+        port = np.isin(ops["kind"], (Kind.PORT_SEND, Kind.PORT_RECV))
+        there = np.where(port, np.array(first)[ops["comm"] * port], first[a])
+        ops["peer"] += np.where(ops["peer"] >= 0, there, 0).astype(np.int32)
+        ops["comm"] = np.where(port, comms[-1], ops["comm"] + comms[a])
+        ops["block"] += blocks[a]
+        ops["kind"][ops["kind"] == Kind.PORT_SEND] = Kind.SEND
+        ops["kind"][ops["kind"] == Kind.PORT_RECV] = Kind.RECV
+        parts.append(ops)
+    return Program(
+        ops=np.concatenate(parts),
+        offsets=np.cumsum([0, *(n for p in programs for n in np.diff(p.offsets))]).astype(np.int64),
+        rank=np.concatenate([p.rank + start for p, start in zip(programs, first, strict=False)]),
+        thread=np.concatenate([p.thread for p in programs]), slots=np.concatenate([p.slots for p in programs]),
+        communicators=tuple(
+            tuple(m + start for m in c) for p, start in zip(programs, first, strict=False) for c in p.communicators
+        ),
+        ranks=first[-1], factors=np.concatenate([p.factors for p in programs]),
+        priority=np.concatenate([np.zeros(p.ranks) if p.priority is None else p.priority for p in programs]),
+    )  # fmt: skip
+
+
 def random_scheduling(random: Random) -> Scheduling:
-    """First come first served, round robin or priorities, and their options."""
+    """Any policy and its options."""
     r = random
     if r.random() < 0.2:
         return Scheduling(slice_ns=r.choice((1, 2, 3)), busy_wait_ns=SPIN, context_switch_ns=r.choice((0, 1, 2)))
+    priority = r.choice((Priority.NONE, Priority.NONE, *Priority))
+    levels = r.randint(1, 3)
+    more: dict[str, Any] = {}
+    if priority == Priority.SVR4:
+        more["levels"] = tuple(Level(r.randint(0, 4), r.randrange(levels), r.randrange(levels)) for _ in range(levels))
+        more["base"] = r.randrange(levels)
+    elif priority in (Priority.DECAY, Priority.BOOST):
+        more |= {"base": r.randint(0, 4), "best": 0, "worst": r.choice((0, 3, 5))}
+    if priority == Priority.DECAY:
+        tick = r.randint(1, 3)
+        more |= {"tick_ns": tick} | {name: tick * r.randint(0, 3) for name in ("decay_ns", "load_ns", "settle_ns")}
+    if priority == Priority.BOOST:
+        names = ("receiver_first", "receiver_last", "sender_receiver_first")
+        more |= {name: r.randint(-2, 2) for name in names}
     return Scheduling(
-        priority=r.choice((Priority.NONE, Priority.FIXED, Priority.RECORDS)),
+        priority=priority,
         slice_ns=r.choice((0, 0, 1, 2, 3)),
         preemptive=r.random() < 0.5,
         context_switch_ns=r.choice((0, 0, 1, 2)),
         busy_wait_ns=r.choice((0, 0, 1, 3)),
         least_run_ns=r.choice((0, 0, 1, 3)),
+        **more,
     )
 
 

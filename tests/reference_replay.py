@@ -7,95 +7,44 @@ the documents leave open are those of the project's rules for equality to the na
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from analyzer.operations.operation import Flag, Kind, Program
 from analyzer.replay.machine import SPIN, Machine, Priority
 from tests.reference_machine import Costs
-
-ARRIVE, FREE, ENDED, SLICE, BUSY, POST, SUBMIT, NETWORK, DISPATCH = range(9)
-"""What happens first at one instant."""
-
-MESSAGES = (Kind.SEND, Kind.PUT, Kind.GET)
-VIRTUAL = 256
-"""Virtual threads come after all others of their rank."""
-COLLECTIVES = (Kind.COLLECTIVE, Kind.COLLECTIVE_START)
-
-
-@dataclass(eq=False)
-class Thread:
-    rank: int
-    number: int
-    ops: list[dict[str, Any]]
-    first: int  # number of its first operation in the program
-    priority: int = 0
-    at: int = 0  # operation under way
-    remaining: int = 0  # ns of processor until the operation acts, the last `overhead` of them its own
-    overhead: int = 0
-    resumes: bool = False  # what it waited for has come: the operation ends when it has a processor again
-    owed: int | None = None  # operation that ends when the context switch does
-    cpu: int | None = None
-    given: int = 0  # when it got its processor
-    computes: int = 0  # it computes from then on
-    turn: int = 0  # how often it got or lost a processor, or went on to an operation
-    stay: int = 0  # how often it got or lost a processor
-    busy: bool = False  # waits without leaving its processor
-    queued: int = 0
-    waits_for: Any = None
-    requests: dict[int, Any] = field(default_factory=dict)
-    last_cpu: int | None = None
-    parent: Thread | None = None
-    share: int = 0  # which of its parent's virtual threads it is
-    children: int = 0
-
-    @property
-    def name(self) -> tuple[int, int, int]:
-        return self.rank, self.number, self.share
-
-    def key(self, operation: int = 0) -> tuple[int, int, int]:
-        """Its place among those to whom something happens at one instant."""
-        return self.rank, self.number + VIRTUAL * self.share, operation
+from tests.reference_policies import Policies
+from tests.reference_state import (
+    ARRIVE,
+    BUSY,
+    COLLECTIVES,
+    DISPATCH,
+    ENDED,
+    FREE,
+    MESSAGES,
+    MOST_RUNS,
+    NETWORK,
+    POST,
+    SLICE,
+    SUBMIT,
+    TICK,
+    Instance,
+    Message,
+    Receive,
+    Thread,
+)  # fmt: skip
 
 
-@dataclass(eq=False)
-class Receive:
-    posted: int
-    message: Message | None = None
+class Reference(Policies):
+    """One run of one program: `begin` and `end` of each operation, and the `messages` by operation.
 
+    applications: how many ranks each has, if the program is made of several. With `repetitions` who ends begins again
+    until each has ended that often: `runs` are (application, begin, end).
+    """
 
-@dataclass(eq=False)
-class Message:
-    sender: Thread
-    op: int
-    needs: list[tuple[str, int]]
-    wire: int
-    hold: int
-    inside: bool  # a node
-    rendezvous: bool = False
-    sender_waits: str = ""  # until its "start" or "delivery"
-    access: bool = False
-    receive: Receive | None = None
-    start: int = -1
-    arrival: int = -1
-
-
-@dataclass(eq=False)
-class Instance:
-    """One collective operation of a communicator."""
-
-    comm: int
-    number: int
-    entered: dict[int, dict[str, Any]] = field(default_factory=dict)  # by rank
-    running: bool = False
-    done: bool = False
-
-
-class Reference:
-    """One run of one program: `begin` and `end` of each operation, and the `messages` by operation."""
-
-    def __init__(self, program: Program, machine: Machine) -> None:
+    def __init__(
+        self, program: Program, machine: Machine, applications: Sequence[int] = (), repetitions: int = 0
+    ) -> None:
         self.program, self.policy, self.machine = program, machine.scheduling, machine
         self.costs = Costs(program, machine)
         self.dimemas = self.costs.dimemas
@@ -115,30 +64,61 @@ class Reference:
         self.semaphores: dict[tuple[int, int], int] = {}
         self.ready: list[Thread] = []
         self.last_on: dict[tuple[int, int], tuple[int, int, int]] = {}
-        self.threads = [self._thread(k) for k in range(len(program.rank))]
+        self.loads: dict[int, float] = {}
+        self.repetitions = repetitions
+        self.application_of = [a for a, ranks in enumerate(applications or [program.ranks]) for _ in range(ranks)]
+        self.runs: list[tuple[int, int, int]] = []
+        self.began: dict[int, int] = {}
+        self.threads: list[Thread] = []
 
-    def _thread(self, stream: int) -> Thread:
+    def _thread(self, stream: int, run: int) -> Thread:
         p, names = self.program, self.program.ops.dtype.names or ()
         first, stop, rank = int(p.offsets[stream]), int(p.offsets[stream + 1]), int(p.rank[stream])
         ops = [dict(zip(names, row, strict=True)) for row in p.ops[first:stop].tolist()]
-        ranked = self.policy.priority in (Priority.FIXED, Priority.RECORDS) and p.priority is not None
-        return Thread(rank, int(p.thread[stream]), ops, first, int(p.priority[rank]) if ranked else 0)  # type: ignore[index]
+        return Thread(rank, int(p.thread[stream]), ops, first, self.first_priority(rank), run=run)
 
     # The loop.
 
     def run(self) -> Reference:
         """To the end. Raises RuntimeError where threads wait for ever."""
-        for thread in list(self.threads):
-            self.enqueue(thread)
-            self.load(thread)
-        while self.events:
+        for application in range(self.application_of[-1] + 1):
+            self.begin_run(application)
+        if self.policy.priority == Priority.DECAY:
+            self.schedule(self.policy.tick_ns, TICK, (0, 0, 0), self.tick)
+        while self.events and not (self.repetitions and self.complete()):
             event = min(self.events, key=lambda e: e[0])
             self.events.remove(event)
             self.now, self.round, self.phase = event[0][:3]
             event[1]()
-        if any(t.at < len(t.ops) for t in self.threads):
+        if not self.repetitions and any(t.at < len(t.ops) for t in self.threads):
             raise RuntimeError("deadlock")
         return self
+
+    def complete(self) -> bool:
+        """Each application has ended as often as wanted."""
+        ended = [run[0] for run in self.runs]
+        return all(ended.count(a) >= self.repetitions for a in range(self.application_of[-1] + 1))
+
+    def begin_run(self, application: int) -> None:
+        """All threads of an application, from their beginning."""
+        number = [run[0] for run in self.runs].count(application)
+        mine = [k for k, rank in enumerate(self.program.rank.tolist()) if self.application_of[rank] == application]
+        self.threads = [t for t in self.threads if self.application_of[t.rank] != application]
+        started = [self._thread(k, number) for k in mine]
+        self.threads += started
+        self.began[application] = self.now
+        for thread in started:
+            self.begin[thread.first : thread.first + len(thread.ops)] = [-1] * len(thread.ops)
+            self.enqueue(thread)
+            self.load(thread)
+
+    def end_run(self, application: int) -> None:
+        """The last thread of an application has ended."""
+        self.runs.append((application, self.began[application], self.now))
+        if self.repetitions and not self.complete():
+            if len(self.runs) == MOST_RUNS:
+                raise RuntimeError("one starves")
+            self.begin_run(application)
 
     def schedule(self, time: int, phase: int, key: tuple[int, int, int], action: Callable[[], object]) -> None:
         """What has an earlier phase than the one under way comes in the next round of its instant."""
@@ -172,6 +152,8 @@ class Reference:
             thread.resumes = True
             if thread in self.ready:  # it spins, and it is not its turn
                 return
+            if self.policy.priority == Priority.SVR4:
+                thread.priority = self.policy.levels[thread.priority].slept
         self.enqueue(thread)
 
     def enqueue(self, thread: Thread) -> None:
@@ -228,19 +210,23 @@ class Reference:
         if thread.owed is not None:
             self.end[thread.owed] = starts
         thread.stay += 1
-        if self.policy.slice_ns:
-            self.slice(thread, starts)
+        self.slice(thread, starts)
         if spins:
             thread.busy = True
         else:
             self.compute(thread, starts)
 
     def slice(self, thread: Thread, starts: int) -> None:
-        stay, end = thread.stay, starts + self.policy.slice_ns
-        self.schedule(end, SLICE, thread.key(), lambda: thread.stay == stay and self.slice_ends(thread))
+        stay, quantum = thread.stay, self.quantum(thread)
+        if quantum:
+            self.schedule(
+                starts + quantum, SLICE, thread.key(), lambda: thread.stay == stay and self.slice_ends(thread)
+            )
 
     def slice_ends(self, thread: Thread) -> None:
         """To the end of the queue; a new slice where there are processors for all that are in it."""
+        if self.policy.priority == Priority.SVR4:
+            thread.priority = self.policy.levels[thread.priority].expired
         node = self.costs.node_of[thread.rank]
         idle = [c for c in range(self.costs.nodes[node].cpus) if not self.on(node, c)]
         if len([t for t in self.ready if self.costs.node_of[t.rank] == node]) > len(idle):
@@ -314,6 +300,11 @@ class Reference:
         self.note_begin(thread, acts=True)
         if thread.at == len(thread.ops):
             self.leave(thread)
+            thread.done = True
+            if not thread.parent:
+                application = self.application_of[thread.rank]
+                if all(t.done for t in self.threads if self.application_of[t.rank] == application):
+                    self.end_run(application)
             if thread.parent:
                 thread.parent.children -= 1
                 if not thread.parent.children and thread.parent.waits_for == "children":
@@ -343,7 +334,7 @@ class Reference:
             m.rendezvous = bool(op["flags"] & Flag.RENDEZVOUS) if limit is None else op["bytes"] >= limit
             if not op["flags"] & Flag.IMMEDIATE and (m.rendezvous or self.machine.synchronous):
                 m.sender_waits = "start" if self.dimemas and not self.machine.synchronous else "delivery"
-            channel = (op["comm"], thread.rank, op["peer"], op["tag"])
+            channel = (self.run_of(thread, op), op["comm"], thread.rank, op["peer"], op["tag"])
             if self.posted.get(channel):
                 self.meet(m, self.posted[channel].pop(0))
             else:
@@ -355,13 +346,17 @@ class Reference:
         self.ask_network()
         return m if m.sender_waits else None
 
+    def run_of(self, thread: Thread, op: dict[str, Any]) -> int:
+        """Messages stay within a run of their application, but for those through ports: no communicator has them."""
+        return thread.run if op["comm"] < len(self.program.communicators) else 0
+
     def meet(self, message: Message, receive: Receive) -> None:
         message.receive, receive.message = receive, message
         self.ask_network()
 
     def receive(self, thread: Thread, op: dict[str, Any]) -> Receive | None:
         receive = Receive(self.now)
-        channel = (op["comm"], op["peer"], thread.rank, op["tag"])
+        channel = (self.run_of(thread, op), op["comm"], op["peer"], thread.rank, op["tag"])
         if self.sent.get(channel):
             self.meet(self.sent[channel].pop(0), receive)
         else:
@@ -369,12 +364,14 @@ class Reference:
         if op["kind"] == Kind.IRECV:
             thread.requests[op["request"]] = receive
             return None
+        self.boost(thread, op, receive)
         return None if receive.message and receive.message.arrival >= 0 else receive
 
     def wait(self, thread: Thread, op: dict[str, Any]) -> Receive | Instance | None:
         what = thread.requests.pop(op["request"])
         if isinstance(what, Instance):
             return None if what.done else what
+        self.boost(thread, op, what)
         return None if what.message and what.message.arrival >= 0 else what
 
     def enter(self, thread: Thread, op: dict[str, Any]) -> Instance | None:

@@ -6,11 +6,13 @@ from random import Random
 import numpy as np
 import pytest
 
+from analyzer.errors import TracelibError
 from analyzer.operations.operation import Kind, Program, operations
 from analyzer.replay.machine import DIALECTS, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
 from analyzer.replay.simulate import simulate
-from tests.random_replays import random_machine, random_program
+from tests.random_replays import as_one, random_applications, random_machine, random_program
 from tests.reference_replay import Reference
+from tests.reference_state import MOST_RUNS
 
 
 def assert_same(program, machine):
@@ -38,6 +40,35 @@ def test_equals_the_reference(dialect, part):
         ends += any(m.start > expected.end[m.op] for m in expected.messages.values())
     assert kinds == set(map(int, Kind)) - {Kind.PORT_SEND, Kind.PORT_RECV}
     assert ends > 20
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_several_applications_equal_the_reference(dialect):
+    """Rows 6, 13 and 38: applications on one machine, ports between them, and closed runs of them."""
+    ports = 0
+    for k in range(60):
+        random = Random(f"applications {dialect} {k}")
+        programs = random_applications(random)
+        together, ranks = as_one(programs), [p.ranks for p in programs]
+        machine = random_machine(random, max(ranks), dialect)
+        places = [machine.place(n, max(ranks), sum(ranks[:a])) for a, n in enumerate(ranks)]
+        merged = replace(machine, mapping=tuple(node for place in places for node in place))
+        expected = Reference(together, merged).run()
+        found = simulate(programs, machine, times=True, transfers=True)
+        assert found.times["begin"].tolist() == expected.begin
+        assert found.times["end"].tolist() == expected.end
+        again = random.randint(1, 3)
+        closed = Reference(together, merged, ranks, again)
+        try:
+            runs = simulate(programs, machine, repetitions=again, runs_room=MOST_RUNS).runs
+        except TracelibError as error:
+            assert "does not end while others" in str(error)
+            with pytest.raises(RuntimeError, match="one starves"):
+                closed.run()
+        else:
+            assert [(r["application"], r["begin"], r["end"]) for r in runs] == closed.run().runs
+        ports += sum(int((p.ops["kind"] == Kind.PORT_SEND).sum()) for p in programs)
+    assert ports > 50
 
 
 def some(number, dialect="dimemas-5.5", **changes):

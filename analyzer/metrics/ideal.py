@@ -63,7 +63,7 @@ def ideal_replay(
 
 
 def _replay(trace: Trace, eager_limit: int, regions: bool) -> Ideal:
-    program = program_of(trace, cpu_time=False)
+    program = program_of(trace, cpu_time=False, virtual=False)
     found = simulate(program, Machine.ideal(eager_limit=eager_limit), times=regions)
     visits = replayed_visits(program, found) if regions else np.zeros(0, REPLAYED_VISIT)
     return Ideal(found.end_ns, int(found.usage["computing"].max(initial=0)), "", visits)

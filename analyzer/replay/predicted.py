@@ -67,7 +67,7 @@ def call_times(program: Program, prediction: Prediction, rank: int, calls: int) 
     first, last = program.offsets[rank : rank + 2].tolist()
     assert prediction.times is not None, "simulate(..., times=True)"
     ops, times = program.ops[first:last], prediction.times[first:last]
-    of_call = ops["kind"] != Kind.EVENT
+    of_call = ~np.isin(ops["kind"], (Kind.EVENT, Kind.PARALLEL))
     ops, times = ops[of_call], times[of_call]
     begins = np.flatnonzero(ops["flags"] & Flag.FIRST)
     ends = np.append(begins[1:], len(ops)) - 1

@@ -69,8 +69,9 @@ def simulate(
 ) -> Prediction:
     """Replay one application, or several at once that share the machine.
 
-    With `repetitions` the system is closed: who ends begins again, until each has ended that many times.
-    Raises TracelibError for a deadlock, unlike collectives, and a machine that does not fit.
+    With `repetitions` the system is closed: who ends begins again, until each has ended that many times, `runs_room`
+    runs of all together. Raises TracelibError for a deadlock, one that starves, unlike collectives, and a machine that
+    does not fit.
     """
     programs = [programs] if isinstance(programs, Program) else list(programs)
     keep = _Kept()
@@ -230,6 +231,12 @@ def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray) -> Tra
         return TracelibError(
             f"operation {result.op} of rank {program.rank[result.stream]} names what does not exist: {row}",
             "check the trace",
+        )
+    if result.error == lib.REPLAY_STARVED:
+        where = _where(program, result.stream, result.op) if result.op < len(program.ops) else f"{program.name} ends"
+        return TracelibError(
+            f"application {result.application} does not end while others begin again and again: {where}",
+            "give it a processor or a link of its own, or another scheduling policy",
         )
     offset, lines = 0, []
     for p in programs:

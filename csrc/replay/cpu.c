@@ -158,6 +158,12 @@ static int32_t choose(const struct cpus *node, const struct thread *thread)
     return new >= 0 ? new : any;
 }
 
+static void begin_slice(struct sim *sim, struct thread *thread, int64_t begins)
+{
+    int64_t slice = policy_slice(sim, thread);
+    if (slice) schedule(sim, begins + slice, PHASE_SLICE, thread, thread->generation);
+}
+
 static void begin_to_run(struct sim *sim, struct cpus *node, struct thread *thread)
 {
     const struct policy *policy = &sim->machine->policy;
@@ -181,8 +187,7 @@ static void begin_to_run(struct sim *sim, struct cpus *node, struct thread *thre
     } else if (thread->arriving && sim->output->times) {
         sim->output->times[thread->op_number - 1].end = sim->now + thread->switching;
     }
-    int64_t slice = policy_slice(sim, thread);
-    if (slice) schedule(sim, sim->now + thread->switching + slice, PHASE_SLICE, thread, thread->generation);
+    begin_slice(sim, thread, sim->now + thread->switching);
     if (spins)
         thread->state = THREAD_BUSY;
     else
@@ -247,7 +252,7 @@ void cpu_slice(struct sim *sim, struct thread *thread)
     if ((int64_t)node->n_ready > node->n - node->busy)
         take_off(sim, thread);
     else
-        schedule(sim, sim->now + policy_slice(sim, thread), PHASE_SLICE, thread, thread->generation);
+        begin_slice(sim, thread, sim->now);
 }
 
 void cpu_busy_ended(struct sim *sim, struct thread *thread)

@@ -63,8 +63,9 @@ void policy_received(struct sim *sim, struct thread *receiver, bool receiver_fir
     int32_t delta = receiver_first ? policy->receiver_first : policy->receiver_last;
     receiver->priority = clipped(policy, (double)(receiver->priority + delta));
     const struct op *op = receiver->op;
-    if (!receiver_first || !policy->sender_receiver_first || op->kind == OP_PORT_RECV || op->peer < 0) return;
-    struct thread *sender = &receiver->app->threads[receiver->app->first_of_rank[op->peer]];
+    if (!receiver_first || !policy->sender_receiver_first || op->peer < 0) return;
+    const struct app *app = op->kind == OP_PORT_RECV ? &sim->apps[op->comm] : receiver->app;
+    struct thread *sender = &app->threads[app->first_of_rank[op->peer]];
     sender->priority = clipped(policy, (double)(sender->priority + policy->sender_receiver_first));
     cpu_reorder(sim, sender);
 }

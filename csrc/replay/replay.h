@@ -181,7 +181,8 @@ enum replay_error {
     REPLAY_NO_MEMORY = 1,
     REPLAY_DEADLOCK = 2, /* threads wait for ever: see `blocked` of each */
     REPLAY_MISMATCH = 3, /* members of a communicator make different collective calls */
-    REPLAY_BAD_OP = 4    /* an operation that names what does not exist */
+    REPLAY_BAD_OP = 4,   /* an operation that names what does not exist */
+    REPLAY_STARVED = 5   /* an application does not end, however often others do */
 };
 
 struct result {
@@ -202,7 +203,7 @@ struct output {
     struct usage *usage;        /* one for each stream */
     int64_t *blocked;           /* one for each stream: operation it waits in at the end, -1: it is done */
     struct run_time *runs;
-    int64_t runs_room;
+    int64_t runs_room; /* closed systems have no more of them */
 };
 
 int replay_run(const struct machine *machine, const struct program *programs, int32_t n_programs, int32_t repetitions,

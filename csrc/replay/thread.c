@@ -87,6 +87,16 @@ static int64_t share_out(struct sim *sim, struct thread *thread, int64_t whole)
     return share + whole % n;
 }
 
+/* Other applications end for ever, one does not: the first of its threads that is not done says where it stands. */
+static void fail_starved(struct sim *sim)
+{
+    const struct app *app = sim->apps;
+    while (app->runs >= sim->repetitions) app++;
+    const struct thread *thread = app->threads, *end = thread + app->program->n_streams;
+    while (thread + 1 < end && thread->state == THREAD_DONE) thread++;
+    fail(sim, REPLAY_STARVED, thread, NULL, -1);
+}
+
 static void finish(struct sim *sim, struct thread *thread)
 {
     struct app *app = thread->app;
@@ -100,7 +110,11 @@ static void finish(struct sim *sim, struct thread *thread)
     result->n_runs++;
     app->runs++;
     if (app->runs == (sim->repetitions ? sim->repetitions : 1)) sim->unfinished--;
-    if (sim->repetitions && sim->unfinished) app_start(sim, app);
+    if (!sim->repetitions || !sim->unfinished) return;
+    if (sim->output->runs && result->n_runs >= sim->output->runs_room)
+        fail_starved(sim);
+    else
+        app_start(sim, app);
 }
 
 /* Take the next operation: how long its burst and its overhead last. The thread may have no processor yet. */

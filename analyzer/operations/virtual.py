@@ -1,0 +1,67 @@
+"""Regions that stand for several threads: what is computed there could be shared by so many.
+
+Source: "Dimemas specification", section 3.4.1 (virtual threads).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.metrics.regions import region_visits
+from analyzer.operations.operation import OP, Kind
+from analyzer.trace import Mark, Trace
+from tracelib.schema import REGION_TYPE
+
+
+class VirtualThreads:
+    """Of the main thread of one rank, whose operations come block by block.
+
+    A region inside of one that stands for n threads belongs to it, unless it says a number of its own.
+    """
+
+    def __init__(self, trace: Trace, rank: int) -> None:
+        marks = trace.marks(rank)
+        marks = marks[marks["thread"] == 0]
+        self._after = np.ones(1, np.int64)
+        if (marks["what"] == Mark.PARALLEL).any():
+            visits = region_visits(trace, rank)
+            edges = marks["what"][marks["what"] <= Mark.END] == Mark.BEGIN
+            self._after = _threads_after(edges, visits[visits["thread"] == 0])
+        self._passed = 0
+
+    def share_out(self, ops: np.ndarray) -> np.ndarray:
+        """OP in which the bursts of such regions are operations of their own (Kind.PARALLEL)."""
+        if len(self._after) == 1:
+            return ops
+        is_edge = (ops["kind"] == Kind.EVENT) & (ops["tag"] == REGION_TYPE)
+        passed = self._passed + np.cumsum(is_edge)
+        self._passed = int(passed[-1]) if len(ops) else self._passed
+        threads = self._after[(passed - is_edge).clip(max=len(self._after) - 1)]
+        at = np.flatnonzero((threads > 1) & (ops["burst"] > 0))
+        blocks = np.zeros(len(at), OP)
+        blocks["kind"], blocks["other"] = Kind.PARALLEL, threads[at]
+        blocks["burst"], blocks["block"] = ops["burst"][at], ops["block"][at]
+        blocks["peer"] = blocks["request"] = -1
+        rest = ops.copy()
+        rest["burst"][at] = 0
+        return np.insert(rest, at, blocks)
+
+
+def _threads_after(begins: np.ndarray, visits: np.ndarray) -> np.ndarray:
+    """How many threads the innermost region stands for before the first edge and after each (edges + 1,).
+
+    begins: whether each edge is a begin; visits: those that begin there (VISIT), in the same order.
+    """
+    after = np.ones(len(begins) + 1, np.int64)
+    depth_after = np.cumsum(np.where(begins, 1, -1))
+    edges, threads = np.flatnonzero(begins), visits["parallel"].astype(np.int64)
+    around = np.zeros(0, np.int64)
+    for depth in range(int(visits["depth"].max(initial=-1)) + 1):
+        mine = np.flatnonzero(visits["depth"] == depth)
+        if depth:
+            outer = around[np.searchsorted(edges[around], edges[mine]) - 1]
+            threads[mine] = np.where(threads[mine] > 1, threads[mine], threads[outer])
+        inside = np.flatnonzero(depth_after == depth + 1)
+        after[inside + 1] = threads[mine[np.searchsorted(edges[mine], inside, "right") - 1]]
+        around = mine
+    return after

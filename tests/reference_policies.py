@@ -1,0 +1,82 @@
+"""Policies whose priorities the run changes, in the reference simulator.
+
+Source: "Dimemas specification", section 1.10 (Tables 4 and 5, DECAY, BOOST) and F7, F8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from analyzer.operations.operation import Program
+from analyzer.replay.machine import Priority, Scheduling
+from tests.reference_machine import Costs
+from tests.reference_state import DISPATCH, TICK, Receive, Thread
+
+
+class Policies:
+    """The part of `Reference` that says who is better; smaller is better."""
+
+    program: Program
+    policy: Scheduling
+    costs: Costs
+    now: int
+    threads: list[Thread]
+    ready: list[Thread]
+    loads: dict[int, float]
+    ask: Callable[[Thread], None]
+    dispatch: Callable[[int], None]
+    schedule: Callable[[int, int, tuple[int, int, int], Callable[[], object]], None]
+
+    def first_priority(self, rank: int) -> int:
+        given = 0 if self.program.priority is None else int(self.program.priority[rank])
+        return {
+            Priority.NONE: 0, Priority.FIXED: given, Priority.RECORDS: given, Priority.SVR4: self.policy.base,
+        }.get(self.policy.priority, self.clip(self.policy.base))  # fmt: skip
+
+    def quantum(self, thread: Thread) -> int:
+        """How long it may run; 0: until it blocks."""
+        svr4 = self.policy.priority == Priority.SVR4
+        return self.policy.levels[thread.priority].quantum_ns if svr4 else self.policy.slice_ns
+
+    def clip(self, priority: float) -> int:
+        if self.policy.best != self.policy.worst:
+            priority = max(self.policy.best, min(self.policy.worst, priority))
+        return int(priority)
+
+    def boost(self, thread: Thread, op: dict[str, Any], receive: Receive) -> None:
+        """At a receive, by who came first: the receiver or its message; where the receiver did, its sender too."""
+        if self.policy.priority != Priority.BOOST:
+            return
+        first = not (receive.message and receive.message.arrival >= 0)
+        by = self.policy.receiver_first if first else self.policy.receiver_last
+        thread.priority = self.clip(thread.priority + by)
+        if first and op["peer"] >= 0 and self.policy.sender_receiver_first:
+            sender = next(t for t in self.threads if t.rank == op["peer"] and not t.parent)
+            sender.priority = self.clip(sender.priority + self.policy.sender_receiver_first)
+            self.ask(sender)
+
+    def tick(self) -> None:
+        """F7: what a thread used counts against it, and is forgotten the slower the higher the load of its node."""
+        policy, number = self.policy, self.now // self.policy.tick_ns
+
+        def due(interval: int) -> bool:
+            every = interval // policy.tick_ns
+            return every > 0 and number % every == 0
+
+        for node in range(len(self.costs.nodes)):
+            here = [t for t in self.threads if self.costs.node_of[t.rank] == node]
+            for thread in here:
+                thread.used += thread.cpu is not None
+            if due(policy.load_ns):
+                active = sum(t.cpu is not None or t in self.ready for t in here)
+                self.loads[node] = (active + self.loads.get(node, 0.0)) / 2
+            load = self.loads.get(node, 0.0)
+            for thread in (t for t in here if not t.parent):
+                if due(policy.decay_ns):
+                    thread.used *= 2 * load / (2 * load + 1)
+                if due(policy.settle_ns):
+                    thread.priority = self.clip(thread.used + policy.base)
+            self.schedule(self.now, DISPATCH, (node, 0, 0), lambda node=node: self.dispatch(node))  # type: ignore[misc]
+        if self.threads and any(not t.done for t in self.threads):
+            self.schedule(self.now + policy.tick_ns, TICK, (0, 0, 0), self.tick)

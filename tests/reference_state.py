@@ -1,0 +1,89 @@
+"""What the reference simulator keeps of threads, messages and collectives, and when things happen at one instant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from analyzer.operations.operation import Kind
+
+ARRIVE, FREE, ENDED, TICK, SLICE, BUSY, POST, SUBMIT, NETWORK, DISPATCH = range(10)
+"""What happens first at one instant."""
+
+MESSAGES = (Kind.SEND, Kind.PUT, Kind.GET)
+MOST_RUNS = 60
+"""Of a closed system: one that has not ended by then starves."""
+VIRTUAL = 256
+"""Virtual threads come after all others of their rank."""
+COLLECTIVES = (Kind.COLLECTIVE, Kind.COLLECTIVE_START)
+
+
+@dataclass(eq=False)
+class Thread:
+    rank: int
+    number: int
+    ops: list[dict[str, Any]]
+    first: int  # number of its first operation in the program
+    priority: int = 0
+    at: int = 0  # operation under way
+    remaining: int = 0  # ns of processor until the operation acts, the last `overhead` of them its own
+    overhead: int = 0
+    resumes: bool = False  # what it waited for has come: the operation ends when it has a processor again
+    owed: int | None = None  # operation that ends when the context switch does
+    cpu: int | None = None
+    given: int = 0  # when it got its processor
+    computes: int = 0  # it computes from then on
+    turn: int = 0  # how often it got or lost a processor, or went on to an operation
+    stay: int = 0  # how often it got or lost a processor
+    busy: bool = False  # waits without leaving its processor
+    queued: int = 0
+    waits_for: Any = None
+    requests: dict[int, Any] = field(default_factory=dict)
+    last_cpu: int | None = None
+    parent: Thread | None = None
+    share: int = 0  # which of its parent's virtual threads it is
+    children: int = 0
+    used: float = 0.0  # ticks of processor, less those that are forgotten
+    run: int = 0  # of its application
+    done: bool = False
+
+    @property
+    def name(self) -> tuple[int, int, int]:
+        return self.rank, self.number, self.share
+
+    def key(self, operation: int = 0) -> tuple[int, int, int]:
+        """Its place among those to whom something happens at one instant."""
+        return self.rank, self.number + VIRTUAL * self.share, operation
+
+
+@dataclass(eq=False)
+class Receive:
+    posted: int
+    message: Message | None = None
+
+
+@dataclass(eq=False)
+class Message:
+    sender: Thread
+    op: int
+    needs: list[tuple[str, int]]
+    wire: int
+    hold: int
+    inside: bool  # a node
+    rendezvous: bool = False
+    sender_waits: str = ""  # until its "start" or "delivery"
+    access: bool = False
+    receive: Receive | None = None
+    start: int = -1
+    arrival: int = -1
+
+
+@dataclass(eq=False)
+class Instance:
+    """One collective operation of a communicator."""
+
+    comm: int
+    number: int
+    entered: dict[int, dict[str, Any]] = field(default_factory=dict)  # by rank
+    running: bool = False
+    done: bool = False
