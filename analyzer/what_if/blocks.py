@@ -125,11 +125,11 @@ def blocks_between_calls(trace: Trace, program: Program, ranks: frozenset[int] |
         calls = np.concatenate([[0], _calls(trace, rank, ops) + 1, [len(names) - 1]])
         of_call = (ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)
         after = np.cumsum(of_call) - of_call  # calls that began before the burst of an operation
-        inside = (ops["kind"] != Kind.EVENT) & ~of_call  # of a call's further operations: no computation
+        computes = np.isin(ops["kind"], (Kind.EVENT, Kind.PARALLEL)) | of_call
         at = np.minimum(after, len(calls) - 2)
         found, which = np.unique(calls[at] * len(names) + calls[at + 1], return_inverse=True)
         numbers = np.array([pairs.setdefault(int(pair), len(pairs) + 1) for pair in found], np.uint32)
-        ops["block"] = np.where(inside, 0, numbers[which]) if len(ops) else 0
+        ops["block"] = np.where(computes, numbers[which], 0) if len(ops) else 0  # not a call's further operations
     labels = [f"{names[pair // len(names)]} ... {names[pair % len(names)]}" for pair in pairs]
     member = np.concatenate([np.zeros((len(labels), 1), bool), np.eye(len(labels), dtype=bool)], axis=1)
     return _blocks(program, tuple(labels), member)
