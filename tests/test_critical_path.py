@@ -356,3 +356,18 @@ def test_no_wait_for_a_message_is_on_the_path():
     found = shares(player.trace(), critical_path(player.trace(), LIMIT))
     receives = [share for share in found.functions if share.function.name == "MPI_Recv"]
     assert [share.path_ns for share in receives] == [15 * 7]
+
+
+def test_what_is_not_there_is_said(tmp_path, capsys):
+    """Rank 2 has no file: means are those of the others, and what they waited for there is unknown."""
+    ranks = [{"calls": [call("MPI_Barrier", 100 * (r + 1), 400, comm=WORLD)]} for r in range(3)]
+    run = write_run(tmp_path, ranks, missing=[2])
+    assert main(["critical-path", str(run), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["lacking"] == "rank 2 could not be read"
+    means = {f["name"]: f["mean_s"] for f in found["functions"]}
+    assert means == pytest.approx({"": 150e-9, "MPI_Barrier": 250e-9})
+    assert main(["critical-path", str(run)]) == 0
+    assert "rank 2 could not be read: what was waited for there is not known." in " ".join(
+        capsys.readouterr().out.split()
+    )

@@ -220,3 +220,12 @@ def test_a_run_without_regions(tmp_path, capsys):
     blocks = blocks_between_calls(trace, program_of(trace))
     assert blocks.part_ns(blocks.names.index("start ... MPI_Init")) == 10
     trace.close()
+
+
+def test_a_run_whose_network_is_not_known(tmp_path, capsys):
+    """Without messages the machine is ideal, and that is said."""
+    made = write_run(tmp_path, [{"calls": [call("MPI_Init", 10, 20), call("MPI_Finalize", 1020, 1030)]}])
+    assert main(["what-if", str(made)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "on an ideal machine (its messages do not show its own; --machine names one): 1.01 us" in text
+    assert "Most worth making faster: MPI_Init ... MPI_Finalize, at most 99.0 % of the run (1.00 us)." in text

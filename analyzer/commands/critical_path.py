@@ -12,6 +12,8 @@ from analyzer.critical.annotated import WithPath, path_events
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
 from analyzer.critical.stays import longest_stays
+from analyzer.metrics.ideal import lacking
+from analyzer.metrics.unrecorded import unrecorded
 from analyzer.report.critical_path import Found, critical_path_json, print_critical_path
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
@@ -49,7 +51,8 @@ def critical_path_command(
     trace = open_trace(file, session.team, repair_ns)
     try:
         with session.step(f"Walking back through {file}"):
-            found = _find(file, trace, top, eager_limit) if session.speaks else None
+            lacks = "" if trace.program else lacking(trace, unrecorded(trace, session.team))
+            found = _find(file, trace, top, eager_limit, lacks) if session.speaks else None
         written = _write(trace, found, output, force, session) if output else []
         if found and as_json:
             session.print_json(critical_path_json(found) | {"files": [str(path) for path in written]})
@@ -61,9 +64,9 @@ def critical_path_command(
         trace.close()
 
 
-def _find(file: str, trace: Trace, top: int, eager_limit: int | None) -> Found:
+def _find(file: str, trace: Trace, top: int, eager_limit: int | None, lacks: str) -> Found:
     path = critical_path(trace, eager_limit)
-    return Found(file, trace, path, shares(trace, path), longest_stays(trace, path, top))
+    return Found(file, trace, path, shares(trace, path), longest_stays(trace, path, top), lacks)
 
 
 def _write(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> list[Path]:

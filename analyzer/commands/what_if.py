@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from analyzer.commands.common import Session, common_options
-from analyzer.commands.machine_option import MachineChoice, machine_choice
+from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice
 from analyzer.errors import TracelibError
 from analyzer.replay.program import program_of
 from analyzer.report.what_if import Asked, print_what_if, what_if_json
@@ -85,7 +85,8 @@ def what_if_command(
     try:
         with session.step(f"Replaying {file}"):
             _check_ranks(trace, ranks)
-            machine = choice.of(trace, session.team)
+            known = choice.known(trace, session.team)
+            machine = known or choice.or_ideal()
             blocks = _divided(trace, division, ranks)
             found: list[WhatIf]
             if asked_of:
@@ -94,14 +95,22 @@ def what_if_command(
             else:
                 found = each_for_free(blocks, machine, top, session.team, jobs)
         on_ranks = f" on rank {ranks_text(sorted(ranks))}" if ranks is not None else ""
-        where = choice.file or ("the machine of the run" if choice.own else "an ideal machine with the options")
-        asked = Asked(file, trace.duration_ns, where, on_ranks, found, each=not asked_of)
+        lacks = incomplete(trace, session.team)
+        measured = 0 if trace.program else trace.duration_ns
+        asked = Asked(file, measured, _named(choice, known is None), on_ranks, found, not asked_of, lacks)
         if as_json:
             session.print_json(what_if_json(asked))
         elif not quiet:
             session.print(lambda console: print_what_if(asked, console))
     finally:
         trace.close()
+
+
+def _named(choice: MachineChoice, unknown: bool) -> str:
+    """The machine in words."""
+    if unknown:
+        return "an ideal machine (its messages do not show its own; --machine names one)"
+    return choice.file or ("the machine of the run" if choice.own else "an ideal machine with the options")
 
 
 def _pairs(names: tuple[str, ...], factors: tuple[float, ...]) -> dict[str, float]:

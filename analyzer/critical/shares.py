@@ -17,7 +17,7 @@ class Share:
 
     function: Function
     path_ns: int
-    mean_ns: float  # of the ranks, on the path or not
+    mean_ns: float  # of the ranks that could be read, on the path or not
 
     @property
     def imbalance_ns(self) -> float:
@@ -76,7 +76,8 @@ def shares(trace: Trace, path: CriticalPath) -> Shares:
         ranks.add(np.full(len(burst), rank), burst, slack)
         slacks.add(ahead[1:], burst, slack)
     rows = zip(functions.every, on_path.tolist(), in_all.tolist(), strict=True)
-    found = [Share(function, of_path, total / trace.size) for function, of_path, total in rows if of_path]
+    present = max(trace.size - len(trace.missing), 1)
+    found = [Share(function, of_path, total / present) for function, of_path, total in rows if of_path]
     found.sort(key=lambda share: (-share.path_ns, share.function.kind, share.function.name))
     of_functions = {f: slack for f, slack in zip(functions.every, slacks.found(), strict=True) if slack}
     return Shares(tuple(found), rank_path, tuple(ranks.found()), of_functions)

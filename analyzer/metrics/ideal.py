@@ -71,10 +71,18 @@ def _replay(trace: Trace, eager_limit: int, regions: bool) -> Ideal:
 
 def obstacle(trace: Trace, missed: Unrecorded) -> str:
     """Why a trace does not hold all that a replay needs, in one line; "": nothing is known to lack."""
-    if trace.missing:
-        return f"rank {ranks_text(trace.missing)} could not be read"
+    if reason := lacking(trace, missed):
+        return reason
     if len(trace.applications) > 1:
         return "the trace holds several applications"
+    threaded = [rank for rank in np.flatnonzero(np.asarray(trace.threads) > 1).tolist() if _threads_call(trace, rank)]
+    return f"several threads of rank {ranks_text(threaded)} call MPI" if threaded else ""
+
+
+def lacking(trace: Trace, missed: Unrecorded) -> str:
+    """What of the run a trace does not hold, in one line; "": nothing is known to lack."""
+    if trace.missing:
+        return f"rank {ranks_text(trace.missing)} could not be read"
     if missed.summed:
         return "calls were added up, not recorded one by one"
     if missed.calls or missed.partners or missed.time_ns.any():
@@ -82,10 +90,7 @@ def obstacle(trace: Trace, missed: Unrecorded) -> str:
     lost = [rank for rank in range(trace.size) if trace.lost_calls(rank)]
     if lost:
         return f"calls of rank {ranks_text(lost)} were lost"
-    if trace.unmatched():
-        return "messages are not matched"
-    threaded = [rank for rank in np.flatnonzero(np.asarray(trace.threads) > 1).tolist() if _threads_call(trace, rank)]
-    return f"several threads of rank {ranks_text(threaded)} call MPI" if threaded else ""
+    return "messages are not matched" if trace.unmatched() else ""
 
 
 def _threads_call(trace: Trace, rank: int) -> bool:

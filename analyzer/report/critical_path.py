@@ -32,6 +32,7 @@ class Found:
     path: CriticalPath
     shares: Shares
     stays: list[Stay]
+    lacking: str = ""  # of the run, in one line
 
 
 def print_critical_path(found: Found, console: Console) -> None:
@@ -137,7 +138,7 @@ def _words(found: Found) -> Iterator[str]:
     worst = f", most in {calls[0].function.name}" if calls else ""
     yield f"{units.percent(of_calls / length)} MPI without waiting for a later rank{worst}."
     rank = int(np.argmax(shares.rank_path_ns))
-    fair = 1 / found.trace.size
+    fair = 1 / max(found.trace.size - len(found.trace.missing), 1)
     share = shares.rank_path_ns[rank] / length
     if found.trace.size > 1:
         even = units.percent(fair)
@@ -148,6 +149,8 @@ def _words(found: Found) -> Iterator[str]:
             f"{units.time(shares.imbalance_ns)} less."
         )
     yield from _who_has_slack(found)
+    if found.lacking:
+        yield f"But {found.lacking}: what was waited for there is not known."
     if path.contradictions:
         yield (
             f"{units.plural(path.contradictions, 'dependence')} contradicted by the clocks "
@@ -176,6 +179,7 @@ def critical_path_json(found: Found) -> dict[str, Any]:
         "hops": path.hops,
         "eager_limit": path.eager_limit,
         "contradictions": path.contradictions,
+        "lacking": found.lacking or None,
         "imbalance_s": shares.imbalance_ns / 1e9,
         "functions": [
             {

@@ -23,16 +23,18 @@ class Asked:
     """A run, what was asked of it, and what was found: of one question, or of each part if it were free."""
 
     file: str
-    measured_ns: int
+    measured_ns: int  # 0: it has no times of its own
     machine: str  # in words
     ranks: str  # that would be faster, in words
     found: Sequence[WhatIf]
     each: bool
+    lacking: str = ""  # of the run, in one line
 
 
 def print_what_if(asked: Asked, console: Console) -> None:
     """The replayed time before and after, or the table of all parts, and what it says."""
-    console.print(f"{Path(asked.file).name}: {units.time(asked.measured_ns)} as measured", markup=False)
+    if asked.measured_ns:
+        console.print(f"{Path(asked.file).name}: {units.time(asked.measured_ns)} as measured", markup=False)
     if not asked.found:
         console.print("\nNo part of it computes anything.")
         return
@@ -42,6 +44,8 @@ def print_what_if(asked: Asked, console: Console) -> None:
     console.print(_each(asked) if asked.each else _one(asked.found[0], asked.ranks))
     console.print()
     console.print(Text(" ".join(_words_of_each(asked) if asked.each else _words(asked.found[0]))))
+    if asked.lacking:
+        console.print(f"But {asked.lacking}: this is not a replay of the whole run.", markup=False)
 
 
 def _table(*columns: str) -> Table:
@@ -114,7 +118,8 @@ def _words_of_each(asked: Asked) -> Iterator[str]:
 
 def what_if_json(asked: Asked) -> dict[str, Any]:
     """Seconds and fractions under stable names."""
-    head = {"file": asked.file, "measured_s": asked.measured_ns / 1e9, "machine": asked.machine}
+    head: dict[str, Any] = {"file": asked.file, "measured_s": asked.measured_ns / 1e9, "machine": asked.machine}
+    head["lacking"] = asked.lacking or None
     rows = [_json(found) for found in asked.found]
     if asked.each:
         return head | {"each_free": rows}
