@@ -47,12 +47,12 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
     ]
     match kind:
         case "send":
-            after = [f"record_send(&f, {_send_data(f)}, {f.integer('dest')}, {f.integer('tag')}, {comm});"]
+            after = [f"record_send(&f, &{_send_data(f)}, {f.integer('dest')}, {f.integer('tag')}, {comm});"]
         case "recv":
             after = [f"record_recv(&f, {comm}, {own_status()});"]
         case "sendrecv":
             after = [
-                f"record_sendrecv(&f, {_send_data(f)}, {f.integer('dest')}, {f.integer('sendtag')}, {comm}, "
+                f"record_sendrecv(&f, &{_send_data(f)}, {f.integer('dest')}, {f.integer('sendtag')}, {comm}, "
                 f"{own_status()});"
             ]
         case "isend" | "irecv" | "send_init" | "recv_init":
@@ -61,7 +61,7 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             peer = f.integer("dest" if send else "source")
             after = [
                 f"{record}(&f, {'REQUEST_SEND' if send else 'REQUEST_RECV'}, "
-                f"{_send_data(f)}, {peer}, {f.integer('tag')}, {comm}, {f.new_handle('request', 'request')});"
+                f"&{_send_data(f)}, {peer}, {f.integer('tag')}, {comm}, {f.new_handle('request', 'request')});"
             ]
         case "isendrecv":
             after = [

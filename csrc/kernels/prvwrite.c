@@ -10,7 +10,8 @@
 #include "prvwrite.h"
 #include "records.h"
 
-enum { LINE_ROOM = 448, EVENT_HEAD_ROOM = 128, EVENT_PAIR_ROOM = 48, OBJECT_ROOM = 48 };
+enum { LINE_ROOM = 448, EVENT_HEAD_ROOM = 128, EVENT_PAIR_ROOM = 48, OBJECT_ROOM = 48, HIGH_ROOM = 16 };
+enum { LOW = 100000000 }; // times that are near each other differ in their lower eight digits
 
 struct object {
     int32_t cpu;            // of the text below
@@ -24,6 +25,9 @@ struct writer {
     int32_t *application;
     int32_t *task;
     struct object *objects;
+    int64_t high; // of the time printed last, less its lower eight digits: the text below
+    int32_t high_length;
+    char high_text[HIGH_ROOM];
     char digits[40000]; // "0000" to "9999"
 };
 
@@ -59,6 +63,27 @@ static char *put(const struct writer *w, char *p, int64_t v)
     if (v >= 0) return put_unsigned(w, p, (uint64_t)v);
     *p = '-';
     return put_unsigned(w, p + 1, 0 - (uint64_t)v);
+}
+
+// A time of a record. Most begin with the digits of the one before.
+static inline char *put_time(struct writer *w, char *p, int64_t v)
+{
+    uint64_t low = (uint64_t)v - (uint64_t)w->high;
+    if (low >= LOW) {
+        if (v < LOW) return put(w, p, v);
+        low = (uint64_t)v % LOW;
+        w->high = v - (int64_t)low;
+        w->high_length = (int32_t)(put_unsigned(w, w->high_text, (uint64_t)v / LOW) - w->high_text);
+    }
+    memcpy(p, w->high_text, HIGH_ROOM);
+    return put_eight(w, p + w->high_length, (uint32_t)low);
+}
+
+static inline char *put_time_field(struct writer *w, char *p, int64_t v)
+{
+    p = put_time(w, p, v);
+    *p = ':';
+    return p + 1;
 }
 
 static char *put_field(const struct writer *w, char *p, int64_t v)
@@ -103,7 +128,7 @@ static char *put_state(struct writer *w, char *p, const struct trace_state *s)
     if (!known(w, s->rank, s->thread)) return NULL;
     memcpy(p, "1:", 2);
     p = put_object(w, p + 2, s->rank, s->thread, s->cpu);
-    p = put_field(w, put_field(w, p, s->begin), s->end);
+    p = put_time_field(w, put_time_field(w, p, s->begin), s->end);
     return end_line(w, p, s->state);
 }
 
@@ -119,7 +144,7 @@ static char *put_events(struct writer *w, char *p, const struct trace_event **e,
     if (!known(w, first->rank, first->thread)) return NULL;
     memcpy(p, "2:", 2);
     p = put_object(w, p + 2, first->rank, first->thread, first->cpu);
-    p = put_field(w, p, first->time);
+    p = put_time_field(w, p, first->time);
     const struct trace_event *event = first;
     do {
         p = put_field(w, put_field(w, p, event->type), event->value);
@@ -135,9 +160,9 @@ static char *put_message(struct writer *w, char *p, const struct trace_message *
     if (!known(w, m->source, m->source_thread) || !known(w, m->destination, m->destination_thread)) return NULL;
     memcpy(p, "3:", 2);
     p = put_object(w, p + 2, m->source, m->source_thread, m->source_cpu);
-    p = put_field(w, put_field(w, p, m->logical_send), m->physical_send);
+    p = put_time_field(w, put_time_field(w, p, m->logical_send), m->physical_send);
     p = put_object(w, p, m->destination, m->destination_thread, m->destination_cpu);
-    p = put_field(w, put_field(w, p, m->logical_receive), m->physical_receive);
+    p = put_time_field(w, put_time_field(w, p, m->logical_receive), m->physical_receive);
     return end_line(w, put_field(w, p, m->size), m->tag);
 }
 
@@ -156,6 +181,9 @@ void *prv_writer_new(int64_t ranks, const int32_t *application, const int32_t *t
     struct writer *w = calloc(1, sizeof *w);
     if (!w) return NULL;
     w->ranks = ranks;
+    w->high = LOW;
+    w->high_length = 1;
+    w->high_text[0] = '1';
     w->first = calloc((size_t)ranks + 1, sizeof *w->first);
     w->application = malloc((size_t)ranks * sizeof *w->application);
     w->task = malloc((size_t)ranks * sizeof *w->task);

@@ -8,7 +8,7 @@
 #include "settings.h"
 
 bool clock_is_tsc;
-uint64_t clock_mask = UINT64_MAX;
+uint64_t clock_mask;
 
 /* Constant rate, never stops, the same on all cores: what "invariant" promises. */
 static bool counter_is_invariant(void)
@@ -27,6 +27,7 @@ void clock_choose(void)
 {
     const char *wanted = setting_text("TRACELIB_CLOCK");
     clock_is_tsc = counter_is_invariant() && !(wanted && strcmp(wanted, "monotonic") == 0);
+    clock_mask = clock_is_tsc ? UINT64_MAX : 0;
 }
 
 void clock_check(void)

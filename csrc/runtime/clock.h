@@ -10,7 +10,7 @@
 #endif
 
 extern bool clock_is_tsc;
-extern uint64_t clock_mask; /* the bits of the counter that are stamped (resolution.h) */
+extern uint64_t clock_mask; /* the bits of the counter that are stamped (resolution.h); 0: it is not the clock */
 
 /* Decide which clock stamps use: TRACELIB_CLOCK=tsc|monotonic, else by what the processor guarantees. */
 void clock_choose(void);
@@ -40,7 +40,8 @@ static inline uint64_t clock_counter(void)
 
 static inline uint64_t clock_ticks(void)
 {
-    return __builtin_expect(clock_is_tsc, true) ? clock_counter() & clock_mask : (uint64_t)clock_monotonic_ns();
+    uint64_t mask = clock_mask;
+    return __builtin_expect(mask != 0, true) ? clock_counter() & mask : (uint64_t)clock_monotonic_ns();
 }
 
 /* A pair read as close together as possible: the tightest of a few tries. */

@@ -11,14 +11,24 @@ static uint64_t bytes_of(const struct request *r)
     return r->kind == REQUEST_COLLECTIVE ? r->bytes + r->received : r->bytes;
 }
 
+/* Field by field, where the row stays: to copy a row that was just written would take longer than all of this. */
+static inline void fill_row(struct file_request *row, const struct request *r, unsigned what)
+{
+    row->posted = r->posted;
+    row->completed = 0;
+    row->bytes = bytes_of(r);
+    row->comm = r->comm;
+    row->peer = r->peer;
+    row->tag = r->tag;
+    row->what = (uint16_t)(what | (unsigned)r->ordinal << WHAT_ORDINAL_SHIFT);
+    row->thread = 0;
+}
+
 static struct file_request row_of(const struct request *r, unsigned what)
 {
-    return (struct file_request){.posted = r->posted,
-                                 .bytes = bytes_of(r),
-                                 .comm = r->comm,
-                                 .peer = r->peer,
-                                 .tag = r->tag,
-                                 .what = (uint16_t)(what | (unsigned)r->ordinal << WHAT_ORDINAL_SHIFT)};
+    struct file_request row;
+    fill_row(&row, r, what);
+    return row;
 }
 
 /* Actual source, tag and bytes. MPICH (under its own ABI and the standard one) leaves an old status behind where
@@ -51,7 +61,7 @@ static inline void fill_completed(struct file_request *row, const struct frame *
         [REQUEST_PARTITIONED_RECV] = WHAT_PARTITIONED_RECV_DONE,
         [REQUEST_OTHER] = WHAT_OTHER_DONE,
     };
-    *row = row_of(r, done[r->kind]);
+    fill_row(row, r, done[r->kind]);
     row->completed = f->exit;
     row->thread = (uint16_t)f->t->index;
     if (r->cancelling && abi_status_cancelled(status))
@@ -89,14 +99,15 @@ static const struct file_request *complete(const struct frame *f, struct held_re
 /* A call that completes one operation shows it in its own row. The tag of a collective is none. */
 static void store_with(const struct frame *f, const struct file_request *r)
 {
-    struct file_call row = plain_row(f);
-    if (r) {
-        row.comm = r->comm;
-        row.peer = r->peer;
-        if (r->what != WHAT_COLLECTIVE_DONE) row.tag = r->tag;
-        if (r->what == WHAT_RECV_DONE || r->what == WHAT_READ_DONE) row.received = r->bytes;
-    }
-    thread_store_call(f->t, row);
+    bool has_tag = r && r->what != WHAT_COLLECTIVE_DONE;
+    bool received = r && (r->what == WHAT_RECV_DONE || r->what == WHAT_READ_DONE);
+    thread_store_call(f->t, (struct file_call){.enter = f->enter,
+                                               .exit = f->exit,
+                                               .received = received ? r->bytes : 0,
+                                               .comm = r ? r->comm : 0,
+                                               .peer = r ? r->peer : PEER_NONE,
+                                               .tag = has_tag ? r->tag : -1,
+                                               .call = f->call});
 }
 
 /* Start the operation behind a handle; the call's row shows it where it is the only one. The data of a partitioned

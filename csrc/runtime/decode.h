@@ -125,15 +125,17 @@ void record_io_begin(const struct frame *f, word file, int64_t offset);
 void record_io_request(const struct frame *f, word file, enum io direction, struct data data, int64_t offset,
                        word request);
 
-void record_send(const struct frame *f, struct data data, int dest, int tag, word comm);
+/* What is sent is read where it was written down: a copy of words that were just written waits until they are in the
+ * cache. */
+void record_send(const struct frame *f, const struct data *data, int dest, int tag, word comm);
 void record_recv(const struct frame *f, word comm, const void *status);
-void record_sendrecv(const struct frame *f, struct data data, int dest, int tag, word comm, const void *status);
-void record_post(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm,
+void record_sendrecv(const struct frame *f, const struct data *data, int dest, int tag, word comm, const void *status);
+void record_post(const struct frame *f, enum request_kind kind, const struct data *data, int peer, int tag, word comm,
                  word request);
 void record_isendrecv(const struct frame *f, struct data data, int dest, int tag, struct data receive, int source,
                       int receive_tag, word comm, word request);
-void record_persistent(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm,
-                       word request);
+void record_persistent(const struct frame *f, enum request_kind kind, const struct data *data, int peer, int tag,
+                       word comm, word request);
 void record_other_request(const struct frame *f, word comm, word request);
 
 void record_start(const struct frame *f, const struct held_request *handles, int n);

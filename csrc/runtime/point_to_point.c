@@ -24,14 +24,14 @@ void record_timed(const struct frame *f, word comm)
     thread_store_call(f->t, row);
 }
 
-void record_send(const struct frame *f, struct data data, int dest, int tag, word comm)
+void record_send(const struct frame *f, const struct data *data, int dest, int tag, word comm)
 {
     struct file_call row = plain_row(f);
     if (__builtin_expect(f->result == 0, 1)) {
         row.comm = comms_find(comm)->index;
         row.peer = abi_peer(dest);
         row.tag = tag;
-        if (row.peer >= 0) row.sent = data_bytes(&data);
+        if (row.peer >= 0) row.sent = data_bytes(data);
     }
     thread_store_call(f->t, row);
 }
@@ -48,14 +48,14 @@ void record_recv(const struct frame *f, word comm, const void *status)
     thread_store_call(f->t, row);
 }
 
-void record_sendrecv(const struct frame *f, struct data data, int dest, int tag, word comm, const void *status)
+void record_sendrecv(const struct frame *f, const struct data *data, int dest, int tag, word comm, const void *status)
 {
     struct file_call row = plain_row(f);
     if (f->result == 0) {
         row.comm = comms_find(comm)->index;
         row.peer = abi_peer(dest);
         row.tag = tag;
-        if (row.peer >= 0) row.sent = data_bytes(&data);
+        if (row.peer >= 0) row.sent = data_bytes(data);
         struct file_request half = received_row(f, f->enter, row.comm, status);
         if (half.peer >= 0) {
             row.received = half.bytes;
@@ -68,8 +68,8 @@ void record_sendrecv(const struct frame *f, struct data data, int dest, int tag,
 }
 
 /* Store the row of a posting call; true if there is an operation to be remembered. */
-static inline bool store_posting(const struct frame *f, enum request_kind kind, struct data *data, int peer, int tag,
-                                 word comm, bool moves, struct file_call *row)
+static inline bool store_posting(const struct frame *f, enum request_kind kind, const struct data *data, int peer,
+                                 int tag, word comm, bool moves, struct file_call *row)
 {
     *row = plain_row(f);
     if (__builtin_expect(f->result == 0, 1)) {
@@ -102,18 +102,18 @@ static inline void remember(const struct frame *f, enum request_kind kind, const
     requests_close();
 }
 
-void record_post(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm,
+void record_post(const struct frame *f, enum request_kind kind, const struct data *data, int peer, int tag, word comm,
                  word request)
 {
     struct file_call row;
-    if (store_posting(f, kind, &data, peer, tag, comm, true, &row)) remember(f, kind, &row, request, false);
+    if (store_posting(f, kind, data, peer, tag, comm, true, &row)) remember(f, kind, &row, request, false);
 }
 
-void record_persistent(const struct frame *f, enum request_kind kind, struct data data, int peer, int tag, word comm,
-                       word request)
+void record_persistent(const struct frame *f, enum request_kind kind, const struct data *data, int peer, int tag,
+                       word comm, word request)
 {
     struct file_call row;
-    if (store_posting(f, kind, &data, peer, tag, comm, false, &row)) remember(f, kind, &row, request, true);
+    if (store_posting(f, kind, data, peer, tag, comm, false, &row)) remember(f, kind, &row, request, true);
 }
 
 /* One request for both halves: the row has the send, the request completes the receive. */
