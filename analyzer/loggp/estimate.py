@@ -76,10 +76,8 @@ def _estimate(
     overhead, overhead_errors = _fitted(over.size, over.overhead, begins, options.tolerance)
     gap, gap_errors = _fitted(over.size, over.gap, begins, options.tolerance)
     way, way_errors = _fitted(over.size, over.way, way_begins, options.tolerance)
-    middle, half = latency(of)
     model = LoOgGP(
-        middle,
-        (middle - half, middle + half),
+        *latency(of),
         tuple(Interval(*ends, *lines) for ends, *lines in zip(_ranges(over.size, begins), overhead, gap, strict=True)),
         tuple(Piece(*ends, line) for ends, line in zip(_ranges(over.size, way_begins), way, strict=True)),
         {**about, "detector": name},

@@ -137,13 +137,16 @@ def _means(size: np.ndarray, value: np.ndarray, counts: np.ndarray) -> np.ndarra
     return (total / np.maximum(number, 1))[place]
 
 
-def latency(of: Sample) -> tuple[float, float]:
-    """L, and half the width of its 95 % confidence interval, by visits where there are many."""
+def latency(of: Sample) -> tuple[float, tuple[float, float]]:
+    """L, and its 95 % confidence interval: the median, by visits where there are many. After large messages, caches are
+    cold and a byte takes longer, which a mean would follow."""
     chosen = of.latency_counts
-    everything = np.zeros(int(chosen.sum()))
-    visited, value = _by_visits(everything, of.visit[chosen], of.latency_s[chosen])
-    half = student(len(value) - 1) * float(value.std(ddof=1)) / len(value) ** 0.5 if len(visited) > 1 else np.inf
-    return float(value.mean()), half
+    _, value = _by_visits(np.zeros(int(chosen.sum())), of.visit[chosen], of.latency_s[chosen])
+    if len(value) < FEWEST_VISITS:
+        return float(np.median(value)), (-np.inf, np.inf)
+    aside = student(len(value) - 1) * 0.5 / len(value) ** 0.5
+    low, middle, high = np.quantile(value, np.clip([0.5 - aside, 0.5, 0.5 + aside], 0, 1))
+    return float(middle), (float(low), float(high))
 
 
 def _by_visits(size: np.ndarray, visit: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ PLACES = {"intra": "Within nodes", "inter": "Between nodes"}
 US, KB = 1e6, 1024
 """Times in microseconds, those per byte in microseconds per KB, as in the thesis's tables."""
 _MOST_PAIRS = 12
-_DIGITS = 5
+_DIGITS, _MANY_DECIMALS = 5, 4
 
 
 def print_head(measurement: Measurement, console: Console) -> None:
@@ -60,11 +60,12 @@ def _line(line: Line) -> tuple[str, str]:
 
 
 def _value(value: float, ci: tuple[float, float], scale: float) -> str:
-    """A number and half the width of its confidence interval, with two digits of that."""
+    """A number and half the width of its confidence interval, with two digits of that; one where these are many."""
     half = (ci[1] - ci[0]) / 2 * scale
     if not math.isfinite(half):
         return f"{value:.4g} ±?"
-    decimals = 1 - math.floor(math.log10(half)) if half > 0 else _DIGITS
+    first = -math.floor(math.log10(half)) if half > 0 else _DIGITS
+    decimals = min(first + 1, max(first, _MANY_DECIMALS))
     most = _DIGITS - math.floor(math.log10(abs(value))) if value else _DIGITS
     decimals = max(0, min(decimals, most))
     return f"{value:.{decimals}f} ±{half:.{decimals}f}"

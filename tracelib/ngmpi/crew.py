@@ -17,7 +17,9 @@ from tracelib.ngmpi.loop import COLUMNS, Loop, Order
 EAGER_TESTS, NAP_S = 200, 0.0002
 """A rank that waits for others tests so often before it begins to sleep: it would take their processor."""
 
-
+MOST_ROUNDS = 8
+"""Orders that a rank carries out one after the other before it reports: where others want the processors, it is the
+meeting that takes time."""
 MOST_PAIRS = 200
 """Communicators that are kept; MPIs have room for some thousands."""
 
@@ -40,44 +42,51 @@ class Crew:
         self.rank, self.ranks = world.Get_rank(), world.Get_size()
         self._pairs: dict[tuple[int, int], MPI.Intracomm | None] = {}
 
-    def carry_out(self, orders: Sequence[Order]) -> list[np.ndarray]:
-        """At rank 0: (rows, COLUMNS) of each order, with the flags of both ranks. No rank is in two orders."""
-        table = np.zeros((self._most, _FIELDS))
-        table[: len(orders)] = [astuple(order) for order in orders]
+    def carry_out(self, rounds: Sequence[Sequence[Order]]) -> list[list[np.ndarray]]:
+        """At rank 0: of each order of each round (rows, COLUMNS), with the flags of both ranks.
+
+        At most MOST_ROUNDS, which follow each other. No rank is in two orders of a round.
+        """
+        table = np.zeros(self._shape)
+        for number, orders in enumerate(rounds):
+            table[number, : len(orders)] = [astuple(order) for order in orders]
         self._share(table)
-        return self._together(list(orders))
+        return self._together(rounds)
 
     def serve(self) -> None:
         """At the other ranks: carry out orders until rank 0 has no more."""
-        table = np.zeros((self._most, _FIELDS))
+        table = np.zeros(self._shape)
         while True:
             self._share(table)
-            if table[0, 0] == _END:
+            if table[0, 0, 0] == _END:
                 return
-            self._together([_order(row) for row in table if row[_ROWS]])
+            self._together([[_order(row) for row in part if row[_ROWS]] for part in table])
 
     def dismiss(self) -> None:
         """At rank 0: the others are done."""
-        self._share(np.full((self._most, _FIELDS), _END))
+        self._share(np.full(self._shape, _END))
 
     @property
-    def _most(self) -> int:
-        """Orders at a time."""
-        return self.ranks // 2
+    def _shape(self) -> tuple[int, int, int]:
+        """Of a table of orders: rounds, orders at a time, and their fields."""
+        return MOST_ROUNDS, self.ranks // 2, _FIELDS
 
     def _share(self, table: np.ndarray) -> None:
         _wait(self._comm.Ibcast(table, root=0))
 
-    def _together(self, orders: list[Order]) -> list[np.ndarray]:
-        self._meet(orders)
+    def _together(self, rounds: Sequence[Sequence[Order]]) -> list[list[np.ndarray]]:
         counts = np.zeros(self.ranks, int)
-        for order in orders:
-            counts[order.first] = order.rows * len(COLUMNS[order.receiver])
-            counts[order.second] = order.rows
-        mine = next((self._work(order) for order in orders if self.rank in (order.first, order.second)), np.zeros(0))
+        mine = [np.zeros(0)]
+        for orders in rounds:
+            self._meet(orders)
+            for order in orders:
+                counts[order.first] += order.rows * len(COLUMNS[order.receiver])
+                counts[order.second] += order.rows
+                if self.rank in (order.first, order.second):
+                    mine.append(self._work(order))
         everything = np.zeros(counts.sum() if self.rank == 0 else 0)
-        _wait(self._comm.Igatherv(mine, [everything, counts] if self.rank == 0 else None, root=0))
-        return [] if self.rank else _merge(orders, np.split(everything, np.cumsum(counts)[:-1]))
+        _wait(self._comm.Igatherv(np.concatenate(mine), [everything, counts] if self.rank == 0 else None, root=0))
+        return [] if self.rank else _merge(rounds, np.split(everything, np.cumsum(counts)[:-1]))
 
     def _work(self, order: Order) -> np.ndarray:
         comm = self._pairs[order.first, order.second]
@@ -85,7 +94,7 @@ class Crew:
         first = self.rank == order.first
         return self._loop.measure(comm, order).ravel() if first else self._loop.answer(comm, order)
 
-    def _meet(self, orders: list[Order]) -> None:
+    def _meet(self, orders: Sequence[Order]) -> None:
         """Make the communicators of pairs that have none. All ranks remember all pairs, so that both of a pair forget
         its communicator at the same time."""
         if len(self._pairs) + len(orders) > MOST_PAIRS:
@@ -98,14 +107,20 @@ class Crew:
                 self._pairs[pair] = self._comm.Create_group(group) if self.rank in pair else None
 
 
-def _merge(orders: list[Order], parts: list[np.ndarray]) -> list[np.ndarray]:
-    """Rows of the measuring ranks with the flags of the answering ones."""
-    results = []
-    for order in orders:
-        rows = parts[order.first].reshape(order.rows, -1)
-        rows[:, -1] = rows[:, -1].astype(int) | parts[order.second].astype(int)
-        results.append(rows)
-    return results
+def _merge(rounds: Sequence[Sequence[Order]], parts: list[np.ndarray]) -> list[list[np.ndarray]]:
+    """Rows of the measuring ranks with the flags of the answering ones. `parts`: what each rank reported."""
+    used = [0] * len(parts)
+
+    def take(rank: int, number: int) -> np.ndarray:
+        used[rank] += number
+        return parts[rank][used[rank] - number : used[rank]]
+
+    def merged(order: Order) -> np.ndarray:
+        rows = take(order.first, order.rows * len(COLUMNS[order.receiver])).reshape(order.rows, -1)
+        rows[:, -1] = rows[:, -1].astype(int) | take(order.second, order.rows).astype(int)
+        return rows
+
+    return [[merged(order) for order in orders] for orders in rounds]
 
 
 def _wait(request: MPI.Request) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tracelib.ngmpi import refine
 from tracelib.ngmpi.crew import Crew
 from tracelib.ngmpi.limits import Limits, imprecise
-from tracelib.ngmpi.series import Series
+from tracelib.ngmpi.series import MOST_ROWS, Series
 from tracelib.schema.net import Origin
 
 
@@ -34,8 +34,8 @@ class Course:
         else:
             self._until_precise(series)
 
-    def _visit(self, series: Series, size: int, most_rows: int | None = None) -> int:
-        rows = series.visit(self.crew, size, most_rows) if most_rows else series.visit(self.crew, size)
+    def _visit(self, series: Series, sizes: Sequence[int], most_rows: int = MOST_ROWS) -> list[int]:
+        rows = series.visit(self.crew, sizes, most_rows)
         self.tell(series, self._gone_s)
         return rows
 
@@ -54,7 +54,7 @@ class Course:
             for size in list(left):
                 if self._time_is_up:
                     return
-                left[size] -= self._visit(series, size, left[size])
+                left[size] -= self._visit(series, [size], min(MOST_ROWS, left[size]))[0]
             left = {size: rows for size, rows in left.items() if rows > 0}
 
     def _until_precise(self, series: Series) -> None:
@@ -62,10 +62,10 @@ class Course:
         shuffle = random.Random(0).shuffle
         pending = sorted(series.sizes, key=_coarse_first)
         while pending:
-            for size in pending:
+            for sizes in series.batches(pending):
                 if self._time_is_up:
                     return
-                self._visit(series, size)
+                self._visit(series, sizes)
             times = series.times()
             new = [size for size in refine.wanted(times) if size not in series.sizes]
             series.sizes |= dict.fromkeys(new, Origin.REFINED)

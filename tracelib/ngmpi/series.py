@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tracelib.ngmpi.crew import Crew
+from tracelib.ngmpi.crew import MOST_ROUNDS, Crew
 from tracelib.ngmpi.loop import COLUMNS, Order
 from tracelib.ngmpi.pairs import Group, Pair
 from tracelib.schema import net
@@ -32,6 +33,20 @@ that lost its processor would wait for seconds."""
 
 
 @dataclass
+class _Visit:
+    """Pairs that measure a size at once."""
+
+    pairs: list[Pair]
+    order: Order  # of each, but for who it is
+    warm_up: int  # rows that do not count
+    row_s: float  # what a row is expected to take
+
+    def orders(self) -> list[Order]:
+        """One for each pair."""
+        return [replace(self.order, first=first, second=second) for first, second in self.pairs]
+
+
+@dataclass
 class Series:
     """Rows of one group of pairs. `numbers`: rows of `pairs` in the file."""
 
@@ -48,28 +63,45 @@ class Series:
     _row_s: float = ROW_S  # how long a row may take, as things are
     _counts: dict[tuple[Pair, int], int] = field(default_factory=dict)
 
-    def visit(self, crew: Crew, size: int, most_rows: int = MOST_ROWS) -> int:
-        """Measure one size a few times; returns how many rows of a pair count."""
+    def batches(self, sizes: Iterable[int]) -> Iterator[list[int]]:
+        """Sizes to visit at once. One that is not known yet comes alone, as its time decides how it is measured."""
+        batch: list[int] = []
+        for size in sizes:
+            if batch and (len(batch) == MOST_ROUNDS or size not in self._one_s):
+                yield batch
+                batch = []
+            batch.append(size)
+            if size not in self._one_s:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    def visit(self, crew: Crew, sizes: Sequence[int], most_rows: int = MOST_ROWS) -> list[int]:
+        """Measure each size a few times, one after the other; returns of each how many rows of a pair count."""
+        visits = [self._visit(size, most_rows) for size in sizes]
+        for visit, results in zip(visits, crew.carry_out([visit.orders() for visit in visits]), strict=True):
+            for pair, values in zip(visit.pairs, results, strict=True):
+                self._take(pair, _rows(self.numbers[pair], visit.order, values), visit.warm_up, visit.row_s)
+        if self.receiver:
+            for visit in visits:
+                visit.order = replace(visit.order, receiver=True, most_delay_s=2 * self._one_s[visit.order.size])
+            for visit, results in zip(visits, crew.carry_out([visit.orders() for visit in visits]), strict=True):
+                for pair, values in zip(visit.pairs, results, strict=True):
+                    rows = _rows(self.numbers[pair], visit.order, values)
+                    rows["flags"][: visit.warm_up] |= np.uint32(Flag.WARM_UP)
+                    self.receiver_parts.append(rows)
+        return [visit.order.rows - visit.warm_up for visit in visits]
+
+    def _visit(self, size: int, most_rows: int) -> _Visit:
+        """How a size is measured next, and by whom."""
         one_s = self._expected_one_s(size)
         train = self._train(one_s)
         row_s = one_s * (3 * train - 1.5) if one_s else VISIT_S / 5
         warm_up = self.warm_up if row_s < LONGEST_WARM_UP_S else 0
-        rows = int(np.clip(VISIT_S / row_s, 1, most_rows))
-        pairs = self.group.next()
+        rows = warm_up + int(np.clip(VISIT_S / row_s, 1, most_rows))
         most_delay_s = 2 * OUT_OF_PROPORTION * one_s or FIRST_DELAY_S
-        for pair, values in self._carry_out(crew, pairs, Order(0, 0, size, train, warm_up + rows, False, most_delay_s)):
-            self._take(pair, values, warm_up, row_s)
-        if self.receiver:
-            order = Order(0, 0, size, train, warm_up + rows, True, 2 * self._one_s[size])
-            for _, values in self._carry_out(crew, pairs, order):
-                values["flags"][:warm_up] |= np.uint32(Flag.WARM_UP)
-                self.receiver_parts.append(values)
-        return rows
-
-    def _carry_out(self, crew: Crew, pairs: list[Pair], order: Order) -> list[tuple[Pair, np.ndarray]]:
-        """The order by all these pairs at once: each with its rows of the file."""
-        results = crew.carry_out([replace(order, first=first, second=second) for first, second in pairs])
-        return [(pair, _rows(self.numbers[pair], order, r)) for pair, r in zip(pairs, results, strict=True)]
+        return _Visit(self.group.next(), Order(0, 0, size, train, rows, False, most_delay_s), warm_up, row_s)
 
     def _take(self, pair: Pair, rows: np.ndarray, warm_up: int, row_s: float) -> None:
         size = int(rows["size"][0])
