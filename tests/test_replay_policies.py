@@ -1,0 +1,141 @@
+"""Scheduling policies whose priorities change, by hand (rows 17 and 18 of the checklist, F7 and F8), and random draws.
+
+Smaller priorities are better here. Both dialects agree: no message costs anything.
+"""
+
+from dataclasses import replace
+from math import erf
+
+import numpy as np
+import pytest
+
+from analyzer.operations.operation import Kind, Program, operations
+from analyzer.replay.machine import DIALECTS, Exponential, Gaussian, Level, Machine, Node, Priority, Scheduling, Uniform
+from analyzer.replay.simulate import simulate
+
+
+def compute(burst):
+    return {"kind": Kind.NONE, "burst": burst}
+
+
+def send(peer, burst=0):
+    return {"kind": Kind.SEND, "peer": peer, "burst": burst}
+
+
+def receive(peer, burst=0):
+    return {"kind": Kind.RECV, "peer": peer, "burst": burst}
+
+
+def ends(streams, policy, mapping, dialect="dimemas-5.5"):
+    """When each rank ends; each node has one processor."""
+    nodes = (Node(),) * (max(mapping) + 1)
+    on = Machine(nodes=nodes, mapping=mapping, scheduling=policy, dialect=dialect)
+    return simulate(Program.of([operations(*s) for s in streams]), on).usage["end"].tolist()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_critical_path_records(dialect):
+    """CP: at 100 rank 0 leaves the critical path, and rank 1 takes the processor from it until 250."""
+    policy = Scheduling(priority=Priority.RECORDS, preemptive=True)
+    streams = [[compute(100), {"kind": Kind.PRIORITY, "other": 5}, compute(100)], [compute(150)]]
+    assert ends(streams, policy, (0, 0), dialect) == [350, 250]
+
+
+def test_critical_path_records_without_preemption():
+    policy = Scheduling(priority=Priority.RECORDS)
+    streams = [[compute(100), {"kind": Kind.PRIORITY, "other": 5}, compute(100)], [compute(150)]]
+    assert ends(streams, policy, (0, 0)) == [200, 350]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_svr4_slices_grow(dialect):
+    """Level 0 for 10 each, then level 1 for 40 each, then the last 10 of each."""
+    policy = Scheduling(priority=Priority.SVR4, levels=(Level(10, 1, 0), Level(40, 1, 0)))
+    assert ends([[compute(60)], [compute(60)]], policy, (0, 0), dialect) == [110, 120]
+
+
+def test_svr4_sleepers_return_to_a_better_level():
+    """Rank 0 sleeps from 5 to 7 and comes back better than rank 1, whose slice it ends at once."""
+    policy = Scheduling(priority=Priority.SVR4, preemptive=True, levels=(Level(10, 1, 0), Level(40, 1, 0)), base=1)
+    assert ends([[receive(2, 5), compute(8)], [compute(30)], [send(0, 7)]], policy, (0, 0, 1)) == [15, 43, 7]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_decay_counts_what_was_used(dialect):
+    """F7 without forgetting: ticks of 10. Rank 0 has 1 at 10, rank 1 has 2 at 30, rank 0 ends at 50."""
+    policy = Scheduling(priority=Priority.DECAY, preemptive=True, best=0, worst=127, tick_ns=10, settle_ns=10)
+    assert ends([[compute(30)], [compute(30)]], policy, (0, 0), dialect) == [50, 60]
+
+
+def test_decay_forgets_by_the_load():
+    """F7: two threads, so the load is (2 + 0) / 2 = 1 at 10, and 2/3 of the use is kept: its whole part is 0, and
+    rank 0 goes on. Without forgetting it has 1 and loses the processor to rank 1 until 25."""
+    keeps = Scheduling(
+        priority=Priority.DECAY, preemptive=True, best=0, worst=127, tick_ns=10, settle_ns=10, load_ns=10
+    )
+    assert ends([[compute(15)], [compute(15)]], keeps, (0, 0)) == [30, 25]
+    assert ends([[compute(15)], [compute(15)]], replace(keeps, decay_ns=10), (0, 0)) == [15, 30]
+
+
+def boost(first, last, sender=0):
+    return Scheduling(
+        priority=Priority.BOOST, slice_ns=10, base=5, best=0, worst=10,
+        receiver_first=first, receiver_last=last, sender_receiver_first=sender,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("policy, expected", [(boost(1, -1), [30, 50, 0]), (boost(-1, 1), [50, 30, 0])])
+def test_boost_where_the_message_was_there(policy, expected):
+    """BOOST2 raises rank 0 at 5, so it keeps the processor at 10; BOOST1 lowers it, and rank 1 has its 20 first."""
+    assert ends([[receive(2, 5), compute(25)], [compute(20)], [send(0)]], policy, (0, 0, 1)) == expected
+
+
+@pytest.mark.parametrize("policy, expected", [(boost(1, -1), [50, 25, 7]), (boost(-1, 1), [40, 50, 7])])
+def test_boost_where_the_receiver_was_first(policy, expected):
+    """Rank 0 sleeps from 5 to 7; at 15, when the slice of rank 1 ends, BOOST2 lets rank 1 go on, BOOST1 rank 0."""
+    assert ends([[receive(2, 5), compute(25)], [compute(20)], [send(0, 7)]], policy, (0, 0, 1)) == expected
+
+
+@pytest.mark.parametrize("sender, expected", [(-3, [25, 25, 55]), (0, [45, 45, 55])])
+def test_boost_raises_the_sender(sender, expected):
+    """BOOST3: rank 1, whose message rank 0 waits for since 5, is not taken off for rank 2."""
+    streams = [[receive(1, 5)], [send(0, 25)], [compute(30)]]
+    assert ends(streams, boost(1, -1, sender), (0, 1, 1)) == expected
+
+
+def normal(x):
+    return 0.5 * (1 + np.vectorize(erf)((x - 1e6) / 2e5 / 2**0.5))
+
+
+@pytest.mark.parametrize(
+    "law, distribution",
+    [
+        (Uniform(1e-3, 3e-3), lambda x: (x - 1e6) / 2e6),
+        (Gaussian(1e-3, 2e-4), normal),
+        (Exponential(1e-3, 5e-4), lambda x: 1 - np.exp(-(x - 1e6) / 5e5)),
+    ],
+)
+def test_draws_have_their_distribution(law, distribution):
+    """Row 22: the largest distance of 5000 latencies' distribution from its law (Kolmogorov: 1 in 1000 is further)."""
+    n = 5000
+    streams = [operations(*[send(1)] * n), operations(*[receive(0)] * n)]
+    on = Machine(node=Node(latency_s=law), dialect="thesis", mapping="round-robin", seed=7)
+    found = simulate(Program.of(streams), on, times=True).times[:n]
+    drawn = np.sort(found["end"] - found["begin"]).astype(float)
+    steps = np.arange(n + 1) / n
+    expected = distribution(drawn)
+    assert max((steps[1:] - expected).max(), (expected - steps[:-1]).max()) < 1.95 / n**0.5
+    assert abs(np.corrcoef(np.diff(found["end"])[:-1], np.diff(found["end"])[1:])[0, 1]) < 0.06
+
+
+def test_cost_is_linear_in_messages_and_switches():
+    """Row 41: twice the run, twice the events."""
+
+    def events(messages):
+        one = [send(1, 5), compute(3)], [receive(0, 2), compute(9)], [compute(8)] * 2
+        policy = Scheduling(slice_ns=4, context_switch_ns=1)
+        on = Machine(nodes=(Node(links_out=1, latency_s=1e-9), Node()), mapping=(0, 1, 1), scheduling=policy)
+        return simulate(Program.of([operations(*(rows * messages)) for rows in one]), on).events
+
+    few, many = events(200), events(2000)
+    assert many == pytest.approx(10 * few, rel=0.02)
