@@ -212,6 +212,7 @@ class Problem:
 
     rank: int  # -1: the whole trace
     text: str
+    note: bool = False  # it is what the figures are, and nothing is wrong with the trace
 
     @property
     def line(self) -> str:

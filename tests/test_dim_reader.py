@@ -22,6 +22,7 @@ from analyzer.operations.operation import Flag, Kind
 from analyzer.parallel import Team
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.machine import TABLE_9, Network, Node
+from analyzer.replay.recorded import in_order
 from analyzer.sources import dimemas
 from analyzer.sources.dimemas import read_dim
 from analyzer.writers.dim import write_dim
@@ -102,6 +103,9 @@ def test_replays_of_the_trace_and_of_its_dim_agree(ranks, tmp_path):
     for machine in MACHINES:
         ends = [simulate(program, machine).usage["end"].tolist() for program in (direct, read)]
         assert ends[0] == ends[1]
+    assert main(["check", str(tmp_path / "x.dim")]) == 0, (
+        "its ideal replay is whole, and nothing comes before its cause"
+    )
     ideal = simulate(read, MACHINES[0]).end_ns
     assert ideal == {1: 21884758971, 2: 11504370091, 4: 6051059081}[ranks]
 
@@ -283,6 +287,15 @@ def test_commands_take_a_dimemas_trace(tmp_path, capsys):
     assert [p.name for p in tmp_path.iterdir()] == ["x.dim"]
     assert main(["prv", str(tmp_path / "x.dim")]) == 0 and (tmp_path / "x.prv").exists()
     assert main(["dim", str(tmp_path / "x.dim")]) == 1, "it would write over what it reads"
+
+
+def test_calls_that_take_no_time_move_before_what_waits():
+    """Irecv, send and wait at 100: the first two last a ns each before it, and the wait ends no earlier; after a wait
+    that ends at 200 a send at 200 can only be later."""
+    enter, leave = in_order(
+        np.array([100, 100, 100, 200, 201]), np.array([100, 100, 200, 200, 230]), np.array([1, 1, 0, 1, 0], bool)
+    )
+    assert enter.tolist() == [96, 98, 100, 201, 203] and leave.tolist() == [97, 99, 200, 202, 230]
 
 
 def test_a_deadlock_ends_with_an_error(tmp_path, capsys):

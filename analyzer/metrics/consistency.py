@@ -19,7 +19,7 @@ def findings(trace: Trace, team: Team) -> list[str]:
     parts = team.allgather(list(_of_ranks(trace, team.share(trace.size))))
     backwards = team.allgather(list(_backwards(trace, team)))
     return [
-        *(problem.line for problem in trace.problems),
+        *(problem.line for problem in trace.problems if not problem.note),
         *(line for part in parts for line in part),
         *_collectives(trace, team),
         *(line for part in backwards for line in part),

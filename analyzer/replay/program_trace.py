@@ -47,7 +47,7 @@ class ProgramTrace(Trace):
         self.nodes, self.cpus = ("node1",), (int(self.threads.sum()),)
         self.node_of = np.zeros(self.size, np.int32)
         self.event_labels = {}
-        self.problems = [Problem(-1, _NO_TIMES)]
+        self.problems = [Problem(-1, _NO_TIMES, note=True)]
         self._folder: TemporaryDirectory | None = None
         try:
             self.duration_ns = self._ideal().end_ns

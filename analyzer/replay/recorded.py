@@ -24,7 +24,7 @@ PROCEDURES = (
 """What a Dimemas trace can tell apart."""
 
 _CALLS = (Kind.SEND, Kind.RECV, Kind.IRECV, Kind.WAIT, Kind.COLLECTIVE, Kind.COLLECTIVE_START)
-_MESSAGES = (Kind.SEND, Kind.RECV, Kind.IRECV, Kind.WAIT)
+_WAIT_FOR_NOBODY = (Kind.SEND, Kind.IRECV, Kind.COLLECTIVE_START)
 _IDLE = 0
 """Type of the events with which prv2dim marks idle blocks: not the program's."""
 _APPLICATION = 40000001
@@ -64,7 +64,8 @@ def _thread(program: Program, prediction: Prediction, stream: int, regions: tupl
     ops, times = program.ops[first:last], prediction.times[first:last]
     thread = int(program.thread[stream])
     is_call = np.isin(ops["kind"], _CALLS)
-    enter, leave = in_order(times["begin"][is_call], times["end"][is_call])
+    early = np.isin(ops["kind"][is_call], _WAIT_FOR_NOBODY)
+    enter, leave = in_order(times["begin"][is_call], times["end"][is_call], early)
     calls = _calls(ops[is_call], enter, leave, thread)
     events = _events(ops, times, thread)
     marks = _marks(ops, times, thread, regions)
@@ -73,10 +74,18 @@ def _thread(program: Program, prediction: Prediction, stream: int, regions: tupl
     return calls, _requests(ops[is_call], calls, thread), marks, events
 
 
-def in_order(enter: np.ndarray, leave: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Entries and exits of calls one after the other, moved so that those that take no time last 1 ns."""
+def in_order(enter: np.ndarray, leave: np.ndarray, early: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Entries and exits of calls one after the other, moved so that those that take no time last 1 ns.
+
+    early: which calls wait for nobody. They, and entries of all, are moved into the burst before them if they can be:
+    what others receive was not sent later then. The rest is moved to later times.
+    """
     points = np.column_stack([enter, leave]).ravel()
     steps = np.arange(len(points))
+    if early is not None:
+        before = np.minimum.accumulate((points - steps)[::-1])[::-1] + steps
+        movable = np.column_stack([np.ones(len(early), bool), early]).ravel()
+        points = np.where(movable, np.maximum(before, 0), points)
     points = np.maximum.accumulate(points - steps) + steps
     return points[::2], points[1::2]
 
