@@ -1,0 +1,66 @@
+"""The simulator under AddressSanitizer and UBSan: random programs and machines touch no memory that is not theirs."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from csrc.build_replay import REPLAY, ffi
+
+ROOT = Path(__file__).resolve().parent.parent
+CASES = 60
+
+RUN = f"""
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("analyzer._replay", sys.argv[1])
+sys.modules["analyzer._replay"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["analyzer._replay"])
+from random import Random
+from analyzer.errors import TracelibError
+from analyzer.replay.simulate import simulate
+from tests.random_replays import random_applications, random_machine, random_program
+assert simulate.__globals__["lib"] is sys.modules["analyzer._replay"].lib
+for k in range({CASES}):
+    random = Random(f"sanitized {{k}}")
+    program = random_program(random)
+    machine = random_machine(random, program.ranks, ("thesis", "dimemas-5.5")[k % 2])
+    simulate(program, machine, times=True, transfers=True)
+    several = random_applications(random)
+    machine = random_machine(random, max(p.ranks for p in several), "thesis")
+    simulate(several, machine)
+    try:
+        simulate(several, machine, repetitions=2, runs_room=20)
+    except TracelibError:
+        pass
+    broken = program.ops.copy()
+    broken["peer"][random.randrange(len(broken))] = 99
+    broken["request"][random.randrange(len(broken))] = 99
+    object.__setattr__(program, "ops", broken)
+    try:
+        simulate(program, machine)
+    except TracelibError:
+        pass
+print("done")
+"""
+
+
+def test_random_cases(tmp_path):
+    """Applications at once, closed ones, and operations that name what does not exist, too."""
+    source, library = tmp_path / "replay_module.c", tmp_path / "_replay.abi3.so"
+    ffi.emit_c_code(str(source))
+    flags = ["-shared", "-fPIC", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    includes = ["-I", str(REPLAY), "-I", sysconfig.get_paths()["include"]]
+    sources = [str(source), *map(str, sorted(REPLAY.glob("*.c")))]
+    subprocess.run(["gcc", "-std=gnu11", *flags, *includes, *sources, "-lm", "-o", str(library)], check=True)
+    asan = subprocess.run(["gcc", "-print-file-name=libasan.so"], check=True, capture_output=True, text=True)
+    environment = os.environ | {
+        "LD_PRELOAD": asan.stdout.strip(),
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python itself leaves memory behind
+        "PYTHONPATH": str(ROOT),
+    }
+    found = subprocess.run(
+        [sys.executable, "-c", RUN, str(library)], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert found.returncode == 0, found.stderr[-4000:]
+    assert found.stdout == "done\n"
