@@ -1,13 +1,18 @@
-"""What replaying costs: calls a second on one core, with and without contention, and how it grows with the run."""
+"""What replaying costs: calls a second on one core, with and without contention, memory, and how both grow."""
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 
-from analyzer.operations.operation import Flag, Kind, Program, operations
+from analyzer.operations.operation import OP, Flag, Kind, Program, operations
 from analyzer.replay.machine import Machine, Network, Node
 from analyzer.replay.simulate import simulate
 from benchmarks.mpi import Mpi
@@ -55,6 +60,27 @@ def seconds(program: Program, machine: Machine) -> float:
     return min(spent)
 
 
+def _status_mib(field: str) -> float:
+    """Of this process, as the kernel says: VmRSS is resident now, VmHWM the most that ever was."""
+    line = next(x for x in Path("/proc/self/status").read_text().splitlines() if x.startswith(field))
+    return int(line.split()[1]) / 1024
+
+
+def _growth_mib(program: Program, path: str, machine: Machine) -> float:
+    program = replace(program, ops=np.fromfile(path, OP), virtual_threads=0)
+    before = _status_mib("VmRSS")
+    simulate(program, machine)
+    return _status_mib("VmHWM") - before
+
+
+def memory_mib(ranks: int, calls: int, machine: Machine) -> float:
+    """By what a fresh process grows at most beside the operations, which it has read before."""
+    program = halo(ranks, calls)
+    with tempfile.NamedTemporaryFile() as file, ProcessPoolExecutor(1, get_context("spawn")) as process:
+        program.ops.tofile(file.name)
+        return process.submit(_growth_mib, replace(program, ops=program.ops[:0]), file.name, machine).result()
+
+
 def figures(_mpi: Mpi) -> Iterator[Figure]:
     """Million calls a second of the simulator, from operations in memory; what twice as long a run costs."""
     for name, ranks, machine in MACHINES:
@@ -63,3 +89,6 @@ def figures(_mpi: Mpi) -> Iterator[Figure]:
     _, ranks, machine = MACHINES[-1]
     twice = seconds(halo(ranks, 2 * CALLS), machine)
     yield Figure("replay of a run twice as long", twice / once, "times", 2.2, "1024 ranks, links and buses")
+    short, long = (memory_mib(ranks, n, machine) for n in (CALLS // 4, CALLS))
+    yield Figure("memory of the simulator at its peak", long, "MiB", 16, "the same, beside the operations")
+    yield Figure("more memory for a run four times as long", long - short, "MiB", 1, "what is in flight is the same")

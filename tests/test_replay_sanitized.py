@@ -59,8 +59,7 @@ def test_random_cases(tmp_path):
         "ASAN_OPTIONS": "detect_leaks=0",  # Python itself leaves memory behind
         "PYTHONPATH": str(ROOT),
     }
-    found = subprocess.run(
-        [sys.executable, "-c", RUN, str(library)], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=300
-    )
+    command = [sys.executable, "-c", RUN, str(library)]
+    found = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert found.returncode == 0, found.stderr[-4000:]
     assert found.stdout == "done\n"
