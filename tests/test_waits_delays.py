@@ -12,7 +12,7 @@ from synthetic import WORLD, call, event, flush, label, request, write_run
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
 from analyzer.sources.run import open_run
-from analyzer.waits.find import find
+from analyzer.waits.find import Search, find
 from analyzer.waits.kinds import Kind
 from analyzer.waits.waits import waits
 from tracelib import schema
@@ -161,7 +161,7 @@ def test_random_runs(ranks, steps):
         content = [{"calls": calls, "requests": run.requests[r]} for r, calls in enumerate(run.calls)]
         path = write_run(Path(folder), content)
         trace = open_run(str(path))
-        rows = find(trace).waits
+        rows = find(Search(trace)).waits
         trace.close()
         result = found(path)
     rows["kind"][rows["kind"] == Kind.WRONG_ORDER] = Kind.LATE_SENDER  # orders have tests of their own

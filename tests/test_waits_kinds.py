@@ -7,7 +7,7 @@ from synthetic import FIRST, WORLD, call, request, write_run
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
 from analyzer.sources.run import open_run
-from analyzer.waits.find import find
+from analyzer.waits.find import Search, find
 from analyzer.waits.kinds import Kind, length
 from analyzer.waits.waits import waits
 from tracelib.schema import What
@@ -25,7 +25,7 @@ def found(tmp_path):
             for rank, value in values.items():
                 content[rank][name] = value
         trace = open_run(str(write_run(tmp_path, content, communicators)))
-        every = find(trace).waits
+        every = find(Search(trace)).waits
         rank = np.repeat(np.arange(trace.size), trace.threads)
         return [
             (Kind(int(w["kind"])), int(rank[w["lane"]]), int(rank[w["cause"]]), int(w["enter"]), int(ns))
@@ -252,7 +252,7 @@ def test_messages_over_many_windows(tmp_path, monkeypatch):
         trace = open_run(str(path))
         cut = trace.windows
         monkeypatch.setattr(trace, "windows", lambda records=records, cut=cut: cut(records))
-        results.append(find(trace).waits.tolist())
+        results.append(find(Search(trace)).waits.tolist())
         trace.close()
     assert results[0] == results[1] == results[2]
     assert [row[:2] for row in results[0]] == [(10, 50)]

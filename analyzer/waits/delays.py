@@ -21,6 +21,7 @@ from analyzer.trace import Trace
 from analyzer.waits.kinds import length
 from analyzer.waits.lanes import Lanes, window_of
 from analyzer.waits.paths import Paths
+from analyzer.waits.rows import Rows
 from analyzer.waits.segments import Segments
 from analyzer.waits.syncs import QUESTION, SYNC, LastSyncs
 
@@ -29,6 +30,8 @@ DELAY_WAIT = np.dtype(
       ("lane", "<i4"), ("cause", "<i4")]
 )  # fmt: skip
 """`struct delay_wait` of the kernel."""
+
+_PIECE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -51,24 +54,26 @@ def delay_costs(
 ) -> Costs:
     """Costs of the delays behind `waits` (WAIT, by lane and time). `syncs` has SYNC by the window of their key."""
     segments = Segments(trace)
-    try:
-        for rank in range(trace.size):
-            low, high = np.searchsorted(waits["lane"], [lanes.first[rank], lanes.first[rank + 1]])
-            segments.add_rank(rank, waits[low:high], paths.changes(rank))
-        order = np.lexsort((waits["exit"], waits["end"]))
-        rows = _rows(waits[order], order)
-        _find_last_syncs(rows, windows, syncs, np.array(segments.start))
-        return _costs(segments, lanes, waits, rows)
-    finally:
-        segments.close()
+    for rank in range(trace.size):
+        low, high = np.searchsorted(waits["lane"], [lanes.first[rank], lanes.first[rank + 1]])
+        segments.add_rank(rank, waits[low:high], paths.changes(rank))
+    rows = _rows(waits)
+    _find_last_syncs(rows, windows, syncs, np.array(segments.start))
+    return _costs(segments, lanes, waits, rows)
 
 
-def _rows(waits: np.ndarray, place: np.ndarray) -> np.ndarray:
-    rows = np.zeros(len(waits), DELAY_WAIT)
-    for column in ("enter", "end", "cause_enter", "lane", "cause"):
-        rows[column] = waits[column]
-    rows["place"] = place
-    return rows
+def _rows(waits: np.ndarray) -> np.ndarray:
+    """DELAY_WAIT in order of their end."""
+    order = np.lexsort((waits["exit"], waits["end"]))
+    file = Rows(DELAY_WAIT)
+    for first in range(0, len(order), _PIECE):
+        place = order[first : first + _PIECE]
+        rows = np.zeros(len(place), DELAY_WAIT)
+        for column in ("enter", "end", "cause_enter", "lane", "cause"):
+            rows[column] = waits[column][place]
+        rows["place"] = place
+        file.append(rows)
+    return file.mapped()
 
 
 def _find_last_syncs(rows: np.ndarray, windows: np.ndarray, syncs: Spill, starts: np.ndarray) -> None:
@@ -90,7 +95,7 @@ def _costs(segments: Segments, lanes: Lanes, waits: np.ndarray, rows: np.ndarray
     by_lane = np.zeros((len(lanes), len(table), 2))
     indirect, caused = np.zeros(len(rows)), np.zeros(len(rows))
     arrays = {
-        "segments": segments.mapped(),
+        "segments": segments.rows.mapped(),
         "segment_first": np.array(segments.first, np.int64),
         "place_first": np.searchsorted(waits["lane"], np.arange(len(lanes) + 1)).astype(np.int64),
         "entered": np.ascontiguousarray(waits["enter"]),

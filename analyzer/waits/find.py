@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
-from analyzer.metrics.requests import gather_blocks
 from analyzer.paraver import base_name
 from analyzer.sources.spill import Spill
 from analyzer.trace import Trace
@@ -17,47 +17,63 @@ from analyzer.waits.kinds import WAIT
 from analyzer.waits.lanes import Lanes
 from analyzer.waits.messages import Halves, append_by_window
 from analyzer.waits.point_to_point import message_waits
+from analyzer.waits.rows import Rows
 from analyzer.waits.syncs import MEMBER, SYNC
 
 _EVERYBODY = -1
 """Stands for the communicator of MPI_Init, after which all are in step."""
 
 
+class Search:
+    """Finds the wait states of a trace; what else comes to light is complete when all parts have been taken."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace, self.lanes, self.windows = trace, Lanes(trace), trace.windows()
+        self.syncs = Spill(SYNC)  # by the window of their key
+        self.completion_ns = np.zeros((2, trace.size), np.int64)  # in barriers and N-to-N after the first had left
+        self.uncounted = Uncounted()
+
+    def parts(self) -> Iterator[np.ndarray]:
+        """All wait states (WAIT), in no order."""
+        clocks = ClockErrors(self.trace, self.lanes)
+        halves = Halves(self.trace, self.lanes, self.windows, self.syncs)
+        halves.add(nonblocking_candidates(self.trace, self.lanes))
+        of_messages = message_waits(self.trace, self.lanes, self.windows, halves)
+        for waits in chain(of_messages, self._of_collectives(), fence_waits(self.trace, self.lanes)):
+            counted, short = clocks.split(waits)
+            self.uncounted += short
+            yield counted
+        halves.spill.close()
+
+    def _of_collectives(self) -> Iterator[np.ndarray]:
+        _begin_together(self.trace, self.lanes, self.windows, self.syncs)
+        for one in collective_waits(self.trace, self.lanes):
+            append_by_window(self.syncs, one.syncs, one.syncs["key"], self.windows)
+            self.completion_ns += one.completion
+            yield one.waits
+
+
 @dataclass(frozen=True)
 class Found:
-    """The wait states (WAIT, by lane, then by time) of a trace."""
+    """The wait states (WAIT, by lane, then by time; in a temporary file) of a trace."""
 
-    lanes: Lanes
-    windows: np.ndarray
+    search: Search
     waits: np.ndarray
-    syncs: Spill  # SYNC by the window of their key
-    completion_ns: np.ndarray  # (2, ranks) in barriers and N-to-N after the first member had left
-    uncounted: Uncounted
 
 
-def find(trace: Trace) -> Found:
-    """Detect all wait states; the caller closes `syncs`."""
-    lanes, windows = Lanes(trace), trace.windows()
-    clocks, uncounted = ClockErrors(trace, lanes), Uncounted()
-    syncs = Spill(SYNC)
-    completion = np.zeros((2, trace.size), np.int64)
-    parts = []
-    halves = Halves(trace, lanes, windows, syncs)
-    halves.add(nonblocking_candidates(trace, lanes))
-    of_collectives = []
-    for one in collective_waits(trace, lanes):
-        of_collectives.append(one.waits)
-        completion += one.completion
-        append_by_window(syncs, one.syncs, one.syncs["key"], windows)
-    _begin_together(trace, lanes, windows, syncs)
-    for waits in chain(message_waits(trace, lanes, windows, halves), of_collectives, fence_waits(trace, lanes)):
-        counted, short = clocks.split(waits)
-        uncounted += short
-        parts.append(counted)
-    halves.spill.close()
-    waits = gather_blocks(parts, WAIT)
-    waits = waits[np.lexsort((waits["enter"], waits["lane"]))]
-    return Found(lanes, windows, waits, syncs, completion, uncounted)
+def find(search: Search) -> Found:
+    """All parts of a search in order."""
+    by_rank = Spill(WAIT)
+    for waits in search.parts():
+        rank = search.lanes.rank[waits["lane"]]
+        for one in np.unique(rank).tolist():
+            by_rank.append(one, waits[rank == one])
+    sorted_ = Rows(WAIT)
+    for rank in range(search.trace.size):
+        rows = by_rank.read(rank)
+        sorted_.append(rows[np.lexsort((rows["enter"], rows["lane"]))])
+    by_rank.close()
+    return Found(search, sorted_.mapped())
 
 
 def _begin_together(trace: Trace, lanes: Lanes, windows: np.ndarray, syncs: Spill) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
-from typing import Any
-
 import numpy as np
 
-from analyzer.errors import TracelibError
 from analyzer.metrics.regions import lost_times
 from analyzer.metrics.requests import rank_windows, window_calls
 from analyzer.trace import CALL, Trace
 from analyzer.waits.lanes import window_pairs
 from analyzer.waits.paths import OUTSIDE
+from analyzer.waits.rows import Rows
 
 SEGMENT = np.dtype([("begin", "<i8"), ("activity", "<i4"), ("reserved", "<i4")])
 """`struct delay_segment` of the kernel."""
@@ -56,7 +53,7 @@ class Segments:
         self.first = [0]
         self.start: list[int] = []  # of each lane
         self._trace, self._windows = trace, rank_windows(trace)
-        self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115
+        self.rows = Rows(SEGMENT)
 
     def add_rank(self, rank: int, waits: np.ndarray, changes: list[tuple[np.ndarray, np.ndarray]]) -> None:
         """All threads of the next rank: its waits (WAIT, by lane and time) and the changes of its threads' paths."""
@@ -84,34 +81,19 @@ class Segments:
     def _add_lane(self, rank: int, thread: int, lane: _Lane, points: np.ndarray) -> None:
         points = points[np.argsort(points["time"], kind="stable")]
         end = self._trace.span(rank)[1]
-        count, used = 0, 0
+        used = 0
         for low, high in window_pairs(self._windows):
             every = window_calls(self._trace, rank, low, high)
             calls = every[every["thread"] == thread]
             until = int(np.searchsorted(points["time"], high))
             rows = lane.window(calls, points[used:until], high)
             used = until
-            count += self._write(rows)
+            self.rows.append(rows)
         rows = lane.window(np.zeros(0, CALL), points[used:], np.iinfo(np.int64).max)
         rows = np.concatenate([rows, np.array([(max(end, lane.last), WAITING, 0)], SEGMENT)])
-        self.first.append(self.first[-1] + count + self._write(rows))
+        self.rows.append(rows)
+        self.first.append(len(self.rows))
         self.start.append(lane.first)
-
-    def _write(self, rows: np.ndarray) -> int:
-        try:
-            self._file.write(np.ascontiguousarray(rows, SEGMENT).view(np.uint8).data)
-        except OSError as error:
-            text = f"temporary files cannot be written ({error.strerror})"
-            raise TracelibError(text, "set TMPDIR to a folder with room") from error
-        return len(rows)
-
-    def mapped(self) -> np.ndarray:
-        """All of them."""
-        self._file.flush()
-        return np.memmap(self._file, SEGMENT, "r", shape=(self.first[-1],))
-
-    def close(self) -> None:
-        self._file.close()
 
 
 _POINT = np.dtype([("time", "<i8"), ("value", "<i8"), ("of", "<i4")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from analyzer.parallel import Team
 from analyzer.trace import Trace
 from analyzer.waits.clocks import Uncounted
 from analyzer.waits.delays import Costs, delay_costs
-from analyzer.waits.find import Found, find
+from analyzer.waits.find import Found, Search, find
 from analyzer.waits.kinds import Kind, length
 from analyzer.waits.paths import Paths, path_at
 from analyzer.waits.segments import COMPUTING, FIRST_CALL, NOT_RECORDED
@@ -96,20 +97,27 @@ def waits(trace: Trace, team: Team, *, mpi_ns: np.ndarray, longest: int = MOST_S
 
 
 def _waits(trace: Trace, mpi_ns: np.ndarray, longest: int, causes: bool) -> Waits:
-    found = find(trace)
+    search = Search(trace)
     try:
-        sums = _sums(trace, found, mpi_ns)
-        return Waits(**sums, **(_explained(trace, found, longest) if causes else {}))
+        if not causes:
+            return Waits(**_sums(search, search.parts(), mpi_ns))
+        found = find(search)
+        sums = _sums(search, [found.waits], mpi_ns)
+        return Waits(**sums, **(_explained(trace, found, longest)))
     finally:
-        found.syncs.close()
+        search.syncs.close()
 
 
-def _sums(trace: Trace, found: Found, mpi_ns: np.ndarray) -> dict:
-    rank, kind = found.lanes.rank[found.waits["lane"]], found.waits["kind"]
+def _sums(search: Search, parts: Iterable[np.ndarray], mpi_ns: np.ndarray) -> dict:
+    trace = search.trace
     time_ns, count = np.zeros((2, trace.size, len(Kind)), np.int64)
-    np.add.at(time_ns, (rank, kind), length(found.waits))
-    np.add.at(count, (rank, kind), 1)
-    reduces = found.waits[kind == Kind.EARLY_REDUCE]
+    first_sender_ns = 0
+    for waits in parts:
+        where = search.lanes.rank[waits["lane"]], waits["kind"]
+        np.add.at(time_ns, where, length(waits))
+        np.add.at(count, where, 1)
+        reduces = waits[waits["kind"] == Kind.EARLY_REDUCE]
+        first_sender_ns += int((reduces["first"] - reduces["enter"]).sum())
     present = np.setdiff1d(np.arange(trace.size), trace.missing)
     return {
         "threads": int(np.asarray(trace.threads)[present].sum()),
@@ -117,10 +125,10 @@ def _sums(trace: Trace, found: Found, mpi_ns: np.ndarray) -> dict:
         "mpi_ns": mpi_ns,
         "time_ns": time_ns,
         "count": count,
-        "barrier_completion_ns": found.completion_ns[0],
-        "n_to_n_completion_ns": found.completion_ns[1],
-        "first_sender_ns": int((reduces["first"] - reduces["enter"]).sum()),
-        "uncounted": found.uncounted,
+        "barrier_completion_ns": search.completion_ns[0],
+        "n_to_n_completion_ns": search.completion_ns[1],
+        "first_sender_ns": first_sender_ns,
+        "uncounted": search.uncounted,
     }
 
 
@@ -129,10 +137,10 @@ def _explained(trace: Trace, found: Found, longest: int) -> dict:
     path = np.zeros(len(found.waits), np.int64)
     for rank in range(trace.size if len(found.waits) else 0):
         for thread, change in enumerate(paths.changes(rank)):
-            lane = found.lanes.first[rank] + thread
+            lane = found.search.lanes.first[rank] + thread
             low, high = np.searchsorted(found.waits["lane"], [lane, lane + 1])
             path[low:high] = path_at(change, found.waits["enter"][low:high])
-    costs = delay_costs(trace, found.lanes, found.windows, found.waits, found.syncs, paths)
+    costs = delay_costs(trace, found.search.lanes, found.search.windows, found.waits, found.search.syncs, paths)
     return {
         "places": _places(trace, found, path, paths, costs),
         "causes": _causes(trace, found, paths, costs),
@@ -141,22 +149,24 @@ def _explained(trace: Trace, found: Found, longest: int) -> dict:
 
 
 def _places(trace: Trace, found: Found, path: np.ndarray, paths: Paths, costs: Costs) -> tuple[Place, ...]:
-    keys = np.stack([found.waits["kind"], path, found.waits["call"]])
-    kinds, which = np.unique(keys, axis=1, return_inverse=True)
+    shape = len(Kind), len(paths.texts), max(len(trace.procedures), 1)
+    keys, which = np.unique(
+        np.ravel_multi_index((found.waits["kind"], path, found.waits["call"]), shape), return_inverse=True
+    )
+    kinds = np.stack(np.unravel_index(keys, shape), axis=1)
     sums = [
-        np.bincount(which.ravel(), weights, kinds.shape[1])
-        for weights in (np.ones(len(path)), length(found.waits), costs.indirect)
+        np.bincount(which, weights, len(keys)) for weights in (np.ones(len(path)), length(found.waits), costs.indirect)
     ]
     rows = [
         Place(Kind(kind), paths.texts[at], trace.procedures[call], int(count), int(time), float(indirect))
-        for (kind, at, call), count, time, indirect in zip(kinds.T.tolist(), *sums, strict=True)
+        for (kind, at, call), count, time, indirect in zip(kinds.tolist(), *sums, strict=True)
     ]
     return tuple(sorted(rows, key=lambda p: (-p.time_ns, p.kind, p.path, p.procedure)))
 
 
 def _causes(trace: Trace, found: Found, paths: Paths, costs: Costs) -> tuple[Cause, ...]:
     by_rank = np.zeros((trace.size, *costs.by_lane.shape[1:]))
-    np.add.at(by_rank, found.lanes.rank, costs.by_lane)
+    np.add.at(by_rank, found.search.lanes.rank, costs.by_lane)
     rows = []
     for rank, activity in np.argwhere(by_rank.sum(axis=2) > 0).tolist():
         path, what = costs.activities[activity].tolist()
@@ -174,7 +184,7 @@ def _what(trace: Trace, what: int) -> str:
 def _longest(
     trace: Trace, found: Found, path: np.ndarray, paths: Paths, costs: Costs, number: int
 ) -> tuple[Single, ...]:
-    lanes, order = found.lanes, np.argsort(-length(found.waits), kind="stable")[:number]
+    lanes, order = found.search.lanes, np.argsort(-length(found.waits), kind="stable")[:number]
     return tuple(
         Single(
             kind=Kind(int(wait["kind"])),
