@@ -86,9 +86,9 @@ def run_of(ranks: int, steps) -> Run:
 
 
 def _message(run: Run, a: int, b: int, times) -> None:
-    """A buffered message."""
+    """A buffered message: sending it takes 1 ns, so that no receive is posted meanwhile."""
     sent, posted = run.compute(a, times[0]), run.compute(b, times[1])
-    run.enter(a, "MPI_Send", sent + 1 + times[2] % 2, comm=WORLD, peer=b, tag=1, sent=8)
+    run.enter(a, "MPI_Send", sent + 1, comm=WORLD, peer=b, tag=1, sent=8)
     received = max(sent, posted) + 3 + times[3]
     wait = Wait(Kind.LATE_SENDER, b, a, posted, sent, sent)
     run.enter(b, "MPI_Recv", received, wait, comm=WORLD, peer=a, tag=1, received=8)
