@@ -42,11 +42,21 @@ static bool to_the_heap(struct events *events, struct later *later)
         next = later->next;
         uint64_t after = (uint64_t)later->event.time + 1;
         if (after > events->horizon) events->horizon = after;
+        const void *const *what = later->event.what;
+        if (what) __builtin_prefetch(*what); /* a thread begins with the place of its operation */
         if (!heap_push(&events->near, later->event)) return false;
         events->n_later--;
         pool_give(&events->pool, later);
     }
     return true;
+}
+
+/* What an event is about fills two lines of the cache, which may be there when its turn comes. */
+static void expect(const char *what)
+{
+    if (!what) return;
+    __builtin_prefetch(what);
+    __builtin_prefetch(what + 64);
 }
 
 /* Move what comes first into the empty heap. false: no memory. */
@@ -63,6 +73,7 @@ bool events_open(struct events *events)
         if (!wheel || are_few(list)) return to_the_heap(events, list);
         for (struct later *next; list; list = next) {
             next = list->next;
+            expect(list->event.what);
             put_off(events, list);
         }
     }
