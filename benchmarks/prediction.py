@@ -20,7 +20,7 @@ from benchmarks.recording import Figure
 from benchmarks.shared import load
 from benchmarks.this_machine import Here, Runnable
 
-RANKS, ROUNDS, LOADED_ROUNDS = (2, 4), 10, 5
+RANKS, ROUNDS, LOADED_ROUNDS = (2, 4), 10, 3
 
 
 def programs(mpi: Mpi) -> Iterator[tuple[str, list[str]]]:

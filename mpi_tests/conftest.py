@@ -26,13 +26,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="a leg of the matrix that cannot run is a failure")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that run MPI programs take turns, in one process, where pytest-xdist runs several."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("mpi"))
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Lines that tests add to the end of pytest's output, as their property "summary"."""
     for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):

@@ -125,7 +125,8 @@ def _attributes(path: Path) -> Attributes | str:
 
 
 def _read_attributes(file: h5py.File) -> Attributes:
-    texts = {name: bytes(file.attrs[name]).split(b"\0")[0].decode(errors="replace") for name in schema.TEXT_ATTRIBUTES}
+    named = {name: bytes(file.attrs[name]).split(b"\0")[0] for name in ("host", "boot_id", "spool")}
+    texts = {name: text.decode(errors="replace") for name, text in named.items()}
     wanted = ("schema_version", "rank", "size", "pid", "start_realtime_ns", "state")
     return {name: int(file.attrs[name]) for name in wanted} | texts
 
