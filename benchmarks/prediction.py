@@ -84,4 +84,4 @@ def figures(mpi: Mpi) -> Iterator[Figure]:
                 note = f"median of {rounds} runs; from {min(found):+.1f} to {max(found):+.1f}"
                 loaded = f", {beside} busy processes beside it" if beside else ""
                 title = f"{name}, {ranks} ranks{loaded}: predicted against measured"
-                yield Figure(title, median(map(abs, found)), "%", 10, note)
+                yield Figure(title, median(map(abs, found)), "%", None if beside else 10, note)
