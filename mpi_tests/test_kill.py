@@ -10,8 +10,6 @@ from campaign import OWN_DEATHS, SIGNALS, Program, kill, kill_group, start
 
 import analyzer
 
-pytestmark = pytest.mark.xdist_group("kill")  # counted together
-
 BUFFERS = ("4K", "16K", "1M")
 FAMILIES = ("openmpi", "mpich")
 ROUNDS = 4

@@ -10,8 +10,6 @@ from test_threads import FLAGS, check_exit, compare
 
 from csrc.build_runtime import build
 
-pytestmark = pytest.mark.xdist_group("sanitizer")  # built once
-
 
 def runtime_of(sanitizer: str) -> str:
     """The library that a program must load first."""

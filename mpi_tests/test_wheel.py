@@ -15,8 +15,6 @@ from matrix import ROOT, Leg, environment
 from running import Finished, run
 from test_counts import FORTRAN, assert_no_other_calls, assert_recorded
 
-pytestmark = pytest.mark.xdist_group("wheel")  # built once
-
 OLDEST_GLIBC = (2, 28)
 """The C library must not need to be newer than this one."""
 LIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2"}  # all are parts of glibc
