@@ -4,7 +4,9 @@ import tarfile
 from collections import Counter
 from pathlib import Path
 
+import h5py
 import pytest
+from synthetic import call, write_run
 
 import analyzer
 from analyzer.sources import spool
@@ -46,8 +48,8 @@ def made(trace, rank):
     """How often a rank called each procedure."""
     counts = Counter()
     for block in trace.calls(rank):
-        for call, count in zip(block["call"], block["count"], strict=True):
-            counts[trace.procedures[call]] += int(count)
+        for number, count in zip(block["call"], block["count"], strict=True):
+            counts[trace.procedures[number]] += int(count)
     return counts
 
 
@@ -91,3 +93,13 @@ def test_a_packed_copy_says_the_same(unpacked):
     for rank in (0, 1):
         assert made(packed, rank) == made(trace, rank)
     assert packed.messages().tobytes() == trace.messages().tobytes()
+
+
+def test_version_2_had_no_list_of_cpus(tmp_path):
+    path = write_run(tmp_path, [{"calls": [call("MPI_Barrier", 0, 10)], "cpus": "0"}])
+    with h5py.File(tmp_path / "run.ranks" / "000000.h5", "r+") as file:
+        file.attrs["schema_version"] = 2
+        del file.attrs["cpus"]
+    trace = analyzer.open(path)
+    assert (trace.affinity, trace.problems) == ((frozenset(),), [])
+    trace.close()
