@@ -76,6 +76,26 @@ def test_by_a_signal_before_and_in_init(deadly):
         deadly(1, "wait", 0, killer)
 
 
+def test_after_each_change_of_the_files_in_init(openmpi, compiled, tmp_path, tally, monkeypatch):
+    """Whatever was written last: the file leads to the buffers, and they to it, from the moment it appears."""
+    library = compiled(openmpi, "dies_at_write.c", "-shared", "-fPIC", "-ldl")
+    program = compiled(openmpi, "dies.c", "-pthread")
+    files = []
+    for change in range(1, 200):
+        monkeypatch.setenv("DIES_AT_WRITE", str(change))
+        running = start(openmpi, program, tmp_path / str(change), 1, "1M", 1, "wait", 0, preload=[library])
+        running.wait_for(2)
+        kill(running.progress()[0].pid, "SIGKILL")  # when all changes of MPI_Init are behind it
+        running.end()
+        tally["kills"] += 1
+        tally["calls"] += campaign.check(running.folder, 1)
+        files.append((running.folder / "run.ranks/000000.h5").exists())
+        if running.progress()[0].completed[0] >= 2:
+            break
+    assert files.index(True) > 10  # not before it was described
+    assert all(files[files.index(True) :])
+
+
 def test_by_a_signal_in_finalize(deadly):
     def killer(running: Program) -> None:
         running.wait_for(at)

@@ -231,18 +231,26 @@ static bool reserve_output(void)
     return !error;
 }
 
-static void create_file(void)
+/* It appears when it says where its buffers are, and they say that they are its: what a kill leaves is found. */
+static int create_described(void)
 {
     int error = output_rank_path(run.stem, run.rank, run.path);
-    if (!error) threads_name_file(run.path); /* first: a buffer that a kill leaves behind must be found */
+    if (!error) threads_name_file(run.path);
     if (!error) error = store_create(&run.store, run.path, !limit_drops() && compress_start());
+    if (error) return error;
+    limit_meet_file(&run.store);
+    write_attributes();
+    store_put_integer(&run.store, AT_LIMIT_BYTES, limit_bytes());
+    return store_publish(&run.store, run.path);
+}
+
+static void create_file(void)
+{
+    int error = create_described();
     if (error) {
         say("rank %d: cannot create %s (%s): this rank is not recorded", run.rank, run.path, strerror(error));
         return;
     }
-    limit_meet_file(&run.store);
-    write_attributes();
-    store_put_integer(&run.store, AT_LIMIT_BYTES, limit_bytes());
     error = store_append(&run.store, TABLE_CLOCK, &run.start, 1); /* with the next one, the clock's rate is known */
     if (!error) error = run_store_clock();
     if (!error) error = labels_write(&run.store);
@@ -257,6 +265,7 @@ static void join_file(const char *own)
     char path[PATH_MAX];
     int error = output_rank_path(run.stem, run.rank, path);
     bool moves = strcmp(path, run.path) != 0;
+    threads_name_file(""); /* while it moves, its buffers belong to it under either name */
     if (!error && moves && rename(run.path, path)) error = errno;
     if (error) {
         say("rank %d: what it recorded before MPI_Init stays in %s.h5 (%s)", run.rank, own, strerror(error));

@@ -112,7 +112,19 @@ static int declare_filters(struct store *s)
     return error;
 }
 
-/* Under another name until it is valid: a process may be killed at any moment. */
+/* A file's name until it is valid: a process may be killed at any moment. */
+static bool unfinished_name(char unfinished[PATH_MAX], const char *path)
+{
+    return snprintf(unfinished, PATH_MAX, "%s.tmp", path) < PATH_MAX;
+}
+
+static void discard(struct store *s, const char *unfinished)
+{
+    close(s->fd);
+    unlink(unfinished);
+    s->fd = -1;
+}
+
 int store_create(struct store *s, const char *path, bool compressed)
 {
     char unfinished[PATH_MAX];
@@ -120,7 +132,7 @@ int store_create(struct store *s, const char *path, bool compressed)
     s->fd = -1;
     s->compressed = compressed;
     if (access(path, F_OK) == 0) return EEXIST;
-    if (snprintf(unfinished, sizeof unfinished, "%s.tmp", path) >= (int)sizeof unfinished) return ENAMETOOLONG;
+    if (!unfinished_name(unfinished, path)) return ENAMETOOLONG;
     int error = open_file(s, unfinished, O_CREAT | O_TRUNC);
     if (error) return error;
     s->end = TEMPLATE_BYTES;
@@ -130,12 +142,16 @@ int store_create(struct store *s, const char *path, bool compressed)
         error = write_at(s->fd, template_bytes + g->from, g->bytes, g->at);
     }
     if (!error && compressed) error = declare_filters(s);
+    if (error) discard(s, unfinished);
+    return error;
+}
+
+int store_publish(struct store *s, const char *path)
+{
+    char unfinished[PATH_MAX];
+    int error = unfinished_name(unfinished, path) ? 0 : ENAMETOOLONG;
     if (!error && rename(unfinished, path)) error = errno;
-    if (error) {
-        close(s->fd);
-        unlink(unfinished);
-        s->fd = -1;
-    }
+    if (error) discard(s, unfinished);
     return error;
 }
 

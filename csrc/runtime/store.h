@@ -37,8 +37,12 @@ struct store {
     struct table_state table[TABLES];
 };
 
-/* Create `path` (which must not exist) from the template, with filters or without. 0 or errno. */
+/* Create `path` (which must not exist) from the template, with filters or without. It has another name until
+ * store_publish, and is removed if anything fails. 0 or errno. */
 int store_create(struct store *s, const char *path, bool compressed);
+
+/* Give a created file its name: from now on readers find it, whatever happens to this process. 0 or errno. */
+int store_publish(struct store *s, const char *path);
 
 /* Create `path`, which may exist, with the attributes of another store without filters, and with no rows. 0 or errno.
  */

@@ -2,6 +2,7 @@
 #include "thread.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,17 @@ static uint32_t thread_count;
 static uint64_t calls_without_buffer; /* of threads that have none; any thread adds to it */
 static struct totals gone;            /* of threads that ended */
 static pthread_key_t at_thread_exit;
+
+/* A kill leaves the whole name or none: its first letter comes last. */
+static void name_file(struct spool_header *spool)
+{
+    volatile char *name = spool->rank_file;
+    name[0] = '\0';
+    atomic_signal_fence(memory_order_seq_cst);
+    memcpy(spool->rank_file + 1, rank_file + 1, sizeof rank_file - 1);
+    atomic_signal_fence(memory_order_seq_cst);
+    name[0] = rank_file[0];
+}
 
 /* A run of polls ends when the program computes for longer than this between two of them (about 10 us). */
 enum { POLL_GAP_TICKS = 1 << 15 };
@@ -322,7 +334,7 @@ static bool join_process(struct thread *t, bool samples)
             t->trigger = trigger_open(t->index);
             thread_divide(t);
         }
-        memcpy(t->spool->rank_file, rank_file, sizeof rank_file);
+        name_file(t->spool);
         t->mode = switch_first_mode();
         t->next = threads;
         threads = t;
@@ -380,7 +392,7 @@ void thread_left(struct thread *t)
 void threads_name_file(const char *path)
 {
     strncpy(rank_file, path, sizeof rank_file - 1);
-    for (struct thread *t = threads; t; t = t->next) memcpy(t->spool->rank_file, rank_file, sizeof rank_file);
+    for (struct thread *t = threads; t; t = t->next) name_file(t->spool);
 }
 
 void threads_shut(void)

@@ -87,7 +87,8 @@ void thread_divide(struct thread *t);
 void thread_divide_for_sampler(struct thread *t); /* events, and one row of everything else */
 uint64_t thread_buffer_bytes(void);               /* that each thread's buffer takes */
 
-/* Every spool, present and future, says in which rank file its rows belong. Under the store's lock. */
+/* Every spool, present and future, says in which rank file its rows belong; "": in that which names the spool. Under
+ * the store's lock. */
 void threads_name_file(const char *path);
 
 /* Everything that any thread still holds goes to the file: MPI_Finalize, exit. False: exit was called by a signal

@@ -55,13 +55,15 @@ class Spool:
 def read_spool(data: bytes, rank_file: str, blocks: int) -> Spool | None:
     """The rows in the contents of a spool, or None if it is damaged or of a file with another name.
 
+    A spool without a name belongs to the file that led to it: that file is moving.
+
     `blocks`: rows of that table in the rank file, which may say that the spool's rows were left out.
     """
     layout = schema.SPOOL_HEADERS.get(data[: len(schema.SPOOL_MAGIC)])
     if layout is None or len(data) < schema.SPOOL_HEADER_BYTES:
         return None
     header = np.frombuffer(data, layout, 1)[0]
-    if Path(os.fsdecode(header["rank_file"])).name != rank_file:
+    if Path(os.fsdecode(header["rank_file"])).name not in (rank_file, ""):
         return None
     rows = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items()}
     base = dict.fromkeys(schema.BUFFERED, 0)
