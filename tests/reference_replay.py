@@ -13,6 +13,7 @@ from typing import Any
 from analyzer.operations.operation import Flag, Kind, Program
 from analyzer.replay.machine import SPIN, Machine, Priority
 from tests.reference_machine import Costs
+from tests.reference_network import Links
 from tests.reference_policies import Policies
 from tests.reference_state import (
     ARRIVE,
@@ -20,10 +21,8 @@ from tests.reference_state import (
     COLLECTIVES,
     DISPATCH,
     ENDED,
-    FREE,
     MESSAGES,
     MOST_RUNS,
-    NETWORK,
     POST,
     SLICE,
     SUBMIT,
@@ -35,7 +34,7 @@ from tests.reference_state import (
 )  # fmt: skip
 
 
-class Reference(Policies):
+class Reference(Policies, Links):
     """One run of one program: `begin` and `end` of each operation, and the `messages` by operation.
 
     applications: how many ranks each has, if the program is made of several. With `repetitions` who ends begins again
@@ -70,6 +69,7 @@ class Reference(Policies):
         self.runs: list[tuple[int, int, int]] = []
         self.began: dict[int, int] = {}
         self.threads: list[Thread] = []
+        self.over = 0  # when the last of them ended
 
     def _thread(self, stream: int, run: int) -> Thread:
         p, names = self.program, self.program.ops.dtype.names or ()
@@ -302,6 +302,7 @@ class Reference(Policies):
             self.leave(thread)
             thread.done = True
             if not thread.parent:
+                self.over = self.now
                 application = self.application_of[thread.rank]
                 if all(t.done for t in self.threads if self.application_of[t.rank] == application):
                     self.end_run(application)
@@ -328,7 +329,8 @@ class Reference(Policies):
         _, wire, hold = self.costs.message(here, there, op["bytes"])
         number = thread.first + thread.at
         source, target = (there, here) if op["kind"] == Kind.GET else (here, there)
-        m = self.messages[number] = Message(thread, number, self.costs.needs(source, target), wire, hold, here == there)
+        needs = self.costs.needs(source, target)
+        m = self.messages[number] = Message(thread, number, needs, wire, hold, here == there, submitted=self.now)
         if op["kind"] == Kind.SEND:
             limit = self.machine.eager_limit
             m.rendezvous = bool(op["flags"] & Flag.RENDEZVOUS) if limit is None else op["bytes"] >= limit
@@ -449,49 +451,3 @@ class Reference(Policies):
 
     def join(self, thread: Thread, op: dict[str, Any]) -> str | None:
         return "children" if thread.children else None
-
-    # The network.
-
-    def ask_network(self) -> None:
-        self.schedule(self.now, NETWORK, (0, 0, 0), self.scan)
-
-    def scan(self) -> None:
-        """First come, first served: all that can start does. A collective waits for what is in flight between nodes;
-        nothing between nodes starts until it is over."""
-        if self.holding and not self.in_flight and not self.holding[0].running:
-            self.start_collective(self.holding[0])
-        for m in list(self.queue):
-            if (m.rendezvous and m.receive is None) or (self.holding and not m.inside):
-                continue
-            if all(self.taken[name] < self.costs.room[name] for name in m.needs):
-                self.queue.remove(m)
-                self.start(m)
-
-    def start(self, m: Message) -> None:
-        m.start = self.now
-        self.in_flight += not m.inside
-        for name in m.needs:
-            self.taken[name] += 1
-        key = m.sender.key(m.op)
-        self.schedule(self.now + m.wire, ARRIVE, key, lambda: self.arrive(m))
-        self.schedule(self.now + m.hold, ARRIVE if m.hold == m.wire else FREE, key, lambda: self.free(m))
-        if m.sender_waits == "start":
-            self.make_ready(m.sender)
-
-    def free(self, m: Message) -> None:
-        for name in m.needs:
-            self.taken[name] -= 1
-        self.in_flight -= not m.inside
-        self.ask_network()
-
-    def arrive(self, m: Message) -> None:
-        m.arrival = self.now
-        if m.receive:
-            self.wake(m.receive)
-        if m.sender_waits == "delivery":
-            self.make_ready(m.sender)
-        if m.access:
-            self.accesses[m.sender.rank] -= 1
-            if not self.accesses[m.sender.rank]:
-                for thread in [t for t in self.threads if t.waits_for == ("accesses", m.sender.rank)]:
-                    self.make_ready(thread)

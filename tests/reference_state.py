@@ -74,8 +74,16 @@ class Message:
     sender_waits: str = ""  # until its "start" or "delivery"
     access: bool = False
     receive: Receive | None = None
+    submitted: int = -1
     start: int = -1
     arrival: int = -1
+
+    def waits(self, end: int) -> tuple[int, int]:
+        """From when until when it waits for the network, by the end of the run."""
+        begin = self.submitted
+        if self.rendezvous:
+            begin = max(begin, self.receive.posted) if self.receive else end
+        return min(begin, end), min(self.start, end) if self.start >= 0 else end
 
 
 @dataclass(eq=False)

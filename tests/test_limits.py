@@ -103,7 +103,7 @@ def test_all_costs_at_once():
     assert {loss.name: loss.gain_ns for loss in found.losses if loss.gain_ns is not None} == {
         "latency": 5 * MS, "bandwidth": 20 * MS, "contention": 10 * MS
     }  # fmt: skip
-    assert (found.messages, found.most_waiting) == (2, 1)
+    assert (found.messages, found.most_waiting, found.mean_waiting) == (2, 1, 10 / 35)
 
 
 def test_latency_induces_blocking():

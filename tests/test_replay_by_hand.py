@@ -95,6 +95,8 @@ def test_buses(n, buses):
     found = run(streams, with_buses(buses))
     assert found.end_ns == L + rounds * WIRE
     assert found.most_waiting == (max(n - buses, 0) if buses else 0)
+    waited = sum(n - k * buses for k in range(1, rounds)) * WIRE  # in round k all but those of rounds 1 to k wait
+    assert found.mean_waiting == waited / (L + rounds * WIRE)
 
 
 @pytest.mark.parametrize("half, transfers", [(False, 1), (True, 2)])

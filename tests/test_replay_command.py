@@ -31,6 +31,9 @@ def test_the_numbers_of_a_replay_add_up(capsys):
     fast = answer(capsys, "--speed", "2", "--eager", "32k", "--latency", "5us", "--bandwidth", "1GB/s")
     assert fast["parts_s"]["computing"] == pytest.approx(found["parts_s"]["computing"] / 2, rel=1e-5)
     assert found["predicted_s"] > 6.051059081 > fast["predicted_s"]
+    narrow = answer(capsys, "--buses", "1", "--eager", "32k", "--bandwidth", "100MB/s")
+    assert found["mean_waiting"] == found["most_waiting"] == 0
+    assert 0 < narrow["mean_waiting"] < 1 < narrow["most_waiting"]
 
 
 def test_the_ideal_machine_is_the_default(capsys):

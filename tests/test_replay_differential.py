@@ -16,7 +16,7 @@ from tests.reference_state import MOST_RUNS
 
 
 def assert_same(program, machine):
-    """Begin and end of each operation, start and arrival of each message, equal to the nanosecond."""
+    """Begin and end of each operation, start and arrival of each message, equal to the nanosecond; the queue, too."""
     expected = Reference(program, machine).run()
     found = simulate(program, machine, times=True, transfers=True)
     assert found.times["begin"].tolist() == expected.begin
@@ -24,6 +24,8 @@ def assert_same(program, machine):
     sent = sorted(expected.messages)
     assert found.transfers["start"][sent].tolist() == [expected.messages[k].start for k in sent]
     assert found.transfers["arrival"][sent].tolist() == [expected.messages[k].arrival for k in sent]
+    assert found.end_ns == expected.over
+    assert (found.most_waiting, found.mean_waiting) == expected.queue_lengths()
     return expected
 
 
@@ -31,15 +33,17 @@ def assert_same(program, machine):
 @pytest.mark.parametrize("part", range(5))
 def test_equals_the_reference(dialect, part):
     """Over all of them every kind of operation, contention and processors that threads wait for."""
-    kinds, ends = set(), 0
+    kinds, ends, queues = set(), 0, 0
     for k in range(200):
         random = Random(f"{dialect} {part} {k}")
         program = random_program(random)
         expected = assert_same(program, random_machine(random, program.ranks, dialect))
         kinds |= set(program.ops["kind"].tolist())
         ends += any(m.start > expected.end[m.op] for m in expected.messages.values())
+        queues += expected.queue_lengths()[0] > 1
     assert kinds == set(map(int, Kind)) - {Kind.PORT_SEND, Kind.PORT_RECV}
     assert ends > 20
+    assert queues > 5
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

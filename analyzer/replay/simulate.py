@@ -54,7 +54,8 @@ class Prediction:
     transfers: np.ndarray | None  # TRANSFER of all operations
     runs: np.ndarray  # RUN: begin and end of each complete run of each application
     unreceived: int  # messages that nobody received
-    most_waiting: int  # messages that waited for links and buses at once
+    most_waiting: int  # messages that waited for links, buses or a collective that holds the network, at once
+    mean_waiting: float  # how many did on average from 0 to `end_ns`
     events: int
 
 
@@ -98,7 +99,7 @@ def simulate(
     return Prediction(
         end_ns=result.end, usage=found["usage"], times=found.get("times"), transfers=found.get("transfers"),
         runs=found["runs"][: result.n_runs], unreceived=result.unreceived, most_waiting=result.busiest,
-        events=result.events,
+        mean_waiting=result.mean_queue, events=result.events,
     )  # fmt: skip
 
 

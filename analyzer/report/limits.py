@@ -159,7 +159,8 @@ def _why(limit: Loss, found: Limits) -> str:
         "latency": f", {_how(found.latency)}. Fewer, larger messages help.",
         "bandwidth": ". Messages that are smaller, or travel while ranks compute, help.",
         "latency and bandwidth together": ": neither costs as much alone. Fewer or smaller messages help.",
-        "contention": f"; up to {units.plural(found.most_waiting, 'message')} wait at once. "
+        "contention": f"; up to {units.plural(found.most_waiting, 'message')} wait at once, {found.mean_waiting:.3g} "
+        "on average. "
         "More buses and links, or messages at different times, help.",
     }[limit.name]
 
@@ -257,6 +258,7 @@ def _run_json(run: Limited, faster: list[float | None]) -> dict[str, Any]:
         "incomplete": run.incomplete,
         "messages": found.messages,
         "most_waiting": found.most_waiting,
+        "mean_waiting": found.mean_waiting,
         "limit": found.limit.name if found.limit else "computation",
         "bears": vars(run.tolerance) if run.tolerance else None,
     }

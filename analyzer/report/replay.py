@@ -56,7 +56,8 @@ def print_replay(replayed: Replayed, console: Console) -> None:
     console.print()
     console.print(f"{units.plural(messages, 'message')}, {units.size(int(prediction.usage['bytes'].sum()))}")
     if prediction.most_waiting:
-        console.print(f"At most {units.plural(prediction.most_waiting, 'message')} waited for links and buses at once")
+        most = units.plural(prediction.most_waiting, "message")
+        console.print(f"At most {most} waited for links and buses at once, on average {prediction.mean_waiting:.3g}")
     if prediction.unreceived:
         console.print(f"{units.plural(prediction.unreceived, 'message')} nobody received")
     if replayed.closed:
@@ -120,6 +121,7 @@ def replay_json(replayed: Replayed) -> dict[str, Any]:
         "messages": int(usage["sends"].sum()),
         "bytes": int(usage["bytes"].sum()),
         "most_waiting": prediction.most_waiting,
+        "mean_waiting": prediction.mean_waiting,
         "unreceived": prediction.unreceived,
         "parts_s": {column: int(usage[column].sum()) / 1e9 for column in PARTS},
         "ranks": [

@@ -82,6 +82,7 @@ class Limits:
     latency: Latency
     messages: int
     most_waiting: int  # messages that waited for buses and links at once, on the whole machine
+    mean_waiting: float  # how many did on average over the run
 
     @property
     def whole(self) -> Scenario:
@@ -139,6 +140,7 @@ def limits(program: Program, machine: Machine, team: Team, jobs: int | None = No
         latency=Latency(latency - ideal, _on_latency(found[1], program)),
         messages=int(found[4].usage["sends"].sum()),
         most_waiting=found[4].most_waiting,
+        mean_waiting=found[4].mean_waiting,
     )
 
 

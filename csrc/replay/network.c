@@ -232,7 +232,7 @@ static void start_or_park(struct sim *sim, struct message *message)
         if (message->resource[k] < 0 || sim->resources[message->resource[k]].free > 0) continue;
         if (!queue_push(&sim->resources[message->resource[k]].parked, message))
             fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
-        if (++sim->parked > sim->result->busiest) sim->result->busiest = sim->parked;
+        sim->parked++;
         return;
     }
     start(sim, message);
@@ -268,8 +268,19 @@ static void look_at_first(struct sim *sim, struct lane *lane)
     push_if_candidate(lane, r, number);
 }
 
+/* What waited since the last count. */
+void network_count(struct sim *sim)
+{
+    int64_t lasted = sim->now - sim->queue_since;
+    if (!lasted) return;
+    sim->queue_since = sim->now;
+    sim->queue_area += (double)sim->queue * (double)lasted;
+    if (sim->queue > sim->longest_queue) sim->longest_queue = sim->queue;
+}
+
 void network_scan(struct sim *sim)
 {
+    network_count(sim);
     sim->scan_at = -1;
     list_candidates(sim, &sim->inside);
     if (!sim->holding) list_candidates(sim, &sim->between);
@@ -279,4 +290,5 @@ void network_scan(struct sim *sim)
         look_at_first(sim, inside < between ? &sim->inside : &sim->between);
     }
     if (sim->holding && !sim->in_flight && !sim->holding->running) collective_start(sim, sim->holding);
+    sim->queue = sim->parked + (int64_t)sim->between.fresh.n; /* these wait for a collective that holds the network */
 }

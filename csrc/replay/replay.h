@@ -192,7 +192,8 @@ struct result {
     int64_t other_stream, other_op;
     int64_t unreceived; /* messages sent and never received */
     int64_t events;
-    int64_t busiest; /* most messages that waited for the network at once */
+    int64_t busiest;   /* most messages that waited for the network at once */
+    double mean_queue; /* how many did, on average from 0 to the end */
     int64_t n_runs;
 };
 

@@ -296,7 +296,9 @@ struct sim {
     struct lane between, inside;
     bool exclusive; /* a collective may hold the network */
     int64_t sequence, scan_at, in_flight, parked;
-    struct instance *holding, **last_holding; /* collectives that wait for the network or hold it */
+    int64_t queue, queue_since, longest_queue; /* messages that wait for the network; since then; the most so far */
+    double queue_area;                         /* their sum over time, exact below 2^53 ns */
+    struct instance *holding, **last_holding;  /* collectives that wait for the network or hold it */
     int64_t queued;
     uint32_t generations;
     struct event next; /* the last one scheduled: often the next to come, it then skips the heap */
@@ -388,6 +390,7 @@ void network_enter(struct sim *sim, struct message *message);
 void network_leave(struct sim *sim, struct message *message);
 void network_scan(struct sim *sim);
 void network_ask(struct sim *sim);
+void network_count(struct sim *sim);
 void network_free(struct sim *sim);
 
 /* collective.c */

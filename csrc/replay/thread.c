@@ -97,11 +97,22 @@ static void fail_starved(struct sim *sim)
     fail(sim, REPLAY_STARVED, thread, NULL, -1);
 }
 
+/* What is known of the whole so far; the last thread to end says it for good. */
+static void note_end(struct sim *sim)
+{
+    struct result *result = sim->result;
+    result->end = sim->now;
+    network_count(sim);
+    result->busiest = sim->longest_queue;
+    result->mean_queue = sim->now ? sim->queue_area / (double)sim->now : 0;
+}
+
 static void finish(struct sim *sim, struct thread *thread)
 {
     struct app *app = thread->app;
     thread->state = THREAD_DONE;
-    thread->usage->end = sim->result->end = sim->now;
+    thread->usage->end = sim->now;
+    note_end(sim);
     cpu_release(sim, thread);
     if (--app->running) return;
     struct result *result = sim->result;
