@@ -209,16 +209,13 @@ def random_scheduling(random: Random) -> Scheduling:
     if priority == Priority.BOOST:
         names = ("receiver_first", "receiver_last", "sender_receiver_first")
         more |= {name: r.randint(-2, 2) for name in names}
-    switch, least = r.choice((0, 0, 1, 2)), r.choice((0, 0, 1, 3))
-    if priority in (Priority.SVR4, Priority.DECAY, Priority.BOOST):
-        least += switch + 1  # or threads could take the processor from each other before any has computed
     return Scheduling(
         priority=priority,
         slice_ns=r.choice((0, 0, 1, 2, 3)),
         preemptive=r.random() < 0.5,
-        context_switch_ns=switch,
+        context_switch_ns=r.choice((0, 0, 1, 2)),
         busy_wait_ns=r.choice((0, 0, 1, 3)),
-        least_run_ns=least,
+        least_run_ns=r.choice((0, 0, 1, 3)),
         **more,
     )
 

@@ -188,10 +188,10 @@ class Reference(Policies, Links):
         worse = [t for t in here if t.priority > best.priority]
         if not self.policy.preemptive or not worse:
             return False
-        ran = [t for t in worse if self.now - t.given >= self.policy.least_run_ns]
+        ran = [t for t in worse if self.now >= t.kept]
         if not ran:
-            first = min(worse, key=lambda t: t.given)
-            self.ask(first, first.given + self.policy.least_run_ns)
+            first = min(worse, key=lambda t: t.kept)
+            self.ask(first, first.kept)
             return False
         worst = max(ran, key=lambda t: (t.priority, t.queued))
         self.lose(worst)
@@ -202,13 +202,13 @@ class Reference(Policies, Links):
         self.last_on[node, cpu] = thread.name
         spins = thread.waits_for is not None
         starts = self.now + (0 if spins or last in (None, thread.name) else self.policy.context_switch_ns)
-        thread.cpu, thread.last_cpu, thread.given = cpu, cpu, self.now
+        thread.cpu, thread.last_cpu = cpu, cpu
+        thread.kept = max(self.now + self.policy.least_run_ns, starts + (starts > self.now))
         if thread.resumes:
-            thread.resumes, thread.owed = False, thread.first + thread.at
+            thread.resumes = False
+            self.end[thread.first + thread.at] = starts
             thread.at += 1
             self.load(thread)
-        if thread.owed is not None:
-            self.end[thread.owed] = starts
         thread.stay += 1
         self.slice(thread, starts)
         if spins:
@@ -245,10 +245,8 @@ class Reference(Policies, Links):
                 self.enqueue(thread)
             self.ask(thread)
             return
-        if self.now >= thread.computes:
-            thread.owed = None
-            self.note_begin(thread)
-            thread.remaining -= self.now - thread.computes
+        self.note_begin(thread)
+        thread.remaining -= self.now - thread.computes
         self.enqueue(thread)
 
     def note_begin(self, thread: Thread, acts: bool = False) -> None:
@@ -296,7 +294,6 @@ class Reference(Policies, Links):
     # Operations.
 
     def act(self, thread: Thread) -> None:
-        thread.owed = None
         self.note_begin(thread, acts=True)
         if thread.at == len(thread.ops):
             self.leave(thread)

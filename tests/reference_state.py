@@ -29,9 +29,8 @@ class Thread:
     remaining: int = 0  # ns of processor until the operation acts, the last `overhead` of them its own
     overhead: int = 0
     resumes: bool = False  # what it waited for has come: the operation ends when it has a processor again
-    owed: int | None = None  # operation that ends when the context switch does
     cpu: int | None = None
-    given: int = 0  # when it got its processor
+    kept: int = 0  # until then it keeps the processor that it got
     computes: int = 0  # it computes from then on
     turn: int = 0  # how often it got or lost a processor, or went on to an operation
     stay: int = 0  # how often it got or lost a processor

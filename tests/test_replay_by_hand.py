@@ -1,5 +1,7 @@
 """The simulator against times computed by hand from the formulas of the Dimemas specification."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -257,6 +259,37 @@ def test_preemption_waits_for_the_least_run():
     program = Program.of([operations(*s) for s in streams], priority=np.array([0, 1, 0]))
     found = run(program, on)
     assert found.usage["end"].tolist() == [600, 1100, 200]
+
+
+def test_a_context_switch_is_finished_before_preemption():
+    """Rank 1 has the processor since 100, with a switch of 50; rank 0, whose message is there at 120, gets it at 151
+    and computes from 201 to 301. Then rank 1 has 999 left."""
+    policy = Scheduling(priority=Priority.FIXED, preemptive=True, context_switch_ns=50)
+    on = Machine(nodes=(Node(cpus=1), Node()), mapping=(0, 0, 1), scheduling=policy)
+    streams = [[receive(2, 100), compute(100)], [compute(1000)], [compute(120), send(0)]]
+    found = run(Program.of([operations(*s) for s in streams], priority=np.array([0, 1, 0])), on)
+    assert found.usage["end"].tolist() == [301, 301 + 50 + 999, 120]
+    assert found.usage["context_switch"].tolist() == [50, 100, 0]
+
+
+def test_decaying_priorities_and_a_long_context_switch_come_to_an_end():
+    """Who computes is the worse from the next tick on: each takes the processor for a switch of 3 and 1 of work."""
+    policy = Scheduling(
+        priority=Priority.DECAY, preemptive=True, context_switch_ns=3, tick_ns=1, settle_ns=1, best=0, worst=2**31 - 1
+    )
+    found = run([[compute(20)], [compute(20)]], Machine(node=Node(), mapping=(0, 0), scheduling=policy))
+    assert found.usage["computing"].tolist() == [20, 20]
+    assert found.end_ns == 40 + int(found.usage["context_switch"].sum())
+    assert 20 <= found.usage["switches"].sum() <= 40
+
+
+def test_who_waits_busily_above_all_others_is_named():
+    """Rank 0 has the better priority and waits for rank 1, which never gets their processor."""
+    policy = Scheduling(priority=Priority.FIXED, slice_ns=10**6, busy_wait_ns=SPIN)
+    program = replace(Program.of([operations(receive(1)), operations(send(0, 20))]), priority=np.array([0, 1]))
+    with pytest.raises(TracelibError, match="rank 0 in a receive from rank 1") as error:
+        run(program, Machine(node=Node(), mapping=(0, 0), scheduling=policy))
+    assert "busy_wait_us" in error.value.hint
 
 
 def test_busy_waiting_keeps_the_cpu():

@@ -246,4 +246,7 @@ def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray) -> Tra
                 lines.append(_where(p, stream, int(blocked[offset + stream])))
         offset += len(p.rank)
     shown = "; ".join(lines[:4]) + (f"; and {len(lines) - 4} more" if len(lines) > 4 else "")
-    return TracelibError(f"the replay cannot go on, all wait: {shown}", "were all ranks and calls recorded?")
+    hint = "were all ranks and calls recorded?"
+    if result.error == lib.REPLAY_TURNS:
+        hint = 'those who wait busily keep the processors: leave out busy_wait_us = "inf", or set policy = "rr"'
+    return TracelibError(f"the replay cannot go on, all wait: {shown}", hint)

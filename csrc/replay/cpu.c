@@ -116,13 +116,10 @@ void cpu_release(struct sim *sim, struct thread *thread)
     if (node->n_ready) ask(sim, node);
 }
 
-/* The part of its work that a thread did since it began to run. */
+/* The part of its work that a thread did since it began to run; its context switch was over before. */
 static void note_progress(struct sim *sim, struct thread *thread)
 {
-    int64_t ran = sim->now - thread->since, switching = ran < thread->switching ? ran : thread->switching;
-    if (ran >= thread->switching) thread->arriving = false;
-    thread->usage->context_switch -= thread->switching - switching;
-    thread->remaining -= ran - switching;
+    thread->remaining -= sim->now - thread->since - thread->switching;
     thread->since = sim->now;
 }
 
@@ -164,6 +161,14 @@ static void begin_slice(struct sim *sim, struct thread *thread, int64_t begins)
     if (slice) schedule(sim, begins + slice, PHASE_SLICE, thread, thread->generation);
 }
 
+/* For how long nobody takes a processor away that was just given. A context switch is finished and something computed
+   after it: else threads whose priorities change by the clock would take it from each other for ever. */
+static int64_t kept(const struct policy *policy, int64_t switching)
+{
+    int64_t least = switching ? switching + 1 : 0;
+    return policy->least_run > least ? policy->least_run : least;
+}
+
 static void begin_to_run(struct sim *sim, struct cpus *node, struct thread *thread)
 {
     const struct policy *policy = &sim->machine->policy;
@@ -177,15 +182,12 @@ static void begin_to_run(struct sim *sim, struct cpus *node, struct thread *thre
     cpu->last = thread->who;
     cpu->used = true;
     node->busy++;
-    thread->dispatched = sim->now;
+    thread->kept_until = sim->now + kept(policy, thread->switching);
     thread->generation = ++sim->generations;
     if (thread->finishing) {
         thread->finishing = false;
-        thread->arriving = true;
         thread_op_done(sim, thread, sim->now + thread->switching);
         thread_fetch(sim, thread);
-    } else if (thread->arriving && sim->output->times) {
-        sim->output->times[thread->op_number - 1].end = sim->now + thread->switching;
     }
     begin_slice(sim, thread, sim->now + thread->switching);
     if (spins)
@@ -204,9 +206,8 @@ static bool preempt(struct sim *sim, struct cpus *node)
     for (int32_t k = 0; k < node->n; k++) {
         struct thread *thread = node->at[k].thread;
         if (thread->priority <= node->ready[0]->priority) continue;
-        int64_t allowed = thread->dispatched + policy->least_run;
-        if (allowed > sim->now)
-            soonest = allowed < soonest ? allowed : soonest;
+        if (thread->kept_until > sim->now)
+            soonest = thread->kept_until < soonest ? thread->kept_until : soonest;
         else if (!worst || policy_better(worst, thread))
             worst = thread;
     }
@@ -243,12 +244,28 @@ static bool only_turns_to_come(const struct sim *sim)
     return true;
 }
 
+enum { MOST_TURNS = 1 << 24 };
+
+/* In a turn somebody computes, or priorities change so that somebody will; not in as many as this, one after the
+   other. */
+void cpu_count_turn(struct sim *sim)
+{
+    sim->idle_turns = sim->to_come ? 0 : sim->idle_turns + 1;
+    sim->stuck |= cpu_turns_for_ever(sim);
+}
+
+bool cpu_turns_for_ever(const struct sim *sim)
+{
+    return sim->idle_turns >= MOST_TURNS;
+}
+
 /* The slice is over: to the end of the queue, if anybody in it has no other processor to go to. */
 void cpu_slice(struct sim *sim, struct thread *thread)
 {
     struct cpus *node = node_of(sim, thread);
     policy_slice_used(sim, thread);
-    sim->stuck = thread->state == THREAD_BUSY && only_turns_to_come(sim);
+    cpu_count_turn(sim);
+    sim->stuck |= thread->state == THREAD_BUSY && only_turns_to_come(sim);
     if ((int64_t)node->n_ready > node->n - node->busy)
         take_off(sim, thread);
     else

@@ -182,7 +182,8 @@ enum replay_error {
     REPLAY_DEADLOCK = 2, /* threads wait for ever: see `blocked` of each */
     REPLAY_MISMATCH = 3, /* members of a communicator make different collective calls */
     REPLAY_BAD_OP = 4,   /* an operation that names what does not exist */
-    REPLAY_STARVED = 5   /* an application does not end, however often others do */
+    REPLAY_STARVED = 5,  /* an application does not end, however often others do */
+    REPLAY_TURNS = 6     /* as a deadlock: busy waiters take turns, and their priorities let nobody else compute */
 };
 
 struct result {

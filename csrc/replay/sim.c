@@ -71,6 +71,7 @@ static void tick(struct sim *sim)
 {
     for (int32_t k = 0; k < sim->machine->n_nodes; k++)
         if (!sim->sites[k].dedicated) cpu_tick(sim, &sim->nodes[k]);
+    cpu_count_turn(sim);
     if (!is_over(sim)) schedule(sim, sim->now + sim->machine->policy.tick, PHASE_TICK, NULL, 0);
 }
 
@@ -86,7 +87,6 @@ static void thread_event(struct sim *sim, const struct event *event, struct thre
         if (same) cpu_busy_ended(sim, thread);
     } else {
         thread->remaining = thread->switching = 0;
-        thread->arriving = false;
         thread_act(sim, thread);
     }
 }
@@ -267,7 +267,8 @@ static void conclude(struct sim *sim)
         for (int32_t k = 0; k < app->program->n_streams; k++) {
             const struct thread *thread = &app->threads[k];
             bool stuck = thread->state != THREAD_DONE && !sim->repetitions;
-            if (stuck && !sim->failed) fail(sim, REPLAY_DEADLOCK, thread, NULL, -1);
+            if (stuck && !sim->failed)
+                fail(sim, cpu_turns_for_ever(sim) ? REPLAY_TURNS : REPLAY_DEADLOCK, thread, NULL, -1);
             if (sim->output->blocked)
                 sim->output->blocked[app->first_stream + k] = stuck ? thread->op_number - app->first_op : -1;
         }

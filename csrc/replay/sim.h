@@ -128,7 +128,6 @@ struct thread {
     uint32_t generation;
     uint8_t state, waits; /* thread_state, waiting */
     bool finishing;       /* the operation under way ends when the thread has a processor again */
-    bool arriving;        /* it has one; the operation before ended only if the context switch comes to its end */
     int32_t node, rank;
 
     int64_t overhead, switching;
@@ -145,9 +144,9 @@ struct thread {
     uint32_t draws;
     int32_t cpu, last_cpu;
     /* scheduling */
-    int64_t priority; /* smaller is better */
-    int64_t queued;   /* order in which it became ready */
-    int64_t dispatched;
+    int64_t priority;   /* smaller is better */
+    int64_t queued;     /* order in which it became ready */
+    int64_t kept_until; /* before that nobody takes its processor away */
     double decayed;
 };
 
@@ -303,8 +302,9 @@ struct sim {
     uint32_t generations;
     struct event next; /* the last one scheduled: often the next to come, it then skips the heap */
     bool has_next, failed;
-    int64_t to_come; /* events that are more than a change of who runs */
-    bool stuck;      /* all wait, and nothing is to come but turns */
+    int64_t to_come;    /* events that are more than a change of who runs */
+    bool stuck;         /* all wait, and nothing is to come but turns */
+    int64_t idle_turns; /* one after the other, in which nobody computed */
 };
 
 /* heap.c */
@@ -362,6 +362,8 @@ void cpu_release(struct sim *sim, struct thread *thread);
 void cpu_dispatch(struct sim *sim, struct cpus *node);
 void cpu_slice(struct sim *sim, struct thread *thread);
 void cpu_tick(struct sim *sim, struct cpus *node);
+void cpu_count_turn(struct sim *sim);
+bool cpu_turns_for_ever(const struct sim *sim);
 void cpu_busy_ended(struct sim *sim, struct thread *thread);
 bool cpu_spins(const struct thread *thread);
 void cpu_reorder(struct sim *sim, struct thread *thread);
