@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analyzer.errors import TracelibError
-from analyzer.sources.opening import open_trace as open
-from analyzer.trace import Trace
 
 if TYPE_CHECKING:
     import pandas
 
+    from analyzer.sources.opening import open_trace as open
+    from analyzer.trace import Trace
+
 __all__ = ["Trace", "TracelibError", "calls_frame", "open", "regions_frame"]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs numpy and h5py is imported when it is used: `analyze --help` need not wait for them."""
+    if name == "open":
+        from analyzer.sources.opening import open_trace
+
+        return open_trace
+    if name == "Trace":
+        from analyzer.trace import Trace
+
+        return Trace
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def calls_frame(trace: Trace, rank: int) -> pandas.DataFrame:

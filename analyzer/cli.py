@@ -6,34 +6,16 @@ import os
 import sys
 import time
 from difflib import get_close_matches
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import click
 
-from analyzer.commands.check import check
 from analyzer.commands.common import Session
-from analyzer.commands.critical_path import critical_path_command
-from analyzer.commands.dim import dim
-from analyzer.commands.efficiency import efficiency_command
-from analyzer.commands.fit_machine import fit_machine
-from analyzer.commands.info import info
-from analyzer.commands.limits import limits_command
-from analyzer.commands.loggp import loggp
-from analyzer.commands.look import look
-from analyzer.commands.monte_carlo import monte_carlo
-from analyzer.commands.pack import pack
-from analyzer.commands.prv import prv
-from analyzer.commands.replay import replay_command
-from analyzer.commands.ring import ring
-from analyzer.commands.sensitivity import sensitivity_command
-from analyzer.commands.validate import validate_command
-from analyzer.commands.waits import waits_command
-from analyzer.commands.what_if import what_if_command
 from analyzer.errors import TracelibError
 from analyzer.memory import fix_threshold
 from analyzer.parallel import Team, team
-from analyzer.sources.opening import is_network
 
 GRACE_S = 1.0
 """How long the other processes of a team leave it to the first to report an error that all have met."""
@@ -46,25 +28,69 @@ def _version() -> str:
         return "(not installed)"
 
 
-class FileOrCommand(click.Group):
-    """A group whose first argument may be a file: then it is that of `look`, or of `loggp` if it is of a network."""
+COMMANDS = {
+    "check": ("check:check", "Is the trace whole?"),
+    "critical-path": ("critical_path:critical_path_command", "What determines the run's length, and who has slack."),
+    "dim": ("dim:dim", "Write a Dimemas trace."),
+    "efficiency": ("efficiency:efficiency_command", "Parallel efficiency and its factors."),
+    "fit-machine": ("fit_machine:fit_machine", "The machine on which replays take as long as runs did."),
+    "info": ("info:info", "The first look, writing nothing."),
+    "limits": ("limits:limits_command", "What limits the run: network, load, or computation."),
+    "loggp": ("loggp:loggp", "Latency, overhead and gap of the network."),
+    "look": ("look:look", ""),
+    "monte-carlo": ("monte_carlo:monte_carlo", "How predicted times spread with the machine's parameters."),
+    "pack": ("pack:pack", "Compress a run into one file."),
+    "prv": ("prv:prv", "Write a Paraver trace."),
+    "replay": ("replay:replay_command", "What the run would do on another machine."),
+    "ring": ("ring:ring", "Make a synthetic application: a message goes around a ring."),
+    "sensitivity": ("sensitivity:sensitivity_command", "Which parameters of the machine matter, and from where on."),
+    "validate": ("validate:validate_command", "Predictions from a run against what another one took."),
+    "waits": ("waits:waits_command", "Where ranks wait, and who makes them wait."),
+    "what-if": ("what_if:what_if_command", "What faster computation in a region would gain."),
+}
+"""Where in analyzer.commands each command is, and its line in the list; without a line it is not listed."""
+
+
+class AnalyzeGroup(click.Group):
+    """Commands that are imported when they are asked for: all of them together take a second.
+
+    The first argument may be a file: then it is that of `look`, or of `loggp` if it is of a network.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, name = COMMANDS[cmd_name][0].split(":")
+        return getattr(import_module(f"analyzer.commands.{module}"), name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items() if line])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
-        if args and args[0] not in self.commands and args[0] not in own:
+        if args and args[0] not in COMMANDS and args[0] not in own:
             self._check_name(args[0])
-            file = next((word for word in args if not word.startswith("-") and Path(word).exists()), "")
-            args = ["loggp" if is_network(file) else "look", *args]
+            args = [self._command_for(args), *args]
         return super().parse_args(ctx, args)
+
+    def _command_for(self, args: list[str]) -> str:
+        from analyzer.sources.opening import is_network
+
+        file = next((word for word in args if not word.startswith("-") and Path(word).exists()), "")
+        return "loggp" if is_network(file) else "look"
 
     def _check_name(self, name: str) -> None:
         """A mistyped command is not a missing file."""
-        close = get_close_matches(name, self.commands, n=1)
+        close = get_close_matches(name, COMMANDS, n=1)
         if close and not Path(name).exists():
             raise TracelibError(f"{name}: no such file or command", f"did you mean `analyze {close[0]}`?")
 
 
-@click.group(cls=FileOrCommand, context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 80})
+@click.group(cls=AnalyzeGroup, context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 80})
 @click.version_option(_version(), prog_name="analyze")
 def analyze() -> None:
     """Say where the time of an MPI program went.
@@ -78,30 +104,6 @@ def analyze() -> None:
     Dimemas trace (.dim).
     `mpirun -n N analyze FILE` shares the work among N processes.
     """
-
-
-for _command in (
-    look,
-    info,
-    check,
-    efficiency_command,
-    loggp,
-    waits_command,
-    critical_path_command,
-    what_if_command,
-    replay_command,
-    sensitivity_command,
-    limits_command,
-    fit_machine,
-    monte_carlo,
-    ring,
-    validate_command,
-    prv,
-    dim,
-    pack,
-):
-    analyze.add_command(_command)
-look.hidden = True
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -131,3 +131,15 @@ def test_as_a_program(tmp_path):
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments, waits_for", [("--help", "numpy"), ("info", "pandas"), ("waits", "scipy")])
+def test_nothing_is_imported_that_is_not_needed(arguments, waits_for, tmp_path):
+    """Commands start in tenths of a second because of this."""
+    path = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 1), call("MPI_Finalize", 5, 6)]}])
+    words = [arguments] if arguments.startswith("-") else [arguments, path]
+    program = f"import sys; from analyzer.cli import main; code = main({[str(w) for w in words]!r}); "
+    program += f"sys.exit(code or {waits_for!r} in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.DEVNULL, timeout=60).returncode == 0
+    )

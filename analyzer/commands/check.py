@@ -15,7 +15,7 @@ from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
 
 
-@click.command("check", short_help="Is the trace whole?")
+@click.command("check")
 @file_argument
 @repair_option
 @common_options(as_json=True)

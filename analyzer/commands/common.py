@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
-from analyzer.trace import Trace
+
+if TYPE_CHECKING:
+    from analyzer.trace import Trace
 
 PIPE_WIDTH = 80
 WIDEST = 100

@@ -19,7 +19,7 @@ from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
 
 
-@click.command("critical-path", short_help="What determines the run's length, and who has slack.")
+@click.command("critical-path")
 @file_argument
 @click.option(
     "--top", type=click.IntRange(0), default=10, metavar="N", help="How many of the longest stays to show [10]."

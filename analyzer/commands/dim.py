@@ -11,7 +11,7 @@ from analyzer.commands.write import left_out_text, write_dimemas
 from analyzer.sources.opening import open_trace
 
 
-@click.command("dim", short_help="Write a Dimemas trace.")
+@click.command("dim")
 @file_argument
 @repair_option
 @common_options(output="Name of the trace, with or without .dim, or a folder for it.")

@@ -17,7 +17,7 @@ from analyzer.trace import Trace
 _MOST_NAMES = 12
 
 
-@click.command("efficiency", short_help="Parallel efficiency and its factors.")
+@click.command("efficiency")
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
 @click.option("--by-region", is_flag=True, help="Those of each region of the program.")
 @click.option("--region", metavar="NAME", help="Those of one region, and of each visit of it.")

@@ -21,7 +21,7 @@ from analyzer.writers.whole import whole_file
 ENDINGS = (".toml", ".png", ".samples.jsonl")
 
 
-@click.command("fit-machine", short_help="The machine on which replays take as long as runs did.")
+@click.command("fit-machine")
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
 @study_options
 @click.option("--weights", metavar="X,...", help="Of the runs; all alike if not given.")

@@ -11,7 +11,7 @@ from analyzer.report.summary import summarize
 from analyzer.sources.opening import open_trace
 
 
-@click.command("info", short_help="The first look, writing nothing.")
+@click.command("info")
 @file_argument
 @repair_option
 @common_options(as_json=True)

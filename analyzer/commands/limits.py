@@ -17,7 +17,7 @@ from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
 
 
-@click.command("limits", short_help="What limits the run: network, load, or computation.")
+@click.command("limits")
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
 @click.option("--quick", is_flag=True, help="Do not look how bad a network the run bears.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Replays at once; one for each CPU if not given.")

@@ -39,7 +39,7 @@ class Ranks(click.ParamType):
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
-@click.command("loggp", short_help="Latency, overhead and gap of the network.")
+@click.command("loggp")
 @file_argument
 @click.option(
     "--detector",

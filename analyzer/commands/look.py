@@ -16,7 +16,7 @@ from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
 
 
-@click.command("look", short_help="A first look, and the files for other tools.")
+@click.command("look")
 @file_argument
 @repair_option
 @common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")

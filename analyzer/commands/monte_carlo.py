@@ -20,7 +20,7 @@ from analyzer.report.monte_carlo import Studied, print_spread, spread_json
 _JOURNAL = ".samples.jsonl"
 
 
-@click.command("monte-carlo", short_help="How predicted times spread with the machine's parameters.")
+@click.command("monte-carlo")
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
 @study_options
 @machine_options

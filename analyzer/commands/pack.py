@@ -12,7 +12,7 @@ from analyzer.report.units import size
 from analyzer.writers.packed import CODECS, pack_run
 
 
-@click.command("pack", short_help="Compress a run into one file.")
+@click.command("pack")
 @click.argument("file", type=click.Path())
 @click.option(
     "--codec", type=click.Choice(sorted(CODECS)), default="gzip", show_default=True, help="How rows are compressed."

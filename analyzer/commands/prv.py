@@ -11,7 +11,7 @@ from analyzer.commands.write import write_paraver
 from analyzer.sources.opening import open_trace
 
 
-@click.command("prv", short_help="Write a Paraver trace.")
+@click.command("prv")
 @file_argument
 @repair_option
 @common_options(output="Name of the trace, with or without .prv, or a folder for it.")

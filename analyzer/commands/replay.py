@@ -22,7 +22,7 @@ from analyzer.trace import Trace
 from analyzer.writers.whole import temporary_name
 
 
-@click.command("replay", short_help="What the run would do on another machine.")
+@click.command("replay")
 @click.argument("file", type=click.Path())
 @click.option("--app", "others", type=click.Path(), multiple=True, metavar="FILE", help="Another run beside it.")
 @click.option(

@@ -16,7 +16,7 @@ from analyzer.scheduling.ring import Records, Ring
 from analyzer.writers.dim import write_dim
 
 
-@click.command("ring", short_help="Make a synthetic application: a message goes around a ring.")
+@click.command("ring")
 @click.option("--tasks", type=click.IntRange(1), default=8, metavar="N", help="Of the ring [8].")
 @click.option(
     "--compute", type=Latency(), default="4200us", metavar="TIME", help="Between receiving and sending [4200us]."

@@ -32,7 +32,7 @@ MOST_FACTORS = 12
 _ALL = "all"
 
 
-@click.command("sensitivity", short_help="Which parameters of the machine matter, and from where on.")
+@click.command("sensitivity")
 @file_argument
 @click.option(
     "--factor", "factors", multiple=True, metavar="NAME[=LOW..HIGH]", help="One that is varied: latency=1us..5us."

@@ -20,7 +20,7 @@ from analyzer.validation.errors import validate
 from analyzer.validation.parts import Parts, measured_parts, predicted_parts
 
 
-@click.command("validate", short_help="Predictions from a run against what another one took.")
+@click.command("validate")
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
 @click.option("--against", type=click.Path(), required=True, metavar="RUN2", help="The run that is predicted.")
 @click.option(

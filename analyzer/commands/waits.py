@@ -11,7 +11,7 @@ from analyzer.sources.opening import open_trace
 from analyzer.waits.waits import MOST_SINGLE, waits
 
 
-@click.command("waits", short_help="Where ranks wait, and who makes them wait.")
+@click.command("waits")
 @file_argument
 @click.option(
     "--longest", type=click.IntRange(0), default=MOST_SINGLE, metavar="N", help="Name the N longest waits [10]."

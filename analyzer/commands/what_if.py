@@ -38,7 +38,7 @@ class _Ranks(click.ParamType):
         return frozenset(found)
 
 
-@click.command("what-if", short_help="What faster computation in a region would gain.")
+@click.command("what-if")
 @click.argument("file", type=click.Path())
 @click.option("--region", "names", multiple=True, metavar="NAME", help="What would be faster, with what is inside it.")
 @click.option(

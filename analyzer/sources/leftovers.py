@@ -5,34 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
 from analyzer.parallel import Team
 from analyzer.trace import Unmatched
 
 _SIDES = ("receive", "send")
-_KEY = ["rank", "is_send", "call", "peer", "tag", "comm"]
+_KEY = 6
+"""Columns that say whose halves they are: rank, is_send, call, peer, tag, comm; then come bytes and count."""
 
 
 class Leftovers:
     """Counts and bytes by rank, side, call, peer, tag and communicator."""
 
     def __init__(self) -> None:
-        self._table = pd.DataFrame(columns=[*_KEY, "bytes", "count"], dtype=np.int64)
+        self._table = np.zeros((0, _KEY + 2), np.int64)
 
     def add(self, ranks: np.ndarray, is_send: bool, halves: np.ndarray) -> None:
         """Halves (HALF) of the given ranks that have no other side."""
         if len(halves):
-            columns = {name: halves[name].astype(np.int64) for name in ("call", "peer", "tag", "comm", "bytes")}
-            new = pd.DataFrame({"rank": ranks.astype(np.int64), "is_send": int(is_send), **columns, "count": 1})
+            columns = [halves[name] for name in ("call", "peer", "tag", "comm", "bytes")]
+            of_all = np.full((2, len(halves)), [[is_send], [1]])
+            new = np.stack([ranks, of_all[0], *columns, of_all[1]], axis=1, dtype=np.int64, casting="unsafe")
             self._sum([self._table, new])
 
     def merge(self, team: Team) -> None:
         """Give every member what all have found."""
         self._sum(team.allgather(self._table))
 
-    def _sum(self, tables: Sequence[pd.DataFrame]) -> None:
-        self._table = pd.concat(tables).groupby(_KEY, as_index=False).sum()
+    def _sum(self, tables: Sequence[np.ndarray]) -> None:
+        rows = np.concatenate(tables)
+        rows = rows[np.lexsort(rows[:, :_KEY].T[::-1])]
+        first = np.flatnonzero(np.r_[True, (rows[1:, :_KEY] != rows[:-1, :_KEY]).any(axis=1)][: len(rows)])
+        sums = np.add.reduceat(rows[:, _KEY:], first) if len(rows) else rows[:, _KEY:]
+        self._table = np.concatenate([rows[first, :_KEY], sums], axis=1)
 
     def table(self, procedures: Sequence[str]) -> list[Unmatched]:
         """The sums in order of the key."""
@@ -40,7 +45,7 @@ class Leftovers:
             Unmatched(
                 rank, _name(procedures, call, is_send), max(peer, -1), tag, comm, size, count, _SIDES[int(is_send)]
             )
-            for rank, is_send, call, peer, tag, comm, size, count in self._table.itertuples(index=False)
+            for rank, is_send, call, peer, tag, comm, size, count in self._table.tolist()
         ]
 
 
