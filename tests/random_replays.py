@@ -16,6 +16,8 @@ from analyzer.replay.machine import (
     SPIN,
     TABLE_9,
     CollectiveModel,
+    Exponential,
+    Gaussian,
     Level,
     Machine,
     Model,
@@ -23,8 +25,10 @@ from analyzer.replay.machine import (
     Node,
     Piece,
     Priority,
+    Quantity,
     Scheduling,
     Size,
+    Uniform,
     simple_collectives,
 )
 
@@ -272,3 +276,29 @@ def random_machine(random: Random, ranks: int, dialect: str) -> Machine:
         mapping=r.choice(("fill", "round-robin", tuple(r.randrange(len(nodes)) for _ in range(ranks)))),
         scheduling=random_scheduling(r), eager_limit=r.choice((None, None, 0, 2)), synchronous=r.random() < 0.2,
     )  # fmt: skip
+
+
+def with_draws(random: Random, machine: Machine) -> Machine:
+    """The same with most latencies, rates and speeds drawn anew at each use; infinite rates stay."""
+    r = random
+
+    def drawn(value: float, scale: float) -> Quantity:
+        laws = Uniform(0.5 * value, 2 * value + scale), Gaussian(value, scale), Exponential(0.5 * value, value + scale)
+        return r.choice((value, *laws))
+
+    def rate(value: float) -> Quantity:
+        return drawn(value, 0.1 * value) if value else value
+
+    def latency(value: float) -> Quantity:
+        return drawn(value, 2e-9)
+
+    nodes = tuple(
+        replace(
+            n, speed=rate(n.speed), latency_s=latency(n.latency_s), intra_latency_s=latency(n.intra_latency_s),
+            intra_bandwidth_mb=rate(n.intra_bandwidth_mb), wan_latency_s=latency(n.wan_latency_s),
+        )
+        for n in machine.nodes
+    )  # fmt: skip
+    networks = tuple(replace(n, bandwidth_mb=rate(n.bandwidth_mb)) for n in machine.networks)
+    wan = rate(machine.wan_bandwidth_mb)
+    return replace(machine, nodes=nodes, networks=networks, wan_bandwidth_mb=wan, seed=r.choice((0, 7, 2**64 - 1)))

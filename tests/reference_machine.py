@@ -15,10 +15,12 @@ from analyzer.replay.machine import (
     Model,
     Node,
     Piece,
+    Quantity,
     Size,
     constant_both_ways,
     simple_collectives,
 )
+from tests.reference_draws import Draws
 
 
 def nearest(x: float) -> int:
@@ -55,7 +57,7 @@ class Costs:
         self.room |= {("bus", k): network.buses for k, network in enumerate(machine.networks)}
         self.room = {name: n for name, n in self.room.items() if n}
 
-    def message(self, a: int, b: int, size: int) -> tuple[int, int, int]:
+    def message(self, a: int, b: int, size: int, draws: Draws) -> tuple[int, int, int]:
         """From node a to node b, ns: latency on the processor, to the arrival, that links are held."""
         here, there = self.nodes[a], self.nodes[b]
         pieces = self.pieces(here, there, a == b)
@@ -63,14 +65,25 @@ class Costs:
             p = self.piece(pieces, size)
             parts = (p.cpu, p.cpu_slope), (p.wire, p.wire_slope), (p.hold, p.hold_slope)
             return tuple(nearest(at_0 + slope * size) for at_0, slope in parts)  # type: ignore[return-value]
-        if a == b:
-            latency, bandwidth = here.intra_latency_s, here.intra_bandwidth_mb
-        elif here.network != there.network:
-            latency, bandwidth = here.wan_latency_s, self.machine.wan_bandwidth_mb
-        else:
-            latency, bandwidth = here.latency_s, self.machine.networks[here.network].bandwidth_mb
-        wire = duration(size, bandwidth)
+        latency = draws.time(*self.latency(a, a == b, here.network == there.network))
+        wire = duration(size, draws.rate(*self.bandwidth(a, a == b, here.network == there.network)))
         return nearest(latency * 1e9), wire, wire
+
+    def latency(self, a: int, inside: bool, near: bool) -> tuple[Quantity, int]:
+        """Of node a, within it, within its network, or beyond, and the parameter's number."""
+        node, first = self.nodes[a], 1 + 5 * a
+        if inside:
+            return node.intra_latency_s, first + 2
+        return (node.latency_s, first + 1) if near else (node.wan_latency_s, first + 4)
+
+    def bandwidth(self, a: int, inside: bool, near: bool) -> tuple[Quantity, int]:
+        """The same of the bandwidth."""
+        node, first, behind = self.nodes[a], 1 + 5 * a, 1 + 5 * len(self.nodes)
+        if inside:
+            return node.intra_bandwidth_mb, first + 3
+        if near:
+            return self.machine.networks[node.network].bandwidth_mb, behind + node.network
+        return self.machine.wan_bandwidth_mb, behind + len(self.machine.networks)
 
     def pieces(self, here: Node, there: Node, inside: bool) -> tuple[Piece, ...]:
         """What was measured within a node or within a network."""
@@ -93,14 +106,13 @@ class Costs:
                 names.append(("bus", self.nodes[a].network))
         return [name for name in names if name in self.room]
 
-    def burst(self, rank: int, op: dict[str, Any]) -> int:
-        scaled = op["burst"] * float(self.program.factors[op["block"]])
-        return nearest(scaled / self.nodes[self.node_of[rank]].speed)
+    def burst(self, rank: int, op: dict[str, Any], draws: Draws) -> int:
+        scaled, node = op["burst"] * float(self.program.factors[op["block"]]), self.node_of[rank]
+        return nearest(scaled / draws.rate(self.nodes[node].speed, 1 + 5 * node)) if scaled else 0
 
-    def collective(self, comm: int, ops: dict[int, dict[str, Any]]) -> int:
+    def collective(self, comm: int, ops: dict[int, dict[str, Any]], draws: Draws) -> int:
         """F3 of the members' operations by rank; L and BW as in point to point, the worst L of the members."""
-        first = next(iter(ops.values()))
-        model = self.models[COLLECTIVE_NAMES[first["tag"]]]
+        model = self.models[COLLECTIVE_NAMES[next(iter(ops.values()))["tag"]]]
         root = max(op["peer"] for op in ops.values())  # some traces say it on the root only
         if root >= 0 and not model.largest:
             sent, received = ops[root]["bytes"], ops[root]["other"]
@@ -110,18 +122,14 @@ class Costs:
             Size.MAX: max(sent, received), Size.MIN: min(sent, received), Size.MEAN: (sent + received) / 2,
             Size.TWICE_MAX: 2 * max(sent, received), Size.SUM: sent + received,
         }  # fmt: skip
-        first_node = self.node_of[self.program.communicators[comm][0]]
-        each = [self.nodes[self.node_of[m]] for m in self.program.communicators[comm]]
-        network = self.machine.networks[each[0].network]
-        pieces: tuple[Piece, ...] = ()
-        if {self.node_of[m] for m in self.program.communicators[comm]} == {first_node}:
-            latency, bandwidth, buses = each[0].intra_latency_s, each[0].intra_bandwidth_mb, each[0].intra_buses
-            pieces = each[0].intra
-        elif len({node.network for node in each}) > 1:
-            latency, bandwidth, buses = max(n.wan_latency_s for n in each), self.machine.wan_bandwidth_mb, 0
-        else:
-            latency, bandwidth, buses = max(n.latency_s for n in each), network.bandwidth_mb, network.buses
-            pieces = network.pieces
+        places = [self.node_of[m] for m in self.program.communicators[comm]]
+        first = self.nodes[places[0]]
+        inside, near = len(set(places)) == 1, len({self.nodes[k].network for k in places}) == 1
+        latency = max(draws.time(*self.latency(k, inside, near)) for k in (places[:1] if inside else places))
+        bandwidth = draws.rate(*self.bandwidth(places[0], inside, near))
+        network = self.machine.networks[first.network]
+        pieces = first.intra if inside else network.pieces if near else ()
+        buses = first.intra_buses if inside else network.buses if near else 0
         factors = {
             Model.NONE: 0, Model.CONSTANT: 1, Model.LINEAR: len(ops), Model.LOG: steps(len(ops), buses)
         }  # fmt: skip

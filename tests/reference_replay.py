@@ -12,6 +12,7 @@ from typing import Any
 
 from analyzer.operations.operation import Flag, Kind, Program
 from analyzer.replay.machine import SPIN, Machine, Priority
+from tests.reference_draws import Draws
 from tests.reference_machine import Costs
 from tests.reference_network import Links
 from tests.reference_policies import Policies
@@ -132,14 +133,22 @@ class Reference(Policies, Links):
         """The next operation: its burst, and what it costs its own processor."""
         thread.remaining = thread.overhead = 0
         if thread.at < len(thread.ops):
-            op = thread.ops[thread.at]
+            op, draws = thread.ops[thread.at], self.draws(thread)
+            burst = self.costs.burst(thread.rank, op, draws)
             if op["kind"] in MESSAGES or (self.dimemas and op["kind"] in (Kind.RECV, Kind.IRECV)):
                 node_of = self.costs.node_of
-                thread.overhead = self.costs.message(node_of[thread.rank], node_of[op["peer"]], op["bytes"])[0]
-            burst = self.costs.burst(thread.rank, op)
+                cost = self.costs.message(node_of[thread.rank], node_of[op["peer"]], op["bytes"], draws)
+                thread.overhead, thread.wire, thread.hold = cost
             if op["kind"] == Kind.PARALLEL:
                 burst = self.fork(thread, burst, max(op["other"], 1))
             thread.remaining = burst + thread.overhead
+
+    def draws(self, thread: Thread) -> Draws:
+        """The random numbers of its operation."""
+        application = self.application_of[thread.rank]
+        rank = thread.rank - self.application_of.index(application)
+        who = 2**48 * application + 2**16 * rank + thread.number
+        return Draws(self.machine.seed, who, 2**40 * thread.run + thread.first + thread.at)
 
     def make_ready(self, thread: Thread) -> None:
         """It wants a processor: at the start, and when what it waited for has come."""
@@ -323,11 +332,10 @@ class Reference(Policies, Links):
 
     def send(self, thread: Thread, op: dict[str, Any]) -> Message | None:
         here, there = self.costs.node_of[thread.rank], self.costs.node_of[op["peer"]]
-        _, wire, hold = self.costs.message(here, there, op["bytes"])
         number = thread.first + thread.at
         source, target = (there, here) if op["kind"] == Kind.GET else (here, there)
         needs = self.costs.needs(source, target)
-        m = self.messages[number] = Message(thread, number, needs, wire, hold, here == there, submitted=self.now)
+        m = self.messages[number] = Message(thread, number, needs, thread.wire, thread.hold, here == there, self.now)
         if op["kind"] == Kind.SEND:
             limit = self.machine.eager_limit
             m.rendezvous = bool(op["flags"] & Flag.RENDEZVOUS) if limit is None else op["bytes"] >= limit
@@ -378,6 +386,8 @@ class Reference(Policies, Links):
         n = self.entered[comm, thread.rank] = self.entered.get((comm, thread.rank), 0) + 1
         instance = self.instances.setdefault((comm, n), Instance(comm, n))
         instance.entered[thread.rank] = op
+        if thread.rank == self.program.communicators[comm][0]:
+            instance.draws = self.draws(thread)
         if len(instance.entered) == len(self.program.communicators[comm]):
             if self.costs.exclusive(comm):
                 self.holding.append(instance)
@@ -391,7 +401,8 @@ class Reference(Policies, Links):
 
     def start_collective(self, instance: Instance) -> None:
         instance.running = True
-        cost = self.costs.collective(instance.comm, instance.entered)
+        assert instance.draws
+        cost = self.costs.collective(instance.comm, instance.entered, instance.draws)
         self.schedule(
             self.now + cost, ENDED, (instance.comm, instance.number, 0), lambda: self.collective_ends(instance)
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analyzer.operations.operation import Kind
+from tests.reference_draws import Draws
 
 ARRIVE, FREE, ENDED, TICK, SLICE, BUSY, POST, SUBMIT, NETWORK, DISPATCH = range(10)
 """What happens first at one instant."""
@@ -28,6 +29,8 @@ class Thread:
     at: int = 0  # operation under way
     remaining: int = 0  # ns of processor until the operation acts, the last `overhead` of them its own
     overhead: int = 0
+    wire: int = 0  # of the message that the operation sends
+    hold: int = 0
     resumes: bool = False  # what it waited for has come: the operation ends when it has a processor again
     cpu: int | None = None
     kept: int = 0  # until then it keeps the processor that it got
@@ -69,11 +72,11 @@ class Message:
     wire: int
     hold: int
     inside: bool  # a node
+    submitted: int = -1
     rendezvous: bool = False
     sender_waits: str = ""  # until its "start" or "delivery"
     access: bool = False
     receive: Receive | None = None
-    submitted: int = -1
     start: int = -1
     arrival: int = -1
 
@@ -92,5 +95,6 @@ class Instance:
     comm: int
     number: int
     entered: dict[int, dict[str, Any]] = field(default_factory=dict)  # by rank
+    draws: Draws | None = None  # of the call of the communicator's first member
     running: bool = False
     done: bool = False

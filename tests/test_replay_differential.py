@@ -10,7 +10,7 @@ from analyzer.errors import TracelibError
 from analyzer.operations.operation import Kind, Program, operations
 from analyzer.replay.machine import DIALECTS, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
 from analyzer.replay.simulate import simulate
-from tests.random_replays import as_one, random_applications, random_machine, random_program
+from tests.random_replays import as_one, random_applications, random_machine, random_program, with_draws
 from tests.reference_replay import Reference
 from tests.reference_state import MOST_RUNS
 
@@ -47,6 +47,20 @@ def test_equals_the_reference(dialect, part):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+def test_random_parameters_equal_the_reference(dialect):
+    """Row 22: each draw, as docs/machine.md says; another seed is another run."""
+    others = 0
+    for k in range(150):
+        random = Random(f"draws {dialect} {k}")
+        program = random_program(random)
+        machine = with_draws(random, random_machine(random, program.ranks, dialect))
+        expected = assert_same(program, machine)
+        other = simulate(program, replace(machine, seed=machine.seed + 1), times=True).times
+        others += other["end"].tolist() != expected.end
+    assert others > 100
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_several_applications_equal_the_reference(dialect):
     """Rows 6, 13 and 38: applications on one machine, ports between them, and closed runs of them."""
     ports = 0
@@ -55,9 +69,10 @@ def test_several_applications_equal_the_reference(dialect):
         programs = random_applications(random)
         together, ranks = as_one(programs), [p.ranks for p in programs]
         machine = random_machine(random, max(ranks), dialect)
+        machine = with_draws(random, machine) if random.random() < 0.4 else machine
         places = [machine.place(n, max(ranks), sum(ranks[:a])) for a, n in enumerate(ranks)]
         merged = replace(machine, mapping=tuple(node for place in places for node in place))
-        expected = Reference(together, merged).run()
+        expected = Reference(together, merged, ranks).run()
         found = simulate(programs, machine, times=True, transfers=True)
         assert found.times["begin"].tolist() == expected.begin
         assert found.times["end"].tolist() == expected.end

@@ -185,6 +185,7 @@ void collective_enter(struct sim *sim, struct thread *thread)
         return;
     }
     note_sizes(instance, thread);
+    if (member == 0) instance->draws = (struct draws){thread->who, cost_record(thread), 0};
     instance->open++;
     bool last = ++instance->arrived == comm->size;
     if (op->kind == OP_COLLECTIVE) {

@@ -1,7 +1,7 @@
 /* How long things last: the machine's parameters, drawn anew at each use where they are random.
 
-   A draw is a hash of (seed, parameter, rank, operation, how many draws that operation had), so that it depends on
-   nothing that the order of simulation could change. */
+   A draw is a hash of (seed, parameter, thread, its run and operation, how many draws that operation had), so that it
+   depends on nothing that the order of simulation could change; docs/machine.md says all of it. */
 
 #include <math.h>
 
@@ -19,30 +19,44 @@ static uint64_t mix(uint64_t x)
 }
 
 /* Uniform in (0, 1). */
-static double draw(const struct machine *machine, struct thread *thread, int32_t id)
+static double draw(const struct machine *machine, struct draws *draws, int32_t id)
 {
     uint64_t x = mix(machine->seed + 0x9e3779b97f4a7c15u);
     x = mix(x ^ (uint64_t)(uint32_t)id);
-    x = mix(x ^ thread->who);
-    x = mix(x ^ (uint64_t)thread->op_number);
-    x = mix(x ^ thread->draws++);
+    x = mix(x ^ draws->who);
+    x = mix(x ^ draws->op);
+    x = mix(x ^ draws->n++);
     return ((double)(x >> 11) + 0.5) / 9007199254740992.0;
 }
 
 /* Values that make no sense (a latency below 0) become 0, and a bandwidth or a speed never becomes 0 by chance. */
-static double value(const struct quantity *q, const struct machine *machine, struct thread *thread, bool positive)
+static double value(const struct quantity *q, const struct machine *machine, struct draws *draws, bool positive)
 {
-    if (q->law == LAW_CONSTANT || !thread) return q->a;
     double least = positive ? 1e-12 : 0.0, v = q->a;
+    if (q->law == LAW_CONSTANT) return v;
     if (q->law == LAW_UNIFORM) {
-        v = q->a + (q->b - q->a) * draw(machine, thread, q->id);
+        v = q->a + (q->b - q->a) * draw(machine, draws, q->id);
     } else if (q->law == LAW_GAUSSIAN) {
-        double u = draw(machine, thread, q->id), w = draw(machine, thread, q->id);
+        double u = draw(machine, draws, q->id), w = draw(machine, draws, q->id);
         v = q->a + q->b * sqrt(-2.0 * log(u)) * cos(6.283185307179586 * w);
     } else if (q->law == LAW_EXPONENTIAL) {
-        v = q->a - q->b * log(draw(machine, thread, q->id));
+        v = q->a - q->b * log(draw(machine, draws, q->id));
     }
     return v > least ? v : least;
+}
+
+uint64_t cost_record(const struct thread *thread)
+{
+    return (uint64_t)thread->app->runs << 40 | (uint64_t)thread->op_number;
+}
+
+/* The value for the operation of a thread. */
+static double value_for(const struct quantity *q, const struct sim *sim, struct thread *thread, bool positive)
+{
+    struct draws draws = {thread->who, cost_record(thread), thread->draws};
+    double v = value(q, sim->machine, &draws, positive);
+    thread->draws = (uint32_t)draws.n;
+    return v;
 }
 
 /* llround, which needs a call only where the value is negative or enormous. */
@@ -67,7 +81,7 @@ int64_t cost_constant(const struct quantity *seconds)
 /* ns of a time of a site, `drawn` where it is random. */
 static int64_t time_of(int64_t constant, const struct quantity *drawn, const struct sim *sim, struct thread *thread)
 {
-    return constant >= 0 ? constant : ns_of(value(drawn, sim->machine, thread, false));
+    return constant >= 0 ? constant : ns_of(value_for(drawn, sim, thread, false));
 }
 
 static int64_t transfer_ns(double bytes, double bandwidth)
@@ -77,7 +91,7 @@ static int64_t transfer_ns(double bytes, double bandwidth)
 
 static double bandwidth_of(const struct quantity *q, const struct sim *sim, struct thread *thread)
 {
-    return q->law == LAW_CONSTANT ? q->a : value(q, sim->machine, thread, true);
+    return q->law == LAW_CONSTANT ? q->a : value_for(q, sim, thread, true);
 }
 
 int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, uint32_t block)
@@ -87,7 +101,7 @@ int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, 
     if (factor < 0) return ns_of(-factor); /* a fixed duration, in seconds */
     double speed = sim->sites[thread->node].speed;
     if (factor == 1.0 && speed == 1.0) return burst;
-    if (speed == 0) speed = value(&sim->machine->nodes[thread->node].speed, sim->machine, thread, true);
+    if (speed == 0) speed = value_for(&sim->machine->nodes[thread->node].speed, sim, thread, true);
     return nearest((double)burst * factor / speed);
 }
 
@@ -182,43 +196,60 @@ static int64_t factor_of(int32_t model, int64_t members, int64_t buses)
     return model == MODEL_LINEAR ? members : model == MODEL_CONSTANT;
 }
 
-/* Latency and bandwidth are the worst of the members' nodes; those of the node where they all are on one. */
+/* Where the members of a communicator are. */
+struct reach {
+    const int32_t *members;
+    int64_t n;
+    const struct node *node; /* of the first */
+    bool one_node, one_network;
+};
+
+static struct reach reach_of(const struct sim *sim, const struct instance *instance)
+{
+    const struct program *program = instance->app->program;
+    const int64_t *offsets = program->comm_offsets + instance->comm;
+    const int32_t *members = program->members + offsets[0];
+    int32_t first = program->node[members[0]];
+    struct reach reach = {members, offsets[1] - offsets[0], &sim->machine->nodes[first], true, true};
+    for (int64_t i = 1; i < reach.n; i++) {
+        int32_t node = program->node[members[i]];
+        reach.one_node &= node == first;
+        reach.one_network &= sim->sites[node].network == reach.node->network;
+    }
+    return reach;
+}
+
+/* That of the node where all members are, else the worst of the members. */
+static double latency_of(const struct sim *sim, const struct instance *instance, const struct reach *reach,
+                         struct draws *draws)
+{
+    if (reach->one_node) return value(&reach->node->intra_latency, sim->machine, draws, false);
+    double worst = 0;
+    for (int64_t i = 0; i < reach->n; i++) {
+        const struct node *node = &sim->machine->nodes[instance->app->program->node[reach->members[i]]];
+        double mine = value(reach->one_network ? &node->latency : &node->wan_latency, sim->machine, draws, false);
+        if (mine > worst) worst = mine;
+    }
+    return worst;
+}
+
 int64_t cost_collective(const struct sim *sim, const struct instance *instance)
 {
     const struct machine *machine = sim->machine;
-    const struct program *program = instance->app->program;
-    const int32_t *member = program->members + program->comm_offsets[instance->comm];
-    int64_t n = program->comm_offsets[instance->comm + 1] - program->comm_offsets[instance->comm];
-    int32_t first = program->node[member[0]], network = machine->nodes[first].network;
-    bool one_node = true, one_network = true;
-    double latency = 0, inter = 0, wan = 0;
-    struct thread *thread = instance->first;
-    for (int64_t i = 0; i < n; i++) {
-        const struct node *node = &machine->nodes[program->node[member[i]]];
-        one_node &= program->node[member[i]] == first;
-        one_network &= node->network == network;
-        if (i && program->node[member[i]] == program->node[member[i - 1]]) continue;
-        double mine = value(&node->latency, machine, thread, false);
-        double outside = value(&node->wan_latency, machine, thread, false);
-        if (mine > inter) inter = mine;
-        if (outside > wan) wan = outside;
-    }
-    const struct quantity *q = one_node      ? &machine->nodes[first].intra_bandwidth
-                               : one_network ? &machine->networks[network].bandwidth
-                                             : &machine->wan_bandwidth;
-    latency = one_node      ? value(&machine->nodes[first].intra_latency, machine, thread, false)
-              : one_network ? inter
-                            : wan;
-    double bandwidth = bandwidth_of(q, sim, thread);
+    struct draws draws = instance->draws;
+    struct reach reach = reach_of(sim, instance);
+    const struct network *network = &machine->networks[reach.node->network];
+    bool inside = reach.one_node, near = reach.one_network;
+    const struct quantity *rate = inside ? &reach.node->intra_bandwidth : &machine->wan_bandwidth;
+    if (!inside && near) rate = &network->bandwidth;
+    double latency = latency_of(sim, instance, &reach, &draws), bandwidth = value(rate, machine, &draws, true);
     const struct collective_model *model = &machine->collectives[instance->operation % COLLECTIVES];
     int64_t sent = model->largest ? instance->sent : instance->root_sent;
     int64_t received = model->largest ? instance->received : instance->root_received;
-    int64_t buses = one_node ? machine->nodes[first].intra_buses : one_network ? machine->networks[network].buses : 0;
+    int64_t buses = inside ? reach.node->intra_buses : near ? network->buses : 0;
     double sizes[2] = {size_of(model->in_size, sent, received), size_of(model->out_size, sent, received)};
-    int64_t factors[2] = {factor_of(model->in_model, n, buses), factor_of(model->out_model, n, buses)};
-    const struct curve *curve = one_node      ? &machine->nodes[first].intra
-                                : one_network ? &machine->networks[network].measured
-                                              : NULL;
+    int64_t factors[2] = {factor_of(model->in_model, reach.n, buses), factor_of(model->out_model, reach.n, buses)};
+    const struct curve *curve = inside ? &reach.node->intra : near ? &network->measured : NULL;
     int64_t total = 0;
     for (int k = 0; k < 2; k++) {
         int64_t once = ns_of(latency) + transfer_ns(sizes[k], bandwidth);

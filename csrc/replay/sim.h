@@ -206,6 +206,11 @@ struct lane {
     struct queue fresh; /* what no scan has looked at yet */
 };
 
+/* What random numbers are for: an operation of a thread, and how many it had. */
+struct draws {
+    uint64_t who, op, n;
+};
+
 struct instance {
     struct app *app;
     int32_t comm, operation, arrived;
@@ -216,6 +221,7 @@ struct instance {
     int32_t open;         /* members that have not waited for it yet */
     struct thread *first; /* whose call it was */
     int64_t first_op;
+    struct draws draws; /* those of the call of the communicator's first member */
     struct thread *waiting, **last;
     struct instance *next, *next_holding;
 };
@@ -334,7 +340,9 @@ void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint3
 void fail(struct sim *sim, enum replay_error error, const struct thread *thread, const struct thread *other,
           int64_t other_op);
 
-/* cost.c: ns of everything that the machine says; cost_constant is -1 where a time is random */
+/* cost.c: ns of everything that the machine says; cost_constant is -1 where a time is random. cost_record: which
+   operation of which run a random number is for. */
+uint64_t cost_record(const struct thread *thread);
 int64_t cost_constant(const struct quantity *seconds);
 int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, uint32_t block);
 struct cost cost_message(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes);
