@@ -37,10 +37,14 @@ def alone(capsys):
     return answer
 
 
-def test_a_fit_of_a_team_is_that_of_one(mpich, run_of, analyze, alone):
-    words = ("fit-machine", run_of(mpich, "100"), *DRAWN, "-n", "20")
-    team = analyze(*words, under=mpich, ranks=2).check()
-    assert json.loads(team.stdout) == alone(*words)
+def test_a_study_of_a_team_is_that_of_one(mpich, run_of, analyze, alone):
+    """A fit, and machines until the mean is known: both end at the same machine."""
+    run = run_of(mpich, "100")
+    for command, options in (("fit-machine", ("-n", "20")), ("monte-carlo", ("--until", "10%"))):
+        words = (command, run, *DRAWN, *options)
+        team = json.loads(analyze(*words, under=mpich, ranks=2).check().stdout)
+        assert team == alone(*words)
+    assert team["stable"] and team["samples"] >= 30
 
 
 def test_a_worker_that_stands_still_gets_fewer_jobs(openmpi, run_of, analyze, alone, tmp_path):

@@ -18,6 +18,7 @@ from analyzer.montecarlo.design import DESIGNS, points
 from analyzer.montecarlo.distribution import varied
 from analyzer.montecarlo.jobs import Job, Outcome, Study
 from analyzer.montecarlo.journal import Journal
+from analyzer.montecarlo.stable import is_stable, looks, replayed_until
 from analyzer.montecarlo.workers import workers
 from analyzer.operations.operation import Flag, Kind, Program, operations
 from analyzer.parallel import Team
@@ -180,6 +181,50 @@ def test_the_time_over_a_random_latency(tmp_path, capsys):
     assert spread_of(capsys, run, *machine, "--vary", "latency=4us..8us", "--jobs", 1) == spread_of(
         capsys, run, *machine, "--vary", "latency=4us..8us", "--jobs", 2
     )
+
+
+def test_a_study_ends_when_the_mean_is_known():
+    """Of latencies from 1 to 3 us the mean is 2 us, the deviation 2 / sqrt(12) us: to know it to 5 % takes
+    (1.96 * 0.577 / 0.1)^2 = 128 machines. Over many seeds nearly all intervals hold it, and none ends much earlier."""
+    of, counts, hits = varied("latency=1us..3us"), [], 0
+    for seed in range(40):
+        cube = points("random", 1000, 1, seed)
+        with workers(latency_study(ping()), Journal(None, {}), Team(), 1) as staff:
+            samples = replayed_until(staff, [of], cube, [0] * 1000, 0.05)
+        times = samples.times_ns[:, 0]
+        half = stats.t.ppf(0.975, len(times) - 1) * stats.sem(times)
+        assert half <= 0.05 * times.mean()
+        before = times[: max(n for n in looks(1000) if n < len(times))]
+        assert stats.t.ppf(0.975, len(before) - 1) * stats.sem(before) > 0.05 * before.mean()
+        counts.append(len(times))
+        hits += abs(times.mean() - 2000) <= half
+    assert 115 < np.mean(counts) < 150 and min(counts) > 80
+    assert hits >= 34  # where 94 of 100 do, fewer in 1 of 100 cases
+
+
+def test_what_is_always_the_same_is_known_at_once():
+    with workers(latency_study(ping()), Journal(None, {}), Team(), 1) as staff:
+        found = [
+            replayed_until(staff, [varied("latency=1us..1.0001us")], points("random", n, 1, 0), [0] * n, 0.01)
+            for n in (1, 7, 1000)
+        ]
+    assert [len(samples.values) for samples in found] == [1, 7, 30]
+    assert [is_stable(samples, 0.01) for samples in found] == [False, True, True]
+
+
+def test_a_study_goes_on_to_a_better_known_mean(tmp_path, capsys):
+    """With what was known before it ends where one from the start does, and no machine is replayed twice."""
+    run, out = exchange(tmp_path, "run", 3, 3), tmp_path / "out"
+    drawn = (run, "--machine", "ideal", "--vary", "latency=1us..99us")
+    spread_of(capsys, *drawn, "--until", "20%", "-o", out)
+    fine = spread_of(capsys, *drawn, "--until", "5%", "-o", out)
+    assert fine | {"written": []} == spread_of(capsys, *drawn, "--until", "5%") and fine["stable"]
+    assert len((tmp_path / "out.samples.jsonl").read_bytes().splitlines()) == 1 + fine["samples"] > 60
+    short = spread_of(capsys, *drawn, "--until", "5%", "-n", 40)
+    assert (short["samples"], short["stable"], short["until"]) == (40, False, 0.05)
+    for words, says in ((("--until", "none"), "--until none"), (("--until", "1", "--design", "latin"), "Latin")):
+        assert main(["monte-carlo", *map(str, drawn), *words]) == 1
+        assert says in capsys.readouterr().err
 
 
 def test_what_is_random_in_the_machine_is_drawn_anew(tmp_path, capsys):

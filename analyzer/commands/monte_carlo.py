@@ -6,30 +6,40 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from analyzer.commands.common import Session, check_replaceable, common_options, files_read, output_base
 from analyzer.commands.machine_option import machine_options
 from analyzer.commands.study import Draw, Traced, opened, output_options, studied, study_options
 from analyzer.errors import TracelibError
-from analyzer.montecarlo.design import points
+from analyzer.montecarlo.design import LATIN, points
 from analyzer.montecarlo.samples import Samples, replayed
+from analyzer.montecarlo.stable import replayed_until
 from analyzer.replay.machine import Exponential, Gaussian, Uniform
 from analyzer.replay.machine_cfg import Configuration
 from analyzer.report.monte_carlo import Studied, print_spread, spread_json
 
+MOST = 10_000
+"""Machines drawn where the means decide."""
 _JOURNAL = ".samples.jsonl"
 
 
 @click.command("monte-carlo")
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
 @study_options
+@click.option(
+    "--until",
+    metavar="PERCENT",
+    help="Stop when the mean time of each RUN is known to this, as 1%: half its 95 % confidence interval. "
+    f"--samples is then the most, {MOST} if not given.",
+)
 @machine_options
 @output_options("NAME.png (of several runs NAME-1.png, ...) and NAME.samples.jsonl, to go on from.")
 @common_options(as_json=True)
 @click.pass_obj
 def monte_carlo(
-    session: Session, files: tuple[str, ...], draw: Draw, configuration: Configuration, output: str | None,
-    force: bool, as_json: bool, quiet: bool,
+    session: Session, files: tuple[str, ...], draw: Draw, until: str | None, configuration: Configuration,
+    output: str | None, force: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Replay RUNs on machines drawn at random and print how their times spread, and with which parameters.
 
@@ -42,23 +52,46 @@ def monte_carlo(
     machine = configuration.machine
     if not draw.varied and not _is_random(machine):
         raise TracelibError("nothing is random", "name parameters, --vary latency=1us..100us, or a random machine")
+    share = _share(until, draw) if until is not None else None
+    most = MOST if share is not None and not _given("samples") else draw.samples
     with opened(files, session.team) as runs:
         base = _checked(runs, output, force) if output and session.speaks else None
         journal = base.with_name(base.name + _JOURNAL) if base else None
         with studied(session, runs, machine, draw, journal, force) as staff:
             if staff is None:
                 return
-            cube = points(draw.design, draw.samples, len(draw.varied), machine.seed & (2**64 - 1))
-            samples = replayed(staff, draw.varied, cube, range(machine.seed, machine.seed + draw.samples))
+            cube = points(draw.design, most, len(draw.varied), machine.seed & (2**64 - 1))
+            asked = (staff, draw.varied, cube, range(machine.seed, machine.seed + most))
+            samples = replayed(*asked) if share is None else replayed_until(*asked, share)
         measured = [run.measured_ns for run in runs]
         written = _write(samples, files, base) if base else []
         found = Studied(
-            files, measured, samples, draw.design, machine.seed, [*written, *([journal] if journal else [])]
+            files, measured, samples, draw.design, machine.seed, [*written, *([journal] if journal else [])], share
         )
     if as_json:
         session.print_json(spread_json(found))
     elif not quiet:
         session.print(lambda console: print_spread(found, console))
+
+
+def _share(text: str, draw: Draw) -> float:
+    """Of --until, 0.01 for 1%. Raises TracelibError."""
+    if draw.design == LATIN:
+        raise TracelibError(
+            "a Latin hypercube is made for one number of machines", "leave out --until, or use --design random or sobol"
+        )
+    try:
+        percent = float(text.strip().removesuffix("%"))
+    except ValueError:
+        percent = 0.0
+    if not 0 < percent < 100:
+        raise TracelibError(f"--until {text}", "give a percentage above 0: --until 1%")
+    return percent / 100
+
+
+def _given(option: str) -> bool:
+    """Whether the user said it."""
+    return click.get_current_context().get_parameter_source(option) is not ParameterSource.DEFAULT
 
 
 def _is_random(part: object) -> bool:

@@ -28,16 +28,20 @@ class Spread:
     correlation: tuple[float, ...]  # Spearman's with each parameter; NaN where it is not known
 
 
-def spread(samples: Samples, run: int) -> Spread:
-    """That of one run."""
+def mean_within(times: np.ndarray) -> float:
+    """Half the 95 % confidence interval of the mean (Student's t); NaN of one sample."""
     from scipy.special import stdtrit
 
-    times = samples.times_ns[:, run]
     n = len(times)
-    deviation = float(times.std(ddof=1)) if n > 1 else 0.0
-    within = float(stdtrit(n - 1, 0.975)) * deviation / n**0.5 if n > 1 else float("nan")
+    return float(stdtrit(n - 1, 0.975)) * float(times.std(ddof=1)) / n**0.5 if n > 1 else float("nan")
+
+
+def spread(samples: Samples, run: int) -> Spread:
+    """That of one run."""
+    times = samples.times_ns[:, run]
+    deviation = float(times.std(ddof=1)) if len(times) > 1 else 0.0
     correlation = correlations(samples.values, times[:, None])[:, 0]
     return Spread(
-        float(times.mean()), deviation, within, float(times.min()), float(times.max()),
+        float(times.mean()), deviation, mean_within(times), float(times.min()), float(times.max()),
         tuple(np.quantile(times, QUANTILES).tolist()), tuple(correlation.tolist()),
     )  # fmt: skip

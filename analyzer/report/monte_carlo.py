@@ -13,6 +13,7 @@ from rich.table import Table
 
 from analyzer.montecarlo.samples import Samples
 from analyzer.montecarlo.spread import QUANTILES, Spread, spread
+from analyzer.montecarlo.stable import is_stable
 from analyzer.report import units
 from analyzer.report.parameters import value_text
 
@@ -30,6 +31,12 @@ class Studied:
     design: str
     seed: int
     written: Sequence[Path]
+    until: float | None = None  # share of each mean to which it was to be known
+
+    @property
+    def stable(self) -> bool | None:
+        """Whether the means are known as well as was asked for; None: it was not."""
+        return None if self.until is None else is_stable(self.samples, self.until)
 
     def spreads(self) -> list[Spread]:
         """That of each run."""
@@ -50,10 +57,19 @@ def print_spread(found: Studied, console: Console) -> None:
             console.print(_parameters(found.samples, of))
         console.print()
         console.print(meaning(found.samples, of), markup=False)
+    if found.until is not None:
+        console.print(_stopped(found, found.until))
     if found.samples.failed:
         console.print(f"{units.plural(found.samples.failed, 'machine')} could not replay a run: {found.samples.error}")
     if found.written:
         console.print(f"\nWritten: {', '.join(map(str, found.written))}", markup=False, soft_wrap=True)
+
+
+def _stopped(found: Studied, until: float) -> str:
+    known = f"each mean is known to {100 * until:g} %"
+    if found.stable:
+        return f"Stopped there: {known}."
+    return f"Not yet so that {known}: a larger --samples goes on."
 
 
 def _times(of: Spread) -> Table:
@@ -101,6 +117,8 @@ def spread_json(found: Studied) -> dict[str, Any]:
         "design": found.design,
         "seed": found.seed,
         "samples": len(samples.values),
+        "until": found.until,
+        "stable": found.stable,
         "failed": samples.failed,
         "runs": [
             {

@@ -1,0 +1,48 @@
+"""Draw machines until the mean of each run's time is known well enough.
+
+Source: "Dimemas specification", section 1.17 (Promenvir stops when the averages of the outputs are stable; how stable
+is not said there: here by Student's confidence interval, looked at after numbers of machines that are fixed
+beforehand, so that who does the jobs, and how often the study was interrupted, does not matter; Law and Kelton 1982,
+sequential procedures with a relative precision).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from analyzer.montecarlo.distribution import Varied
+from analyzer.montecarlo.samples import Samples, replayed
+from analyzer.montecarlo.spread import mean_within
+from analyzer.montecarlo.workers import Workers
+
+FIRST = 30
+"""Machines before the first look: of fewer, a deviation that is small by chance would end the study too often."""
+_GROWTH = 1.1
+
+
+def looks(most: int) -> Iterator[int]:
+    """After how many machines is looked whether the means are known; the last time after `most`."""
+    count = FIRST
+    while count < most:
+        yield count
+        count = int(np.ceil(count * _GROWTH))
+    yield most
+
+
+def is_stable(samples: Samples, share: float) -> bool:
+    """Whether half the 95 % confidence interval of the mean of each run's time is at most this share of the mean."""
+    columns = samples.times_ns.T
+    return all(mean_within(times) <= share * float(times.mean()) for times in columns)
+
+
+def replayed_until(
+    workers: Workers, varied: Sequence[Varied], cube: np.ndarray, seeds: Sequence[int], share: float
+) -> Samples:
+    """As `replayed`, but of no more points than are needed for `is_stable`."""
+    for count in looks(len(cube)):
+        samples = replayed(workers, varied, cube[:count], seeds[:count])  # what is known is not done again
+        if is_stable(samples, share):
+            break
+    return samples
