@@ -157,6 +157,17 @@ def test_half_of_a_measured_burst(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("measured, burst", [(500, 50), (51, 50), (40, 40)])
+def test_the_cpu_time_of_failing_polls_is_no_computation(measured, burst):
+    """20 ns before polls that fail, in which MPI spins, and 30 after them: at most 50 were computed."""
+    polls = ("MPI_Test", 20, 600, {"count": 9, "inside": 580})
+    rows = [[("MPI_Barrier", 0, 0, {"comm": 0}), polls, ("MPI_Barrier", 630, 640, {"comm": 0})]]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walk.CpuBursts, "window", lambda self, window, calls: np.array([-1, LATER, measured]))
+        text = text_of(MemoryTrace(rows))
+    assert nanoseconds(text, 1) == [burst]
+
+
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 1)), max_size=15), moments)
 def test_a_replay_is_unchanged(steps, said):

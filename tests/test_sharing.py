@@ -73,3 +73,23 @@ def test_it_says_how_long_they_had_one(tmp_path, capsys):
     assert main(["info", str(path)]) == 0
     words = " ".join(capsys.readouterr().out.split())
     assert "of 320 us in MPI after MPI_Init they had one for 40.0 us (12.5 %)" in words
+
+
+def test_a_replay_says_that_it_computes_cpu_time(tmp_path, capsys):
+    """Of the 10 us between the calls each had a CPU for 5; before MPI_Init, at 0, nothing."""
+    calls = [call("MPI_Init", 0, 10_000), call("MPI_Barrier", 20_000, 100_000)]
+    block = np.zeros(1, schema.BLOCK)
+    block["count"][0, [0, 6]], block["set"] = (2, 4), 1
+    counts = np.array([schema.NOT_READ, 10_000, 15_000, 25_000], np.uint64)
+    counters = [(1, 0, schema.CPU_TIME_TYPE, 1, b"CPU_NS")]
+    rank = {"calls": calls, "counts": counts, "counters": counters, "blocks": block}
+    path = str(write_run(tmp_path, [rank] * 2))
+    assert main(["replay", path, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["cpu_time"] == [True] and found["predicted_s"] == pytest.approx(5e-6)
+    assert main(["replay", path]) == 0
+    assert "Computing is the CPU time that the ranks used" in capsys.readouterr().out
+    without = str(write_run(tmp_path, [{"calls": calls}] * 2, name="without"))
+    assert main(["replay", without, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["cpu_time"] == [False] and found["predicted_s"] == pytest.approx(10e-6)

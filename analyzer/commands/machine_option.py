@@ -38,7 +38,7 @@ class _Amount(click.ParamType):
 
 LATENCY = _Amount("latency", _SECONDS, "us", "5us")
 BANDWIDTH = _Amount("bandwidth", {"MB/s": 1.0, "GB/s": 1024.0, "MB": 1.0, "GB": 1024.0}, "MB/s", "100MB/s")
-BYTES = _Amount("bytes", {"": 1, "B": 1, "k": 1024, "K": 1024, "M": 1 << 20}, "", "32k")
+BYTES = _Amount("bytes", {"": 1, "B": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}, "", "32k")
 
 _IDEAL = click.option("--machine", "machine_file", metavar="FILE", help="A .toml, a Dimemas .cfg; ideal if not given.")
 _OWN = click.option(

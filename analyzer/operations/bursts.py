@@ -17,6 +17,11 @@ _POLLS = {SUMMED_PROCEDURE, "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Tests
 _ASKING = "MPI_Request_get_status"
 
 
+def is_measured(trace: Trace, rank: int) -> bool:
+    """Whether the CPU time of the rank's bursts is known."""
+    return trace.threads[rank] == 1 and any(counter.name == CPU_TIME for counter in trace.counters)
+
+
 class CpuBursts:
     """CPU time of one rank between its calls.
 
@@ -26,8 +31,7 @@ class CpuBursts:
 
     def __init__(self, trace: Trace, rank: int, *, wanted: bool = True) -> None:
         names = [counter.name for counter in trace.counters]
-        there = wanted and CPU_TIME in names and trace.threads[rank] == 1
-        self._column = names.index(CPU_TIME) if there else None
+        self._column = names.index(CPU_TIME) if wanted and is_measured(trace, rank) else None
         self._trace, self._rank = trace, rank
         bases = [base_name(name) for name in trace.procedures]
         self._polls = np.array([base in _POLLS or base.startswith(_ASKING) for base in bases])

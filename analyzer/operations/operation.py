@@ -89,6 +89,7 @@ class Program:
     factors: np.ndarray = field(default_factory=lambda: np.ones(1))
     priority: np.ndarray | None = None  # (ranks,) int64, smaller is better
     virtual_threads: int | None = None  # the most of any operation; None: nobody has looked
+    cpu_time: bool = False  # bursts are CPU time, not time that passed
 
     def most_virtual_threads(self) -> int:
         """How many virtual threads the block with the most has; 0: no block is parallel."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from analyzer.operations.bursts import is_measured
 from analyzer.operations.operation import Program
 from analyzer.operations.spill import OperationSpill
 from analyzer.operations.virtual import VirtualThreads
@@ -42,4 +43,5 @@ def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True) -> 
         ranks=trace.size,
         name=Path(trace.path).name,
         virtual_threads=spill.virtual_threads,
+        cpu_time=cpu_time and any(is_measured(trace, rank) for rank in range(trace.size)),
     )

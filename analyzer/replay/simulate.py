@@ -95,7 +95,7 @@ def simulate(
     output.runs_room = runs_room
     result = keep.new("struct result *")
     if lib.replay_run(c_machine, c_programs, len(programs), repetitions, output, result):
-        raise _error(result, programs, found["blocked"])
+        raise _error(result, programs, found["blocked"], eager=machine.eager_limit is not None)
     return Prediction(
         end_ns=result.end, usage=found["usage"], times=found.get("times"), transfers=found.get("transfers"),
         runs=found["runs"][: result.n_runs], unreceived=result.unreceived, most_waiting=result.busiest,
@@ -219,7 +219,7 @@ def _where(program: Program, stream: int, op: int) -> str:
     return f"rank {program.rank[stream]} in {what}"
 
 
-def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray) -> TracelibError:
+def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, eager: bool) -> TracelibError:
     program = programs[result.application]
     if result.error == lib.REPLAY_NO_MEMORY:
         return TracelibError("the replay needs more memory than there is", "replay fewer ranks")
@@ -239,14 +239,18 @@ def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray) -> Tra
             f"application {result.application} does not end while others begin again and again: {where}",
             "give it a processor or a link of its own, or another scheduling policy",
         )
-    offset, lines = 0, []
+    offset, lines, sends = 0, [], False
     for p in programs:
         for stream in range(len(p.rank)):
-            if blocked[offset + stream] >= 0:
-                lines.append(_where(p, stream, int(blocked[offset + stream])))
+            op = int(blocked[offset + stream])
+            if op >= 0:
+                lines.append(_where(p, stream, op))
+                sends = sends or p.ops["kind"][op] == Kind.SEND
         offset += len(p.rank)
     shown = "; ".join(lines[:4]) + (f"; and {len(lines) - 4} more" if len(lines) > 4 else "")
     hint = "were all ranks and calls recorded?"
+    if sends and not eager:
+        hint = "programs that count on MPI to buffer small messages need --eager 32k or the like"
     if result.error == lib.REPLAY_TURNS:
         hint = 'those who wait busily keep the processors: leave out busy_wait_us = "inf", or set policy = "rr"'
     return TracelibError(f"the replay cannot go on, all wait: {shown}", hint)

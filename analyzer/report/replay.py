@@ -30,6 +30,8 @@ PARTS = {
 }
 """Columns of USAGE and what people call them."""
 
+CPU_TIME = "Computing is the CPU time that the ranks used, not the time that passed outside MPI."
+
 
 @dataclass(frozen=True)
 class Replayed:
@@ -54,6 +56,8 @@ def print_replay(replayed: Replayed, console: Console) -> None:
     console.print(_table(prediction))
     messages = int(prediction.usage["sends"].sum())
     console.print()
+    if any(program.cpu_time for program in replayed.programs):
+        console.print(CPU_TIME)
     console.print(f"{units.plural(messages, 'message')}, {units.size(int(prediction.usage['bytes'].sum()))}")
     if prediction.most_waiting:
         most = units.plural(prediction.most_waiting, "message")
@@ -118,6 +122,7 @@ def replay_json(replayed: Replayed) -> dict[str, Any]:
         "files": list(replayed.files),
         "measured_s": [ns / 1e9 if ns else None for ns in replayed.measured_ns],  # a Dimemas trace has none
         "predicted_s": prediction.end_ns / 1e9,
+        "cpu_time": [program.cpu_time for program in replayed.programs],  # bursts are; else the time that passed
         "messages": int(usage["sends"].sum()),
         "bytes": int(usage["bytes"].sum()),
         "most_waiting": prediction.most_waiting,

@@ -334,6 +334,14 @@ static void put_burst(struct op_walk *walk, struct events *e, int64_t wall, int6
     if (ns > written) walk->burst += ns - written;
 }
 
+/* What a burst counts as, of which `measured` ns of CPU time are known (-1: none) and the clock says `wall`. No thread
+ * computes longer than time passes; what goes beyond it MPI spent in the failing polls between two readings. */
+static int64_t burst_of(const struct op_walk *walk, int64_t measured, int64_t wall)
+{
+    int64_t ns = measured - walk->cpu_overhead;
+    return measured < 0 || ns > wall ? wall : ns;
+}
+
 int64_t op_walk_calls(struct op_walk *walk, const void *calls, int64_t n, const int64_t *cpu, const int32_t *plan,
                       const int8_t *defined, const void *posted_, int64_t n_posted, const void *done_,
                       const void *started_, int64_t n_done, void *events_, int64_t n_events, const void *flushes_,
@@ -359,8 +367,7 @@ int64_t op_walk_calls(struct op_walk *walk, const void *calls, int64_t n, const 
         if (wall > 0) whole += wall;
         place_events(walk, &events, begin, call->enter, walk->waiting, whole, flushes, n_flushes);
         walk->waiting = measured == CPU_LATER ? whole : 0;
-        if (measured != CPU_LATER)
-            put_burst(walk, &events, whole, measured >= 0 ? measured - walk->cpu_overhead : whole);
+        if (measured != CPU_LATER) put_burst(walk, &events, whole, burst_of(walk, measured, whole));
 
         walk->open = walk->first = true;
         for (; p < n_posted && posted[p].posted <= call->enter; p++) put_posted(walk, &posted[p]);
