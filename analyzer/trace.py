@@ -350,6 +350,14 @@ class Trace(ABC):
     def windows(self, records: int = 262144) -> np.ndarray:
         """Times b_0=0 < b_1 < ... < b_n such that each [b_i, b_i+1) holds about `records` calls; b_n > duration_ns."""
 
+    def windows_of(self, rank: int, records: int) -> np.ndarray:
+        """The same with about `records` calls of one rank in each.
+
+        Where the calls of one are not told from those of all they are as large as many ranks need, and stop growing at
+        some: one rank may have all records of a window.
+        """
+        return self.windows(records * min(self.size, 16))
+
     @abstractmethod
     def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         """Blocks (CALL) of the calls and folded polls whose `enter` lies in [begin, end), in order of enter."""

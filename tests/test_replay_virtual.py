@@ -137,7 +137,7 @@ def test_blocks_against_a_stack(events, windows):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         trace = opened(folder, events, calls)
         bounds = np.array([0, *sorted(windows), trace.duration_ns + 1])
-        patch.setattr(walk, "rank_windows", lambda trace: bounds)
+        patch.setattr(walk, "windows_of_rank", lambda trace, rank: bounds)
         ops = program_of(trace).ops
         trace.close()
     blocks = ops[ops["kind"] == Kind.PARALLEL]

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer._kernels import ffi, lib
 from analyzer.trace import CALL, REQUEST, Trace
 
 RECORDS_OF_A_RANK = 1 << 16
@@ -22,6 +23,32 @@ def rank_windows(trace: Trace) -> np.ndarray:
     One rank may have all records of a window, so they stop growing at MOST_RANKS.
     """
     return trace.windows(RECORDS_OF_A_RANK * min(trace.size, MOST_RANKS))
+
+
+def windows_of_rank(trace: Trace, rank: int) -> np.ndarray:
+    """Windows for work on one rank alone: as large as the others, however many ranks there are."""
+    return trace.windows_of(rank, RECORDS_OF_A_RANK)
+
+
+class Choice:
+    """Rows of requests by what they are, in order of posting or of completion."""
+
+    def __init__(self, kinds: tuple[int, ...], *, by_completed: bool = False) -> None:
+        self._wanted = np.zeros(1 << 16, np.uint8)  # `what` is a u16, and a damaged file may say anything
+        self._wanted[list(kinds)] = 1
+        self._by_completed = by_completed
+
+    def of(self, rows: np.ndarray, least: int = np.iinfo(np.int64).min) -> np.ndarray:
+        """Those of REQUEST rows that were posted at `least` or later; equal ones stay in their order."""
+        rows = np.ascontiguousarray(rows)
+        found = np.empty(len(rows), REQUEST)
+        count = lib.requests_pick(
+            ffi.cast("void *", rows.ctypes.data), len(rows), ffi.cast("uint8_t *", self._wanted.ctypes.data), least,
+            self._by_completed, ffi.cast("void *", found.ctypes.data),
+        )  # fmt: skip
+        if count < 0:
+            raise MemoryError
+        return found[:count]
 
 
 def gather_blocks(blocks, dtype: np.dtype) -> np.ndarray:
@@ -41,26 +68,22 @@ class Posted:
 
     def __init__(self, trace: Trace, rank: int, windows: np.ndarray, kinds: tuple[int, ...]) -> None:
         self._trace, self._rank, self._windows = trace, rank, windows
-        self._wanted = np.zeros(1 << 16, bool)  # `what` is a u16, and a damaged file may say anything
-        self._wanted[list(kinds)] = True
+        self._choice = Choice(kinds)
         late = []
-        for begin, end in pairwise(windows.tolist()):
-            rows = self._select(begin, end)
-            late.append(rows[rows["posted"] < begin])
-        self._late = gather_blocks(late, REQUEST)
-        self._late = self._late[np.argsort(self._late["posted"], kind="stable")]
+        for begin, end in pairwise(windows.tolist()[1:]):
+            rows = self._choice.of(self._rows(begin, end))
+            late.append(rows[: np.searchsorted(rows["posted"], begin)])
+        self._late = self._choice.of(gather_blocks(late, REQUEST))
 
-    def _select(self, begin: int, end: int) -> np.ndarray:
-        rows = gather_blocks(self._trace.requests(self._rank, begin, end), REQUEST)
-        return rows[self._wanted[rows["what"]]]
+    def _rows(self, begin: int, end: int) -> np.ndarray:
+        return gather_blocks(self._trace.requests(self._rank, begin, end), REQUEST)
 
     def window(self, index: int) -> np.ndarray:
         """Rows (REQUEST) posted in [windows[index], windows[index + 1]), in order of posting, then of the file."""
         begin, end = self._windows[index : index + 2].tolist()
         first, last = np.searchsorted(self._late["posted"], (begin, end))
-        rows = self._select(begin, end)
-        rows = np.concatenate((rows[rows["posted"] >= begin], self._late[first:last]))
-        return rows[np.argsort(rows["posted"], kind="stable")]
+        rows = self._choice.of(self._rows(begin, end), begin)
+        return self._choice.of(np.concatenate((rows, self._late[first:last]))) if last > first else rows
 
 
 def window_calls(trace: Trace, rank: int, begin: int, end: int) -> np.ndarray:

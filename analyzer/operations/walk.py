@@ -10,7 +10,7 @@ import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.metrics.profile import by_index
-from analyzer.metrics.requests import Posted, gather_blocks, rank_windows, window_calls
+from analyzer.metrics.requests import Choice, Posted, gather_blocks, window_calls, windows_of_rank
 from analyzer.operations.bursts import CpuBursts
 from analyzer.operations.events import PROGRAM_EVENT, ProgramEvents
 from analyzer.operations.operation import OP
@@ -38,10 +38,10 @@ class RankOperations:
 
     def __init__(self, trace: Trace, *, cpu_time: bool = True) -> None:
         self._trace, self._cpu_time = trace, cpu_time
-        self._windows = rank_windows(trace)
         self._plan = np.array([*map(plan_of, trace.procedures), (NOTHING, 0)], np.int32)
         self._starts_operation = self._plan[:-1, 0] == GLOBAL_START
         self._lost = np.array([not is_in_dimemas(p) and moves_data(p) for p in trace.procedures], bool)
+        self._done = Choice(_DONE, by_completed=True)
         self._defined = np.array([False, *map(is_definable, trace.communicators)], np.int8)
         self.left_out = np.zeros(len(trace.procedures), np.int64)  # calls that move data and have no record in Dimemas
         self.idle_events = 0  # events that would mean something else to Dimemas
@@ -75,14 +75,14 @@ class RankOperations:
     def _by_window(self, rank: int) -> Iterator[tuple]:
         """Window by window: its begin and end, calls, requests posted, requests done, and for the latter the
         collectives begun."""
-        posted = Posted(self._trace, rank, self._windows, _POSTED)
+        windows = windows_of_rank(self._trace, rank)
+        posted = Posted(self._trace, rank, windows, _POSTED)
         open_ = np.zeros(0, CALL)
-        for index, (begin, end) in enumerate(pairwise(self._windows.tolist())):
+        for index, (begin, end) in enumerate(pairwise(windows.tolist())):
             calls = window_calls(self._trace, rank, begin, end)
-            self.left_out += by_index(calls["call"], calls["count"], len(self.left_out)) * self._lost
-            done = gather_blocks(self._trace.requests(rank, begin, end), REQUEST)
-            done = done[np.isin(done["what"], _DONE)]
-            done = done[np.argsort(done["completed"], kind="stable")]
+            lost = calls[self._lost[calls["call"]]]
+            self.left_out += by_index(lost["call"], lost["count"], len(self.left_out))
+            done = self._done.of(gather_blocks(self._trace.requests(rank, begin, end), REQUEST))
             open_ = np.concatenate((open_, calls[self._starts_operation[calls["call"]]]))
             started, open_ = _join_collectives(done, open_)
             yield (begin, end), calls, posted.window(index), done, started

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import h5py
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.sources.chunks import Chunks, Descriptors
+from analyzer.sources.tables import OpenFiles, OpenGroup, Table
 from analyzer.sources.versions import dtype_of, has_table, lacks, upgraded
 from tracelib import schema
-
-OPEN_FILES = 128
-"""How many rank files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
 
 PREDICTED = "replay"
 """`boot_id` in a run that was predicted: its times are those of no clock."""
@@ -22,28 +21,8 @@ PREDICTED = "replay"
 _LAST_THREAD = np.iinfo(schema.CALL["thread"]).max
 
 
-class _Handles:
-    """Open HDF5 files, the least recently used closed first."""
-
-    def __init__(self) -> None:
-        self._open: OrderedDict[Path, h5py.File] = OrderedDict()
-
-    def get(self, path: Path) -> h5py.File:
-        if path in self._open:
-            self._open.move_to_end(path)
-        else:
-            while len(self._open) >= OPEN_FILES:
-                self._open.popitem(last=False)[1].close()
-            # No lock: the file may be growing, or lie on a file system without locks.
-            self._open[path] = h5py.File(path, "r", locking=False, rdcc_nbytes=0)
-        return self._open[path]
-
-    def drop(self, path: Path) -> None:
-        if path in self._open:
-            self._open.pop(path).close()
-
-
-_handles = _Handles()
+_files = OpenFiles()
+_descriptors = Descriptors()
 
 
 @dataclass(frozen=True)
@@ -56,6 +35,7 @@ class RankFile:
     attributes: dict[str, int | str]
     procedures: tuple[str, ...]
     lengths: dict[str, int]  # rows of each table
+    chunks: dict[str, Chunks]  # of the buffered tables that can be read without HDF5
     blocks: np.ndarray
     clock: np.ndarray
     sync: np.ndarray
@@ -80,20 +60,32 @@ class RankFile:
         if not self.lengths[table]:
             return np.zeros(0, schema.TABLES[table])
         try:
-            return _handles.get(self.path)[self.group][table][first:last]
-        except (OSError, KeyError) as error:
+            if table in self.chunks:
+                return self.chunks[table].read(_descriptors.get(self.path), first, min(last, self.lengths[table]))
+            return self._stored(table).rows(first, last)
+        except (OSError, KeyError, RuntimeError) as error:
             raise unreadable(self.path, error) from error
 
     def sample(self, table: str, first: int, last: int, step: int) -> np.ndarray:
         """Every step-th row of [first, last)."""
         try:
-            return _handles.get(self.path)[self.group][table][first:last:step]
-        except (OSError, KeyError) as error:
+            if table in self.chunks:
+                chunks, file = self.chunks[table], _descriptors.get(self.path)
+                return np.concatenate([chunks.read(file, row, row + 1) for row in range(first, last, step)])
+            return self._stored(table).rows(first, last, step)
+        except (OSError, KeyError, RuntimeError) as error:
             raise unreadable(self.path, error) from error
 
+    def _stored(self, table: str) -> Table:
+        stored = _files.group(self.path, self.group).table(table)
+        if stored is None:
+            raise KeyError(f"no table {table}")
+        return stored
+
     def close(self) -> None:
-        """Give the descriptor back."""
-        _handles.drop(self.path)
+        """Give the descriptors back."""
+        _descriptors.drop(self.path)
+        _files.drop(self.path)
 
 
 def unreadable(path: Path, error: Exception | str) -> TracelibError:
@@ -116,26 +108,31 @@ def open_rank(path: Path, group: str = "/") -> RankFile:
     if path.stat().st_size == 0:
         raise TracelibError(f"{path}: is empty", "the process ended, or the disk was full, before anything was written")
     if group == "/":
-        _handles.drop(path)  # HDF5 would answer from what it knew of a file that has grown since
+        _descriptors.drop(path)
+        _files.drop(path)  # HDF5 would answer from what it knew of a file that has grown since
     try:
-        file = _handles.get(path)[group]
-        version = _version(path, file)
-        attributes = _attributes(path, file, version)
-        expected = [name for name in schema.TABLES if has_table(version, name) and (group == "/" or name in file)]
-        datasets = {name: _dataset(path, file, name, version) for name in expected}
-        procedures = _procedures(path, file)
-        small = {name: _whole(name, datasets.get(name)) for name in schema.DIRECT}
+        file = _files.group(path, group)
+        stored = file.attributes()
+        version = _version(path, stored)
+        attributes = _attributes(path, stored, version)
+        packed = group != "/"
+        tables = {n: _table(path, file, n, version, packed) for n in schema.TABLES if has_table(version, n)}
+        procedures = _procedures(path, file, group)
+        small = {name: _whole(name, tables.get(name)) for name in schema.DIRECT}
+        lengths = {name: len(tables.get(name) or ()) for name in schema.TABLES}
+        chunks = _chunks(tables)
     except (OSError, KeyError, RuntimeError) as error:
         raise unreadable(path, error) from error
     if small["blocks"]["thread"].max(initial=0) > _LAST_THREAD:
         raise foreign(path, "a block of a thread that cannot be")
-    lengths = {name: len(datasets[name]) if name in datasets else 0 for name in schema.TABLES}
-    inside = np.array(file.attrs.get("inside", []), schema.INSIDE)
-    return RankFile(path, group, attributes, procedures, lengths, inside=inside, **small)
+    inside = np.array(stored.get("inside", []), schema.INSIDE)
+    if not packed and all(name in chunks for name in schema.BUFFERED if lengths[name]):
+        _files.drop(path)
+    return RankFile(path, group, attributes, procedures, lengths, chunks, inside=inside, **small)
 
 
-def _version(path: Path, file: h5py.Group) -> int:
-    version = int(file.attrs.get("schema_version", 0))
+def _version(path: Path, stored: Mapping[str, Any]) -> int:
+    version = int(stored.get("schema_version", 0))
     if version < 1:
         raise foreign(path, "no attribute schema_version")
     if version > schema.VERSION:
@@ -144,36 +141,44 @@ def _version(path: Path, file: h5py.Group) -> int:
     return version
 
 
-def _attributes(path: Path, file: h5py.Group, version: int) -> dict[str, int | str]:
+def _attributes(path: Path, stored: Mapping[str, Any], version: int) -> dict[str, int | str]:
     old = lacks(version)
-    missing = [n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in file.attrs and n not in old]
+    missing = [n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in stored and n not in old]
     if missing:
         raise foreign(path, f"no attribute {missing[0]}")
-    numbers = {name: int(file.attrs.get(name, 0)) for name in schema.INTEGER_ATTRIBUTES}
+    numbers = {name: int(stored.get(name, 0)) for name in schema.INTEGER_ATTRIBUTES}
     if not 0 <= numbers["rank"] < numbers["size"]:
         raise foreign(path, f"rank {numbers['rank']} of {numbers['size']}")
-    return numbers | {name: text_of(file.attrs.get(name, b"")) for name in schema.TEXT_ATTRIBUTES}
+    return numbers | {name: text_of(stored.get(name, b"")) for name in schema.TEXT_ATTRIBUTES}
 
 
-def _procedures(path: Path, file: h5py.Group) -> tuple[str, ...]:
+def _procedures(path: Path, file: OpenGroup, group: str) -> tuple[str, ...]:
     """Names of the calls; in a packed run all ranks may share them."""
-    names = file.get("procedures", file.file.get("procedures"))
-    if not isinstance(names, h5py.Dataset):
+    names = file.table("procedures")
+    if names is None and group != "/":
+        names = _files.group(path, "/").table("procedures")
+    if names is None:
         raise foreign(path, "no table procedures")
-    return tuple(text_of(name) for name in names[:])
+    return tuple(text_of(name) for name in names.rows())
 
 
-def _whole(name: str, dataset: h5py.Dataset | None) -> np.ndarray:
-    return np.zeros(0, schema.TABLES[name]) if dataset is None else upgraded(name, dataset[:])
+def _chunks(tables: Mapping[str, Table | None]) -> dict[str, Chunks]:
+    found = {name: table.chunks() for name in schema.BUFFERED if (table := tables.get(name))}
+    return {name: chunks for name, chunks in found.items() if chunks}
 
 
-def _dataset(path: Path, file: h5py.Group, name: str, version: int) -> h5py.Dataset:
-    dataset = file.get(name)
-    if not isinstance(dataset, h5py.Dataset):
+def _whole(name: str, table: Table | None) -> np.ndarray:
+    return np.zeros(0, schema.TABLES[name]) if table is None else upgraded(name, table.rows())
+
+
+def _table(path: Path, file: OpenGroup, name: str, version: int, packed: bool) -> Table | None:
+    """None: it has no rows, of which a packed run says nothing."""
+    table = file.table(name)
+    if table is None and not packed:
         raise foreign(path, f"no table {name}")
-    if dataset.dtype != dtype_of(version, name) or dataset.ndim != 1:
+    if table is not None and table.dtype != dtype_of(version, name):
         raise foreign(path, f"table {name} has other columns: written by another version?")
-    return dataset
+    return table
 
 
 def text_of(value: bytes | str) -> str:

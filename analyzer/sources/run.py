@@ -194,6 +194,9 @@ class RunTrace(Trace):
     def windows(self, records: int = 262144) -> np.ndarray:
         return self._cut(-1, records)
 
+    def windows_of(self, rank: int, records: int) -> np.ndarray:
+        return self._cut(rank, records)
+
     def _cut(self, rank: int, records: int) -> np.ndarray:
         """Windows of one rank, or (-1) of all."""
         if (rank, records) not in self._cuts:

@@ -1,0 +1,134 @@
+"""HDF5 files kept open, and their tables, found and understood once: thousands of ranks have a dozen each.
+
+h5py's own Files and Datasets make a numpy dtype of the stored one at each use, which costs more than to read a block.
+An open file takes half a megabyte and half a millisecond, so the chunks of a table tell where they lie: who has them
+needs no HDF5 any more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from h5py import h5a, h5d, h5f, h5i, h5o, h5p, h5s, h5t
+
+from analyzer.sources.chunks import Chunks
+
+OPEN_FILES = 128
+"""How many files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
+
+_dtypes: dict[bytes, np.dtype] = {}
+
+
+def _dtype(stored: h5t.TypeID) -> np.dtype:
+    """The numpy dtype of a type in a file; the few that there are come again in each file."""
+    code = stored.encode()
+    if code not in _dtypes:
+        _dtypes[code] = stored.dtype
+    return _dtypes[code]
+
+
+class Table:
+    """A dataset of one dimension in an open file."""
+
+    def __init__(self, dataset: h5d.DatasetID) -> None:
+        self._dataset, self._type = dataset, dataset.get_type()
+        self.shape, self.dtype = dataset.shape, _dtype(self._type)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def rows(self, first: int = 0, last: int | None = None, step: int = 1) -> np.ndarray:
+        """Every step-th row of [first, last); all of a dataset without rows are none."""
+        stop = len(self) if last is None else min(last, len(self))
+        count = max(-(-(stop - first) // step), 0)
+        found = np.empty(count, self.dtype)
+        if count:
+            stored = self._dataset.get_space()
+            stored.select_hyperslab((first,), (count,), (step,))
+            self._dataset.read(h5s.create_simple((count,)), stored, found, self._type)
+        return found
+
+    def chunks(self) -> Chunks | None:
+        """Where the rows lie in the file; None if they are not there as they are (compressed, in the header)."""
+        layout = self._dataset.get_create_plist()
+        plain = (
+            layout.get_layout() == h5d.CHUNKED and not layout.get_nfilters() and hasattr(self._dataset, "chunk_iter")
+        )
+        if not plain or not len(self) or h5i.get_file_id(self._dataset).get_create_plist().get_userblock():
+            return None
+        rows = layout.get_chunk()[0]
+        at = np.full(-(-len(self) // rows), -1, np.int64)
+
+        def note(chunk: h5d.StoreInfo) -> None:
+            if chunk.chunk_offset[0] < len(self):
+                at[chunk.chunk_offset[0] // rows] = chunk.byte_offset
+
+        self._dataset.chunk_iter(note)
+        return Chunks(self.dtype, rows, at) if (at >= 0).all() else None
+
+
+class OpenGroup:
+    """A group of an open file. Raises KeyError, OSError or RuntimeError where it is damaged."""
+
+    def __init__(self, file: h5f.FileID, name: str) -> None:
+        self._id = h5o.open(file, name.encode())
+        self._tables: dict[str, Table] = {}
+
+    def table(self, name: str) -> Table | None:
+        """A table, remembered; None: there is none of that name."""
+        if name not in self._tables:
+            try:
+                found = h5o.open(self._id, name.encode())
+            except KeyError:
+                return None
+            if not isinstance(found, h5d.DatasetID) or len(found.shape) != 1:
+                return None
+            self._tables[name] = Table(found)
+        return self._tables[name]
+
+    def attributes(self) -> dict[str, Any]:
+        """All attributes: numpy scalars and arrays, str where the length varies."""
+        found = {}
+        for k in range(h5a.get_num_attrs(self._id)):
+            attribute = h5a.open(self._id, index=k)
+            name, stored = attribute.name.decode(), attribute.get_type()
+            if isinstance(stored, h5t.TypeStringID) and stored.is_variable_str():
+                found[name] = h5py.Group(self._id).attrs[name]
+                continue
+            value = np.empty(attribute.shape, _dtype(stored))
+            attribute.read(value, stored)
+            found[name] = value[()]
+        return found
+
+
+class OpenFiles:
+    """Open HDF5 files, the least recently used closed first."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[Path, tuple[h5f.FileID, dict[str, OpenGroup]]] = OrderedDict()
+        self._access = h5p.create(h5p.FILE_ACCESS)
+        # No lock: the file may be growing, or lie on a file system without locks.
+        self._access.set_file_locking(False, False)
+        self._access.set_cache(0, 521, 0, 0.75)
+
+    def group(self, path: Path, name: str) -> OpenGroup:
+        """A group of a file."""
+        if path in self._open:
+            self._open.move_to_end(path)
+        else:
+            while len(self._open) >= OPEN_FILES:
+                self._open.popitem(last=False)
+            self._open[path] = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, self._access), {}
+        file, groups = self._open[path]
+        if name not in groups:
+            groups[name] = OpenGroup(file, name)
+        return groups[name]
+
+    def drop(self, path: Path) -> None:
+        """Close a file. It is enough to forget it: `h5f.FileID.close` looks through all that is open anywhere."""
+        self._open.pop(path, None)
