@@ -25,7 +25,7 @@ LABELS = [label(schema.LabelKind.REGION, 1, "solve"), label(schema.LabelKind.REG
 def found(path):
     trace = open_run(str(path))
     try:
-        return waits(trace, ONE, mpi_ns=profile(trace, ONE).mpi_ns())
+        return waits(trace, ONE, profile(trace, ONE))
     finally:
         trace.close()
 

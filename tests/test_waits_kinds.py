@@ -135,7 +135,7 @@ def test_a_sendrecv_waits_for_the_later_of_its_two(found):
 def test_wait_at_barrier_and_its_completion(tmp_path):
     calls = [[collective("MPI_Barrier", b, e, sent=0, received=0)] for b, e in ((10, 100), (80, 95), (30, 98))]
     trace = open_run(str(write_run(tmp_path, [{"calls": c} for c in calls])))
-    result = waits(trace, ONE, mpi_ns=profile(trace, ONE).mpi_ns())
+    result = waits(trace, ONE, profile(trace, ONE))
     assert result.time_ns[:, Kind.BARRIER].tolist() == [70, 0, 50]
     assert result.barrier_completion_ns.tolist() == [5, 0, 3]
     assert result.n_to_n_completion_ns.tolist() == [0, 0, 0]
@@ -177,7 +177,7 @@ def test_early_reduce(tmp_path):
     calls = [[collective("MPI_Reduce", b, e, root=0, received=8 * (r == 0))]
              for r, (b, e) in enumerate(((10, 100), (80, 95), (30, 98)))]  # fmt: skip
     trace = open_run(str(write_run(tmp_path, [{"calls": c} for c in calls])))
-    result = waits(trace, ONE, mpi_ns=profile(trace, ONE).mpi_ns())
+    result = waits(trace, ONE, profile(trace, ONE))
     assert result.time_ns[:, Kind.EARLY_REDUCE].tolist() == [70, 0, 0]
     assert (result.total_ns, result.first_sender_ns) == (70, 20)
 
@@ -236,7 +236,7 @@ def test_waits_below_the_error_of_clocks_do_not_count(tmp_path):
     ranks = [node([send(70, 80), send(210, 215)]),
              node([receive(20, 90), receive(200, 220)], host="node1", boot_id="other", sync=sync)]  # fmt: skip
     trace = open_run(str(write_run(tmp_path, ranks)))
-    result = waits(trace, ONE, mpi_ns=profile(trace, ONE).mpi_ns())
+    result = waits(trace, ONE, profile(trace, ONE))
     assert (result.total_ns, result.count.sum()) == (50, 1)
     assert (result.uncounted.count, result.uncounted.time_ns, result.uncounted.error_ns) == (1, 10, 20)
 

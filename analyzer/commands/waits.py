@@ -38,8 +38,8 @@ def waits_command(session: Session, file: str, longest: int, repair_ns: int | No
     trace = open_trace(file, session.team, repair_ns)
     try:
         with session.step("Finding wait states"):
-            mpi_ns = profile(trace, session.team).mpi_ns()
-            found = waits(trace, session.team, mpi_ns=mpi_ns, longest=longest)
+            calls = profile(trace, session.team)
+            found = waits(trace, session.team, calls, longest=longest)
         if as_json:
             session.print_json({"file": str(trace.path)} | waits_json(found))
         elif not quiet:

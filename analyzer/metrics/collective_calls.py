@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer.parallel import Team
 from analyzer.paraver import base_name
 from analyzer.trace import Communicator, Trace
 
@@ -59,30 +60,40 @@ MEMBER_CALL = np.dtype(
 """A member's call; `number` counts the blocking collectives of the rank on the communicator."""
 
 
-def collectives(trace: Trace) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def collectives(trace: Trace, team: Team | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The blocking collectives of intracommunicators by windows: MEMBER_CALL of all members, and the number (within the
-    window) of the collective that each belongs to.
+    window) of the collective that each belongs to. A team shares them: each member gets some.
 
     Where members' calls are not the same one, nothing is known about that communicator from there on.
     """
-    join = CollectiveCalls(trace)
-    for begin, end in pairwise(trace.windows().tolist()):
-        rows = [join.calls_of(rank, begin, end) for rank in range(trace.size)]
-        yield join.groups(np.concatenate([np.zeros(0, MEMBER_CALL), *rows]))
+    yield from CollectiveCalls(trace, team or Team()).by_windows()
 
 
 class CollectiveCalls:
     """Brings the calls of all members of a communicator together, over windows of time."""
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+    def __init__(self, trace: Trace, team: Team | None = None) -> None:
+        self._trace, self._team = trace, team or Team()
         names = [base_name(p) for p in trace.procedures]
         self._barriers = np.array([n in ("MPI_Barrier", "MPI_Ibarrier") for n in names], bool)
-        self._counted = np.array([n in PATTERN or n in _PATTERNLESS for n in names], bool)
+        self._counted = np.array([n in COUNTED for n in names], bool)
         self._sizes = np.array([present(trace, c) for c in trace.communicators], np.int64)
         self._made: dict[tuple[int, int], int] = {}
         self._waiting = np.zeros(0, MEMBER_CALL)
-        self._broken: set[int] = set()
+        self._limits = np.zeros(0, np.int64)  # number of each communicator from which on nothing is known
+
+    def by_windows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """As `collectives` gives them."""
+        for begin, end in pairwise(self._trace.windows().tolist()):
+            rows = [self.calls_of(rank, begin, end) for rank in self._team.share(self._trace.size)]
+            yield self.groups(self._shared(np.concatenate([np.zeros(0, MEMBER_CALL), *rows])))
+
+    def _shared(self, rows: np.ndarray) -> np.ndarray:
+        """The part of this member of the team of all members' rows: every so many-th collective."""
+        if self._team.size == 1:
+            return rows
+        rows = np.concatenate(self._team.allgather(rows))
+        return rows[rows["number"] % self._team.size == self._team.rank]
 
     def calls_of(self, rank: int, begin: int, end: int) -> np.ndarray:
         """MEMBER_CALL of one rank in a window."""
@@ -121,28 +132,38 @@ class CollectiveCalls:
         """MEMBER_CALL of the collectives that all members have made now, and the number of the collective
         that each belongs to, ascending."""
         rows = np.concatenate([self._waiting, rows])
-        rows = rows[~np.isin(rows["comm"], list(self._broken))]
+        rows = rows[self._is_known(rows)]
         rows = rows[np.lexsort((rows["rank"], rows["number"], rows["comm"]))]
         group = np.cumsum(_changes(rows["comm"], rows["number"])) - 1
         count = np.bincount(group) if len(group) else np.zeros(0, np.int64)
         whole = (count == self._sizes[rows["comm"][starts(group)]])[group] if len(group) else np.zeros(0, bool)
         self._waiting = rows[~whole]
-        if len(self._waiting) > MOST_WAITING:
-            self._broken.update(np.unique(self._waiting["comm"]).tolist())
-            self._waiting = self._waiting[:0]
         rows, group = rows[whole], group[whole]
-        known = self._same_call(rows, group)
+        self._find_broken(rows, group)
+        known = self._is_known(rows)
         return rows[known], group[known]
 
-    def _same_call(self, rows: np.ndarray, group: np.ndarray) -> np.ndarray:
-        """Which rows are before the first group of their communicator whose members' calls differ."""
-        other = rows["call"] != rows["call"][np.searchsorted(group, group)]
-        known = np.ones(len(rows), bool)
-        for comm in np.unique(rows["comm"][other]).tolist():
-            mine = rows["comm"] == comm
-            known &= ~mine | (rows["number"] < rows["number"][other & mine].min())
-            self._broken.add(comm)
-        return known
+    def _find_broken(self, rows: np.ndarray, group: np.ndarray) -> None:
+        """Note the communicators whose members' calls differ, or in which too many calls wait for others."""
+        other = rows[rows["call"] != rows["call"][np.searchsorted(group, group)]]
+        parts = self._team.allgather((other[["comm", "number"]], len(self._waiting)))
+        for broken, _ in parts:
+            self._limit(broken["comm"], broken["number"])
+        if sum(waiting for _, waiting in parts) > MOST_WAITING:
+            for comms in self._team.allgather(np.unique(self._waiting["comm"])):
+                self._limit(comms, np.zeros(len(comms), np.int64))
+            self._waiting = self._waiting[:0]
+
+    def _limit(self, comms: np.ndarray, numbers: np.ndarray) -> None:
+        if len(comms) and not len(self._limits):
+            self._limits = np.full(len(self._sizes), np.iinfo(np.int64).max)
+        np.minimum.at(self._limits, comms, numbers)
+
+    def _is_known(self, rows: np.ndarray) -> np.ndarray:
+        """Which rows come before anything is unknown of their communicator."""
+        if not len(self._limits):
+            return np.ones(len(rows), bool)
+        return rows["number"] < self._limits[rows["comm"]]
 
 
 _PATTERNLESS = frozenset(
@@ -157,6 +178,9 @@ _PATTERNLESS = frozenset(
         "Neighbor_alltoallw",
     ]
 )
+
+COUNTED = frozenset(PATTERN) | _PATTERNLESS
+"""Blocking collectives: the n-th of a communicator is one of these on all its members."""
 
 
 def present(trace: Trace, communicator: Communicator) -> int:

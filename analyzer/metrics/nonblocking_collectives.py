@@ -8,6 +8,7 @@ import numpy as np
 
 from analyzer.metrics.collective_calls import MEMBER_CALL, PATTERN, CollectiveCalls
 from analyzer.metrics.requests import gather_blocks, rank_windows, window_calls
+from analyzer.parallel import Team
 from analyzer.paraver import base_name
 from analyzer.trace import REQUEST, Trace
 from tracelib.schema import What
@@ -16,19 +17,24 @@ PROBABLY_ALL = ("MPI_Alltoallv", "MPI_Alltoallw")
 """Whom each member exchanges data with is not recorded; those that waited for the last probably waited for all."""
 
 
+NONBLOCKING = frozenset(f"MPI_I{name[4:].lower()}" for name in (*PATTERN, *PROBABLY_ALL))
+"""Nonblocking collectives of which it is known who waits for whom."""
+
+
 def blocking_name(name: str) -> str:
     """MPI_Allreduce of MPI_Iallreduce; of others the name itself."""
     return f"MPI_{name[5:].capitalize()}" if name.startswith("MPI_I") else name
 
 
-def nonblocking_collectives(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+def nonblocking_collectives(trace: Trace, team: Team | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The nonblocking collectives of a run: MEMBER_CALL of all members, `enter` of the call that began it and `exit` of
-    the one that completed it (0: none by the same thread), and the number of the collective, ascending."""
-    join = CollectiveCalls(trace)
+    the one that completed it (0: none by the same thread), and the number of the collective, ascending. A team shares
+    the reading; each member gets all."""
+    team, join = team or Team(), CollectiveCalls(trace)
     names = [base_name(p) for p in trace.procedures]
-    wanted = np.array([n.startswith("MPI_I") and blocking_name(n) in _KNOWN for n in names], bool)
+    wanted = np.array([n in NONBLOCKING for n in names], bool)
     parts = [np.zeros(0, MEMBER_CALL)]
-    for rank in range(trace.size) if wanted.any() else ():
+    for rank in team.share(trace.size) if wanted.any() else ():
         calls, done = [], []
         for begin, end in pairwise(rank_windows(trace).tolist()):
             block = window_calls(trace, rank, begin, end)
@@ -38,10 +44,7 @@ def nonblocking_collectives(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
         rows = join.members(rank, np.concatenate(calls))
         _complete(rows, np.concatenate(done))
         parts.append(rows)
-    return join.groups(np.concatenate(parts))
-
-
-_KNOWN = frozenset((*PATTERN, *PROBABLY_ALL))
+    return join.groups(np.concatenate(team.allgather(np.concatenate(parts))))
 
 
 def _complete(rows: np.ndarray, done: np.ndarray) -> None:

@@ -82,7 +82,7 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
     with step("Adding up regions"):
         own = region_profile(trace, team)
     with step("Finding wait states"):
-        waited = waits(trace, team, mpi_ns=calls.mpi_ns(), causes=False)
+        waited = waits(trace, team, calls, causes=False)
     left = trace.unmatched()
     return Summary(
         trace,

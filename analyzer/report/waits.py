@@ -149,7 +149,17 @@ def sentences(waits: Waits) -> list[str]:
         f"Most of it is {LABELS[kind]} ({units.percent(int(of_kind.sum()) / waits.total_ns)}), "
         f"most on rank {rank} ({units.time(int(of_kind[rank]))}).",
     ]
-    return [*found, *_blame(waits), *_not_counted(waits)]
+    return [*found, *_overlap(waits), *_blame(waits), *_not_counted(waits)]
+
+
+def _overlap(waits: Waits) -> list[str]:
+    overlap = int(waits.overlap_ns.sum())
+    if overlap < waits.total_ns / 100:
+        return []
+    return [
+        f"Between polls (MPI_Test, MPI_Iprobe) for what others had not done yet ranks computed {units.time(overlap)}: "
+        "that is no waiting."
+    ]
 
 
 def _blame(waits: Waits) -> list[str]:
@@ -214,7 +224,8 @@ def waits_json(waits: Waits) -> dict[str, Any]:
         "n_to_n_completion_s": int(waits.n_to_n_completion_ns.sum()) / 1e9,
         "early_reduce_first_sender_s": waits.first_sender_ns / 1e9,
         "ranks": [
-            {"rank": rank, "waiting_s": int(times.sum()) / 1e9, "mpi_s": int(waits.mpi_ns[rank]) / 1e9}
+            {"rank": rank, "waiting_s": int(times.sum()) / 1e9, "mpi_s": int(waits.mpi_ns[rank]) / 1e9,
+             "overlap_s": int(waits.overlap_ns[rank].sum()) / 1e9}
             | {_key(kind): int(times[kind]) / 1e9 for kind in Kind}
             for rank, times in enumerate(waits.time_ns)
         ],
@@ -240,7 +251,9 @@ def _key(kind: Kind) -> str:
 
 
 def _kind_json(waits: Waits, kind: Kind) -> dict[str, Any]:
-    return {"time_s": int(waits.time_ns[:, kind].sum()) / 1e9, "count": int(waits.count[:, kind].sum())}
+    times = {"time_s": waits.time_ns, "overlap_s": waits.overlap_ns}
+    seconds = {name: int(ns[:, kind].sum()) / 1e9 for name, ns in times.items()}
+    return seconds | {"count": int(waits.count[:, kind].sum())}
 
 
 def _single_json(one: Single) -> dict[str, Any]:

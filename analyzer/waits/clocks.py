@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.trace import Trace
-from analyzer.waits.kinds import length
+from analyzer.waits.kinds import Polled, length
 from analyzer.waits.lanes import Lanes
 
 
@@ -40,6 +40,8 @@ class ClockErrors:
             return waits, Uncounted()
         lane, cause = waits["lane"], waits["cause"]
         error = np.where(self._clock[lane] == self._clock[cause], 0, self._error[lane] + self._error[cause])
-        short = length(waits) < error
+        # Polls that failed before the send, by the clocks, are short; what counts is how long before it.
+        known = np.where(waits["polled"] != Polled.NO, waits["cause_enter"] - waits["enter"], length(waits))
+        short = known < error
         lost = int(length(waits)[short].sum())
         return waits[~short], Uncounted(int(short.sum()), lost, int(error.max(initial=0)))

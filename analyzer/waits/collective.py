@@ -17,6 +17,7 @@ from analyzer.metrics.collective_calls import (
     starts,
 )
 from analyzer.metrics.nonblocking_collectives import blocking_name, nonblocking_collectives
+from analyzer.parallel import Team
 from analyzer.paraver import base_name
 from analyzer.trace import Trace
 from analyzer.waits.fence import fences
@@ -44,24 +45,24 @@ class CollectiveWaits:
     completion: np.ndarray  # (2, ranks) ns after the first member had left: of barriers, of N-to-N
 
 
-def fence_waits(trace: Trace, lanes: Lanes) -> Iterator[np.ndarray]:
+def fence_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[np.ndarray]:
     """WAIT of fences, by windows. Not all of them synchronize (MPI_MODE_NOPRECEDE): who left before the last member
     entered did not wait for it."""
-    for rows, group in fences(trace):
+    for rows, group in fences(trace, team):
         if len(rows):
             members = _Members(trace, rows, group, lanes.of(rows["rank"], rows["thread"]))
             waits = members.waits(Pattern.ALL, np.full(len(rows), int(Kind.FENCE)))
             yield waits[waits["cause_enter"] <= waits["exit"]]
 
 
-def collective_waits(trace: Trace, lanes: Lanes) -> Iterator[CollectiveWaits]:
+def collective_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[CollectiveWaits]:
     """The wait states of the blocking collectives of intracommunicators, by windows.
 
     A member that takes data waits until the last member that it takes from enters; members that hand over no data
     delay nobody, and those that take none do not wait. Barriers: all wait for all.
     """
     patterns = pattern_numbers(trace)
-    for rows, group in collectives(trace):
+    for rows, group in collectives(trace, team):
         waits, syncs = [np.zeros(0, WAIT)], [np.zeros(0, SYNC)]
         completion = np.zeros((2, trace.size), np.int64)
         for members, pattern, kind in _by_pattern(trace, lanes, patterns, rows, group):
@@ -72,13 +73,13 @@ def collective_waits(trace: Trace, lanes: Lanes) -> Iterator[CollectiveWaits]:
         yield CollectiveWaits(np.concatenate(waits), np.concatenate(syncs), completion)
 
 
-def nonblocking_candidates(trace: Trace, lanes: Lanes) -> np.ndarray:
+def nonblocking_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
     """CANDIDATE of the nonblocking collectives: the calls that completed them wait until the last member that gives
     data has begun its own."""
     names = [blocking_name(base_name(p)) for p in trace.procedures]
     patterns = np.array([PATTERNS.index(PATTERN[n]) if n in PATTERN else -1 for n in names], np.int64)
     parts = [np.zeros(0, CANDIDATE)]
-    for members, pattern, kind in _by_pattern(trace, lanes, patterns, *nonblocking_collectives(trace)):
+    for members, pattern, kind in _by_pattern(trace, lanes, patterns, *nonblocking_collectives(trace, team)):
         parts.append(members.candidates(pattern, kind))
     return np.concatenate(parts)
 
@@ -140,6 +141,7 @@ class _Members:
         known = (cause != NOBODY) & (self.rows["exit"] > 0)
         found, cause = np.zeros(int(known.sum()), CANDIDATE), cause[known]
         found["complete"], found["until"] = self.rows["exit"][known], self.rows["enter"][cause]
+        found["posted"] = self.rows["enter"][known]
         found["lane"], found["cause"], found["kind"] = self._lane[known], self._lane[cause], kind[known]
         found["first"] = first[known]
         return found[found["lane"] != found["cause"]]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 
-from analyzer.metrics.collective_calls import MEMBER_CALL, CollectiveCalls, present
+from analyzer.metrics.collective_calls import CollectiveCalls, present
 from analyzer.metrics.requests import gather_blocks
+from analyzer.parallel import Team
 from analyzer.paraver import base_name
 from analyzer.trace import ACCESS, Trace
 from analyzer.waits.lanes import Sorted
@@ -16,22 +16,19 @@ from analyzer.waits.lanes import Sorted
 FENCE = "MPI_Win_fence"
 
 
-def fences(trace: Trace) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def fences(trace: Trace, team: Team) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The fences as `collectives` gives collectives; `comm` is the window's index in Trace.objects."""
     is_fence = np.array([base_name(p) == FENCE for p in trace.procedures], bool)
     if not is_fence.any():
         return
-    join = _FenceCalls(trace, is_fence)
-    for begin, end in pairwise(trace.windows().tolist()):
-        rows = [join.calls_of(rank, begin, end) for rank in range(trace.size)]
-        yield join.groups(np.concatenate([np.zeros(0, MEMBER_CALL), *rows]))
+    yield from _FenceCalls(trace, team, is_fence).by_windows()
 
 
 class _FenceCalls(CollectiveCalls):
     """Brings fences together by window instead of communicator. All members give and take, as in a barrier."""
 
-    def __init__(self, trace: Trace, is_fence: np.ndarray) -> None:
-        super().__init__(trace)
+    def __init__(self, trace: Trace, team: Team, is_fence: np.ndarray) -> None:
+        super().__init__(trace, team)
         self._counted = self._barriers = is_fence
         members = [trace.communicators[o.comm] if o.comm >= 0 else None for o in trace.objects]
         self._sizes = np.array([present(trace, c) if c else 0 for c in members], np.int64)

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 
 import numpy as np
 
+from analyzer.metrics.collective_calls import COUNTED
+from analyzer.metrics.nonblocking_collectives import NONBLOCKING
+from analyzer.parallel import Team
 from analyzer.paraver import base_name
 from analyzer.sources.spill import Spill
 from analyzer.trace import Trace
 from analyzer.waits.clocks import ClockErrors, Uncounted
 from analyzer.waits.collective import collective_waits, fence_waits, nonblocking_candidates
+from analyzer.waits.fence import FENCE
 from analyzer.waits.kinds import WAIT
 from analyzer.waits.lanes import Lanes
-from analyzer.waits.messages import Halves, append_by_window
-from analyzer.waits.point_to_point import message_waits
+from analyzer.waits.messages import (
+    CANDIDATE,
+    MATCHED_PROBES,
+    PROBES,
+    add_message_syncs,
+    add_messages,
+    append_by_window,
+)
+from analyzer.waits.point_to_point import BEGIN_SENDS, message_waits
 from analyzer.waits.rows import Rows
 from analyzer.waits.syncs import MEMBER, SYNC
 
@@ -25,32 +36,62 @@ _EVERYBODY = -1
 
 
 class Search:
-    """Finds the wait states of a trace; what else comes to light is complete when all parts have been taken."""
+    """Finds the wait states of a trace; what else comes to light is complete when all parts have been taken.
 
-    def __init__(self, trace: Trace) -> None:
+    A team shares the work: each member finds a part, of which ranks is not said. All its members must take all parts.
+    """
+
+    def __init__(
+        self, trace: Trace, team: Team | None = None, *, with_syncs: bool = False, used: np.ndarray | None = None
+    ) -> None:
+        """`with_syncs`: also when threads were in step. `used`: whether each procedure was called, bool, if that is
+        known: what was not called is not looked for."""
         self.trace, self.lanes, self.windows = trace, Lanes(trace), trace.windows()
-        self.syncs = Spill(SYNC)  # by the window of their key
+        self._team = team or Team()
+        procedures = trace.procedures if used is None else compress(trace.procedures, used.tolist())
+        self._used = frozenset(base_name(p) for p in procedures)
+        self.syncs = Spill(SYNC) if with_syncs else None  # by the window of their key
         self.completion_ns = np.zeros((2, trace.size), np.int64)  # in barriers and N-to-N after the first had left
         self.uncounted = Uncounted()
 
     def parts(self) -> Iterator[np.ndarray]:
         """All wait states (WAIT), in no order."""
         clocks = ClockErrors(self.trace, self.lanes)
-        halves = Halves(self.trace, self.lanes, self.windows, self.syncs)
-        halves.add(nonblocking_candidates(self.trace, self.lanes))
-        of_messages = message_waits(self.trace, self.lanes, self.windows, halves)
-        for waits in chain(of_messages, self._of_collectives(), fence_waits(self.trace, self.lanes)):
+        for waits in chain(self._in_completions(), self._in_collectives(), self._in_fences()):
             counted, short = clocks.split(waits)
             self.uncounted += short
             yield counted
-        halves.spill.close()
 
-    def _of_collectives(self) -> Iterator[np.ndarray]:
-        _begin_together(self.trace, self.lanes, self.windows, self.syncs)
-        for one in collective_waits(self.trace, self.lanes):
-            append_by_window(self.syncs, one.syncs, one.syncs["key"], self.windows)
+    def _in_completions(self) -> Iterator[np.ndarray]:
+        """In calls that complete messages and nonblocking collectives."""
+        ranks = self._team.share(self.trace.size)
+        mine = range(int(self.lanes.first[ranks.start]), int(self.lanes.first[ranks.stop]))
+        candidates = Spill(CANDIDATE)
+        probes = not self._used.isdisjoint(PROBES | MATCHED_PROBES)
+        add_messages(self.trace, self.lanes, mine, self.windows, candidates, probes=probes)
+        if not self._used.isdisjoint(NONBLOCKING):
+            rows = nonblocking_candidates(self.trace, self.lanes, self._team)
+            rows = rows[(rows["lane"] >= mine.start) & (rows["lane"] < mine.stop)]
+            append_by_window(candidates, rows, rows["complete"], self.windows)
+        begins_sends = not self._used.isdisjoint(BEGIN_SENDS)
+        yield from message_waits(self.trace, self.lanes, ranks, self.windows, candidates, begins_sends=begins_sends)
+        candidates.close()
+
+    def _in_collectives(self) -> Iterator[np.ndarray]:
+        if self.syncs:
+            add_message_syncs(self.trace, self.lanes, self.windows, self.syncs)
+            _begin_together(self.trace, self.lanes, self.windows, self.syncs)
+        if self._used.isdisjoint(COUNTED):
+            return
+        for one in collective_waits(self.trace, self.lanes, self._team):
+            if self.syncs:
+                append_by_window(self.syncs, one.syncs, one.syncs["key"], self.windows)
             self.completion_ns += one.completion
             yield one.waits
+
+    def _in_fences(self) -> Iterator[np.ndarray]:
+        if FENCE in self._used:
+            yield from fence_waits(self.trace, self.lanes, self._team)
 
 
 @dataclass(frozen=True)
@@ -59,6 +100,13 @@ class Found:
 
     search: Search
     waits: np.ndarray
+
+    @property
+    def syncs(self) -> Spill:
+        """SYNC by the window of their key."""
+        if self.search.syncs is None:
+            raise ValueError("the search was made without syncs")
+        return self.search.syncs
 
 
 def find(search: Search) -> Found:

@@ -44,9 +44,20 @@ WAIT = np.dtype(
         ("call", "<i4"),  # index in Trace.procedures
         ("kind", "<i4"),
         ("first", "<i8"),  # N-to-1: when the first member that gives data entered; between `enter` and `end`
+        ("overlap", "<i8"),  # of a run of failing polls: ns that the thread computed meanwhile, between polls
+        ("polled", "<i8"),  # a Polled
     ]
 )
-"""One wait state; a call has one at most, the one that ended last."""
+"""One wait state (`struct wait_state` of the kernel); a call has one at most, the one that ended last. The time in MPI
+of failing polls counts as if it were the last part of their time."""
+
+
+class Polled(IntEnum):
+    """Whether a wait is that of failing polls."""
+
+    NO = 0
+    BEGIN = 1  # the first run of failing polls of a wait
+    MORE = 2  # the others, and what is left of it in the call that ends it
 
 
 def length(waits: np.ndarray) -> np.ndarray:

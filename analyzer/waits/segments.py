@@ -137,8 +137,8 @@ class _Lane:
 
     def _call_points(self, calls: np.ndarray) -> np.ndarray:
         """Calls last until the tracer is done with them, as in the states of a trace; the last of a window until it
-        is left."""
-        enter, exit_ = calls["enter"], calls["exit"]
+        is left. A run of polls is taken as if all computing between them came first."""
+        enter, exit_ = calls["exit"] - calls["inside"], calls["exit"]
         left = np.maximum(exit_, np.minimum(exit_ + self._overhead, np.append(enter[1:], exit_[-1:])))
         points = np.empty(2 * len(calls), _POINT)
         points[1::2] = _points(_CALL, left, 0)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from analyzer.metrics.profile import Profile
 from analyzer.parallel import Team
 from analyzer.trace import Trace
 from analyzer.waits.clocks import Uncounted
 from analyzer.waits.delays import Costs, delay_costs
 from analyzer.waits.find import Found, Search, find
-from analyzer.waits.kinds import Kind, length
+from analyzer.waits.kinds import Kind, Polled, length
 from analyzer.waits.paths import Paths, path_at
 from analyzer.waits.segments import COMPUTING, FIRST_CALL, NOT_RECORDED
 
@@ -68,6 +69,7 @@ class Waits:
     mpi_ns: np.ndarray  # (ranks,)
     time_ns: np.ndarray
     count: np.ndarray
+    overlap_ns: np.ndarray  # computed between failing polls while there was nothing to complete: no waiting
     barrier_completion_ns: np.ndarray  # (ranks,) in barriers after the first member had left
     n_to_n_completion_ns: np.ndarray
     first_sender_ns: int  # of early reduce: until the first member entered, which is what Scalasca counts
@@ -88,48 +90,86 @@ class Waits:
         return self.total_ns / whole if whole else 0.0
 
 
-def waits(trace: Trace, team: Team, *, mpi_ns: np.ndarray, longest: int = MOST_SINGLE, causes: bool = True) -> Waits:
+def waits(trace: Trace, team: Team, calls: Profile, *, longest: int = MOST_SINGLE, causes: bool = True) -> Waits:
     """The wait states of a run; with `causes` where in the program, and what the delays behind them cost.
 
-    `mpi_ns`: time inside MPI of each rank (Profile.mpi_ns). The first member of the team does the work.
+    `calls`: the run's profile. The team shares the search; where causes are wanted, its first
+    member does the work.
     """
-    return team.bcast(_waits(trace, mpi_ns, longest, causes) if team.rank == 0 else None)
+    if causes:
+        return team.bcast(_with_causes(trace, calls, longest) if team.rank == 0 else None)
+    search = Search(trace, team, used=_used(calls))
+    parts = team.allgather(_Sums.of(search, search.parts()))
+    return _waits(trace, calls, sum(parts, _Sums.none(trace)))
 
 
-def _waits(trace: Trace, mpi_ns: np.ndarray, longest: int, causes: bool) -> Waits:
-    search = Search(trace)
-    try:
-        if not causes:
-            return Waits(**_sums(search, search.parts(), mpi_ns))
-        found = find(search)
-        sums = _sums(search, [found.waits], mpi_ns)
-        return Waits(**sums, **(_explained(trace, found, longest)))
-    finally:
-        search.syncs.close()
+def _used(calls: Profile) -> np.ndarray:
+    """Whether each procedure was called."""
+    return calls.count.sum(axis=0) > 0
 
 
-def _sums(search: Search, parts: Iterable[np.ndarray], mpi_ns: np.ndarray) -> dict:
-    trace = search.trace
-    time_ns, count = np.zeros((2, trace.size, len(Kind)), np.int64)
-    first_sender_ns = 0
-    for waits in parts:
-        where = search.lanes.rank[waits["lane"]], waits["kind"]
-        np.add.at(time_ns, where, length(waits))
-        np.add.at(count, where, 1)
-        reduces = waits[waits["kind"] == Kind.EARLY_REDUCE]
-        first_sender_ns += int((reduces["first"] - reduces["enter"]).sum())
+def _with_causes(trace: Trace, calls: Profile, longest: int) -> Waits:
+    search = Search(trace, with_syncs=True, used=_used(calls))
+    found = find(search)
+    result = replace(
+        _waits(trace, calls, _Sums.of(search, [found.waits])),
+        **_explained(trace, found, longest),
+    )
+    found.syncs.close()
+    return result
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """What can be added up. `times`: waiting, number of waits, and what was computed between polls meanwhile, int64 of
+    shape (3, ranks, kinds); `completion_ns` of shape (2, ranks): in barriers and N-to-N after the first had left."""
+
+    times: np.ndarray
+    completion_ns: np.ndarray
+    first_sender_ns: int
+    uncounted: Uncounted
+
+    @classmethod
+    def none(cls, trace: Trace) -> _Sums:
+        return cls(np.zeros((3, trace.size, len(Kind)), np.int64), np.zeros((2, trace.size), np.int64), 0, Uncounted())
+
+    @classmethod
+    def of(cls, search: Search, parts: Iterable[np.ndarray]) -> _Sums:
+        """The sums of all waits (WAIT) that a search found."""
+        times = np.zeros((3, search.trace.size, len(Kind)), np.int64)
+        first_sender_ns = 0
+        for waits in parts:
+            where = search.lanes.rank[waits["lane"]], waits["kind"]
+            values = length(waits), waits["polled"] != Polled.MORE, waits["overlap"]
+            for table, value in zip(times, values, strict=True):
+                np.add.at(table, where, value)
+            reduces = waits[waits["kind"] == Kind.EARLY_REDUCE]
+            first_sender_ns += int((reduces["first"] - reduces["enter"]).sum())
+        return cls(times, search.completion_ns, first_sender_ns, search.uncounted)
+
+    def __add__(self, other: _Sums) -> _Sums:
+        return _Sums(
+            self.times + other.times,
+            self.completion_ns + other.completion_ns,
+            self.first_sender_ns + other.first_sender_ns,
+            self.uncounted + other.uncounted,
+        )
+
+
+def _waits(trace: Trace, calls: Profile, sums: _Sums) -> Waits:
     present = np.setdiff1d(np.arange(trace.size), trace.missing)
-    return {
-        "threads": int(np.asarray(trace.threads)[present].sum()),
-        "runtime_ns": trace.duration_ns,
-        "mpi_ns": mpi_ns,
-        "time_ns": time_ns,
-        "count": count,
-        "barrier_completion_ns": search.completion_ns[0],
-        "n_to_n_completion_ns": search.completion_ns[1],
-        "first_sender_ns": first_sender_ns,
-        "uncounted": search.uncounted,
-    }
+    return Waits(
+        threads=int(np.asarray(trace.threads)[present].sum()),
+        runtime_ns=trace.duration_ns,
+        mpi_ns=calls.mpi_ns(),
+        time_ns=sums.times[0],
+        count=sums.times[1],
+        overlap_ns=sums.times[2],
+        barrier_completion_ns=sums.completion_ns[0],
+        n_to_n_completion_ns=sums.completion_ns[1],
+        first_sender_ns=sums.first_sender_ns,
+        uncounted=sums.uncounted,
+    )
 
 
 def _explained(trace: Trace, found: Found, longest: int) -> dict:
@@ -140,7 +180,7 @@ def _explained(trace: Trace, found: Found, longest: int) -> dict:
             lane = found.search.lanes.first[rank] + thread
             low, high = np.searchsorted(found.waits["lane"], [lane, lane + 1])
             path[low:high] = path_at(change, found.waits["enter"][low:high])
-    costs = delay_costs(trace, found.search.lanes, found.search.windows, found.waits, found.search.syncs, paths)
+    costs = delay_costs(trace, found.search.lanes, found.search.windows, found.waits, found.syncs, paths)
     return {
         "places": _places(trace, found, path, paths, costs),
         "causes": _causes(trace, found, paths, costs),
@@ -154,9 +194,8 @@ def _places(trace: Trace, found: Found, path: np.ndarray, paths: Paths, costs: C
         np.ravel_multi_index((found.waits["kind"], path, found.waits["call"]), shape), return_inverse=True
     )
     kinds = np.stack(np.unravel_index(keys, shape), axis=1)
-    sums = [
-        np.bincount(which, weights, len(keys)) for weights in (np.ones(len(path)), length(found.waits), costs.indirect)
-    ]
+    weights = found.waits["polled"] != Polled.MORE, length(found.waits), costs.indirect
+    sums = [np.bincount(which, one, len(keys)) for one in weights]
     rows = [
         Place(Kind(kind), paths.texts[at], trace.procedures[call], int(count), int(time), float(indirect))
         for (kind, at, call), count, time, indirect in zip(kinds.tolist(), *sums, strict=True)
