@@ -11,6 +11,20 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import OP, virtual_threads
 
+
+class StoredOperations(np.memmap):
+    """OP in a file, which the simulator reads itself: parts and copies of them have none."""
+
+    file: BinaryIO | None = None
+
+    @classmethod
+    def of(cls, file: BinaryIO, count: int) -> StoredOperations:
+        """The first `count` of an open file."""
+        found = cls(file, OP, "r+" if file.writable() else "r", shape=(count,))  # type: ignore[call-overload]
+        found.file = file
+        return found
+
+
 IN_MEMORY = 1 << 18
 """Operations; more of them are kept in a temporary file and mapped."""
 
@@ -53,4 +67,4 @@ class OperationSpill:
         if self._file is None:
             return np.concatenate([np.zeros(0, OP), *self._blocks])
         self._write()
-        return np.memmap(self._file, OP, "r+", shape=(self._count,))
+        return StoredOperations.of(self._file, self._count)

@@ -9,6 +9,7 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import OP, Program
+from analyzer.operations.spill import StoredOperations
 
 _SMALL = ("offsets", "rank", "thread", "slots", "factors")
 
@@ -46,5 +47,6 @@ def load_program(folder: Path) -> Program:
             priority=rest.get("priority"), **small,
         )  # fmt: skip
     if program.offsets[-1]:
-        program = replace(program, ops=np.memmap(folder / "ops.bin", OP, "r"))
+        file = (folder / "ops.bin").open("rb")  # the operations need it as long as they are there
+        program = replace(program, ops=StoredOperations.of(file, int(program.offsets[-1])))
     return program

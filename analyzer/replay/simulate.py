@@ -11,6 +11,7 @@ import numpy as np
 from analyzer._replay import ffi, lib
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Kind, Program, dtype_of
+from analyzer.operations.spill import StoredOperations
 from analyzer.replay.machine import (
     COLLECTIVE_NAMES,
     DIALECTS,
@@ -198,8 +199,9 @@ def _program(keep: _Kept, c: Any, program: Program, nodes: list[int]) -> None:
     offsets = np.cumsum([0, *map(len, program.communicators)]).astype(np.int64)
     c.n_ranks, c.n_streams, c.n_comms = program.ranks, len(program.rank), len(program.communicators)
     c.n_factors, c.virtual_threads = len(program.factors), program.most_virtual_threads()
-    c.mapped = isinstance(program.ops, np.memmap)
-    c.ops = keep.pointer(np.ascontiguousarray(program.ops), "struct op *")
+    file = program.ops.file if isinstance(program.ops, StoredOperations) else None
+    c.file = -1 if file is None else file.fileno()
+    c.ops = keep.pointer(np.ascontiguousarray(program.ops), "struct op *") if file is None else ffi.NULL
     for name, array, kind in (
         ("offsets", program.offsets, np.int64), ("rank", program.rank, np.int32), ("thread", program.thread, np.int32),
         ("slots", program.slots, np.int32), ("comm_offsets", offsets, np.int64), ("members", members, np.int32),
@@ -227,6 +229,8 @@ def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, eag
         first = _where(program, result.stream, result.op)
         other = _where(program, result.other_stream, result.other_op)
         return TracelibError(f"the ranks of a communicator make different calls: {first}, {other}", "check the trace")
+    if result.error == lib.REPLAY_UNREADABLE:
+        return TracelibError("the operations in a temporary file can no longer be read", "is its file system there?")
     if result.error == lib.REPLAY_BAD_OP:
         row = program.ops[result.op] if result.op < len(program.ops) else "its end"
         return TracelibError(

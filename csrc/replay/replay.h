@@ -140,7 +140,7 @@ struct machine {
 struct program {
     int32_t n_ranks, n_streams, n_comms, n_factors;
     int32_t virtual_threads; /* the largest `other` of any OP_PARALLEL, 0: there is none */
-    int32_t mapped;          /* `ops` is a mapped file, of which what was replayed need not stay in memory */
+    int32_t file;            /* descriptor of what holds the operations alone; -1: they are in `ops` */
     const struct op *ops;
     const int64_t *offsets;      /* (n_streams + 1) of the first operation of each stream */
     const int32_t *rank;         /* (n_streams,) */
@@ -179,11 +179,12 @@ struct run_time {
 enum replay_error {
     REPLAY_OK = 0,
     REPLAY_NO_MEMORY = 1,
-    REPLAY_DEADLOCK = 2, /* threads wait for ever: see `blocked` of each */
-    REPLAY_MISMATCH = 3, /* members of a communicator make different collective calls */
-    REPLAY_BAD_OP = 4,   /* an operation that names what does not exist */
-    REPLAY_STARVED = 5,  /* an application does not end, however often others do */
-    REPLAY_TURNS = 6     /* as a deadlock: busy waiters take turns, and their priorities let nobody else compute */
+    REPLAY_DEADLOCK = 2,  /* threads wait for ever: see `blocked` of each */
+    REPLAY_MISMATCH = 3,  /* members of a communicator make different collective calls */
+    REPLAY_BAD_OP = 4,    /* an operation that names what does not exist */
+    REPLAY_STARVED = 5,   /* an application does not end, however often others do */
+    REPLAY_TURNS = 6,     /* as a deadlock: busy waiters take turns, and their priorities let nobody else compute */
+    REPLAY_UNREADABLE = 7 /* the file with the operations ends too early */
 };
 
 struct result {

@@ -130,12 +130,13 @@ static void thread_start(struct sim *sim, struct app *app, int32_t stream)
     struct thread *thread = &app->threads[stream];
     struct slot *slots = thread->slots;
     struct usage *usage = thread->usage;
+    struct op *buffer = thread->buffer;
     *thread = (struct thread){.app = app, .stream = stream, .rank = program->rank[stream], .slots = slots};
     thread->number = program->thread[stream];
     thread->usage = usage;
-    thread->op = program->ops + program->offsets[stream];
-    thread->end = program->ops + program->offsets[stream + 1];
+    thread->buffer = buffer;
     thread->op_number = app->first_op + program->offsets[stream];
+    supply_open(sim, thread);
     thread->node = program->node[thread->rank];
     thread->who = (uint64_t)app->number << 48 | (uint64_t)(uint32_t)thread->rank << 16 | (uint64_t)thread->number;
     thread->cpu = thread->last_cpu = -1;
@@ -172,6 +173,7 @@ static bool app_init(struct sim *sim, struct app *app)
         app->first_of_rank[p->rank[k]] = k;
         sim->nodes[p->node[p->rank[k]]].threads += p->virtual_threads > 1 ? p->virtual_threads : 1;
     }
+    if (p->file >= 0 && !supply_init(app)) return false;
     for (int32_t k = 0; k < p->n_comms; k++)
         if (!comm_init(&app->comms[k], p->members + p->comm_offsets[k], p->comm_offsets[k + 1] - p->comm_offsets[k]))
             return false;
@@ -235,6 +237,7 @@ static void release(struct sim *sim)
         for (int32_t k = 0; app->ranks && k < app->program->n_ranks; k++) semaphores_free(&app->ranks[k]);
         free(app->threads);
         free(app->slots);
+        free(app->buffers);
         free(app->comms);
         free(app->ranks);
         free(app->first_of_rank);

@@ -148,6 +148,9 @@ struct thread {
     int64_t queued;     /* order in which it became ready */
     int64_t kept_until; /* before that nobody takes its processor away */
     double decayed;
+    /* operations in a file */
+    struct op *buffer;
+    int64_t in_file; /* of those that are not in the buffer yet */
 };
 
 struct message {
@@ -254,6 +257,8 @@ struct app {
     int32_t *first_of_rank; /* stream */
     struct thread *threads;
     struct slot *slots; /* of all threads */
+    struct op *buffers; /* likewise, of operations in a file */
+    size_t buffered;    /* how many each of them holds */
     struct comm *comms;
     struct rank *ranks;
 };
@@ -351,6 +356,11 @@ int64_t cost_collective(const struct sim *sim, const struct instance *instance);
 
 /* site.c */
 bool sites_init(struct sim *sim);
+
+/* supply.c: where a stream's operations come from */
+bool supply_init(struct app *app); /* false: no memory */
+void supply_open(struct sim *sim, struct thread *thread);
+void supply_more(struct sim *sim, struct thread *thread);
 
 /* thread.c: what threads do */
 int32_t peer_node(const struct sim *sim, const struct thread *thread, const struct op *op);

@@ -3,8 +3,6 @@
    An operation is a burst, then its overhead on the processor (latency), then what it does: `thread_act`. A thread
    that cannot go on gives its processor back; who wakes it ends the operation. */
 
-#include <sys/mman.h>
-
 #include "sim.h"
 
 static const uint8_t PHASE_OF[OP_KINDS] = {
@@ -155,23 +153,12 @@ void thread_fetch(struct sim *sim, struct thread *thread)
     thread->remaining = burst + thread->overhead;
 }
 
-enum { PIECE = 1 << 16 }; /* bytes: the system maps as much at once */
-
-/* Give back the memory of operations of a mapped file a piece behind: who needs them again reads them again. */
-static void leave_behind(const struct thread *thread)
-{
-    uintptr_t at = (uintptr_t)thread->op, first = (uintptr_t)thread->app->program->ops;
-    if (at % PIECE >= sizeof *thread->op) return;
-    uintptr_t end = at - at % PIECE, begin = end - PIECE;
-    if (begin >= first) madvise((void *)begin, PIECE, MADV_DONTNEED);
-}
-
 void thread_op_done(struct sim *sim, struct thread *thread, int64_t when)
 {
     if (sim->output->times) sim->output->times[thread->op_number] = (struct op_time){thread->op_began, when};
     thread->op++;
     thread->op_number++;
-    if (thread->app->program->mapped) leave_behind(thread);
+    if (thread->op == thread->end && thread->in_file) supply_more(sim, thread);
 }
 
 /* The operation is over and the thread keeps its processor. */
