@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from socket import gethostname
 
 import click
 
@@ -19,6 +20,8 @@ from analyzer.parallel import Team, team
 
 GRACE_S = 1.0
 """How long the other processes of a team leave it to the first to report an error that all have met."""
+STAGGER_S = 0.1
+"""How much longer each of them leaves it to the one before."""
 
 
 def _version() -> str:
@@ -133,10 +136,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _fail(members: Team, text: str) -> None:
     """One process speaks for all; then those that wait for this one are ended too."""
-    if members.rank:
-        time.sleep(GRACE_S)
-    else:
-        click.echo(text, err=True)
+    if members.rank:  # it still lives after that: the first has not met this, and another may be on its node, too
+        time.sleep(GRACE_S + min(members.rank * STAGGER_S, GRACE_S))
+        text += f", on process {members.rank} of {members.size}, {gethostname()}"
+    click.echo(text, err=True)
     members.abort()
 
 

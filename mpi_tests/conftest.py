@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -171,14 +171,17 @@ def traced(launch: Callable[..., Finished], tmp_path: Path) -> Callable[..., Tra
 
 @pytest.fixture
 def analyze(tmp_path: Path) -> Callable[..., Finished]:
-    """analyze(*args, under=leg, ranks=n): the analyzer's command line in the test's folder, alone or under mpirun."""
+    """analyze(*args, under=leg, ranks=n, through=): the analyzer's command line in the test's folder, alone or under
+    mpirun; `through` is a command that starts it."""
 
-    def start(*args: str | Path, under: Leg | None = None, ranks: int = 1) -> Finished:
+    def start(
+        *args: str | Path, under: Leg | None = None, ranks: int = 1, through: Sequence[str | Path] = ()
+    ) -> Finished:
         words = [sys.executable, "-c", "import sys; from analyzer.cli import main; sys.exit(main())", *map(str, args)]
         launcher = [under.mpirun, "-n", str(ranks)] if under else []
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         environment = matrix.environment(under, python=True) | {"PYTHONPATH": path}
-        return run([*launcher, *words], tmp_path, environment, 120)
+        return run([*launcher, *through, *words], tmp_path, environment, 120)
 
     return start
 

@@ -2,12 +2,14 @@
 
 import json
 import os
+import shutil
 import signal
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from conftest import PROGRAMS
 
 from analyzer.cli import main
 
@@ -45,6 +47,55 @@ def test_a_study_of_a_team_is_that_of_one(mpich, run_of, analyze, alone):
         team = json.loads(analyze(*words, under=mpich, ranks=2).check().stdout)
         assert team == alone(*words)
     assert team["stable"] and team["samples"] >= 30
+
+
+def hosts_of(journal):
+    return {json.loads(line)["by"].split(":")[0] for line in journal.read_bytes().splitlines()[1:]}
+
+
+def test_two_nodes_share_the_traces_alone(openmpi, analyze, alone, tmp_path, root_only):
+    """A worker on another node, whose temporary folder is its own, does its jobs; what it cannot read, or reads
+    otherwise than the first node, is one line that names it."""
+    if not shutil.which("unshare"):
+        pytest.skip("unshare is not installed")
+    shared, other, temporary = (tmp_path / name for name in ("shared", "other", "temporary"))
+    for folder in (shared, other, temporary):
+        folder.mkdir()
+        alone("ring", "--tasks", 2, "--iterations", 9 + len(folder.name), "-o", folder / "ring.dim", "--json")
+    words = ("monte-carlo", shared / "ring.dim", *DRAWN, "-n", "8")
+
+    def on_two_nodes(*folders, options=()):
+        through = ("env", f"TMPDIR={temporary}", PROGRAMS / "own_folders", "2", "-", temporary, *folders, "--")
+        return analyze(*words, *options, under=openmpi, ranks=2, through=through)
+
+    found = on_two_nodes(options=("-o", "team")).check()
+    assert json.loads(found.stdout) | {"written": []} == alone(*words)
+    assert hosts_of(tmp_path / "team.samples.jsonl") == {"node1"}  # process 0 hands out the jobs
+    for folders, says in ((("-", shared), "no such file"), ((other, shared), "is another run")):
+        missing = on_two_nodes(*folders)
+        assert missing.returncode and not missing.timed_out
+        lines = [line for line in missing.stderr.splitlines() if line.startswith("Error")]
+        assert len(lines) == 1 and says in lines[0] and "process 1 of 2, node1" in lines[0]
+
+
+def test_the_death_of_a_worker_ends_the_study_and_it_goes_on(openmpi, run_of, analyze, alone, tmp_path):
+    """Nobody waits for ever for what it was doing; all that was done before counts."""
+    words = ("monte-carlo", run_of(openmpi, "100"), *DRAWN, "-o", tmp_path / "team", "-n")
+    journal = tmp_path / "team.samples.jsonl"
+    with ThreadPoolExecutor(1) as pool:
+        team = pool.submit(analyze, *words, "3000", under=openmpi, ranks=3)
+        while by_worker(journal).total() < 9:
+            assert not team.done(), team.result()
+            time.sleep(0.02)
+        os.kill(next(iter(by_worker(journal))), signal.SIGABRT)
+        ended = team.result()
+    assert ended.returncode and not ended.timed_out
+    said = [line for line in ended.stderr.splitlines() if line.startswith("Error")]
+    assert len(said) == 1 and f"goes on from {journal}" in said[0]
+    done = by_worker(journal).total()
+    found = alone(*words, str(done + 5))
+    assert found["samples"] == done + 5
+    assert by_worker(journal)[os.getpid()] == 5
 
 
 def test_a_worker_that_stands_still_gets_fewer_jobs(openmpi, run_of, analyze, alone, tmp_path):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import FIRST, SELF, WORLD, call, request, write_run
 
+from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.sources import index
 from analyzer.sources.ghosts import Ghosts
@@ -339,3 +340,19 @@ def test_many_keys_come_and_go():
     messages, left = matched([first, second], records=500)
     assert [(m[0], m[1]) for m in messages] == sorted((10 * k + 1, start + 10 * i) for i, k in enumerate(order))
     assert not left
+
+
+class Away(Team):
+    """The second process, on a node that does not see the folder that the first one made."""
+
+    rank, size = 1, 2
+
+    def bcast(self, value):
+        return "/not/here"
+
+
+def test_who_does_not_see_the_shared_folder_says_so():
+    """It is not the trace that is missing."""
+    with pytest.raises(TracelibError, match="where the processes meet") as error:
+        Matching({}, {}, np.zeros(1, np.int64), np.zeros(2, np.int32), Away(), Path())
+    assert "TMPDIR" in error.value.hint

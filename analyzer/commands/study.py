@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
 from hashlib import blake2b
 from pathlib import Path
+from threading import current_thread, main_thread
+from types import FrameType
 from typing import Any
 
 import click
@@ -123,11 +127,33 @@ def studied(
     )
     book = Journal(journal, _question(study, draw), anew=anew) if session.speaks else None
     try:
-        with session.step("Replaying"), workers(study, book, session.team, draw.jobs) as staff:
+        at_work = workers(study, book, session.team, draw.jobs)
+        with _says_when_ended(book, journal), session.step("Replaying"), at_work as staff:
             yield staff
     finally:
         if book is not None:
             book.close()
+
+
+@contextmanager
+def _says_when_ended(book: Journal | None, path: Path | None) -> Iterator[None]:
+    """What to do, on stderr, when this process is ended from outside: so do launchers when one of the others dies."""
+
+    def ended(number: int, _frame: FrameType | None) -> None:
+        hint = f"the same command goes on from {path}" if path else "with -o NAME the same command could go on"
+        name = signal.Signals(number).name
+        os.write(2, f"Error: ended by {name} after {len(book or ())} replays ({hint})\n".encode())
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    if book is None or current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, ended)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _question(study: Study, draw: Draw) -> dict[str, Any]:

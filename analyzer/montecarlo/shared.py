@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from analyzer.errors import TracelibError
 from analyzer.operations.operation import Program
 from analyzer.parallel import Team
 from analyzer.replay.program_file import load_program, save_program
@@ -17,25 +18,27 @@ from analyzer.replay.section import Section, section_of
 from analyzer.trace import Trace
 
 _BLOCK = 1 << 20
+_NO_ROOM = "name another one in TMPDIR"
 
 
 def sections_of(traces: Sequence[Trace], team: Team) -> list[Section]:
     """The section of each trace, on each member; all members call this.
 
-    A member on another node than the first, which sees no file of that, translates for itself.
-    Raises TracelibError as `section_of`.
+    A member on another node than the first, which sees no file of that, translates for itself: no folder is shared
+    but that of the traces. Raises TracelibError as `section_of`, where the first has no room for what it writes, and
+    where a member sees another trace under the same name.
     """
     if team.size == 1:
         return [section_of(trace) for trace in traces]
-    folder = Path(tempfile.mkdtemp(prefix="tracelib-programs-")) if team.rank == 0 else None
+    folder = _folder() if team.rank == 0 else None
     try:
         folder = team.bcast(folder)
         mine = [section_of(trace) for trace in traces] if team.rank == 0 else []
         for number, section in enumerate(mine):
-            save_program(section.program, folder / str(number))
-        ends = team.bcast([(section.begin, section.end) for section in mine])
+            _save(section.program, folder / str(number))
+        known = team.bcast([(section.begin, section.end, digest(section.program)) for section in mine])
         if team.rank:
-            mine = [_section(trace, folder / str(k), *ends[k]) for k, trace in enumerate(traces)]
+            mine = [_section(trace, folder / str(k), *known[k]) for k, trace in enumerate(traces)]
         team.barrier()
     finally:
         if team.rank == 0 and folder is not None:
@@ -43,11 +46,28 @@ def sections_of(traces: Sequence[Trace], team: Team) -> list[Section]:
     return mine
 
 
-def _section(trace: Trace, folder: Path, begin: np.ndarray, end: np.ndarray) -> Section:
+def _folder() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="tracelib-programs-"))
+    except OSError as error:
+        raise TracelibError(f"no folder for temporary files: {error.strerror}", _NO_ROOM) from error
+
+
+def _save(program: Program, folder: Path) -> None:
+    try:
+        save_program(program, folder)
+    except OSError as error:
+        raise TracelibError(f"cannot write {folder}: {error.strerror}", _NO_ROOM) from error
+
+
+def _section(trace: Trace, folder: Path, begin: np.ndarray, end: np.ndarray, known: str) -> Section:
     try:
         return Section(load_program(folder), begin, end)
     except OSError:
-        return section_of(trace)
+        found = section_of(trace)
+    if digest(found.program) != known:
+        raise TracelibError(f"{trace.path} is another run here than on the node of process 0", "share its folder")
+    return found
 
 
 def digest(program: Program) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.sources.ghosts import Ghosts
 from analyzer.sources.halves import HALF, WindowRows, halves_of, receives_of, sends_of
@@ -196,6 +197,11 @@ class _Exchange:
         self._folder: Path | None = None
         if team.size > 1:
             self._folder = Path(team.bcast(_make_folder(folder) if team.rank == 0 else None))
+            if not self._folder.is_dir():
+                raise TracelibError(
+                    f"{self._folder}, where the processes meet, is not on this node",
+                    "let all see the trace's folder and write there, or name one in TMPDIR that they share",
+                )
         self.own = Spill(MESSAGE, self._folder and self._folder / str(team.rank))
 
     def all(self) -> list[Spill]:
