@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from analyzer.commands.common import Session, common_options
-from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice
+from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice, replaying
 from analyzer.metrics.sharing import sharing
 from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
@@ -55,7 +55,7 @@ def _of_file(
 ) -> Limited:
     trace = open_trace(file, session.team)
     try:
-        with session.step(f"Replaying {file}"):
+        with session.step(f"Replaying {file}"), replaying(trace, session.team):
             machine, origin = (first.machine, first.origin) if first else _machine(trace, choice, session.team)
             program = program_of(trace)
             found = limits(program, machine, session.team, jobs)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,7 +19,8 @@ from analyzer.parallel import Team
 from analyzer.replay.machine import DIALECTS, Machine
 from analyzer.replay.machine_options import Overrides, changed, read_machine
 from analyzer.replay.own_machine import NAME_ONE, own_machine
-from analyzer.trace import Trace
+from analyzer.replay.simulate import ReplayBlocked
+from analyzer.trace import Trace, ranks_text
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
@@ -88,9 +91,30 @@ class MachineChoice:
         return read_machine(None, self.overrides).machine
 
 
+@contextmanager
+def replaying(trace: Trace, team: Team) -> Iterator[None]:
+    """Replays of the trace: one that blocks is explained by what the trace lacks, if one process can find that out."""
+    try:
+        yield
+    except ReplayBlocked as error:
+        reason = incomplete(trace, team) if team.size == 1 else ""
+        raise TracelibError(str(error), f"of {Path(trace.path).name}, {reason}" if reason else error.hint) from error
+
+
 def incomplete(trace: Trace, team: Team) -> str:
     """Why a replay of the trace is not one of the whole run, in one line; "": nothing is known to lack."""
     return "" if trace.program else obstacle(trace, unrecorded(trace, team))
+
+
+def unreadable(trace: Trace) -> str:
+    """What of the run could not be read, in one line, as far as opening the trace shows; "": all could."""
+    if trace.missing:
+        return f"rank {ranks_text(trace.missing)} could not be read"
+    lost = [rank for rank in range(trace.size) if trace.lost_calls(rank)]
+    if lost:
+        return f"calls of rank {ranks_text(lost)} were lost"
+    wrong = [problem.text for problem in trace.problems if not problem.note]
+    return wrong[0] if wrong and trace.flush_mode == "keep" else ""
 
 
 def machine_options(command: Callable) -> Callable:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from analyzer.commands.common import Session, check_writable, common_options, output_base
-from analyzer.commands.machine_option import machine_options
+from analyzer.commands.machine_option import machine_options, replaying, unreadable
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Program
 from analyzer.parallel import Team
@@ -52,13 +52,14 @@ def replay_command(
         raise TracelibError("the prediction of several runs at once is not one run", "leave out -o")
     traces = [open_trace(name, session.team) for name in (file, *others)]
     try:
-        with session.step("Replaying"):
+        with session.step("Replaying"), replaying(traces[0], session.team):
             programs = [program_of(trace) for trace in traces]
             prediction = simulate(programs, configuration.machine, times=bool(output), repetitions=repeat or 0)
             together = closed(programs, configuration.machine, prediction) if others and repeat else None
             written = _write(traces[0], programs[0], prediction, output, force, session) if output else None
         times = tuple(0 if trace.program else trace.duration_ns for trace in traces)
-        replayed = Replayed((file, *others), times, tuple(programs), prediction, written, together)
+        lacking = "; ".join(filter(None, map(unreadable, traces)))
+        replayed = Replayed((file, *others), times, tuple(programs), prediction, written, together, lacking)
         if as_json:
             session.print_json(replay_json(replayed))
         elif not quiet:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from analyzer.commands.common import Session, check_writable, common_options, file_argument, output_base
-from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice
+from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice, replaying
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
 from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
@@ -79,7 +79,7 @@ def sensitivity_command(
         chosen, wanted, left_out = _chosen(factors, sweeps, within, machine, trace.size)
         check_number(chosen, MOST_FACTORS)
         picture = _picture(trace, output, force) if wanted else None
-        with session.step("Replaying"):
+        with session.step("Replaying"), replaying(trace, session.team):
             varied = [*(factor.parameter for factor in chosen), *(sweep.parameter for sweep in wanted)]
             divided = check_regions(varied, trace.region_names, file)
             program = program_of(trace)

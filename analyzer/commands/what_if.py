@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from analyzer.commands.common import Session, common_options
-from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice
+from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice, replaying
 from analyzer.errors import TracelibError
 from analyzer.replay.program import program_of
 from analyzer.report.what_if import Asked, print_what_if, what_if_json
@@ -83,7 +83,7 @@ def what_if_command(
     asked_of = _pairs(names, factors)
     trace = open_trace(file, session.team)
     try:
-        with session.step(f"Replaying {file}"):
+        with session.step(f"Replaying {file}"), replaying(trace, session.team):
             _check_ranks(trace, ranks)
             known = choice.known(trace, session.team)
             machine = known or choice.or_ideal()

@@ -61,7 +61,7 @@ class Node:
     """CPUs with private memory. A number of links or buses of 0 stands for as many as wanted."""
 
     cpus: int = 1
-    speed: Quantity = 1.0  # bursts are divided by it
+    speed: Quantity = 1.0  # bursts are divided by it; 0: they take no time
     latency_s: Quantity = 0.0  # to other nodes; processor time
     intra_latency_s: Quantity = 0.0
     intra_bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes; 0: infinite

@@ -18,8 +18,6 @@ from analyzer.replay.machine_toml import MODELS, SIZES, collective_model
 Field = str | float | list[int]
 
 _MODEL_OF = {1: Model.CONSTANT, 2: Model.LINEAR, 3: Model.LOG}
-_INSTANT = 1e300
-"""A speed for Dimemas's ratio 0: bursts take no time."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +184,7 @@ class _Builder:
         links = _links(int(in_), int(out))
         inner = _links(int(intra_in), int(intra_out))
         return Node(
-            cpus=int(cpus), speed=speed or _INSTANT, intra_latency_s=intra_s, intra_bandwidth_mb=intra_mb,
+            cpus=int(cpus), speed=speed, intra_latency_s=intra_s, intra_bandwidth_mb=intra_mb,
             intra_buses=int(buses), intra_links_in=inner[0], intra_links_out=inner[1], latency_s=inter_s,
             links_in=links[0], links_out=links[1], half_duplex=links[2], wan_latency_s=wan_s, network=machine,
         )  # fmt: skip

@@ -45,6 +45,10 @@ _WAITS_IN = {
 }
 
 
+class ReplayBlocked(TracelibError):
+    """Nobody can go on: the program is wrong, or the trace does not hold all of it."""
+
+
 @dataclass(frozen=True)
 class Prediction:
     """What the simulator found; arrays are None where they were not asked for."""
@@ -97,6 +101,8 @@ def simulate(
     result = keep.new("struct result *")
     if lib.replay_run(c_machine, c_programs, len(programs), repetitions, output, result):
         raise _error(result, programs, found["blocked"], eager=machine.eager_limit is not None)
+    if result.end < 0 or (found["usage"]["end"] < 0).any():
+        raise TracelibError("the replay takes longer than 292 years", "check the numbers of the machine")
     return Prediction(
         end_ns=result.end, usage=found["usage"], times=found.get("times"), transfers=found.get("transfers"),
         runs=found["runs"][: result.n_runs], unreceived=result.unreceived, most_waiting=result.busiest,
@@ -257,4 +263,4 @@ def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, eag
         hint = "programs that count on MPI to buffer small messages need --eager 32k or the like"
     if result.error == lib.REPLAY_TURNS:
         hint = 'those who wait busily keep the processors: leave out busy_wait_us = "inf", or set policy = "rr"'
-    return TracelibError(f"the replay cannot go on, all wait: {shown}", hint)
+    return ReplayBlocked(f"the replay cannot go on, all wait: {shown}", hint)

@@ -43,6 +43,7 @@ class Replayed:
     prediction: Prediction
     written: Path | None = None
     closed: Closed | None = None  # where several run again and again
+    lacking: str = ""  # of the runs, in one line
 
 
 def print_replay(replayed: Replayed, console: Console) -> None:
@@ -64,6 +65,8 @@ def print_replay(replayed: Replayed, console: Console) -> None:
         console.print(f"At most {most} waited for links and buses at once, on average {prediction.mean_waiting:.3g}")
     if prediction.unreceived:
         console.print(f"{units.plural(prediction.unreceived, 'message')} nobody received")
+    if replayed.lacking:
+        console.print(f"But {replayed.lacking}: this is not a replay of the whole run.", markup=False)
     if replayed.closed:
         _print_closed(replayed.files, replayed.closed, console)
 
@@ -128,6 +131,7 @@ def replay_json(replayed: Replayed) -> dict[str, Any]:
         "most_waiting": prediction.most_waiting,
         "mean_waiting": prediction.mean_waiting,
         "unreceived": prediction.unreceived,
+        "incomplete": replayed.lacking,
         "parts_s": {column: int(usage[column].sum()) / 1e9 for column in PARTS},
         "ranks": [
             {"application": application, "rank": rank, "end_s": int(row["end"]) / 1e9}

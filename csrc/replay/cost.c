@@ -102,6 +102,7 @@ int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, 
     double speed = sim->sites[thread->node].speed;
     if (factor == 1.0 && speed == 1.0) return burst;
     if (speed == 0) speed = value_for(&sim->machine->nodes[thread->node].speed, sim, thread, true);
+    if (speed == 0) return 0; /* as fast as wanted */
     return nearest((double)burst * factor / speed);
 }
 
