@@ -7,6 +7,7 @@ in an order in which whatever a call waits for has been entered before.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from memory_trace import MemoryTrace
@@ -47,7 +48,7 @@ class Player:
         return self.now[rank]
 
     def message(self, source, destination, large, ahead, bursts, costs):
-        """`ahead`: the receive is posted before with MPI_Irecv, and awaited with MPI_Wait."""
+        """`ahead`: the receive is posted before with MPI_Irecv, and awaited with MPI_Wait; "polled": with MPI_Test."""
         posted = received = self.compute(destination, bursts[0])
         if ahead:
             self.call(destination, "MPI_Irecv", posted, 0, costs[0])
@@ -55,7 +56,10 @@ class Player:
         self.call(source, "MPI_Send", sent, posted if large else 0, costs[1], peer=destination)
         if ahead:
             received = self.compute(destination, bursts[2])
-        done = self.call(destination, "MPI_Wait" if ahead else "MPI_Recv", received, sent, costs[2], peer=source)
+        name = {False: "MPI_Recv", True: "MPI_Wait", "polled": "MPI_Test"}[ahead]
+        done = self.call(destination, name, received, sent, costs[2], peer=source)
+        if ahead == "polled":
+            self.calls[destination][-1:] = polls(received, done, source)
         size = LARGE if large else SMALL
         self.messages.append((source, destination, size, sent, posted, done))
 
@@ -78,6 +82,13 @@ class Player:
 
     def trace(self, **attributes):
         return ProgramTrace(self.calls, messages=self.messages, spans=[(0, now) for now in self.now], **attributes)
+
+
+def polls(enter, done, peer):
+    """Two runs of failing polls from `enter` on, and the one that succeeds; as many as there is time for."""
+    cuts = [enter, *sorted({enter + (done - enter) // 3, enter + (done - enter) // 2} - {enter, done})]
+    failing = [("MPI_Test", a, b, {"count": 3}) for a, b in pairwise(cuts)]
+    return [*failing, ("MPI_Test", cuts[-1], done, {"comm": 0, "peer": peer})]
 
 
 class ProgramTrace(MemoryTrace):

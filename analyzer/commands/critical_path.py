@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.common import Session, Size, common_options, file_argument, output_base, repair_option
+from analyzer.commands.common import Latency, Session, Size, common_options, file_argument, output_base, repair_option
 from analyzer.commands.write import write_paraver
 from analyzer.critical.annotated import WithPath, path_events
-from analyzer.critical.path import critical_path
+from analyzer.critical.path import CriticalPath, critical_path
 from analyzer.critical.shares import shares
 from analyzer.critical.stays import longest_stays
 from analyzer.metrics.ideal import lacking
@@ -27,6 +27,14 @@ from analyzer.trace import Trace
 @click.option(
     "--eager-limit", type=Size(), metavar="SIZE", help="Larger messages wait for their receive [as the run shows]."
 )
+@click.option(
+    "--poll-gap",
+    "poll_gap_ns",
+    type=Latency(),
+    metavar="TIME",
+    default="10us",
+    help="Between polls that fail, at most this for each of them in a row is waiting [10us].",
+)
 @repair_option
 @common_options(as_json=True, output="A Paraver trace with the path as events of type 90.")
 @click.pass_obj
@@ -35,6 +43,7 @@ def critical_path_command(
     file: str,
     top: int,
     eager_limit: int | None,
+    poll_gap_ns: int,
     repair_ns: int | None,
     output: str | None,
     force: bool,
@@ -52,7 +61,11 @@ def critical_path_command(
     try:
         with session.step(f"Walking back through {file}"):
             lacks = "" if trace.program else lacking(trace, unrecorded(trace, session.team))
-            found = _find(file, trace, top, eager_limit, lacks) if session.speaks else None
+            found = (
+                _find(file, trace, critical_path(trace, eager_limit, poll_gap_ns), top, lacks)
+                if session.speaks
+                else None
+            )
         written = _write(trace, found, output, force, session) if output else []
         if found and as_json:
             session.print_json(critical_path_json(found) | {"files": [str(path) for path in written]})
@@ -64,8 +77,7 @@ def critical_path_command(
         trace.close()
 
 
-def _find(file: str, trace: Trace, top: int, eager_limit: int | None, lacks: str) -> Found:
-    path = critical_path(trace, eager_limit)
+def _find(file: str, trace: Trace, path: CriticalPath, top: int, lacks: str) -> Found:
     return Found(file, trace, path, shares(trace, path), longest_stays(trace, path, top), lacks)
 
 

@@ -7,25 +7,53 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from analyzer.critical.dependences import Dependences
+from analyzer.critical.neighbours import NEIGHBOURHOOD, possible_pairs
+from analyzer.critical.started import started_collectives
 from analyzer.critical.timeline import Timeline
-from analyzer.metrics.collective_calls import PATTERN, PATTERNS, Pattern, collectives, positions, starts
-from analyzer.metrics.nonblocking_collectives import PROBABLY_ALL, blocking_name, nonblocking_collectives
+from analyzer.metrics.collective_calls import (
+    MEMBER_CALL,
+    PATTERN,
+    PATTERNS,
+    CollectiveCalls,
+    Pattern,
+    positions,
+    starts,
+)
+from analyzer.metrics.nonblocking_collectives import PROBABLY_ALL, blocking_name
 from analyzer.paraver import base_name
 from analyzer.trace import Trace
 
+FENCE = "MPI_Win_fence"
 _ALL, _FROM_ROOT, _TO_ROOT, _PREFIX = (
     PATTERNS.index(p) for p in (Pattern.ALL, Pattern.FROM_ROOT, Pattern.TO_ROOT, Pattern.PREFIX)
 )
 
 
+_MADE_TOGETHER = frozenset(
+    f"MPI_Win_{name}" for name in ("create", "allocate", "allocate_shared", "create_dynamic", "free", "fence")
+)
+_BLOCKING = frozenset(PATTERN) | frozenset(PROBABLY_ALL) | NEIGHBOURHOOD | _MADE_TOGETHER
+COLLECTIVES = _BLOCKING | {f"MPI_I{name.removeprefix('MPI_').lower()}" for name in _BLOCKING - _MADE_TOGETHER}
+"""Procedures of which `add_collectives` needs the whole calls."""
+
+
 def add_collectives(found: Dependences, trace: Trace, nodes: Timeline) -> None:
-    """Add those of blocking and nonblocking collectives, MPI_Init and MPI_Finalize."""
-    groups = _Groups(found, trace, nodes)
-    for rows, group in collectives(trace):
+    """Add those of blocking, nonblocking and persistent collectives, MPI_Init and MPI_Finalize."""
+    groups = Groups(found, trace, nodes)
+    blocking = np.array([base_name(p) in _BLOCKING - {FENCE} for p in trace.procedures], bool)
+    groups.add(*joined(trace, nodes.noted[blocking[nodes.noted["call"]]]))
+    for rows, group in started_collectives(trace, nodes):
         groups.add(rows, group)
-    groups.add(*nonblocking_collectives(trace))
     for names in (("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",)):
         groups.add_all_ranks(names)
+
+
+def joined(trace: Trace, calls: np.ndarray, join: CollectiveCalls | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Calls (NOTED) brought together: MEMBER_CALL, and the number of the collective that each belongs to."""
+    join = join or CollectiveCalls(trace)
+    calls = calls[calls["comm"] >= 0]
+    parts = [join.members(rank, calls[calls["rank"] == rank]) for rank in range(trace.size)]
+    return join.groups(np.concatenate([np.zeros(0, MEMBER_CALL), *parts]))
 
 
 @dataclass(frozen=True)
@@ -44,14 +72,16 @@ class _Members:
         return _Members(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
-class _Groups:
+class Groups:
     """Collectives whose members' calls are known."""
 
     def __init__(self, found: Dependences, trace: Trace, nodes: Timeline) -> None:
         self._found, self._trace, self._nodes = found, trace, nodes
         names = [base_name(p) for p in trace.procedures]
-        blocking = [blocking_name(n) for n in names]
-        self._probably = np.array([n in PROBABLY_ALL for n in blocking], bool)
+        blocking = [blocking_name(n.removesuffix("_init")) for n in names]
+        self._together = np.array([n in _MADE_TOGETHER for n in blocking], bool)
+        self._near = np.array([n in NEIGHBOURHOOD for n in blocking], bool)
+        self._probably = np.array([n in PROBABLY_ALL for n in blocking], bool) | self._together | self._near
         known = [PATTERNS.index(PATTERN[n]) if n in PATTERN else -1 for n in blocking]
         known = [_ALL if probably else pattern for pattern, probably in zip(known, self._probably, strict=True)]
         self._patterns = np.array([min(k, _ALL) for k in known] if trace.predicted else known, np.int32)
@@ -64,7 +94,7 @@ class _Groups:
         is_root = rows["rank"] == rows["root"]
         rooted = (pattern == _FROM_ROOT) | (pattern == _TO_ROOT)
         known = (pattern >= 0) & ((rows["root"] >= 0) | ~rooted)
-        all_give = self._trace.predicted
+        all_give = self._together[rows["call"]] | self._trace.predicted
         gives = known & (rows["gives"] | all_give) & ~((pattern == _FROM_ROOT) & ~is_root)
         gives &= ~((pattern == _TO_ROOT) & is_root)
         takes = known & (rows["takes"] | all_give) & ~((pattern == _FROM_ROOT) & is_root)
@@ -72,10 +102,12 @@ class _Groups:
         entered = self._nodes.entered(rows["rank"], rows["thread"], rows["enter"])
         left = self._nodes.left(rows["rank"], rows["thread"], rows["exit"])
         left = np.where(rows["exit"] > 0, left, -1)
-        chosen = pattern == _PREFIX
+        chain, near = pattern == _PREFIX, self._near[rows["call"]] & ~np.bool_(self._trace.predicted)
         members = _Members(rows, group, gives, takes, entered, left)
-        self._join(members.take(np.flatnonzero(~chosen)))
-        self._chain(members.take(np.flatnonzero(chosen)))
+        self._join(members.take(np.flatnonzero(~chain & ~near)))
+        self._chain(members.take(np.flatnonzero(chain)))
+        for comm in np.unique(rows["comm"][near]).tolist():
+            self._meet(members.take(np.flatnonzero(near & (rows["comm"] == comm))))
 
     def _join(self, m: _Members) -> None:
         """One join of all who give, for all who take."""
@@ -89,6 +121,19 @@ class _Groups:
         joins = self._found.new_joins(len(first))[number]
         self._found.add(np.where(m.gives, joins, -1), m.entered)
         self._found.add(np.where(m.takes & ~early, m.left, -1), joins)
+
+    def _meet(self, m: _Members) -> None:
+        """Each with those who may be its neighbours."""
+        m = m.take(np.lexsort((m.rows["rank"], m.group)))
+        shape = (-1, int(np.searchsorted(m.group, m.group[0], "right")))
+        pairs = possible_pairs(m.rows["enter"].reshape(shape), m.rows["exit"].reshape(shape))
+        if pairs is None:
+            self._join(m)
+            return
+        taking, giving = pairs
+        flows = m.takes.reshape(shape)[:, taking] & m.gives.reshape(shape)[:, giving]
+        entered = np.where(flows, m.entered.reshape(shape)[:, giving], -1)
+        self._found.add(m.left.reshape(shape)[:, taking].ravel(), entered.ravel())
 
     def _chain(self, m: _Members) -> None:
         """A join of each member and those before it, for the next."""

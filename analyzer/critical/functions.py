@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.critical.timeline import LOST, Timeline
+from analyzer.critical.timeline import JOINED, LOST, Timeline
 from analyzer.trace import Trace
 
-COMPUTATION, CALL, LOST_TIME, LAUNCH = "computation", "call", "lost", "launch"
-"""Kinds of functions: outside MPI, an MPI call, flushes and times in which nothing was recorded, before the process."""
+COMPUTATION, CALL, LOST_TIME, LAUNCH, THREADS = "computation", "call", "lost", "launch", "threads"
+"""Kinds of functions: outside MPI, an MPI call, flushes and times in which nothing was recorded, before the process, a
+main thread's waiting for others."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,14 @@ class Functions:
     def __init__(self, trace: Trace) -> None:
         computation = [Function(COMPUTATION, name) for name in ("", *trace.region_names)]
         calls = [Function(CALL, name) for name in trace.procedures]
-        self.every = (*computation, *calls, Function(LOST_TIME), Function(LAUNCH))
+        self.every = (*computation, *calls, Function(LOST_TIME), Function(LAUNCH), Function(THREADS))
         self._first_call, self._lost = len(computation), len(computation) + len(calls)
 
     def of_nodes(self, nodes: Timeline, chosen: slice) -> np.ndarray:
         """What a thread does from the entry of each node to its exit; points in time may have any number."""
         call = nodes.call[chosen]
-        return np.where(call == LOST, self._lost, self._first_call + call)
+        special = np.where(call == JOINED, self._lost + 2, self._lost)
+        return np.where((call == LOST) | (call == JOINED), special, self._first_call + call)
 
     def before_nodes(self, nodes: Timeline, thread: int, chosen: slice) -> np.ndarray:
         """What it does between the exit of the node before and the entry of each."""

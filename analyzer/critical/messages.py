@@ -7,6 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.critical.dependences import Dependences
+from analyzer.critical.partitions import Partitions
+from analyzer.critical.probes import Probes
 from analyzer.critical.timeline import Timeline
 from analyzer.metrics.requests import Posted
 from analyzer.paraver import base_name
@@ -20,6 +22,7 @@ _STANDARD = frozenset(("MPI_Send", "MPI_Sendrecv", "MPI_Sendrecv_replace"))
 _BLOCKING = _STANDARD | {"MPI_Ssend", "MPI_Rsend"}
 _SYNCHRONOUS = frozenset(("MPI_Ssend", "MPI_Issend"))
 _BUFFERED = frozenset(("MPI_Bsend", "MPI_Ibsend"))
+_SENT = (What.SEND_DONE, What.PARTITIONED_SEND_DONE)
 
 
 def add_messages(found: Dependences, trace: Trace, nodes: Timeline, eager_limit: int | None) -> int:
@@ -28,24 +31,29 @@ def add_messages(found: Dependences, trace: Trace, nodes: Timeline, eager_limit:
     eager_limit: bytes up to which senders do not wait; None: as the run shows, the largest message whose sending call
     ended before its receive was posted.
     """
-    sends = _Sends(trace, nodes)
-    limit = sends.eager_limit() if eager_limit is None else eager_limit
+    sends, probes, partitions = _Sends(trace, nodes, eager_limit), Probes(trace, nodes), Partitions(trace, nodes)
     for window, (begin, end) in enumerate(pairwise(trace.windows().tolist())):
-        messages, sender = sends.between(begin, end)
+        messages, begun = sends.between(begin, end)
         received = np.maximum(messages["physical_receive"], messages["logical_receive"])
         receiver = nodes.left(messages["destination"], messages["destination_thread"], received)
+        sender = partitions.senders(messages, begun, received)
         backwards = received < messages["logical_send"]
         found.contradictions += int(backwards.sum())
         found.add(np.where(backwards, -1, receiver), sender)
-        sends.add_late_receivers(found, messages, sender, limit, window)
-    return limit
+        probes.add(messages, sender)
+        sends.keep(messages, begun, window)
+    probes.depend(found)
+    partitions.depend(found)
+    return sends.add_late_receivers(found)
 
 
 class _Sends:
     """Messages with the calls that sent them, and those that completed the sends."""
 
-    def __init__(self, trace: Trace, nodes: Timeline) -> None:
-        self._trace, self._nodes = trace, nodes
+    def __init__(self, trace: Trace, nodes: Timeline, eager_limit: int | None) -> None:
+        self._trace, self._nodes, self._limit = trace, nodes, eager_limit
+        self._shown = LEAST_EAGER
+        self._kept: list[tuple[int, np.ndarray, np.ndarray]] = []  # window, MESSAGE, and what sent them
         names = [base_name(p) for p in trace.procedures]
         self._is = {
             kind: np.array([*(name in kind for name in names), False], bool)
@@ -60,25 +68,29 @@ class _Sends:
         rows = rows[~own]
         return rows, self._nodes.entered(rows["source"], rows["source_thread"], rows["logical_send"])
 
-    def eager_limit(self) -> int:
-        """The largest message that was sent before its receive was posted."""
-        limit = LEAST_EAGER
-        for begin, end in pairwise(self._trace.windows().tolist()):
-            rows, sender = self.between(begin, end)
-            gone = self._nodes.exit[sender] < rows["logical_receive"]
-            proof = gone & (sender >= 0) & self._sent_by(_STANDARD, sender)
-            limit = max(limit, int(rows["size"][proof].max(initial=0)))
-        return limit
-
     def _sent_by(self, kind: frozenset[str], sender: np.ndarray) -> np.ndarray:
         return self._is[kind][np.where(sender >= 0, self._nodes.call[sender], -1)]
 
-    def add_late_receivers(
-        self, found: Dependences, rows: np.ndarray, sender: np.ndarray, limit: int, window: int
-    ) -> None:
-        """Senders of what is larger than `limit`, or sent synchronously, wait until the receive is posted."""
-        waits = ((rows["size"] > limit) | self._sent_by(_SYNCHRONOUS, sender)) & ~self._sent_by(_BUFFERED, sender)
-        rows, sender = rows[waits], sender[waits]
+    def keep(self, rows: np.ndarray, sender: np.ndarray, window: int) -> None:
+        """Remember those that may wait for their receive, and what shows that some do not."""
+        gone = (sender >= 0) & (self._nodes.exit[sender] < rows["logical_receive"]) & self._sent_by(_STANDARD, sender)
+        self._shown = max(self._shown, int(rows["size"][gone].max(initial=0)))
+        least = LEAST_EAGER if self._limit is None else self._limit
+        waits = ((rows["size"] > least) | self._sent_by(_SYNCHRONOUS, sender)) & ~self._sent_by(_BUFFERED, sender)
+        self._kept.append((window, rows[waits], sender[waits]))
+
+    def add_late_receivers(self, found: Dependences) -> int:
+        """Senders of what is larger than the limit, or sent synchronously, wait until the receive is posted.
+
+        Returns the limit.
+        """
+        limit = self._shown if self._limit is None else self._limit
+        for window, rows, sender in self._kept:
+            waits = (rows["size"] > limit) | self._sent_by(_SYNCHRONOUS, sender)
+            self._add_late_receivers(found, rows[waits], sender[waits], window)
+        return limit
+
+    def _add_late_receivers(self, found: Dependences, rows: np.ndarray, sender: np.ndarray, window: int) -> None:
         posted = self._nodes.entered(rows["destination"], rows["destination_thread"], rows["logical_receive"])
         posted = np.where(self._nodes.enter[posted] == rows["logical_receive"], posted, -1)
         sink = np.where(self._sent_by(_BLOCKING, sender), sender, self._completed(rows, sender, window))
@@ -91,7 +103,7 @@ class _Sends:
         started = (sender >= 0) & ~self._sent_by(_BLOCKING, sender)
         for rank in np.unique(rows["source"][started]).tolist():
             if rank not in self._completions:
-                self._completions[rank] = Posted(self._trace, rank, self._trace.windows(), (What.SEND_DONE,))
+                self._completions[rank] = Posted(self._trace, rank, self._trace.windows(), _SENT)
             done = self._completions[rank].window(window)
             mine = np.flatnonzero(started & (rows["source"] == rank))
             names = ("logical_send", "destination", "tag"), ("posted", "peer", "tag")

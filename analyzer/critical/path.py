@@ -17,10 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.critical.collectives import add_collectives
+from analyzer.critical.collectives import COLLECTIVES, add_collectives
 from analyzer.critical.dependences import DEPENDENCE, Dependences
+from analyzer.critical.joins import add_joins
 from analyzer.critical.messages import add_messages
-from analyzer.critical.timeline import Timeline, timeline
+from analyzer.critical.nodes import timeline
+from analyzer.critical.one_sided import ONE_SIDED, add_one_sided
+from analyzer.critical.partitions import ARRIVED, HANDED
+from analyzer.critical.polling import POLL_GAP_NS
+from analyzer.critical.probes import PROBES
+from analyzer.critical.timeline import Timeline
 from analyzer.trace import Trace
 
 SEGMENT = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i8")])
@@ -48,16 +54,21 @@ class CriticalPath:
         return max(len(self.segments) - 1, 0)
 
 
-def critical_path(trace: Trace, eager_limit: int | None = None) -> CriticalPath:
+_NOTED = PROBES | HANDED | {ARRIVED} | COLLECTIVES | ONE_SIDED
+
+
+def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int = POLL_GAP_NS) -> CriticalPath:
     """The critical path of a measured, imported or predicted run. All of its calls are in memory, 60 bytes each.
 
     eager_limit: bytes up to which a sender does not wait for its receiver; None: as the run shows it (the largest
-    message whose sending call ended before its receive was posted, at least 1024).
+    message whose sending call ended before its receive was posted, at least 1024). poll_gap_ns: see POLL_GAP_NS.
     """
-    nodes = timeline(trace)
+    nodes = timeline(trace, _NOTED, poll_gap_ns)
     found = Dependences(len(nodes.enter))
     limit = add_messages(found, trace, nodes, eager_limit)
     add_collectives(found, trace, nodes)
+    add_one_sided(found, trace, nodes)
+    add_joins(found, nodes)
     ends = nodes.exit[nodes.offsets[1:] - 1]
     graph = _Graph(nodes, found)
     slack = graph.latest(int(ends.max())) - nodes.enter

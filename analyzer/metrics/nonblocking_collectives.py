@@ -42,12 +42,12 @@ def nonblocking_collectives(trace: Trace, team: Team | None = None) -> tuple[np.
             rows = gather_blocks(trace.requests(rank, begin, end), REQUEST)
             done.append(rows[rows["what"] == What.COLLECTIVE_DONE])
         rows = join.members(rank, np.concatenate(calls))
-        _complete(rows, np.concatenate(done))
+        complete(rows, np.concatenate(done))
         parts.append(rows)
     return join.groups(np.concatenate(team.allgather(np.concatenate(parts))))
 
 
-def _complete(rows: np.ndarray, done: np.ndarray) -> None:
+def complete(rows: np.ndarray, done: np.ndarray) -> None:
     """Give the calls of a rank that began collectives the times at which these were completed."""
     rows["exit"] = 0
     if not len(done):

@@ -12,13 +12,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.critical.functions import CALL, COMPUTATION, LAUNCH, Function
+from analyzer.critical.functions import CALL, COMPUTATION, LAUNCH, LOST_TIME, THREADS, Function
 from analyzer.critical.path import CriticalPath
 from analyzer.critical.shares import Shares, Slack
 from analyzer.critical.stays import Stay
 from analyzer.report import units
 from analyzer.trace import Trace
 
+_OTHERS = {
+    LAUNCH: "Before the process began",
+    LOST_TIME: "Flushing the trace, nothing recorded",
+    THREADS: "Waiting for threads",
+}
 MOST_FUNCTIONS = 15
 MOST_RANKS = 16
 
@@ -65,7 +70,7 @@ def label(function: Function, regions: bool) -> str:
         return f"Computing in {function.name}" if function.name else outside
     if function.kind == CALL:
         return function.name
-    return "Before the process began" if function.kind == LAUNCH else "Flushing the trace, nothing recorded"
+    return _OTHERS[function.kind]
 
 
 def _functions(found: Found) -> Table:

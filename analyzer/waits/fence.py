@@ -21,10 +21,10 @@ def fences(trace: Trace, team: Team) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     is_fence = np.array([base_name(p) == FENCE for p in trace.procedures], bool)
     if not is_fence.any():
         return
-    yield from _FenceCalls(trace, team, is_fence).by_windows()
+    yield from FenceCalls(trace, team, is_fence).by_windows()
 
 
-class _FenceCalls(CollectiveCalls):
+class FenceCalls(CollectiveCalls):
     """Brings fences together by window instead of communicator. All members give and take, as in a barrier."""
 
     def __init__(self, trace: Trace, team: Team, is_fence: np.ndarray) -> None:

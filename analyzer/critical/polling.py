@@ -1,0 +1,78 @@
+"""Polling is waiting: calls that ask again and again whether something has come are one call, until it has.
+
+A rank file has failing polls as runs with their `count` (10 us between two of them end a run), and the one that
+succeeds as a call. A program that asks in turns (MPI_Iprobe, MPI_Testany) has a run for each turn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.metrics.requests import gather_blocks
+from analyzer.paraver import base_name
+from analyzer.trace import REQUEST, Trace
+
+POLL_GAP_NS = 10_000
+"""Two polls belong to one wait if between them are at most so many ns for each poll that failed in a row before or
+after: who asks a thousand times has nothing else to do, but may lose the CPU, or sleep before asking again."""
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(f"MPI_{name}" for name in text.split())
+
+
+_ASKS = _names(
+    "Test Testall Testany Testsome Request_get_status Request_get_status_all Request_get_status_any "
+    "Request_get_status_some Iprobe Improbe"
+)
+_SILENT = _names("Parrived Win_test")
+"""Of these a trace does not say whether they found anything."""
+_ENDS = _ASKS | _SILENT | _names("Wait Waitall Waitany Waitsome Probe Mprobe Win_wait")
+
+
+class Polls:
+    """Which calls of a trace are polls that failed, and which of them are one wait."""
+
+    def __init__(self, trace: Trace, gap_ns: int = POLL_GAP_NS) -> None:
+        self._trace, self._gap = trace, gap_ns
+        names = [base_name(p) for p in trace.procedures]
+        self._asks, self._silent, self._ends = (
+            np.array([n in kind for n in names], bool) for kind in (_ASKS, _SILENT, _ENDS)
+        )
+
+    def failed(self, rank: int, calls: np.ndarray) -> np.ndarray:
+        """Which calls (CALL, any of one rank) are failing polls: they show no operation, and complete none."""
+        asks, silent = self._asks[calls["call"]], self._silent[calls["call"]]
+        found = (asks & (calls["count"] > 1)) | silent
+        unsure = np.flatnonzero(asks & ~found & (calls["comm"] < 0))
+        if len(unsure):
+            found[unsure] = ~np.isin(calls["exit"][unsure], self._completions(rank, calls["exit"][unsure]))
+        return found
+
+    def _completions(self, rank: int, exits: np.ndarray) -> np.ndarray:
+        """The times at which operations were completed, where these calls were left."""
+        rows = gather_blocks(self._trace.requests(rank, int(exits.min()), int(exits.max()) + 1), REQUEST)
+        return rows["completed"]
+
+    def as_waits(self, calls: np.ndarray, failed: np.ndarray, lost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The calls of one thread, a poll that failed and what follows it at once as one, under the name of the last;
+        and which of these failed to the end. Times that are not the program's (FLUSH) do not count."""
+        if not failed.any():
+            return calls, failed
+        asks_on = failed[:-1] & self._ends[calls["call"][1:]]
+        before = np.concatenate([[0], np.cumsum(lost["end"] - lost["begin"])])
+        lost_until = before[np.searchsorted(lost["end"], calls["enter"], "right")]
+        gap = calls["enter"][1:] - calls["exit"][:-1] - np.diff(lost_until)
+        first, last = _runs(asks_on & (gap <= self._gap))
+        count = np.append(np.add.reduceat(np.where(failed, calls["count"], 0), first), 0)
+        pause = self._gap * np.maximum(count[:-1], count[1:])
+        first, last = _runs(asks_on & (gap <= np.repeat(pause, last - first + 1)[:-1].clip(min=self._gap)))
+        waits = calls[last]
+        waits["enter"] = calls["enter"][first]
+        return waits, failed[last]
+
+
+def _runs(goes_on: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first and the last of each run of rows, of which each goes on with the next one."""
+    first = np.flatnonzero(np.append(True, ~goes_on))
+    return first, np.append(first[1:] - 1, len(goes_on))
