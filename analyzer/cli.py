@@ -129,6 +129,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        _fail(members, f"Error: {error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
+        return 1
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return 130

@@ -143,3 +143,24 @@ def test_nothing_is_imported_that_is_not_needed(arguments, waits_for, tmp_path):
     assert (
         subprocess.run([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.DEVNULL, timeout=60).returncode == 0
     )
+
+
+@pytest.mark.parametrize("command", ["prv", "dim", "pack", "replay"])
+@pytest.mark.parametrize("folder", ["absent", "file"])
+def test_an_output_that_cannot_be_made_is_one_line(command, folder, tmp_path, capsys):
+    path = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 1), call("MPI_Finalize", 5, 6)]}])
+    (tmp_path / "file").write_text("mine")
+    assert main([command, str(path), "-o", str(tmp_path / folder / "x.h5")]) == 1
+    error = capsys.readouterr().err
+    reason = "No such file or directory" if folder == "absent" else "Not a directory"
+    assert error.startswith("Error: cannot write ") and reason in error and error.count("\n") == 1
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_behind_standard_output_is_one_line(tmp_path):
+    path = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 1), call("MPI_Finalize", 5, 6)]}])
+    with Path("/dev/full").open("w") as full:
+        words = [sys.executable, "-m", "analyzer.cli", "info", str(path)]
+        done = subprocess.run(words, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "Error: No space left on device\n")

@@ -19,7 +19,7 @@ from analyzer.report.replay import Replayed, print_replay, replay_json
 from analyzer.scheduling.closed import closed
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
-from analyzer.writers.whole import temporary_name
+from analyzer.writers.whole import discard, temporary_name
 
 
 @click.command("replay")
@@ -100,4 +100,4 @@ def _write_prv(trace: Trace, program: Program, prediction: Prediction, base: Pat
         finally:
             predicted.close()
     finally:
-        path.unlink(missing_ok=True)
+        discard(path)

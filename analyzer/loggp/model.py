@@ -19,6 +19,7 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.loggp.lines import Line
+from analyzer.writers.whole import whole_file
 
 FORMAT = "tracelib-loggp"
 VERSION = 1
@@ -119,14 +120,8 @@ class LoOgGP:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the file that `read` reads; whole or not at all. Raises TracelibError."""
-        path = Path(path)
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            beside.write_text(json.dumps(self.to_json(), indent=2) + "\n")
-            beside.replace(path)
-        except OSError as error:
-            beside.unlink(missing_ok=True)
-            raise TracelibError(f"cannot write {path}: {error.strerror}", "name another output with -o NAME") from error
+        with whole_file(path) as file:
+            file.write((json.dumps(self.to_json(), indent=2) + "\n").encode())
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> LoOgGP:

@@ -19,7 +19,7 @@ from analyzer.operations.walk import is_definable
 from analyzer.parallel import Team
 from analyzer.trace import SELF, Communicator, Trace
 from analyzer.writers.dim_records import RankWriter, world_id
-from analyzer.writers.whole import temporary_name, whole_file
+from analyzer.writers.whole import cannot_write, discard, temporary_name, whole_file
 
 IDLE_EVENTS = "events of type 0"
 
@@ -61,7 +61,7 @@ def write_dim(trace: Trace, path: str | Path, team: Team | None = None) -> DimRe
         sizes = [size for piece in pieces for size in piece]
         size_bytes, *_ = _together(team, lambda: _assemble(trace, path, sizes, parts) if team.rank == 0 else 0, path)
     finally:
-        part.unlink(missing_ok=True)
+        discard(part)
     left_out = sum(team.allgather(writer.left_out))
     names = {p: int(n) for p, n in zip(trace.procedures, left_out, strict=True) if n}
     idle_events = sum(team.allgather(writer.idle_events))
@@ -74,7 +74,7 @@ def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:
     try:
         result = work()
     except OSError as error:
-        result = TracelibError(f"cannot write {path}: {error.strerror}", "name another output with -o, or make room")
+        result = cannot_write(path, error)
     except TracelibError as error:
         result = error
     results = team.allgather(result)

@@ -16,7 +16,7 @@ from analyzer.sources.rankfile import RankFile
 from analyzer.sources.system import PACKED, load_samples, sample_places
 from analyzer.sources.versions import upgraded
 from analyzer.writers.deflate import deflated
-from analyzer.writers.whole import temporary_name
+from analyzer.writers.whole import cannot_write, discard, temporary_name
 from tracelib import schema
 
 CODECS: dict[str, dict[str, object]] = {
@@ -63,10 +63,9 @@ def pack_run(path: str, output: Path, codec: str = "gzip") -> Packed:
         part.replace(output)
         return packed
     except OSError as error:
-        text = error.strerror or " ".join(str(error).split())
-        raise TracelibError(f"cannot write {output}: {text}", "name another output with -o, or make room") from error
+        raise cannot_write(output, error) from error
     finally:
-        part.unlink(missing_ok=True)
+        discard(part)
         for file in found.files:
             file.close()
 

@@ -17,7 +17,7 @@ from analyzer._kernels import ffi, lib
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.trace import EVENT, MESSAGE, STATE, Trace
-from analyzer.writers.whole import temporary_name, whole_file
+from analyzer.writers.whole import discard, temporary_name, whole_file
 
 _BUFFER_BYTES = 1 << 20
 
@@ -95,10 +95,10 @@ def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team) -> str
         with part.open("xb") as file:
             _write_share(trace, bounds, team, file)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        discard(part)
         return f"!cannot write {part}: {error.strerror}"
     except TracelibError as error:
-        part.unlink(missing_ok=True)
+        discard(part)
         return f"!{error}"
     return str(part)
 
@@ -129,7 +129,7 @@ def write_prv(trace: Trace, path: str | os.PathLike[str], team: Team | None = No
             problem = str(error)
     problem = team.bcast(problem)
     if not parts[team.rank].startswith("!"):
-        Path(parts[team.rank]).unlink(missing_ok=True)
+        discard(Path(parts[team.rank]))
     if problem:
         raise TracelibError(problem)
 

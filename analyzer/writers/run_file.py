@@ -9,10 +9,9 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from analyzer.errors import TracelibError
 from analyzer.sources.rankfile import PREDICTED
 from analyzer.trace import MARK, REQUEST, Communicator, Mark, Trace
-from analyzer.writers.whole import temporary_name
+from analyzer.writers.whole import cannot_write, discard, temporary_name
 from tracelib import schema
 
 _FILTER = {"compression": "gzip", "compression_opts": 4, "shuffle": True}
@@ -51,10 +50,9 @@ def write_run(trace: Trace, records: Iterator[RankRecords], path: Path, attribut
                 _write_rank(out.create_group(f"ranks/{rank:06d}"), trace, rank, tables.of(rank, of_rank))
         part.replace(path)
     except OSError as error:
-        text = error.strerror or " ".join(str(error).split())
-        raise TracelibError(f"cannot write {path}: {text}", "name another output with -o, or make room") from error
+        raise cannot_write(path, error) from error
     finally:
-        part.unlink(missing_ok=True)
+        discard(part)
 
 
 def _write_rank(group: h5py.Group, trace: Trace, rank: int, tables: Mapping[str, np.ndarray]) -> None:

@@ -16,6 +16,18 @@ def temporary_name(path: Path, part: str = "whole") -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.{part}.tmp")
 
 
+def discard(path: Path) -> None:
+    """Remove a temporary file. Where that fails, what went wrong before is what the user should hear of."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+
+
+def cannot_write(path: Path, error: OSError) -> TracelibError:
+    """In the system's words; those of the HDF5 library are its own and name temporary files."""
+    text = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
+    return TracelibError(f"cannot write {path}: {text}", "name another output with -o, or make room")
+
+
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary file that takes the name `path` when the block ends well, and leaves nothing when it does not.
@@ -29,9 +41,6 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
         temporary.replace(target)
     except OSError as error:
-        raise TracelibError(
-            f"cannot write {target}: {error.strerror}", "name another output with -o, or make room"
-        ) from error
+        raise cannot_write(target, error) from error
     finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        discard(temporary)
