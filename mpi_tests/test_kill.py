@@ -13,6 +13,7 @@ import analyzer
 BUFFERS = ("4K", "16K", "1M")
 FAMILIES = ("openmpi", "mpich")
 ROUNDS = 4
+SNAPSHOTS = 20
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +95,27 @@ def test_after_each_change_of_the_files_in_init(openmpi, compiled, tmp_path, tal
             break
     assert files.index(True) > 10  # not before it was described
     assert all(files[files.index(True) :])
+
+
+@pytest.mark.parametrize(("ranks", "variables"), [(1, {}), (1, {"TRACELIB_COMPRESS": "1"}), (2, {})])
+def test_before_and_after_changes_of_the_files(openmpi, compiled, tmp_path, tally, ranks, variables):
+    """Some of all that the files of a run ever were, from the first call to the end of the process."""
+    library = compiled(openmpi, "snapshots.c", "-shared", "-fPIC", "-ldl", "-pthread")
+    program = compiled(openmpi, "dies.c", "-pthread")
+    folder, snapshots = tmp_path / "here", tmp_path / "snapshots"
+    snapshots.mkdir()
+    variables = variables | {"SNAPSHOTS_OF": str(folder), "SNAPSHOTS_IN": str(snapshots)}
+    running = start(
+        openmpi, program, folder, ranks, "4K", 1, "finalize", 30, preload=[library], variables=variables
+    )  # fmt: skip
+    running.end()
+    assert running.process.returncode == 0
+    found = sorted(snapshots.iterdir())
+    assert len(found) > 250 * ranks
+    for snapshot in random.Random(f"{ranks} {variables.get('TRACELIB_COMPRESS')}").sample(found, SNAPSHOTS):
+        campaign.put_back(snapshot, folder)
+        tally["kills"] += 1
+        tally["calls"] += campaign.check(folder, ranks, 30)
 
 
 def test_by_a_signal_in_finalize(deadly):

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tarfile
@@ -22,6 +23,7 @@ from tracelib import cli, recovery, schema
 from tracelib.errors import TracelibError
 from tracelib.recovery import Fate
 from tracelib.schema import State
+from tracelib.schema.spool import BOOT_ID
 
 TESTS = Path(__file__).parent
 
@@ -62,6 +64,42 @@ def test_calls_after_the_limit_are_lost_and_counted(tmp_path):
     with h5py.File(rank_file(run, 1)) as file:
         assert file.attrs["lost_calls"] == 9 and len(file["calls"]) == 3
     assert not list(spool.parent.iterdir())
+
+
+def test_calls_in_a_buffer_that_are_lost_already_count_once(tmp_path):
+    """Killed when the file counted the two calls in the buffer as lost, and the buffer was not yet empty."""
+    run, spool, tables = killed_run(tmp_path, 3, lost_calls=9, limit_bytes=1 << 20)
+    rows = {name: table[:0] for name, table in tables.items()} | {"calls": tables["calls"][3:]}
+    write_spool(spool, rank_file(run, 1), rows, base=[0, 9, 0, 0, 0, 0, 0], flushing=schema.LEAVING_OUT)
+    assert fates(run)[1] == Fate.RECOVERED
+    with h5py.File(rank_file(run, 1)) as file:
+        assert file.attrs["lost_calls"] == 9 and len(file["calls"]) == 3
+
+
+def test_a_rank_file_that_lacks_only_its_name_gets_it(killed):
+    run, spool = killed
+    unnamed = rank_file(run, 1).with_name("000001.h5.tmp")
+    rank_file(run, 1).rename(unnamed)
+    rank_file(run, 0).with_name("000002.h5.tmp").write_bytes(b"the beginning of one")
+    assert fates(run)[1] == Fate.RECOVERED
+    assert not unnamed.exists() and not list(spool.parent.iterdir())
+    rank_file(run, 1).rename(unnamed)
+    assert len(fates(run)) == 1  # without buffers it is that of a process that had recorded nothing
+    assert unnamed.exists()
+
+
+def test_what_was_written_of_run_h5_is_removed(killed):
+    run, _ = killed
+    host = socket.gethostname()
+    names = ["run.h5.tmp", f"run.h5.{host}-4194305.tmp", f"run.h5.{host}-1.tmp", "run.h5.elsewhere-4194305.tmp"]
+    for name in names:
+        (run.parent / name).write_bytes(b"")
+    for rank in range(2):
+        with h5py.File(rank_file(run, rank), "a") as file:
+            file.attrs["boot_id"] = np.bytes_(BOOT_ID.read_text().strip())
+            file.attrs["pid"] = np.uint64(4194305)  # more than there can be
+    recovery.recover(str(run))
+    assert sorted(p.name for p in run.parent.glob("*.tmp")) == sorted(names[2:])
 
 
 def test_calls_in_the_buffer_after_a_full_disk_are_said_to_be_lost(tmp_path):

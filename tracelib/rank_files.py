@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import socket
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import numpy as np
 
 from tracelib.errors import TracelibError
 from tracelib.launch import rank_folder
+from tracelib.unfinished import links_name, publish_rank_files
 
 RANK_FILE = re.compile(r"\d{6,}\.h5")
 EXPECTED = "give run.h5, the folder run.ranks, or a file in it"
@@ -28,7 +27,8 @@ class RankFiles:
 
 
 def find_rank_files(name: str) -> RankFiles:
-    """The rank files that `name` (run.h5, written or not, its folder, or one of them) stands for."""
+    """The rank files that `name` (run.h5, written or not, its folder, or one of them) stands for. Those of killed ranks
+    that lacked only their names have got them."""
     path = Path(name)
     if path.is_file():
         folder = _linked_folder(path)
@@ -40,6 +40,7 @@ def find_rank_files(name: str) -> RankFiles:
         run = folder.with_suffix(".h5") if folder.suffix == ".ranks" else None
     if not folder.is_dir():
         raise TracelibError(f"{name}: there is no folder {folder} with rank files", EXPECTED)
+    publish_rank_files(folder)
     paths = sorted((p for p in folder.iterdir() if RANK_FILE.fullmatch(p.name)), key=lambda p: int(p.stem))
     if not paths:
         raise TracelibError(f"{folder}: no rank files in this folder", EXPECTED)
@@ -62,7 +63,7 @@ def _linked_folder(path: Path) -> Path | None:
 
 def write_links(run: Path, folder: Path, version: int, size: int, created_realtime_ns: int) -> None:
     """Write run.h5 as rank 0 would have, whole or not at all. Raises TracelibError if it cannot be written."""
-    temporary = run.with_name(f"{run.name}.{socket.gethostname()}-{os.getpid()}.tmp")
+    temporary = links_name(run)
     try:
         with h5py.File(temporary, "w") as file:
             file.attrs["schema_version"] = np.uint64(version)

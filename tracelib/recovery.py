@@ -20,13 +20,13 @@ import numpy as np
 from h5py import h5d, h5s
 
 from tracelib import schema
+from tracelib.attributes import Attributes, read_attributes
 from tracelib.copying import copy_sparse
 from tracelib.errors import TracelibError
 from tracelib.rank_files import RankFiles, find_rank_files, write_links
 from tracelib.schema import State
 from tracelib.schema.spool import Spool, is_alive, is_here, lost_calls, read_spool, spool_paths
-
-Attributes = dict[str, int | str]
+from tracelib.unfinished import remove_links
 
 
 class Fate(StrEnum):
@@ -97,7 +97,7 @@ def recover(run: str) -> Recovery:
     is no room or right to write.
     """
     found = find_rank_files(run)
-    attributes: dict[Path, Attributes | str] = {path: _attributes(path) for path in found.paths}
+    attributes: dict[Path, Attributes | str] = {path: read_attributes(path) for path in found.paths}
     for path, a in attributes.items():
         if isinstance(a, dict) and a["state"] == State.RECORDING and is_here(a) and is_alive(a):
             hint = "end it first (a killed mpirun may have left it behind)"
@@ -107,28 +107,14 @@ def recover(run: str) -> Recovery:
 
 
 def _complete_run(found: RankFiles, attributes: Sequence[Attributes]) -> Path | None:
+    if found.run is not None:
+        remove_links(found.run, attributes)
     if found.run is None or found.run.exists() or not attributes:
         return None
     started = min(int(a["start_realtime_ns"]) for a in attributes)
     first = attributes[0]
     write_links(found.run, found.folder, int(first["schema_version"]), int(first["size"]), started)
     return found.run
-
-
-def _attributes(path: Path) -> Attributes | str:
-    """Attributes of a rank file, or why there are none."""
-    try:
-        with h5py.File(path, "r", locking=False) as file:
-            return _read_attributes(file)
-    except (OSError, KeyError) as error:
-        return " ".join(str(error).split())
-
-
-def _read_attributes(file: h5py.File) -> Attributes:
-    named = {name: bytes(file.attrs[name]).split(b"\0")[0] for name in ("host", "boot_id", "spool")}
-    texts = {name: text.decode(errors="replace") for name, text in named.items()}
-    wanted = ("schema_version", "rank", "size", "pid", "start_realtime_ns", "state")
-    return {name: int(file.attrs[name]) for name in wanted} | texts
 
 
 def _recover_rank(path: Path, attributes: Attributes | str) -> Outcome:

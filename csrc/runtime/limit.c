@@ -259,13 +259,14 @@ bool limit_admits(struct store *s, const struct thread *t, uint64_t bytes)
     return is_sampled(t);
 }
 
-/* After the stop: one row for all that each thread loses, and the messages when the run ends. */
+/* After the stop: one row for all that each thread loses, and the messages when the run ends. Whoever finds the spool
+ * after a kill learns from base[1] whether lost_calls counts its calls. */
 static int lose(struct store *s, struct thread *t, struct file_block *block, uint64_t calls)
 {
-    const struct spool_header *spool = t->spool;
+    struct spool_header *spool = t->spool;
     const struct file_call *lost = t->rows[TABLE_CALLS];
     const struct open_receives none = {0}; /* what is still open will not be recorded either */
-    bool first = t->lost_rows == 0;
+    int error = t->lost_rows == 0 ? store_append(s, TABLE_BLOCKS, block, 1) : 0;
     for (int i = 0; i < BUFFERED_TABLES; i++) t->lost_rows += spool->count[i];
     t->lost_calls += calls;
     limit.lost_calls += calls;
@@ -274,8 +275,9 @@ static int lose(struct store *s, struct thread *t, struct file_block *block, uin
                       spool->count[TABLE_REQUESTS]))
         return ENOMEM;
     skipped_join(&limit.lost, &none, limit.lost_since);
+    __atomic_store_n(&spool->base[1], limit.lost_calls, __ATOMIC_RELEASE);
     store_put_integer(s, AT_LOST_CALLS, limit.lost_calls);
-    return first ? store_append(s, TABLE_BLOCKS, block, 1) : 0;
+    return error;
 }
 
 int limit_leave_out(struct store *s, struct thread *t, uint64_t calls)
@@ -286,7 +288,10 @@ int limit_leave_out(struct store *s, struct thread *t, uint64_t calls)
         block.first[i] = s->table[i].rows;
         block.count[i] = (uint32_t)spool->count[i];
     }
-    if (spool->flushing != LEAVING_OUT) spool->base[0] = s->table[TABLE_BLOCKS].rows;
+    if (spool->flushing != LEAVING_OUT) {
+        spool->base[0] = s->table[TABLE_BLOCKS].rows;
+        spool->base[1] = 0;
+    }
     __atomic_store_n(&spool->flushing, LEAVING_OUT, __ATOMIC_RELEASE);
     if (limit.stopped) return lose(s, t, &block, calls); /* what a spool holds from now on is lost, too */
     struct skipped messages = {0};
@@ -300,6 +305,11 @@ int limit_leave_out(struct store *s, struct thread *t, uint64_t calls)
     if (!error) error = store_append(s, TABLE_BLOCKS, &block, 1);
     if (!error) t->left_out_calls += calls;
     return error;
+}
+
+void limit_forgot(struct thread *t)
+{
+    __atomic_store_n(limit.stopped ? &t->spool->base[1] : &t->spool->flushing, 0, __ATOMIC_RELEASE);
 }
 
 int limit_close(struct store *s)

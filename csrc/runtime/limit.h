@@ -32,6 +32,9 @@ void limit_wrote(const struct store *s, const struct thread *t);
 /* It was not: its messages are counted, and where it would be is noted. 0 or errno. */
 int limit_leave_out(struct store *s, struct thread *t, uint64_t calls);
 
+/* The thread itself has emptied its buffer after that. */
+void limit_forgot(struct thread *t);
+
 /* Nothing more is recorded: what comes is lost. */
 bool limit_stopped(void);
 

@@ -31,6 +31,7 @@
 #include "sampler.h"
 #include "sessions.h"
 #include "settings.h"
+#include "spool.h"
 #include "switch.h"
 #include "sync.h"
 #include "thread.h"
@@ -241,6 +242,7 @@ static int create_described(void)
     limit_meet_file(&run.store);
     write_attributes();
     store_put_integer(&run.store, AT_LIMIT_BYTES, limit_bytes());
+    spool_show_all();
     return store_publish(&run.store, run.path);
 }
 

@@ -6,10 +6,15 @@
 
 #include "schema.h"
 
-/* Map a new spool of so many bytes for a thread; all counts of rows are 0.
+/* Map a new spool of so many bytes for a thread; all counts of rows are 0. All of them between store_begin and
+ * store_end.
  * Falls back from TRACELIB_SPOOL or /dev/shm to TMPDIR or /tmp, then to anonymous memory (said once). NULL: no memory.
  */
 struct spool_header *spool_create(uint32_t thread, uint64_t bytes);
+
+/* Give all spools their names, present and future: a rank file is about to lead to them. Where the file system allows
+ * it they have none before, so that a process killed earlier leaves nothing behind. */
+void spool_show_all(void);
 
 /* Remove the spool's file; the mapping stays usable until spool_unmap. */
 void spool_remove(uint32_t thread);

@@ -133,15 +133,18 @@ static int append_closing(struct store *store, const struct thread *t, uint64_t 
 }
 
 /* Write the buffer as one block. The spool says where the rows go before they are written, and forgets them after:
- * whoever finds it can repeat the step. Rows that the disk does not take are counted. */
+ * whoever finds it can repeat the step. (What was left out stays so.) Rows that the disk does not take are counted. */
 static void write_block(struct thread *t, struct store *store, const struct waiting *w, enum flush flush)
 {
     uint64_t rows = w->rows, begin = clock_ticks();
     struct file_block block = {.thread = t->index, .flags = 1, .set = t->spool->set};
     int error = store ? 0 : run_store_error();
     if (store) {
-        for (int i = 0; i < BUFFERED_TABLES; i++) block.first[i] = t->spool->base[i] = store->table[i].rows;
-        __atomic_store_n(&t->spool->flushing, FLUSHING, __ATOMIC_RELEASE);
+        for (int i = 0; i < BUFFERED_TABLES; i++) block.first[i] = store->table[i].rows;
+        if (flush != FLUSH_LEFT_OUT) {
+            memcpy(t->spool->base, block.first, sizeof block.first);
+            __atomic_store_n(&t->spool->flushing, FLUSHING, __ATOMIC_RELEASE);
+        }
         for (int i = BUFFERED_TABLES - 1; i >= 0; i--) { /* counts before their calls */
             if (!error) error = append_rows(store, t, i, w);
             block.count[i] = (uint32_t)(store->table[i].rows - block.first[i]);
@@ -160,7 +163,7 @@ static void write_block(struct thread *t, struct store *store, const struct wait
     }
     t->calls += w->calls;
     forget_rows(t, w);
-    if (t == &self) __atomic_store_n(&t->spool->flushing, 0, __ATOMIC_RELEASE);
+    if (t == &self && flush != FLUSH_LEFT_OUT) __atomic_store_n(&t->spool->flushing, 0, __ATOMIC_RELEASE);
 }
 
 /* The buffer does not fit what the user allows. When the run ends there is a block of events all the same: until when
@@ -170,7 +173,7 @@ static void leave_out_block(struct thread *t, struct store *store, const struct 
     int error = limit_leave_out(store, t, w->calls);
     t->calls += w->calls;
     forget_rows(t, w);
-    if (!limit_stopped()) __atomic_store_n(&t->spool->flushing, 0, __ATOMIC_RELEASE);
+    if (t == &self) limit_forgot(t);
     if (error) run_store_failed(error);
     if (flush != FLUSH_CLOSING || error) return;
     struct waiting none = rows_waiting(t);

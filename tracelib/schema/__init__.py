@@ -347,7 +347,8 @@ TRACERS_TYPES = (FLUSH_TYPE, TRACING_TYPE, COUNTER_SET_TYPE, ERROR_TYPE, SYNC_TY
 
 FLUSHING = 1
 LEAVING_OUT = 2
-"""The rows are left out. The row of `blocks` that says so is number base[0]; without it they are still recorded."""
+"""The rows are left out. The row of `blocks` that says so is number base[0]; without it they are still recorded. After
+the limit has stopped recording, the attribute `lost_calls` counts them as soon as it is at least base[1], if not 0."""
 
 
 def _spool_header(tables: int, *added: tuple[str, str]) -> np.dtype:

@@ -27,6 +27,11 @@ class Spool:
     rows: dict[str, np.ndarray]
     left_out: bool = False
 
+    def is_lost(self, lost_calls: int) -> bool:
+        """Whether its calls are lost and not among so many that its file counts already."""
+        counted_at = int(self.header["base"][1])
+        return self.left_out and lost_calls > 0 and not 0 < counted_at <= lost_calls
+
     @property
     def calls(self) -> int:
         """How many calls it holds, polls included."""
@@ -78,7 +83,7 @@ def read_spool(data: bytes, rank_file: str, blocks: int) -> Spool | None:
 
 def lost_calls(spools: Sequence[Spool], attributes: Mapping[str, int | str]) -> int:
     """Calls in spools that nothing counts yet: recording had stopped at the limit, and the process was killed."""
-    return sum(spool.calls for spool in spools if spool.left_out) if attributes["lost_calls"] else 0
+    return sum(spool.calls for spool in spools if spool.is_lost(int(attributes["lost_calls"])))
 
 
 def spool_paths(prefix: str) -> list[Path]:

@@ -1,0 +1,22 @@
+"""What a rank file says of its process, for its recovery."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+
+Attributes = dict[str, int | str]
+
+_INTEGERS = ("schema_version", "rank", "size", "pid", "start_realtime_ns", "state")
+_TEXTS = ("host", "boot_id", "spool")
+
+
+def read_attributes(path: Path) -> Attributes | str:
+    """Attributes of a rank file, or why there are none."""
+    try:
+        with h5py.File(path, "r", locking=False) as file:
+            texts = {name: bytes(file.attrs[name]).split(b"\0")[0].decode(errors="replace") for name in _TEXTS}
+            return {name: int(file.attrs[name]) for name in _INTEGERS} | texts
+    except (OSError, KeyError) as error:
+        return " ".join(str(error).split())
