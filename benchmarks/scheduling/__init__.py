@@ -1,6 +1,6 @@
-"""The claims of the scheduling studies (experiments E1 to E7), tried on every policy.
+"""The claims of the scheduling studies (experiments E1 to E7, mixes of three), tried on every policy.
 
 `python -m benchmarks.scheduling` prints them.
 
-Source: "Dimemas specification", section 4.8 (thesis, section 8.1).
+Source: "Dimemas specification", sections 4.8 to 4.10 (thesis, chapter 8).
 """

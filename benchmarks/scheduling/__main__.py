@@ -7,6 +7,8 @@ from textwrap import fill
 
 from benchmarks.scheduling.claims import Verdict, verdicts
 from benchmarks.scheduling.experiments import NAMES, Setting
+from benchmarks.scheduling.mix_claims import mix_verdicts
+from benchmarks.scheduling.mixes import MixSetting
 
 WIDTH = 118
 
@@ -33,7 +35,7 @@ def text_of(verdict: Verdict) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scheduling", description=__doc__)
     parser.add_argument("--cycles", type=int, default=120, help="that the slowest application would do alone [120]")
-    found = verdicts(Setting(cycles=parser.parse_args().cycles).all())
+    found = verdicts(Setting(cycles=parser.parse_args().cycles).all()) + mix_verdicts(MixSetting().all())
     for verdict in found:
         print(text_of(verdict))
     print(f"{sum(v.holds for v in found)} of {len(found)} claims hold")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class Claim:
 
     experiment: str
     text: str
-    statement: Callable[[View, str], Answer]
+    statement: Callable[[Any, str], Answer]  # of the experiment's view, and a policy
     true_of: Sequence[str]
     false_of: Sequence[str] = ()
 
@@ -269,8 +270,9 @@ CLAIMS = (
 
 def verdicts(results: Results) -> list[Verdict]:
     """All claims, on all policies that were run."""
-    return [_verdict(claim, View(claim.experiment, results)) for claim in CLAIMS]
+    return [verdict(claim, View(claim.experiment, results), results[claim.experiment]) for claim in CLAIMS]
 
 
-def _verdict(claim: Claim, view: View) -> Verdict:
-    return Verdict(claim, {name: claim.statement(view, name) for name in view.results[claim.experiment]})
+def verdict(claim: Claim, view: Any, policies: Iterable[str]) -> Verdict:
+    """A claim on policies, of which `view` knows the results."""
+    return Verdict(claim, {name: claim.statement(view, name) for name in policies})
