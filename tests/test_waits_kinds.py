@@ -214,6 +214,59 @@ def test_wait_at_fence(found):
     assert waits == [(Kind.FENCE, 0, 1, 10, 40), (Kind.FENCE, 1, 0, 65, 5)]
 
 
+@pytest.mark.parametrize("name", ["MPI_Alltoallv", "MPI_Alltoallw", "MPI_Neighbor_alltoall", "MPI_Neighbor_allgatherv"])
+def test_who_gets_data_of_whom_follows_from_the_times_only(found, name):
+    """MPI_Alltoallv, neighbours: until the last that entered before the call returned. Rank 0 returns before rank 2
+    enters, so it waited for rank 1 at most; rank 3 hands over nothing."""
+    times = [(10, 60), (50, 120), (100, 125), (110, 130)]
+    calls = [[collective(name, b, e, sent=8 * (r < 3))] for r, (b, e) in enumerate(times)]
+    assert found(*calls) == [(Kind.N_TO_N, 0, 1, 10, 40), (Kind.N_TO_N, 1, 2, 50, 50)]
+
+
+@pytest.mark.parametrize("name", ["MPI_Ineighbor_alltoall", "MPI_Ialltoallw"])
+def test_nonblocking_neighbours(found, name):
+    """They wait where they are completed, until the last that began its own before that."""
+    times = [(10, 20, 60), (50, 55, 120), (100, 105, 125)]
+    calls = [[collective(name, b, b + 1), call("MPI_Wait", w, e)] for b, w, e in times]
+    rows = {r: [request(What.COLLECTIVE_DONE, b, e, peer=-1)] for r, (b, _, e) in enumerate(times)}
+    assert found(*calls, requests=rows) == [(Kind.N_TO_N, 0, 1, 20, 30), (Kind.N_TO_N, 1, 2, 55, 45)]
+
+
+def test_persistent_collectives_wait_where_they_are_completed(tmp_path):
+    """MPI_Bcast_init of root 1 and MPI_Barrier_init, each started twice; root and last member late in the second."""
+
+    def rows(begins, done):
+        found = []
+        for tag, bytes_, peer in ((0, 8, 1), (1, 0, -1)):
+            begin, end = begins[tag], done[tag]
+            found.append(request(What.COLLECTIVE_STARTED, begin, 0, peer=peer, tag=tag, bytes=bytes_))
+            found.append(request(What.COLLECTIVE_DONE, begin, end, peer=peer, tag=tag, bytes=bytes_))
+        return found
+
+    def rank(begins, waits, done):
+        inits = [call("MPI_Bcast_init", 1, 2, comm=WORLD, peer=1), call("MPI_Barrier_init", 3, 4, comm=WORLD)]
+        starts = [call("MPI_Start", begin, begin + 1, comm=WORLD) for begin in begins]
+        ends = [call("MPI_Wait", wait, end) for wait, end in zip(waits, done, strict=True)]
+        calls = sorted(inits + starts + ends, key=lambda row: row["enter"])
+        return {
+            "calls": calls,
+            "requests": sorted(rows(begins, done), key=lambda row: row["completed"] or row["posted"]),
+        }
+
+    ranks = [
+        rank((10, 210), (20, 220), (100, 290)),
+        rank((80, 280), (90, 285), (95, 290)),
+        rank((20, 230), (85, 231), (96, 291)),
+    ]
+    trace = open_run(str(write_run(tmp_path, ranks)))
+    waits = find(Search(trace)).waits
+    assert [(Kind(int(w["kind"])), int(w["lane"]), int(w["cause"]), int(w["enter"]), int(w["end"])) for w in waits] == [
+        (Kind.LATE_BROADCAST, 0, 1, 20, 80),
+        (Kind.BARRIER, 0, 1, 220, 280),
+        (Kind.BARRIER, 2, 1, 231, 280),
+    ]
+
+
 def test_threads_wait_by_themselves(found):
     """Both threads of rank 1 receive from rank 0; what one receives later is no wrong order for the other."""
     calls = [receive(20, 90, thread=0), receive(30, 95, tag=2, thread=1)]

@@ -30,6 +30,9 @@ def waits_command(session: Session, file: str, longest: int, repair_ns: int | No
     early reduce      the root waits for those that send
     late broadcast    the others wait for the root
     early scan        for the ranks before this one
+    late post, early wait           one-sided: an origin for the target's
+                      MPI_Win_post, the target for MPI_Win_complete
+    lock contention   for who has the lock of a window
 
     A delay costs directly what others waited for it, indirectly what those made
     others wait; the costs of all delays are all waiting.

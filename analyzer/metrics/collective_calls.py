@@ -75,7 +75,7 @@ class CollectiveCalls:
     def __init__(self, trace: Trace, team: Team | None = None) -> None:
         self._trace, self._team = trace, team or Team()
         names = [base_name(p) for p in trace.procedures]
-        self._barriers = np.array([n in ("MPI_Barrier", "MPI_Ibarrier") for n in names], bool)
+        self._barriers = np.array([n in ("MPI_Barrier", "MPI_Ibarrier", "MPI_Barrier_init") for n in names], bool)
         self._counted = np.array([n in COUNTED for n in names], bool)
         self._sizes = np.array([present(trace, c) for c in trace.communicators], np.int64)
         self._made: dict[tuple[int, int], int] = {}

@@ -6,23 +6,27 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.metrics.collective_calls import MEMBER_CALL, PATTERN, CollectiveCalls
+from analyzer.metrics.collective_calls import COUNTED, MEMBER_CALL, CollectiveCalls
 from analyzer.metrics.requests import gather_blocks, rank_windows, window_calls
 from analyzer.parallel import Team
 from analyzer.paraver import base_name
-from analyzer.trace import REQUEST, Trace
+from analyzer.trace import CALL, REQUEST, Trace
 from tracelib.schema import What
 
 PROBABLY_ALL = ("MPI_Alltoallv", "MPI_Alltoallw")
 """Whom each member exchanges data with is not recorded; those that waited for the last probably waited for all."""
 
+NONBLOCKING = frozenset(f"MPI_I{name[4:].lower()}" for name in COUNTED)
+"""Nonblocking collectives."""
 
-NONBLOCKING = frozenset(f"MPI_I{name[4:].lower()}" for name in (*PATTERN, *PROBABLY_ALL))
-"""Nonblocking collectives of which it is known who waits for whom."""
+PERSISTENT = frozenset(f"{name}_init" for name in COUNTED)
+"""Procedures that make persistent collectives."""
 
 
 def blocking_name(name: str) -> str:
-    """MPI_Allreduce of MPI_Iallreduce; of others the name itself."""
+    """MPI_Allreduce of MPI_Iallreduce and MPI_Allreduce_init; of others the name itself."""
+    if name in PERSISTENT:
+        return name.removesuffix("_init")
     return f"MPI_{name[5:].capitalize()}" if name.startswith("MPI_I") else name
 
 
@@ -45,6 +49,33 @@ def nonblocking_collectives(trace: Trace, team: Team | None = None) -> tuple[np.
         complete(rows, np.concatenate(done))
         parts.append(rows)
     return join.groups(np.concatenate(team.allgather(np.concatenate(parts))))
+
+
+def persistent_collectives(trace: Trace, team: Team | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The same of persistent collectives, each time that they were started: the n-th start on a communicator is one
+    collective. What a member hands over and takes is not told apart."""
+    team, join = team or Team(), CollectiveCalls(trace)
+    parts = [np.zeros(0, MEMBER_CALL)]
+    for rank in team.share(trace.size):
+        started, done = [], []
+        for begin, end in pairwise(rank_windows(trace).tolist()):
+            rows = gather_blocks(trace.requests(rank, begin, end), REQUEST)
+            started.append(rows[(rows["what"] == What.COLLECTIVE_STARTED) & (rows["comm"] >= 0) & (rows["tag"] >= 0)])
+            done.append(rows[rows["what"] == What.COLLECTIVE_DONE])
+        rows = join.members(rank, _as_calls(np.concatenate(started)))
+        complete(rows, np.concatenate(done))
+        parts.append(rows)
+    return join.groups(np.concatenate(team.allgather(np.concatenate(parts))))
+
+
+def _as_calls(started: np.ndarray) -> np.ndarray:
+    """Started persistent collectives as CALL of the procedures that made them."""
+    calls = np.zeros(len(started), CALL)
+    for column, other in (("enter", "posted"), ("call", "tag"), ("sent", "bytes"), ("received", "bytes")):
+        calls[column] = started[other]
+    for column in ("comm", "peer", "thread"):
+        calls[column] = started[column]
+    return calls
 
 
 def complete(rows: np.ndarray, done: np.ndarray) -> None:

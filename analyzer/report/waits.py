@@ -231,7 +231,7 @@ def waits_json(waits: Waits) -> dict[str, Any]:
         ],
         "places": [
             {"kind": _key(p.kind), "region": p.path or None, "call": p.procedure, "count": p.count,
-             "time_s": p.time_ns / 1e9, "indirect_s": p.indirect_ns / 1e9}
+             "time_s": p.time_ns / 1e9, "overlap_s": p.overlap_ns / 1e9, "indirect_s": p.indirect_ns / 1e9}
             for p in waits.places
         ],
         "causes": [

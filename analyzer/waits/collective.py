@@ -8,31 +8,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.metrics.collective_calls import (
+    COUNTED,
     PATTERN,
     PATTERNS,
     Pattern,
     collectives,
-    pattern_numbers,
     positions,
     starts,
 )
-from analyzer.metrics.nonblocking_collectives import blocking_name, nonblocking_collectives
+from analyzer.metrics.nonblocking_collectives import blocking_name, nonblocking_collectives, persistent_collectives
 from analyzer.parallel import Team
 from analyzer.paraver import base_name
 from analyzer.trace import Trace
 from analyzer.waits.fence import fences
 from analyzer.waits.kinds import WAIT, Kind
-from analyzer.waits.lanes import Lanes
+from analyzer.waits.lanes import Lanes, Sorted
 from analyzer.waits.messages import CANDIDATE
 from analyzer.waits.syncs import MEMBER, MESSAGE, SYNC
 
-_KINDS = {
+_KINDS: dict[Pattern | None, Kind] = {
     Pattern.ALL: Kind.N_TO_N,
     Pattern.FROM_ROOT: Kind.LATE_BROADCAST,
     Pattern.TO_ROOT: Kind.EARLY_REDUCE,
     Pattern.PREFIX: Kind.EARLY_SCAN,
 }
 NOBODY = -1
+_UNKNOWN = len(PATTERNS)
+"""Number of a pattern of which only the times say who may have waited for whom (MPI_Alltoallv, neighbourhoods)."""
 _EARLIEST = np.iinfo(np.int64).min
 
 
@@ -61,7 +63,7 @@ def collective_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[Collect
     A member that takes data waits until the last member that it takes from enters; members that hand over no data
     delay nobody, and those that take none do not wait. Barriers: all wait for all.
     """
-    patterns = pattern_numbers(trace)
+    patterns = _patterns(trace)
     for rows, group in collectives(trace, team):
         waits, syncs = [np.zeros(0, WAIT)], [np.zeros(0, SYNC)]
         completion = np.zeros((2, trace.size), np.int64)
@@ -76,25 +78,39 @@ def collective_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[Collect
 def nonblocking_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
     """CANDIDATE of the nonblocking collectives: the calls that completed them wait until the last member that gives
     data has begun its own."""
-    names = [blocking_name(base_name(p)) for p in trace.procedures]
-    patterns = np.array([PATTERNS.index(PATTERN[n]) if n in PATTERN else -1 for n in names], np.int64)
+    return _candidates(trace, lanes, *nonblocking_collectives(trace, team))
+
+
+def persistent_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
+    """The same of the persistent collectives that were started."""
+    return _candidates(trace, lanes, *persistent_collectives(trace, team))
+
+
+def _candidates(trace: Trace, lanes: Lanes, rows: np.ndarray, group: np.ndarray) -> np.ndarray:
     parts = [np.zeros(0, CANDIDATE)]
-    for members, pattern, kind in _by_pattern(trace, lanes, patterns, *nonblocking_collectives(trace, team)):
+    for members, pattern, kind in _by_pattern(trace, lanes, _patterns(trace), rows, group):
         parts.append(members.candidates(pattern, kind))
     return np.concatenate(parts)
 
 
+def _patterns(trace: Trace) -> np.ndarray:
+    """Number of the pattern of each procedure; -1: it is no collective."""
+    names = [blocking_name(base_name(p)) for p in trace.procedures]
+    known = {name: PATTERNS.index(pattern) for name, pattern in PATTERN.items()}
+    return np.array([known.get(n, _UNKNOWN if n in COUNTED else -1) for n in names], np.int64)
+
+
 def _by_pattern(
     trace: Trace, lanes: Lanes, patterns: np.ndarray, rows: np.ndarray, group: np.ndarray
-) -> Iterator[tuple[_Members, Pattern, np.ndarray]]:
-    """The collectives (MEMBER_CALL, and the number of each) of each pattern, and the Kind of each row; `patterns`: of
-    each procedure."""
+) -> Iterator[tuple[_Members, Pattern | None, np.ndarray]]:
+    """The collectives (MEMBER_CALL, and the number of each) of each pattern (None: it is not known), and the Kind of
+    each row; `patterns`: of each procedure."""
     barriers = np.array([blocking_name(base_name(p)) == "MPI_Barrier" for p in trace.procedures], bool)
-    for number, pattern in enumerate(PATTERNS):
+    for number, pattern in enumerate((*PATTERNS, None)):
         mine = patterns[rows["call"]] == number
         if mine.any():
             lane = lanes.of(rows["rank"][mine], rows["thread"][mine])
-            kind = np.where(barriers[rows["call"][mine]], int(Kind.BARRIER), int(_KINDS[pattern]))
+            kind = np.where(barriers[rows["call"][mine]], int(Kind.BARRIER), int(_KINDS.get(pattern, Kind.N_TO_N)))
             yield _Members(trace, rows[mine], group[mine], lane), pattern, kind
 
 
@@ -107,7 +123,7 @@ class _Members:
         self._first = starts(group)  # row of each group
         self._group = np.unique(group, return_inverse=True)[1]
 
-    def causes(self, pattern: Pattern) -> tuple[np.ndarray, np.ndarray]:
+    def causes(self, pattern: Pattern | None) -> tuple[np.ndarray, np.ndarray]:
         """For each row that of the last member that it takes data from (NOBODY: none), and when the first of those
         entered."""
         rows = self.rows
@@ -118,11 +134,14 @@ class _Members:
             gives, takes = rows["gives"] & ~is_root, rows["takes"] & is_root
         else:
             gives, takes = rows["gives"], rows["takes"]
-        cause = self._last_before(gives) if pattern is Pattern.PREFIX else self._last(gives)
+        if pattern is None:
+            cause = self._last_present(gives)
+        else:
+            cause = self._last_before(gives) if pattern is Pattern.PREFIX else self._last(gives)
         first = self._earliest(gives)[self._group] if pattern is Pattern.TO_ROOT else rows["enter"][cause]
         return np.where(takes, cause, NOBODY), first
 
-    def waits(self, pattern: Pattern, kind: np.ndarray) -> np.ndarray:
+    def waits(self, pattern: Pattern | None, kind: np.ndarray) -> np.ndarray:
         """WAIT of those that had to wait in blocking calls."""
         rows, (cause, first) = self.rows, self.causes(pattern)
         waits = (cause != NOBODY) & (rows["enter"][cause] > rows["enter"])
@@ -135,7 +154,7 @@ class _Members:
         found["first"] = first[waits].clip(found["enter"], found["end"])
         return found[found["end"] > found["enter"]]
 
-    def candidates(self, pattern: Pattern, kind: np.ndarray) -> np.ndarray:
+    def candidates(self, pattern: Pattern | None, kind: np.ndarray) -> np.ndarray:
         """CANDIDATE of the calls that completed nonblocking ones."""
         cause, first = self.causes(pattern)
         known = (cause != NOBODY) & (self.rows["exit"] > 0)
@@ -152,6 +171,16 @@ class _Members:
         order = np.lexsort((time, self._group))
         last = order[np.append(self._first[1:], len(order)) - 1]
         return np.where(gives[last], last, NOBODY)[self._group]
+
+    def _last_present(self, gives: np.ndarray) -> np.ndarray:
+        """The row of the member that entered last of those that give and entered before the row's own left."""
+        givers = np.flatnonzero(gives)
+        givers = givers[np.lexsort((self.rows["enter"][givers], self._group[givers]))]
+        after = Sorted(self._group[givers], self.rows["enter"][givers]).at_or_after(self._group, self.rows["exit"])
+        ends = np.searchsorted(self._group[givers], self._group, side="right")
+        last = np.where(after >= 0, after, ends) - 1
+        known = (last >= 0) & (self._group[givers[last]] == self._group) if len(givers) else np.zeros(len(last), bool)
+        return np.where(known, givers[last] if len(givers) else NOBODY, NOBODY)
 
     def _earliest(self, gives: np.ndarray) -> np.ndarray:
         """When the first of those that give enters, by group."""
@@ -178,7 +207,7 @@ class _Members:
         result[order] = before
         return result
 
-    def syncs(self, pattern: Pattern) -> np.ndarray:
+    def syncs(self, pattern: Pattern | None) -> np.ndarray:
         """SYNC of the members: when they left; of rooted ones as of messages between the root and each other one."""
         rows = np.zeros(len(self.rows), SYNC)
         rows["key"] = rows["time"] = self.rows["exit"]
@@ -188,7 +217,9 @@ class _Members:
         root = self._last(self.rows["rank"] == self.rows["root"])
         rows["other"], rows["other_time"], rows["what"] = self._lane[root], self.rows["exit"][root], MESSAGE
         rows["key"] = np.maximum(rows["time"], rows["other_time"])
-        return rows[(root != NOBODY) & (rows["lane"] != rows["other"]) & (pattern is not Pattern.PREFIX)]
+        if pattern not in (Pattern.FROM_ROOT, Pattern.TO_ROOT):
+            return rows[:0]
+        return rows[(root != NOBODY) & (rows["lane"] != rows["other"])]
 
     def completion(self, is_n_to_n: np.ndarray) -> np.ndarray:
         """ns by (barriers or N-to-N, rank) that members were inside after the first one had left."""

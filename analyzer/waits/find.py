@@ -9,13 +9,13 @@ from itertools import chain, compress
 import numpy as np
 
 from analyzer.metrics.collective_calls import COUNTED
-from analyzer.metrics.nonblocking_collectives import NONBLOCKING
+from analyzer.metrics.nonblocking_collectives import NONBLOCKING, PERSISTENT
 from analyzer.parallel import Team
 from analyzer.paraver import base_name
 from analyzer.sources.spill import Spill
 from analyzer.trace import Trace
 from analyzer.waits.clocks import ClockErrors, Uncounted
-from analyzer.waits.collective import collective_waits, fence_waits, nonblocking_candidates
+from analyzer.waits.collective import collective_waits, fence_waits, nonblocking_candidates, persistent_candidates
 from analyzer.waits.fence import FENCE
 from analyzer.waits.kinds import WAIT
 from analyzer.waits.lanes import Lanes
@@ -27,12 +27,21 @@ from analyzer.waits.messages import (
     add_messages,
     append_by_window,
 )
+from analyzer.waits.one_sided import SYNCHRONIZES, one_sided_candidates
 from analyzer.waits.point_to_point import BEGIN_SENDS, message_waits
 from analyzer.waits.rows import Rows
 from analyzer.waits.syncs import MEMBER, SYNC
 
 _EVERYBODY = -1
 """Stands for the communicator of MPI_Init, after which all are in step."""
+
+
+_OTHERS = (
+    (nonblocking_candidates, NONBLOCKING),
+    (persistent_candidates, PERSISTENT),
+    (one_sided_candidates, SYNCHRONIZES),
+)
+"""What calls that complete something may wait for besides messages, and the procedures without which they do not."""
 
 
 class Search:
@@ -63,16 +72,17 @@ class Search:
             yield counted
 
     def _in_completions(self) -> Iterator[np.ndarray]:
-        """In calls that complete messages and nonblocking collectives."""
+        """In calls that complete messages and other operations, and in those on windows."""
         ranks = self._team.share(self.trace.size)
         mine = range(int(self.lanes.first[ranks.start]), int(self.lanes.first[ranks.stop]))
         candidates = Spill(CANDIDATE)
         probes = not self._used.isdisjoint(PROBES | MATCHED_PROBES)
         add_messages(self.trace, self.lanes, mine, self.windows, candidates, probes=probes)
-        if not self._used.isdisjoint(NONBLOCKING):
-            rows = nonblocking_candidates(self.trace, self.lanes, self._team)
-            rows = rows[(rows["lane"] >= mine.start) & (rows["lane"] < mine.stop)]
-            append_by_window(candidates, rows, rows["complete"], self.windows)
+        for search, procedures in _OTHERS:
+            if not self._used.isdisjoint(procedures):
+                rows = search(self.trace, self.lanes, self._team)
+                rows = rows[(rows["lane"] >= mine.start) & (rows["lane"] < mine.stop)]
+                append_by_window(candidates, rows, rows["complete"], self.windows)
         begins_sends = not self._used.isdisjoint(BEGIN_SENDS)
         yield from message_waits(self.trace, self.lanes, ranks, self.windows, candidates, begins_sends=begins_sends)
         candidates.close()

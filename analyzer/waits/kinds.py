@@ -19,6 +19,9 @@ class Kind(IntEnum):
     LATE_BROADCAST = 6  # the others in MPI_Bcast, MPI_Scatter, ...: until the root enters
     EARLY_SCAN = 7  # MPI_Scan, MPI_Exscan: until the last of the lower ranks enters
     FENCE = 8  # MPI_Win_fence, until the last member enters
+    LATE_POST = 9  # MPI_Win_start, MPI_Put, ... or MPI_Win_complete, until the target enters MPI_Win_post
+    EARLY_WAIT = 10  # MPI_Win_wait, until the last origin enters MPI_Win_complete
+    LOCK_CONTENTION = 11  # MPI_Win_lock, ... or MPI_Win_unlock, until who had the lock enters MPI_Win_unlock
 
 
 LABELS = (
@@ -31,6 +34,9 @@ LABELS = (
     "late broadcast",
     "early scan",
     "wait at fence",
+    "late post",
+    "early wait",
+    "lock contention",
 )
 
 WAIT = np.dtype(

@@ -16,6 +16,7 @@ from analyzer.paraver import (
     TESTS,
     WAITS,
     base_name,
+    is_one_sided,
 )
 from analyzer.sources.spill import Spill
 from analyzer.trace import CALL, REQUEST, Trace
@@ -32,8 +33,8 @@ _ROLES = (
     (_BUFFERED, lib.WAITS_BUFFERS),
     (PROBES, lib.WAITS_PROBES),
     (MATCHED_PROBES, lib.WAITS_MATCHES),
-    (TESTS | _STATUSES | {"MPI_Iprobe", "MPI_Improbe"}, lib.WAITS_POLLS),
-    (WAITS, lib.WAITS_FINISHES),
+    (TESTS | _STATUSES | {"MPI_Iprobe", "MPI_Improbe", "MPI_Win_test"}, lib.WAITS_POLLS),
+    (WAITS | {"MPI_Win_wait"}, lib.WAITS_FINISHES),
 )
 POLLS_KEPT = 1 << 20
 """Runs of failing polls that are kept apart until an operation completes, of all threads together; if there are more,
@@ -58,7 +59,7 @@ def message_waits(
             for block in trace.requests(rank, begin, end) if begins_sends else ():
                 calls.feed(lib.waits_done, rank, np.ascontiguousarray(block, REQUEST))
             for block in trace.calls(rank, begin, end):
-                calls.feed(lib.waits_calls, rank, np.ascontiguousarray(block, CALL))
+                calls.feed(lib.waits_calls, rank, np.ascontiguousarray(block, CALL), trace.overhead_ns(rank))
         yield calls.take()
     calls.finish()
     yield calls.take()
@@ -67,7 +68,9 @@ def message_waits(
 def roles(trace: Trace) -> np.ndarray:
     """What each procedure may do (uint8): the sum of WAITS_... of the kernel."""
     names = [base_name(p) for p in trace.procedures]
-    return np.array([sum(role for of, role in _ROLES if name in of) for name in names], np.uint8)
+    found = [sum(role for of, role in _ROLES if name in of) for name in names]
+    on_window = [lib.WAITS_ON_WINDOW * is_one_sided(name) for name in names]
+    return np.array(found, np.uint8) | np.array(on_window, np.uint8)
 
 
 class _Calls:
@@ -86,10 +89,11 @@ class _Calls:
         pointer = ffi.cast("struct wait_candidate *", candidates.ctypes.data)
         self._check(lib.waits_add(self._struct, pointer, len(candidates)))
 
-    def feed(self, kernel: Callable[..., int], rank: int, rows: np.ndarray) -> None:
+    def feed(self, kernel: Callable[..., int], rank: int, rows: np.ndarray, *more: int) -> None:
         """The next rows of a rank, for one of the kernel's functions."""
         first, last = (int(lane) for lane in self._lanes.first[rank : rank + 2])
-        self._check(kernel(self._struct, ffi.cast("void *", rows.ctypes.data), len(rows), first, last - first))
+        pointer = ffi.cast("void *", rows.ctypes.data)
+        self._check(kernel(self._struct, pointer, len(rows), first, last - first, *more))
 
     def finish(self) -> None:
         self._check(lib.waits_finish(self._struct))

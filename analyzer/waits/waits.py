@@ -30,6 +30,7 @@ class Place:
     procedure: str
     count: int
     time_ns: int
+    overlap_ns: int  # computed between polls meanwhile
     indirect_ns: float  # of time_ns: because the thread that was waited for had waited itself
 
 
@@ -194,11 +195,12 @@ def _places(trace: Trace, found: Found, path: np.ndarray, paths: Paths, costs: C
         np.ravel_multi_index((found.waits["kind"], path, found.waits["call"]), shape), return_inverse=True
     )
     kinds = np.stack(np.unravel_index(keys, shape), axis=1)
-    weights = found.waits["polled"] != Polled.MORE, length(found.waits), costs.indirect
+    waits = found.waits
+    weights = waits["polled"] != Polled.MORE, length(waits), waits["overlap"], costs.indirect
     sums = [np.bincount(which, one, len(keys)) for one in weights]
     rows = [
-        Place(Kind(kind), paths.texts[at], trace.procedures[call], int(count), int(time), float(indirect))
-        for (kind, at, call), count, time, indirect in zip(kinds.tolist(), *sums, strict=True)
+        Place(Kind(kind), paths.texts[at], trace.procedures[call], int(count), int(time), int(overlap), float(indirect))
+        for (kind, at, call), count, time, overlap, indirect in zip(kinds.tolist(), *sums, strict=True)
     ]
     return tuple(sorted(rows, key=lambda p: (-p.time_ns, p.kind, p.path, p.procedure)))
 

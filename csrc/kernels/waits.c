@@ -11,7 +11,7 @@
 
 /* A call and what held it longest. */
 struct judged {
-    int64_t enter, exit, inside;
+    int64_t enter, exit, inside, hidden;
     int64_t others; /* what other calls took since the last failing poll */
     int32_t call, peer, tag;
     int32_t failed; /* a poll that failed, by what the trace says */
@@ -20,9 +20,10 @@ struct judged {
     struct wait_candidate by;
 };
 
-/* A run of failing polls, and what other MPI calls took since the one before. */
+/* A run of failing polls: the time in them, what of the time between them was not the program's, and what other MPI
+   calls took since the run before. */
 struct poll {
-    int64_t enter, exit, inside, others;
+    int64_t enter, exit, inside, hidden, others;
     int32_t call;
 };
 
@@ -144,7 +145,8 @@ static int64_t share(int64_t time, int64_t part, int64_t whole)
 }
 
 /* One run of failing polls waits for `by`: what it spent in MPI before `until`, as its last part; what lies between its
-   polls, and up to the next one at `next`, was computed meanwhile, but for `others` in other calls. */
+   polls, and up to the next one at `next`, was computed meanwhile, but for what is hidden and `others` in other calls.
+ */
 static int wait_in_poll(struct waits *w, const struct poll *p, const struct wait_candidate *by, int64_t next,
                         int64_t others, int64_t polled)
 {
@@ -152,7 +154,8 @@ static int wait_in_poll(struct waits *w, const struct poll *p, const struct wait
     if (lasted <= 0) return 0;
     int64_t waited = earlier(share(p->inside, lasted, p->exit - p->enter), lasted);
     int64_t after = later(0, earlier(by->until, next) - p->exit);
-    int64_t overlap = lasted - waited + later(0, earlier(after, next - p->exit - others));
+    int64_t computed = later(0, lasted - waited - share(p->hidden, lasted, p->exit - p->enter));
+    int64_t overlap = computed + later(0, earlier(after, next - p->exit - others));
     struct wait_state state = {
         .enter = end - waited, .end = end, .exit = p->exit, .call = p->call, .overlap = overlap, .polled = polled};
     emit(w, by, state);
@@ -196,13 +199,15 @@ static void add_poll(struct waits *w, struct polls *list, const struct judged *c
         int64_t half = list->n / 2;
         for (int64_t k = 0; k < half; k++) {
             struct poll a = list->rows[2 * k], b = list->rows[2 * k + 1];
-            list->rows[k] = (struct poll){a.enter, b.exit, a.inside + b.inside, a.others, a.call};
+            int64_t hidden = a.hidden + b.hidden + b.others;
+            list->rows[k] = (struct poll){a.enter, b.exit, a.inside + b.inside, hidden, a.others, a.call};
         }
         if (list->n % 2) list->rows[half] = list->rows[list->n - 1];
         list->n -= half;
     }
     if (!MORE(w, list->rows, list->room, list->n)) return;
-    list->rows[list->n++] = (struct poll){call->enter, call->exit, call->inside, list->others, call->call};
+    list->rows[list->n++] =
+        (struct poll){call->enter, call->exit, call->inside, call->hidden, list->others, call->call};
     list->others = 0;
 }
 
@@ -245,6 +250,7 @@ static void end_call(struct waits *w, struct lane *lane)
     while (lane->n_heap && lane->heap[0].complete <= call->exit) {
         struct wait_candidate c = pop(w, lane);
         if (c.complete <= call->enter) continue; /* of a call that was not recorded */
+        if (c.kind >= WAITS_LATE_POST && !(call->role & WAITS_ON_WINDOW)) continue;
         if (c.kind == WAITS_PROBED)
             hold_probe(w, lane, c);
         else
@@ -255,6 +261,7 @@ static void end_call(struct waits *w, struct lane *lane)
     other->others += call->inside;
     call->others = mine->others;
     if (polls && call->failed && !call->held) {
+        if (probes && mine->n >= w->most_polls) end_probe(w, lane); /* which its polls would be mixed with */
         add_poll(w, mine, call);
     } else if (call->role & WAITS_PROBES) {
         end_probe(w, lane);
@@ -345,7 +352,7 @@ static void take_sent(struct waits *w, struct lane *lane)
     }
 }
 
-int64_t waits_calls(struct waits *w, const void *calls, int64_t n, int32_t first, int32_t threads)
+int64_t waits_calls(struct waits *w, const void *calls, int64_t n, int32_t first, int32_t threads, int64_t overhead)
 {
     const struct trace_call *row = calls;
     for (int64_t i = 0; i < n; i++, row++) {
@@ -356,6 +363,7 @@ int64_t waits_calls(struct waits *w, const void *calls, int64_t n, int32_t first
         lane->now = (struct judged){.enter = row->enter,
                                     .exit = row->exit,
                                     .inside = row->inside,
+                                    .hidden = (row->count - 1) * overhead,
                                     .call = row->call,
                                     .peer = row->peer,
                                     .tag = row->tag,

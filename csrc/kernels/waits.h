@@ -9,16 +9,18 @@ enum waits_kind {
     WAITS_LATE_SENDER = 0,
     WAITS_WRONG_ORDER = 1,
     WAITS_LATE_RECEIVER = 2,
+    WAITS_LATE_POST = 9 /* this and later ones: only calls on windows wait so */
 };
 
 /* What a procedure may do, by bits. */
 enum waits_role {
-    WAITS_SENDS = 1,    /* sends, and returns when the message has gone or is buffered */
-    WAITS_BUFFERS = 2,  /* begins a send that waits for no receiver */
-    WAITS_PROBES = 4,   /* says which message the receive after it will get */
-    WAITS_MATCHES = 8,  /* finds a message and posts its receive at once */
-    WAITS_POLLS = 16,   /* returns at once if nothing is there */
-    WAITS_FINISHES = 32 /* waits for what was begun */
+    WAITS_SENDS = 1,     /* sends, and returns when the message has gone or is buffered */
+    WAITS_BUFFERS = 2,   /* begins a send that waits for no receiver */
+    WAITS_PROBES = 4,    /* says which message the receive after it will get */
+    WAITS_MATCHES = 8,   /* finds a message and posts its receive at once */
+    WAITS_POLLS = 16,    /* returns at once if nothing is there */
+    WAITS_FINISHES = 32, /* waits for what was begun */
+    WAITS_ON_WINDOW = 64 /* is a call on a window */
 };
 
 /* The call of `lane` that returns at `complete` could not do so before `until`, when `cause` came. */
@@ -61,8 +63,10 @@ int64_t waits_add(struct waits *waits, const struct wait_candidate *candidates, 
    no memory. */
 int64_t waits_done(struct waits *waits, const void *requests, int64_t n, int32_t first, int32_t threads);
 
-/* The calls of a rank (struct trace_call) in order of entry. -1: no memory. */
-int64_t waits_calls(struct waits *waits, const void *calls, int64_t n, int32_t first, int32_t threads);
+/* The calls of a rank (struct trace_call) in order of entry; between two polls of one row lie `overhead` ns of the
+   tracer. -1: no memory. */
+int64_t waits_calls(struct waits *waits, const void *calls, int64_t n, int32_t first, int32_t threads,
+                    int64_t overhead);
 
 /* No more calls: those that were open end. */
 int64_t waits_finish(struct waits *waits);

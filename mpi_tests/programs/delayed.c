@@ -14,13 +14,18 @@
 #include <tracelib.h>
 #include <unistd.h>
 
-enum { GRACE_US = 40000, DELAY_US = 40000, LARGE = 1 << 20, FUNCTIONS = 32 };
+enum { GRACE_US = 40000, DELAY_US = 40000, LARGE = 1 << 20, FUNCTIONS = 64, MOST_RANKS = 16 };
 
 static int rank, size, number; // of the function
 static FILE *notes;
-static atomic_int *ready; // of each function: how many are about to wait
+static atomic_int *ready; // of each function: how many are about to wait; behind them: whether a lock is held
+static int ones[MOST_RANKS], places[MOST_RANKS]; // counts and displacements of collectives: one element for each rank
+static int wide_places[MOST_RANKS];              // in bytes
+static int given[MOST_RANKS], taken[MOST_RANKS];
+static MPI_Datatype integers[MOST_RANKS];
 static char small[8], large[LARGE];
-static MPI_Win window;
+static MPI_Win window, posted_window, locked_window;
+static MPI_Comm ring;
 
 static long now(void)
 {
@@ -157,6 +162,190 @@ static void n_to_n_in_wait(void)
         WAIT_IN("n_to_n_in_wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
+COLLECTIVE(alltoallv, 1, 1, MPI_Alltoallv(given, ones, places, MPI_INT, taken, ones, places, MPI_INT, MPI_COMM_WORLD))
+COLLECTIVE(alltoallw, 1, 1,
+           MPI_Alltoallw(given, ones, wide_places, integers, taken, ones, wide_places, integers, MPI_COMM_WORLD))
+COLLECTIVE(allgatherv, 1, 1, MPI_Allgatherv(given, 1, MPI_INT, taken, ones, places, MPI_INT, MPI_COMM_WORLD))
+COLLECTIVE(reduce_scatter, 1, 1, MPI_Reduce_scatter(given, taken, ones, MPI_INT, MPI_SUM, MPI_COMM_WORLD))
+COLLECTIVE(neighbours, 1, (r + 1) % size == 1 || (r + size - 1) % size == 1,
+           MPI_Neighbor_alltoall(given, 1, MPI_INT, taken, 1, MPI_INT, ring))
+
+static void persistent_n_to_n(void)
+{
+#if MPI_VERSION >= 4
+    MPI_Request request;
+    int part = 1, sum;
+    MPI_Allreduce_init(&part, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    if (rank == 1) come_late("persistent_n_to_n", size - 1);
+    MPI_Start(&request);
+    if (rank == 1)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    else
+        WAIT_IN("persistent_n_to_n", MPI_Wait(&request, MPI_STATUS_IGNORE));
+    MPI_Request_free(&request);
+#endif
+}
+
+/* The message is small enough to be buffered: the sender goes on. */
+static void eager(void)
+{
+    if (rank == 0) {
+        WAIT_IN("eager", MPI_Send(small, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD));
+    } else if (rank == 1) {
+        come_late("eager", 1);
+        MPI_Recv(small, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void synchronous(void)
+{
+    if (rank == 0) {
+        WAIT_IN("synchronous", MPI_Ssend(small, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD));
+    } else if (rank == 1) {
+        come_late("synchronous", 1);
+        MPI_Recv(small, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void poll(MPI_Request *request, long compute_us)
+{
+    for (int flag = 0; MPI_Test(request, &flag, MPI_STATUS_IGNORE), !flag;)
+        if (compute_us) take(compute_us);
+}
+
+static void poll_some(MPI_Request *request)
+{
+    MPI_Status status;
+    for (int count = 0, index; MPI_Testsome(1, request, &count, &index, &status), count != 1;) continue;
+}
+
+/* Rank 1 polls for a message of rank 0. */
+#define POLLED(function, poll_)                                                                                        \
+    static void function(void)                                                                                         \
+    {                                                                                                                  \
+        MPI_Request request;                                                                                           \
+        if (rank == 0) {                                                                                               \
+            come_late(#function, 1);                                                                                   \
+            MPI_Send(small, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);                                                        \
+        } else if (rank == 1) {                                                                                        \
+            MPI_Irecv(small, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request);                                             \
+            WAIT_IN(#function, poll_);                                                                                 \
+        }                                                                                                              \
+    }
+
+POLLED(late_sender_in_test, poll(&request, 0))
+POLLED(late_sender_in_testsome, poll_some(&request))
+POLLED(overlapped, poll(&request, 2000))
+
+static void probe(void)
+{
+    MPI_Status status;
+    int flag = 0, count;
+    while (!flag) MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, &status);
+    MPI_Get_count(&status, MPI_CHAR, &count);
+    MPI_Recv(small, count, MPI_CHAR, status.MPI_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void late_sender_in_iprobe(void)
+{
+    if (rank == 0) {
+        come_late("late_sender_in_iprobe", 1);
+        MPI_Send(small, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        WAIT_IN("late_sender_in_iprobe", probe());
+    }
+}
+
+static void late_receiver_in_test(void)
+{
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Issend(small, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
+        WAIT_IN("late_receiver_in_test", poll(&request, 0));
+    } else if (rank == 1) {
+        come_late("late_receiver_in_test", 1);
+        MPI_Recv(small, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void barrier_in_test(void)
+{
+    MPI_Request request;
+    if (rank == 1) come_late("barrier_in_test", size - 1);
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    if (rank == 1)
+        poll(&request, 0);
+    else
+        WAIT_IN("barrier_in_test", poll(&request, 0));
+}
+
+static MPI_Group group_of(int other)
+{
+    MPI_Group all, one;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &other, &one);
+    MPI_Group_free(&all);
+    return one;
+}
+
+static void put(MPI_Group target)
+{
+    MPI_Win_start(target, 0, posted_window);
+    MPI_Put(small, 1, MPI_CHAR, 1, 0, 1, MPI_CHAR, posted_window);
+    MPI_Win_complete(posted_window);
+}
+
+static void late_post(void)
+{
+    if (rank > 1) return;
+    MPI_Group other = group_of(1 - rank);
+    if (rank == 0) {
+        WAIT_IN("late_post", put(other));
+    } else {
+        come_late("late_post", 1);
+        MPI_Win_post(other, 0, posted_window);
+        MPI_Win_wait(posted_window);
+    }
+    MPI_Group_free(&other);
+}
+
+static void early_wait(void)
+{
+    if (rank > 1) return;
+    MPI_Group other = group_of(1 - rank);
+    if (rank == 0) {
+        MPI_Win_start(other, 0, posted_window);
+        MPI_Put(small, 1, MPI_CHAR, 1, 0, 1, MPI_CHAR, posted_window);
+        come_late("early_wait", 1);
+        MPI_Win_complete(posted_window);
+    } else {
+        MPI_Win_post(other, 0, posted_window);
+        WAIT_IN("early_wait", MPI_Win_wait(posted_window));
+    }
+    MPI_Group_free(&other);
+}
+
+static void put_locked(void)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, locked_window);
+    MPI_Put(small, 1, MPI_CHAR, 0, 0, 1, MPI_CHAR, locked_window);
+    MPI_Win_unlock(0, locked_window);
+}
+
+/* Rank 0 has locked its own part of the window. */
+static void lock_contention(void)
+{
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, locked_window);
+        ready[FUNCTIONS + number]++;
+        come_late("lock_contention", 1);
+        MPI_Win_unlock(0, locked_window);
+    } else if (rank == 1) {
+        while (!ready[FUNCTIONS + number]) usleep(100);
+        WAIT_IN("lock_contention", put_locked());
+    }
+}
+
 /* Rank 0 is late; rank 1 waits for it, and then rank 2 for rank 1. */
 static void chain(void)
 {
@@ -173,7 +362,7 @@ static void chain(void)
 
 static void share_flags(void)
 {
-    size_t bytes = FUNCTIONS * sizeof *ready;
+    size_t bytes = 2 * FUNCTIONS * sizeof *ready;
     if (rank == 0) {
         int file = open("ready", O_RDWR | O_CREAT | O_TRUNC, 0600);
         if (file < 0 || ftruncate(file, (off_t)bytes)) MPI_Abort(MPI_COMM_WORLD, 1);
@@ -202,22 +391,51 @@ int main(int argc, char **argv)
         early_scan,
         fence,
         n_to_n_in_wait,
+        alltoallv,
+        alltoallw,
+        allgatherv,
+        reduce_scatter,
+        neighbours,
+        persistent_n_to_n,
+        eager,
+        synchronous,
+        late_sender_in_test,
+        late_sender_in_testsome,
+        late_sender_in_iprobe,
+        late_receiver_in_test,
+        barrier_in_test,
+        overlapped,
+        late_post,
+        early_wait,
+        lock_contention,
         chain,
     };
-    char name[64], part;
+    char name[64], part[3];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     snprintf(name, sizeof name, "delayed-%d.jsonl", rank);
     notes = fopen(name, "w");
     share_flags();
-    MPI_Win_create(&part, 1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    for (int r = 0; r < MOST_RANKS; r++) {
+        ones[r] = 1;
+        places[r] = r;
+        wide_places[r] = r * (int)sizeof(int);
+        integers[r] = MPI_INT;
+    }
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, ones, 0, &ring);
+    MPI_Win_create(&part[0], 1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_create(&part[1], 1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &posted_window);
+    MPI_Win_create(&part[2], 1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &locked_window);
     MPI_Win_fence(0, window);
     for (number = 0; number < (int)(sizeof functions / sizeof *functions); number++) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (functions[number] != chain || size > 2) functions[number]();
     }
     MPI_Win_free(&window);
+    MPI_Win_free(&posted_window);
+    MPI_Win_free(&locked_window);
+    MPI_Comm_free(&ring);
     fclose(notes);
     MPI_Finalize();
     return 0;
