@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 from result import RankFile, Truth, rank_files, read_truth
 
+import analyzer
+from analyzer.replay import Machine, program_of, simulate
+from analyzer.replay.machine import Network, Node
+from analyzer.replay.section import section_of
 from tracelib.preload import INCLUDE
 from tracelib.schema import Peer, State, What
 
@@ -80,6 +84,8 @@ def test_every_thread_has_its_rows(request, compiled, traced, analyze, debian):
     run = traced(leg, compiled(leg, "threads.c", *FLAGS), "3", "5", ranks=2, env={"TRACELIB_BUFFER": "4K"})
     compare(run.folder, threads=2 * 4 * 3 + 1, rounds=5)
     analyze("check", run.run).check()
+    trace = analyzer.open(str(run.run))  # helpers complete what workers post, and all use the world
+    assert simulate(program_of(trace), Machine.ideal(eager_limit=1 << 20)).end_ns <= trace.duration_ns
 
 
 @pytest.mark.parametrize(("debian", "level"), [("openmpi", "multiple"), ("mpich", "multiple"), ("mpich", "serialized")])
@@ -136,3 +142,31 @@ def check_exit(folder: Path, said: str) -> None:
         done = part.tables["requests"]["tag"]
         assert (done == np.arange(len(done))).all()
         assert number < 2 or len(done) >= least
+
+
+def hand_computed(busy: dict[int, list[float]]) -> float:
+    """Seconds from the barrier on until both ranks are done, from what each thread (two numbers) was busy."""
+    ends = []
+    for (own, then), (its, at_last) in zip(*(np.reshape(busy[rank], (-1, 2)).tolist() for rank in (0, 1)), strict=True):
+        answered = max(own, its) + at_last
+        ends += [answered, max(max(own, its) + then, answered)]
+    return max(ends)
+
+
+@pytest.mark.parametrize("debian", ["openmpi", "mpich"])
+def test_threads_are_replayed_side_by_side(request, compiled, traced, debian):
+    """Four threads a rank; one after the other they would take twice as long and more.
+
+    They take what they were busy, and what they were kept from their processors; no longer than they did.
+    """
+    leg = request.getfixturevalue(debian)
+    times = ("150 50 60 240", "90 30 180 30", "300 15 60 30", "30 300 60 120")  # ms of each thread
+    run = traced(leg, compiled(leg, "busy_threads.c", "-lpthread"), *" ".join(times).split(), ranks=2)
+    lines = [line.split() for line in run.finished.stdout.splitlines()]
+    busy = {int(rank): [*map(float, rest)] for rank, *rest in lines}
+    section = section_of(analyzer.open(str(run.run)))
+    assert np.bincount(section.program.rank).tolist() == [4, 4]
+    like_here = Machine(node=Node(latency_s=1e-6), networks=(Network(bandwidth_mb=5000.0),))
+    ideal, here = (simulate(section.program, machine).end_ns / 1e9 for machine in (Machine.ideal(), like_here))
+    assert 0.99 * hand_computed(busy) <= ideal <= here <= 1.01 * section.measured_ns / 1e9
+    assert here < max(map(sum, busy.values()))

@@ -11,7 +11,7 @@ import numpy as np
 from analyzer.paraver_regions import is_of_region
 from analyzer.trace import Trace
 
-PROGRAM_EVENT = np.dtype([("time", "<i8"), ("type", "<i8"), ("value", "<i8"), ("at", "<i8")])
+PROGRAM_EVENT = np.dtype([("time", "<i8"), ("type", "<i8"), ("value", "<i8"), ("at", "<i8"), ("thread", "<i8")])
 """`struct program_event` of the kernel."""
 
 _IDLE = 0
@@ -22,7 +22,7 @@ class ProgramEvents:
     """Those of one rank, by windows.
 
     The threads of a rank are one sequence in a Dimemas trace, in which the regions of several would not nest: those
-    of the main thread count.
+    of the main thread count, in replays too.
     """
 
     def __init__(self, trace: Trace, rank: int) -> None:
@@ -37,5 +37,6 @@ class ProgramEvents:
         rows = rows[~idle & ((rows["thread"] == 0) | ~is_of_region(rows["type"]))]
         found = np.full(len(rows), -1, PROGRAM_EVENT)
         found["time"] = np.minimum(rows["time"], self._last)
-        found["type"], found["value"] = rows["type"], rows["value"]
+        for column in ("type", "value", "thread"):
+            found[column] = rows[column]
         return found

@@ -61,8 +61,15 @@ class Flag(IntFlag):
 
     FIRST = lib.OP_FIRST
     OF_COLLECTIVE = lib.OP_OF_COLLECTIVE
+    SHARED = lib.OP_SHARED
+    BETWEEN_CALLS = lib.OP_BETWEEN_CALLS
     RENDEZVOUS = lib.OP_RENDEZVOUS
     IMMEDIATE = lib.OP_IMMEDIATE
+
+
+def between_calls(ops: np.ndarray) -> np.ndarray:
+    """Which operations (OP) of a trace's program are of no call."""
+    return (ops["kind"] == Kind.EVENT) | ((ops["flags"] & Flag.BETWEEN_CALLS) > 0)
 
 
 def virtual_threads(ops: np.ndarray) -> int:
@@ -74,7 +81,8 @@ def virtual_threads(ops: np.ndarray) -> int:
 class Program:
     """The operations of all threads of an application, stream after stream.
 
-    Stream k is the operations offsets[k] to offsets[k+1] of rank[k], thread[k]; it has at most slots[k] requests open.
+    Stream k is the operations offsets[k] to offsets[k+1] of rank[k], thread[k]; it has at most slots[k] requests open,
+    and those of rank r together shared_slots[r] with Flag.SHARED, which one of them may open and another one close.
     `factors[b]` multiplies the bursts of operations with block b; negative: such a burst lasts -factor seconds.
     """
 
@@ -88,12 +96,21 @@ class Program:
     name: str = ""
     factors: np.ndarray = field(default_factory=lambda: np.ones(1))
     priority: np.ndarray | None = None  # (ranks,) int64, smaller is better
+    shared_slots: np.ndarray | None = None  # (ranks,) int32; None: no stream closes what another one opens
     virtual_threads: int | None = None  # the most of any operation; None: nobody has looked
     cpu_time: bool = False  # bursts are CPU time, not time that passed
 
     def most_virtual_threads(self) -> int:
         """How many virtual threads the block with the most has; 0: no block is parallel."""
         return virtual_threads(self.ops) if self.virtual_threads is None else self.virtual_threads
+
+    def stream_of(self, rank: int, thread: int) -> int:
+        """Index of the stream of a thread. Raises IndexError where there is none."""
+        return int(np.flatnonzero((self.rank == rank) & (self.thread == thread))[0])
+
+    def stream(self, index: int) -> slice:
+        """The operations of a stream."""
+        return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
     @classmethod
     def of(

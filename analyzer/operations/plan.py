@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from analyzer.paraver import COLLECTIVES, base_name, is_one_sided
 
-NOTHING, SEND, RECEIVE, GLOBAL, GLOBAL_START, GLOBAL_ON_WORLD, ACCESS_PUT, ACCESS_GET, ACCESS_WAIT = range(9)
+(
+    NOTHING, SEND, RECEIVE, GLOBAL, GLOBAL_START, GLOBAL_ON_WORLD, GLOBAL_INIT, ACCESS_PUT, ACCESS_GET, ACCESS_WAIT,
+) = range(10)  # fmt: skip
 """`enum op_plan` of the kernel."""
 
 _BLOCKING, _RENDEZVOUS, _IMMEDIATE, _IMMEDIATE_RENDEZVOUS = range(4)
@@ -24,7 +26,8 @@ _IN_ORDER_OF_ID = """
 Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Alltoallv Reduce Allreduce
 Reduce_scatter Reduce_scatter_block Scan Alltoallw
 """
-_OPERATIONS = {name: number for number, name in enumerate(_IN_ORDER_OF_ID.split())}
+OPERATIONS = {name: number for number, name in enumerate(_IN_ORDER_OF_ID.split())}
+"""Collective operations of Dimemas."""
 _ACCESSES = {
     **dict.fromkeys(("Put", "Rput", "Accumulate", "Raccumulate"), ACCESS_PUT),
     **dict.fromkeys(
@@ -32,13 +35,14 @@ _ACCESSES = {
     ),
 }
 _COMPLETES_ACCESSES = ("Win_fence", "Win_complete", "Win_unlock", "Win_flush")
-_OPERATIONS["Exscan"] = _OPERATIONS["Scan"]  # unknown to Dimemas; communicates as a Scan does
+OPERATIONS["Exscan"] = OPERATIONS["Scan"]  # unknown to Dimemas; communicates as a Scan does
 
 
 def plan_of(procedure: str) -> tuple[int, int]:
     """What a call becomes: kind of operation (above), and its sync flag or collective operation.
 
-    Receives posted in advance and the receiving half of MPI_Sendrecv follow from the trace's requests.
+    Receives posted in advance and the receiving half of MPI_Sendrecv follow from the trace's requests, and
+    where persistent collectives are started.
     What Dimemas does not know of (I/O, neighbourhood collectives) becomes nothing; one-sided operations are none of
     its records either, but our own replay knows them.
     """
@@ -49,11 +53,13 @@ def plan_of(procedure: str) -> tuple[int, int]:
     if name == "Recv":
         return RECEIVE, 0
     if name in ("Init", "Init_thread"):
-        return GLOBAL_ON_WORLD, _OPERATIONS["Barrier"]
-    if name in _OPERATIONS:
-        return GLOBAL, _OPERATIONS[name]
-    if started in _OPERATIONS:
-        return GLOBAL_START, _OPERATIONS[started]
+        return GLOBAL_ON_WORLD, OPERATIONS["Barrier"]
+    if name in OPERATIONS:
+        return GLOBAL, OPERATIONS[name]
+    if started in OPERATIONS:
+        return GLOBAL_START, OPERATIONS[started]
+    if name.removesuffix("_init") in OPERATIONS:
+        return GLOBAL_INIT, OPERATIONS[name.removesuffix("_init")]
     if name in _ACCESSES:
         return _ACCESSES[name], 0
     return (ACCESS_WAIT, 0) if name.startswith(_COMPLETES_ACCESSES) else (NOTHING, 0)

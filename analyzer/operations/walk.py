@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,11 +14,17 @@ from analyzer.metrics.requests import Choice, Posted, gather_blocks, window_call
 from analyzer.operations.bursts import CpuBursts
 from analyzer.operations.events import PROGRAM_EVENT, ProgramEvents
 from analyzer.operations.operation import OP
-from analyzer.operations.plan import GLOBAL_START, NOTHING, is_in_dimemas, moves_data, plan_of
-from analyzer.trace import CALL, FLUSH, REQUEST, Communicator, Trace
+from analyzer.operations.persistent import tell_bytes
+from analyzer.operations.plan import NOTHING, is_in_dimemas, moves_data, plan_of
+from analyzer.operations.threads import RankThreads
+from analyzer.trace import FLUSH, REQUEST, Communicator, Trace
 from tracelib.schema import What
 
-_POSTED = (What.RECV_DONE, What.RECV_FREED, What.RECEIVED, What.SEND_STARTED)
+if TYPE_CHECKING:
+    from analyzer.operations.message_numbers import MessageNumbers
+
+_POSTED = (What.RECV_DONE, What.RECV_FREED, What.RECEIVED, What.SEND_STARTED, What.COLLECTIVE_STARTED)
+_Arrays = Mapping[str, np.ndarray | None]
 _DONE = (What.RECV_DONE, What.RECEIVED, What.COLLECTIVE_DONE)
 
 
@@ -34,82 +40,103 @@ class RankOperations:
     (flush_mode "subtract") they begin at the start of the process and leave out flushes and the tracer's own
     time after each call, so that they sum up to the useful time; in imported traces they begin at 0 and keep
     flushes, as prv2dim does. Where CPU time was measured, they last that long unless told otherwise.
+    by_thread: the threads of a rank compute side by side; else they are one sequence, in order of time.
     """
 
-    def __init__(self, trace: Trace, *, cpu_time: bool = True) -> None:
+    def __init__(self, trace: Trace, *, cpu_time: bool = True, by_thread: bool = False) -> None:
         self._trace, self._cpu_time = trace, cpu_time
+        self._numbers = message_numbers(trace) if by_thread else None
         self._plan = np.array([*map(plan_of, trace.procedures), (NOTHING, 0)], np.int32)
-        self._starts_operation = self._plan[:-1, 0] == GLOBAL_START
         self._lost = np.array([not is_in_dimemas(p) and moves_data(p) for p in trace.procedures], bool)
         self._done = Choice(_DONE, by_completed=True)
         self._defined = np.array([False, *map(is_definable, trace.communicators)], np.int8)
+        self._members = np.array([len(c.members) for c in trace.communicators], np.int64)
         self.left_out = np.zeros(len(trace.procedures), np.int64)  # calls that move data and have no record in Dimemas
         self.idle_events = 0  # events that would mean something else to Dimemas
-        self.slots = 0  # requests that the last rank had open at once
+        self.threads = 1  # of the rank under way
+        self.slots = 0  # requests that it had open at once
+        self.shared_slots = 0  # those of it that another thread completed than the one that posted them
 
     def of(self, rank: int) -> Iterator[np.ndarray]:
-        """OP of one rank, block by block. Communicators by their index + 1; 0 is the world."""
+        """OP of one rank, block by block; `block` is their thread. Communicators by their index + 1; 0 is the world."""
+        threads = RankThreads.of(self._trace, rank, self._plan) if self._numbers else RankThreads.one()
+        self.threads = threads.count
         begin, end = self._trace.span(rank)
         subtract = self._trace.flush_mode == "subtract"
-        hidden = self._no_burst(rank) if subtract else np.zeros(0, FLUSH)
         bursts = CpuBursts(self._trace, rank, wanted=self._cpu_time)
-        overhead = self._trace.overhead_ns(rank), bursts.overhead_ns
-        walk = _Walk(rank, begin if subtract else 0, hidden, overhead)
+        walk = _Walk(
+            rank, threads, begin if subtract else 0, self._no_burst(rank) if subtract else np.zeros(0, FLUSH),
+            len(self._defined), (self._trace.overhead_ns(rank), bursts.overhead_ns),
+        )  # fmt: skip
         events = ProgramEvents(self._trace, rank)
-        for window, calls, *rows in self._by_window(rank):
+        for window, calls, posted, done in self._by_window(rank, threads.count > 1):
             cpu = bursts.window(window, calls)
-            yield self._operations(walk, calls, cpu, *rows, events.window(window))
-        last = np.zeros(1, CALL)
-        last["enter"] = last["exit"] = end
-        last["call"] = len(self._trace.procedures)
+            said = np.concatenate([threads.edges(window), events.window(window)])
+            yield self._operations(walk, calls, cpu, posted, done, said[np.argsort(said["time"], kind="stable")])
         self.idle_events += events.left_out
-        yield self._operations(walk, last, None, *_nothing())
+        yield self._operations(walk, threads.last_calls(end, len(self._trace.procedures)), None, *_nothing())
         yield walk.finish()
-        self.slots = walk.slots
+        self.slots, self.shared_slots = walk.slots, walk.shared_slots
 
     def _no_burst(self, rank: int) -> np.ndarray:
         """FLUSH in order of time: what is neither a call nor a burst."""
         rows = np.concatenate([self._trace.flushes(rank), self._trace.unrecorded(rank)])
         return rows[np.argsort(rows["begin"], kind="stable")]
 
-    def _by_window(self, rank: int) -> Iterator[tuple]:
-        """Window by window: its begin and end, calls, requests posted, requests done, and for the latter the
-        collectives begun."""
+    def _by_window(self, rank: int, threaded: bool) -> Iterator[tuple]:
+        """Window by window: its begin and end, calls, requests posted and requests done.
+
+        threaded: also which thread completes a collective, where it is begun.
+        """
         windows = windows_of_rank(self._trace, rank)
-        posted = Posted(self._trace, rank, windows, _POSTED)
-        open_ = np.zeros(0, CALL)
+        posted = Posted(self._trace, rank, windows, (*_POSTED, What.COLLECTIVE_DONE) if threaded else _POSTED)
         for index, (begin, end) in enumerate(pairwise(windows.tolist())):
             calls = window_calls(self._trace, rank, begin, end)
             lost = calls[self._lost[calls["call"]]]
             self.left_out += by_index(lost["call"], lost["count"], len(self.left_out))
             done = self._done.of(gather_blocks(self._trace.requests(rank, begin, end), REQUEST))
-            open_ = np.concatenate((open_, calls[self._starts_operation[calls["call"]]]))
-            started, open_ = _join_collectives(done, open_)
-            yield (begin, end), calls, posted.window(index), done, started
+            yield (begin, end), calls, self._posted(rank, posted.window(index), calls), done
+
+    def _posted(self, rank: int, posted: np.ndarray, calls: np.ndarray) -> np.ndarray:
+        """Rows of a window as the kernel wants them."""
+        return tell_bytes(posted, calls, rank, self._plan, self._members)
 
     def _operations(self, walk: _Walk, calls: np.ndarray, cpu: np.ndarray | None, *rows: np.ndarray) -> np.ndarray:
-        """OP of one window; `rows`: posted, done, started and events."""
+        """OP of one window; `rows`: posted, done and events."""
         calls = np.ascontiguousarray(calls)
-        posted, done, started, events = walk.join_rest(*rows)
-        out = np.empty(len(calls) + len(posted) + len(done) + len(events) + 1, OP)
-        tables = _pointer(self._plan, "int32_t *"), _pointer(self._defined, "int8_t *")
-        count = lib.op_walk_calls(
-            walk.struct, *_rows(calls), ffi.NULL if cpu is None else _pointer(cpu, "int64_t *"), *tables,
-            *_rows(posted), _pointer(done), *_rows(started), *_rows(events), *_rows(walk.flushes),
-            _pointer(self.left_out, "int64_t *"), _pointer(out),
-        )  # fmt: skip
-        if count < 0:
-            raise MemoryError
-        walk.keep_rest(posted, done, started, events)
-        return out[:count]
+        numbers = None
+        if self._numbers:
+            self._numbers.to_posted(walk.rank, rows[0])
+            numbers = self._numbers.of_calls(walk.rank, calls, self._plan)
+        of_calls: _Arrays = {"calls": calls, "cpu": cpu, "message": numbers}
+        plans: _Arrays = {
+            "call": self._plan, "defined": self._defined, "by_turns": walk.by_turns, "left_out": self.left_out,
+        }  # fmt: skip
+        return walk.operations(of_calls, rows, plans)
+
+
+def message_numbers(trace: Trace) -> MessageNumbers | None:
+    """None: no rank has several threads."""
+    if not (np.asarray(trace.threads) > 1).any():
+        return None
+    from analyzer.operations.message_numbers import MessageNumbers
+
+    return MessageNumbers(trace)
 
 
 class _Walk:
     """Where the kernel stands in one rank, from window to window."""
 
-    def __init__(self, rank: int, begin: int, flushes: np.ndarray, overhead_ns: tuple[int, int]) -> None:
-        self.flushes = flushes
-        self.struct = ffi.gc(lib.op_walk_open(rank, begin, *overhead_ns), lib.op_walk_close)
+    def __init__(
+        self, rank: int, threads: RankThreads, begin: int, flushes: np.ndarray, communicators: int,
+        overhead_ns: tuple[int, int],
+    ) -> None:  # fmt: skip
+        self.rank, self.by_turns = rank, threads.by_turns
+        self._threads = threads
+        self._flushes, self._first_flush = threads.split(flushes)
+        begins = np.concatenate([[begin], threads.begin[1:]]).astype(np.int64)
+        struct = lib.op_walk_open(rank, threads.count, _pointer(begins, "int64_t *"), communicators, *overhead_ns)
+        self.struct = ffi.gc(struct, lib.op_walk_close)
         if not self.struct:
             raise MemoryError
         self._rest = _nothing()
@@ -119,44 +146,57 @@ class _Walk:
         """Requests that were open at once."""
         return lib.op_walk_slots(self.struct)
 
+    @property
+    def shared_slots(self) -> int:
+        """Requests that another thread completed than the one that posted them."""
+        return lib.op_walk_shared_slots(self.struct)
+
+    def operations(self, calls: _Arrays, rows: tuple[np.ndarray, ...], plans: _Arrays) -> np.ndarray:
+        """OP of consecutive calls and the rows (posted, done, events) of their window; see the kernel's header."""
+        posted, done, events = (
+            np.concatenate((rest, new)) if len(rest) else np.ascontiguousarray(new)
+            for rest, new in zip(self._rest, rows, strict=True)
+        )
+        done, first_done = self._threads.split(done)
+        events, first_event = self._threads.split(events)
+        firsts = {"first_done": first_done, "first_event": first_event, "first_flush": self._first_flush}
+        tables = {"posted": posted, "done": done, "events": events, "flushes": self._flushes}
+        c_rows = _struct("struct op_rows *", {**calls, **tables, **firsts})
+        c_plans = _struct("struct op_plans *", plans)
+        c_plans.n_procedures = len(plans["left_out"])  # type: ignore[arg-type]
+        c_rows.n_calls, c_rows.n_posted = len(calls["calls"]), len(posted)  # type: ignore[arg-type]
+        out = np.empty(lib.op_walk_room(self.struct, c_rows), OP)
+        used = np.zeros(1 + 2 * self._threads.count, np.int64)
+        count = lib.op_walk_calls(self.struct, c_plans, c_rows, _pointer(used, "int64_t *"), _pointer(out))
+        if count < 0:
+            raise MemoryError
+        ends = np.split(used[1:], 2)
+        self._rest = posted[used[0] :].copy(), _left(done, ends[0], first_done), _left(events, ends[1], first_event)
+        return out[:count]
+
     def finish(self) -> np.ndarray:
-        """The last operation (OP), if one was held back."""
-        out = np.zeros(1, OP)
+        """The last operations (OP), if any were held back."""
+        out = np.zeros(self._threads.count, OP)
         return out[: lib.op_walk_finish(self.struct, _pointer(out))]
-
-    def join_rest(self, *rows: np.ndarray) -> list[np.ndarray]:
-        """The rows of this window after those whose call had not come yet."""
-        pairs = zip(self._rest, rows, strict=True)
-        return [np.concatenate(pair) if len(pair[0]) else np.ascontiguousarray(pair[1]) for pair in pairs]
-
-    def keep_rest(self, posted: np.ndarray, done: np.ndarray, started: np.ndarray, events: np.ndarray) -> None:
-        """Remember the rows that the kernel did not use."""
-        used = [lib.op_walk_used(self.struct, k) for k in (0, 1, 1, 2)]
-        rows = (posted, done, started, events)
-        self._rest = tuple(table[first:].copy() for table, first in zip(rows, used, strict=True))
 
 
 def _nothing() -> tuple[np.ndarray, ...]:
-    return np.zeros(0, REQUEST), np.zeros(0, REQUEST), np.zeros(0, CALL), np.zeros(0, PROGRAM_EVENT)
+    return np.zeros(0, REQUEST), np.zeros(0, REQUEST), np.zeros(0, PROGRAM_EVENT)
+
+
+def _left(rows: np.ndarray, used: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Of each thread's rows those from `used` on."""
+    return np.concatenate([rows[begin:end] for begin, end in zip(used.tolist(), first[1:].tolist(), strict=True)])
 
 
 def _pointer(array: np.ndarray, kind: str = "void *") -> Any:
     return ffi.cast(kind, array.ctypes.data)
 
 
-def _rows(array: np.ndarray) -> tuple[Any, int]:
-    return _pointer(array), len(array)
-
-
-def _join_collectives(done: np.ndarray, open_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each row of `done` the call of `open_` that began it (else zeros), and the calls still open."""
-    started = np.zeros(len(done), CALL)
-    started["call"] = -1
-    if not len(open_):
-        return started, open_
-    at = np.searchsorted(open_["enter"], done["posted"]).clip(max=len(open_) - 1)
-    found = (done["what"] == What.COLLECTIVE_DONE) & (open_["enter"][at] == done["posted"])
-    started[found] = open_[at[found]]
-    still = np.ones(len(open_), bool)
-    still[at[found]] = False
-    return started, open_[still]
+def _struct(kind: str, arrays: _Arrays) -> Any:
+    """A struct of pointers to arrays, whose owner keeps them; None: NULL."""
+    found = ffi.new(kind)
+    for name, array in arrays.items():
+        if array is not None:
+            setattr(found, name, _pointer(array, ffi.typeof(getattr(found, name)).cname))
+    return found

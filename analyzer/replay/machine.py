@@ -60,7 +60,7 @@ class Piece:
 class Node:
     """CPUs with private memory. A number of links or buses of 0 stands for as many as wanted."""
 
-    cpus: int = 1
+    cpus: int = 0  # 0: one for each thread of a rank
     speed: Quantity = 1.0  # bursts are divided by it; 0: they take no time
     latency_s: Quantity = 0.0  # to other nodes; processor time
     intra_latency_s: Quantity = 0.0
@@ -242,7 +242,7 @@ class Machine:
             return [rank % len(there) for rank in range(ranks)]
         if self.mapping != "fill":
             raise TracelibError(f"mapping {self.mapping!r} is not known", "use fill, round-robin or a list of nodes")
-        slots = [k for k, node in enumerate(there) for _ in range(node.cpus)]
+        slots = [k for k, node in enumerate(there) for _ in range(node.cpus or 1)]
         return [slots[(taken + rank) % len(slots)] for rank in range(ranks)]
 
     def _explicit(self, ranks: int, nodes: int) -> list[int]:

@@ -309,9 +309,9 @@ def _check_sayable(machine: Machine, nodes: tuple[Node, ...]) -> None:
 def _node_line(node: Node) -> str:
     into = 0 if node.half_duplex else node.links_in
     numbers = [
-        f"{node.cpus}", _n(node.speed), _n(node.intra_latency_s), _n(node.intra_bandwidth_mb), f"{node.intra_buses}",
-        f"{node.intra_links_in}", f"{node.intra_links_out}", _n(node.latency_s), f"{into}", f"{node.links_out}",
-        _n(node.wan_latency_s),
+        f"{node.cpus or 1}", _n(node.speed), _n(node.intra_latency_s), _n(node.intra_bandwidth_mb),
+        f"{node.intra_buses}", f"{node.intra_links_in}", f"{node.intra_links_out}", _n(node.latency_s), f"{into}",
+        f"{node.links_out}", _n(node.wan_latency_s),
     ]  # fmt: skip
     return f'"node information" {{{node.network}, "", {", ".join(numbers)}}};;'
 

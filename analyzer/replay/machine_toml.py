@@ -173,7 +173,7 @@ def _nodes(table: _Table, folder: Path) -> list[Node]:
 def _node(table: _Table, folder: Path) -> Node:
     us = 1e6
     node = Node(
-        cpus=table.count("cpus", 1),
+        cpus=table.count("cpus", 0),
         speed=table.quantity("speed", 1.0),
         latency_s=table.quantity("latency_us", 0.0, us),
         intra_latency_s=table.quantity("intra_latency_us", 0.0, us),

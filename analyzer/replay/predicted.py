@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.metrics.requests import gather_blocks
-from analyzer.operations.operation import Flag, Kind, Program
+from analyzer.operations.operation import Flag, Kind, Program, between_calls
 from analyzer.paraver_regions import is_of_region
 from analyzer.replay.recorded import in_order, recorded, regions_of
 from analyzer.replay.simulate import Prediction
@@ -39,53 +39,71 @@ def write_predicted(trace: Trace, program: Program, prediction: Prediction, path
 
 
 def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> RankRecords:
-    assert prediction.times is not None, "simulate(..., times=True)"
     calls = gather_blocks(trace.calls(rank), CALL)
-    map_ = TimeMap(calls, *call_times(program, prediction, rank, len(calls)))
+    times = CallTimes(program, prediction, rank)
+    map_ = TimeMap(calls, *times.next(calls["thread"]))
     requests = gather_blocks(trace.requests(rank), REQUEST).copy()
     requests["posted"] = map_.entries(requests["posted"])
     started = requests["completed"] <= 0
     requests["completed"] = np.where(started, requests["completed"], map_.exits(requests["completed"]))
     marks = gather_blocks([trace.marks(rank)], MARK).copy()
-    marks["time"] = map_.between(marks["time"])
+    marks["time"] = map_.between(marks["time"], marks["thread"])
     events = trace.program_events(rank)
     events = events[~is_of_region(events["type"])]
     own = np.zeros(len(events), schema.EVENT)
-    own["time"] = map_.between(events["time"])
+    own["time"] = map_.between(events["time"], events["thread"])
     for column in ("type", "value", "thread"):
         own[column] = events[column]
-    end = max(int(prediction.times["end"][program.offsets[rank + 1] - 1]), int(map_.exit[-1])) if len(calls) else 0
+    end = max(times.end, int(map_.exit.max())) if len(calls) else 0
     own = np.append(own, np.array([(end, 0, _APPLICATION, 0, 0)], schema.EVENT))
     moved = calls.copy()
     moved["enter"], moved["exit"] = map_.enter, map_.exit
     moved["inside"] = np.minimum(moved["inside"], moved["exit"] - moved["enter"])
-    return RankRecords(moved, requests, marks, own)
+    return RankRecords(moved[np.argsort(moved["enter"], kind="stable")], requests, marks, own)
 
 
-def call_times(program: Program, prediction: Prediction, rank: int, calls: int) -> tuple[np.ndarray, np.ndarray]:
-    """Predicted entry and exit of the calls of a rank: int64 of shape (calls,), ns."""
-    first, last = program.offsets[rank : rank + 2].tolist()
-    assert prediction.times is not None, "simulate(..., times=True)"
-    ops, times = program.ops[first:last], prediction.times[first:last]
-    of_call = ~np.isin(ops["kind"], (Kind.EVENT, Kind.PARALLEL))
-    ops, times = ops[of_call], times[of_call]
-    begins = np.flatnonzero(ops["flags"] & Flag.FIRST)
-    ends = np.append(begins[1:], len(ops)) - 1
-    return times["begin"][begins][:calls].copy(), times["end"][ends][:calls].copy()
+class CallTimes:
+    """Predicted entries and exits of the calls of a rank, in the order in which the trace has them."""
+
+    def __init__(self, program: Program, prediction: Prediction, rank: int) -> None:
+        assert prediction.times is not None, "simulate(..., times=True)"
+        self.end = 0  # ns: of the rank
+        self._times: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        for index in np.flatnonzero(program.rank == rank).tolist():
+            ops, times = (table[program.stream(index)] for table in (program.ops, prediction.times))
+            self.end = max(self.end, int(times["end"][-1]) if len(times) else 0)
+            of_call = ~between_calls(ops) & (ops["kind"] != Kind.PARALLEL)
+            ops, times = ops[of_call], times[of_call]
+            begins = np.flatnonzero(ops["flags"] & Flag.FIRST)
+            ends = np.append(begins[1:], len(ops)) - 1
+            self._times[int(program.thread[index])] = times["begin"][begins], times["end"][ends]
+        self._next = dict.fromkeys(self._times, 0)
+
+    def next(self, threads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of the next calls, given their threads: int64 of shape (calls,), ns."""
+        found = np.zeros((2, len(threads)), np.int64)
+        for thread, times in self._times.items():
+            mine = threads == thread if len(self._times) > 1 else np.ones(len(threads), bool)
+            first = self._next[thread]
+            self._next[thread] = last = first + int(np.count_nonzero(mine))
+            for row, of_all in zip(found, times, strict=True):
+                row[mine] = of_all[first:last]
+        return found[0], found[1]
 
 
 class TimeMap:
     """Times of a traced rank to those of its prediction."""
 
     def __init__(self, calls: np.ndarray, enter: np.ndarray, exit_: np.ndarray) -> None:
-        enter, exit_ = in_order(enter, exit_)
-        self.enter, self.exit = enter, exit_
+        self.enter, self.exit = enter.copy(), exit_.copy()
+        self._between: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        for thread in np.unique(calls["thread"]).tolist():
+            mine = calls["thread"] == thread
+            self.enter[mine], self.exit[mine] = in_order(enter[mine], exit_[mine])
+            self._between[thread] = _points(calls[mine], self.enter[mine], self.exit[mine])
         self._enter = calls["enter"]
         order = np.argsort(calls["exit"], kind="stable")
-        self._exit, self._exit_to = calls["exit"][order], exit_[order]
-        from_ = np.concatenate([[0], np.column_stack([calls["enter"], calls["exit"]]).ravel()])
-        to = np.concatenate([[0], np.column_stack([enter, exit_]).ravel()])
-        self._from, self._to = np.maximum.accumulate(from_), np.maximum.accumulate(to)
+        self._exit, self._exit_to = calls["exit"][order], self.exit[order]
 
     def entries(self, times: np.ndarray) -> np.ndarray:
         """Of times at which calls were entered."""
@@ -99,9 +117,22 @@ class TimeMap:
         if not len(from_):
             return times
         at = np.searchsorted(from_, times).clip(max=len(from_) - 1)
-        return np.where(from_[at] == times, to[at], self.between(times))
+        return np.where(from_[at] == times, to[at], self.between(times, np.zeros(len(times), np.int64)))
 
-    def between(self, times: np.ndarray) -> np.ndarray:
-        """Of any times: in proportion between the nearest entries and exits, at the same distance after the last."""
-        beyond = np.maximum(times - self._from[-1], 0)
-        return np.rint(np.interp(times, self._from, self._to)).astype(np.int64) + beyond
+    def between(self, times: np.ndarray, threads: np.ndarray) -> np.ndarray:
+        """Of any times of threads: in proportion between the thread's nearest entries and exits, at the same distance
+        after the last."""
+        found = times.astype(np.int64)
+        for thread in np.unique(threads).tolist():
+            mine = threads == thread
+            from_, to = self._between.get(thread, (np.zeros(1), np.zeros(1)))
+            beyond = np.maximum(times[mine] - from_[-1], 0)
+            found[mine] = np.rint(np.interp(times[mine], from_, to)).astype(np.int64) + beyond
+        return found
+
+
+def _points(calls: np.ndarray, enter: np.ndarray, exit_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Entries and exits of a thread in the trace and in the prediction, both in order."""
+    pairs = (np.column_stack([calls["enter"], calls["exit"]]), np.column_stack([enter, exit_]))
+    from_, to = (np.maximum.accumulate(np.concatenate([[0], pair.ravel()])) for pair in pairs)
+    return from_, to

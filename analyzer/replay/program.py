@@ -8,7 +8,7 @@ import numpy as np
 
 from analyzer.operations.bursts import is_measured
 from analyzer.operations.operation import Program
-from analyzer.operations.spill import OperationSpill
+from analyzer.operations.spill import IN_MEMORY, OperationSpill
 from analyzer.operations.virtual import VirtualThreads
 from analyzer.operations.walk import RankOperations
 from analyzer.trace import Trace
@@ -18,30 +18,53 @@ def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True) -> 
     """All operations of a trace, rank after rank; those of a long run lie in a temporary file that has no name.
 
     Communicator 0 is the world, k + 1 that of index k in the trace. An intercommunicator has no members here: nothing
-    names it. The threads of a rank are one sequence, in order of time. Bursts are as long as their CPU time
+    names it. Each thread of a rank is a stream. Bursts are as long as their CPU time
     says, where it was measured and `cpu_time` is wanted. Those in regions that stand for several threads are shared by
     so many `virtual` ones. A Dimemas trace is its program.
     """
     if trace.program is not None:
         return trace.program
-    walk = RankOperations(trace, cpu_time=cpu_time)
+    walk = RankOperations(trace, cpu_time=cpu_time, by_thread=True)
     spill = OperationSpill()
-    lengths, slots = [], []
+    lengths, slots, threads, shared = [], [], [], []
     for rank in range(trace.size):
-        threads = VirtualThreads(trace, rank) if virtual else None
-        blocks = (threads.share_out(block) if threads else block for block in walk.of(rank))
-        lengths.append(sum(spill.append(block) for block in blocks))
-        slots.append(walk.slots)
+        shares = VirtualThreads(trace, rank) if virtual else None
+        streams = _streams(walk, rank, shares, spill)
+        lengths += streams
+        threads.append(len(streams))
+        slots += [walk.slots] * len(streams)
+        shared.append(walk.shared_slots)
     groups = [c.members if not c.remote else () for c in trace.communicators]
     return Program(
         ops=spill.array(),
         offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        rank=np.arange(trace.size, dtype=np.int32),
-        thread=np.zeros(trace.size, np.int32),
+        rank=np.repeat(np.arange(trace.size, dtype=np.int32), threads),
+        thread=np.concatenate([np.arange(n, dtype=np.int32) for n in threads]),
         slots=np.array(slots, np.int32),
+        shared_slots=np.array(shared, np.int32) if any(shared) else None,
         communicators=(tuple(range(trace.size)), *groups),
         ranks=trace.size,
         name=Path(trace.path).name,
         virtual_threads=spill.virtual_threads,
         cpu_time=cpu_time and any(is_measured(trace, rank) for rank in range(trace.size)),
     )
+
+
+def _streams(walk: RankOperations, rank: int, shares: VirtualThreads | None, spill: OperationSpill) -> list[int]:
+    """Append the operations of a rank, thread after thread; returns how many each thread has."""
+    lengths: list[int] = [0]
+    others: list[OperationSpill] = []
+    for block in walk.of(rank):
+        of_main = block if walk.threads == 1 else block[block["block"] == 0]
+        lengths[0] += spill.append(shares.share_out(of_main) if shares else of_main)
+        while len(others) < walk.threads - 1:
+            others.append(OperationSpill())
+        for thread, other in enumerate(others, 1):
+            mine = block[block["block"] == thread]
+            mine["block"] = 0
+            other.append(mine)
+    for other in others:
+        ops = other.array()
+        pieces = [ops[first : first + IN_MEMORY] for first in range(0, len(ops), IN_MEMORY)]
+        lengths.append(sum(spill.append(np.array(piece)) for piece in pieces))
+    return lengths

@@ -12,6 +12,7 @@ from analyzer.operations.operation import OP, Program
 from analyzer.operations.spill import StoredOperations
 
 _SMALL = ("offsets", "rank", "thread", "slots", "factors")
+_OPTIONAL = ("priority", "shared_slots")
 
 
 def save_program(program: Program, folder: Path) -> None:
@@ -19,8 +20,9 @@ def save_program(program: Program, folder: Path) -> None:
     members = np.array([m for group in program.communicators for m in group], np.int32)
     sizes = np.array([*map(len, program.communicators)], np.int64)
     rest = {name: getattr(program, name) for name in _SMALL} | {"members": members, "sizes": sizes}
-    if program.priority is not None:
-        rest["priority"] = program.priority
+    for name in _OPTIONAL:
+        if getattr(program, name) is not None:
+            rest[name] = getattr(program, name)
     numbers = np.array([program.ranks, program.most_virtual_threads()], np.int64)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +46,7 @@ def load_program(folder: Path) -> Program:
         program = Program(
             ops=np.zeros(0, OP), communicators=tuple(tuple(group.tolist()) for group in groups), ranks=ranks,
             name=str(rest["name"]), virtual_threads=virtual_threads,
-            priority=rest.get("priority"), **small,
+            **{name: rest.get(name) for name in _OPTIONAL}, **small,
         )  # fmt: skip
     if program.offsets[-1]:
         file = (folder / "ops.bin").open("rb")  # the operations need it as long as they are there

@@ -7,7 +7,6 @@ a short run it is most of the time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -59,8 +58,9 @@ def section_of(trace: Trace, *, cpu_time: bool = True) -> Section:
     finals = [final for _, final in found if final]
     begin = np.array([c.exit for c in inits], np.int64) if len(inits) == trace.size else spans[:, 0]
     end = np.array([c.enter for c in finals], np.int64) if len(finals) == trace.size else spans[:, 1]
-    for rank, (first, last) in enumerate(pairwise(program.offsets.tolist())):
-        ops = program.ops[first:last]
+    for rank in range(trace.size):
+        main = inits[rank] if len(inits) == trace.size else finals[rank] if len(finals) == trace.size else None
+        ops = program.ops[program.stream(program.stream_of(rank, main.thread if main else 0))]
         after = _operation_of(ops, inits[rank].number) + 1 if len(inits) == trace.size else 0
         _silence(ops[:after])
         if len(finals) == trace.size:
@@ -73,7 +73,8 @@ def section_of(trace: Trace, *, cpu_time: bool = True) -> Section:
 
 
 class _Call(NamedTuple):
-    number: int  # among the calls of its rank
+    thread: int
+    number: int  # among the calls of its thread, where threads are streams of their own
     enter: int
     exit: int
 
@@ -82,14 +83,15 @@ def _init_and_finalize(trace: Trace, rank: int) -> tuple[_Call | None, _Call | N
     """The calls of a rank that begin and end the section."""
     names = [base_name(name) for name in trace.procedures]
     found: list[_Call | None] = [None, None]
-    before = 0
+    before = np.zeros(max(int(trace.threads[rank]), 1), np.int64)  # calls of each thread
     for block in trace.calls(rank):
         for which, wanted in enumerate((_INIT, _FINALIZE)):
             at = np.flatnonzero(np.isin(block["call"], [k for k, name in enumerate(names) if name in wanted]))
             if len(at) and found[which] is None:
-                row = block[at[0]]
-                found[which] = _Call(before + int(at[0]), int(row["enter"]), int(row["exit"]))
-        before += len(block)
+                row, thread = block[at[0]], int(block["thread"][at[0]])
+                number = before[thread] + np.count_nonzero(block["thread"][: at[0]] == thread)
+                found[which] = _Call(thread, int(number), int(row["enter"]), int(row["exit"]))
+        before += np.bincount(block["thread"], minlength=len(before))
     return found[0], found[1]
 
 
@@ -105,6 +107,7 @@ def _operation_of(ops: np.ndarray, call: int) -> int:
 
 
 def _silence(ops: np.ndarray) -> None:
-    """Let operations take no time and wait for nobody; events stay."""
+    """Let operations take no time and wait for no other rank; events stay, and threads begin and end."""
     ops["burst"] = 0
-    ops["kind"][ops["kind"] != Kind.EVENT] = Kind.NONE
+    stays = (Kind.EVENT, Kind.SEM_SIGNAL, Kind.SEM_WAIT)
+    ops["kind"][~np.isin(ops["kind"], stays)] = Kind.NONE

@@ -143,9 +143,10 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
     for curve, pieces in curves:
         _curve(keep, curve, pieces)
     for target, node in zip(c.nodes[0 : len(nodes)], nodes, strict=True):
-        if node.cpus < 1 or not 0 <= node.network < len(machine.networks):
-            raise TracelibError("a node needs at least 1 CPU and a network that exists", "correct the machine")
-        target.cpus, target.network, target.half_duplex = node.cpus, node.network, node.half_duplex
+        if node.cpus < 0 or not 0 <= node.network < len(machine.networks):
+            raise TracelibError("a node needs CPUs and a network that exists", "correct the machine")
+        target.cpus = node.cpus or most_threads(programs)
+        target.network, target.half_duplex = node.network, node.half_duplex
         target.links_out, target.links_in = node.links_out, node.links_in
         target.intra_buses = node.intra_buses
         target.intra_out, target.intra_in = node.intra_links_out, node.intra_links_in
@@ -172,6 +173,11 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
     c.receiver_pays, c.delivery_frees, c.exclusive = dimemas, not dimemas, 2 if dimemas else 1
     taken = np.cumsum([0, *(p.ranks for p in programs)]).tolist()
     return c, [machine.place(p.ranks, most, t) for p, t in zip(programs, taken[:-1], strict=True)]
+
+
+def most_threads(programs: Sequence[Program]) -> int:
+    """Threads of the rank with the most, virtual ones not counted."""
+    return max(int(np.bincount(p.rank, minlength=1).max()) for p in programs)
 
 
 def _curve(keep: _Kept, curve: Any, pieces: Sequence[Piece]) -> None:
@@ -214,6 +220,8 @@ def _program(keep: _Kept, c: Any, program: Program, nodes: list[int]) -> None:
         ("node", np.array(nodes), np.int32), ("factors", program.factors, np.float64),
     ):  # fmt: skip
         setattr(c, name, keep.pointer(np.ascontiguousarray(array, kind), ffi.typeof(getattr(c, name)).cname))
+    if program.shared_slots is not None:
+        c.shared_slots = keep.pointer(np.ascontiguousarray(program.shared_slots, np.int32), "int32_t *")
     if program.priority is not None:
         c.priority = keep.pointer(np.ascontiguousarray(program.priority, np.int64), "int64_t *")
 

@@ -11,7 +11,7 @@ from analyzer.metrics.ideal_regions import replayed_visits
 from analyzer.metrics.profile import by_index, profile
 from analyzer.metrics.regions import region_visits
 from analyzer.parallel import Team
-from analyzer.replay.predicted import call_times
+from analyzer.replay.predicted import CallTimes
 from analyzer.replay.section import NOT_COMPARED, Section
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import Trace
@@ -66,16 +66,16 @@ def predicted_parts(trace: Trace, section: Section, found: Prediction) -> Parts:
     """Those of the replay of the section of a run; `found` needs the times of the operations."""
     sums = np.zeros((trace.size, len(trace.procedures)), np.int64)
     for rank in range(trace.size):
-        begin, end = call_times(section.program, found, rank, len(section.program.ops))
-        done = 0
+        times = CallTimes(section.program, found, rank)
         for block in trace.calls(rank):
-            spent = (end - begin)[done : done + len(block)]
-            sums[rank] += by_index(block["call"], spent, len(trace.procedures))
-            done += len(block)
+            begin, end = times.next(block["thread"])
+            sums[rank] += by_index(block["call"], end - begin, len(trace.procedures))
     regions: Counter[str] = Counter()
     visits = replayed_visits(section.program, found)
     for region, name in enumerate(trace.region_names):
         regions[name] = int(visits["time"][visits["region"] == region].sum())
-    times = dict(zip(trace.procedures, sums.sum(axis=0).tolist(), strict=True))
-    times = {name: ns for name, ns in times.items() if name not in NOT_COMPARED}
-    return Parts(found.end_ns, found.usage["end"].astype(np.int64), sums.sum(axis=1), _used(times), _used(regions))
+    ends = np.zeros(trace.size, np.int64)
+    np.maximum.at(ends, section.program.rank, found.usage["end"])
+    spent = dict(zip(trace.procedures, sums.sum(axis=0).tolist(), strict=True))
+    spent = {name: ns for name, ns in spent.items() if name not in NOT_COMPARED}
+    return Parts(found.end_ns, ends, sums.sum(axis=1), _used(spent), _used(regions))

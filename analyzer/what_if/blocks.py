@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyzer.operations.operation import Flag, Kind, Program
+from analyzer.operations.operation import Flag, Kind, Program, between_calls
 from analyzer.replay.machine import COLLECTIVE_NAMES
 from analyzer.replay.recorded import regions_of
 from analyzer.trace import Trace
@@ -122,10 +122,10 @@ def blocks_between_calls(trace: Trace, program: Program, ranks: frozenset[int] |
         if ranks is not None and rank not in ranks:
             ops["block"] = 0
             continue
-        calls = np.concatenate([[0], _calls(trace, rank, ops) + 1, [len(names) - 1]])
+        calls = np.concatenate([[0], _calls(trace, program, stream, ops) + 1, [len(names) - 1]])
         of_call = (ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)
         after = np.cumsum(of_call) - of_call  # calls that began before the burst of an operation
-        computes = np.isin(ops["kind"], (Kind.EVENT, Kind.PARALLEL)) | of_call
+        computes = between_calls(ops) | (ops["kind"] == Kind.PARALLEL) | of_call
         at = np.minimum(after, len(calls) - 2)
         found, which = np.unique(calls[at] * len(names) + calls[at + 1], return_inverse=True)
         numbers = np.array([pairs.setdefault(int(pair), len(pairs) + 1) for pair in found], np.uint32)
@@ -144,11 +144,13 @@ def _call_names(trace: Trace) -> tuple[str, ...]:
     return (*_KIND_NAMES, *(f"MPI_{name}" for name in COLLECTIVE_NAMES))
 
 
-def _calls(trace: Trace, rank: int, ops: np.ndarray) -> np.ndarray:
+def _calls(trace: Trace, program: Program, stream: int, ops: np.ndarray) -> np.ndarray:
     """The call (index in `_call_names`) that each first operation of one is of."""
     first = ops[(ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)]
     if trace.program is None:
-        return np.concatenate([np.zeros(0, np.int64), *(block["call"] for block in trace.calls(rank))])[: len(first)]
+        rank, thread = int(program.rank[stream]), program.thread[stream]
+        found = (block["call"][block["thread"] == thread] for block in trace.calls(rank))
+        return np.concatenate([np.zeros(0, np.int64), *found])[: len(first)]
     kinds = np.array([_KIND_NAMES.index(Kind(kind).name) for kind in range(max(Kind) + 1)])
     collective = np.isin(first["kind"], (Kind.COLLECTIVE, Kind.COLLECTIVE_START))
     return np.where(collective, len(_KIND_NAMES) + first["tag"] % len(COLLECTIVE_NAMES), kinds[first["kind"]])

@@ -1,288 +1,85 @@
 /* The walk over the calls of one rank: burst, what the call posts, the call, what it completes. */
-#include "operations.h"
-
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "records.h"
-#include "replay.h"
+#include "include/op_walk.h"
 
-enum op_plan { NOTHING, SEND, RECEIVE, GLOBAL, GLOBAL_START, GLOBAL_ON_WORLD, ACCESS_PUT, ACCESS_GET, ACCESS_WAIT };
 enum { CPU_LATER = -2 };
-enum { USED_POSTED, USED_DONE, USED_EVENTS };
+
+/* Of the program; SIGNAL, WAIT: semaphore `value`. */
+enum { SIGNAL = -1, WAIT = -2 };
 
 struct program_event {
     int64_t time;
     int64_t type;
     int64_t value;
     int64_t at; /* ns of the burst before it, by the clock; -1: not known yet */
+    int64_t thread;
 };
 
-/* A request that was posted and not completed yet. */
-struct open_request {
-    int64_t posted;
-    int32_t peer, tag, comm;
-    int32_t slot;
-    bool used;
-};
-
-struct op_walk {
-    int32_t rank;
-    int64_t overhead, cpu_overhead;
-    int64_t at;      /* where the next burst begins */
-    int64_t entered; /* of the call before it */
-    int64_t next_flush;
-    int64_t gap;     /* of the tracer before the next burst: 0 at first */
-    int64_t waiting; /* bursts before polls, until the call after them tells their CPU time */
-    int64_t burst;   /* not yet part of an operation */
-    bool open;       /* the call before the next burst has no operation yet */
-    bool first;      /* the next operation is the first of its call */
-    int64_t used[3];
-    struct open_request *requests; /* an open hash table */
-    size_t n_requests, room;
-    int32_t *free_slots;
-    size_t n_free, free_room;
-    int32_t slots;
-    struct op *out;
-    bool failed;
-};
-
-struct op_walk *op_walk_open(int32_t rank, int64_t begin, int64_t overhead, int64_t cpu_overhead)
+struct op_walk *op_walk_open(int32_t rank, int32_t n_threads, const int64_t *begin, int64_t n_comms, int64_t overhead,
+                             int64_t cpu_overhead)
 {
     struct op_walk *walk = calloc(1, sizeof *walk);
     if (!walk) return NULL;
     walk->rank = rank;
-    walk->at = walk->entered = begin;
+    walk->n_threads = n_threads;
     walk->overhead = overhead;
     walk->cpu_overhead = cpu_overhead;
+    walk->entered = begin[0];
+    walk->threads = calloc((size_t)n_threads, sizeof *walk->threads);
+    walk->turn = n_threads > 1 ? calloc((size_t)n_comms, sizeof *walk->turn) : NULL;
+    if (!walk->threads || (n_threads > 1 && !walk->turn)) {
+        op_walk_close(walk);
+        return NULL;
+    }
+    for (int32_t t = 0; t < n_threads; t++) {
+        walk->threads[t].at = begin[t];
+        walk->threads[t].number = (uint32_t)t;
+        walk->threads[t].next_flush = -1;
+    }
     return walk;
 }
 
 void op_walk_close(struct op_walk *walk)
 {
     if (!walk) return;
-    free(walk->requests);
-    free(walk->free_slots);
+    slots_free(&walk->slots);
+    free(walk->threads);
+    free(walk->turn);
     free(walk);
-}
-
-int64_t op_walk_used(const struct op_walk *walk, int which)
-{
-    return walk->used[which];
 }
 
 int64_t op_walk_slots(const struct op_walk *walk)
 {
-    return walk->slots;
+    return walk->slots.own;
 }
 
-/* ---- Requests: which slot each has. Equal ones posted by one call may be taken for each other. */
-
-static size_t place(int64_t posted, size_t room)
+int64_t op_walk_shared_slots(const struct op_walk *walk)
 {
-    return (size_t)((uint64_t)posted * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
+    return walk->slots.shared;
 }
 
-static bool grow(struct op_walk *walk)
+int64_t op_walk_room(const struct op_walk *walk, const struct op_rows *rows)
 {
-    size_t room = walk->room ? 2 * walk->room : 64, old = walk->room;
-    struct open_request *from = walk->requests, *to = calloc(room, sizeof *to);
-    if (!to) return false;
-    for (size_t i = 0; i < old; i++) {
-        if (!from[i].used) continue;
-        size_t k = place(from[i].posted, room);
-        while (to[k].used) k = (k + 1) & (room - 1);
-        to[k] = from[i];
-    }
-    free(from);
-    walk->requests = to;
-    walk->room = room;
-    return true;
-}
-
-static int32_t take_slot(struct op_walk *walk, struct open_request request)
-{
-    if (2 * (walk->n_requests + 1) > walk->room && !grow(walk)) {
-        walk->failed = true;
-        return 0;
-    }
-    request.slot = walk->n_free ? walk->free_slots[--walk->n_free] : walk->slots++;
-    request.used = true;
-    size_t k = place(request.posted, walk->room);
-    while (walk->requests[k].used) k = (k + 1) & (walk->room - 1);
-    walk->requests[k] = request;
-    walk->n_requests++;
-    return request.slot;
-}
-
-static void close_gap(struct op_walk *walk, size_t hole)
-{
-    size_t mask = walk->room - 1;
-    for (size_t k = (hole + 1) & mask; walk->requests[k].used; k = (k + 1) & mask) {
-        size_t home = place(walk->requests[k].posted, walk->room);
-        if (((k - home) & mask) < ((k - hole) & mask)) continue;
-        walk->requests[hole] = walk->requests[k];
-        hole = k;
-    }
-    walk->requests[hole].used = false;
-}
-
-static bool keep_slot(struct op_walk *walk, int32_t slot)
-{
-    if (walk->n_free == walk->free_room) {
-        size_t room = walk->free_room ? 2 * walk->free_room : 64;
-        int32_t *slots = realloc(walk->free_slots, room * sizeof *slots);
-        if (!slots) return false;
-        walk->free_slots = slots;
-        walk->free_room = room;
-    }
-    walk->free_slots[walk->n_free++] = slot;
-    return true;
-}
-
-static bool is_same(const struct open_request *a, const struct open_request *b)
-{
-    return a->posted == b->posted && a->peer == b->peer && a->tag == b->tag && a->comm == b->comm;
-}
-
-/* -1: no such request was posted. */
-static int32_t give_slot(struct op_walk *walk, const struct open_request *request)
-{
-    if (!walk->room) return -1;
-    size_t k = place(request->posted, walk->room);
-    for (; walk->requests[k].used; k = (k + 1) & (walk->room - 1)) {
-        if (!is_same(&walk->requests[k], request)) continue;
-        int32_t slot = walk->requests[k].slot;
-        walk->n_requests--;
-        close_gap(walk, k);
-        if (!keep_slot(walk, slot)) walk->failed = true;
-        return slot;
-    }
-    return -1;
-}
-
-/* ---- Operations. */
-
-static void put(struct op_walk *walk, struct op op)
-{
-    if (op.kind != OP_EVENT) {
-        if (walk->first) op.flags |= OP_FIRST;
-        walk->first = walk->open = false;
-    }
-    op.burst = walk->burst;
-    walk->burst = 0;
-    *walk->out++ = op;
-}
-
-static void put_send(struct op_walk *walk, int32_t peer, int64_t bytes, int32_t tag, int32_t comm, int sync)
-{
-    if (peer < 0) return;
-    put(walk, (struct op){.kind = OP_SEND,
-                          .peer = peer,
-                          .bytes = bytes,
-                          .tag = tag,
-                          .comm = comm + 1,
-                          .request = -1,
-                          .flags = (uint16_t)(sync * OP_RENDEZVOUS)});
-}
-
-static void put_receive(struct op_walk *walk, enum op_kind kind, int32_t request, int32_t peer, int64_t bytes,
-                        int32_t tag, int32_t comm)
-{
-    put(walk,
-        (struct op){
-            .kind = (uint16_t)kind, .peer = peer, .bytes = bytes, .tag = tag, .comm = comm + 1, .request = request});
-}
-
-static bool put_global(struct op_walk *walk, const struct trace_call *c, const int32_t *plan, const int8_t *defined,
-                       enum op_kind kind, int32_t request)
-{
-    int32_t comm = plan[0] == GLOBAL_ON_WORLD ? -1 : c->comm;
-    if (plan[0] != GLOBAL_ON_WORLD && !defined[comm + 1]) return false;
-    put(walk, (struct op){.kind = (uint16_t)kind,
-                          .flags = kind == OP_WAIT ? OP_OF_COLLECTIVE : 0,
-                          .peer = c->peer,
-                          .bytes = c->sent,
-                          .other = c->received,
-                          .tag = plan[1],
-                          .comm = comm + 1,
-                          .request = request});
-    return true;
-}
-
-static struct open_request receive_of(const struct trace_request *r)
-{
-    return (struct open_request){.posted = r->posted, .peer = r->peer, .tag = r->tag, .comm = r->comm};
-}
-
-/* The collective that a call at this time started. */
-static struct open_request collective_of(int64_t posted)
-{
-    return (struct open_request){.posted = posted, .peer = PEER_NONE};
-}
-
-static void put_posted(struct op_walk *walk, const struct trace_request *r)
-{
-    enum { SEND_IMMEDIATE = 2 };
-    if (r->what == WHAT_SEND_STARTED)
-        put_send(walk, r->peer, r->bytes, r->tag, r->comm, SEND_IMMEDIATE);
-    else if (r->peer >= 0)
-        put_receive(walk, OP_IRECV, take_slot(walk, receive_of(r)), r->peer, r->bytes, r->tag, r->comm);
-}
-
-static void put_done(struct op_walk *walk, const struct trace_request *r, const struct trace_call *started,
-                     const int32_t *plan, const int8_t *defined)
-{
-    bool collective = r->what == WHAT_COLLECTIVE_DONE;
-    if (collective ? started->call < 0 : r->peer < 0) return;
-    struct open_request request = collective ? collective_of(r->posted) : receive_of(r);
-    int32_t slot = give_slot(walk, &request);
-    if (slot < 0) return;
-    if (collective)
-        put_global(walk, started, plan + 2 * started->call, defined, OP_WAIT, slot);
-    else
-        put_receive(walk, OP_WAIT, slot, r->peer, r->bytes, r->tag, r->comm);
-}
-
-static void put_call(struct op_walk *walk, const struct trace_call *call, const int32_t *plan, const int8_t *defined,
-                     int64_t *left_out)
-{
-    if (plan[0] == SEND) {
-        put_send(walk, call->peer, call->sent, call->tag, call->comm, plan[1]);
-    } else if (plan[0] == RECEIVE) {
-        if (call->peer >= 0) put_receive(walk, OP_RECV, -1, call->peer, call->received, call->tag, call->comm);
-    } else if (plan[0] == GLOBAL || plan[0] == GLOBAL_ON_WORLD) {
-        if (!put_global(walk, call, plan, defined, OP_COLLECTIVE, -1)) left_out[call->call]++;
-    } else if (plan[0] == GLOBAL_START) {
-        if (!defined[call->comm + 1])
-            left_out[call->call]++;
-        else
-            put_global(walk, call, plan, defined, OP_COLLECTIVE_START, take_slot(walk, collective_of(call->enter)));
-    } else if ((plan[0] == ACCESS_PUT || plan[0] == ACCESS_GET) && call->peer >= 0) {
-        bool puts = plan[0] == ACCESS_PUT;
-        put(walk, (struct op){.kind = puts ? OP_PUT : OP_GET,
-                              .peer = call->peer,
-                              .request = -1,
-                              .comm = call->comm + 1,
-                              .bytes = puts ? call->sent : call->received});
-    } else if (plan[0] == ACCESS_WAIT) {
-        put(walk, (struct op){.kind = OP_ACCESSES_WAIT, .peer = -1, .request = -1, .comm = call->comm + 1});
-    }
+    int64_t n = walk->n_threads, done = rows->first_done[n], events = rows->first_event[n];
+    if (n == 1) return rows->n_calls + rows->n_posted + done + events + 1;
+    return 3 * rows->n_calls + 2 * rows->n_posted + 2 * done + events + n; /* with semaphores */
 }
 
 /* The call before the next burst is complete: one without any operation takes no time. */
-static void end_call(struct op_walk *walk)
+static void end_call(struct op_walk *walk, struct op_thread *thread)
 {
-    if (walk->open) put(walk, (struct op){.kind = OP_NONE, .peer = -1, .request = -1});
+    if (thread->open) op_put(walk, thread, (struct op){.kind = OP_NONE, .peer = -1, .request = -1});
 }
 
 /* ---- Bursts. */
 
 /* Time of [begin, end) that flushes took; flushes before it are passed for good. */
-static int64_t flushed(const struct trace_flush *flushes, int64_t n, int64_t *next, int64_t begin, int64_t end)
+static int64_t flushed(const struct op_rows *rows, struct op_thread *thread, int64_t begin, int64_t end)
 {
-    int64_t sum = 0;
+    const struct trace_flush *flushes = rows->flushes;
+    int64_t sum = 0, n = rows->first_flush[thread->number + 1], *next = &thread->next_flush;
+    if (*next < 0) *next = rows->first_flush[thread->number];
     while (*next < n && flushes[*next].end <= begin) ++*next;
     for (int64_t i = *next; i < n && flushes[i].begin < end; i++) {
         int64_t from = flushes[i].begin > begin ? flushes[i].begin : begin;
@@ -292,46 +89,55 @@ static int64_t flushed(const struct trace_flush *flushes, int64_t n, int64_t *ne
     return sum;
 }
 
-/* The first `next` events are written, the first `placed` have an `at`. */
-struct events {
-    struct program_event *row;
-    int64_t n, next, placed;
+/* Rows of one thread: the first `next` events are written, the first `placed` have an `at`; of done the first are. */
+struct cursor {
+    int64_t done, next, placed;
 };
 
-static struct events open_events(void *rows, int64_t n)
+/* The events between two calls, from `begin` to `end`, where the burst has lasted `before` ns at `begin`, `after` at
+   `end`. */
+static void place_events(const struct op_rows *rows, struct op_thread *thread, struct cursor *c, int64_t begin,
+                         int64_t end, int64_t before, int64_t after)
 {
-    struct events e = {rows, n, 0, 0};
-    while (e.placed < n && e.row[e.placed].at >= 0) e.placed++;
-    return e;
-}
-
-/* Those between two calls, from `begin` to `end`, where the burst has lasted `before` ns at `begin`, `after` at `end`.
- */
-static void place_events(struct op_walk *walk, struct events *e, int64_t begin, int64_t end, int64_t before,
-                         int64_t after, const struct trace_flush *flushes, int64_t n_flushes)
-{
-    for (; e->placed < e->n && e->row[e->placed].time <= end; e->placed++) {
-        struct program_event *row = &e->row[e->placed];
+    struct program_event *events = rows->events;
+    int64_t n = rows->first_event[thread->number + 1];
+    for (; c->placed < n && events[c->placed].time <= end; c->placed++) {
+        struct program_event *row = &events[c->placed];
         int64_t at = before;
-        if (row->time > begin)
-            at += row->time - begin - flushed(flushes, n_flushes, &walk->next_flush, begin, row->time);
+        if (row->time > begin) at += row->time - begin - flushed(rows, thread, begin, row->time);
         row->at = at < after ? at : after;
     }
 }
 
-/* A burst that took `wall` ns by the clock and counts as `ns`, cut where events are: the parts sum up to it. */
-static void put_burst(struct op_walk *walk, struct events *e, int64_t wall, int64_t ns)
+static void put_event(struct op_walk *walk, struct op_thread *thread, const struct program_event *row)
 {
-    int64_t written = 0;
-    for (; e->next < e->placed; e->next++) {
-        const struct program_event *row = &e->row[e->next];
-        int64_t until = wall > 0 && ns > 0 ? (int64_t)((__int128)ns * row->at / wall) : 0;
-        walk->burst += until - written;
-        written = until;
-        put(walk,
+    if (row->type == SIGNAL || row->type == WAIT)
+        op_put(walk, thread,
+               (struct op){.kind = row->type == SIGNAL ? OP_SEM_SIGNAL : OP_SEM_WAIT,
+                           .flags = OP_BETWEEN_CALLS,
+                           .tag = (int32_t)row->value,
+                           .peer = -1,
+                           .request = -1});
+    else
+        op_put(
+            walk, thread,
             (struct op){.kind = OP_EVENT, .tag = (int32_t)row->type, .other = row->value, .peer = -1, .request = -1});
+}
+
+/* A burst that took `wall` ns by the clock and counts as `ns`, cut where events are: the parts sum up to it. */
+static void put_burst(struct op_walk *walk, const struct op_rows *rows, struct op_thread *thread, struct cursor *c,
+                      int64_t wall, int64_t ns)
+{
+    const struct program_event *events = rows->events;
+    int64_t written = 0;
+    for (; c->next < c->placed; c->next++) {
+        const struct program_event *row = &events[c->next];
+        int64_t until = wall > 0 && ns > 0 ? (int64_t)((__int128)ns * row->at / wall) : 0;
+        thread->burst += until - written;
+        written = until;
+        put_event(walk, thread, row);
     }
-    if (ns > written) walk->burst += ns - written;
+    if (ns > written) thread->burst += ns - written;
 }
 
 /* What a burst counts as, of which `measured` ns of CPU time are known (-1: none) and the clock says `wall`. No thread
@@ -342,53 +148,95 @@ static int64_t burst_of(const struct op_walk *walk, int64_t measured, int64_t wa
     return measured < 0 || ns > wall ? wall : ns;
 }
 
-int64_t op_walk_calls(struct op_walk *walk, const void *calls, int64_t n, const int64_t *cpu, const int32_t *plan,
-                      const int8_t *defined, const void *posted_, int64_t n_posted, const void *done_,
-                      const void *started_, int64_t n_done, void *events_, int64_t n_events, const void *flushes_,
-                      int64_t n_flushes, int64_t *left_out, void *out)
+/* The computation before a call, and the end of the call before it. */
+static void put_computation(struct op_walk *walk, const struct op_rows *rows, struct op_thread *thread,
+                            struct cursor *c, const struct trace_call *call, int64_t measured)
 {
-    const struct trace_call *call = calls, *started = started_;
-    const struct trace_request *posted = posted_, *done = done_;
-    const struct trace_flush *flushes = flushes_;
-    struct events events = open_events(events_, n_events);
-    int64_t p = 0, d = 0;
-    walk->out = out;
+    int64_t begin = thread->at + thread->gap, whole = thread->waiting;
+    int64_t wall = call->enter - begin - flushed(rows, thread, begin, call->enter);
+    if (wall > 0) whole += wall;
+    place_events(rows, thread, c, begin, call->enter, thread->waiting, whole);
+    thread->waiting = measured == CPU_LATER ? whole : 0;
+    if (measured != CPU_LATER) put_burst(walk, rows, thread, c, whole, burst_of(walk, measured, whole));
+}
 
-    for (const struct trace_call *end = call + n; call <= end; call++) {
-        /* A request that the call before this one both posted and completed has posted == walk->entered. */
-        for (; d < n_done && done[d].completed <= walk->at && done[d].posted <= walk->entered; d++)
-            put_done(walk, &done[d], &started[d], plan, defined);
-        if (call == end) break;
-        end_call(walk);
+/* What the last call of the thread completed. A request that the call before this one both posted and completed has
+   posted == walk->entered. */
+static void put_completed(struct op_walk *walk, const struct op_plans *plans, const struct op_rows *rows,
+                          struct op_thread *thread, struct cursor *c)
+{
+    const struct trace_request *done = rows->done;
+    int64_t n = rows->first_done[thread->number + 1];
+    for (; c->done < n && done[c->done].completed <= thread->at && done[c->done].posted <= walk->entered; c->done++)
+        op_put_done(walk, thread, plans, &done[c->done]);
+}
 
-        int64_t begin = walk->at + walk->gap;
-        int64_t wall = call->enter - begin - flushed(flushes, n_flushes, &walk->next_flush, begin, call->enter);
-        int64_t measured = cpu ? cpu[call - (const struct trace_call *)calls] : -1, whole = walk->waiting;
-        if (wall > 0) whole += wall;
-        place_events(walk, &events, begin, call->enter, walk->waiting, whole, flushes, n_flushes);
-        walk->waiting = measured == CPU_LATER ? whole : 0;
-        if (measured != CPU_LATER) put_burst(walk, &events, whole, burst_of(walk, measured, whole));
-
-        walk->open = walk->first = true;
-        for (; p < n_posted && posted[p].posted <= call->enter; p++) put_posted(walk, &posted[p]);
-        put_call(walk, call, plan + 2 * call->call, defined, left_out);
-
-        /* Between the failing polls of one row the program computed: that time joins the next burst. */
-        int64_t polled = call->inside + walk->overhead * (call->count - 1);
-        int64_t done_at = call->count > 1 && call->enter + polled < call->exit ? call->enter + polled : call->exit;
-        if (done_at > walk->at) walk->at = done_at;
-        walk->entered = call->enter;
-        walk->gap = walk->overhead;
+/* Take what the call posted, and say who completes the collective that it begins. */
+static int32_t put_all_posted(struct op_walk *walk, const struct op_plans *plans, const struct op_rows *rows,
+                              struct op_thread *thread, int64_t *next, int64_t entered)
+{
+    const struct trace_request *posted = rows->posted;
+    int32_t completer = (int32_t)thread->number;
+    for (; *next < rows->n_posted && posted[*next].posted <= entered; ++*next) {
+        const struct trace_request *r = &posted[*next];
+        if (op_what_of(r) == WHAT_COLLECTIVE_DONE)
+            completer = r->thread;
+        else
+            op_put_posted(walk, thread, plans, r);
     }
-    walk->used[USED_POSTED] = p;
-    walk->used[USED_DONE] = d;
-    walk->used[USED_EVENTS] = events.next;
+    return completer;
+}
+
+static void pass(struct op_walk *walk, struct op_thread *thread, const struct trace_call *call)
+{
+    /* Between the failing polls of one row the program computed: that time joins the next burst. */
+    int64_t polled = call->inside + walk->overhead * (call->count - 1);
+    int64_t done_at = call->count > 1 && call->enter + polled < call->exit ? call->enter + polled : call->exit;
+    if (done_at > thread->at) thread->at = done_at;
+    walk->entered = call->enter;
+    thread->gap = walk->overhead;
+}
+
+static void open_cursor(const struct op_rows *rows, int32_t t, struct cursor *c)
+{
+    const struct program_event *events = rows->events;
+    *c = (struct cursor){rows->first_done[t], rows->first_event[t], rows->first_event[t]};
+    while (c->placed < rows->first_event[t + 1] && events[c->placed].at >= 0) c->placed++;
+}
+
+int64_t op_walk_calls(struct op_walk *walk, const struct op_plans *plans, const struct op_rows *rows, int64_t *used,
+                      void *out)
+{
+    const struct trace_call *calls = rows->calls, *end = calls + rows->n_calls;
+    struct cursor one, *cursors = walk->n_threads > 1 ? malloc((size_t)walk->n_threads * sizeof *cursors) : &one;
+    if (!cursors) return -1;
+    for (int32_t t = 0; t < walk->n_threads; t++) open_cursor(rows, t, &cursors[t]);
+    int64_t posted = 0;
+    walk->out = out;
+    for (const struct trace_call *call = calls; call < end; call++) {
+        int32_t number = walk->n_threads > 1 ? call->thread : 0;
+        struct op_thread *thread = &walk->threads[number];
+        put_completed(walk, plans, rows, thread, &cursors[number]);
+        end_call(walk, thread);
+        put_computation(walk, rows, thread, &cursors[number], call, rows->cpu ? rows->cpu[call - calls] : -1);
+        thread->open = thread->first = true;
+        int32_t completer = put_all_posted(walk, plans, rows, thread, &posted, call->enter);
+        op_put_call(walk, thread, plans, call, rows->message ? rows->message[call - calls] : 0, completer);
+        pass(walk, thread, call);
+    }
+    used[0] = posted;
+    for (int32_t t = 0; t < walk->n_threads; t++) {
+        put_completed(walk, plans, rows, &walk->threads[t], &cursors[t]);
+        used[1 + t] = cursors[t].done;
+        used[1 + walk->n_threads + t] = cursors[t].next;
+    }
+    if (cursors != &one) free(cursors);
     return walk->failed ? -1 : walk->out - (struct op *)out;
 }
 
 int64_t op_walk_finish(struct op_walk *walk, void *out)
 {
     walk->out = out;
-    end_call(walk);
+    for (int32_t t = 0; t < walk->n_threads; t++) end_call(walk, &walk->threads[t]);
     return walk->out - (struct op *)out;
 }

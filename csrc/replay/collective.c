@@ -194,7 +194,7 @@ void collective_enter(struct sim *sim, struct thread *thread)
         instance->last = &thread->next;
         thread_block(sim, thread, WAIT_MEMBERS);
     } else {
-        thread->slots[op->request].instance = instance;
+        thread_slot(thread)->instance = instance;
     }
     if (last) all_there(sim, instance);
     if (op->kind == OP_COLLECTIVE_START) thread_goes_on(sim, thread);

@@ -29,7 +29,9 @@ enum op_flags {
     OP_FIRST = 1,         /* of the operations of one traced call; they go on to the next that is */
     OP_OF_COLLECTIVE = 2, /* an OP_WAIT that repeats the fields of a collective, not of a receive */
     OP_RENDEZVOUS = 4,    /* the two bits of the sync field of a Dimemas trace */
-    OP_IMMEDIATE = 8
+    OP_IMMEDIATE = 8,
+    OP_SHARED = 16,       /* `request` is one of the rank: another thread completes it */
+    OP_BETWEEN_CALLS = 32 /* a semaphore that is of no traced call */
 };
 
 struct op {
@@ -146,6 +148,7 @@ struct program {
     const int32_t *rank;         /* (n_streams,) */
     const int32_t *thread;       /* (n_streams,) */
     const int32_t *slots;        /* (n_streams,) requests that a stream has at once */
+    const int32_t *shared_slots; /* (n_ranks,) requests of a rank with OP_SHARED; NULL: none */
     const int64_t *comm_offsets; /* (n_comms + 1) in members */
     const int32_t *members;
     const int32_t *node;     /* (n_ranks,) */

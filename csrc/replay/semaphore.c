@@ -20,12 +20,23 @@ static struct semaphore *semaphore_of(struct sim *sim, struct thread *thread)
     return rank->semaphores = semaphore;
 }
 
+/* Nobody waits for it and it counts nothing: programs may have one for each of millions of events. */
+static void forget_if_idle(struct rank *rank, struct semaphore *semaphore)
+{
+    if (semaphore->count || semaphore->waiting) return;
+    struct semaphore **at = &rank->semaphores;
+    while (*at != semaphore) at = &(*at)->next;
+    *at = semaphore->next;
+    free(semaphore);
+}
+
 void semaphore_wait(struct sim *sim, struct thread *thread)
 {
     struct semaphore *semaphore = semaphore_of(sim, thread);
     if (!semaphore) return;
     if (semaphore->count > 0) {
         semaphore->count--;
+        forget_if_idle(&thread->app->ranks[thread->rank], semaphore);
         thread_goes_on(sim, thread);
         return;
     }
@@ -43,6 +54,7 @@ void semaphore_signal(struct sim *sim, struct thread *thread)
     if (first) {
         semaphore->waiting = first->next;
         if (!semaphore->waiting) semaphore->last = &semaphore->waiting;
+        forget_if_idle(&thread->app->ranks[thread->rank], semaphore);
         thread_wake(sim, first);
     } else {
         semaphore->count++;
@@ -56,4 +68,5 @@ void semaphores_free(struct rank *rank)
         next = s->next;
         free(s);
     }
+    rank->semaphores = NULL;
 }

@@ -152,6 +152,7 @@ void app_start(struct sim *sim, struct app *app)
 {
     app->began = sim->now;
     app->running = app->program->n_streams;
+    for (int32_t k = 0; k < app->program->n_ranks; k++) semaphores_free(&app->ranks[k]); /* of the run before */
     for (int32_t k = 0; k < app->program->n_streams && !sim->failed; k++) thread_start(sim, app, k);
 }
 
@@ -160,12 +161,15 @@ static bool app_init(struct sim *sim, struct app *app)
     const struct program *p = app->program;
     int64_t slots = 0;
     for (int32_t k = 0; k < p->n_streams; k++) slots += p->slots[k];
+    for (int32_t k = 0; p->shared_slots && k < p->n_ranks; k++) slots += p->shared_slots[k];
     app->threads = aligned_zeros((size_t)p->n_streams * sizeof *app->threads);
     app->slots = calloc((size_t)slots + 1, sizeof *app->slots);
     app->comms = calloc((size_t)p->n_comms + 1, sizeof *app->comms);
     app->ranks = calloc((size_t)p->n_ranks, sizeof *app->ranks);
     app->first_of_rank = calloc((size_t)p->n_ranks, sizeof *app->first_of_rank);
     if (!app->threads || !app->slots || !app->comms || !app->ranks || !app->first_of_rank) return false;
+    for (int32_t k = p->n_ranks; p->shared_slots && k-- > 0;)
+        app->ranks[k].slots = app->slots + (slots -= p->shared_slots[k]);
     for (int32_t k = p->n_streams; k-- > 0;) {
         struct thread *thread = &app->threads[k];
         thread->usage = sim->usage + app->first_stream + k;

@@ -248,6 +248,7 @@ struct rank {
     int32_t accesses; /* one-sided operations under way */
     struct thread *waiting;
     struct semaphore *semaphores;
+    struct slot *slots; /* of requests that several threads use */
 };
 
 struct app {
@@ -256,8 +257,8 @@ struct app {
     int64_t began, first_op, first_stream;
     int32_t *first_of_rank; /* stream */
     struct thread *threads;
-    struct slot *slots; /* of all threads */
-    struct op *buffers; /* likewise, of operations in a file */
+    struct slot *slots; /* of all threads, then of all ranks */
+    struct op *buffers; /* of all threads: operations in a file */
     size_t buffered;    /* how many each of them holds */
     struct comm *comms;
     struct rank *ranks;
@@ -365,6 +366,7 @@ void supply_more(struct sim *sim, struct thread *thread);
 /* thread.c: what threads do */
 int32_t peer_node(const struct sim *sim, const struct thread *thread, const struct op *op);
 void thread_next(struct sim *sim, struct thread *thread);
+struct slot *thread_slot(struct thread *thread); /* that its operation names */
 void thread_act(struct sim *sim, struct thread *thread);
 void thread_wake(struct sim *sim, struct thread *thread);
 void thread_block(struct sim *sim, struct thread *thread, enum waiting why);

@@ -37,6 +37,18 @@ int32_t peer_node(const struct sim *sim, const struct thread *thread, const stru
     return op->peer >= 0 ? program->node[op->peer] : thread->node;
 }
 
+static int32_t n_slots(const struct program *program, const struct thread *thread, const struct op *op)
+{
+    if (!(op->flags & OP_SHARED)) return program->slots[thread->stream];
+    return program->shared_slots ? program->shared_slots[thread->rank] : 0;
+}
+
+struct slot *thread_slot(struct thread *thread)
+{
+    struct slot *slots = thread->op->flags & OP_SHARED ? thread->app->ranks[thread->rank].slots : thread->slots;
+    return &slots[thread->op->request];
+}
+
 static bool is_sound(const struct sim *sim, const struct thread *thread)
 {
     const struct op *op = thread->op;
@@ -52,7 +64,7 @@ static bool is_sound(const struct sim *sim, const struct thread *thread)
     if (port &&
         (op->comm < 0 || op->comm >= sim->n_apps || op->peer < 0 || op->peer >= sim->apps[op->comm].program->n_ranks))
         return false;
-    return !slot || (op->request >= 0 && op->request < program->slots[thread->stream]);
+    return !slot || (op->request >= 0 && op->request < n_slots(program, thread, op));
 }
 
 /* Virtual threads come after the thread itself in the order of those of a rank. */
@@ -247,13 +259,14 @@ static void wait_for(struct sim *sim, struct thread *thread, struct receive *rec
         return;
     }
     receive->waited = true;
+    receive->thread = thread;
     thread_block(sim, thread, WAIT_MESSAGE);
 }
 
 static void wait_for_slot(struct sim *sim, struct thread *thread)
 {
-    struct slot slot = thread->slots[thread->op->request];
-    thread->slots[thread->op->request] = (struct slot){NULL, NULL};
+    struct slot *at = thread_slot(thread), slot = *at;
+    *at = (struct slot){NULL, NULL};
     if (slot.receive) {
         wait_for(sim, thread, slot.receive);
     } else if (slot.instance) {
@@ -307,7 +320,7 @@ void thread_act(struct sim *sim, struct thread *thread)
         break;
     case OP_IRECV:
         if (!(receive = message_post(sim, thread))) break;
-        thread->slots[op->request].receive = receive;
+        thread_slot(thread)->receive = receive;
         thread_goes_on(sim, thread);
         break;
     case OP_WAIT:

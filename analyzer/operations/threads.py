@@ -1,0 +1,138 @@
+"""The threads of a rank that call MPI: where each begins and ends in the course of the main thread.
+
+A trace holds when a thread first did something and when it last did, not who created it or waited for it. Here the
+main thread (0) begins all others, and goes on after them: semaphores of the rank say so (thread t begins with number t
+and ends with 65536 + t).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.metrics.requests import window_calls, windows_of_rank
+from analyzer.operations.events import PROGRAM_EVENT
+from analyzer.operations.plan import GLOBAL, GLOBAL_INIT, GLOBAL_START
+from analyzer.trace import CALL, Trace
+
+_SIGNAL, _WAIT = -1, -2
+"""Types of a PROGRAM_EVENT that is a semaphore (enum of the kernel)."""
+_ENDS = 1 << 16
+_NEVER = np.iinfo(np.int64).max
+
+
+class RankThreads:
+    """Of one rank; `count` is 1 where one thread only calls MPI, whatever its number."""
+
+    def __init__(self, begin: np.ndarray, end: np.ndarray, edges: np.ndarray, by_turns: np.ndarray | None) -> None:
+        self.count = len(begin)
+        self.begin, self.by_turns = begin, by_turns
+        self._end, self._edges = end, edges
+
+    @classmethod
+    def one(cls) -> RankThreads:
+        """The rank is one sequence of calls."""
+        return cls(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, PROGRAM_EVENT), None)
+
+    @classmethod
+    def of(cls, trace: Trace, rank: int, plan: np.ndarray) -> RankThreads:
+        """Those of a rank of a trace; plan: (procedures, 2) as for the kernel."""
+        if trace.threads[rank] < 2:
+            return cls.one()
+        windows = windows_of_rank(trace, rank)
+        found = _Lives(len(trace.communicators) + 1)
+        for begin, end in pairwise(windows.tolist()):
+            calls = window_calls(trace, rank, begin, end)
+            found.add(calls, np.isin(plan[calls["call"], 0], (GLOBAL, GLOBAL_START, GLOBAL_INIT)))
+        if len(found.first) < 2:
+            return cls.one()
+        goes_on = _first_calls_after(trace, rank, windows, found.last)
+        return cls(found.begin, found.last, _edges(found.begin, found.last, goes_on), found.by_turns)
+
+    def split(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows thread by thread, else in their order, and the first of each thread: int64 of shape (count + 1,)."""
+        if self.count == 1:
+            return rows, np.array([0, len(rows)], np.int64)
+        thread = rows["thread"].clip(0, self.count - 1)
+        order = np.argsort(thread, kind="stable")
+        return rows[order], np.searchsorted(thread[order], np.arange(self.count + 1)).astype(np.int64)
+
+    def edges(self, window: tuple[int, int]) -> np.ndarray:
+        """PROGRAM_EVENT of a window: where threads begin, and where the main thread goes on after them."""
+        return self._edges[(self._edges["time"] >= window[0]) & (self._edges["time"] < window[1])]
+
+    def last_calls(self, end: int, nothing: int) -> np.ndarray:
+        """CALL of procedure `nothing` where each thread ends, the main one at `end`: bursts go on until there."""
+        calls = np.zeros(self.count, CALL)
+        calls["enter"] = calls["exit"] = np.concatenate([[end], self._end[1:]])
+        calls["call"], calls["thread"] = nothing, np.arange(self.count)
+        return calls
+
+
+class _Lives:
+    """When threads were seen first and last, window by window; `begin` is where the main thread begins them.
+
+    That is when it computes: where a thread is seen first while the main thread is in a call, before that call.
+    """
+
+    def __init__(self, communicators: int) -> None:
+        self.first = self.last = self.begin = np.zeros(0, np.int64)
+        self._user = np.full(communicators, -1, np.int64)  # thread whose collectives of each there were
+        self._several = np.zeros(communicators, np.int8)
+        self._call = np.zeros(1, CALL)  # the main thread's last
+
+    def add(self, calls: np.ndarray, collective: np.ndarray) -> None:
+        """The next calls of the rank; which of them are collectives."""
+        if not len(calls):
+            return
+        threads = calls["thread"]
+        known, count = len(self.first), max(len(self.first), int(threads.max()) + 1)
+        self.first = np.concatenate([self.first, np.full(count - known, _NEVER)])
+        self.last = np.concatenate([self.last, np.zeros(count - known, np.int64)])
+        self.begin = np.concatenate([self.begin, np.full(count - known, _NEVER)])
+        new = np.unique(threads, return_index=True)
+        main = np.concatenate([self._call, calls[threads == 0]])
+        for thread, at in zip(*(a.tolist() for a in new), strict=True):
+            if self.first[thread] == _NEVER:
+                self.first[thread] = enter = calls["enter"][at]
+                around = main[np.searchsorted(main["enter"], enter, "right") - 1]
+                self.begin[thread] = around["enter"] if around["exit"] > enter else enter
+        np.maximum.at(self.last, threads, calls["exit"])
+        self._call = main[-1:]
+        self._see(calls["comm"][collective] + 1, threads[collective])
+
+    def _see(self, comms: np.ndarray, threads: np.ndarray) -> None:
+        pairs = np.unique(comms.astype(np.int64) << 32 | threads)
+        for comm, thread in zip((pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist(), strict=True):
+            self._several[comm] |= self._user[comm] not in (-1, thread)
+            self._user[comm] = thread
+
+    @property
+    def by_turns(self) -> np.ndarray:
+        """(communicators + 1,) int8: several threads call its collectives."""
+        return self._several
+
+
+def _first_calls_after(trace: Trace, rank: int, windows: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """For each time the entry of the main thread's first call from then on."""
+    found = np.full(len(times), _NEVER)
+    for begin, end in pairwise(windows.tolist()):
+        if not (pending := (found == _NEVER) & (times < end)).any():
+            continue
+        calls = window_calls(trace, rank, begin, end)
+        entered = np.append(calls["enter"][calls["thread"] == 0], _NEVER)
+        found[pending] = entered[np.searchsorted(entered, times[pending])]
+    return found
+
+
+def _edges(begin: np.ndarray, end: np.ndarray, goes_on: np.ndarray) -> np.ndarray:
+    """PROGRAM_EVENT in order of time; those of a thread that the main one does not outlive are not waited for."""
+    rows = []
+    for t in range(1, len(begin)):
+        if begin[t] == _NEVER:
+            continue
+        rows += [(begin[t], _SIGNAL, t, -1, 0), (begin[t], _WAIT, t, -1, t), (end[t], _SIGNAL, _ENDS + t, -1, t)]
+        if goes_on[t] != _NEVER:
+            rows.append((goes_on[t], _WAIT, _ENDS + t, -1, 0))
+    return np.array(sorted(rows, key=lambda row: (row[0], -row[1])), PROGRAM_EVENT)

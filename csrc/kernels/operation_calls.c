@@ -1,0 +1,230 @@
+/* What calls and requests of a rank become: one operation after the other. */
+#include "include/op_walk.h"
+
+/* Semaphores of the rank: 1 to 65535 begin threads, the next 65536 end them (analyzer/operations/threads.py). */
+enum { TURNS = 1 << 20, SHARED_REQUESTS = 1 << 30 };
+
+void op_put(struct op_walk *walk, struct op_thread *thread, struct op op)
+{
+    if (op.kind != OP_EVENT && !(op.flags & OP_BETWEEN_CALLS)) {
+        if (thread->first) op.flags |= OP_FIRST;
+        thread->first = thread->open = false;
+    }
+    op.burst = thread->burst;
+    op.block = thread->number;
+    thread->burst = 0;
+    *walk->out++ = op;
+}
+
+void op_put_semaphore(struct op_walk *walk, struct op_thread *thread, enum op_kind kind, int64_t number)
+{
+    op_put(walk, thread, (struct op){.kind = (uint16_t)kind, .tag = (int32_t)number, .peer = -1, .request = -1});
+}
+
+static void put_send(struct op_walk *walk, struct op_thread *thread, int32_t peer, int64_t bytes, int32_t tag,
+                     int32_t comm, int sync, int64_t message)
+{
+    if (peer < 0) return;
+    op_put(walk, thread,
+           (struct op){.kind = OP_SEND,
+                       .peer = peer,
+                       .bytes = bytes,
+                       .other = message,
+                       .tag = tag,
+                       .comm = comm + 1,
+                       .request = -1,
+                       .flags = (uint16_t)(sync * OP_RENDEZVOUS)});
+}
+
+static struct op receive_op(enum op_kind kind, int32_t peer, int64_t bytes, int32_t tag, int32_t comm)
+{
+    return (struct op){
+        .kind = (uint16_t)kind, .peer = peer, .bytes = bytes, .tag = tag, .comm = comm + 1, .request = -1};
+}
+
+/* Open a request that `completer` will complete; its operation names the slot. Where that is another thread, it must
+   not wait for what is not posted yet. */
+static void put_opening(struct op_walk *walk, struct op_thread *thread, struct op op, struct open_request request,
+                        int32_t completer)
+{
+    request.shared = walk->n_threads > 1 && completer != (int32_t)thread->number;
+    op.request = slots_take(&walk->slots, request);
+    if (op.request < 0) {
+        walk->failed = true;
+        return;
+    }
+    if (request.shared) op.flags |= OP_SHARED;
+    op_put(walk, thread, op);
+    if (request.shared) op_put_semaphore(walk, thread, OP_SEM_SIGNAL, SHARED_REQUESTS + (int64_t)op.request);
+}
+
+static void put_wait(struct op_walk *walk, struct op_thread *thread, struct op op, const struct open_request *request)
+{
+    op.kind = OP_WAIT;
+    op.request = request->slot;
+    if (request->shared) {
+        op.flags |= OP_SHARED;
+        op_put_semaphore(walk, thread, OP_SEM_WAIT, SHARED_REQUESTS + (int64_t)request->slot);
+    }
+    op_put(walk, thread, op);
+}
+
+/* Whose turn it is among threads that call collectives of one communicator: the order in which they did is kept. */
+static int32_t *turn_of(struct op_walk *walk, const struct op_plans *plans, int32_t comm)
+{
+    return plans->by_turns && plans->by_turns[comm] ? &walk->turn[comm] : NULL;
+}
+
+static void take_turn(struct op_walk *walk, struct op_thread *thread, const int32_t *turn)
+{
+    if (turn && *turn) op_put_semaphore(walk, thread, OP_SEM_WAIT, TURNS + (int64_t)*turn);
+}
+
+static void end_turn(struct op_walk *walk, struct op_thread *thread, int32_t *turn)
+{
+    if (!turn) return;
+    *turn = ++walk->turns;
+    op_put_semaphore(walk, thread, OP_SEM_SIGNAL, TURNS + (int64_t)*turn);
+}
+
+static struct op global_op(const struct trace_call *c, int32_t comm, int32_t operation)
+{
+    return (struct op){.kind = OP_COLLECTIVE,
+                       .peer = c->peer,
+                       .bytes = c->sent,
+                       .other = c->received,
+                       .tag = operation,
+                       .comm = comm,
+                       .request = -1};
+}
+
+static void put_global(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans, struct op op)
+{
+    int32_t *turn = turn_of(walk, plans, op.comm);
+    take_turn(walk, thread, turn);
+    op_put(walk, thread, op);
+    end_turn(walk, thread, turn);
+}
+
+static void put_global_start(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans, struct op op,
+                             struct open_request request, int32_t completer)
+{
+    int32_t *turn = turn_of(walk, plans, op.comm);
+    op.kind = OP_COLLECTIVE_START;
+    request.peer = PEER_NONE;
+    request.sent = op.bytes;
+    request.received = op.other;
+    request.operation = op.tag;
+    request.root = op.peer;
+    request.of = op.comm;
+    take_turn(walk, thread, turn);
+    put_opening(walk, thread, op, request, completer);
+    end_turn(walk, thread, turn);
+}
+
+static struct open_request receive_of(const struct trace_request *r)
+{
+    return (struct open_request){.posted = r->posted, .peer = r->peer, .tag = r->tag, .comm = r->comm};
+}
+
+/* A persistent collective: one call may have started several. */
+static struct open_request persistent_of(const struct trace_request *r)
+{
+    return (struct open_request){.posted = r->posted, .tag = r->tag + 1, .comm = r->comm + 1};
+}
+
+/* A row of a request may come from anywhere: what it calls a procedure need not be one. */
+static bool is_persistent(const struct op_plans *plans, const struct trace_request *r)
+{
+    return r->tag >= 0 && r->tag < plans->n_procedures && plans->call[2 * r->tag] == GLOBAL_INIT;
+}
+
+static void put_started(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
+                        const struct trace_request *r)
+{
+    if (!is_persistent(plans, r)) return;
+    if (!plans->defined[r->comm + 1]) {
+        plans->left_out[r->tag]++;
+        return;
+    }
+    struct op op = {.peer = r->peer,
+                    .bytes = r->bytes,
+                    .other = r->completed, /* what is taken: a row of a start has no time there */
+                    .tag = plans->call[2 * r->tag + 1],
+                    .comm = r->comm + 1};
+    put_global_start(walk, thread, plans, op, persistent_of(r), r->thread);
+}
+
+void op_put_posted(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
+                   const struct trace_request *r)
+{
+    enum { SEND_IMMEDIATE = 2 };
+    unsigned what = op_what_of(r);
+    if (what == WHAT_SEND_STARTED) {
+        put_send(walk, thread, r->peer, r->bytes, r->tag, r->comm, SEND_IMMEDIATE, r->reserved);
+    } else if (what == WHAT_COLLECTIVE_STARTED) {
+        put_started(walk, thread, plans, r);
+    } else if (r->peer >= 0) {
+        struct op op = receive_op(OP_IRECV, r->peer, r->bytes, r->tag, r->comm);
+        op.other = r->reserved;
+        put_opening(walk, thread, op, receive_of(r), r->thread);
+    }
+}
+
+void op_put_done(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
+                 const struct trace_request *r)
+{
+    bool collective = r->what == WHAT_COLLECTIVE_DONE;
+    if (!collective && r->peer < 0) return;
+    bool persistent = collective && is_persistent(plans, r);
+    struct open_request request = persistent   ? persistent_of(r)
+                                  : collective ? (struct open_request){.posted = r->posted}
+                                               : receive_of(r);
+    if (collective) request.peer = PEER_NONE;
+    int32_t found = slots_give(&walk->slots, &request);
+    walk->failed |= found < 0;
+    if (found <= 0) return;
+    struct op op = receive_op(OP_WAIT, r->peer, r->bytes, r->tag, r->comm);
+    if (collective)
+        op = (struct op){.flags = OP_OF_COLLECTIVE,
+                         .peer = request.root,
+                         .bytes = request.sent,
+                         .other = request.received,
+                         .tag = request.operation,
+                         .comm = request.of};
+    put_wait(walk, thread, op, &request);
+}
+
+void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
+                 const struct trace_call *call, int64_t message, int32_t completer)
+{
+    const int32_t *plan = plans->call + 2 * call->call;
+    bool on_world = plan[0] == GLOBAL_ON_WORLD, starts = plan[0] == GLOBAL_START;
+    if (plan[0] == SEND) {
+        put_send(walk, thread, call->peer, call->sent, call->tag, call->comm, plan[1], message);
+    } else if (plan[0] == RECEIVE) {
+        if (call->peer < 0) return;
+        struct op op = receive_op(OP_RECV, call->peer, call->received, call->tag, call->comm);
+        op.other = message;
+        op_put(walk, thread, op);
+    } else if (plan[0] == GLOBAL || on_world || starts) {
+        int32_t comm = on_world ? 0 : call->comm + 1;
+        struct op op = global_op(call, comm, plan[1]);
+        if (!on_world && !plans->defined[comm])
+            plans->left_out[call->call]++;
+        else if (starts)
+            put_global_start(walk, thread, plans, op, (struct open_request){.posted = call->enter}, completer);
+        else
+            put_global(walk, thread, plans, op);
+    } else if ((plan[0] == ACCESS_PUT || plan[0] == ACCESS_GET) && call->peer >= 0) {
+        bool puts = plan[0] == ACCESS_PUT;
+        op_put(walk, thread,
+               (struct op){.kind = puts ? OP_PUT : OP_GET,
+                           .peer = call->peer,
+                           .request = -1,
+                           .comm = call->comm + 1,
+                           .bytes = puts ? call->sent : call->received});
+    } else if (plan[0] == ACCESS_WAIT) {
+        op_put(walk, thread, (struct op){.kind = OP_ACCESSES_WAIT, .peer = -1, .request = -1, .comm = call->comm + 1});
+    }
+}
