@@ -14,7 +14,7 @@ ffi.set_source(
     sources=sorted(f"csrc/replay/{p.name}" for p in REPLAY.glob("*.c")),
     include_dirs=["csrc/replay"],
     depends=sorted(f"csrc/replay/{p.name}" for p in REPLAY.glob("*.h")),
-    extra_compile_args=["-std=gnu11", "-O3", "-Wall", "-Wextra"],
+    extra_compile_args=["-std=gnu11", "-O3", "-Wall", "-Wextra", "-fvisibility=hidden"],
     libraries=["m"],
 )
 

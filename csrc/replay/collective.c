@@ -105,7 +105,7 @@ static void all_there(struct sim *sim, struct instance *instance)
     }
     *sim->last_holding = instance;
     sim->last_holding = &instance->next_holding;
-    network_ask(sim);
+    schedule_scan(sim);
 }
 
 void collective_start(struct sim *sim, struct instance *instance)
@@ -159,7 +159,7 @@ void collective_ended(struct sim *sim, struct instance *instance)
     if (sim->holding == instance) {
         sim->holding = instance->next_holding;
         if (!sim->holding) sim->last_holding = &sim->holding;
-        network_ask(sim);
+        schedule_scan(sim);
     }
     for (struct thread *next, *thread = instance->waiting; thread; thread = next) {
         next = thread->next;

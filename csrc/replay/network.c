@@ -80,7 +80,6 @@ bool network_init(struct sim *sim)
         sim->exclusive |= machine->exclusive == 2 && machine->networks[k].buses > 0;
     }
     sim->last_holding = &sim->holding;
-    sim->scan_at = -1;
     return true;
 }
 
@@ -156,13 +155,6 @@ static void start(struct sim *sim, struct message *message)
     message_started(sim, message);
 }
 
-void network_ask(struct sim *sim)
-{
-    if (sim->scan_at == sim->now) return;
-    sim->scan_at = sim->now;
-    schedule(sim, sim->now, PHASE_NETWORK, NULL, 0);
-}
-
 /* A message that needs nothing starts at once, unless somebody sees the order: a collective that may hold the network,
    a sender that goes on at the start. */
 void network_enter(struct sim *sim, struct message *message)
@@ -175,7 +167,7 @@ void network_enter(struct sim *sim, struct message *message)
     }
     if (!queue_push(is_inter(message) ? &sim->between.fresh : &sim->inside.fresh, message))
         fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
-    network_ask(sim);
+    schedule_scan(sim);
 }
 
 static void release(struct sim *sim, struct lane *lane, int32_t number)
@@ -185,7 +177,7 @@ static void release(struct sim *sim, struct lane *lane, int32_t number)
     if (!r->parked.n || r->listed) return;
     r->listed = true;
     lane->freed[lane->n_freed++] = number;
-    network_ask(sim);
+    schedule_scan(sim);
 }
 
 void network_leave(struct sim *sim, struct message *message)
@@ -193,7 +185,7 @@ void network_leave(struct sim *sim, struct message *message)
     struct lane *lane = is_inter(message) ? &sim->between : &sim->inside;
     for (int k = 0; k < 3; k++)
         if (message->resource[k] >= 0) release(sim, lane, message->resource[k]);
-    if (is_inter(message) && --sim->in_flight == 0 && sim->holding) network_ask(sim);
+    if (is_inter(message) && --sim->in_flight == 0 && sim->holding) schedule_scan(sim);
 }
 
 /* The freed resources during a scan: a heap by the sequence of the first message parked at each. None can become free
@@ -281,7 +273,6 @@ void network_count(struct sim *sim)
 void network_scan(struct sim *sim)
 {
     network_count(sim);
-    sim->scan_at = -1;
     list_candidates(sim, &sim->inside);
     if (!sim->holding) list_candidates(sim, &sim->between);
     while (!sim->failed) {

@@ -25,6 +25,14 @@ void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint3
     sim->has_next = true;
 }
 
+void schedule_scan(struct sim *sim)
+{
+    if (sim->has_scan) return;
+    sim->to_come++;
+    sim->scan = (struct event){sim->now, NULL, order_at(sim, sim->now, PHASE_NETWORK), 0};
+    sim->has_scan = true;
+}
+
 void fail(struct sim *sim, enum replay_error error, const struct thread *thread, const struct thread *other,
           int64_t other_op)
 {
@@ -46,24 +54,30 @@ void fail(struct sim *sim, enum replay_error error, const struct thread *thread,
 
 static bool is_over(const struct sim *sim)
 {
-    return !sim->has_next && !sim->events.near.n && !sim->events.n_later;
+    return !sim->has_next && !sim->has_scan && !sim->events.near.n && !sim->events.n_later;
 }
 
 /* Take the first event. false: no memory. */
 static bool next_event(struct sim *sim, struct event *event)
 {
     struct events *events = &sim->events;
-    if (!events->near.n && events->n_later && !(sim->has_next && (uint64_t)sim->next.time < events->horizon)) {
+    bool soon = (sim->has_next && (uint64_t)sim->next.time < events->horizon) ||
+                (sim->has_scan && (uint64_t)sim->scan.time < events->horizon);
+    if (!events->near.n && events->n_later && !soon) {
         if (sim->has_next && !events_add(events, sim->next)) return false;
         sim->has_next = false;
         if (!events_open(events)) return false;
     }
-    if (sim->has_next && !(events->near.n && event_before(&events->near.at[0], &sim->next))) {
-        *event = sim->next;
+    const struct event *first = events->near.n ? &events->near.at[0] : NULL;
+    if (sim->has_next && !(first && event_before(first, &sim->next))) first = &sim->next;
+    if (sim->has_scan && !(first && event_before(first, &sim->scan))) first = &sim->scan;
+    *event = *first;
+    if (first == &sim->scan)
+        sim->has_scan = false;
+    else if (first == &sim->next)
         sim->has_next = false;
-        return true;
-    }
-    *event = heap_pop(&events->near);
+    else
+        heap_pop(&events->near);
     return true;
 }
 

@@ -306,14 +306,15 @@ struct sim {
     bool shared; /* threads of some node share its processors */
     struct lane between, inside;
     bool exclusive; /* a collective may hold the network */
-    int64_t sequence, scan_at, in_flight, parked;
+    int64_t sequence, in_flight, parked;
     int64_t queue, queue_since, longest_queue; /* messages that wait for the network; since then; the most so far */
     double queue_area;                         /* their sum over time, exact below 2^53 ns */
     struct instance *holding, **last_holding;  /* collectives that wait for the network or hold it */
     int64_t queued;
     uint32_t generations;
     struct event next; /* the last one scheduled: often the next to come, it then skips the heap */
-    bool has_next, failed;
+    struct event scan; /* of the network, at the present time: nobody else has its phase, so it needs no heap */
+    bool has_next, has_scan, failed;
     int64_t to_come;    /* events that are more than a change of who runs */
     bool stuck;         /* all wait, and nothing is to come but turns */
     int64_t idle_turns; /* one after the other, in which nobody computed */
@@ -342,6 +343,7 @@ void pool_free(struct pool *pool);
 
 /* sim.c */
 void app_start(struct sim *sim, struct app *app);
+void schedule_scan(struct sim *sim); /* of the network, if none is to come */
 void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint32_t generation);
 void fail(struct sim *sim, enum replay_error error, const struct thread *thread, const struct thread *other,
           int64_t other_op);
@@ -411,7 +413,6 @@ bool network_init(struct sim *sim);
 void network_enter(struct sim *sim, struct message *message);
 void network_leave(struct sim *sim, struct message *message);
 void network_scan(struct sim *sim);
-void network_ask(struct sim *sim);
 void network_count(struct sim *sim);
 void network_free(struct sim *sim);
 

@@ -2,18 +2,28 @@
    come take no memory. */
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim.h"
 
-enum { ALL_BUFFERS = 2 << 20, LEAST_OF_ONE = 4096, MOST_OF_ONE = 65536 }; /* bytes */
+enum { ALL_BUFFERS = 2 << 20, LEAST_OF_ONE = 8192, MOST_OF_ONE = 65536, HUGE_PAGE = 2 << 20 }; /* bytes */
+
+/* In huge pages: those of usual size would be more than the processor knows the places of. */
+static struct op *buffers_of(size_t bytes)
+{
+    size_t whole = (bytes + HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE;
+    void *memory = aligned_alloc(HUGE_PAGE, whole);
+    if (memory) madvise(memory, whole, MADV_HUGEPAGE); /* a wish, nothing is lost if it is not granted */
+    return memory;
+}
 
 bool supply_init(struct app *app)
 {
     size_t streams = (size_t)app->program->n_streams, bytes = ALL_BUFFERS / (streams ? streams : 1);
     bytes = bytes < LEAST_OF_ONE ? LEAST_OF_ONE : bytes > MOST_OF_ONE ? MOST_OF_ONE : bytes;
     app->buffered = bytes / sizeof(struct op);
-    app->buffers = calloc(streams * app->buffered + 1, sizeof *app->buffers);
+    app->buffers = buffers_of(streams * app->buffered * sizeof *app->buffers);
     if (!app->buffers) return false;
     for (size_t k = 0; k < streams; k++) app->threads[k].buffer = app->buffers + k * app->buffered;
     return true;
