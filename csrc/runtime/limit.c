@@ -133,7 +133,7 @@ static int give_back(struct store *s, enum table which, uint64_t first, uint64_t
         uint64_t chunk = first / chunk_rows, n = chunk_rows - first % chunk_rows;
         if (n > count) n = count;
         c->dropped[chunk] = (uint16_t)(c->dropped[chunk] + n);
-        if (c->dropped[chunk] == chunk_rows && (error = store_punch(s, which, chunk))) return error;
+        if (c->dropped[chunk] == chunk_rows && (error = store_drop_chunk(s, which, chunk))) return error;
         first += n;
         count -= n;
     }
@@ -224,6 +224,7 @@ static int write_anew(struct store *s, uint64_t bytes)
     int error = 0;
     while (!error && store_bytes(s) + limit.kept_bytes + beside > limit.bytes && find_dispensable(&row))
         error = drop(s, row);
+    if (!error) error = store_trim(s, 0);
     if (!error && rewrite_store(s, run_store_path(), &limit.open) == 0) find_held_again(s);
     limit.books = rewrite_bookkeeping(s);
     return error;
@@ -249,14 +250,14 @@ bool limit_admits(struct store *s, const struct thread *t, uint64_t bytes)
     if (!limit.bytes) return true;
     if (limit.stopped) return false;
     if (is_bookkeeping_large(s) && stop_for(write_anew(s, bytes))) return false;
-    while (is_sampled(t) && store_bytes(s) + bytes > limit.bytes) {
-        if (!limit_drops() || !find_dispensable(&row)) {
+    while (!limit.stopped && is_sampled(t) && store_bytes(s) + bytes > limit.bytes) {
+        if (limit_drops() && find_dispensable(&row))
+            stop_for(drop(s, row));
+        else
             limit.stopped = true;
-            return false;
-        }
-        if (stop_for(drop(s, row))) return false;
     }
-    return is_sampled(t);
+    bool admitted = !limit.stopped && is_sampled(t);
+    return !stop_for(store_trim(s, admitted ? bytes : 0)) && admitted;
 }
 
 /* After the stop: one row for all that each thread loses, and the messages when the run ends. Whoever finds the spool
@@ -315,6 +316,7 @@ void limit_forgot(struct thread *t)
 int limit_close(struct store *s)
 {
     int error = limit.lost.n ? skipped_write(&limit.lost, s, 0, 0) : 0;
+    if (!error) error = store_trim(s, 0);
     free(limit.lost.runs);
     free(limit.open.posted);
     limit.open = (struct open_receives){0};

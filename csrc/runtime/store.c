@@ -268,17 +268,22 @@ static int add_leaf_to_tree(struct store *s, enum table which, uint64_t leaf_bef
     return error;
 }
 
-/* Side by side at the end of the file; the last one may be filled later. One alone goes where there is room already. */
-static int put_chunks(struct store *s, enum table which, const void *rows, uint64_t n, struct entry *entries,
+/* Where there is room already, then side by side at the end of the file; the last one may be filled later. */
+static int put_chunks(struct store *s, enum table which, const char *rows, uint64_t n, struct entry *entries,
                       uint64_t chunks)
 {
     struct table_state *t = &s->table[which];
-    uint64_t at = t->spare_at, bytes = chunk_bytes(s, which);
-    int error = at && chunks == 1 ? 0 : extend(s, chunks * bytes, &at);
-    if (!error) error = write_at(s->fd, rows, n * table_layout[which].row_bytes, at);
-    if (at == t->spare_at) t->spare_at = 0;
-    for (uint64_t i = 0; i < chunks; i++)
-        entries[i] = (struct entry){key_of(s, which, t->rows + i * chunk_rows(s, which)), at + i * bytes};
+    uint64_t at = 0, bytes = chunk_bytes(s, which), left = n * table_layout[which].row_bytes;
+    uint64_t in_spare = chunks < t->spares ? chunks : t->spares;
+    int error = in_spare < chunks ? extend(s, (chunks - in_spare) * bytes, &at) : 0;
+    for (uint64_t i = 0; !error && i < chunks; i++) {
+        bool spare = i < in_spare;
+        uint64_t place = spare ? t->spare_at[--t->spares] : at + (i - in_spare) * bytes;
+        uint64_t written = spare && left > bytes ? bytes : left; /* all the others at once */
+        if (spare || i == in_spare) error = write_at(s->fd, rows + i * bytes, written, place);
+        if (spare) left -= written;
+        entries[i] = (struct entry){key_of(s, which, t->rows + i * chunk_rows(s, which)), place};
+    }
     return error;
 }
 
@@ -350,7 +355,7 @@ static int filter_last_chunk(struct store *s, enum table which, uint64_t used)
     free(rows);
     if (!read || error) return error;
     error = write_at(s->fd, &entry, sizeof entry, t->leaf_at + NODE_HEADER + (t->leaf_used - 1) * ENTRY_BYTES);
-    if (!error) t->spare_at = t->chunk_at;
+    if (!error && t->spares < MOST_SPARE) t->spare_at[t->spares++] = t->chunk_at;
     return error;
 }
 
@@ -359,11 +364,10 @@ void store_finish(struct store *s)
     if (!s->compressed || s->finished) return;
     s->finished = true;
     for (int i = 0; i < BUFFERED_TABLES; i++) {
-        uint64_t rest = s->table[i].rows % chunk_rows(s, i), free_at = s->table[i].spare_at;
-        if (rest && filter_last_chunk(s, i, rest) == 0) free_at = s->table[i].spare_at;
-        if (free_at)
-            fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)free_at, (off_t)chunk_bytes(s, i));
+        uint64_t rest = s->table[i].rows % chunk_rows(s, i);
+        if (rest) filter_last_chunk(s, i, rest);
     }
+    store_trim(s, 0);
 }
 
 int store_append(struct store *s, enum table which, const void *rows, uint64_t n)
@@ -388,8 +392,38 @@ int store_append(struct store *s, enum table which, const void *rows, uint64_t n
     return 0;
 }
 
+static uint64_t spare_bytes(const struct store *s)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < TABLES; i++) bytes += s->table[i].spares * chunk_bytes(s, i);
+    return bytes;
+}
+
+int store_trim(struct store *s, uint64_t bytes)
+{
+    for (int i = 0; i < TABLES; i++)
+        for (struct table_state *t = &s->table[i]; t->spares && spare_bytes(s) > bytes; t->spares--)
+            if (fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)t->spare_at[t->spares - 1],
+                          (off_t)chunk_bytes(s, i)))
+                return errno;
+    return 0;
+}
+
+int store_drop_chunk(struct store *s, enum table which, uint64_t chunk)
+{
+    struct table_state *t = &s->table[which];
+    uint64_t entry_at, at;
+    int error = t->hole_at ? 0 : extend(s, chunk_bytes(s, which), &t->hole_at);
+    if (!error) error = store_find_chunk(s, which, chunk, &entry_at, &at);
+    if (!error) error = store_put_integer(s, entry_at, t->hole_at);
+    if (!error && t->spares == MOST_SPARE) error = store_trim(s, 0);
+    if (!error) t->spare_at[t->spares++] = at;
+    return error;
+}
+
 uint64_t store_bytes(const struct store *s)
 {
     struct stat status;
-    return s->fd >= 0 && fstat(s->fd, &status) == 0 ? (uint64_t)status.st_blocks * 512 : 0;
+    uint64_t spare = spare_bytes(s), taken = s->fd < 0 || fstat(s->fd, &status) ? 0 : (uint64_t)status.st_blocks * 512;
+    return taken > spare ? taken - spare : 0;
 }

@@ -17,13 +17,16 @@ void store_end(void);
 /* In a forked child, whose parent's other threads are gone and may have been inside. */
 void store_reset_lock(void);
 
+enum { MOST_SPARE = 32 };
+
 struct table_state {
-    uint64_t rows;     /* in the file */
-    uint64_t chunk_at; /* address of the last chunk */
-    uint64_t spare_at; /* of a table with filters: room for one chunk as it is; 0: none */
-    uint64_t leaf_at;  /* address of the last leaf of the chunk B-tree; 0: there is no tree yet */
-    uint64_t root_at;  /* address of the tree's root of level 1; 0: the leaf is the whole tree */
-    uint32_t leaf_used, root_used;
+    uint64_t rows;                 /* in the file */
+    uint64_t chunk_at;             /* address of the last chunk */
+    uint64_t spare_at[MOST_SPARE]; /* room for one chunk each, that nothing refers to any more */
+    uint64_t hole_at;              /* what stands for all dropped chunks: room for one, never written; 0: none yet */
+    uint64_t leaf_at;              /* address of the last leaf of the chunk B-tree; 0: there is no tree yet */
+    uint64_t root_at;              /* address of the tree's root of level 1; 0: the leaf is the whole tree */
+    uint32_t leaf_used, root_used, spares;
 };
 
 struct store {
@@ -58,6 +61,9 @@ int store_append(struct store *s, enum table which, const void *rows, uint64_t n
 /* At the very end: compress what the last chunks hold, too. Nothing can be appended after it (ESHUTDOWN). */
 void store_finish(struct store *s);
 
+/* Where a chunk of a table without filters is, and where the file says so. 0 or errno. */
+int store_find_chunk(const struct store *s, enum table which, uint64_t chunk, uint64_t *said_at, uint64_t *at);
+
 /* Read rows of a table without filters. 0 or errno. */
 int store_read(const struct store *s, enum table which, uint64_t first, uint64_t n, void *rows);
 
@@ -65,13 +71,17 @@ int store_read(const struct store *s, enum table which, uint64_t first, uint64_t
 int store_overwrite(const struct store *s, enum table which, uint64_t row, uint64_t offset, const void *data,
                     uint64_t bytes);
 
-/* Give the disk space of a full chunk back; its rows read as zeros from now on. 0 or errno. */
-int store_punch(const struct store *s, enum table which, uint64_t chunk);
+/* A full chunk of a table without filters is not needed any more: its rows read as zeros from now on, and its space is
+ * for the next chunk of the table. 0 or errno. */
+int store_drop_chunk(struct store *s, enum table which, uint64_t chunk);
+
+/* Give space that waits for new chunks back to the disk, but for so many bytes. 0 or errno. */
+int store_trim(struct store *s, uint64_t bytes);
 
 /* Can the file system do that? */
 bool store_can_punch(const struct store *s);
 
-/* What the file takes on the disk: holes do not count. 0 without a file. */
+/* What the file takes on the disk: holes do not count, nor does space that waits for new chunks. 0 without a file. */
 uint64_t store_bytes(const struct store *s);
 
 /* Set an attribute; `at` and `room` are the template's AT_... and ROOM_... */

@@ -20,19 +20,26 @@ static int read_at(int fd, void *data, size_t bytes, uint64_t at)
     return 0;
 }
 
-/* The child of an entry of a node. */
-static int child(const struct store *s, uint64_t node_at, uint64_t entry, uint64_t *at)
+/* Where a node's entry has its child. */
+static uint64_t child_of(uint64_t node_at, uint64_t entry)
 {
-    return read_at(s->fd, at, sizeof *at, node_at + NODE_HEADER + entry * ENTRY_BYTES + KEY_BYTES);
+    return node_at + NODE_HEADER + entry * ENTRY_BYTES + KEY_BYTES;
 }
 
 /* All leaves but the last are full. */
-static int address(const struct store *s, enum table which, uint64_t chunk, uint64_t *at)
+int store_find_chunk(const struct store *s, enum table which, uint64_t chunk, uint64_t *said_at, uint64_t *at)
 {
     const struct table_state *t = &s->table[which];
     uint64_t leaf = t->leaf_at;
-    int error = t->root_at ? child(s, t->root_at, chunk / NODE_ENTRIES, &leaf) : 0;
-    return error ? error : child(s, leaf, chunk % NODE_ENTRIES, at);
+    int error = t->root_at ? read_at(s->fd, &leaf, sizeof leaf, child_of(t->root_at, chunk / NODE_ENTRIES)) : 0;
+    *said_at = child_of(leaf, chunk % NODE_ENTRIES);
+    return error ? error : read_at(s->fd, at, sizeof *at, *said_at);
+}
+
+static int address(const struct store *s, enum table which, uint64_t chunk, uint64_t *at)
+{
+    uint64_t said_at;
+    return store_find_chunk(s, which, chunk, &said_at, at);
 }
 
 int store_read(const struct store *s, enum table which, uint64_t first, uint64_t n, void *rows)
@@ -62,19 +69,8 @@ int store_overwrite(const struct store *s, enum table which, uint64_t row, uint6
     return pwrite(s->fd, data, bytes, (off_t)at) == (ssize_t)bytes ? 0 : errno ? errno : EIO;
 }
 
-static int punch(const struct store *s, uint64_t at, uint64_t bytes)
-{
-    return fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes) ? errno : 0;
-}
-
-int store_punch(const struct store *s, enum table which, uint64_t chunk)
-{
-    uint64_t at;
-    int error = address(s, which, chunk, &at);
-    return error ? error : punch(s, at, (uint64_t)table_layout[which].chunk_rows * table_layout[which].row_bytes);
-}
-
 bool store_can_punch(const struct store *s)
 {
-    return punch(s, s->end, 1 << 12) == 0; /* behind the end: nothing is there */
+    int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    return fallocate(s->fd, mode, (off_t)s->end, 1 << 12) == 0; /* behind the end: nothing is there */
 }
