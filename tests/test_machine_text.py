@@ -47,6 +47,7 @@ collectives = st.none() | rows.filter(bool) | st.builds(lambda table, other: {**
 policy = st.fixed_dictionaries({"policy": st.sampled_from([*POLICIES])}, optional={
     "slice_us": st.integers(0, 10**6).map(lambda ns: ns / 1000), "preemptive": st.booleans(), "base": st.integers(0, 9),
     "context_switch_us": count, "levels": st.just([[1.5, 1, 0], [2, 1, 1]]),
+    "priorities": st.sampled_from([[], [3], [0, [1, -2]]]),
 })  # fmt: skip
 networks = st.lists(st.builds(Network, quantity, count, maybe_pieces), min_size=1, max_size=2).map(tuple)
 machines = st.builds(

@@ -32,6 +32,11 @@ def test_the_numbers_of_a_replay_add_up(capsys):
     assert fast["parts_s"]["computing"] == pytest.approx(found["parts_s"]["computing"] / 2, rel=1e-5)
     assert found["predicted_s"] > 6.051059081 > fast["predicted_s"]
     narrow = answer(capsys, "--buses", "1", "--eager", "32k", "--bandwidth", "100MB/s")
+    whole = found["predicted_s"] * len(found["ranks"])
+    assert found["utilisation"] == pytest.approx(found["parts_s"]["computing"] / whole)
+    with_latency = found["utilisation"] + found["parts_s"]["overhead"] / whole
+    assert found["utilisation_with_latency"] == pytest.approx(with_latency)
+    assert 0 < found["received_late"] < found["received"] == found["messages"]
     assert found["mean_waiting"] == found["most_waiting"] == 0
     assert 0 < narrow["mean_waiting"] < 1 < narrow["most_waiting"]
 

@@ -9,9 +9,12 @@ from math import erf
 import numpy as np
 import pytest
 
+from analyzer.errors import TracelibError
 from analyzer.operations.operation import Kind, Program, operations
 from analyzer.replay.machine import DIALECTS, Exponential, Gaussian, Level, Machine, Node, Priority, Scheduling, Uniform
+from analyzer.replay.policies import policy_of
 from analyzer.replay.simulate import simulate
+from analyzer.scheduling.closed import closed
 
 
 def compute(burst):
@@ -31,6 +34,29 @@ def ends(streams, policy, mapping, dialect="dimemas-5.5"):
     nodes = (Node(),) * (max(mapping) + 1)
     on = Machine(nodes=nodes, mapping=mapping, scheduling=policy, dialect=dialect)
     return simulate(Program.of([operations(*s) for s in streams]), on).usage["end"].tolist()
+
+
+@pytest.mark.parametrize(
+    "priorities, expected", [((0, 1), [100, 200]), ((1, 0), [200, 100]), ((5,), [200, 100]), ((), [100, 200])]
+)
+def test_fixed_priorities_of_applications(priorities, expected):
+    """Row 17: the machine says them, one for each application that shares it; the second run has 0 unless told."""
+    programs = [Program.of([operations(compute(100))])] * 2
+    policy = policy_of({"policy": "fixed", "priorities": [*priorities]})
+    on = Machine(nodes=(Node(),), mapping=(0,), scheduling=policy)
+    assert simulate(programs, on).usage["end"].tolist() == expected
+    wide = replace(on, nodes=(Node(cpus=2),))
+    assert closed(programs, wide, simulate(programs, wide, repetitions=1)).alone == (100e-9, 100e-9)
+
+
+def test_fixed_priorities_of_ranks():
+    policy = policy_of({"policy": "fixed", "priorities": [[2, 1, 0]]})
+    assert ends([[compute(100)]] * 3, policy, (0, 0, 0)) == [300, 200, 100]
+    with pytest.raises(TracelibError, match="said of 3 ranks, application 0 has 4"):
+        ends([[compute(100)]] * 4, policy, (0, 0, 0, 0))
+    for wrong in (3, [1.5], [[]], [True], ["a"]):
+        with pytest.raises(TracelibError, match="priorities"):
+            policy_of({"policy": "fixed", "priorities": wrong})
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

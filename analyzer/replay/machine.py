@@ -6,7 +6,7 @@ Source: "Dimemas specification", sections 1.4, 1.7 to 1.10, 1.14 and 1.15.
 from __future__ import annotations
 
 from collections.abc import Mapping as MappingType
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
@@ -199,6 +199,22 @@ class Scheduling:
     receiver_first: int = 0
     receiver_last: int = 0
     sender_receiver_first: int = 0
+    priorities: tuple[int | tuple[int, ...], ...] = ()  # fixed ones of each application, or of its ranks; others have 0
+
+    def fixed_priorities(self, application: int, ranks: int) -> tuple[int, ...]:
+        """Of the ranks of an application. Raises TracelibError where it has more than are said."""
+        of = self.priorities[application] if application < len(self.priorities) else 0
+        if isinstance(of, int):
+            return (of,) * ranks
+        if len(of) < ranks:
+            raise TracelibError(
+                f"priorities are said of {len(of)} ranks, application {application} has {ranks}", "name one for each"
+            )
+        return of[:ranks]
+
+    def of_application(self, application: int) -> Scheduling:
+        """The same for one that is alone."""
+        return replace(self, priorities=self.priorities[application : application + 1])
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from itertools import groupby
@@ -152,6 +153,8 @@ def _scheduling(wanted: Scheduling) -> Iterator[Line]:
         if key == "levels":
             rows = (f"[{_number(row.quantum_ns / 1000, 1)}, {row.expired}, {row.slept}]" for row in value)
             yield key, f"[{', '.join(rows)}]"
+        elif key == "priorities":
+            yield key, json.dumps(value)
         elif key.endswith("_ns"):
             yield f"{key.removesuffix('_ns')}_us", _number(value / 1000, 1)
         else:

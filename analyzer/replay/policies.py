@@ -68,8 +68,10 @@ def policy_of(options: Mapping[str, Any]) -> Scheduling:
         found["preemptive"] = bool(value)
     if (rows := given.pop("levels", None)) is not None:
         found["levels"] = tuple(_level(row, len(rows)) for row in rows)
+    if (rows := given.pop("priorities", None)) is not None:
+        found["priorities"] = _priorities(rows)
     if given:
-        known = [f"{k}_us" for k in _TIMES] + list(_NUMBERS) + ["policy", "preemptive", "levels"]
+        known = [f"{k}_us" for k in _TIMES] + [*_NUMBERS, "policy", "preemptive", "levels", "priorities"]
         raise TracelibError(f"[scheduling]: {next(iter(given))!r} is not known", f"it knows {', '.join(known)}")
     if found.get("busy_wait_ns") == SPIN and not found.get("slice_ns") and not found.get("levels"):
         raise TracelibError(
@@ -82,6 +84,22 @@ def _number(key: str, value: Any, least: float | None = None) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or (least is not None and value < least):
         raise TracelibError(f"[scheduling] {key} = {value!r}", "it is a number")
     return float(value)
+
+
+def _priorities(rows: Any) -> tuple[int | tuple[int, ...], ...]:
+    """One of each application, or a list of those of its ranks."""
+
+    def is_whole(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    if not isinstance(rows, list) or not all(
+        is_whole(row) or (isinstance(row, list) and row and all(map(is_whole, row))) for row in rows
+    ):
+        raise TracelibError(
+            f"[scheduling] priorities = {rows!r}",
+            "give a whole number for each run, or a list of those of its ranks",
+        )
+    return tuple(tuple(row) if isinstance(row, list) else row for row in rows)
 
 
 def _level(row: Any, levels: int) -> Level:

@@ -85,6 +85,9 @@ def simulate(
     c_programs = keep.new("struct program[]", len(programs))
     for k, program in enumerate(programs):
         _program(keep, c_programs[k], program, placed[k])
+        if program.priority is None and machine.scheduling.priorities:
+            fixed = np.array(machine.scheduling.fixed_priorities(k, program.ranks), np.int64)
+            c_programs[k].priority = keep.pointer(fixed, "int64_t *")
     ops = sum(len(p.ops) for p in programs)
     streams = sum(len(p.rank) for p in programs)
     wanted = {"times": (times, ops, TIME), "transfers": (transfers, ops, TRANSFER)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -60,6 +61,7 @@ def print_replay(replayed: Replayed, console: Console) -> None:
     if any(program.cpu_time for program in replayed.programs):
         console.print(CPU_TIME)
     console.print(f"{units.plural(messages, 'message')}, {units.size(int(prediction.usage['bytes'].sum()))}")
+    console.print(_utilisation(prediction))
     if prediction.most_waiting:
         most = units.plural(prediction.most_waiting, "message")
         console.print(f"At most {most} waited for links and buses at once, on average {prediction.mean_waiting:.3g}")
@@ -69,6 +71,20 @@ def print_replay(replayed: Replayed, console: Console) -> None:
         console.print(f"But {replayed.lacking}: this is not a replay of the whole run.", markup=False)
     if replayed.closed:
         _print_closed(replayed.files, replayed.closed, console)
+
+
+def utilisation(usage: np.ndarray, end_ns: int, *columns: str) -> float:
+    """The share of the time of all threads, from 0 to the end of the last, that they spend on something."""
+    return float(sum(usage[column].sum() for column in columns)) / (len(usage) * end_ns) if end_ns else 0.0
+
+
+def _utilisation(prediction: Prediction) -> str:
+    usage, end_ns = prediction.usage, prediction.end_ns
+    said = f"Utilisation {units.percent(utilisation(usage, end_ns, 'computing'))}"
+    if usage["overhead"].any():
+        said += f", with latency {units.percent(utilisation(usage, end_ns, 'computing', 'overhead'))}"
+    received, late = int(usage["receives"].sum()), int(usage["late_receives"].sum())
+    return f"{said}; {late} of {received} receives came after their message" if received else said
 
 
 def _ratio(replayed: Replayed) -> str:
@@ -131,6 +147,10 @@ def replay_json(replayed: Replayed) -> dict[str, Any]:
         "most_waiting": prediction.most_waiting,
         "mean_waiting": prediction.mean_waiting,
         "unreceived": prediction.unreceived,
+        "utilisation": utilisation(usage, prediction.end_ns, "computing"),
+        "utilisation_with_latency": utilisation(usage, prediction.end_ns, "computing", "overhead"),
+        "received": int(usage["receives"].sum()),
+        "received_late": int(usage["late_receives"].sum()),  # after their message arrived
         "incomplete": replayed.lacking,
         "parts_s": {column: int(usage[column].sum()) / 1e9 for column in PARTS},
         "ranks": [
