@@ -194,6 +194,16 @@ def test_locks(tmp_path, mine, others, waits, waits_in):
     assert path_of(tmp_path, ranks) == ([(0, 300, 1), (300, 350, 0)] if waits else [(0, 350, 0)])
 
 
+def test_a_lock_that_is_got_before_its_holder_returns(tmp_path):
+    """Rank 1 lets go from 300 to 400, held up by others; rank 0 has the lock from 310 on and lets it go at 350."""
+    wants = ("MPI_Win_lock", 50, 310, 1), ("MPI_Win_unlock", 315, 350, 1), ("MPI_Put", 410, 420, 0)
+    ranks = [
+        on_window(*wants, locks=[50]),
+        on_window(("MPI_Win_lock", 10, 20, 1), ("MPI_Win_unlock", 300, 400, 1), locks=[10]),
+    ]  # fmt: skip
+    assert path_of(tmp_path, ranks) == [(0, 300, 1), (300, 420, 0)]
+
+
 def test_locks_of_different_targets_exclude_nobody(tmp_path):
     ranks = [
         on_window(("MPI_Win_lock", 50, 310, 1), ("MPI_Win_unlock", 315, 350, 1), locks=[50]),

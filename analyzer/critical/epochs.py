@@ -51,12 +51,13 @@ class Holds:
 
     target: np.ndarray  # rank; -1: of all (MPI_Win_lock_all)
     exclusive: np.ndarray  # bool
+    lock: np.ndarray  # NOTED
     unlock: np.ndarray  # NOTED
 
     def of(self, target: int) -> Holds:
         """Those of one target."""
         mine = (self.target == target) | (self.target < 0)
-        return Holds(self.target[mine], self.exclusive[mine], self.unlock[mine])
+        return Holds(self.target[mine], self.exclusive[mine], self.lock[mine], self.unlock[mine])
 
 
 def _by_process(rows: np.ndarray) -> np.ndarray:
@@ -105,7 +106,7 @@ def holds(locks: np.ndarray, unlocks: np.ndarray) -> Holds:
     locks, unlocks = locks[at[at >= 0]], unlocks[at >= 0]
     order = np.argsort(unlocks["exit"], kind="stable")
     exclusive = (locks["tag"] & 3) == EXCLUSIVE
-    return Holds(unlocks["peer"][order], exclusive[order], unlocks[order])
+    return Holds(unlocks["peer"][order], exclusive[order], locks[order], unlocks[order])
 
 
 def _nth(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -121,10 +122,22 @@ def _nth(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
 def last_before(held: Holds) -> np.ndarray:
     """Of those let go of before, the one that was last and that excludes each; -1: none. An exclusive lock excludes all
     others, a shared one those that are exclusive."""
-    every = _latest(held.unlock["enter"], np.ones(len(held.unlock), bool))
-    exclusive = _latest(held.unlock["enter"], held.exclusive)
-    before = np.where(held.exclusive, np.append(-1, every[:-1]), np.append(-1, exclusive[:-1]))
-    return before[: len(held.unlock)]
+    return _excluding(held, np.arange(len(held.unlock)), np.arange(len(held.unlock)))
+
+
+def last_while_locking(held: Holds) -> np.ndarray:
+    """The same of those whose holders began to let go before the call that locks returned: the call in which they do so
+    may last longer than all that the next one does with its lock."""
+    order = np.argsort(held.unlock["enter"], kind="stable")
+    return _excluding(held, order, np.searchsorted(held.unlock["enter"][order], held.lock["exit"], "right"))
+
+
+def _excluding(held: Holds, order: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Of the first so many in this order, the one that excludes each and began last to be let go of; -1: none."""
+    time = held.unlock["enter"][order]
+    every, exclusive = _latest(time, np.ones(len(order), bool)), _latest(time, held.exclusive[order])
+    at = np.where(held.exclusive, np.append(-1, every)[count], np.append(-1, exclusive)[count])
+    return np.where(at >= 0, order[at], -1) if len(order) else at
 
 
 def _latest(time: np.ndarray, chosen: np.ndarray) -> np.ndarray:

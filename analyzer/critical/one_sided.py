@@ -14,7 +14,7 @@ import numpy as np
 
 from analyzer.critical.collectives import FENCE, Groups, joined
 from analyzer.critical.dependences import Dependences
-from analyzer.critical.epochs import access_epochs, exposures, holds, last_before
+from analyzer.critical.epochs import access_epochs, exposures, holds, last_before, last_while_locking
 from analyzer.critical.timeline import NOTED, Timeline
 from analyzer.metrics.requests import gather_blocks
 from analyzer.parallel import Team
@@ -107,8 +107,10 @@ class _Waits:
         for target in targets.tolist():
             mine = held.of(target)
             before = last_before(mine)
-            waits = before >= 0
-            self._add(mine.unlock[waits], mine.unlock[before[waits]])
+            self._add(mine.unlock[before >= 0], mine.unlock[before[before >= 0]])
+            before = last_while_locking(mine)
+            waits = (before >= 0) & (mine.unlock["enter"][before] >= mine.lock["enter"])
+            self._add(mine.lock[waits], mine.unlock[before[waits]])
 
 
 _LOCKS, _UNLOCKS = ["MPI_Win_lock", "MPI_Win_lock_all"], ["MPI_Win_unlock", "MPI_Win_unlock_all"]
