@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from analyzer._kernels import lib
 from analyzer.critical.joins import STAY, join_stays
 from analyzer.critical.polling import POLL_GAP_NS, Polls
-from analyzer.critical.timeline import JOINED, LOST, MARKED, NOTED, Timeline
+from analyzer.critical.timeline import JOINED, LOST, MARKED, NODE, NOTED, Timeline, pointer
 from analyzer.metrics.regions import lost_times
 from analyzer.paraver import base_name
 from analyzer.trace import Mark, Trace
 
-_NODE = np.dtype([("enter", "<i8"), ("exit", "<i8"), ("call", "<i4"), ("region", "<i4")])
-_CALLED = np.dtype(
-    [("enter", "<i8"), ("exit", "<i8"), ("call", "<i4"), ("thread", "<i4"), ("count", "<i8"), ("failed", "?")]
-)
 _NOBODY = np.zeros(0, STAY)
 
 
@@ -26,13 +23,9 @@ def timeline(trace: Trace, noted: frozenset[str] = frozenset(), poll_gap_ns: int
     reader = _Reader(trace, noted, poll_gap_ns)
     threads = [(rank, thread, rows) for rank in range(trace.size) for thread, rows in enumerate(reader.rank(rank))]
     lengths = [len(nodes) for *_, nodes in threads]
-    joined = {
-        name: np.concatenate([np.zeros(0, _NODE[name]), *(nodes[name] for *_, nodes in threads)])
-        for name in _NODE.names or ()
-    }
     rank_of = np.array([rank for rank, *_ in threads], np.int32)
     return Timeline(
-        **joined,
+        rows=np.concatenate([np.zeros(0, NODE), *(nodes for *_, nodes in threads)]),
         offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         rank=rank_of,
         thread=np.array([thread for _, thread, _ in threads], np.int32),
@@ -52,44 +45,50 @@ class _Reader:
         self.joined: list[bool] = []  # of each thread read so far
 
     def rank(self, rank: int) -> list[np.ndarray]:
-        """The nodes (_NODE) of each thread of a rank."""
-        calls, marks, lost = self._calls(rank), self._trace.marks(rank), lost_times(self._trace, rank)
+        """The nodes (NODE) of each thread of a rank."""
+        own = self._calls(rank)
+        marks, lost = self._trace.marks(rank), lost_times(self._trace, rank)
         marks = marks[marks["what"] <= Mark.END]
-        threads = [self._of_thread(k, calls, marks, lost) for k in range(1, max(int(self._trace.threads[rank]), 1))]
+        threads = [self._of_thread(k, own, marks, lost) for k in range(1, len(own))]
         ended = [over for _, over in threads]
         lives = np.array([(nodes["enter"][0], nodes["exit"][-1]) for nodes, over in threads if over], STAY)
         begin, end = self._trace.span(rank)
-        main, _ = self._of_thread(0, calls, marks, lost, lives, (begin, begin if threads else end))
+        main, _ = self._of_thread(0, own, marks, lost, lives, (begin, begin if threads else end))
         self.joined += [False, *ended]
         return [main, *(nodes for nodes, _ in threads)]
 
     def _of_thread(
         self,
         thread: int,
-        calls: np.ndarray,
+        own: list[np.ndarray],
         marks: np.ndarray,
         lost: np.ndarray,
         lives: np.ndarray = _NOBODY,
         span: tuple[int, int] | None = None,
     ) -> tuple[np.ndarray, bool]:
-        """The nodes (_NODE) of one thread, and whether it ended by itself: one that asked in vain to the end was told
-        to. `lives` (STAY) are of the threads whose end it may have waited for."""
-        calls, marks, lost = (rows[rows["thread"] == thread] for rows in (calls, marks, lost))
-        waits, failed = self._polls.as_waits(calls, calls["failed"], lost)
-        nodes = _nodes(waits, marks, lost, _joins(waits, marks, lives), span)
-        return nodes, len(waits) > 0 and not failed[-1]
+        """The nodes (NODE) of one thread, and whether it ended by itself: who asks in vain to the end is told to.
 
-    def _calls(self, rank: int) -> np.ndarray:
-        """All calls of a rank (_CALLED), in order of enter."""
-        parts = [np.zeros(0, _CALLED)]
+        own: the calls of each thread, of which this one's are not needed any more. lives (STAY): of the threads whose
+        end it may have waited for.
+        """
+        calls, own[thread] = own[thread], own[thread][:0]
+        marks, lost = marks[marks["thread"] == thread], lost[lost["thread"] == thread]
+        calls = self._polls.as_waits(calls, lost)
+        nodes = _nodes(calls, marks, lost, _joins(calls, marks, lives), span)
+        return nodes, len(calls) > 0 and calls["region"][-1] == 0
+
+    def _calls(self, rank: int) -> list[np.ndarray]:
+        """The calls of each thread of a rank in order of enter (NODE, in place of a region how many polls failed)."""
+        parts: list[list[np.ndarray]] = [[np.zeros(0, NODE)] for _ in range(max(int(self._trace.threads[rank]), 1))]
         for block in self._trace.calls(rank):
-            rows = np.zeros(len(block), _CALLED)
-            for column in ("enter", "exit", "call", "thread", "count"):
+            rows = np.empty(len(block), NODE)
+            for column in ("enter", "exit", "call"):
                 rows[column] = block[column]
-            rows["failed"] = self._polls.failed(rank, block)
-            parts.append(rows)
+            rows["region"] = self._polls.failed(rank, block)
+            for thread in np.unique(block["thread"]).tolist() if len(parts) > 1 else (0,):
+                parts[thread].append(rows[block["thread"] == thread] if len(parts) > 1 else rows)
             self._note(rank, block[self._wanted[block["call"]]])
-        return np.concatenate(parts)
+        return [np.concatenate(of_thread) for of_thread in parts]
 
     def _note(self, rank: int, calls: np.ndarray) -> None:
         rows = np.zeros(len(calls), NOTED)
@@ -112,33 +111,23 @@ def _joins(calls: np.ndarray, marks: np.ndarray, lives: np.ndarray) -> np.ndarra
 def _nodes(
     calls: np.ndarray, marks: np.ndarray, lost: np.ndarray, joins: np.ndarray, span: tuple[int, int] | None
 ) -> np.ndarray:
-    """The nodes (_NODE) of one thread. span: it begins and ends then, or with what it recorded."""
-    nodes = np.zeros(len(calls) + len(marks) + len(lost) + len(joins) + 2, _NODE)
-    inner, ends = nodes[1:-1], nodes[[0, -1]]
-    inner["enter"] = np.concatenate([marks["time"], calls["enter"], lost["begin"], joins["begin"]])
-    inner["exit"] = np.concatenate([marks["time"], calls["exit"], lost["end"], joins["end"]])
-    others = np.repeat([LOST, JOINED], [len(lost), len(joins)])
-    inner["call"] = np.concatenate([np.full(len(marks), MARKED), calls["call"], others])
-    after = np.concatenate([_innermost_after(marks), np.full(len(inner) - len(marks), _AS_BEFORE)])
-    order = np.lexsort((inner["exit"], inner["enter"]))
-    inner[:] = inner[order]
-    recorded = (int(inner["enter"][0]), int(inner["exit"].max())) if len(inner) else span or (0, 0)
+    """The nodes (NODE) of one thread. span: it begins and ends then, or with what it recorded."""
+    others = np.zeros(len(marks) + len(lost) + len(joins), NODE)
+    others["enter"] = np.concatenate([marks["time"], lost["begin"], joins["begin"]])
+    others["exit"] = np.concatenate([marks["time"], lost["end"], joins["end"]])
+    others["call"] = np.repeat([MARKED, LOST, JOINED], [len(marks), len(lost), len(joins)])
+    others["region"] = lib.NODE_KEEPS_REGION
+    others["region"][: len(marks)] = _innermost_after(marks)
+    others = others[np.lexsort((others["exit"], others["enter"]))]
+    nodes = np.empty(len(calls) + len(others) + 2, NODE)
+    inner = nodes[1:-1]
+    counts = (pointer(calls, "struct node *"), len(calls)), (pointer(others, "struct node *"), len(others))
+    region = lib.nodes_merge(*counts[0], *counts[1], pointer(inner, "struct node *"))
+    recorded = (int(inner["enter"][0]), int(inner["exit"][-1])) if len(inner) else span or (0, 0)
     begin, end = span or recorded
-    ends["enter"] = ends["exit"] = min(begin, recorded[0]), max(end, recorded[1])
-    ends["call"] = MARKED
-    nodes[[0, -1]] = ends
-    nodes["region"] = _carried(np.concatenate([[-1], after[order], [_AS_BEFORE]]))
-    _separate(nodes)
+    begin, end = min(begin, recorded[0]), max(end, recorded[1])
+    nodes[0], nodes[-1] = (begin, begin, MARKED, -1), (end, end, MARKED, region)
     return nodes
-
-
-_AS_BEFORE = -2
-
-
-def _carried(after: np.ndarray) -> np.ndarray:
-    """The region before each node, from that after each, where calls leave it as it was."""
-    known = np.maximum.accumulate(np.where(after != _AS_BEFORE, np.arange(len(after)), 0))
-    return np.concatenate([[-1], after[known][:-1]])
 
 
 def _innermost_after(marks: np.ndarray) -> np.ndarray:
@@ -153,10 +142,3 @@ def _innermost_after(marks: np.ndarray) -> np.ndarray:
         return np.full(len(marks), -1)
     region = marks["number"][begins[order[at.clip(min=0)]]] - 1
     return np.where((depth > 0) & (at >= 0), region, -1)
-
-
-def _separate(nodes: np.ndarray) -> None:
-    """Where nodes overlap (a flush in a call), the later one begins where the earlier one ends."""
-    ends = np.maximum.accumulate(nodes["exit"])
-    nodes["enter"][1:] = np.maximum(nodes["enter"][1:], ends[:-1])
-    nodes["exit"] = np.maximum(nodes["exit"], nodes["enter"])

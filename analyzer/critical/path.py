@@ -26,7 +26,7 @@ from analyzer.critical.one_sided import ONE_SIDED, add_one_sided
 from analyzer.critical.partitions import ARRIVED, HANDED
 from analyzer.critical.polling import POLL_GAP_NS
 from analyzer.critical.probes import PROBES
-from analyzer.critical.timeline import Timeline
+from analyzer.critical.timeline import Timeline, pointer
 from analyzer.trace import Trace
 
 SEGMENT = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i8")])
@@ -64,14 +64,15 @@ def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int
     message whose sending call ended before its receive was posted, at least 1024). poll_gap_ns: see POLL_GAP_NS.
     """
     nodes = timeline(trace, _NOTED, poll_gap_ns)
-    found = Dependences(len(nodes.enter))
+    found = Dependences(len(nodes.rows))
     limit = add_messages(found, trace, nodes, eager_limit)
     add_collectives(found, trace, nodes)
     add_one_sided(found, trace, nodes)
     add_joins(found, nodes)
     ends = nodes.exit[nodes.offsets[1:] - 1]
     graph = _Graph(nodes, found)
-    slack = graph.latest(int(ends.max())) - nodes.enter
+    slack = graph.latest(int(ends.max()))
+    slack -= nodes.enter
     segments = graph.walk(int(np.argmax(ends)))
     return CriticalPath(nodes, segments, slack, limit, found.contradictions + graph.ignored)
 
@@ -88,8 +89,8 @@ class _Graph:
         self._kept = nodes, parent
         self._path = ffi.gc(
             lib.path_new(
-                *(_pointer(array, "int64_t *") for array in (nodes.enter, nodes.exit, nodes.offsets)),
-                _pointer(parent, "int32_t *"), nodes.threads, _pointer(rows), len(rows), found.joins,
+                pointer(nodes.rows, "struct node *"), pointer(nodes.offsets, "int64_t *"),
+                pointer(parent, "int32_t *"), nodes.threads, pointer(rows), len(rows), found.joins,
             ),
             lib.path_free,
         )  # fmt: skip
@@ -98,16 +99,12 @@ class _Graph:
 
     def latest(self, end: int) -> np.ndarray:
         """The latest time (ns) at which each node may be entered so that the run ends at `end`."""
-        found = np.empty(len(self._kept[0].enter), np.int64)
-        self.ignored = int(lib.path_latest(self._path, end, _pointer(found, "int64_t *")))
+        found = np.empty(len(self._kept[0].rows), np.int64)
+        self.ignored = int(lib.path_latest(self._path, end, pointer(found, "int64_t *")))
         return found
 
     def walk(self, thread: int) -> np.ndarray:
         """The path (SEGMENT, in order of time) to the end of a thread."""
         found = np.zeros(lib.path_walk(self._path, thread, ffi.NULL), SEGMENT)
-        lib.path_walk(self._path, thread, _pointer(found, "struct path_segment *"))
+        lib.path_walk(self._path, thread, pointer(found, "struct path_segment *"))
         return found[::-1]
-
-
-def _pointer(array: np.ndarray, kind: str = "void *"):
-    return ffi.cast(kind, array.ctypes.data)

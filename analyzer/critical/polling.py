@@ -39,37 +39,42 @@ class Polls:
         self._asks, self._silent, self._ends = (
             np.array([n in kind for n in names], bool) for kind in (_ASKS, _SILENT, _ENDS)
         )
+        self._there = not _ENDS.isdisjoint(names)
 
     def failed(self, rank: int, calls: np.ndarray) -> np.ndarray:
-        """Which calls (CALL, any of one rank) are failing polls: they show no operation, and complete none."""
+        """How many failing polls each call (CALL, any of one rank) is: it shows no operation, and completes none."""
+        found = np.zeros(len(calls), np.int64)
+        if not self._there:
+            return found
         asks, silent = self._asks[calls["call"]], self._silent[calls["call"]]
-        found = (asks & (calls["count"] > 1)) | silent
-        unsure = np.flatnonzero(asks & ~found & (calls["comm"] < 0))
+        failed = (asks & (calls["count"] > 1)) | silent
+        unsure = np.flatnonzero(asks & ~failed & (calls["comm"] < 0))
         if len(unsure):
-            found[unsure] = ~np.isin(calls["exit"][unsure], self._completions(rank, calls["exit"][unsure]))
-        return found
+            failed[unsure] = ~np.isin(calls["exit"][unsure], self._completions(rank, calls["exit"][unsure]))
+        return np.where(failed, calls["count"], 0)
 
     def _completions(self, rank: int, exits: np.ndarray) -> np.ndarray:
         """The times at which operations were completed, where these calls were left."""
         rows = gather_blocks(self._trace.requests(rank, int(exits.min()), int(exits.max()) + 1), REQUEST)
         return rows["completed"]
 
-    def as_waits(self, calls: np.ndarray, failed: np.ndarray, lost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The calls of one thread, a poll that failed and what follows it at once as one, under the name of the last;
-        and which of these failed to the end. Times that are not the program's (FLUSH) do not count."""
+    def as_waits(self, calls: np.ndarray, lost: np.ndarray) -> np.ndarray:
+        """The calls of one thread (NODE, `region` how many polls failed), a failed poll and what follows at once as
+        one, under the name of the last. Times that are not the program's (FLUSH) do not count."""
+        failed = calls["region"] > 0
         if not failed.any():
-            return calls, failed
-        asks_on = failed[:-1] & self._ends[calls["call"][1:]]
+            return calls
         before = np.concatenate([[0], np.cumsum(lost["end"] - lost["begin"])])
         lost_until = before[np.searchsorted(lost["end"], calls["enter"], "right")]
+        asks_on = failed[:-1] & self._ends[calls["call"][1:]]
         gap = calls["enter"][1:] - calls["exit"][:-1] - np.diff(lost_until)
         first, last = _runs(asks_on & (gap <= self._gap))
-        count = np.append(np.add.reduceat(np.where(failed, calls["count"], 0), first), 0)
+        count = np.append(np.add.reduceat(calls["region"], first, dtype=np.int64), 0)
         pause = self._gap * np.maximum(count[:-1], count[1:])
         first, last = _runs(asks_on & (gap <= np.repeat(pause, last - first + 1)[:-1].clip(min=self._gap)))
         waits = calls[last]
         waits["enter"] = calls["enter"][first]
-        return waits, failed[last]
+        return waits
 
 
 def _runs(goes_on: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,9 @@ from analyzer.critical.functions import COMPUTATION, Function, Functions
 from analyzer.critical.path import CriticalPath
 from analyzer.trace import Trace
 
+_NODES_AT_ONCE = 1 << 16
+"""So that what is computed of them stays in the cache."""
+
 
 @dataclass(frozen=True)
 class Share:
@@ -62,19 +65,24 @@ def shares(trace: Trace, path: CriticalPath) -> Shares:
     rank_path = np.zeros(trace.size, np.int64)
     for thread in range(nodes.threads):
         own, rank = nodes.of(thread), int(nodes.rank[thread])
-        enter, exit_ = nodes.enter[own], nodes.exit[own]
         before = _Before(path.segments[path.segments["thread"] == thread])
         rank_path[rank] += before.total
-        inside, ahead = functions.of_nodes(nodes, own), functions.before_nodes(nodes, thread, own)
-        begin = np.concatenate([[0 if nodes.thread[thread] == 0 else enter[0]], exit_[:-1]])
-        at_enter, at_exit, at_begin = (before.until(times) for times in (enter, exit_, begin))
-        _add(on_path, inside, at_exit - at_enter)
-        _add(on_path, ahead, at_enter - at_begin)
-        _add(in_all, inside, exit_ - enter)
-        _add(in_all, ahead, enter - begin)
-        burst, slack = (enter - begin)[1:], path.slack[own][1:]
-        ranks.add(np.full(len(burst), rank), burst, slack)
-        slacks.add(ahead[1:], burst, slack)
+        for first in range(own.start, own.stop, _NODES_AT_ONCE):
+            chosen = slice(first, min(first + _NODES_AT_ONCE, own.stop))
+            enter, exit_ = nodes.enter[chosen], nodes.exit[chosen]
+            inside, ahead = functions.of_nodes(nodes, chosen), functions.before_nodes(nodes, thread, chosen)
+            start = 0 if nodes.thread[thread] == 0 else enter[0]
+            begin = np.append(start if first == own.start else nodes.exit[first - 1], exit_[:-1])
+            at_enter, at_exit = before.until(enter), before.until(exit_)
+            at_begin = np.append(before.until(begin[:1]), at_exit[:-1])
+            _add(on_path, inside, at_exit - at_enter)
+            _add(on_path, ahead, at_enter - at_begin)
+            _add(in_all, inside, exit_ - enter)
+            _add(in_all, ahead, enter - begin)
+            is_burst = slice(first == own.start, None)
+            burst, slack = (enter - begin)[is_burst], path.slack[chosen][is_burst]
+            ranks.add(np.full(len(burst), rank), burst, slack)
+            slacks.add(ahead[is_burst], burst, slack)
     rows = zip(functions.every, on_path.tolist(), in_all.tolist(), strict=True)
     present = max(trace.size - len(trace.missing), 1)
     found = [Share(function, of_path, total / present) for function, of_path, total in rows if of_path]

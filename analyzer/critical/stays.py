@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,8 +35,8 @@ def longest_stays(trace: Trace, path: CriticalPath, most: int) -> list[Stay]:
 def _stay(path: CriticalPath, functions: Functions, begin: int, end: int, thread: int) -> Stay:
     nodes = path.nodes
     own = nodes.of(thread)
-    first = own.start + int(np.searchsorted(nodes.exit[own], begin))
-    last = own.start + int(np.searchsorted(nodes.enter[own], end))
+    first = own.start + bisect_left(nodes.exit[own], begin)
+    last = own.start + bisect_left(nodes.enter[own], end)
     near = slice(first, min(last + 1, own.stop))
     enter, exit_ = nodes.enter[near].clip(begin, end), nodes.exit[near].clip(begin, end)
     sums = np.zeros(len(functions.every), np.int64)

@@ -13,7 +13,8 @@ struct dependence {
 };
 
 struct path {
-    const int64_t *enter, *exit, *offsets;
+    const struct node *node;
+    const int64_t *offsets;
     const int32_t *parent;
     int64_t streams;
     uint32_t nodes, joins;
@@ -43,7 +44,7 @@ void path_free(struct path *p)
 
 static int64_t time_of(const struct path *p, uint32_t source)
 {
-    return source < p->nodes ? p->enter[source] : p->join_time[source - p->nodes];
+    return source < p->nodes ? p->node[source].enter : p->join_time[source - p->nodes];
 }
 
 /* Sort the sources by their sinks, and count the sinks of each. */
@@ -75,13 +76,12 @@ static void *zeros(int64_t n, size_t size)
     return calloc((size_t)(n > 0 ? n : 1), size);
 }
 
-struct path *path_new(const int64_t *enter, const int64_t *exit, const int64_t *offsets, const int32_t *parent,
-                      int64_t streams, const void *depends, int64_t n, int64_t joins)
+struct path *path_new(const struct node *nodes, const int64_t *offsets, const int32_t *parent, int64_t streams,
+                      const void *depends, int64_t n, int64_t joins)
 {
     struct path *p = calloc(1, sizeof *p);
     if (!p) return NULL;
-    *p = (struct path){.enter = enter,
-                       .exit = exit,
+    *p = (struct path){.node = nodes,
                        .offsets = offsets,
                        .parent = parent,
                        .streams = streams,
@@ -164,7 +164,7 @@ static void bound_sources(struct path *p, uint32_t sink, int64_t latest)
 /* The latest of a node's entry and its sources. */
 static int64_t base_of(const struct path *p, uint32_t node)
 {
-    int64_t base = p->enter[node];
+    int64_t base = p->node[node].enter;
     for (uint32_t i = p->first[node]; i < p->first[node + 1]; i++)
         if (p->source[i] != IGNORED && time_of(p, p->source[i]) > base) base = time_of(p, p->source[i]);
     return base;
@@ -172,8 +172,8 @@ static int64_t base_of(const struct path *p, uint32_t node)
 
 static void finish_exit(struct path *p, uint32_t node, int64_t latest_exit)
 {
-    ignore_impossible(p, node, p->exit[node]);
-    int64_t latest = latest_exit - (p->exit[node] - base_of(p, node));
+    ignore_impossible(p, node, p->node[node].exit);
+    int64_t latest = latest_exit - (p->node[node].exit - base_of(p, node));
     limit(&p->bound[node], latest);
     bound_sources(p, node, latest);
 }
@@ -192,7 +192,7 @@ static void go_back(struct path *p, int64_t stream)
         p->pending[node] = DONE;
         p->at[stream] = --node;
         if (node < p->offsets[stream]) break;
-        finish_exit(p, (uint32_t)node, p->bound[node + 1] - (p->enter[node + 1] - p->exit[node]));
+        finish_exit(p, (uint32_t)node, p->bound[node + 1] - (p->node[node + 1].enter - p->node[node].exit));
     }
 }
 
@@ -212,7 +212,8 @@ static bool untie(struct path *p)
 {
     int64_t chosen = -1;
     for (int64_t s = 0; s < p->streams; s++)
-        if (p->at[s] >= p->offsets[s] && (chosen < 0 || p->enter[p->at[s]] > p->enter[p->at[chosen]])) chosen = s;
+        if (p->at[s] >= p->offsets[s] && (chosen < 0 || p->node[p->at[s]].enter > p->node[p->at[chosen]].enter))
+            chosen = s;
     if (chosen < 0) return false;
     p->pending[p->at[chosen]] = 0;
     p->ready[p->n_ready++] = chosen;
@@ -255,11 +256,11 @@ static uint32_t cause(const struct path *p, uint32_t source)
 static uint32_t waited_for(const struct path *p, uint32_t node)
 {
     uint32_t found = IGNORED;
-    int64_t latest = p->enter[node];
+    int64_t latest = p->node[node].enter;
     for (uint32_t i = p->first[node]; i < p->first[node + 1]; i++) {
         uint32_t source = p->source[i] == IGNORED ? IGNORED : cause(p, p->source[i]);
-        if (source == IGNORED || p->enter[source] <= latest) continue;
-        latest = p->enter[source];
+        if (source == IGNORED || p->node[source].enter <= latest) continue;
+        latest = p->node[source].enter;
         found = source;
     }
     return found;
@@ -276,7 +277,7 @@ static int64_t over_at(const struct path *p, int64_t stream, int64_t time)
     int64_t low = p->offsets[stream], high = p->offsets[stream + 1];
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (p->exit[middle] <= time)
+        if (p->node[middle].exit <= time)
             low = middle + 1;
         else
             high = middle;
@@ -291,19 +292,19 @@ static struct place leave(struct path *p, struct place here)
     int64_t first = p->offsets[here.stream], node = here.node - 1;
     for (; node >= first; node--) {
         uint32_t source = waited_for(p, (uint32_t)node);
-        if (source != IGNORED) return (struct place){stream_of(p, source), source, p->enter[source]};
+        if (source != IGNORED) return (struct place){stream_of(p, source), source, p->node[source].enter};
     }
     int32_t parent = p->parent[here.stream];
     if (parent < 0 || p->at[here.stream] == PASSED) return (struct place){-1, 0, 0};
     p->at[here.stream] = PASSED;
-    return (struct place){parent, over_at(p, parent, p->enter[first]), p->enter[first]};
+    return (struct place){parent, over_at(p, parent, p->node[first].enter), p->node[first].enter};
 }
 
 int64_t path_walk(struct path *p, int64_t stream, struct path_segment *segments)
 {
     int64_t n = 0, last = p->offsets[stream + 1];
     for (int64_t s = 0; s < p->streams; s++) p->at[s] = 0;
-    struct place here = {stream, last, p->exit[last - 1]};
+    struct place here = {stream, last, p->node[last - 1].exit};
     for (; here.stream >= 0; n++) {
         struct place next = leave(p, here);
         if (segments) segments[n] = (struct path_segment){next.time, here.time, here.stream};

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "nodes.h"
+
 /* What determines how long a run takes, and how much else could be slower.
 
    A stream (one thread of a rank) is a sequence of nodes, each from `enter` to `exit`, in order and without overlap;
@@ -21,8 +23,8 @@ struct path_segment {
 /* offsets: (streams + 1) of the first node of each stream; none is empty. parent: the stream on which a path goes on
    that has come to the beginning of a stream, -1: none. depends: n pairs (u32 sink, u32 source); they are copied, the
    other arrays must stay. NULL: no memory. */
-struct path *path_new(const int64_t *enter, const int64_t *exit, const int64_t *offsets, const int32_t *parent,
-                      int64_t streams, const void *depends, int64_t n, int64_t joins);
+struct path *path_new(const struct node *nodes, const int64_t *offsets, const int32_t *parent, int64_t streams,
+                      const void *depends, int64_t n, int64_t joins);
 void path_free(struct path *path);
 
 /* The latest time at which each node may be entered so that no stream ends after `end`, into `latest` (nodes). Returns
