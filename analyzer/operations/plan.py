@@ -8,8 +8,9 @@ from __future__ import annotations
 from analyzer.paraver import COLLECTIVES, base_name, is_one_sided
 
 (
-    NOTHING, SEND, RECEIVE, GLOBAL, GLOBAL_START, GLOBAL_ON_WORLD, GLOBAL_INIT, ACCESS_PUT, ACCESS_GET, ACCESS_WAIT,
-) = range(10)  # fmt: skip
+    NOTHING, SEND, RECEIVE, GLOBAL, GLOBAL_START, GLOBAL_ON_WORLD, GLOBAL_INIT, FENCE,
+    PART_READY, ACCESS_PUT, ACCESS_GET, ACCESS_WAIT,
+) = range(12)  # fmt: skip
 """`enum op_plan` of the kernel."""
 
 _BLOCKING, _RENDEZVOUS, _IMMEDIATE, _IMMEDIATE_RENDEZVOUS = range(4)
@@ -34,7 +35,7 @@ _ACCESSES = {
         ("Get", "Rget", "Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap"), ACCESS_GET
     ),
 }
-_COMPLETES_ACCESSES = ("Win_fence", "Win_complete", "Win_unlock", "Win_flush")
+_COMPLETES_ACCESSES = ("Win_complete", "Win_unlock", "Win_flush")
 OPERATIONS["Exscan"] = OPERATIONS["Scan"]  # unknown to Dimemas; communicates as a Scan does
 
 
@@ -60,6 +61,10 @@ def plan_of(procedure: str) -> tuple[int, int]:
         return GLOBAL_START, OPERATIONS[started]
     if name.removesuffix("_init") in OPERATIONS:
         return GLOBAL_INIT, OPERATIONS[name.removesuffix("_init")]
+    if name.startswith("Pready"):
+        return PART_READY, 0
+    if name == "Win_fence":
+        return FENCE, OPERATIONS["Barrier"]
     if name in _ACCESSES:
         return _ACCESSES[name], 0
     return (ACCESS_WAIT, 0) if name.startswith(_COMPLETES_ACCESSES) else (NOTHING, 0)

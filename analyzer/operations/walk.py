@@ -15,17 +15,30 @@ from analyzer.operations.bursts import CpuBursts
 from analyzer.operations.events import PROGRAM_EVENT, ProgramEvents
 from analyzer.operations.operation import OP
 from analyzer.operations.persistent import tell_bytes
-from analyzer.operations.plan import NOTHING, is_in_dimemas, moves_data, plan_of
+from analyzer.operations.plan import FENCE, NOTHING, is_in_dimemas, moves_data, plan_of
 from analyzer.operations.threads import RankThreads
+from analyzer.operations.windows import window_groups, windows_of
 from analyzer.trace import FLUSH, REQUEST, Communicator, Trace
-from tracelib.schema import What
+from tracelib.schema import WHAT_ORDINAL_SHIFT, What
 
 if TYPE_CHECKING:
     from analyzer.operations.message_numbers import MessageNumbers
 
-_POSTED = (What.RECV_DONE, What.RECV_FREED, What.RECEIVED, What.SEND_STARTED, What.COLLECTIVE_STARTED)
+
+def _any_ordinal(what: What) -> tuple[int, ...]:
+    """All that the column `what` says of a partitioned operation."""
+    return tuple(what | ordinal << WHAT_ORDINAL_SHIFT for ordinal in range(256))
+
+
+_POSTED = (
+    What.RECV_DONE, What.RECV_FREED, What.RECEIVED, What.SEND_STARTED, What.COLLECTIVE_STARTED,
+    *_any_ordinal(What.PARTITIONED_SEND_STARTED), *_any_ordinal(What.PARTITIONED_RECV_DONE),
+)  # fmt: skip
 _Arrays = Mapping[str, np.ndarray | None]
-_DONE = (What.RECV_DONE, What.RECEIVED, What.COLLECTIVE_DONE)
+_DONE = (
+    What.RECV_DONE, What.RECEIVED, What.COLLECTIVE_DONE,
+    *_any_ordinal(What.PARTITIONED_SEND_DONE), *_any_ordinal(What.PARTITIONED_RECV_DONE),
+)  # fmt: skip
 
 
 def is_definable(communicator: Communicator) -> bool:
@@ -49,7 +62,12 @@ class RankOperations:
         self._plan = np.array([*map(plan_of, trace.procedures), (NOTHING, 0)], np.int32)
         self._lost = np.array([not is_in_dimemas(p) and moves_data(p) for p in trace.procedures], bool)
         self._done = Choice(_DONE, by_completed=True)
-        self._defined = np.array([False, *map(is_definable, trace.communicators)], np.int8)
+        self.windows = window_groups(trace)  # their communicators come after those of the trace
+        self._fences = self._plan[:, 0] == FENCE
+        defined = [False, *map(is_definable, trace.communicators), *map(bool, self.windows)]
+        self._defined = np.array(defined, np.int8)
+        ids = [len(self.windows), *(c.id for c in trace.communicators)]
+        self._channels = max(ids) + 2 + len(self.windows), len(trace.communicators) + 1
         self._members = np.array([len(c.members) for c in trace.communicators], np.int64)
         self.left_out = np.zeros(len(trace.procedures), np.int64)  # calls that move data and have no record in Dimemas
         self.idle_events = 0  # events that would mean something else to Dimemas
@@ -66,15 +84,17 @@ class RankOperations:
         bursts = CpuBursts(self._trace, rank, wanted=self._cpu_time)
         walk = _Walk(
             rank, threads, begin if subtract else 0, self._no_burst(rank) if subtract else np.zeros(0, FLUSH),
-            len(self._defined), (self._trace.overhead_ns(rank), bursts.overhead_ns),
+            self._defined, self._channels, (self._trace.overhead_ns(rank), bursts.overhead_ns),
         )  # fmt: skip
         events = ProgramEvents(self._trace, rank)
         for window, calls, posted, done in self._by_window(rank, threads.count > 1):
             cpu = bursts.window(window, calls)
             said = np.concatenate([threads.edges(window), events.window(window)])
-            yield self._operations(walk, calls, cpu, posted, done, said[np.argsort(said["time"], kind="stable")])
+            fenced = self._fenced(rank, window, calls)
+            said = said[np.argsort(said["time"], kind="stable")]
+            yield self._operations(walk, calls, cpu, fenced, posted, done, said)
         self.idle_events += events.left_out
-        yield self._operations(walk, threads.last_calls(end, len(self._trace.procedures)), None, *_nothing())
+        yield self._operations(walk, threads.last_calls(end, len(self._trace.procedures)), None, None, *_nothing())
         yield walk.finish()
         self.slots, self.shared_slots = walk.slots, walk.shared_slots
 
@@ -101,14 +121,25 @@ class RankOperations:
         """Rows of a window as the kernel wants them."""
         return tell_bytes(posted, calls, rank, self._plan, self._members)
 
-    def _operations(self, walk: _Walk, calls: np.ndarray, cpu: np.ndarray | None, *rows: np.ndarray) -> np.ndarray:
+    def _fenced(self, rank: int, window: tuple[int, int], calls: np.ndarray) -> np.ndarray | None:
+        """By call the communicator of the window that it fences, 0: none; None: no call is a fence."""
+        fences = self._fences[calls["call"]] if self.windows else np.zeros(0, bool)
+        if not fences.any():
+            return None
+        found = windows_of(self._trace, rank, window, calls, fences)
+        comm = np.where(found >= 0, found + 1 + len(self._trace.communicators), 0).astype(np.int32)
+        return np.where(self._defined[comm] > 0, comm, 0).astype(np.int32)
+
+    def _operations(
+        self, walk: _Walk, calls: np.ndarray, cpu: np.ndarray | None, fenced: np.ndarray | None, *rows: np.ndarray
+    ) -> np.ndarray:
         """OP of one window; `rows`: posted, done and events."""
         calls = np.ascontiguousarray(calls)
         numbers = None
         if self._numbers:
             self._numbers.to_posted(walk.rank, rows[0])
             numbers = self._numbers.of_calls(walk.rank, calls, self._plan)
-        of_calls: _Arrays = {"calls": calls, "cpu": cpu, "message": numbers}
+        of_calls: _Arrays = {"calls": calls, "cpu": cpu, "window": fenced, "message": numbers}
         plans: _Arrays = {
             "call": self._plan, "defined": self._defined, "by_turns": walk.by_turns, "left_out": self.left_out,
         }  # fmt: skip
@@ -128,10 +159,12 @@ class _Walk:
     """Where the kernel stands in one rank, from window to window."""
 
     def __init__(
-        self, rank: int, threads: RankThreads, begin: int, flushes: np.ndarray, communicators: int,
-        overhead_ns: tuple[int, int],
+        self, rank: int, threads: RankThreads, begin: int, flushes: np.ndarray, defined: np.ndarray,
+        channels: tuple[int, int], overhead_ns: tuple[int, int],
     ) -> None:  # fmt: skip
-        self.rank, self.by_turns = rank, threads.by_turns
+        communicators = len(defined)
+        self.rank, turns, self._channels = rank, threads.by_turns, channels
+        self.by_turns = None if turns is None else np.pad(turns, (0, communicators - len(turns)))
         self._threads = threads
         self._flushes, self._first_flush = threads.split(flushes)
         begins = np.concatenate([[begin], threads.begin[1:]]).astype(np.int64)
@@ -163,6 +196,7 @@ class _Walk:
         tables = {"posted": posted, "done": done, "events": events, "flushes": self._flushes}
         c_rows = _struct("struct op_rows *", {**calls, **tables, **firsts})
         c_plans = _struct("struct op_plans *", plans)
+        c_plans.first_channel, c_plans.channels = self._channels
         c_plans.n_procedures = len(plans["left_out"])  # type: ignore[arg-type]
         c_rows.n_calls, c_rows.n_posted = len(calls["calls"]), len(posted)  # type: ignore[arg-type]
         out = np.empty(lib.op_walk_room(self.struct, c_rows), OP)

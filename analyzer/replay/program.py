@@ -17,7 +17,8 @@ from analyzer.trace import Trace
 def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True) -> Program:
     """All operations of a trace, rank after rank; those of a long run lie in a temporary file that has no name.
 
-    Communicator 0 is the world, k + 1 that of index k in the trace. An intercommunicator has no members here: nothing
+    Communicator 0 is the world, k + 1 that of index k in the trace; where there are fences, windows (all of
+    Trace.objects) come after them. An intercommunicator has no members here: nothing
     names it. Each thread of a rank is a stream. Bursts are as long as their CPU time
     says, where it was measured and `cpu_time` is wanted. Those in regions that stand for several threads are shared by
     so many `virtual` ones. A Dimemas trace is its program.
@@ -42,7 +43,7 @@ def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True) -> 
         thread=np.concatenate([np.arange(n, dtype=np.int32) for n in threads]),
         slots=np.array(slots, np.int32),
         shared_slots=np.array(shared, np.int32) if any(shared) else None,
-        communicators=(tuple(range(trace.size)), *groups),
+        communicators=(tuple(range(trace.size)), *groups, *walk.windows),
         ranks=trace.size,
         name=Path(trace.path).name,
         virtual_threads=spill.virtual_threads,

@@ -16,9 +16,10 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.operations.walk import is_definable
+from analyzer.operations.windows import window_groups
 from analyzer.parallel import Team
 from analyzer.trace import SELF, Communicator, Trace
-from analyzer.writers.dim_records import RankWriter, world_id
+from analyzer.writers.dim_records import RankWriter, window_ids, world_id
 from analyzer.writers.whole import cannot_write, discard, temporary_name, whole_file
 
 IDLE_EVENTS = "events of type 0"
@@ -89,6 +90,9 @@ def _head(trace: Trace, body_bytes: int) -> bytes:
     defined = [(c.id, c.members) for c in trace.communicators if is_definable(c) and not _is_only_ours(trace, c)]
     if world_id(trace) not in dict(defined):
         defined.append((world_id(trace), tuple(range(trace.size))))
+    if trace.program is None:
+        windows = zip(window_ids(trace), window_groups(trace), strict=True)
+        defined += [(id_, members) for id_, members in windows if members]
     lines = [f"d:1:{id_}:{len(members)}:{':'.join(map(str, members))}\n" for id_, members in defined]
     communicators = "".join(lines).encode()
     name = (Path(trace.path).name if trace.program is None else trace.command).replace('"', "'")

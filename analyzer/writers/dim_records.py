@@ -10,6 +10,7 @@ import numpy as np
 from analyzer._kernels import ffi, lib
 from analyzer.operations.operation import Program
 from analyzer.operations.walk import RankOperations, is_definable
+from analyzer.operations.windows import window_groups
 from analyzer.trace import Trace
 
 OPERATION_BYTES = 320
@@ -26,13 +27,20 @@ def world_id(trace: Trace) -> int:
     return max((c.id for c in trace.communicators), default=0) + 1
 
 
+def window_ids(trace: Trace) -> list[int]:
+    """Ids that no communicator has, for `window_groups`."""
+    first = max([world_id(trace), *(c.id for c in trace.communicators)]) + 1
+    return [*range(first, first + len(window_groups(trace)))]
+
+
 class RankWriter:
     """Formats ranks one after the other with the same tables and the same memory."""
 
     def __init__(self, trace: Trace) -> None:
         self._program = trace.program
         self._walk = RankOperations(trace) if trace.program is None else None
-        self._comm_ids = np.array([world_id(trace), *(c.id for c in trace.communicators)], np.int32)
+        windows = window_ids(trace) if trace.program is None else []
+        self._comm_ids = np.array([world_id(trace), *(c.id for c in trace.communicators), *windows], np.int32)
         self._out = np.zeros(0, np.uint8)
         self._procedures = len(trace.procedures)
 

@@ -31,15 +31,14 @@ static void put_send(struct op_walk *walk, struct op_thread *thread, int32_t pee
                        .bytes = bytes,
                        .other = message,
                        .tag = tag,
-                       .comm = comm + 1,
+                       .comm = comm,
                        .request = -1,
                        .flags = (uint16_t)(sync * OP_RENDEZVOUS)});
 }
 
 static struct op receive_op(enum op_kind kind, int32_t peer, int64_t bytes, int32_t tag, int32_t comm)
 {
-    return (struct op){
-        .kind = (uint16_t)kind, .peer = peer, .bytes = bytes, .tag = tag, .comm = comm + 1, .request = -1};
+    return (struct op){.kind = (uint16_t)kind, .peer = peer, .bytes = bytes, .tag = tag, .comm = comm, .request = -1};
 }
 
 /* Open a request that `completer` will complete; its operation names the slot. Where that is another thread, it must
@@ -122,9 +121,38 @@ static void put_global_start(struct op_walk *walk, struct op_thread *thread, con
     end_turn(walk, thread, turn);
 }
 
-static struct open_request receive_of(const struct trace_request *r)
+/* How operations name the communicator of a request; partitioned messages, which match no others, have their own. */
+static int32_t comm_of(const struct op_plans *plans, const struct trace_request *r)
 {
-    return (struct open_request){.posted = r->posted, .peer = r->peer, .tag = r->tag, .comm = r->comm};
+    unsigned what = op_what_of(r), ordinal = (unsigned)r->what >> WHAT_ORDINAL_SHIFT;
+    if (what < WHAT_PARTITIONED_SEND_STARTED) return r->comm + 1;
+    return ~(plans->first_channel + (int32_t)(ordinal & 255) * plans->channels + r->comm + 1);
+}
+
+static struct open_request receive_of(const struct op_plans *plans, const struct trace_request *r)
+{
+    return (struct open_request){.posted = r->posted, .peer = r->peer, .tag = r->tag, .comm = comm_of(plans, r)};
+}
+
+enum { SEND_IMMEDIATE = 2 };
+
+static void start_partitioned(struct op_walk *walk, const struct op_plans *plans, const struct trace_request *r)
+{
+    struct partitioned_send send = {r->bytes, r->bytes, r->comm, r->peer, r->tag, comm_of(plans, r)};
+    if (r->peer >= 0) walk->failed |= !partitioned_start(&walk->partitioned, send);
+}
+
+static void send_partitioned(struct op_walk *walk, struct op_thread *thread, const struct partitioned_send *send)
+{
+    put_send(walk, thread, send->peer, send->bytes, send->tag, send->channel, SEND_IMMEDIATE, 0);
+}
+
+static void end_partitioned(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
+                            const struct trace_request *r)
+{
+    struct partitioned_send send;
+    if (partitioned_end(&walk->partitioned, comm_of(plans, r), r->peer, r->tag, &send))
+        send_partitioned(walk, thread, &send);
 }
 
 /* A persistent collective: one call may have started several. */
@@ -158,33 +186,38 @@ static void put_started(struct op_walk *walk, struct op_thread *thread, const st
 void op_put_posted(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
                    const struct trace_request *r)
 {
-    enum { SEND_IMMEDIATE = 2 };
     unsigned what = op_what_of(r);
     if (what == WHAT_SEND_STARTED) {
-        put_send(walk, thread, r->peer, r->bytes, r->tag, r->comm, SEND_IMMEDIATE, r->reserved);
+        put_send(walk, thread, r->peer, r->bytes, r->tag, r->comm + 1, SEND_IMMEDIATE, r->reserved);
     } else if (what == WHAT_COLLECTIVE_STARTED) {
         put_started(walk, thread, plans, r);
+    } else if (what == WHAT_PARTITIONED_SEND_STARTED) {
+        start_partitioned(walk, plans, r);
     } else if (r->peer >= 0) {
-        struct op op = receive_op(OP_IRECV, r->peer, r->bytes, r->tag, r->comm);
+        struct op op = receive_op(OP_IRECV, r->peer, r->bytes, r->tag, comm_of(plans, r));
         op.other = r->reserved;
-        put_opening(walk, thread, op, receive_of(r), r->thread);
+        put_opening(walk, thread, op, receive_of(plans, r), r->thread);
     }
 }
 
 void op_put_done(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
                  const struct trace_request *r)
 {
+    if (op_what_of(r) == WHAT_PARTITIONED_SEND_DONE) {
+        end_partitioned(walk, thread, plans, r);
+        return;
+    }
     bool collective = r->what == WHAT_COLLECTIVE_DONE;
     if (!collective && r->peer < 0) return;
     bool persistent = collective && is_persistent(plans, r);
     struct open_request request = persistent   ? persistent_of(r)
                                   : collective ? (struct open_request){.posted = r->posted}
-                                               : receive_of(r);
+                                               : receive_of(plans, r);
     if (collective) request.peer = PEER_NONE;
     int32_t found = slots_give(&walk->slots, &request);
     walk->failed |= found < 0;
     if (found <= 0) return;
-    struct op op = receive_op(OP_WAIT, r->peer, r->bytes, r->tag, r->comm);
+    struct op op = receive_op(OP_WAIT, r->peer, r->bytes, r->tag, comm_of(plans, r));
     if (collective)
         op = (struct op){.flags = OP_OF_COLLECTIVE,
                          .peer = request.root,
@@ -195,16 +228,21 @@ void op_put_done(struct op_walk *walk, struct op_thread *thread, const struct op
     put_wait(walk, thread, op, &request);
 }
 
+static void put_accesses_wait(struct op_walk *walk, struct op_thread *thread, const struct trace_call *call)
+{
+    op_put(walk, thread, (struct op){.kind = OP_ACCESSES_WAIT, .peer = -1, .request = -1, .comm = call->comm + 1});
+}
+
 void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
-                 const struct trace_call *call, int64_t message, int32_t completer)
+                 const struct trace_call *call, int64_t message, int32_t window, int32_t completer)
 {
     const int32_t *plan = plans->call + 2 * call->call;
     bool on_world = plan[0] == GLOBAL_ON_WORLD, starts = plan[0] == GLOBAL_START;
     if (plan[0] == SEND) {
-        put_send(walk, thread, call->peer, call->sent, call->tag, call->comm, plan[1], message);
+        put_send(walk, thread, call->peer, call->sent, call->tag, call->comm + 1, plan[1], message);
     } else if (plan[0] == RECEIVE) {
         if (call->peer < 0) return;
-        struct op op = receive_op(OP_RECV, call->peer, call->received, call->tag, call->comm);
+        struct op op = receive_op(OP_RECV, call->peer, call->received, call->tag, call->comm + 1);
         op.other = message;
         op_put(walk, thread, op);
     } else if (plan[0] == GLOBAL || on_world || starts) {
@@ -224,7 +262,18 @@ void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op
                            .request = -1,
                            .comm = call->comm + 1,
                            .bytes = puts ? call->sent : call->received});
+    } else if (plan[0] == PART_READY) {
+        struct partitioned_send send;
+        if (partitioned_ready(&walk->partitioned, call->comm, call->peer, call->tag, call->sent, &send))
+            send_partitioned(walk, thread, &send);
+    } else if (plan[0] == FENCE) {
+        put_accesses_wait(walk, thread, call);
+        if (window)
+            put_global(walk, thread, plans,
+                       (struct op){.kind = OP_COLLECTIVE, .peer = -1, .tag = plan[1], .comm = window, .request = -1});
+        else
+            plans->left_out[call->call]++;
     } else if (plan[0] == ACCESS_WAIT) {
-        op_put(walk, thread, (struct op){.kind = OP_ACCESSES_WAIT, .peer = -1, .request = -1, .comm = call->comm + 1});
+        put_accesses_wait(walk, thread, call);
     }
 }

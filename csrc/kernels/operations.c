@@ -44,6 +44,7 @@ void op_walk_close(struct op_walk *walk)
 {
     if (!walk) return;
     slots_free(&walk->slots);
+    free(walk->partitioned.at);
     free(walk->threads);
     free(walk->turn);
     free(walk);
@@ -62,8 +63,9 @@ int64_t op_walk_shared_slots(const struct op_walk *walk)
 int64_t op_walk_room(const struct op_walk *walk, const struct op_rows *rows)
 {
     int64_t n = walk->n_threads, done = rows->first_done[n], events = rows->first_event[n];
-    if (n == 1) return rows->n_calls + rows->n_posted + done + events + 1;
-    return 3 * rows->n_calls + 2 * rows->n_posted + 2 * done + events + n; /* with semaphores */
+    int64_t fences = rows->window ? rows->n_calls : 0;
+    if (n == 1) return rows->n_calls + fences + rows->n_posted + done + events + 1;
+    return 3 * rows->n_calls + fences + 2 * rows->n_posted + 2 * done + events + n; /* with semaphores */
 }
 
 /* The call before the next burst is complete: one without any operation takes no time. */
@@ -221,7 +223,8 @@ int64_t op_walk_calls(struct op_walk *walk, const struct op_plans *plans, const 
         put_computation(walk, rows, thread, &cursors[number], call, rows->cpu ? rows->cpu[call - calls] : -1);
         thread->open = thread->first = true;
         int32_t completer = put_all_posted(walk, plans, rows, thread, &posted, call->enter);
-        op_put_call(walk, thread, plans, call, rows->message ? rows->message[call - calls] : 0, completer);
+        op_put_call(walk, thread, plans, call, rows->message ? rows->message[call - calls] : 0,
+                    rows->window ? rows->window[call - calls] : 0, completer);
         pass(walk, thread, call);
     }
     used[0] = posted;

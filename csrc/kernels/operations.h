@@ -12,11 +12,14 @@ struct op_walk;
    call: (n_procedures, 2) int32, what a call becomes (`enum op_plan`) and its flags or operation.
    defined: whether collective operations may name a communicator, after that of the world. Operations name
    communicators by their index in the trace + 1; 0 is the world.
+   first_channel: an id that no communicator has, and those after it stand for partitioned messages: `channels` for each
+   ordinal, one for each communicator.
    by_turns: collectives of this communicator are called by several threads of the rank. NULL: none is.
    left_out: (n_procedures) int64, counts collective operations on communicators that are not defined. */
 struct op_plans {
     const int32_t *call;
     int64_t n_procedures;
+    int32_t first_channel, channels;
     const int8_t *defined, *by_turns;
     int64_t *left_out;
 };
@@ -25,6 +28,7 @@ struct op_plans {
    events and flushes, and thread t has all of its calls; `first` has n + 1 entries.
 
    cpu: CPU time before each call; -1 unknown: what the clock says counts; -2: a run of polls. NULL: none is known.
+   window: by call, the communicator that stands for the window it fences; 0: none. NULL: all 0.
    message: by call, which of several alike the message that it sends or receives is; 0: the next one. NULL: all 0.
    posted: requests in order of posting, `reserved` as in `message`; done: in order of completion.
    events: of the program, in order of time (struct program_event, its `at` -1). They cut the burst in which they lie:
@@ -34,6 +38,7 @@ struct op_rows {
     const void *calls;
     int64_t n_calls;
     const int64_t *cpu;
+    const int32_t *window;
     const int32_t *message;
     const void *posted;
     int64_t n_posted;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "operations.h"
+#include "partitioned.h"
 #include "records.h"
 #include "replay.h"
 #include "slots.h"
@@ -18,6 +19,8 @@ enum op_plan {
     GLOBAL_START,
     GLOBAL_ON_WORLD,
     GLOBAL_INIT,
+    FENCE,
+    PART_READY,
     ACCESS_PUT,
     ACCESS_GET,
     ACCESS_WAIT,
@@ -41,6 +44,7 @@ struct op_walk {
     int64_t entered; /* of the call before, of any thread */
     struct op_thread *threads;
     struct slots slots;
+    struct partitioned partitioned;
     int32_t *turn; /* by communicator whose collectives several threads call: the semaphore of the next one */
     int32_t turns;
     struct op *out;
@@ -57,10 +61,10 @@ void op_put_posted(struct op_walk *walk, struct op_thread *thread, const struct 
 void op_put_done(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
                  const struct trace_request *r);
 
-/* What a call stands for itself. message: which of several alike; completer: the thread that completes the collective
-   that it begins. */
+/* What a call stands for itself. message: which of several alike; window: the communicator of the window that it
+   fences; completer: the thread that completes the collective that it begins. */
 void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
-                 const struct trace_call *call, int64_t message, int32_t completer);
+                 const struct trace_call *call, int64_t message, int32_t window, int32_t completer);
 
 /* WHAT_... without the ordinal of partitioned operations. */
 static inline unsigned op_what_of(const struct trace_request *r)
