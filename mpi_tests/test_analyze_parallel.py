@@ -2,10 +2,10 @@
 
 import pytest
 
-OUTPUTS = ("run.prv", "run.pcf", "run.row", "run.dim")
+OUTPUTS = ("run.prv", "run.pcf", "run.row", "run.waits.cfg", "run.dim")
 
 
-@pytest.mark.parametrize("command", [["prv"], ["dim"], ["info", "--json"], ["check"]])
+@pytest.mark.parametrize("command", [["prv", "--waits"], ["dim"], ["info", "--json"], ["check"]])
 def test_same_bytes(openmpi, compiled, traced, analyze, command):
     run = traced(openmpi, compiled(openmpi, "nonblocking.c"), env={"TRACELIB_BUFFER": "16K"})
     one = analyze(*command, run.run).check()

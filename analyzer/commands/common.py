@@ -185,6 +185,7 @@ _BEGINNINGS = {
     ".dim": (b"#DIMEMAS",),
     ".pcf": (b"DEFAULT_OPTIONS", b"#"),
     ".row": (b"LEVEL",),
+    ".cfg": (b"#ParaverCFG",),
     ".json": (b'{\n  "format": "tracelib-',),
     ".png": (b"\x89PNG",),
     ".toml": (b"# Fitted by analyze fit-machine",),

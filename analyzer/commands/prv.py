@@ -7,21 +7,25 @@ from pathlib import Path
 import click
 
 from analyzer.commands.common import Session, common_options, file_argument, output_base, repair_option
-from analyzer.commands.write import write_paraver
+from analyzer.commands.write import write_paraver, write_with_waits
 from analyzer.sources.opening import open_trace
 
 
 @click.command("prv")
 @file_argument
+@click.option("--waits", is_flag=True, help="With wait states as events, and NAME.waits.cfg, which shows them.")
 @repair_option
 @common_options(output="Name of the trace, with or without .prv, or a folder for it.")
 @click.pass_obj
-def prv(session: Session, file: str, repair_ns: int | None, output: str | None, force: bool, quiet: bool) -> None:
+def prv(
+    session: Session, file: str, waits: bool, repair_ns: int | None, output: str | None, force: bool, quiet: bool
+) -> None:
     """Write FILE as a Paraver trace: NAME.prv, NAME.pcf and NAME.row."""
     session.quiet = quiet
     trace = open_trace(file, session.team, repair_ns)
     try:
-        for path in write_paraver(trace, output_base(Path(file), output, (".prv",)), session, force):
+        write = write_with_waits if waits else write_paraver
+        for path in write(trace, output_base(Path(file), output, (".prv",)), session, force):
             session.say(str(path))
     finally:
         trace.close()

@@ -5,11 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 from analyzer.commands.common import Session, check_writable
+from analyzer.paraver import EventType
 from analyzer.trace import Trace
+from analyzer.waits.annotated import WithWaits
+from analyzer.waits.kinds import Kind
+from analyzer.writers.cfg import write_event_cfg
 from analyzer.writers.dim import DimReport, write_dim
 from analyzer.writers.pcf import write_pcf
 from analyzer.writers.prv import write_prv
 from analyzer.writers.row import write_row
+
+
+def write_with_waits(trace: Trace, base: Path, session: Session, force: bool) -> list[Path]:
+    """The same with the wait states as events, and BASE.waits.cfg, which shows them."""
+    cfg = base.with_name(base.name + ".waits.cfg")
+    check_writable(cfg, trace, force)
+    with session.step("Finding wait states"):
+        annotated = WithWaits(trace, session.team)
+    paths = write_paraver(annotated, base, session, force)
+    if session.team.rank == 0:
+        write_event_cfg(cfg, "Wait state", EventType.WAIT_STATE, len(Kind))
+    return [*paths, cfg]
 
 
 def write_paraver(trace: Trace, base: Path, session: Session, force: bool) -> list[Path]:

@@ -6,60 +6,22 @@ leaves it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
+from analyzer.annotated import Annotated
 from analyzer.critical.path import CriticalPath
 from analyzer.sources.paraver_runs import sort_rows
-from analyzer.trace import EVENT, Trace, Unmatched
+from analyzer.trace import EVENT, Trace
 
 PATH_TYPE = 90
 _LABELS = {PATH_TYPE: ("Critical path", {0: "Not on the critical path", 1: "On the critical path"})}
 
 
-class WithPath(Trace):
+class WithPath(Annotated):
     """The same trace with more events (EVENT, in order of time): those of its path."""
 
     def __init__(self, trace: Trace, added: np.ndarray) -> None:
-        for name in Trace.__annotations__:
-            if hasattr(trace, name):
-                setattr(self, name, getattr(trace, name))
-        self._trace = trace
-        self._added = added
-        self.event_labels = trace.event_labels | _LABELS
-
-    def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
-        recorded = self._trace.events(begin, end, ranks)
-        first, last = np.searchsorted(self._added["time"], (begin, self.duration_ns + 1 if end is None else end))
-        added = self._added[first:last]
-        if ranks is not None:
-            added = added[(added["rank"] >= ranks.start) & (added["rank"] < ranks.stop)]
-        return sort_rows(np.concatenate([recorded, added]), "time", "rank", "thread") if len(added) else recorded
-
-    def span(self, rank: int) -> tuple[int, int]:
-        return self._trace.span(rank)
-
-    def windows(self, records: int = 262144) -> np.ndarray:
-        return self._trace.windows(records)
-
-    def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
-        return self._trace.calls(rank, begin, end)
-
-    def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
-        return self._trace.requests(rank, begin, end)
-
-    def flushes(self, rank: int) -> np.ndarray:
-        return self._trace.flushes(rank)
-
-    def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
-        return self._trace.states(begin, end, ranks)
-
-    def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
-        return self._trace.messages(begin, end)
-
-    def unmatched(self) -> list[Unmatched]:
-        return self._trace.unmatched()
+        super().__init__(trace, _LABELS, lambda begin, end: added[slice(*np.searchsorted(added["time"], (begin, end)))])
 
 
 def path_events(trace: Trace, path: CriticalPath) -> np.ndarray:

@@ -51,10 +51,11 @@ def fence_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[np.ndarray]:
     """WAIT of fences, by windows. Not all of them synchronize (MPI_MODE_NOPRECEDE): who left before the last member
     entered did not wait for it."""
     for rows, group in fences(trace, team):
+        waits = np.zeros(0, WAIT)
         if len(rows):
             members = _Members(trace, rows, group, lanes.of(rows["rank"], rows["thread"]))
             waits = members.waits(Pattern.ALL, np.full(len(rows), int(Kind.FENCE)))
-            yield waits[waits["cause_enter"] <= waits["exit"]]
+        yield waits[waits["cause_enter"] <= waits["exit"]]
 
 
 def collective_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[CollectiveWaits]:

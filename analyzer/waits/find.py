@@ -47,7 +47,8 @@ _OTHERS = (
 class Search:
     """Finds the wait states of a trace; what else comes to light is complete when all parts have been taken.
 
-    A team shares the work: each member finds a part, of which ranks is not said. All its members must take all parts.
+    A team shares the work: each member finds a part, of which ranks is not said. All its members must take all
+    parts, of which there are as many for each.
     """
 
     def __init__(

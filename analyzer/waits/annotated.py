@@ -1,0 +1,65 @@
+"""A trace with its wait states as events, for Paraver: the kind where a wait begins, 0 where it ends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.annotated import Annotated
+from analyzer.parallel import Team
+from analyzer.paraver import EventType
+from analyzer.sources.spill import Spill
+from analyzer.trace import EVENT, Trace
+from analyzer.waits.find import Search
+from analyzer.waits.kinds import LABELS
+from analyzer.waits.lanes import Lanes, window_of
+from analyzer.waits.messages import append_by_window
+
+_LABELS = {
+    int(EventType.WAIT_STATE): (
+        "Wait state",
+        {0: "No wait", **{value: label[0].upper() + label[1:] for value, label in enumerate(LABELS, start=1)}},
+    )
+}
+
+
+class WithWaits(Annotated):
+    """The same trace with the events of its wait states, which lie in a temporary file. A team shares the search; each
+    member gets all."""
+
+    def __init__(self, trace: Trace, team: Team) -> None:
+        self._spill, self._bounds = Spill(EVENT), trace.windows()
+        search = Search(trace, team)
+        cpus = _cpus(trace, search.lanes)
+        for part in search.parts():
+            events = _events(np.concatenate(team.allgather(part)), search.lanes, cpus)
+            append_by_window(self._spill, events, events["time"], self._bounds)
+        super().__init__(trace, _LABELS, self._between)
+
+    def _between(self, begin: int, end: int) -> np.ndarray:
+        first, last = window_of(self._bounds, np.array([begin, max(end - 1, begin)])).tolist()
+        rows = np.concatenate([self._spill.read(window) for window in range(first, last + 1)])
+        rows = rows[(rows["time"] >= begin) & (rows["time"] < end)]
+        # Where a wait begins when another of the thread ends, the end comes first.
+        return rows[np.lexsort((rows["value"] > 0, rows["thread"], rows["rank"], rows["time"]))]
+
+
+def _events(waits: np.ndarray, lanes: Lanes, cpus: np.ndarray) -> np.ndarray:
+    """EVENT of the begins and ends of waits (WAIT) that last any time."""
+    waits = waits[waits["end"] > waits["enter"]]
+    found = np.zeros((len(waits), 2), EVENT)
+    found["time"][:, 0], found["time"][:, 1] = waits["enter"], waits["end"]
+    found["value"][:, 0] = waits["kind"] + 1
+    found["type"] = EventType.WAIT_STATE
+    lane = waits["lane"]
+    for column, values in (("rank", lanes.rank[lane]), ("thread", lanes.thread[lane]), ("cpu", cpus[lane])):
+        found[column] = values[:, None]
+    return found.ravel()
+
+
+def _cpus(trace: Trace, lanes: Lanes) -> np.ndarray:
+    """The CPU that each thread is first seen on; 0: unknown."""
+    found = np.zeros(len(lanes), np.int64)
+    begin, end = trace.windows()[:2].tolist()
+    states = trace.states(begin, end)[::-1]
+    found[lanes.of(states["rank"], states["thread"])] = states["cpu"]
+    return found
