@@ -138,14 +138,36 @@ def test_names_of_communicators_are_no_markup():
     assert "Barrier [b]halo" in look(trace)
 
 
+def barriers_on(groups):
+    """What the look says of ranks that have a Barrier on each of the communicators, of 10 ns, then 20, ..."""
+    starts = [sum(range(10, 10 * k, 10)) for k in range(1, len(groups) + 1)]
+    barriers = [("MPI_Barrier", t, t + 10 * k, {"comm": k - 1}) for k, t in enumerate(starts, 1)]
+    return [line.split() for line in look(MemoryTrace([barriers] * 3, communicators=tuple(groups))).splitlines()]
+
+
+def test_communicators_of_the_same_ranks_share_a_row():
+    """20 + ... + 80 ns on each of 3 ranks for the unnamed ones; a name keeps one apart, and so does an order."""
+    same = [Communicator(k, (0, 1), (2,)) for k in range(2, 9)]
+    lines = barriers_on(
+        [Communicator(1, (0, 1, 2)), *same, Communicator(9, (1, 0), (2,)), Communicator(10, (0, 1), (2,), "x")]
+    )
+    rows = [
+        line
+        for line in lines
+        if line[:1] == ["Barrier"] and line[-1] == "-" and "x" not in line and "world" not in line
+    ]
+    assert ["Barrier", "7", "of", "0-1", "and", "2", "2+1", "1.05", "us", "21", "-"] in rows
+    assert len(rows) == 2
+
+
 def test_intercommunicators_and_the_collectives_that_are_not_shown():
     """Each of 10 communicators has one Barrier a member, 10 ns, then 20, ...: the two shortest are not shown."""
-    groups = [Communicator(1, (0, 1, 2)), *(Communicator(k, (0, 1), (2,)) for k in range(2, 11))]
-    starts = [sum(range(10, 10 * k, 10)) for k in range(1, 11)]
-    barriers = [("MPI_Barrier", t, t + 10 * k, {"comm": k - 1}) for k, t in enumerate(starts, 1)]
-    text = look(MemoryTrace([barriers] * 3, communicators=tuple(groups)))
-    lines = [line.split() for line in text.splitlines()]
-    assert ["Barrier", "10:", "0-1", "and", "2", "2+1", "300", "ns", "3", "-"] in lines
+    orders = [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)]
+    others = [Communicator(k, order, (3 - sum(order),)) for k, order in enumerate(orders, 2)]
+    groups = [Communicator(1, (0, 1, 2)), *others, *(Communicator(k, (k - 8,), (2,)) for k in (8, 9))]
+    lines = barriers_on([*groups, Communicator(10, (0, 1, 2), ())])
+    assert ["Barrier", "10:", "0-2", "3", "300", "ns", "3", "-"] in lines
+    assert ["Barrier", "9:", "1", "and", "2", "1+1", "270", "ns", "3", "-"] in lines
     assert ["2", "more", "90", "ns", "6", "-"] in lines
 
 

@@ -171,7 +171,7 @@ def _who_has_slack(found: Found) -> Iterator[str]:
     if least:
         yield f"Any one burst of rank {rank} could be {units.time(least)} longer without making the run longer."
     else:
-        yield "No rank can be slower anywhere without making the run longer."
+        yield "Each rank has a burst that cannot be longer without making the run longer."
 
 
 def critical_path_json(found: Found) -> dict[str, Any]:

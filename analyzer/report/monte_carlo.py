@@ -73,7 +73,7 @@ def _stopped(found: Studied, until: float) -> str:
 
 
 def _times(of: Spread) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     columns = {"mean": of.mean, "deviation": of.deviation, "least": of.least}
     columns |= {f"{100 * share:.0f} %": value for share, value in zip(QUANTILES, of.quantiles, strict=True)}
     for name in (*columns, "most"):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from string import ascii_uppercase
 
 import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from analyzer.metrics.collectives import Collective
 from analyzer.metrics.messages import Messages
 from analyzer.report import units
 from analyzer.report.summary import Summary
@@ -118,25 +120,35 @@ def _cut(name: str) -> str:
 
 
 def collectives_table(summary: Summary) -> Table:
-    """Collective operations by communicator."""
+    """Collective operations by communicator; those without a name of the same ranks share a row."""
     table = _table("MPI_", "on", "ranks", "time", "calls", "bytes sent")
-    for c in summary.collectives[:MOST_COLLECTIVES]:
-        communicator = summary.trace.communicators[c.comm]
-        table.add_row(
-            c.procedure.removeprefix("MPI_"),
-            Text(_short_name(communicator, summary.trace.size)),
-            _members(communicator),
-            units.time(c.time_ns),
-            units.count(c.calls),
-            units.size(c.sent) if c.sent else "-",
-        )
-    rest = summary.collectives[MOST_COLLECTIVES:]
+    groups = _by_members(summary)
+    for group in groups[:MOST_COLLECTIVES]:
+        communicator = summary.trace.communicators[group[0].comm]
+        name = _short_name(communicator, summary.trace.size)
+        if len(group) > 1:
+            name = f"{len(group)} of {communicator.ranks}"
+        table.add_row(group[0].procedure.removeprefix("MPI_"), Text(name), _members(communicator), *_sums(group))
+    rest = groups[MOST_COLLECTIVES:]
     if rest:
-        calls, sent = sum(c.calls for c in rest), sum(c.sent for c in rest)
-        time_ns = sum(c.time_ns for c in rest)
-        more = f"{len(rest)} more", "", "", units.time(time_ns), units.count(calls), units.size(sent) if sent else "-"
-        table.add_row(*more)
+        table.add_row(f"{len(rest)} more", "", "", *_sums([c for group in rest for c in group]))
     return table
+
+
+def _by_members(summary: Summary) -> list[list[Collective]]:
+    """The most expensive first: a loop that splits and frees makes the same communicator again and again."""
+    groups: dict[tuple, list[Collective]] = {}
+    for c in summary.collectives:
+        of = summary.trace.communicators[c.comm]
+        unnamed = of.id != 1 and not of.name
+        groups.setdefault((c.procedure, *((of.members, of.remote) if unnamed else (c.comm,))), []).append(c)
+    return sorted(groups.values(), key=lambda group: -sum(c.time_ns for c in group))
+
+
+def _sums(group: Sequence[Collective]) -> tuple[str, str, str]:
+    sent = sum(c.sent for c in group)
+    calls = units.count(sum(c.calls for c in group))
+    return units.time(sum(c.time_ns for c in group)), calls, units.size(sent) if sent else "-"
 
 
 def accesses_table(summary: Summary, kind: str) -> Table:

@@ -16,7 +16,7 @@ def _three_digits(value: float) -> str:
 
 def time(ns: float, space: str = " ") -> str:
     """Nanoseconds: "1.23 s", "45.6 us", "0 s"; seconds up to ten minutes."""
-    if ns == 0:
+    if abs(ns) < 0.5:
         return f"0{space}s"
     for size, unit in _TIMES:
         if unit in ("h", "min") and ns < _LONGEST_SECONDS_NS:
