@@ -3,12 +3,15 @@
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 from conftest import PROGRAMS, Traced
 from matrix import NAMES
 
 import analyzer
+from analyzer.operations.operation import Kind, Program
 from analyzer.paraver import ONE_SIDED_OPERATIONS, EventType
+from analyzer.replay import Machine, program_of, simulate
 from tracelib.schema import What
 
 RMA = (EventType.RMA_SIZE, EventType.RMA_TARGET, EventType.RMA_OFFSET)
@@ -155,6 +158,20 @@ def test_c_neighbors_and_groups(mpi, compiled, traced, analyze):
     analyze("check", run.run).check()
 
 
+def is_of_all(name: str) -> bool:
+    """Whether a call makes a persistent collective, but for those of neighbours."""
+    return name.endswith("_init") and name.count("_") > 1 and not name.startswith("MPI_Neighbor")
+
+
+def replayed(run: Traced) -> Program:
+    """The program of a run, which the simulator goes through to its end, in no more time than it took."""
+    trace = analyzer.open(str(run.run))
+    program = program_of(trace)
+    found = simulate(program, Machine.ideal(eager_limit=1 << 30))
+    assert found.end_ns <= trace.duration_ns and found.unreceived == 0
+    return program
+
+
 @pytest.mark.parametrize("mpi", MPI_4, indirect=True)
 def test_c_persistent_collectives(mpi, compiled, traced, analyze):
     run = traced(mpi, compiled(mpi, "persistent.c"))
@@ -167,6 +184,10 @@ def test_c_persistent_collectives(mpi, compiled, traced, analyze):
         assert file.collectives(What.COLLECTIVE_DONE) == bytes_of
     assert_started(run, json.loads(analyze("info", "--json", run.run).check().stdout)["collectives"])
     analyze("check", run.run).check()
+    program = replayed(run)
+    starts, all_there = (np.count_nonzero(program.ops["kind"] == k) for k in (Kind.COLLECTIVE_START, Kind.WAIT))
+    made = sum((truth.calls for truth in run.truths()), Counter())
+    assert starts == all_there == 3 * sum(count for name, count in made.items() if is_of_all(name))
 
 
 def assert_started(run: Traced, shown: list[dict]) -> None:
@@ -206,6 +227,8 @@ def test_c_partitioned(mpi, compiled, traced, analyze):
         }
         for rank in range(trace.size)
     ]
+    program = replayed(run)
+    assert np.count_nonzero(program.ops["comm"][program.ops["kind"] == Kind.SEND] < 0) == sum(map(len, received))
     messages = [m for m in trace.messages() if m["logical_receive"] in received[m["destination"]]]
     assert len(messages) == sum(map(len, received))
     assert all(m["size"] == received[m["destination"]][m["logical_receive"]] for m in messages)
