@@ -1,27 +1,30 @@
-"""What replaying costs: calls a second on one core, with and without contention, memory, and how both grow."""
+"""What replaying costs: calls a second on one core, with and without contention and reading, memory, and how both
+grow."""
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 
-import numpy as np
-
-from analyzer.operations.operation import OP, Flag, Kind, Program, operations
+from analyzer.operations.operation import Program
 from analyzer.replay.machine import Machine, Network, Node
+from analyzer.replay.program import program_of
 from analyzer.replay.simulate import simulate
+from analyzer.sources.opening import open_trace
+from benchmarks.halo import halo, write_halo
 from benchmarks.mpi import Mpi
 from benchmarks.recording import Figure
 
 REPEATS = 3
 CALLS = 2_500_000
-CALLS_A_HALO = 5
 BUDGET = 5  # million calls a second
+STAGES = ("opening", "translating", "simulating")
 
 LINKS = Node(latency_s=1e-6, links_in=1, links_out=1)
 MACHINES = (
@@ -29,25 +32,8 @@ MACHINES = (
     ("links of each node 1 in, 1 out", 1024, Machine(node=LINKS, networks=(Network(100),))),
     ("the same and 64 buses", 1024, Machine(node=LINKS, networks=(Network(100, 64),))),
 )
-
-
-def halo(ranks: int, calls: int) -> Program:
-    """A ring that exchanges 4 KB with both neighbours: 2 Irecv, 2 Isend, a Waitall, and bursts of random length."""
-    random, streams = np.random.default_rng(1), []
-    for rank in range(ranks):
-        left, right = (rank - 1) % ranks, (rank + 1) % ranks
-        one = operations(
-            {"kind": Kind.IRECV, "peer": left, "request": 0, "bytes": 4096},
-            {"kind": Kind.IRECV, "peer": right, "request": 1, "bytes": 4096, "tag": 1, "burst": 20},
-            {"kind": Kind.SEND, "peer": right, "bytes": 4096, "burst": 20, "flags": Flag.IMMEDIATE},
-            {"kind": Kind.SEND, "peer": left, "bytes": 4096, "tag": 1, "flags": Flag.IMMEDIATE},
-            {"kind": Kind.WAIT, "request": 0},
-            {"kind": Kind.WAIT, "request": 1},
-        )
-        stream = np.tile(one, calls // CALLS_A_HALO // ranks)
-        stream["burst"][:: len(one)] = random.integers(1000, 100_000, len(stream) // len(one))
-        streams.append(stream)
-    return Program.of(streams)
+READ = ((*MACHINES[0], CALLS), (*MACHINES[1], 2 * CALLS))
+"""With reading: each rank costs something, however little it did, so many ranks do more."""
 
 
 def seconds(program: Program, machine: Machine) -> float:
@@ -60,35 +46,59 @@ def seconds(program: Program, machine: Machine) -> float:
     return min(spent)
 
 
+def _stages(run: str, machine: Machine) -> list[float]:
+    stamps = [time.process_time()]
+    trace = open_trace(run)
+    stamps.append(time.process_time())
+    program = program_of(trace)
+    stamps.append(time.process_time())
+    simulate(program, machine)
+    stamps.append(time.process_time())
+    trace.close()
+    return [after - before for before, after in pairwise(stamps)]
+
+
 def _status_mib(field: str) -> float:
     """Of this process, as the kernel says: VmRSS is resident now, VmHWM the most that ever was."""
     line = next(x for x in Path("/proc/self/status").read_text().splitlines() if x.startswith(field))
     return int(line.split()[1]) / 1024
 
 
-def _growth_mib(program: Program, path: str, machine: Machine) -> float:
-    program = replace(program, ops=np.fromfile(path, OP), virtual_threads=0)
+def _spent(run: str, machine: Machine) -> tuple[list[float], float]:
+    """CPU s of each stage, the smallest of some, and by how many MiB the process grew at most."""
     before = _status_mib("VmRSS")
-    simulate(program, machine)
-    return _status_mib("VmHWM") - before
+    spent = [_stages(run, machine) for _ in range(REPEATS)]
+    return [min(stage) for stage in zip(*spent, strict=True)], _status_mib("VmHWM") - before
 
 
-def memory_mib(ranks: int, calls: int, machine: Machine) -> float:
-    """By what a fresh process grows at most beside the operations, which it has read before."""
-    program = halo(ranks, calls)
-    with tempfile.NamedTemporaryFile() as file, ProcessPoolExecutor(1, get_context("spawn")) as process:
-        program.ops.tofile(file.name)
-        return process.submit(_growth_mib, replace(program, ops=program.ops[:0]), file.name, machine).result()
+def read_and_replayed(ranks: int, calls: int, machine: Machine) -> tuple[list[float], float]:
+    """The same in a fresh process, of a run in files."""
+    folder = Path(tempfile.mkdtemp(prefix="replay-"))
+    try:
+        run = write_halo(folder, ranks, calls)
+        with ProcessPoolExecutor(1, get_context("spawn")) as process:
+            return process.submit(_spent, str(run), machine).result()
+    finally:
+        shutil.rmtree(folder)
 
 
 def figures(_mpi: Mpi) -> Iterator[Figure]:
-    """Million calls a second of the simulator, from operations in memory; what twice as long a run costs."""
+    """Million calls a second of the simulator alone and from the files of a run; how time and memory grow."""
     for name, ranks, machine in MACHINES:
         once = seconds(halo(ranks, CALLS), machine)
-        yield Figure(f"replay of {ranks} ranks, {name}", CALLS / once / 1e6, "M calls/s", BUDGET, "at least")
-    _, ranks, machine = MACHINES[-1]
-    twice = seconds(halo(ranks, 2 * CALLS), machine)
-    yield Figure("replay of a run twice as long", twice / once, "times", 2.2, "1024 ranks, links and buses")
-    short, long = (memory_mib(ranks, n, machine) for n in (CALLS // 4, CALLS))
-    yield Figure("memory of the simulator at its peak", long, "MiB", 16, "the same, beside the operations")
-    yield Figure("more memory for a run four times as long", long - short, "MiB", 1, "what is in flight is the same")
+        yield Figure(
+            f"replay of {ranks} ranks, {name}", CALLS / once / 1e6, "M calls/s", BUDGET, "operations in memory"
+        )
+    for name, ranks, machine, calls in READ:
+        stages, _ = read_and_replayed(ranks, calls, machine)
+        each = ", ".join(f"{stage} {spent / calls * 1e9:.0f}" for stage, spent in zip(STAGES, stages, strict=True))
+        note = f"{calls / 1e6:g} million calls; ns a call: {each}"
+        yield Figure(f"{ranks} ranks, {name}, reading included", calls / sum(stages) / 1e6, "M calls/s", BUDGET, note)
+        yield Figure(f"opening a rank, of {ranks}", stages[0] / ranks * 1e3, "ms", None, "of the above")
+    _, ranks, machine = MACHINES[0]
+    spent, grown = zip(*(read_and_replayed(ranks, n * CALLS // 2, machine) for n in (1, 2, 4)), strict=True)
+    for times, stages in zip((2, 4), spent[1:], strict=True):
+        note = f"{ranks} ranks, reading included"
+        yield Figure(f"replay of a run {times} times as long", sum(stages) / sum(spent[0]), "times", 1.1 * times, note)
+    yield Figure("memory of a replay at its peak", grown[0], "MiB", None, f"reading included, {CALLS / 2e6:g} M calls")
+    yield Figure("more memory for a run four times as long", grown[2] - grown[0], "MiB", 8, "reading included")

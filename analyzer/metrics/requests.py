@@ -78,11 +78,14 @@ class Posted:
     def _rows(self, begin: int, end: int) -> np.ndarray:
         return gather_blocks(self._trace.requests(self._rank, begin, end), REQUEST)
 
-    def window(self, index: int) -> np.ndarray:
-        """Rows (REQUEST) posted in [windows[index], windows[index + 1]), in order of posting, then of the file."""
+    def window(self, index: int, rows: np.ndarray | None = None) -> np.ndarray:
+        """Rows (REQUEST) posted in [windows[index], windows[index + 1]), in order of posting, then of the file.
+
+        rows: all of the trace in this window, where the caller has them.
+        """
         begin, end = self._windows[index : index + 2].tolist()
         first, last = np.searchsorted(self._late["posted"], (begin, end))
-        rows = self._choice.of(self._rows(begin, end), begin)
+        rows = self._choice.of(self._rows(begin, end) if rows is None else rows, begin)
         return self._choice.of(np.concatenate((rows, self._late[first:last]))) if last > first else rows
 
 

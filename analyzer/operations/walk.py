@@ -114,8 +114,9 @@ class RankOperations:
             calls = window_calls(self._trace, rank, begin, end)
             lost = calls[self._lost[calls["call"]]]
             self.left_out += by_index(lost["call"], lost["count"], len(self.left_out))
-            done = self._done.of(gather_blocks(self._trace.requests(rank, begin, end), REQUEST))
-            yield (begin, end), calls, self._posted(rank, posted.window(index), calls), done
+            rows = gather_blocks(self._trace.requests(rank, begin, end), REQUEST)
+            done = self._done.of(rows)
+            yield (begin, end), calls, self._posted(rank, posted.window(index, rows), calls), done
 
     def _posted(self, rank: int, posted: np.ndarray, calls: np.ndarray) -> np.ndarray:
         """Rows of a window as the kernel wants them."""

@@ -46,9 +46,6 @@ RECEIVES = frozenset({"MPI_Recv"})
 """Procedures whose rows of `calls` are receives; all others are in `requests`."""
 
 
-_COLLECTIVES = (schema.What.COLLECTIVE_DONE, schema.What.COLLECTIVE_STARTED)
-
-
 def role_of(name: str) -> int:
     """What the kernels need to know of a procedure: ROLE_SEND, ..."""
     base = base_name(name)
@@ -199,12 +196,8 @@ class Lane:
 
     def requests(self, rows: np.ndarray) -> np.ndarray:
         """Raw rows of `requests` as REQUEST, in the same order."""
-        found = np.zeros(len(rows), REQUEST)
+        found = np.empty(len(rows), REQUEST)
         lib.expand_requests(self.struct, address(rows), len(rows), address(found))
-        collective = np.isin(found["what"], _COLLECTIVES) & (found["tag"] >= 0)
-        if collective.any():
-            index = self._refers.procedures["index"]
-            found["tag"][collective] = index[np.minimum(found["tag"][collective], len(index) - 1)]
         return found
 
     @cached_property

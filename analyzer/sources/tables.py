@@ -93,10 +93,12 @@ class OpenGroup:
 
     def attributes(self) -> dict[str, Any]:
         """All attributes: numpy scalars and arrays, str where the length varies."""
-        found = {}
-        for k in range(h5a.get_num_attrs(self._id)):
-            attribute = h5a.open(self._id, index=k)
-            name, stored = attribute.name.decode(), attribute.get_type()
+        found: dict[str, Any] = {}
+        names: list[bytes] = []
+        h5a.iterate(self._id, names.append)  # by its number each would be looked up among all
+        for encoded in names:
+            attribute = h5a.open(self._id, encoded)
+            name, stored = encoded.decode(), attribute.get_type()
             if isinstance(stored, h5t.TypeStringID) and stored.is_variable_str():
                 found[name] = h5py.Group(self._id).attrs[name]
                 continue

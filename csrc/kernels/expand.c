@@ -1,5 +1,8 @@
 /* Raw rows of a rank file to states, events and calls of the trace. */
 #include "expand.h"
+
+#include <stdbool.h>
+
 #include "include/ticks.h"
 #include "records.h"
 
@@ -294,6 +297,14 @@ int64_t expand_calls(const struct lane *lane, const void *calls, int64_t n_calls
     return n_calls + n_polls;
 }
 
+/* Of collectives `tag` is their procedure. */
+static int32_t request_tag(const struct lane *lane, const struct file_request *row)
+{
+    bool collective = row->what == WHAT_COLLECTIVE_DONE || row->what == WHAT_COLLECTIVE_STARTED;
+    if (!collective || row->tag < 0) return row->tag;
+    return lane_procedure(lane, row->tag < UINT16_MAX ? (uint16_t)row->tag : UINT16_MAX)->index;
+}
+
 int64_t expand_requests(const struct lane *lane, const void *requests, int64_t n_requests, void *out)
 {
     const struct file_request *row = requests;
@@ -305,7 +316,7 @@ int64_t expand_requests(const struct lane *lane, const void *requests, int64_t n
             .bytes = (int64_t)row->bytes,
             .comm = lane_communicator_index(lane, row->comm),
             .peer = lane_world(lane, row->comm, row->peer),
-            .tag = row->tag,
+            .tag = request_tag(lane, row),
             .what = row->what,
             .thread = row->thread,
         };

@@ -1,0 +1,101 @@
+"""A halo exchange of any size as a program of operations and as the files of a run: what replays are timed with.
+
+A ring that exchanges 4 KB with both neighbours: 2 Irecv, 2 Isend, a Waitall, and bursts of random length.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from analyzer.operations.operation import Flag, Kind, Program, operations
+from tracelib import schema
+from tracelib.schema import What
+
+CALLS_A_STEP = 5
+BYTES = 4096
+PROCEDURES = ("MPI_Irecv", "MPI_Isend", "MPI_Waitall")
+
+
+def _bursts(ranks: int, calls: int) -> np.ndarray:
+    """ns, (ranks, steps)."""
+    return np.random.default_rng(1).integers(1000, 100_000, (ranks, calls // CALLS_A_STEP // ranks))
+
+
+def halo(ranks: int, calls: int) -> Program:
+    """Its operations."""
+    streams = []
+    for rank, bursts in enumerate(_bursts(ranks, calls)):
+        left, right = (rank - 1) % ranks, (rank + 1) % ranks
+        one = operations(
+            {"kind": Kind.IRECV, "peer": left, "request": 0, "bytes": BYTES},
+            {"kind": Kind.IRECV, "peer": right, "request": 1, "bytes": BYTES, "tag": 1, "burst": 20},
+            {"kind": Kind.SEND, "peer": right, "bytes": BYTES, "burst": 20, "flags": Flag.IMMEDIATE},
+            {"kind": Kind.SEND, "peer": left, "bytes": BYTES, "tag": 1, "flags": Flag.IMMEDIATE},
+            {"kind": Kind.WAIT, "request": 0},
+            {"kind": Kind.WAIT, "request": 1},
+        )
+        stream = np.tile(one, len(bursts))
+        stream["burst"][:: len(one)] = bursts
+        streams.append(stream)
+    return Program.of(streams)
+
+
+def write_halo(folder: Path, ranks: int, calls: int) -> Path:
+    """The files that the runtime would have written of it, on one node; returns run.h5."""
+    (folder / "run.ranks").mkdir(parents=True)
+    for rank, bursts in enumerate(_bursts(ranks, calls)):
+        _write_rank(folder / f"run.ranks/{rank:06d}.h5", rank, ranks, _tables(rank, ranks, bursts))
+    with h5py.File(folder / "run.h5", "w") as file:
+        file.attrs["schema_version"], file.attrs["size"] = schema.VERSION, ranks
+        links = file.create_group("ranks")
+        for rank in range(ranks):
+            links[f"{rank:06d}"] = h5py.ExternalLink(f"run.ranks/{rank:06d}.h5", "/")
+    return folder / "run.h5"
+
+
+def _tables(rank: int, ranks: int, bursts: np.ndarray) -> dict[str, np.ndarray]:
+    steps, waited, call_ns = len(bursts), 3000, 80
+    left, right = (rank - 1) % ranks, (rank + 1) % ranks
+    first = np.cumsum(bursts + waited + 5 * 100) - waited - 5 * 100 + 1
+    enter = first[:, None] + 100 * np.arange(5)
+    calls = np.zeros((steps, 5), schema.CALL)
+    calls["enter"], calls["exit"] = enter, enter + ([call_ns] * 4 + [waited])
+    calls["call"], calls["comm"] = (0, 0, 1, 1, 2), (1, 1, 1, 1, 0)
+    calls["peer"], calls["tag"] = (left, right, right, left, schema.Peer.NONE), (0, 1, 0, 1, -1)
+    calls["sent"] = (0, 0, BYTES, BYTES, 0)
+    requests = np.zeros((steps, 4), schema.REQUEST)
+    requests["posted"], requests["completed"] = enter[:, :4], calls["exit"][:, 4:]
+    requests["peer"], requests["tag"] = (left, right, right, left), (0, 1, 0, 1)
+    requests["comm"], requests["bytes"] = 1, BYTES
+    requests["what"] = (What.RECV_DONE, What.RECV_DONE, What.SEND_DONE, What.SEND_DONE)
+    end = int(calls["exit"].max()) + 1
+    communicators = np.zeros(3, schema.COMMUNICATOR)
+    communicators["id"], communicators["size"] = (0, 1, 2), (0, ranks, 1)
+    communicators["members"], communicators["rank"] = (0, 0, ranks), (-1, rank, 0)
+    block = np.zeros(1, schema.BLOCK)
+    names = list(schema.BUFFERED)
+    block["count"][0, [names.index("calls"), names.index("requests")]] = calls.size, requests.size
+    return {
+        "calls": calls.ravel(), "requests": requests.ravel(), "blocks": block, "communicators": communicators,
+        "clock": np.array([(0, 0), (end, end)], schema.CLOCK),
+        "members": np.array([*range(ranks), rank], schema.MEMBER),
+        "objects": np.zeros(1, schema.OBJECT),
+    }  # fmt: skip
+
+
+def _write_rank(path: Path, rank: int, size: int, tables: dict[str, np.ndarray]) -> None:
+    numbers = dict.fromkeys(schema.INTEGER_ATTRIBUTES, 0)
+    numbers |= {"schema_version": schema.VERSION, "rank": rank, "size": size, "state": int(schema.State.FINALIZED)}
+    texts = dict.fromkeys(schema.TEXT_ATTRIBUTES, "") | {"host": "node", "boot_id": "boot", "command": "./halo"}
+    with h5py.File(path, "w", libver="earliest") as file:
+        for name, dtype in schema.TABLES.items():
+            rows = tables.get(name, np.zeros(0, dtype))
+            file.create_dataset(name, data=rows, maxshape=(None,), chunks=(schema.CHUNK_ROWS[name],))
+        file["procedures"] = np.array([name.encode() for name in PROCEDURES])
+        for name, number in numbers.items():
+            file.attrs[name] = np.int64(number)
+        for name, text in texts.items():
+            file.attrs[name] = np.bytes_(text.encode())
