@@ -10,6 +10,7 @@ from timed_program import ProgramTrace
 import analyzer
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
+from analyzer.critical.timeline import NODE, NOTED, Timeline
 from tracelib.schema import What
 
 DATA = {"comm": WORLD, "sent": 8, "received": 8}
@@ -332,3 +333,26 @@ def test_regions_inside_of_polls(tmp_path):
     ranks[0]["labels"] = [(0, 1, 1, b"solve")]
     found = found_in(tmp_path, ranks)
     assert (np.diff(found.nodes.enter[found.nodes.of(0)]) >= 0).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.booleans()), min_size=1, max_size=40),
+    st.lists(st.integers(-1, 200), max_size=40),
+)
+def test_finding_calls_by_time(steps, times):
+    """The call that a thread was in, or entered, and that it left: as one looks through all its nodes."""
+    nodes, now = np.zeros(len(steps), NODE), 0
+    for node, (pause, length, is_call) in zip(nodes, steps, strict=True):
+        node["enter"] = now + pause
+        now = node["exit"] = node["enter"] + (length if is_call else 0)
+        node["call"] = 0 if is_call else -1
+    one = np.zeros(1, np.int32)
+    line = Timeline(nodes, np.array([0, len(nodes)]), one, one, one, np.zeros(1, bool), np.zeros(0, NOTED))
+    threads, calls = np.zeros(len(times), int), np.flatnonzero(nodes["call"] == 0)
+    entered, left = (find(threads, threads, np.array(times, np.int64)) for find in (line.entered, line.left))
+    for time, found_entered, found_left in zip(times, entered.tolist(), left.tolist(), strict=True):
+        inside = [k for k in calls if nodes["enter"][k] == time or nodes["enter"][k] <= time < nodes["exit"][k]]
+        assert found_entered == max(inside, default=-1)
+        inside = [k for k in calls if nodes["exit"][k] == time or nodes["enter"][k] <= time < nodes["exit"][k]]
+        assert found_left == min(inside, default=-1)

@@ -19,6 +19,7 @@ from analyzer.replay.simulate import simulate
 from analyzer.report.limits import verdict
 from analyzer.sensitivity.limits import Latency, Scenario, limits
 from analyzer.sensitivity.networks import only
+from analyzer.sensitivity.replays import counted, end_times
 from analyzer.sensitivity.tolerance import tolerance
 
 MB = 1 << 20
@@ -223,3 +224,12 @@ def test_what_was_not_recorded_is_said(tmp_path, capsys):
         assert main([command, str(path), *network]) == 0
         said = " ".join(capsys.readouterr().out.split())
         assert "This says what was recorded, not the whole run: rank 1 could not be read." in said
+
+
+def test_replays_are_counted():
+    """Each replay is told, in order, and none outside."""
+    program, told = Program.of([operations({"kind": Kind.NONE, "burst": 5, "flags": Flag.FIRST})]), []
+    with counted(told.append):
+        end_times([(program, Machine.ideal())] * 3, Team(), jobs=2)
+    end_times([(program, Machine.ideal())], Team())
+    assert told == [1, 2, 3]

@@ -59,14 +59,14 @@ class Session:
             click.echo(text)
 
     @contextmanager
-    def step(self, label: str) -> Iterator[None]:
-        """Show what is being done, on a terminal only."""
+    def step(self, label: str) -> Iterator[Callable[[str], None]]:
+        """Show what is being done, on a terminal only; what is yielded says how far it is."""
         console = Console(stderr=True)
         if self.speaks and not self.quiet and console.is_terminal:
-            with console.status(label):
-                yield
+            with console.status(label) as status:
+                yield lambda text: status.update(f"{label}: {text}")
         else:
-            yield
+            yield lambda text: None
 
 
 def common_options(*, as_json: bool = False, output: str = "") -> Callable:

@@ -10,8 +10,10 @@ from analyzer.metrics.sharing import sharing
 from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
+from analyzer.report import units
 from analyzer.report.limits import Limited, Origin, limits_json, print_limits
 from analyzer.sensitivity.limits import limits
+from analyzer.sensitivity.replays import counted
 from analyzer.sensitivity.tolerance import tolerance
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
@@ -55,7 +57,11 @@ def _of_file(
 ) -> Limited:
     trace = open_trace(file, session.team)
     try:
-        with session.step(f"Replaying {file}"), replaying(trace, session.team):
+        with (
+            session.step(f"Replaying {file}") as tell,
+            counted(lambda done: tell(units.plural(done, "replay"))),
+            replaying(trace, session.team),
+        ):
             machine, origin = (first.machine, first.origin) if first else _machine(trace, choice, session.team)
             program = program_of(trace)
             found = limits(program, machine, session.team, jobs)

@@ -11,6 +11,7 @@ from analyzer.commands.common import Session, check_writable, common_options, fi
 from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice, replaying
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
+from analyzer.report import units
 from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
 from analyzer.sensitivity.levels import (
     WITHIN,
@@ -23,6 +24,7 @@ from analyzer.sensitivity.levels import (
     sweep_of,
 )
 from analyzer.sensitivity.regions import check_regions
+from analyzer.sensitivity.replays import counted
 from analyzer.sensitivity.study import sensitivity
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
@@ -79,7 +81,11 @@ def sensitivity_command(
         chosen, wanted, left_out = _chosen(factors, sweeps, within, machine, trace.size)
         check_number(chosen, MOST_FACTORS)
         picture = _picture(trace, output, force) if wanted else None
-        with session.step("Replaying"), replaying(trace, session.team):
+        with (
+            session.step("Replaying") as tell,
+            counted(lambda done: tell(units.plural(done, "replay"))),
+            replaying(trace, session.team),
+        ):
             varied = [*(factor.parameter for factor in chosen), *(sweep.parameter for sweep in wanted)]
             divided = check_regions(varied, trace.region_names, file)
             program = program_of(trace)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import count
 from typing import TypeVar
 
 from analyzer.operations.operation import Program
@@ -14,6 +17,18 @@ from analyzer.replay.simulate import Prediction, simulate
 
 Case = tuple[Program, Machine]
 _Kept = TypeVar("_Kept")
+_tell: ContextVar[Callable[[], None] | None] = ContextVar("_tell", default=None)
+
+
+@contextmanager
+def counted(tell: Callable[[int], None]) -> Iterator[None]:
+    """Inside, `tell` is called after each replay of this process, with the number of those that there were."""
+    done = count(1)
+    token = _tell.set(lambda: tell(next(done)))
+    try:
+        yield
+    finally:
+        _tell.reset(token)
 
 
 def predictions(program: Program, machines: Sequence[Machine], team: Team, jobs: int | None = None) -> list[Prediction]:
@@ -39,6 +54,10 @@ def _each(cases: Sequence[Case], kept: Callable[[Prediction], _Kept], team: Team
     """
     mine = [cases[k] for k in team.share(len(cases))]
     jobs = jobs or (1 if team.size > 1 else len(os.sched_getaffinity(0)))
+    found, tell = [], _tell.get()
     with ThreadPoolExecutor(jobs) as pool:
-        found = list(pool.map(lambda case: kept(simulate(*case)), mine))
+        for one in pool.map(lambda case: kept(simulate(*case)), mine):
+            found.append(one)
+            if tell:
+                tell()
     return [one for part in team.allgather(found) for one in part]
