@@ -178,6 +178,24 @@ def test_what_dropped_blocks_leave_behind_does_not_fill_the_limit(openmpi, compi
     analyze("check", run.run).check()
 
 
+@pytest.mark.parametrize("policy", ["ring", "thin"])
+def test_what_is_known_of_left_out_messages_does_not_fill_the_limit(openmpi, compiled, traced, policy):
+    """200000 messages on 64 channels, in turns: rows for each buffer of each channel would take ten times the limit."""
+    env = {"TRACELIB_LIMIT": "1M", "TRACELIB_LIMIT_POLICY": policy}
+    run = traced(openmpi, compiled(openmpi, "many_channels.c"), "200000", "64", ranks=1, env=env)
+    (file,) = run.ranks
+    blocks, skipped = file.tables["blocks"], file.tables["skipped"]
+    assert file.attributes["lost_calls"] == 0
+    assert file.path.stat().st_blocks * 512 <= LIMIT + file.attributes["buffer_bytes"]
+    assert int(blocks["count"][:, 0].sum()) == 3 * 200000 + 2
+    kinds = skipped["what"] & (0xFFFF ^ schema.SKIPPED_BY_DROPPING)
+    sent, received = (int(skipped["count"][kinds == what].sum()) for what in (What.SEND_DONE, What.RECV_DONE))
+    for trace in opened(run.run):
+        messages = len(trace.messages())
+        assert (sent, received) == (200000 - messages, 200000 - messages)
+        assert messages > 500 and not trace.unmatched()
+
+
 def test_a_ring_survives_being_killed(openmpi, compiled, tmp_path):
     """At any moment, also while blocks are dropped: the newest calls are there, no message is taken for another."""
     program = compiled(openmpi, "channels.c", *FLAGS)

@@ -148,8 +148,8 @@ static int count_messages(const struct store *s, const struct file_block *b, str
     int error = calls && requests ? 0 : ENOMEM;
     if (!error) error = store_read(s, TABLE_CALLS, b->first[TABLE_CALLS], b->count[TABLE_CALLS], calls);
     if (!error) error = store_read(s, TABLE_REQUESTS, b->first[TABLE_REQUESTS], b->count[TABLE_REQUESTS], requests);
-    if (!error && !skipped_buffer(messages, calls, b->count[TABLE_CALLS], requests, b->count[TABLE_REQUESTS],
-                                  limit.policy == POLICY_RING ? &limit.open : NULL))
+    if (!error &&
+        !skipped_buffer(messages, calls, b->count[TABLE_CALLS], requests, b->count[TABLE_REQUESTS], &limit.open))
         error = ENOMEM;
     free(calls);
     free(requests);
@@ -216,8 +216,9 @@ static void find_held_again(const struct store *s)
     memset(limit.chunks, 0, sizeof limit.chunks);
 }
 
-/* Dropping alone would fill the limit with what is left behind of each block. The new file needs room beside the old
- * one: more is dropped, down to about half of the limit. If it cannot be written, all goes on as before. */
+/* Dropping and leaving out alone would fill the limit with what is left behind of each block. The new file needs room
+ * beside the old one: more is dropped, down to about half of the limit. If it cannot be written, all goes on as before.
+ */
 static int write_anew(struct store *s, uint64_t bytes)
 {
     uint64_t row, beside = limit.books + limit.bytes / REWRITE_SHARE + REWRITE_ROOM + bytes;
@@ -232,8 +233,7 @@ static int write_anew(struct store *s, uint64_t bytes)
 
 static bool is_bookkeeping_large(const struct store *s)
 {
-    return limit.policy == POLICY_RING &&
-           (rewrite_bookkeeping(s) > limit.books + limit.bytes / REWRITE_SHARE || rewrite_is_due(s));
+    return limit_drops() && (rewrite_bookkeeping(s) > limit.books + limit.bytes / REWRITE_SHARE || rewrite_is_due(s));
 }
 
 static bool stop_for(int error)
@@ -298,7 +298,7 @@ int limit_leave_out(struct store *s, struct thread *t, uint64_t calls)
     struct skipped messages = {0};
     int error = 0;
     if (!skipped_buffer(&messages, t->rows[TABLE_CALLS], spool->count[TABLE_CALLS], t->rows[TABLE_REQUESTS],
-                        spool->count[TABLE_REQUESTS], NULL))
+                        spool->count[TABLE_REQUESTS], &limit.open))
         error = ENOMEM;
     block.flags |= (uint32_t)messages.n << BLOCK_SKIPPED_SHIFT;
     if (!error) error = skipped_write(&messages, s, t->index, SKIPPED_BY_DROPPING);

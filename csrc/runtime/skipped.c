@@ -4,7 +4,7 @@
 
 #include "calls.h"
 
-enum { FIRST_ROOM = 256, ROWS_A_WRITE = 128 };
+enum { FIRST_ROOM = 256, ROWS_A_WRITE = 128, MOST_LATEST = 512 };
 
 static bool add(struct skipped *s, unsigned what, uint32_t comm, int32_t peer, int32_t tag, uint64_t posted)
 {
@@ -141,14 +141,50 @@ static bool may_join(const struct skipped_run *a, const struct skipped_run *b, c
     return at == open->n || open->posted[at] > b->first;
 }
 
+static bool may_join_in_order(const struct skipped_run *a, const struct skipped_run *b,
+                              const struct open_receives *open, uint64_t since)
+{
+    if (b->first >= a->last) return may_join(a, b, open, since);
+    if (a->first >= b->last) return may_join(b, a, open, since);
+    bool inside = b->first >= a->first && b->last <= a->last; /* where none of `open` was posted */
+    return inside && same_channel(a, b) && a->what != WHAT_SEND_CANCELLED;
+}
+
+static size_t channel_hash(const struct skipped_run *r)
+{
+    uint64_t channel = ((uint64_t)r->comm << 32 | (uint32_t)r->peer) * UINT64_C(0x9E3779B97F4A7C15);
+    return (size_t)(((channel ^ (uint32_t)r->tag) * UINT64_C(0x9E3779B97F4A7C15) + r->what) >> 40);
+}
+
+/* Most of what can be joined, in one pass: messages come nearly in order, on few channels. */
+static void join_latest(struct skipped *s, const struct open_receives *open, uint64_t since)
+{
+    size_t latest[MOST_LATEST] = {0}, kept = 0; /* positions from 1, by channel as far as these do not collide */
+    for (size_t i = 0; i < s->n; i++) {
+        const struct skipped_run next = s->runs[i];
+        size_t *slot = &latest[channel_hash(&next) % MOST_LATEST];
+        struct skipped_run *run = *slot ? &s->runs[*slot - 1] : NULL;
+        if (run && may_join_in_order(run, &next, open, since)) {
+            if (next.first < run->first) run->first = next.first;
+            if (next.last > run->last) run->last = next.last;
+            run->count += next.count;
+        } else {
+            s->runs[kept] = next;
+            *slot = ++kept;
+        }
+    }
+    s->n = kept;
+}
+
 void skipped_join(struct skipped *s, const struct open_receives *open, uint64_t since)
 {
     size_t last = 0;
+    join_latest(s, open, since);
     if (s->n < 2) return;
     qsort(s->runs, s->n, sizeof *s->runs, by_channel);
     for (size_t i = 1; i < s->n; i++) {
         if (may_join(&s->runs[last], &s->runs[i], open, since)) {
-            s->runs[last].last = s->runs[i].last;
+            if (s->runs[i].last > s->runs[last].last) s->runs[last].last = s->runs[i].last;
             s->runs[last].count += s->runs[i].count;
         } else {
             s->runs[++last] = s->runs[i];
