@@ -95,7 +95,7 @@ def test_what_cannot_be_read(line, reason):
         parse_header(line)
 
 
-@pytest.mark.parametrize("date", ["99/99/2026 at 99:99", "01/01/99999999999 at 00:00"])
+@pytest.mark.parametrize("date", ["01/01/1970 at 00:00", "99/99/2026 at 99:99", "01/01/99999999999 at 00:00"])
 def test_a_date_that_is_none(date):
     assert parse_header(f"#Paraver ({date}):10_ns:1(1):1:1(1:1)").date is None
 

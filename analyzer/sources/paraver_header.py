@@ -51,6 +51,10 @@ class Header:
         return sum(self.applications)
 
 
+_NO_DATE = datetime(1970, 1, 1)
+"""What stands in traces that have none, as ours of predictions do."""
+
+
 def _date(text: str) -> datetime | None:
     match = _DATE.match(text)
     if not match:
@@ -59,7 +63,8 @@ def _date(text: str) -> datetime | None:
     if len(match[3]) <= 2:
         year += 2000 if year < 70 else 1900
     try:
-        return datetime(year, month, day, hour, minute)
+        date = datetime(year, month, day, hour, minute)
+        return None if date == _NO_DATE else date
     except (ValueError, OverflowError):
         return None
 
