@@ -188,3 +188,34 @@ def test_many_runs_of_polls_are_put_together(tmp_path, monkeypatch):
         trace.close()
     assert sums[0] == (8000, 72_000, 1)
     assert sums[1] == pytest.approx(sums[0], rel=0.05)
+
+
+def test_windows_of_any_size_give_the_same_waits(tmp_path, monkeypatch):
+    """Polls, sends and receives that are completed many windows after they were posted, and probes."""
+    monkeypatch.setattr("analyzer.sources.run.CALLS_A_BLOCK", 2)
+    zero = {"calls": [call("MPI_Issend", 10, 15, comm=WORLD, peer=1, tag=9, sent=8)], "requests": [], "polls": []}
+    one = {"calls": [call("MPI_Irecv", 5, 6, comm=WORLD)], "requests": [], "polls": []}
+    for k in range(20):
+        t = 100 * k + 20
+        zero["calls"].append(call("MPI_Send", t + 60, t + 62, comm=WORLD, peer=1, tag=k % 3, sent=8))
+        zero["polls"].append(poll("MPI_Test", t, t + 20, inside=15, count=2))
+        one["polls"].append(poll("MPI_Iprobe", t + 30, t + 50, inside=18, count=2))
+        one["calls"].append(call("MPI_Iprobe", t + 70, t + 71, comm=WORLD, peer=0, tag=k % 3))
+        one["calls"].append(call("MPI_Recv", t + 72, t + 75, comm=WORLD, peer=0, tag=k % 3, received=8))
+    zero["calls"].append(call("MPI_Test", 2100, 2110, comm=WORLD, peer=1, tag=9))
+    zero["requests"].append(request(What.SEND_DONE, 10, 2110, peer=1, tag=9, bytes=8))
+    one["calls"].append(call("MPI_Recv", 2050, 2105, comm=WORLD, peer=0, tag=9, received=8))
+    one["calls"].append(call("MPI_Wait", 2150, 2300, comm=WORLD, peer=0, tag=7, received=8))
+    one["requests"].append(request(What.RECV_DONE, 5, 2300, peer=0, tag=7, bytes=8))
+    zero["calls"].append(call("MPI_Send", 2200, 2202, comm=WORLD, peer=1, tag=7, sent=8))
+    path, results = write_run(tmp_path, [zero, one]), []
+    for records in (4, 16, 262144):
+        trace = open_run(str(path))
+        cut = trace.windows
+        monkeypatch.setattr(trace, "windows", lambda records=records, cut=cut: cut(records))
+        results.append(find(Search(trace)).waits.tolist())
+        trace.close()
+    assert results[0] == results[1] == results[2]
+    kinds = [Kind(row[7]) for row in results[0]]
+    # The message that was sent first is received after all the others.
+    assert kinds == 20 * [Kind.LATE_RECEIVER] + 20 * [Kind.WRONG_ORDER] + [Kind.LATE_SENDER]
