@@ -358,6 +358,9 @@ class Trace(ABC):
         """
         return self.windows(records * min(self.size, 16))
 
+    def forget(self, rank: int) -> None:  # noqa: B027, who keeps nothing has nothing to forget
+        """The records of a rank are not wanted again soon: what is kept of them in memory goes."""
+
     @abstractmethod
     def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         """Blocks (CALL) of the calls and folded polls whose `enter` lies in [begin, end), in order of enter."""

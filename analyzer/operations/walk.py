@@ -93,6 +93,7 @@ class RankOperations:
             fenced = self._fenced(rank, window, calls)
             said = said[np.argsort(said["time"], kind="stable")]
             yield self._operations(walk, calls, cpu, fenced, posted, done, said)
+        self._trace.forget(rank)
         self.idle_events += events.left_out
         yield self._operations(walk, threads.last_calls(end, len(self._trace.procedures)), None, None, *_nothing())
         yield walk.finish()

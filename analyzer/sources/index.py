@@ -82,6 +82,10 @@ class ThreadTable:
             self._recent = first, last, self._load(first, last)
         return self._recent[2]
 
+    def forget(self) -> None:
+        """No longer keep the latest range."""
+        self._recent = None
+
     def _load(self, first: int, last: int) -> np.ndarray:
         parts = []
         at = max(int(np.searchsorted(self._starts, first, side="right")) - 1, 0)

@@ -197,6 +197,11 @@ class RunTrace(Trace):
     def windows_of(self, rank: int, records: int) -> np.ndarray:
         return self._cut(rank, records)
 
+    def forget(self, rank: int) -> None:
+        for lane in self._lanes.get(rank, []):
+            for table in lane.tables.values():
+                table.forget()
+
     def _cut(self, rank: int, records: int) -> np.ndarray:
         """Windows of one rank, or (-1) of all."""
         if (rank, records) not in self._cuts:
