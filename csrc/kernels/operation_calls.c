@@ -4,18 +4,6 @@
 /* Semaphores of the rank: 1 to 65535 begin threads, the next 65536 end them (analyzer/operations/threads.py). */
 enum { TURNS = 1 << 20, SHARED_REQUESTS = 1 << 30 };
 
-void op_put(struct op_walk *walk, struct op_thread *thread, struct op op)
-{
-    if (op.kind != OP_EVENT && !(op.flags & OP_BETWEEN_CALLS)) {
-        if (thread->first) op.flags |= OP_FIRST;
-        thread->first = thread->open = false;
-    }
-    op.burst = thread->burst;
-    op.block = thread->number;
-    thread->burst = 0;
-    *walk->out++ = op;
-}
-
 void op_put_semaphore(struct op_walk *walk, struct op_thread *thread, enum op_kind kind, int64_t number)
 {
     op_put(walk, thread, (struct op){.kind = (uint16_t)kind, .tag = (int32_t)number, .peer = -1, .request = -1});

@@ -52,7 +52,18 @@ struct op_walk {
 };
 
 /* One operation of a thread, with the burst before it. */
-void op_put(struct op_walk *walk, struct op_thread *thread, struct op op);
+static inline void op_put(struct op_walk *walk, struct op_thread *thread, struct op op)
+{
+    if (op.kind != OP_EVENT && !(op.flags & OP_BETWEEN_CALLS)) {
+        if (thread->first) op.flags |= OP_FIRST;
+        thread->first = thread->open = false;
+    }
+    op.burst = thread->burst;
+    op.block = thread->number;
+    thread->burst = 0;
+    *walk->out++ = op;
+}
+
 void op_put_semaphore(struct op_walk *walk, struct op_thread *thread, enum op_kind kind, int64_t number);
 
 /* What a request stands for where it is posted or started, and where it is completed. */
