@@ -88,6 +88,10 @@ def common_options(*, as_json: bool = False, output: str = "") -> Callable:
 
 file_argument = click.argument("file", type=click.Path())
 
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="Replays at once; one for each CPU if not given."
+)
+
 
 _UNITS_NS = {"": 1, "ns": 1, "us": 1000, "ms": 10**6}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.common import Session, common_options
+from analyzer.commands.common import Session, common_options, jobs_option
 from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice, replaying
 from analyzer.metrics.sharing import sharing
 from analyzer.parallel import Team
@@ -22,7 +22,7 @@ from analyzer.trace import Trace
 @click.command("limits")
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
 @click.option("--quick", is_flag=True, help="Do not look how bad a network the run bears.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Replays at once; one for each CPU if not given.")
+@jobs_option
 @machine_choice
 @common_options(as_json=True)
 @click.pass_obj

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.common import Session, check_writable, common_options, file_argument, output_base
+from analyzer.commands.common import Session, check_writable, common_options, file_argument, jobs_option, output_base
 from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice, replaying
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
@@ -54,7 +54,7 @@ _ALL = "all"
     metavar="NAME[=LOW..HIGH[:N]]",
     help="One at many values: latency=1us..1ms:13; all: the four.",
 )
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Replays at once; one for each CPU if not given.")
+@jobs_option
 @machine_choice
 @common_options(as_json=True, output="Name of the picture of the sweeps, without ending, or a folder for it.")
 @click.pass_obj

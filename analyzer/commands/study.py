@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from analyzer.commands.common import Session
+from analyzer.commands.common import Session, jobs_option
 from analyzer.errors import TracelibError
 from analyzer.metrics.ideal import obstacle
 from analyzer.metrics.unrecorded import unrecorded
@@ -56,7 +56,7 @@ _OPTIONS = (
     ),
     click.option("-n", "--samples", type=click.IntRange(1), default=100, show_default=True, help="Machines drawn."),
     click.option("--design", type=click.Choice(DESIGNS), default=DESIGNS[0], show_default=True, help="How."),
-    click.option("--jobs", type=click.IntRange(1), metavar="N", help="Replays at once; one for each CPU if not given."),
+    jobs_option,
 )
 
 

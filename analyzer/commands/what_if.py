@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.common import Session, common_options
+from analyzer.commands.common import Session, common_options, jobs_option
 from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice, replaying
 from analyzer.errors import TracelibError
 from analyzer.replay.program import program_of
@@ -54,7 +54,7 @@ class _Ranks(click.ParamType):
     "--by", "division", type=click.Choice((_REGIONS, _CALLS)), help="Parts: regions, or what is between which calls."
 )
 @click.option("--top", type=click.IntRange(1), default=15, metavar="N", help="How many parts to try [15].")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Replays at once; one for each CPU if not given.")
+@jobs_option
 @machine_choice
 @common_options(as_json=True)
 @click.pass_obj

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from analyzer.loggp.compared import Compared, Measured
 from analyzer.report import units
+from analyzer.report.plain import plain_table
 
 _TITLES = {"collectives": "MPI's own collectives", "broadcasts": "Broadcasts along trees of messages"}
 
@@ -44,7 +45,7 @@ def print_compared(title: str, compared: Compared, console: Console) -> None:
 
 def _overview(compared: Compared) -> Table:
     """A row for each name and number of ranks: settings, times, spread over repetitions, naive loop, responder."""
-    table = _table("", "ranks", "settings", "shortest", "longest", "spread", "naive", "its spread", "last")
+    table = plain_table("", "ranks", "settings", "shortest", "longest", "spread", "naive", "its spread", "last")
     groups: dict[tuple[str, int], list[Measured]] = {}
     for m in compared.settings:
         groups.setdefault((m.name, m.ranks), []).append(m)
@@ -75,17 +76,10 @@ def _last(group: list[Measured]) -> str:
 
 
 def _models(compared: Compared) -> Table:
-    table = _table("", "settings", "bias", "dispersion", "RMS", "mean error")
+    table = plain_table("", "settings", "bias", "dispersion", "RMS", "mean error")
     for algorithm, a in compared.models.items():
         errors = (f"{100 * a.bias:+.1f} %", *(units.percent(e) for e in (a.dispersion, a.rms, a.mape)))
         table.add_row(f"  {algorithm}", str(a.settings), *errors)
-    return table
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index else "left", no_wrap=True)
     return table
 
 

@@ -17,6 +17,7 @@ from analyzer.critical.path import CriticalPath
 from analyzer.critical.shares import Shares, Slack
 from analyzer.critical.stays import Stay
 from analyzer.report import units
+from analyzer.report.plain import plain_table
 from analyzer.trace import Trace
 
 _OTHERS = {
@@ -56,13 +57,6 @@ def print_critical_path(found: Found, console: Console) -> None:
     console.print(Text(" ".join(_words(found))))
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left", no_wrap=True, overflow="ellipsis")
-    return table
-
-
 def label(function: Function, regions: bool) -> str:
     """ "Computing in solve", "MPI_Waitall"."""
     if function.kind == COMPUTATION:
@@ -74,7 +68,7 @@ def label(function: Function, regions: bool) -> str:
 
 
 def _functions(found: Found) -> Table:
-    table = _table("On the path", "share", "time", "mean of ranks", "imbalance")
+    table = plain_table("On the path", "share", "time", "mean of ranks", "imbalance")
     rows = found.shares.functions
     for share in rows[:MOST_FUNCTIONS]:
         name, imbalance = label(share.function, bool(found.trace.region_names)), share.imbalance_ns
@@ -95,7 +89,7 @@ def _ranks(found: Found) -> Table:
     order = np.argsort(-times, kind="stable")[:MOST_RANKS]
     few = found.trace.size <= MOST_RANKS
     title = "Rank" if few else f"Rank (of {found.trace.size})"
-    table = _table(title, "on path", "share", "computing", "no slack", "least slack", "mean slack")
+    table = plain_table(title, "on path", "share", "computing", "no slack", "least slack", "mean slack")
     for rank in range(found.trace.size) if few else order.tolist():
         slack = _slack_cells(found.shares.rank_slack[rank])
         table.add_row(str(rank), units.time(int(times[rank])), _share(int(times[rank]), found), *slack)
@@ -113,7 +107,7 @@ def _regions(found: Found) -> Table | None:
     """Only where the program has regions: otherwise the ranks say it all."""
     if not found.trace.region_names:
         return None
-    table = _table("Region", "computing", "no slack", "least slack", "mean slack")
+    table = plain_table("Region", "computing", "no slack", "least slack", "mean slack")
     rows = sorted(found.shares.function_slack.items(), key=lambda row: -row[1].computing_ns)
     for function, slack in rows[:MOST_FUNCTIONS]:
         table.add_row(Text(function.name or "(outside)"), *_slack_cells(slack))
@@ -124,7 +118,7 @@ def _stays(found: Found) -> Table | None:
     if not found.stays:
         return None
     threaded = any(stay.thread for stay in found.stays)
-    table = _table("Longest stays: from", "to", "time", "rank", *(("thread",) if threaded else ()), "mostly")
+    table = plain_table("Longest stays: from", "to", "time", "rank", *(("thread",) if threaded else ()), "mostly")
     for stay in found.stays:
         share = units.percent(stay.mostly_ns / (stay.end_ns - stay.begin_ns))
         cells = [f"{stay.begin_ns / 1e9:.6f} s", f"{stay.end_ns / 1e9:.6f} s"]

@@ -15,6 +15,7 @@ from analyzer.montecarlo.fit import Fit
 from analyzer.montecarlo.region import Known
 from analyzer.report import units
 from analyzer.report.parameters import value_text
+from analyzer.report.plain import plain_table
 
 _WIDE = 0.8
 """A range that covers so much of what was tried says little."""
@@ -57,17 +58,10 @@ def _within(found: Fit) -> str:
     return f"{100 * found.wanted.tolerance:g} %"
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index else "left", no_wrap=True)
-    return table
-
-
 def _runs(fitted: Fitted) -> Table:
     found = fitted.fit
     errors = found.wanted.errors(found.best.times)
-    table = _table("", "measured", "best fit", "error", "weight")
+    table = plain_table("", "measured", "best fit", "error", "weight")
     for k, file in enumerate(fitted.files):
         table.add_row(
             Path(file).name,
@@ -80,7 +74,7 @@ def _runs(fitted: Fitted) -> Table:
 
 
 def _parameters(found: Fit) -> Table:
-    table = _table("", "drawn from", "best fit", "least", "most", "width", "known")
+    table = plain_table("", "drawn from", "best fit", "least", "most", "width", "known")
     for k, of in enumerate(found.samples.varied):
         row = [of.name, of.said, value_text(of.parameter, found.best.values[k])]
         if found.region.ranges:

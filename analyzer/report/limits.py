@@ -18,6 +18,7 @@ from analyzer.replay.parameters import PARAMETERS
 from analyzer.report import units
 from analyzer.report.findings import crowds
 from analyzer.report.parameters import INCOMPLETE, value_text
+from analyzer.report.plain import plain_table
 from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.limits import LEAST, Latency, Limits, Loss, speedups
 from analyzer.sensitivity.tolerance import Tolerance
@@ -87,16 +88,9 @@ def _machine_text(machine: Machine) -> str:
     ).replace("_", " ")
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left", no_wrap=True)
-    return table
-
-
 def _scenarios(found: Limits, faster: list[float | None] | None) -> Table:
     """Table 11 of the thesis."""
-    table = _table("network", "time", "utilisation", "slowdown", *(["speedup"] if faster else []))
+    table = plain_table("network", "time", "utilisation", "slowdown", *(["speedup"] if faster else []))
     for number, scenario in enumerate(found.scenarios):
         slowdown = scenario.slowdown(found.ideal) if number else None
         cells = [slowdown, *([faster[number]] if faster else [])]
@@ -106,7 +100,7 @@ def _scenarios(found: Limits, faster: list[float | None] | None) -> Table:
 
 
 def _losses(found: Limits) -> Table:
-    table = _table("where the time goes", "time", "share", "gain without it")
+    table = plain_table("where the time goes", "time", "share", "gain without it")
     end_ns = found.whole.end_ns
     table.add_row("computation", units.time(found.computing_ns), _share(found.computing_ns, end_ns), "")
     for loss in found.losses:

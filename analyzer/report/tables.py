@@ -12,6 +12,7 @@ from rich.text import Text
 from analyzer.metrics.collectives import Collective
 from analyzer.metrics.messages import Messages
 from analyzer.report import units
+from analyzer.report.plain import plain_table
 from analyzer.report.summary import Summary
 from analyzer.trace import Communicator
 
@@ -24,14 +25,6 @@ MOST_OBJECTS = 8
 _FLAVORS = {1: "created", 2: "allocated", 3: "dynamic", 4: "shared"}
 WIDEST_IN_BYTES = 9
 """Matrices with more blocks show shares of the whole instead of bytes."""
-
-
-def _table(*columns: str) -> Table:
-    """Left-aligned first column, numbers to the right, no lines."""
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim", expand=False)
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index else "left", no_wrap=True, overflow="ellipsis")
-    return table
 
 
 def time_table(summary: Summary) -> Table:
@@ -49,7 +42,7 @@ def time_table(summary: Summary) -> Table:
     rest = trace.duration_ns * np.asarray(trace.threads, np.int64) - sum(parts.values())
     if rest[summary.present].sum() > whole * 0.0005:
         parts["Elsewhere"] = rest
-    table = _table("", "share", "total", "mean", "least", "on rank", "most", "on rank")
+    table = plain_table("", "share", "total", "mean", "least", "on rank", "most", "on rank")
     present = summary.present
     for name, of_all in parts.items():
         ns = of_all[present]
@@ -71,7 +64,7 @@ def calls_table(summary: Summary) -> Table:
     """The procedures by time, and how it spreads over the ranks."""
     profile = summary.profile
     whole = summary.trace.duration_ns * summary.threads
-    table = _table("MPI_", "time", "of run", "calls", "bytes", "mean", "least", "mean", "most")
+    table = plain_table("MPI_", "time", "of run", "calls", "bytes", "mean", "least", "mean", "most")
     order = profile.by_time()
     for p in order[:MOST_CALLS]:
         ns, number = profile.inside_ns[summary.present, p], int(profile.count[:, p].sum())
@@ -95,7 +88,7 @@ def regions_table(summary: Summary) -> Table:
     the ranks compute in them."""
     regions = summary.regions
     whole = summary.trace.duration_ns * summary.threads
-    table = _table("region", "calls", "time", "of run", "mean", "computing", "in MPI", "balance")
+    table = plain_table("region", "calls", "time", "of run", "mean", "computing", "in MPI", "balance")
     order = regions.by_time()
     for r in order[:MOST_REGIONS]:
         time, calls = int(regions.time_ns[:, r].sum()), int(regions.count[:, r].sum())
@@ -121,7 +114,7 @@ def _cut(name: str) -> str:
 
 def collectives_table(summary: Summary) -> Table:
     """Collective operations by communicator; those without a name of the same ranks share a row."""
-    table = _table("MPI_", "on", "ranks", "time", "calls", "bytes sent")
+    table = plain_table("MPI_", "on", "ranks", "time", "calls", "bytes sent")
     groups = _by_members(summary)
     for group in groups[:MOST_COLLECTIVES]:
         communicator = summary.trace.communicators[group[0].comm]
@@ -154,7 +147,7 @@ def _sums(group: Sequence[Collective]) -> tuple[str, str, str]:
 def accesses_table(summary: Summary, kind: str) -> Table:
     """The windows, or the files ("window", "file"), by the time of the calls on them."""
     names = ("window", "got", "put") if kind == "window" else ("file", "read", "written")
-    table = _table(names[0], "ranks", "time", "calls", *names[1:])
+    table = plain_table(names[0], "ranks", "time", "calls", *names[1:])
     found = [a for a in summary.accesses if a.object.kind == kind]
     for a in sorted(found, key=lambda a: -a.time_ns)[:MOST_OBJECTS]:
         one = a.object
@@ -198,7 +191,7 @@ def size_rows(messages: Messages) -> list[tuple[str, int, int]]:
 
 def sizes_table(messages: Messages) -> Table:
     """How many messages of which sizes."""
-    table = _table("size", "messages", "of all", "bytes", "of all")
+    table = plain_table("size", "messages", "of all", "bytes", "of all")
     for label, count, size in size_rows(messages):
         share = units.percent(size / messages.bytes) if messages.bytes else "-"
         table.add_row(label, units.count(count), units.percent(count / messages.count), units.size(size), share)
@@ -211,7 +204,7 @@ def matrix_table(summary: Summary) -> Table:
     cells = messages.matrix_bytes if messages.bytes else messages.matrix_count
     width, n = messages.ranks_a_block, len(cells)
     letters = [str(b) if width == 1 else ascii_uppercase[b] for b in range(n)]
-    table = _table("from \\ to", *letters)
+    table = plain_table("from \\ to", *letters)
     whole = int(cells.sum())
     for b, row in enumerate(cells.tolist()):
         last = min((b + 1) * width, summary.trace.size) - 1

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from analyzer.paraver import PROBES, TESTS, base_name
 from analyzer.report import units
+from analyzer.report.plain import plain_table
 from analyzer.validation.errors import Error, Validation, spread
 
 _MOST = 12
@@ -57,17 +58,10 @@ def print_validation(validated: Validated, console: Console) -> None:
         console.print(line, markup=False)
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index else "left", no_wrap=True)
-    return table
-
-
 def _runs(validated: Validated) -> Table:
     parts = ("bursts", "model", "tracing") if validated.untraced else ("bursts", "model")
-    table = _table("predicted from", "took", "predicted", Path(validated.against).name, "error", *(f"= {parts[0]}",),
-                   *(f"+ {name}" for name in parts[1:]))  # fmt: skip
+    of_error = f"= {parts[0]}", *(f"+ {name}" for name in parts[1:])
+    table = plain_table("predicted from", "took", "predicted", Path(validated.against).name, "error", *of_error)
     for run in validated.runs:
         whole = run.found.whole
         shares = (_percent(whole.share(getattr(whole, name))) for name in ("total", *parts))
@@ -77,7 +71,7 @@ def _runs(validated: Validated) -> Table:
 
 
 def _errors(title: str, errors: Mapping[str, Error]) -> Table:
-    table = _table(title, "measured", "predicted", "error", "", "= bursts", "+ model")
+    table = plain_table(title, "measured", "predicted", "error", "", "= bursts", "+ model")
     for name, error in list(errors.items())[:_MOST]:
         row = (units.time(error.reference), units.time(error.predicted), _signed(error.total))
         table.add_row(
