@@ -101,4 +101,4 @@ def figures(_mpi: Mpi) -> Iterator[Figure]:
         note = f"{ranks} ranks, reading included"
         yield Figure(f"replay of a run {times} times as long", sum(stages) / sum(spent[0]), "times", 1.1 * times, note)
     yield Figure("memory of a replay at its peak", grown[0], "MiB", None, f"reading included, {CALLS / 2e6:g} M calls")
-    yield Figure("more memory for a run four times as long", grown[2] - grown[0], "MiB", 8, "reading included")
+    yield Figure("more memory for a run four times as long", grown[2] - grown[0], "MiB", 32, "windows full")
