@@ -13,7 +13,7 @@ from analyzer.sources.opening import open_trace
 from analyzer.waits.annotated import WithWaits
 from analyzer.waits.kinds import LABELS, Kind
 
-TYPE = 49000010
+TYPE = 49000020
 
 
 @pytest.fixture
