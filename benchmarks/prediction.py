@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+
 from analyzer.metrics.requests import gather_blocks
 from analyzer.operations.operation import Kind, Program, operations
 from analyzer.replay import Machine, program_of, simulate
-from analyzer.replay.predicted import call_times
+from analyzer.replay.predicted import CallTimes
 from analyzer.sources.opening import open_trace
 from analyzer.trace import CALL
 from benchmarks.mpi import ROOT, WORK, Mpi, remove_run
@@ -59,7 +61,7 @@ def predicted_s(run: Program, calls: int, machine: Machine, others: float) -> fl
     bursts = run.ops["burst"].sum()
     busy = Program.of([operations({"kind": Kind.NONE, "burst": 20 * bursts})])
     found = simulate([run] + [busy] * round(others), machine, times=True)
-    enter, exit_ = call_times(run, found, 0, calls)
+    enter, exit_ = CallTimes(run, found, 0).next(np.zeros(calls, np.int64))
     return float(enter[-1] - exit_[0]) / 1e9
 
 
