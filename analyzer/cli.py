@@ -15,7 +15,7 @@ import click
 
 from analyzer.commands.common import Session
 from analyzer.errors import TracelibError
-from analyzer.memory import fix_threshold
+from analyzer.memory import fix_thresholds
 from analyzer.parallel import Team, team
 
 GRACE_S = 1.0
@@ -111,7 +111,7 @@ def analyze() -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run `analyze` with these arguments (default: the command line's); returns the exit code."""
-    fix_threshold()
+    fix_thresholds()
     members = team()
     try:
         return analyze.main(arguments, "analyze", standalone_mode=False, obj=Session(members)) or 0

@@ -12,6 +12,7 @@ from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 
+from analyzer.memory import fix_thresholds
 from analyzer.operations.operation import Program
 from analyzer.replay.machine import Machine, Network, Node
 from analyzer.replay.program import program_of
@@ -66,6 +67,7 @@ def _status_mib(field: str) -> float:
 
 def _spent(run: str, machine: Machine) -> tuple[list[float], float]:
     """CPU s of each stage, the smallest of some, and by how many MiB the process grew at most."""
+    fix_thresholds()  # as the command does
     before = _status_mib("VmRSS")
     spent = [_stages(run, machine) for _ in range(REPEATS)]
     return [min(stage) for stage in zip(*spent, strict=True)], _status_mib("VmHWM") - before
