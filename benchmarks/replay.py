@@ -33,8 +33,8 @@ MACHINES = (
     ("links of each node 1 in, 1 out", 1024, Machine(node=LINKS, networks=(Network(100),))),
     ("the same and 64 buses", 1024, Machine(node=LINKS, networks=(Network(100, 64),))),
 )
-READ = ((*MACHINES[0], CALLS), (*MACHINES[1], 2 * CALLS))
-"""With reading: each rank costs something, however little it did, so many ranks do more."""
+READ = tuple((*machine, 4 * CALLS) for machine in MACHINES[:2])
+"""With reading: each rank costs something, however little it did, so runs of some length."""
 
 
 def seconds(program: Program, machine: Machine) -> float:

@@ -24,9 +24,17 @@ class Chunks:
 
     def read(self, file: int, first: int, last: int) -> np.ndarray:
         """Rows [first, last) from an open file. Raises OSError where it is shorter than it was."""
-        found = np.empty(max(last - first, 0), self.dtype)
+        return self._gathered(file, max(last - first, 0), self._stretches(first, last))
+
+    def sample(self, file: int, first: int, last: int, step: int) -> np.ndarray:
+        """Every step-th of these rows."""
+        wanted = range(first, last, step)
+        return self._gathered(file, len(wanted), (s for row in wanted for s in self._stretches(row, row + 1)))
+
+    def _gathered(self, file: int, count: int, stretches: Iterator[tuple[int, int]]) -> np.ndarray:
+        found = np.empty(count, self.dtype)
         into, done = found.view(np.uint8).data, 0
-        for begin, size in self._stretches(first, last):
+        for begin, size in stretches:
             _read_whole(file, into[done : done + size], begin)
             done += size
         return found

@@ -70,8 +70,7 @@ class RankFile:
         """Every step-th row of [first, last)."""
         try:
             if table in self.chunks:
-                chunks, file = self.chunks[table], _descriptors.get(self.path)
-                return np.concatenate([chunks.read(file, row, row + 1) for row in range(first, last, step)])
+                return self.chunks[table].sample(_descriptors.get(self.path), first, last, step)
             return self._stored(table).rows(first, last, step)
         except (OSError, KeyError, RuntimeError) as error:
             raise unreadable(self.path, error) from error
