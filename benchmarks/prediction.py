@@ -65,13 +65,15 @@ def predicted_s(run: Program, calls: int, machine: Machine, others: float) -> fl
     return float(enter[-1] - exit_[0]) / 1e9
 
 
-def errors(mpi: Mpi, here: Here, timer: Path, ranks: int, words: list[str], rounds: int) -> Iterator[float]:
-    """Of each round, predicted over measured less 1, in per cent; a traced and an untraced run in turns."""
+def compared(
+    mpi: Mpi, here: Here, timer: Path, ranks: int, words: list[str], rounds: int
+) -> Iterator[tuple[float, float]]:
+    """Of each round, what an untraced run took (s), and what a traced one predicted of it less that, in per cent."""
     for _ in range(rounds):
         run, calls = program(mpi, ranks, words)
         measured, others = elapsed_s(mpi, timer, ranks, words)
         predicted = predicted_s(run, calls, here.machine(ranks), others)
-        yield 100 * (predicted / measured - 1)
+        yield measured, 100 * (predicted / measured - 1)
 
 
 def figures(mpi: Mpi) -> Iterator[Figure]:
@@ -82,8 +84,9 @@ def figures(mpi: Mpi) -> Iterator[Figure]:
     for beside, rounds in ((0, ROUNDS), (os.cpu_count() or 1, LOADED_ROUNDS)):
         with load(beside):
             for name, words, ranks in cases:
-                found = list(errors(mpi, here, timer, ranks, words, rounds))
-                note = f"median of {rounds} runs; from {min(found):+.1f} to {max(found):+.1f}"
+                took, found = zip(*compared(mpi, here, timer, ranks, words, rounds), strict=True)
+                spread = f"these took {min(took):.2f} to {max(took):.2f} s"
+                note = f"median of {rounds} runs; from {min(found):+.1f} to {max(found):+.1f}; {spread}"
                 loaded = f", {beside} busy processes beside it" if beside else ""
                 title = f"{name}, {ranks} ranks{loaded}: predicted against measured"
                 yield Figure(title, median(map(abs, found)), "%", None if beside else 10, note)

@@ -72,7 +72,7 @@ class Posted:
         late = []
         for begin, end in pairwise(windows.tolist()[1:]):
             rows = self._choice.of(self._rows(begin, end))
-            late.append(rows[: np.searchsorted(rows["posted"], begin)])
+            late.append(rows[: np.searchsorted(rows["posted"], begin)].copy())  # a view would keep them all
         self._late = self._choice.of(gather_blocks(late, REQUEST))
 
     def _rows(self, begin: int, end: int) -> np.ndarray:
