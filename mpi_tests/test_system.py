@@ -13,6 +13,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -145,7 +146,8 @@ def test_it_ends_with_killed_ranks(request, compiled: Compiled, started, debian)
     run = started(leg, compiled(leg, "children.c", "-pthread"), "20", period="1s")
     (path,) = run.wait_for_files(1)
     for file in rank_files(run.folder / "run.h5"):
-        os.kill(int(file.attributes["pid"]), signal.SIGKILL)
+        with suppress(ProcessLookupError):  # the launcher may end the others when one is gone
+            os.kill(int(file.attributes["pid"]), signal.SIGKILL)
     run.wait_for_samplers()
     with h5py.File(path) as file:
         assert file.attrs["state"] == 1
