@@ -58,23 +58,24 @@ def compare(folder: Path, threads: int, rounds: int) -> None:
 
 
 def check_requests(file: RankFile) -> None:
-    """Each completion leads back to the call that posted it, which has the same communicator, peer and tag."""
-    posting = np.char.startswith(file.names.astype(str), "MPI_I")
-    calls = {(int(c["enter"]), str(n)): c for c, n in zip(file.calls[posting], file.names[posting], strict=True)}
+    """Each completion leads back to the call that posted it: threads may post at one time, never the same thing."""
+    names = file.names.astype(str)
+    posting = np.char.startswith(names, "MPI_I")
+    calls = {
+        (int(call["enter"]), name, int(call["comm"]), int(call["tag"])): call
+        for call, name in zip(file.calls[posting], names[posting].tolist(), strict=True)
+    }
     used = set()
     for row in file.tables["requests"]:
         name = {What.SEND_DONE: "MPI_Isend", What.RECV_DONE: "MPI_Irecv"}.get(What(row["what"]))
-        call = calls.get((int(row["posted"]), name))
-        if call is None:  # a persistent request, a collective
+        key = int(row["posted"]), name, int(row["comm"]), int(row["tag"])
+        if key not in calls:  # a persistent request, a collective; what led nowhere else is missing below
             continue
-        assert row["comm"] == call["comm"]
-        assert row["tag"] == call["tag"]
         if name == "MPI_Irecv":  # MPICH gives one handle to all sends that are complete at once
-            assert row["completed"] > call["exit"]
-        key = (int(row["posted"]), name)
+            assert row["completed"] > calls[key]["exit"]
         assert key not in used
         used.add(key)
-    assert len(used) == np.isin(file.names, ("MPI_Isend", "MPI_Irecv")).sum()
+    assert len(used) == np.isin(names, ("MPI_Isend", "MPI_Irecv")).sum()
 
 
 @pytest.mark.parametrize("debian", ["openmpi", "mpich"])
