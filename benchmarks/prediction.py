@@ -29,7 +29,7 @@ def programs(mpi: Mpi) -> Iterator[tuple[str, list[str]]]:
     """The demo's heat solver, and LAMMPS where it is installed."""
     heat = WORK / "heat"
     subprocess.run([mpi.mpicc, "-O2", ROOT / "examples" / "heat.c", "-o", heat, "-lm"], check=True)
-    yield "heat", [str(heat), "--size", "1024", "--steps", "300"]
+    yield "heat", [str(heat), "--size", "1024", "--steps", "3000"]
     if shutil.which("lmp"):
         yield "LAMMPS", ["lmp", "-in", str(ROOT / "mpi_tests" / "programs" / "in.lj")]
 
