@@ -94,7 +94,7 @@ ACCESS = np.dtype(
         ("object", "<i4"),  # index in Trace.objects; -1: unknown
         ("detail", "<i4"),  # lock and assertion, as in the rank file
         ("thread", "<i4"),
-        ("reserved", "<i4"),
+        ("group", "<i4"),  # of MPI_Win_start and MPI_Win_post, for Trace.group; 0: not known
     ]
 )
 """What a call does to a window or file; its row of CALL has the same enter and thread."""
@@ -385,6 +385,10 @@ class Trace(ABC):
     def accesses(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         """Blocks (ACCESS) of what the calls with `enter` in [begin, end) did to windows and files."""
         yield from ()
+
+    def group(self, rank: int, group: int) -> np.ndarray:
+        """World ranks of the members of a group that `accesses` of a rank names."""
+        return np.zeros(0, np.int64)
 
     def errors(self, rank: int) -> np.ndarray:
         """All errors (ERROR) that calls of a rank returned."""

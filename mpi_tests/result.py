@@ -18,7 +18,8 @@ Message = tuple[str, int, int, int]
 """Communicator (world ranks, "0 1" or "0 1 | 2 3"), peer's rank in it, tag, bytes."""
 
 Access = tuple[str, int, int, int, int, int, int]
-"""Call, row of `objects`, byte offset, detail, peer, bytes sent, bytes received."""
+"""Call, row of `objects`, byte offset (of a call with a group its members, as bits), detail, peer, bytes sent, bytes
+received."""
 
 Object = tuple[str, int, int, int, int, str]
 """Communicator, kind, bytes, displacement unit, flags, name."""
@@ -137,9 +138,17 @@ class RankFile:
         found: Counter[Access] = Counter()
         for row in self.tables["accesses"]:
             call, name = calls[int(row["enter"]), int(row["thread"])]
-            what = tuple(int(row[column]) for column in ("object", "offset", "detail"))
+            what = int(row["object"]), self._place(row), int(row["detail"])
             found[name, *what, int(call["peer"]), int(call["sent"]), int(call["received"])] += 1
         return found
+
+    def _place(self, access: np.void) -> int:
+        if not access["detail"] & schema.ACCESS_HAS_GROUP:
+            return int(access["offset"])
+        group = self.tables["communicators"][access["offset"]]
+        assert group["flags"] == schema.COMMUNICATOR_IS_GROUP
+        members = self.tables["members"][group["members"] :][: group["size"]]
+        return sum(1 << member for member in members.tolist())
 
     def objects(self) -> list[Object]:
         """Windows and files in the order of creation."""

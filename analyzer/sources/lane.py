@@ -23,7 +23,7 @@ from analyzer.sources.samples import is_reading
 from analyzer.sources.summed import SUMMED_PROCEDURE, as_polls, last_exit, stretches, totals
 from analyzer.trace import ACCESS, CALL, ERROR, EVENT, FLUSH, REQUEST, STATE, State
 from tracelib import schema
-from tracelib.schema import ERROR_TYPE, FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE
+from tracelib.schema import ACCESS_HAS_GROUP, ERROR_TYPE, FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE
 from tracelib.schema import REQUEST as RAW_REQUEST
 
 if TYPE_CHECKING:
@@ -141,6 +141,11 @@ class Lane:
     def rows(self, table: str, begin: int, end: int, around: int = 0) -> np.ndarray:
         """Raw rows whose key lies in [begin, end), and `around` more on both sides."""
         return self.tables[table].window(self.clock.ticks(begin), self.clock.ticks(end), around)
+
+    def group(self, row: int) -> np.ndarray:
+        """World ranks of the group of a row of `communicators`."""
+        group = self._refers.communicators[row]
+        return self._refers.members[int(group["members"]) :][: int(group["size"])].astype(np.int64)
 
     def accesses(self, begin: int, end: int, around: int = 0) -> np.ndarray:
         """Raw rows of `accesses`, with the offsets of one-sided operations in bytes of the target's window."""
@@ -329,8 +334,10 @@ def accesses(lane: Lane, begin: int, end: int) -> np.ndarray:
     raw = np.zeros(len(rows), RAW_REQUEST)
     raw["posted"] = rows["enter"]
     found["enter"] = lane.requests(raw)["posted"]
-    for column in ("offset", "detail"):
-        found[column] = rows[column]
+    has_group = rows["detail"] & ACCESS_HAS_GROUP > 0
+    found["group"] = np.where(has_group, rows["offset"], 0)
+    found["offset"] = np.where(has_group, -1, rows["offset"])
+    found["detail"] = rows["detail"] & ~np.uint16(ACCESS_HAS_GROUP)
     found["object"], found["thread"] = lane.object_index(rows["object"]), lane.thread
     return found
 

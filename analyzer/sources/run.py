@@ -256,6 +256,10 @@ class RunTrace(Trace):
                 if len(block):
                     yield block
 
+    def group(self, rank: int, group: int) -> np.ndarray:
+        members = self._lanes[rank][0].group(group)
+        return members[members < self.size]
+
     def errors(self, rank: int) -> np.ndarray:
         parts = [lanes_of.errors(lane) for lane in self._lanes.get(rank, [])]
         return np.concatenate([np.zeros(0, ERROR), *parts])

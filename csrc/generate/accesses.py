@@ -63,13 +63,16 @@ def transfer(f: Form, replaced: dict[str, str]) -> tuple[list[str], list[str]]:
 
 
 def of_window(f: Form) -> str:
-    """Any other call on a window: its target, its lock and assertion, the memory that it attaches."""
+    """Any other call on a window: its target or group, its lock and assertion, the memory that it attaches."""
     if f.procedure.name in ("MPI_Win_attach", "MPI_Win_detach"):
         return f"record_win_memory(&f, {f.handle('win', 'win')}, base);"
     peer = f"abi_peer({f.integer('rank')})" if f.has("rank") else "PEER_NONE"
     details = [f"abi_lock({f.integer('lock_type')})"] if f.has("lock_type") else []
     details += [f"abi_assertions({f.integer('assert')})"] if f.has("assert") else []
-    return f"record_win(&f, {f.handle('win', 'win')}, {peer}, {' | '.join(details) or '0'});"
+    detail = " | ".join(details) or "0"
+    if f.procedure.name in ("MPI_Win_start", "MPI_Win_post"):
+        return f"record_win_group(&f, {f.handle('win', 'win')}, {f.handle('group', 'group')}, {detail});"
+    return f"record_win(&f, {f.handle('win', 'win')}, {peer}, {detail});"
 
 
 def of_file(f: Form) -> str:

@@ -45,6 +45,7 @@ KINDS: dict[str, str] = {
     "win_create": "Win_create Win_allocate Win_allocate_shared Win_create_dynamic",
     "win_free": "Win_free",
     "win_test": "Win_test",
+    "group_free": "Group_free",
     "file_open": "File_open",
     "file_close": "File_close",
     "file_view": "File_set_view",

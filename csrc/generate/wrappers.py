@@ -133,6 +133,9 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             before.append(f"const word comm_ = {f.new_handle('comm', 'comm')};")
             before.append("const uint32_t index_ = comms_index(comm_);")
             after = ["record_comm_free(&f, index_, comm_);"]
+        case "group_free":
+            before.append(f"groups_forget({f.new_handle('group', 'group')});")
+            after = [_timed(f)]
         case "comm_named":
             new = f.new_handle(f.pick("newcomm", "newintercomm"), "comm")
             after = [f"if (!f.result) comms_named({new}, {f.text('stringtag')});"]

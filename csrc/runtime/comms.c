@@ -34,26 +34,37 @@ static bool translate(word group, int size, const int *ranks, int *in_world)
     return true;
 }
 
-/* World ranks of a group; UINT32_MAX for a process outside our world. NULL: not known. Frees the group. */
-static uint32_t *world_ranks(word *group, uint32_t size)
+uint32_t *comms_world_ranks(word group, uint32_t size)
 {
-    int *ranks = malloc(2 * (size_t)size * sizeof *ranks), *in_world = ranks ? ranks + size : NULL;
-    uint32_t *members = malloc((size_t)size * sizeof *members);
+    size_t room = size ? size : 1;
+    int *ranks = malloc(2 * room * sizeof *ranks), *in_world = ranks ? ranks + size : NULL;
+    uint32_t *members = malloc(room * sizeof *members);
     for (uint32_t i = 0; ranks && i < size; i++) ranks[i] = (int)i;
-    if (!ranks || !members || !translate(pmpi_handle(group), (int)size, ranks, in_world)) {
+    if (!ranks || !members || !translate(group, (int)size, ranks, in_world)) {
         free(members);
         members = NULL;
     }
     for (uint32_t i = 0; members && i < size; i++) members[i] = in_world[i] < 0 ? UINT32_MAX : (uint32_t)in_world[i];
-    pmpi.Group_free(group);
     free(ranks);
+    return members;
+}
+
+/* The same of a group that nobody else needs. */
+static uint32_t *take_world_ranks(word *group, uint32_t size)
+{
+    uint32_t *members = comms_world_ranks(pmpi_handle(group), size);
+    pmpi.Group_free(group);
     return members;
 }
 
 static void append_row(struct store *store, const struct comm *c, const uint32_t *members, const uint32_t *remote)
 {
-    struct file_communicator row = {
-        .id = c->id, .created = clock_ticks(), .size = c->size, .remote_size = c->remote_size, .rank = c->rank};
+    struct file_communicator row = {.id = c->id,
+                                    .created = clock_ticks(),
+                                    .size = c->size,
+                                    .remote_size = c->remote_size,
+                                    .rank = c->rank,
+                                    .flags = c->flags};
     row.members = store->table[TABLE_MEMBERS].rows;
     int error = members ? store_append(store, TABLE_MEMBERS, members, c->size) : 0;
     row.remote = store->table[TABLE_MEMBERS].rows;
@@ -62,7 +73,7 @@ static void append_row(struct store *store, const struct comm *c, const uint32_t
     if (error) run_store_failed(error);
 }
 
-static void write_row(struct comm *c, const uint32_t *members, const uint32_t *remote)
+static void write_row(const struct comm *c, const uint32_t *members, const uint32_t *remote)
 {
     if (!store_begin()) return;
     struct store *store = run_store();
@@ -84,11 +95,11 @@ static struct members members_of(word handle)
     pmpi.Comm_size(handle, &m.size);
     pmpi.Comm_test_inter(handle, &inter);
     pmpi.Comm_group(handle, &group);
-    m.local = world_ranks(&group, (uint32_t)m.size);
+    m.local = take_world_ranks(&group, (uint32_t)m.size);
     if (inter) {
         pmpi.Comm_remote_size(handle, &m.remote_size);
         pmpi.Comm_remote_group(handle, &group);
-        m.remote = world_ranks(&group, (uint32_t)m.remote_size);
+        m.remote = take_world_ranks(&group, (uint32_t)m.remote_size);
     }
     return m;
 }
@@ -286,6 +297,19 @@ uint32_t comms_index(word handle)
     uint32_t index = c ? c->index : COMM_INDEX_NONE;
     pthread_mutex_unlock(&lock);
     return index;
+}
+
+uint32_t comms_add_group(const uint32_t *members, uint32_t size)
+{
+    if (!is_started()) return COMM_INDEX_NONE;
+    pthread_mutex_lock(&lock);
+    const struct comm group = {.index = (uint32_t)__atomic_fetch_add(&created, 1, __ATOMIC_RELAXED),
+                               .size = size,
+                               .rank = -1,
+                               .flags = COMMUNICATOR_IS_GROUP};
+    write_row(&group, members, NULL);
+    pthread_mutex_unlock(&lock);
+    return group.index;
 }
 
 void comms_freed(word handle, uint32_t index)

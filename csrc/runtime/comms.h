@@ -15,6 +15,7 @@ struct comm {
     uint32_t index; /* row of `communicators` */
     uint32_t size, remote_size;
     int32_t rank;
+    uint32_t flags; /* of the row */
     uint64_t id;
 };
 
@@ -63,6 +64,12 @@ uint32_t comms_count(const struct comm *comm, int32_t peer, uint64_t what);
 
 /* The id of the next window or file (enum objectkind) of a communicator; 0: unknown. */
 uint64_t comms_object_id(const struct comm *comm, uint32_t kind);
+
+/* World ranks of a group's members; UINT32_MAX for a process outside our world. The caller's; NULL: not known. */
+uint32_t *comms_world_ranks(word group, uint32_t size);
+
+/* A row for a group that is no communicator's; COMM_INDEX_NONE before there is a world. */
+uint32_t comms_add_group(const uint32_t *members, uint32_t size);
 
 /* The communicator of this handle and index was freed; the handle may already stand for another one. */
 void comms_freed(word handle, uint32_t index);

@@ -7,6 +7,7 @@
 
 #include "abi.h"
 #include "comms.h"
+#include "groups.h"
 #include "objects.h"
 #include "requests.h"
 #include "thread.h"
@@ -103,6 +104,7 @@ enum window_flavor { WINDOW_CREATE = 1, WINDOW_ALLOCATE, WINDOW_DYNAMIC, WINDOW_
 void record_win_created(const struct frame *f, enum window_flavor flavor, int64_t size, uint32_t unit, word comm,
                         word win);
 void record_win(const struct frame *f, word win, int32_t peer, uint16_t detail);
+void record_win_group(const struct frame *f, word win, word group, uint16_t detail);
 void record_win_memory(const struct frame *f, word win, word base);
 
 /* A one-sided operation: data handed over and taken, and the target's rank and displacement. */

@@ -39,6 +39,16 @@ void record_win(const struct frame *f, word win, int32_t peer, uint16_t detail)
                          .object = objects_find(OBJECTKIND_WINDOW, win), .offset = -1, .peer = peer, .detail = detail});
 }
 
+void record_win_group(const struct frame *f, word win, word group, uint16_t detail)
+{
+    uint32_t row = f->result ? COMM_INDEX_NONE : groups_row(group);
+    bool known = row != COMM_INDEX_NONE;
+    record_access(f, (struct access){.object = objects_find(OBJECTKIND_WINDOW, win),
+                                     .offset = known ? (int64_t)row : -1,
+                                     .peer = PEER_NONE,
+                                     .detail = (uint16_t)(detail | (known ? ACCESS_HAS_GROUP : 0))});
+}
+
 /* In a dynamic window a displacement is an address. */
 void record_win_memory(const struct frame *f, word win, word base)
 {

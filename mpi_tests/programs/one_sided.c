@@ -13,7 +13,8 @@ enum {
     NOPRECEDE = 2048,
     NOPUT = 4096,
     NOSTORE = 8192,
-    NOSUCCEED = 16384
+    NOSUCCEED = 16384,
+    HAS_GROUP = 4
 };
 enum { N = 64 };
 
@@ -27,6 +28,9 @@ static int out[N], in[N], next, previous;
         truth_access(#name, object, offset, detail, peer, sent, received);                                             \
     } while (0)
 #define SYNC(object, detail, peer, name, ...) ON(object, -1, detail, peer, 0, 0, name, __VA_ARGS__)
+// One with a group, whose members are the bits of `members`.
+#define GROUPED(object, members, detail, name, ...)                                                                    \
+    ON(object, members, (detail) | HAS_GROUP, NONE, 0, 0, name, __VA_ARGS__)
 
 static void fences(void)
 {
@@ -122,27 +126,31 @@ static void pairs(void)
 {
     MPI_Win win;
     MPI_Group world, left, right;
-    int memory[N] = {0}, flag = 0;
+    int memory[N] = {0}, flag = 0, all[N], ranks;
     CALL(MPI_Win_create, memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     int w = truth_object(MPI_COMM_WORLD, WINDOW, sizeof memory, 1, CREATE, "");
     truth_access("MPI_Win_create", w, -1, 0, NONE, 0, 0);
     CALL(MPI_Comm_group, MPI_COMM_WORLD, &world);
-    CALL(MPI_Group_incl, world, 1, &previous, &left);
-    CALL(MPI_Group_incl, world, 1, &next, &right);
-    for (int round = 0; round < 2; round++) {
-        SYNC(w, NOSTORE, NONE, MPI_Win_post, left, MPI_MODE_NOSTORE, win);
-        SYNC(w, 0, NONE, MPI_Win_start, right, 0, win);
+    CALL(MPI_Group_size, world, &ranks);
+    for (int i = 0; i < ranks; i++) all[i] = i;
+    for (int round = 0; round < 4; round++) { // handles come again for other groups
+        int everybody = round > 1;
+        long every_bit = (1L << ranks) - 1;
+        CALL(MPI_Group_incl, world, everybody ? ranks : 1, everybody ? all : &previous, &left);
+        CALL(MPI_Group_incl, world, everybody ? ranks : 1, everybody ? all : &next, &right);
+        GROUPED(w, everybody ? every_bit : 1L << previous, NOSTORE, MPI_Win_post, left, MPI_MODE_NOSTORE, win);
+        GROUPED(w, everybody ? every_bit : 1L << next, 0, MPI_Win_start, right, 0, win);
+        CALL(MPI_Group_free, &left);
+        CALL(MPI_Group_free, &right);
         ON(w, 12, 0, next, 2 * INT, 0, MPI_Put, out, 2, MPI_INT, next, 12, 2, MPI_INT, win);
         SYNC(w, 0, NONE, MPI_Win_complete, win);
-        if (round == 0) {
+        if (round % 2 == 0) {
             SYNC(w, 0, NONE, MPI_Win_wait, win);
             continue;
         }
-        while (!flag) CALL(MPI_Win_test, win, &flag);
+        for (flag = 0; !flag;) CALL(MPI_Win_test, win, &flag);
         truth_access("MPI_Win_test", w, -1, 0, NONE, 0, 0); // the one that succeeded
     }
-    CALL(MPI_Group_free, &left);
-    CALL(MPI_Group_free, &right);
     CALL(MPI_Group_free, &world);
     SYNC(w, 0, NONE, MPI_Win_free, &win);
 }

@@ -127,10 +127,16 @@ COMMUNICATOR = np.dtype(
         ("size", "<u4"),
         ("remote_size", "<u4"),  # 0: an intracommunicator
         ("rank", "<i4"),  # of this process in it
-        ("flags", "<u4"),  # reserved, 0
+        ("flags", "<u4"),  # COMMUNICATOR_...
     ]
 )
 """Row 0 is "no communicator", 1 MPI_COMM_WORLD, 2 MPI_COMM_SELF; then in order of creation."""
+
+COMMUNICATOR_IS_GROUP = 1
+"""Bit of `flags`: a group of MPI_Win_start or MPI_Win_post that is no communicator's; `id` is 0, `rank` -1."""
+
+ACCESS_HAS_GROUP = 4
+"""Bit of `detail` of `accesses`: `offset` is the row of `communicators` that has the call's group."""
 
 MEMBER = np.dtype("<u4")
 
