@@ -42,6 +42,12 @@ def test_the_profile_has_every_call(mpi, compiled, traced, analyze, env):
     assert ("MPI_Isend" in names) == ("p2p" in env.get("TRACELIB_CALLS", "").split(","))
 
 
+def test_what_is_recorded_has_its_place_in_the_window(openmpi, compiled, traced):
+    result = traced(openmpi, compiled(openmpi, "one_sided.c"), ranks=2, env={"TRACELIB_CALLS": "rma"})
+    for file, truth in zip(result.ranks, result.truths(), strict=True):
+        assert file.accesses() == truth.accesses
+
+
 def test_paraver_has_the_sums_of_the_burst_mode(mpi, compiled, traced, analyze):
     """Statistics of point-to-point and collective calls against the program's count, and stretches against both."""
     env = {"TRACELIB_BURSTS": "100us", "TRACELIB_BUFFER": "16K"}

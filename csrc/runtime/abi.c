@@ -164,6 +164,7 @@ static void take_open_mpi_handles(void)
     abi.errors_return = (word)resolve_data("ompi_mpi_errors_return");
     abi.message_null = (word)resolve_data("ompi_message_null");
     abi.message_no_proc = (word)resolve_data("ompi_message_no_proc");
+    abi.last_error = resolve_data("ompi_mpi_errcode_lastused");
 }
 
 bool abi_detect(void)

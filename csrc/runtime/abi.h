@@ -36,6 +36,9 @@ struct abi {
                                       UNIQUE_OPEN, WRONLY */
     const uint16_t *error_classes; /* the standard ABI's number of each class from 0; NULL: they are the same */
     int last_error_class;
+    const volatile int *last_error; /* where the MPI keeps the largest error code that there is; it fails, by the
+                                       error handler of the world, when it is asked about larger ones. NULL: it
+                                       answers whatever it is asked */
 };
 
 enum { MPI_UNDEFINED_VALUE = -32766, STATUS_ROOM = 64 }; /* the same in all; no MPI_Status is larger */

@@ -64,7 +64,7 @@ static inline void fill_completed(struct file_request *row, const struct frame *
     fill_row(row, r, done[r->kind]);
     row->completed = f->exit;
     row->thread = (uint16_t)f->t->index;
-    if (r->cancelling && abi_status_cancelled(status))
+    if (r->cancelling && r->kind <= REQUEST_RECV && abi_status_cancelled(status)) /* others stay what they are */
         row->what = r->kind == REQUEST_SEND ? WHAT_SEND_CANCELLED : WHAT_RECV_CANCELLED;
     else if (r->kind == REQUEST_RECV && r->peer != PEER_PROC_NULL)
         take_status(row, r, status);
@@ -150,9 +150,10 @@ void record_start(const struct frame *f, const struct held_request *handles, int
     }
 }
 
+/* A status that is no address is one more reason for an MPI to refuse the call; the operation goes on. */
 void record_wait(const struct frame *f, struct held_request held, const void *status)
 {
-    store_with(f, complete(f, held, status));
+    store_with(f, status ? complete(f, held, status) : NULL);
 }
 
 void record_waitany(const struct frame *f, const struct held_request *handles, int n, int index, int base,
@@ -216,7 +217,7 @@ void record_request_free(const struct frame *f, struct held_request held)
     }
     call.comm = r.comm;
     call.peer = r.peer;
-    call.tag = r.tag;
+    if (r.kind != REQUEST_COLLECTIVE) call.tag = r.tag;
     thread_store_call(f->t, call);
     if (!r.active || r.kind > REQUEST_RECV) return;
     struct file_request row = row_of(&r, r.kind == REQUEST_SEND ? WHAT_SEND_FREED : WHAT_RECV_FREED);

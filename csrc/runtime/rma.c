@@ -4,18 +4,20 @@
 void record_access(const struct frame *f, struct access a)
 {
     struct file_call row = plain_row(f);
+    bool known = f->result == 0 && a.object;
     if (f->result == 0) {
         row.sent = a.sent;
         row.received = a.received;
-        if (a.object) {
-            row.comm = a.object->comm;
-            row.peer = a.peer;
-            thread_store_access(
-                f->t, (struct file_access){
-                          .enter = f->enter, .offset = a.offset, .object = a.object->index, .detail = a.detail});
-        }
+    }
+    if (known) {
+        row.comm = a.object->comm;
+        row.peer = a.peer;
     }
     thread_store_call(f->t, row);
+    if (known)
+        thread_store_access(
+            f->t,
+            (struct file_access){.enter = f->enter, .offset = a.offset, .object = a.object->index, .detail = a.detail});
 }
 
 void record_object_freed(const struct frame *f, const struct object *object)

@@ -133,6 +133,59 @@ static void report(const char *call, int error)
     printf("rank %d: %s gives class %d\n", rank, call, class);
 }
 
+static int refuse_copy(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    return 7777;
+}
+
+static int query(void *extra, MPI_Status *status)
+{
+    MPI_Status_set_elements(status, MPI_BYTE, 0);
+    MPI_Status_set_cancelled(status, 1);
+    status->MPI_SOURCE = status->MPI_TAG = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+static int nothing(void *extra)
+{
+    return MPI_SUCCESS;
+}
+
+static int nothing_to_cancel(void *extra, int complete)
+{
+    return MPI_SUCCESS;
+}
+
+// Callbacks may fail with any number; a request of the program's own may be cancelled.
+static void failing_callbacks(void)
+{
+    MPI_Comm base, copy;
+    MPI_Request request;
+    int key;
+    MPI_Comm_dup(MPI_COMM_WORLD, &base);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_create_keyval(refuse_copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(base, key, &key);
+    printf("refused %d\n", MPI_Comm_dup(base, &copy) != MPI_SUCCESS);
+    MPI_Comm_delete_attr(base, key);
+    MPI_Grequest_start(query, nothing, nothing_to_cancel, NULL, &request);
+    MPI_Cancel(&request);
+    MPI_Grequest_complete(request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+// MPICH refuses NULL as a status, and the receive goes on; Open MPI takes it for MPI_STATUS_IGNORE.
+static void status_is_null(void)
+{
+    int sent = 1, received = 0;
+    MPI_Request request;
+    MPI_Irecv(&received, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, &request);
+    MPI_Send(&sent, 1, MPI_INT, rank, 0, MPI_COMM_WORLD);
+    report("Wait", MPI_Wait(&request, NULL));
+    report("Wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
+    printf("received %d\n", received);
+}
+
 // Results of a refused call are whatever they were before.
 static void refused_calls(void)
 {
@@ -151,6 +204,8 @@ static void refused_calls(void)
     report("Waitall", MPI_Waitall(-1, requests, MPI_STATUSES_IGNORE));
     MPI_Comm none = MPI_COMM_NULL;
     report("Comm_free", MPI_Comm_free(&none));
+    status_is_null();
+    failing_callbacks();
 }
 
 static jmp_buf back;
