@@ -117,6 +117,7 @@ def test_real_program(request, compiled, launch, analyze, tmp_path, name):
     receives = assert_counted(folder)
     assert_matched(folder / "run.h5", receives)
     analyze("check", folder / "run.h5").check()
+    analyze("replay", folder / "run.h5", "--json").check()
     if name in ("lammps", "hpcc"):
         packed = pack_run(str(folder / "run.h5"), folder / "packed.h5")
         assert packed.size_bytes <= MOST_BYTES_PACKED * sum(f.counts().total() for f in rank_files(folder / "run.h5"))

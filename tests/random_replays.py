@@ -12,6 +12,7 @@ import numpy as np
 
 from analyzer.operations.operation import Flag, Kind, Program, operations
 from analyzer.replay.machine import (
+    AS_CALLS,
     COLLECTIVE_NAMES,
     SPIN,
     TABLE_9,
@@ -71,7 +72,8 @@ class Writer:
         shared = {
             "bytes": r.choice((0, 1, 1, 2, 4, 7)), "comm": 0, "tag": 10 * source[1] + 20 * target[1] + r.randint(0, 1),
         }  # fmt: skip
-        flags = r.choice((Flag(0), Flag.RENDEZVOUS, Flag.IMMEDIATE, Flag.RENDEZVOUS | Flag.IMMEDIATE))
+        standard = Flag.RENDEZVOUS | Flag.STANDARD
+        flags = r.choice((Flag(0), Flag.RENDEZVOUS, standard, Flag.IMMEDIATE, Flag.RENDEZVOUS | Flag.IMMEDIATE))
         nonblocking = source == target or r.random() < 0.5
         if nonblocking:
             self.add(target, Kind.IRECV, peer=source[0], request=self.request(target), **shared)
@@ -136,6 +138,7 @@ class Writer:
             ranks=self.ranks,
             factors=np.array([1.0, r.choice((1.0, 0.5, 2.0))]),
             priority=np.array([r.randint(0, 2) for _ in range(self.ranks)], np.int64),
+            buffered=r.choice((-1, 0, 2)),
         )
 
 
@@ -159,8 +162,11 @@ def random_applications(random: Random) -> list[Program]:
         for (a, k), (b, other), kind in ((source, target, Kind.PORT_SEND), (target, source, Kind.PORT_RECV)):
             row = {"kind": kind, "comm": b, "peer": int(programs[b].rank[other]), "flags": flags, **shared}
             rows[a][k] = np.append(rows[a][k], operations(row))
+    buffered = programs[0].buffered  # so that they can be one program, too
     return [
-        replace(p, ops=np.concatenate(mine), offsets=np.cumsum([0, *map(len, mine)]).astype(np.int64))
+        replace(
+            p, ops=np.concatenate(mine), offsets=np.cumsum([0, *map(len, mine)]).astype(np.int64), buffered=buffered
+        )
         for p, mine in zip(programs, rows, strict=True)
     ]
 
@@ -190,6 +196,7 @@ def as_one(programs: Sequence[Program]) -> Program:
             tuple(m + start for m in c) for p, start in zip(programs, first, strict=False) for c in p.communicators
         ),
         ranks=first[-1], factors=np.concatenate([p.factors for p in programs]),
+        buffered=programs[0].buffered,
         priority=np.concatenate([np.zeros(p.ranks) if p.priority is None else p.priority for p in programs]),
     )  # fmt: skip
 
@@ -274,7 +281,8 @@ def random_machine(random: Random, ranks: int, dialect: str) -> Machine:
         nodes=nodes, networks=tuple(random_network(r) for _ in range(networks)),
         wan_bandwidth_mb=BYTE_A_NS * r.choice((0, 0.5, 1.0)), dialect=dialect, collectives=random_collectives(r),
         mapping=r.choice(("fill", "round-robin", tuple(r.randrange(len(nodes)) for _ in range(ranks)))),
-        scheduling=random_scheduling(r), eager_limit=r.choice((None, None, 0, 2)), synchronous=r.random() < 0.2,
+        scheduling=random_scheduling(r), eager_limit=r.choice((None, None, None, AS_CALLS, 0, 2)),
+        synchronous=r.random() < 0.2,
     )  # fmt: skip
 
 

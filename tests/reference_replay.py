@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from analyzer.operations.operation import Flag, Kind, Program
-from analyzer.replay.machine import SPIN, Machine, Priority
+from analyzer.replay.machine import AS_CALLS, SPIN, Machine, Priority
 from tests.reference_draws import Draws
 from tests.reference_machine import Costs
 from tests.reference_network import Links
@@ -337,8 +337,7 @@ class Reference(Policies, Links):
         needs = self.costs.needs(source, target)
         m = self.messages[number] = Message(thread, number, needs, thread.wire, thread.hold, here == there, self.now)
         if op["kind"] == Kind.SEND:
-            limit = self.machine.eager_limit
-            m.rendezvous = bool(op["flags"] & Flag.RENDEZVOUS) if limit is None else op["bytes"] >= limit
+            m.rendezvous = self.is_rendezvous(thread, op)
             if not op["flags"] & Flag.IMMEDIATE and (m.rendezvous or self.machine.synchronous):
                 m.sender_waits = "start" if self.dimemas and not self.machine.synchronous else "delivery"
             channel = (self.run_of(thread, op), op["comm"], thread.rank, op["peer"], op["tag"])
@@ -352,6 +351,15 @@ class Reference(Policies, Links):
         self.queue.append(m)
         self.ask_network()
         return m if m.sender_waits else None
+
+    def is_rendezvous(self, thread: Thread, op: dict[str, Any]) -> bool:
+        """By the machine's limit; else as the call says, but for what the program's MPI is known to buffer."""
+        limit, buffered = self.machine.eager_limit, self.program.buffered
+        if limit not in (None, AS_CALLS):
+            return op["bytes"] >= limit
+        if limit is None and buffered >= 0 and op["flags"] & Flag.STANDARD:
+            return op["bytes"] > buffered and op["peer"] != thread.rank
+        return bool(op["flags"] & Flag.RENDEZVOUS)
 
     def run_of(self, thread: Thread, op: dict[str, Any]) -> int:
         """Messages stay within a run of their application, but for those through ports: no communicator has them."""

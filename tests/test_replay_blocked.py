@@ -1,6 +1,8 @@
 """What a replay that cannot go on says, and the way out that it names; runs of which a part cannot be read."""
 
 import json
+import tomllib
+from dataclasses import replace
 
 import pytest
 from memory_trace import MemoryTrace
@@ -8,9 +10,17 @@ from synthetic import call, write_run
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.replay import Machine, program_of, simulate
-from analyzer.replay.machine import Node
-from analyzer.replay.machine_toml import read_toml
+from analyzer.metrics.eager import shown_eager_limit
+from analyzer.metrics.ideal import ideal_replay
+from analyzer.metrics.unrecorded import unrecorded
+from analyzer.parallel import Team
+from analyzer.replay import Machine, program_of, replay, simulate
+from analyzer.replay.machine import AS_CALLS, Node
+from analyzer.replay.machine_cfg import cfg_text, read_cfg
+from analyzer.replay.machine_text import machine_text
+from analyzer.replay.machine_toml import machine_of, read_toml
+from analyzer.replay.parameters import vary
+from analyzer.report.eager import Eager
 
 WORLD = {"comm": 0, "sent": 8, "received": 8}
 SEND, RECEIVE = ("MPI_Send", "MPI_Recv")
@@ -74,3 +84,101 @@ def test_a_time_that_no_number_holds():
     machine = Machine(eager_limit=1024, node=Node(speed=1e-300))
     with pytest.raises(TracelibError, match="longer than 292 years"):
         simulate([each_sends_first()], machine)
+
+
+def pairs(size, first=(5, 6, 7), second=(5, 6, 7)):
+    """The same with messages of a size, sent and over, and asked for, at these times by each rank."""
+    calls, messages = [], []
+    times = first, second
+    for rank, (sent, over, asked) in enumerate(times):
+        more = {"comm": 0, "peer": 1 - rank, "tag": 1}
+        calls.append([(SEND, sent, over, more | {"sent": size}), (RECEIVE, asked, 50, more | {"received": size})])
+        messages.append((rank, 1 - rank, size, 1, sent, times[1 - rank][2]))
+    return MemoryTrace(calls, messages=messages)
+
+
+def test_a_run_that_was_over_does_not_block():
+    """One of two messages shows that MPI buffered it: the limit is at least its size. Both are replayed at 5."""
+    trace = pairs(50_000, first=(5, 40, 41), second=(5, 6, 7))
+    assert shown_eager_limit(trace) == 50_000
+    with pytest.raises(TracelibError):
+        simulate([program_of(trace)], Machine.ideal())
+    assert program_of(trace, buffered=True).buffered == 50_000
+    assert replay(trace, Machine.ideal()).end_ns == 5 + 1
+    with pytest.raises(TracelibError):
+        replay(trace, Machine.ideal(eager_limit=50_000))
+    with pytest.raises(TracelibError):
+        replay(trace, Machine.ideal(eager_limit=AS_CALLS))
+
+
+def one_way(name, size, shown):
+    """Rank 0 sends `size` bytes at 10, asked for at 50, after a message of `shown` that was over before it was."""
+    calls = [
+        [("MPI_Sendrecv", 0, 1, {"comm": 0, "peer": 1, "tag": 1, "sent": shown}),
+         (name, 11, 60, {"comm": 0, "peer": 1, "tag": 2, "sent": size})],
+        [(RECEIVE, 5, 6, {"comm": 0, "peer": 0, "tag": 1, "received": shown}),
+         (RECEIVE, 56, 60, {"comm": 0, "peer": 0, "tag": 2, "received": size})],
+    ]  # fmt: skip
+    return MemoryTrace(calls, messages=[(0, 1, shown, 1, 0, 5), (0, 1, size, 2, 11, 56)])
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "shown", "waits"),
+    [
+        ("MPI_Send", 5000, 5000, False),
+        ("MPI_Send", 5001, 5000, True),
+        ("MPI_Send", 1024, 8, False),  # as in every MPI
+        ("MPI_Send", 1025, 8, True),
+        ("MPI_Ssend", 5000, 5000, True),  # whatever MPI could buffer
+        ("MPI_Isend", 5001, 5000, False),
+    ],
+)
+def test_standard_sends_wait_from_the_size_on_that_the_run_shows(name, size, shown, waits):
+    """Rank 0 ends after its 10 ns of computation, or when rank 1, which computes 55, asks for the message."""
+    found = replay(one_way(name, size, shown), Machine.ideal())
+    assert found.usage["end"].tolist() == [55 if waits else 10, 55]
+
+
+def test_nobody_waits_for_itself():
+    more = {"comm": 0, "peer": 0, "tag": 1}
+    calls = [[(SEND, 5, 6, more | {"sent": 9999}), (RECEIVE, 7, 8, more | {"received": 9999})]]
+    assert replay(MemoryTrace(calls, messages=[(0, 0, 9999, 1, 5, 7)]), Machine.ideal()).end_ns == 6
+
+
+def test_the_ideal_network_of_efficiencies_buffers_what_mpi_did(tmp_path, capsys):
+    """32 KiB is the usual limit, with which this run could not have ended."""
+    for size, limit, shown in ((40_000, 40_001, True), (30_000, 32768, False)):
+        trace = pairs(size)
+        found = ideal_replay(trace, unrecorded(trace, Team()), Team())
+        assert (found.runtime_ns, found.eager_limit, found.eager_shown, found.reason) == (6, limit, shown, "")
+    blocked = ideal_replay(pairs(40_000), unrecorded(trace, Team()), Team(), 32768)
+    assert blocked.runtime_ns is None and "rank 0 in a send" in blocked.reason
+
+
+@pytest.mark.parametrize(
+    ("machine", "program", "says", "data"),
+    [
+        (Machine(), 4000, "MPI_Send of up to 3.91 KiB does not wait for its receive, as the run shows.", ("run", 4001)),
+        (Machine(), 1024, "does not wait for its receive, as in every MPI; the run shows no more.", ("run", 1025)),
+        (Machine(), -1, "as their calls say: MPI_Send does.", ("calls", None)),
+        (Machine(eager_limit=AS_CALLS), 4000, "as their calls say: MPI_Send does.", ("calls", None)),
+        (Machine(eager_limit=32768), 4000, "Sends of 32.0 KiB or more wait for their receives, as the machine says.",
+         ("machine", 32768)),
+        (vary(Machine(), {"eager": float("inf")}), 4000, "No send waits", ("machine", None)),
+    ],
+)  # fmt: skip
+def test_the_limit_is_said(machine, program, says, data):
+    found = Eager.of(machine, replace(each_sends_first(), buffered=program))
+    assert says in found.text
+    assert tuple(found.as_json().values()) == data
+
+
+def test_a_configuration_of_dimemas_keeps_its_meaning(tmp_path):
+    path = tmp_path / "m.cfg"
+    path.write_text(cfg_text(Machine(), 2)[0])
+    (tmp_path / "collectives.cfg").write_text(cfg_text(Machine(), 2)[1])
+    assert read_cfg(path).machine.eager_limit == AS_CALLS
+    for text, limit in (("as-run", None), ("as-calls", AS_CALLS)):
+        machine = machine_of({"eager_limit": text})
+        assert machine.eager_limit == limit
+        assert machine_of(tomllib.loads(machine_text(machine))).eager_limit == limit

@@ -8,7 +8,6 @@ from rich.console import Console
 from analyzer.commands.common import Session, Size, common_options, repair_option
 from analyzer.errors import TracelibError
 from analyzer.metrics.efficiencies import Compared, Efficiencies, compare, efficiencies
-from analyzer.metrics.ideal import EAGER_LIMIT
 from analyzer.metrics.scaling import STRONG, WEAK
 from analyzer.report.efficiencies import efficiencies_json, efficiencies_tables
 from analyzer.sources.opening import open_trace
@@ -26,9 +25,8 @@ _MOST_NAMES = 12
 @click.option(
     "--eager-limit",
     type=Size(),
-    default=str(EAGER_LIMIT),
     metavar="SIZE",
-    help="Size from which messages wait for their receive on the ideal network [32K].",
+    help="Size from which messages wait for their receive on the ideal network [32K, or as the run shows].",
 )
 @repair_option
 @common_options(as_json=True)
@@ -40,7 +38,7 @@ def efficiency_command(
     region: str | None,
     additive: bool,
     scaling: str | None,
-    eager_limit: int,
+    eager_limit: int | None,
     repair_ns: int | None,
     as_json: bool,
     quiet: bool,
@@ -80,7 +78,7 @@ def _print(compared: Compared, additive: bool, console: Console) -> None:
 
 
 def _of_file(
-    file: str, repair_ns: int | None, eager_limit: int, by_region: bool, region: str | None, session: Session
+    file: str, repair_ns: int | None, eager_limit: int | None, by_region: bool, region: str | None, session: Session
 ) -> Efficiencies:
     trace = open_trace(file, session.team, repair_ns)
     try:

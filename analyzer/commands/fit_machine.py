@@ -8,7 +8,7 @@ import click
 
 from analyzer.commands.common import Session, check_replaceable, common_options, files_read, output_base
 from analyzer.commands.machine_option import machine_options
-from analyzer.commands.study import Draw, Traced, numbers, opened, output_options, studied, study_options
+from analyzer.commands.study import Draw, Traced, eager_of, numbers, opened, output_options, studied, study_options
 from analyzer.errors import TracelibError
 from analyzer.montecarlo.fit import TOLERANCE, Fit, Wanted, fit
 from analyzer.replay.machine import Machine
@@ -57,7 +57,7 @@ def fit_machine(
     shares = numbers(weights, len(files), "--weights") or [1.0] * len(files)
     told = numbers(untraced, len(files), "--untraced-seconds")
     machine = configuration.machine
-    with opened(files, session.team) as runs:
+    with opened(files, session.team, machine) as runs:
         base = _checked(runs, output, force) if output and session.speaks else None
         journal = base.with_name(f"{base.name}.samples.jsonl") if base else None
         with studied(session, runs, machine, draw, journal, force) as staff:
@@ -67,7 +67,9 @@ def fit_machine(
             wanted = Wanted.of(measured, shares, tolerance)
             found = fit(staff, draw.varied, wanted, draw.design, draw.samples, machine.seed)
         written = _write(found, machine, files, base) if base else []
-        fitted = Fitted(files, found, draw.design, machine.seed, [*written, *([journal] if journal else [])])
+        written += [journal] if journal else []
+        eager = eager_of(runs, machine, draw)
+        fitted = Fitted(files, found, draw.design, machine.seed, written, eager)
     if as_json:
         session.print_json(fit_json(fitted))
     elif not quiet:

@@ -11,6 +11,7 @@ from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
 from analyzer.report import units
+from analyzer.report.eager import Eager
 from analyzer.report.limits import Limited, Origin, limits_json, print_limits
 from analyzer.sensitivity.limits import limits
 from analyzer.sensitivity.replays import counted
@@ -63,12 +64,14 @@ def _of_file(
             replaying(trace, session.team),
         ):
             machine, origin = (first.machine, first.origin) if first else _machine(trace, choice, session.team)
-            program = program_of(trace)
+            program = program_of(trace, buffered=machine.eager_limit is None)
             found = limits(program, machine, session.team, jobs)
             bears = None if quick else tolerance(program, machine, session.team, jobs)
             lacking = incomplete(trace, session.team)
         measured_ns = 0 if trace.program else trace.duration_ns
-        return Limited(file, measured_ns, machine, origin, found, bears, lacking, sharing(trace))
+        return Limited(
+            file, measured_ns, machine, origin, Eager.of(machine, program), found, bears, lacking, sharing(trace)
+        )
     finally:
         trace.close()
 

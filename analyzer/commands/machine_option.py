@@ -55,7 +55,13 @@ _OPTIONS = (
     click.option("--links", type=click.IntRange(0), metavar="N", help="Of each node, each way; 0: any number."),
     click.option("--cpus", type=click.IntRange(1), metavar="N", help="Of each node."),
     click.option("--speed", type=click.FloatRange(0, min_open=True), metavar="X", help="Of all CPUs, 1 as traced."),
-    click.option("--eager", "eager_limit", type=BYTES, metavar="BYTES", help="Rendezvous from this size on: 32k."),
+    click.option(
+        "--eager",
+        "eager_limit",
+        type=BYTES,
+        metavar="BYTES",
+        help="Rendezvous from this size on: 32k [as the run shows].",
+    ),
     click.option("--seed", type=int, metavar="N", help="Of random parameters."),
 )
 

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from analyzer.commands.common import Session, check_replaceable, common_options, files_read, output_base
 from analyzer.commands.machine_option import machine_options
-from analyzer.commands.study import Draw, Traced, opened, output_options, studied, study_options
+from analyzer.commands.study import Draw, Traced, eager_of, opened, output_options, studied, study_options
 from analyzer.errors import TracelibError
 from analyzer.montecarlo.design import LATIN, points
 from analyzer.montecarlo.samples import Samples, replayed
@@ -54,7 +54,7 @@ def monte_carlo(
         raise TracelibError("nothing is random", "name parameters, --vary latency=1us..100us, or a random machine")
     share = _share(until, draw) if until is not None else None
     most = MOST if share is not None and not _given("samples") else draw.samples
-    with opened(files, session.team) as runs:
+    with opened(files, session.team, machine) as runs:
         base = _checked(runs, output, force) if output and session.speaks else None
         journal = base.with_name(base.name + _JOURNAL) if base else None
         with studied(session, runs, machine, draw, journal, force) as staff:
@@ -65,9 +65,9 @@ def monte_carlo(
             samples = replayed(*asked) if share is None else replayed_until(*asked, share)
         measured = [run.measured_ns for run in runs]
         written = _write(samples, files, base) if base else []
-        found = Studied(
-            files, measured, samples, draw.design, machine.seed, [*written, *([journal] if journal else [])], share
-        )
+        written += [journal] if journal else []
+        eager = eager_of(runs, machine, draw)
+        found = Studied(files, measured, samples, draw.design, machine.seed, written, eager, share)
     if as_json:
         session.print_json(spread_json(found))
     elif not quiet:

@@ -53,13 +53,14 @@ def replay_command(
     traces = [open_trace(name, session.team) for name in (file, *others)]
     try:
         with session.step("Replaying"), replaying(traces[0], session.team):
-            programs = [program_of(trace) for trace in traces]
-            prediction = simulate(programs, configuration.machine, times=bool(output), repetitions=repeat or 0)
-            together = closed(programs, configuration.machine, prediction) if others and repeat else None
+            machine = configuration.machine
+            programs = [program_of(trace, buffered=machine.eager_limit is None) for trace in traces]
+            prediction = simulate(programs, machine, times=bool(output), repetitions=repeat or 0)
+            together = closed(programs, machine, prediction) if others and repeat else None
             written = _write(traces[0], programs[0], prediction, output, force, session) if output else None
         times = tuple(0 if trace.program else trace.duration_ns for trace in traces)
         lacking = "; ".join(filter(None, map(unreadable, traces)))
-        replayed = Replayed((file, *others), times, tuple(programs), prediction, written, together, lacking)
+        replayed = Replayed((file, *others), times, tuple(programs), prediction, machine, written, together, lacking)
         if as_json:
             session.print_json(replay_json(replayed))
         elif not quiet:

@@ -12,6 +12,7 @@ from analyzer.commands.machine_option import MachineChoice, incomplete, machine_
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
 from analyzer.report import units
+from analyzer.report.eager import Eager
 from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
 from analyzer.sensitivity.levels import (
     WITHIN,
@@ -88,11 +89,13 @@ def sensitivity_command(
         ):
             varied = [*(factor.parameter for factor in chosen), *(sweep.parameter for sweep in wanted)]
             divided = check_regions(varied, trace.region_names, file)
-            program = program_of(trace)
+            program = program_of(trace, buffered=machine.eager_limit is None)
             replayed = blocks_of_regions(trace, program) if divided else program
             found = sensitivity(replayed, machine, chosen, wanted, session.team, jobs)
         lacking = incomplete(trace, session.team)
-        studied = Studied(file, 0 if trace.program else trace.duration_ns, found, tuple(left_out), lacking)
+        studied = Studied(
+            file, 0 if trace.program else trace.duration_ns, Eager.of(machine, program), found, tuple(left_out), lacking
+        )
         if picture and session.speaks:
             from analyzer.report.sensitivity_picture import draw_sweeps
 

@@ -31,6 +31,7 @@ from analyzer.replay.machine import Machine
 from analyzer.replay.machine_text import machine_text
 from analyzer.replay.parameters import vary
 from analyzer.replay.section import Section
+from analyzer.report.eager import Eager
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
 
@@ -89,8 +90,9 @@ def output_options(help_: str) -> Callable:
 
 
 @contextmanager
-def opened(files: Sequence[str], team: Team) -> Iterator[list[Traced]]:
-    """The runs in files and the parts of them that are replayed. Raises TracelibError for runs that cannot be."""
+def opened(files: Sequence[str], team: Team, machine: Machine) -> Iterator[list[Traced]]:
+    """The runs in files and the parts of them that are replayed on such machines. Raises TracelibError for runs that
+    cannot be."""
     with ExitStack() as stack:
         traces: list[Trace] = []
         for file in files:
@@ -98,8 +100,15 @@ def opened(files: Sequence[str], team: Team) -> Iterator[list[Traced]]:
             stack.callback(traces[-1].close)
             if reason := obstacle(traces[-1], unrecorded(traces[-1], team)):
                 raise TracelibError(f"{file} cannot be replayed: {reason}", "trace the whole run")
-        sections = sections_of(traces, team)
+        sections = sections_of(traces, team, buffered=machine.eager_limit is None)
         yield [Traced(*row) for row in zip(files, traces, sections, strict=True)]
+
+
+def eager_of(runs: Sequence[Traced], machine: Machine, draw: Draw) -> list[Eager]:
+    """Which sends of each run wait; none where that is varied."""
+    if any(of.name == "eager" for of in draw.varied):
+        return []
+    return [Eager.of(machine, run.section.program) for run in runs]
 
 
 @dataclass(frozen=True)

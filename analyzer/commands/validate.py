@@ -13,6 +13,7 @@ from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
 from analyzer.replay.section import Section, section_of
 from analyzer.replay.simulate import simulate
+from analyzer.report.eager import Eager
 from analyzer.report.validate import Compared, Validated, print_validation, validation_json
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
@@ -54,12 +55,12 @@ def validate_command(
     other = _open(against, team)
     try:
         machine = choice.of(other, team)
-        found, counts = _compare(session, files, other, machine, None if untraced is None else untraced * 1e9)
+        found, counts, eager = _compare(session, files, other, machine, None if untraced is None else untraced * 1e9)
     finally:
         other.close()
     if not session.speaks:
         return
-    validated = Validated(against, untraced is not None, counts, found)
+    validated = Validated(against, untraced is not None, counts, eager, found)
     if as_json:
         session.print_json(validation_json(validated))
     elif not quiet:
@@ -68,9 +69,10 @@ def validate_command(
 
 def _compare(
     session: Session, files: tuple[str, ...], other: Trace, machine: Machine, untraced_ns: float | None
-) -> tuple[list[Compared], dict[str, int]]:
-    """Each run against the other, and the calls of that by procedure."""
-    section = section_of(other)
+) -> tuple[list[Compared], dict[str, int], Eager]:
+    """Each run against the other, the calls of that by procedure, and which of its sends wait."""
+    shown = machine.eager_limit is None
+    section = section_of(other, buffered=shown)
     measured, counts = measured_parts(other, section, session.team)
     own = _predicted(session, other, section, machine)
     found = []
@@ -82,13 +84,13 @@ def _compare(
                     f"{file} has {trace.size} ranks, {other.path} has {other.size}",
                     "a replay keeps the number of ranks",
                 )
-            mine = section_of(trace)
+            mine = section_of(trace, buffered=shown)
             as_traced, calls = measured_parts(trace, mine, session.team)
             predicted = _predicted(session, trace, mine, machine)
             found.append(Compared(file, as_traced.total, calls, validate(predicted, own, measured, untraced_ns)))
         finally:
             trace.close()
-    return found, counts
+    return found, counts, Eager.of(machine, section.program)
 
 
 def _predicted(session: Session, trace: Trace, section: Section, machine: Machine) -> Parts:

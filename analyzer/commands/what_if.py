@@ -7,7 +7,9 @@ import click
 from analyzer.commands.common import Session, common_options, jobs_option
 from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice, replaying
 from analyzer.errors import TracelibError
+from analyzer.operations.operation import Program
 from analyzer.replay.program import program_of
+from analyzer.report.eager import Eager
 from analyzer.report.what_if import Asked, print_what_if, what_if_json
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace, ranks_text
@@ -87,7 +89,8 @@ def what_if_command(
             _check_ranks(trace, ranks)
             known = choice.known(trace, session.team)
             machine = known or choice.or_ideal()
-            blocks = _divided(trace, division, ranks)
+            program = program_of(trace, buffered=machine.eager_limit is None)
+            blocks = _divided(trace, program, division, ranks)
             found: list[WhatIf]
             if asked_of:
                 wanted = {_part(blocks, name, file): factor for name, factor in asked_of.items()}
@@ -97,7 +100,16 @@ def what_if_command(
         on_ranks = f" on rank {ranks_text(sorted(ranks))}" if ranks is not None else ""
         lacks = incomplete(trace, session.team)
         measured = 0 if trace.program else trace.duration_ns
-        asked = Asked(file, measured, _named(choice, known is None), on_ranks, found, not asked_of, lacks)
+        asked = Asked(
+            file,
+            measured,
+            _named(choice, known is None),
+            Eager.of(machine, program),
+            on_ranks,
+            found,
+            not asked_of,
+            lacks,
+        )
         if as_json:
             session.print_json(what_if_json(asked))
         elif not quiet:
@@ -131,11 +143,11 @@ def _check_ranks(trace: Trace, ranks: frozenset[int] | None) -> None:
         raise TracelibError(f"there is no rank {wrong[0]}", f"ranks are 0 to {trace.size - 1}")
 
 
-def _divided(trace: Trace, division: str | None, ranks: frozenset[int] | None) -> Blocks:
+def _divided(trace: Trace, program: Program, division: str | None, ranks: frozenset[int] | None) -> Blocks:
     if division == _REGIONS and not trace.region_names:
         raise TracelibError(f"{trace.path} has no regions", "name them in the program (docs/regions.md), or --by calls")
     by_region = division == _REGIONS or (division is None and bool(trace.region_names))
-    return (blocks_of_regions if by_region else blocks_between_calls)(trace, program_of(trace), ranks)
+    return (blocks_of_regions if by_region else blocks_between_calls)(trace, program, ranks)
 
 
 def _part(blocks: Blocks, name: str, file: str) -> int:

@@ -10,16 +10,13 @@ from analyzer.critical.dependences import Dependences
 from analyzer.critical.partitions import Partitions
 from analyzer.critical.probes import Probes
 from analyzer.critical.timeline import Timeline
+from analyzer.metrics.eager import LEAST_EAGER, STANDARD, EagerLimit
 from analyzer.metrics.requests import Posted
 from analyzer.paraver import base_name
 from analyzer.trace import Trace
 from tracelib.schema import What
 
-LEAST_EAGER = 1024
-"""Bytes up to which no MPI lets a sender wait."""
-
-_STANDARD = frozenset(("MPI_Send", "MPI_Sendrecv", "MPI_Sendrecv_replace"))
-_BLOCKING = _STANDARD | {"MPI_Ssend", "MPI_Rsend"}
+_BLOCKING = STANDARD | {"MPI_Ssend", "MPI_Rsend"}
 _SYNCHRONOUS = frozenset(("MPI_Ssend", "MPI_Issend"))
 _BUFFERED = frozenset(("MPI_Bsend", "MPI_Ibsend"))
 _SENT = (What.SEND_DONE, What.PARTITIONED_SEND_DONE)
@@ -52,12 +49,12 @@ class _Sends:
 
     def __init__(self, trace: Trace, nodes: Timeline, eager_limit: int | None) -> None:
         self._trace, self._nodes, self._limit = trace, nodes, eager_limit
-        self._shown = LEAST_EAGER
+        self._shows = EagerLimit(trace)
         self._kept: list[tuple[int, np.ndarray, np.ndarray]] = []  # window, MESSAGE, and what sent them
         names = [base_name(p) for p in trace.procedures]
         self._is = {
             kind: np.array([*(name in kind for name in names), False], bool)
-            for kind in (_STANDARD, _BLOCKING, _SYNCHRONOUS, _BUFFERED)
+            for kind in (_BLOCKING, _SYNCHRONOUS, _BUFFERED)
         }
         self._completions: dict[int, Posted] = {}
 
@@ -73,8 +70,8 @@ class _Sends:
 
     def keep(self, rows: np.ndarray, sender: np.ndarray, window: int) -> None:
         """Remember those that may wait for their receive, and what shows that some do not."""
-        gone = (sender >= 0) & (self._nodes.exit[sender] < rows["logical_receive"]) & self._sent_by(_STANDARD, sender)
-        self._shown = max(self._shown, int(rows["size"][gone].max(initial=0)))
+        call = np.where(sender >= 0, self._nodes.call[sender], -1)
+        self._shows.look(rows, call, self._nodes.exit[sender])
         least = LEAST_EAGER if self._limit is None else self._limit
         waits = ((rows["size"] > least) | self._sent_by(_SYNCHRONOUS, sender)) & ~self._sent_by(_BUFFERED, sender)
         self._kept.append((window, rows[waits], sender[waits]))
@@ -84,7 +81,7 @@ class _Sends:
 
         Returns the limit.
         """
-        limit = self._shown if self._limit is None else self._limit
+        limit = self._shows.shown if self._limit is None else self._limit
         for window, rows, sender in self._kept:
             waits = (rows["size"] > limit) | self._sent_by(_SYNCHRONOUS, sender)
             self._add_late_receivers(found, rows[waits], sender[waits], window)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from analyzer.metrics.efficiency import Efficiency, efficiency
 from analyzer.metrics.flushes import flushes
-from analyzer.metrics.ideal import EAGER_LIMIT, ideal_replay
+from analyzer.metrics.ideal import ideal_replay
 from analyzer.metrics.region_efficiency import (
     RegionEfficiency,
     VisitEfficiency,
@@ -45,7 +45,7 @@ class Efficiencies:
 
 
 def efficiencies(
-    trace: Trace, team: Team, *, eager_limit: int = EAGER_LIMIT, by_region: bool = False, region: str | None = None
+    trace: Trace, team: Team, *, eager_limit: int | None = None, by_region: bool = False, region: str | None = None
 ) -> Efficiencies:
     """Efficiencies of a run; `by_region`: and of its regions; `region`: and of one and each visit of it.
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.metrics.eager import shown_eager_limit
 from analyzer.metrics.ideal_regions import REPLAYED_VISIT, replayed_visits
 from analyzer.metrics.unrecorded import Unrecorded
 from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
-from analyzer.replay.simulate import simulate
+from analyzer.replay.simulate import ReplayBlocked, simulate
 from analyzer.trace import Trace, ranks_text
 
 EAGER_LIMIT = 32768
@@ -27,6 +28,8 @@ class Ideal:
     useful_ns: int | None  # of the rank that computes longest, the sum of its bursts
     reason: str = ""
     visits: np.ndarray = field(default_factory=lambda: np.zeros(0, REPLAYED_VISIT))  # where they were asked for
+    eager_limit: int | None = None  # bytes from which sends waited
+    eager_shown: bool = False  # by the run, not the usual or the named one
 
     def of(self, visits: np.ndarray) -> Ideal:
         """Some visits instead of the whole run: those of each rank together, the longest of each."""
@@ -43,12 +46,14 @@ UNKNOWN_IDEAL = Ideal(None, None)
 
 
 def ideal_replay(
-    trace: Trace, missed: Unrecorded, team: Team, eager_limit: int = EAGER_LIMIT, *, regions: bool = False
+    trace: Trace, missed: Unrecorded, team: Team, eager_limit: int | None = None, *, regions: bool = False
 ) -> Ideal:
     """Replay the trace without latency, with infinite bandwidth and no contention: ranks wait only for each other.
 
     Bursts are as long as they were (not as the CPU time says), so that they add up to the useful time; calls that no
     operation stands for (files, neighbourhood collectives) take no time. The first member of the team replays.
+    eager_limit: bytes from which a send waits; None: EAGER_LIMIT, or more where the run shows that MPI buffered more
+    and could not have ended else.
     """
     reason = obstacle(trace, missed)
     if reason:
@@ -62,11 +67,18 @@ def ideal_replay(
     return team.bcast(found)
 
 
-def _replay(trace: Trace, eager_limit: int, regions: bool) -> Ideal:
+def _replay(trace: Trace, eager_limit: int | None, regions: bool) -> Ideal:
     program = program_of(trace, cpu_time=False, virtual=False)
-    found = simulate(program, Machine.ideal(eager_limit=eager_limit), times=regions)
+    limit, shown = EAGER_LIMIT if eager_limit is None else eager_limit, False
+    try:
+        found = simulate(program, Machine.ideal(eager_limit=limit), times=regions)
+    except ReplayBlocked:
+        if eager_limit is not None or trace.program is not None:
+            raise
+        limit, shown = max(EAGER_LIMIT, shown_eager_limit(trace) + 1), True
+        found = simulate(program, Machine.ideal(eager_limit=limit), times=regions)
     visits = replayed_visits(program, found) if regions else np.zeros(0, REPLAYED_VISIT)
-    return Ideal(found.end_ns, int(found.usage["computing"].max(initial=0)), "", visits)
+    return Ideal(found.end_ns, int(found.usage["computing"].max(initial=0)), "", visits, limit, shown)
 
 
 def obstacle(trace: Trace, missed: Unrecorded) -> str:

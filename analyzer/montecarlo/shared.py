@@ -21,7 +21,7 @@ _BLOCK = 1 << 20
 _NO_ROOM = "name another one in TMPDIR"
 
 
-def sections_of(traces: Sequence[Trace], team: Team) -> list[Section]:
+def sections_of(traces: Sequence[Trace], team: Team, *, buffered: bool = False) -> list[Section]:
     """The section of each trace, on each member; all members call this.
 
     A member on another node than the first, which sees no file of that, translates for itself: no folder is shared
@@ -29,16 +29,16 @@ def sections_of(traces: Sequence[Trace], team: Team) -> list[Section]:
     where a member sees another trace under the same name.
     """
     if team.size == 1:
-        return [section_of(trace) for trace in traces]
+        return [section_of(trace, buffered=buffered) for trace in traces]
     folder = _folder() if team.rank == 0 else None
     try:
         folder = team.bcast(folder)
-        mine = [section_of(trace) for trace in traces] if team.rank == 0 else []
+        mine = [section_of(trace, buffered=buffered) for trace in traces] if team.rank == 0 else []
         for number, section in enumerate(mine):
             _save(section.program, folder / str(number))
         known = team.bcast([(section.begin, section.end, digest(section.program)) for section in mine])
         if team.rank:
-            mine = [_section(trace, folder / str(k), *known[k]) for k, trace in enumerate(traces)]
+            mine = [_section(trace, folder / str(k), *known[k], buffered=buffered) for k, trace in enumerate(traces)]
         team.barrier()
     finally:
         if team.rank == 0 and folder is not None:
@@ -60,11 +60,11 @@ def _save(program: Program, folder: Path) -> None:
         raise TracelibError(f"cannot write {folder}: {error.strerror}", _NO_ROOM) from error
 
 
-def _section(trace: Trace, folder: Path, begin: np.ndarray, end: np.ndarray, known: str) -> Section:
+def _section(trace: Trace, folder: Path, begin: np.ndarray, end: np.ndarray, known: str, *, buffered: bool) -> Section:
     try:
         return Section(load_program(folder), begin, end)
     except OSError:
-        found = section_of(trace)
+        found = section_of(trace, buffered=buffered)
     if digest(found.program) != known:
         raise TracelibError(f"{trace.path} is another run here than on the node of process 0", "share its folder")
     return found
@@ -75,5 +75,7 @@ def digest(program: Program) -> str:
     found = blake2b(digest_size=16)
     for start in range(0, len(program.ops), _BLOCK):
         found.update(np.ascontiguousarray(program.ops[start : start + _BLOCK]).view(np.uint8).data)
-    found.update(repr((program.offsets.tolist(), program.communicators, program.factors.tolist())).encode())
+    found.update(
+        repr((program.offsets.tolist(), program.communicators, program.factors.tolist(), program.buffered)).encode()
+    )
     return found.hexdigest()

@@ -65,6 +65,7 @@ class Flag(IntFlag):
     BETWEEN_CALLS = lib.OP_BETWEEN_CALLS
     RENDEZVOUS = lib.OP_RENDEZVOUS
     IMMEDIATE = lib.OP_IMMEDIATE
+    STANDARD = lib.OP_STANDARD
 
 
 def between_calls(ops: np.ndarray) -> np.ndarray:
@@ -99,6 +100,7 @@ class Program:
     shared_slots: np.ndarray | None = None  # (ranks,) int32; None: no stream closes what another one opens
     virtual_threads: int | None = None  # the most of any operation; None: nobody has looked
     cpu_time: bool = False  # bursts are CPU time, not time that passed
+    buffered: int = -1  # bytes up to which Flag.STANDARD does not wait, as the run shows; -1: it is as it says
 
     def most_virtual_threads(self) -> int:
         """How many virtual threads the block with the most has; 0: no block is parallel."""

@@ -5,6 +5,7 @@ Source: "Dimemas 5.5.0 input format"; flags and identifiers as prv2dim writes th
 
 from __future__ import annotations
 
+from analyzer._replay import lib
 from analyzer.paraver import COLLECTIVES, base_name, is_one_sided
 
 (
@@ -14,14 +15,15 @@ from analyzer.paraver import COLLECTIVES, base_name, is_one_sided
 """`enum op_plan` of the kernel."""
 
 _BLOCKING, _RENDEZVOUS, _IMMEDIATE, _IMMEDIATE_RENDEZVOUS = range(4)
+_STANDARD = lib.OP_STANDARD // lib.OP_RENDEZVOUS | _RENDEZVOUS
 _SENDS = {
-    "Send": _RENDEZVOUS, "Ssend": _RENDEZVOUS, "Rsend": _RENDEZVOUS,
+    "Send": _STANDARD, "Ssend": _RENDEZVOUS, "Rsend": _RENDEZVOUS,
     "Isend": _IMMEDIATE, "Bsend": _IMMEDIATE, "Ibsend": _IMMEDIATE, "Issend": _IMMEDIATE,
     "Irsend": _IMMEDIATE_RENDEZVOUS,
     "Sendrecv": _BLOCKING, "Sendrecv_replace": _BLOCKING,
     "Isendrecv": _IMMEDIATE, "Isendrecv_replace": _IMMEDIATE,
 }  # fmt: skip
-"""Flag `sync` of each send."""
+"""Flag `sync` of each send, and that MPI decides whether it waits."""
 
 _IN_ORDER_OF_ID = """
 Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Alltoallv Reduce Allreduce

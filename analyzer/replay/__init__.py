@@ -19,4 +19,6 @@ def replay(traces: Trace | Program | Sequence[Trace | Program], machine: Machine
     times: also those of each operation. Raises TracelibError for deadlocks and for machines that do not fit.
     """
     several = [traces] if isinstance(traces, Trace | Program) else list(traces)
-    return simulate([t if isinstance(t, Program) else program_of(t) for t in several], machine, times=times)
+    shown = machine.eager_limit is None
+    programs = [t if isinstance(t, Program) else program_of(t, buffered=shown) for t in several]
+    return simulate(programs, machine, times=times)

@@ -176,6 +176,8 @@ class Level:
 
 SPIN = -1
 """A busy wait without end."""
+AS_CALLS = -1
+"""An eager limit: no run says more of sends than their calls do."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,7 @@ class Machine:
     dialect: str = "dimemas-5.5"
     collectives: MappingType[str, CollectiveModel] | None = None  # None: the dialect's
     scheduling: Scheduling = field(default_factory=Scheduling)
-    eager_limit: int | None = None  # bytes from which sends are rendezvous; None: as the trace says
+    eager_limit: int | None = None  # bytes from which sends are rendezvous; None: as the run shows; AS_CALLS
     synchronous: bool = False  # blocking sends wait for delivery
     seed: int = 0
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analyzer.errors import TracelibError
-from analyzer.replay.machine import COLLECTIVE_NAMES, CollectiveModel, Machine, Model, Network, Node
+from analyzer.replay.machine import AS_CALLS, COLLECTIVE_NAMES, CollectiveModel, Machine, Model, Network, Node
 from analyzer.replay.machine_toml import MODELS, SIZES, collective_model
 
 Field = str | float | list[int]
@@ -237,7 +237,8 @@ class _Builder:
             mapping = tuple(k for k in range(len(nodes)) for _ in range(self._per_node))
         machine = Machine(
             nodes=nodes, networks=tuple(self._networks[n] for n in numbers), wan_bandwidth_mb=self._wan,
-            mapping=mapping, collectives=dict.fromkeys(COLLECTIVE_NAMES, default) | dict(self._collectives),
+            mapping=mapping, eager_limit=AS_CALLS,
+            collectives=dict.fromkeys(COLLECTIVE_NAMES, default) | dict(self._collectives),
         )  # fmt: skip
         return Configuration(machine, tuple(self._modules))
 

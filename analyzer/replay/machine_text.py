@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from analyzer.replay.machine import (
+    AS_CALLS,
     COLLECTIVE_NAMES,
     CollectiveModel,
     Exponential,
@@ -67,7 +68,7 @@ def _top(machine: Machine) -> Iterator[Line]:
         named = isinstance(machine.mapping, str)
         yield "mapping", f'"{machine.mapping}"' if named else str([int(node) for node in machine.mapping])
     if machine.eager_limit is not None:
-        yield "eager_limit", str(machine.eager_limit)
+        yield "eager_limit", '"as-calls"' if machine.eager_limit == AS_CALLS else str(machine.eager_limit)
     if machine.synchronous:
         yield "synchronous", "true"
     if machine.seed:

@@ -14,6 +14,7 @@ from typing import Any
 
 from analyzer.errors import TracelibError
 from analyzer.replay.machine import (
+    AS_CALLS,
     COLLECTIVE_NAMES,
     DIALECTS,
     TABLE_9,
@@ -233,11 +234,13 @@ def _mapping(value: Any) -> str | tuple[int, ...]:
 
 
 def _eager(value: Any) -> int | None:
-    if value is None:
+    if value is None or value == "as-run":
         return None
+    if value == "as-calls":
+        return AS_CALLS
     found = re.fullmatch(r"(\d+)\s*([kKmM]?)i?[bB]?", str(value))
     if not found:
-        raise TracelibError(f"eager_limit = {value!r}", 'use a number of bytes, or "32k"')
+        raise TracelibError(f"eager_limit = {value!r}", 'use a number of bytes, "32k", "as-run" or "as-calls"')
     return int(found[1]) << {"": 0, "k": 10, "m": 20}[found[2].lower()]
 
 

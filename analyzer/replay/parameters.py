@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 
 from analyzer.errors import TracelibError
-from analyzer.replay.machine import Machine, Network, Node, Scheduling
+from analyzer.replay.machine import AS_CALLS, Machine, Network, Node, Scheduling
 from analyzer.replay.machine_fields import Field
 from analyzer.replay.measured_parameters import BETWEEN, WITHIN, Measured
 
@@ -150,7 +150,7 @@ _NEVER = 1 << 62
 
 def _eager_limit(machine: Machine) -> float:
     limit = machine.eager_limit
-    return math.nan if limit is None else math.inf if limit >= _NEVER else float(limit)
+    return math.nan if limit in (None, AS_CALLS) else math.inf if limit >= _NEVER else float(limit)
 
 
 def _with_eager_limit(machine: Machine, value: float) -> Machine:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from analyzer.metrics.eager import shown_eager_limit
 from analyzer.operations.bursts import is_measured
 from analyzer.operations.operation import Program
 from analyzer.operations.spill import IN_MEMORY, OperationSpill
@@ -14,14 +15,15 @@ from analyzer.operations.walk import RankOperations
 from analyzer.trace import Trace
 
 
-def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True) -> Program:
+def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True, buffered: bool = False) -> Program:
     """All operations of a trace, rank after rank; those of a long run lie in a temporary file that has no name.
 
     Communicator 0 is the world, k + 1 that of index k in the trace; where there are fences, windows (all of
     Trace.objects) come after them. An intercommunicator has no members here: nothing
     names it. Each thread of a rank is a stream. Bursts are as long as their CPU time
     says, where it was measured and `cpu_time` is wanted. Those in regions that stand for several threads are shared by
-    so many `virtual` ones. A Dimemas trace is its program.
+    so many `virtual` ones. buffered: find out, too, up to which size MPI_Send does not wait. A Dimemas trace is its
+    program.
     """
     if trace.program is not None:
         return trace.program
@@ -47,6 +49,7 @@ def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True) -> 
         ranks=trace.size,
         name=Path(trace.path).name,
         virtual_threads=spill.virtual_threads,
+        buffered=shown_eager_limit(trace) if buffered else -1,
         cpu_time=cpu_time and any(is_measured(trace, rank) for rank in range(trace.size)),
     )
 

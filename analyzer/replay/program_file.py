@@ -23,7 +23,7 @@ def save_program(program: Program, folder: Path) -> None:
     for name in _OPTIONAL:
         if getattr(program, name) is not None:
             rest[name] = getattr(program, name)
-    numbers = np.array([program.ranks, program.most_virtual_threads()], np.int64)
+    numbers = np.array([program.ranks, program.most_virtual_threads(), program.buffered], np.int64)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         np.savez(folder / "rest.npz", numbers=numbers, name=np.array(program.name), **rest)
@@ -41,11 +41,11 @@ def load_program(folder: Path) -> Program:
     with np.load(folder / "rest.npz") as rest:
         cuts = np.cumsum(rest["sizes"])[:-1]
         groups = np.split(rest["members"], cuts) if len(rest["sizes"]) else []
-        ranks, virtual_threads = rest["numbers"].tolist()
+        ranks, virtual_threads, buffered = rest["numbers"].tolist()
         small = {name: rest[name] for name in _SMALL}
         program = Program(
             ops=np.zeros(0, OP), communicators=tuple(tuple(group.tolist()) for group in groups), ranks=ranks,
-            name=str(rest["name"]), virtual_threads=virtual_threads,
+            name=str(rest["name"]), virtual_threads=virtual_threads, buffered=buffered,
             **{name: rest.get(name) for name in _OPTIONAL}, **small,
         )  # fmt: skip
     if program.offsets[-1]:

@@ -47,9 +47,9 @@ class Section:
         return self.end - self.begin.min()
 
 
-def section_of(trace: Trace, *, cpu_time: bool = True) -> Section:
+def section_of(trace: Trace, *, cpu_time: bool = True, buffered: bool = False) -> Section:
     """That of a trace. Raises TracelibError as `program_of`."""
-    program = program_of(trace, cpu_time=cpu_time)
+    program = program_of(trace, cpu_time=cpu_time, buffered=buffered)
     spans = np.array([trace.span(rank) for rank in range(trace.size)], np.int64).reshape(-1, 2)
     if trace.program is not None:
         return Section(program, spans[:, 0], spans[:, 1])

@@ -13,6 +13,7 @@ from analyzer.errors import TracelibError
 from analyzer.operations.operation import Kind, Program, dtype_of
 from analyzer.operations.spill import StoredOperations
 from analyzer.replay.machine import (
+    AS_CALLS,
     COLLECTIVE_NAMES,
     DIALECTS,
     Exponential,
@@ -84,7 +85,7 @@ def simulate(
     c_machine, placed = _machine(keep, machine, programs)
     c_programs = keep.new("struct program[]", len(programs))
     for k, program in enumerate(programs):
-        _program(keep, c_programs[k], program, placed[k])
+        _program(keep, c_programs[k], program, placed[k], buffers=machine.eager_limit is None)
         if program.priority is None and machine.scheduling.priorities:
             fixed = np.array(machine.scheduling.fixed_priorities(k, program.ranks), np.int64)
             c_programs[k].priority = keep.pointer(fixed, "int64_t *")
@@ -103,7 +104,7 @@ def simulate(
     output.runs_room = runs_room
     result = keep.new("struct result *")
     if lib.replay_run(c_machine, c_programs, len(programs), repetitions, output, result):
-        raise _error(result, programs, found["blocked"], eager=machine.eager_limit is not None)
+        raise _error(result, programs, found["blocked"], eager=machine.eager_limit not in (None, AS_CALLS))
     if result.end < 0 or (found["usage"]["end"] < 0).any():
         raise TracelibError("the replay takes longer than 292 years", "check the numbers of the machine")
     return Prediction(
@@ -171,7 +172,7 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
         to.largest = m.largest
     _policy(keep, c.policy, machine)
     c.seed = machine.seed & (2**64 - 1)
-    c.eager_limit = -1 if machine.eager_limit is None else machine.eager_limit
+    c.eager_limit = AS_CALLS if machine.eager_limit is None else machine.eager_limit
     c.synchronous = machine.synchronous
     c.receiver_pays, c.delivery_frees, c.exclusive = dimemas, not dimemas, 2 if dimemas else 1
     taken = np.cumsum([0, *(p.ranks for p in programs)]).tolist()
@@ -209,11 +210,12 @@ def _policy(keep: _Kept, c: Any, machine: Machine) -> None:
     c.sender_receiver_first = s.sender_receiver_first
 
 
-def _program(keep: _Kept, c: Any, program: Program, nodes: list[int]) -> None:
+def _program(keep: _Kept, c: Any, program: Program, nodes: list[int], *, buffers: bool) -> None:
     members = np.array([m for group in program.communicators for m in group], np.int32)
     offsets = np.cumsum([0, *map(len, program.communicators)]).astype(np.int64)
     c.n_ranks, c.n_streams, c.n_comms = program.ranks, len(program.rank), len(program.communicators)
     c.n_factors, c.virtual_threads = len(program.factors), program.most_virtual_threads()
+    c.buffered = program.buffered if buffers else -1
     file = program.ops.file if isinstance(program.ops, StoredOperations) else None
     c.file = -1 if file is None else file.fileno()
     c.ops = keep.pointer(np.ascontiguousarray(program.ops), "struct op *") if file is None else ffi.NULL
@@ -271,7 +273,7 @@ def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, eag
     shown = "; ".join(lines[:4]) + (f"; and {len(lines) - 4} more" if len(lines) > 4 else "")
     hint = "were all ranks and calls recorded?"
     if sends and not eager:
-        hint = "programs that count on MPI to buffer small messages need --eager 32k or the like"
+        hint = "programs that count on MPI to buffer messages need --eager 32k or the like"
     if result.error == lib.REPLAY_TURNS:
         hint = 'those who wait busily keep the processors: leave out busy_wait_us = "inf", or set policy = "rr"'
     return ReplayBlocked(f"the replay cannot go on, all wait: {shown}", hint)

@@ -100,6 +100,7 @@ def efficiency_json(efficiency: Efficiency, *, additive: bool = False) -> dict[s
         "runtime_s": efficiency.runtime_ns / 1e9,
         "ideal_runtime_s": _seconds(ideal.runtime_ns),
         "ideal_useful_max_s": _seconds(ideal.useful_ns),
+        "ideal_eager_limit_bytes": ideal.eager_limit,
         "not_replayed": ideal.reason or None,
     }
 

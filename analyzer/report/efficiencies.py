@@ -15,6 +15,7 @@ from analyzer.metrics.region_efficiency import RegionEfficiency, VisitEfficiency
 from analyzer.metrics.scaling import Scaling, Work
 from analyzer.report import units
 from analyzer.report.as_json import efficiency_json, scaling_json
+from analyzer.report.replayed import eager_note
 
 MOST_VISITS = 40
 RUNS_SIDE_BY_SIDE = 5
@@ -43,8 +44,10 @@ def _notes(compared: Compared, additive: bool) -> list[str]:
         name = Path(compared.runs[compared.reference].file).name
         notes.append(f"{compared.kind.capitalize()} scaling, relative to {name}.")
     for run in compared.runs:
+        name = f"{Path(run.file).name}: " if len(compared.runs) > 1 else ""
+        if run.efficiency.ideal.eager_shown:
+            notes.append(f"{name}{eager_note(run.efficiency.ideal)}")
         if run.efficiency.ideal.reason:
-            name = f"{Path(run.file).name}: " if len(compared.runs) > 1 else ""
             notes.append(f"{name}Serialization and transfer are not known: {run.efficiency.ideal.reason}.")
     return notes
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from analyzer.montecarlo.fit import Fit
 from analyzer.montecarlo.region import Known
 from analyzer.report import units
+from analyzer.report.eager import Eager
 from analyzer.report.parameters import value_text
 from analyzer.report.plain import plain_table
 
@@ -30,6 +31,7 @@ class Fitted:
     design: str
     seed: int
     written: Sequence[Path]
+    eager: Sequence[Eager]  # of each run; (): it is varied
 
 
 def print_fit(fitted: Fitted, console: Console) -> None:
@@ -46,6 +48,8 @@ def print_fit(fitted: Fitted, console: Console) -> None:
         f"{_within(found)}; the best fit is {misfit} off.",
         markup=False,
     )
+    for line in dict.fromkeys(eager.text for eager in fitted.eager):
+        console.print(line)
     for line in meaning(found):
         console.print(line, markup=False)
     if found.samples.failed:
@@ -129,6 +133,7 @@ def fit_json(fitted: Fitted) -> dict[str, Any]:
             }
             for k, file in enumerate(fitted.files)
         ],
+        "eager": [eager.as_json() for eager in fitted.eager],
         "design": fitted.design,
         "seed": fitted.seed,
         "rounds": found.rounds,

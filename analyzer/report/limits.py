@@ -16,6 +16,7 @@ from analyzer.replay.machine import Machine
 from analyzer.replay.own_machine import NAME_ONE
 from analyzer.replay.parameters import PARAMETERS
 from analyzer.report import units
+from analyzer.report.eager import Eager
 from analyzer.report.findings import crowds
 from analyzer.report.parameters import INCOMPLETE, value_text
 from analyzer.report.plain import plain_table
@@ -43,6 +44,7 @@ class Limited:
     measured_ns: int  # 0: a Dimemas trace, which has no times
     machine: Machine
     origin: Origin
+    eager: Eager
     found: Limits
     tolerance: Tolerance | None
     incomplete: str = ""  # why the replay is not of the whole run
@@ -58,6 +60,7 @@ def print_limits(runs: Sequence[Limited], console: Console) -> None:
         measured = f", {units.time(run.measured_ns)} as measured" if run.measured_ns else ""
         console.print(f"{Path(run.file).name}: {units.plural(run.found.ranks, 'rank')}{measured}", markup=False)
         console.print(f"Machine: {_machine_text(run.machine)}", markup=False)
+        console.print(run.eager.text)
         console.print()
         console.print(_scenarios(run.found, faster[number] if number else None))
         console.print()
@@ -225,6 +228,7 @@ def _run_json(run: Limited, faster: list[float | None]) -> dict[str, Any]:
         "measured_s": run.measured_ns / 1e9 if run.measured_ns else None,
         "machine_from": run.origin.value,
         "machine": {name: None if value == float("inf") else value for name, value in values.items()},
+        "eager": run.eager.as_json(),
         "scenarios": [
             {
                 "network": scenario.network,

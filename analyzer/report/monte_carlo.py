@@ -15,6 +15,7 @@ from analyzer.montecarlo.samples import Samples
 from analyzer.montecarlo.spread import QUANTILES, Spread, spread
 from analyzer.montecarlo.stable import is_stable
 from analyzer.report import units
+from analyzer.report.eager import Eager
 from analyzer.report.parameters import value_text
 
 _STRONG, _WEAK = 0.5, 0.2
@@ -31,6 +32,7 @@ class Studied:
     design: str
     seed: int
     written: Sequence[Path]
+    eager: Sequence[Eager]  # of each run; (): it is varied
     until: float | None = None  # share of each mean to which it was to be known
 
     @property
@@ -57,6 +59,8 @@ def print_spread(found: Studied, console: Console) -> None:
             console.print(_parameters(found.samples, of))
         console.print()
         console.print(meaning(found.samples, of), markup=False)
+    for line in dict.fromkeys(eager.text for eager in found.eager):
+        console.print(line)
     if found.until is not None:
         console.print(_stopped(found, found.until))
     if found.samples.failed:
@@ -114,6 +118,7 @@ def spread_json(found: Studied) -> dict[str, Any]:
     """Times in seconds, values in the units of the parameters."""
     samples = found.samples
     return {
+        "eager": [eager.as_json() for eager in found.eager],
         "design": found.design,
         "seed": found.seed,
         "samples": len(samples.values),

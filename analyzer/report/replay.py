@@ -12,8 +12,10 @@ from rich.console import Console
 from rich.table import Table
 
 from analyzer.operations.operation import Program
+from analyzer.replay.machine import Machine
 from analyzer.replay.simulate import Prediction
 from analyzer.report import units
+from analyzer.report.eager import eager_json, eager_text
 from analyzer.scheduling.closed import Closed
 
 PARTS = {
@@ -42,6 +44,7 @@ class Replayed:
     measured_ns: tuple[int, ...]
     programs: tuple[Program, ...]
     prediction: Prediction
+    machine: Machine
     written: Path | None = None
     closed: Closed | None = None  # where several run again and again
     lacking: str = ""  # of the runs, in one line
@@ -62,6 +65,8 @@ def print_replay(replayed: Replayed, console: Console) -> None:
         console.print(CPU_TIME)
     console.print(f"{units.plural(messages, 'message')}, {units.size(int(prediction.usage['bytes'].sum()))}")
     console.print(_utilisation(prediction))
+    if messages:
+        console.print(eager_text(replayed.machine, replayed.programs))
     if prediction.most_waiting:
         most = units.plural(prediction.most_waiting, "message")
         console.print(f"At most {most} waited for links and buses at once, on average {prediction.mean_waiting:.3g}")
@@ -142,6 +147,7 @@ def replay_json(replayed: Replayed) -> dict[str, Any]:
         "measured_s": [ns / 1e9 if ns else None for ns in replayed.measured_ns],  # a Dimemas trace has none
         "predicted_s": prediction.end_ns / 1e9,
         "cpu_time": [program.cpu_time for program in replayed.programs],  # bursts are; else the time that passed
+        "eager": eager_json(replayed.machine, replayed.programs),
         "messages": int(usage["sends"].sum()),
         "bytes": int(usage["bytes"].sum()),
         "most_waiting": prediction.most_waiting,

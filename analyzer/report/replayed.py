@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from analyzer.metrics.efficiency import Efficiency
-from analyzer.report.units import percent, time
+from analyzer.metrics.ideal import EAGER_LIMIT, Ideal
+from analyzer.report.units import percent, size, time
 
 
 def serialization(efficiency: Efficiency) -> str:
@@ -23,6 +24,14 @@ def transfer(efficiency: Efficiency) -> str:
     if gain <= 0:
         return f"nothing to gain from a faster network: an ideal one takes {time(runtime)}"
     return f"on an ideal network {time(runtime)}, {time(gain)} ({percent(gain / efficiency.runtime_ns)}) less"
+
+
+def eager_note(ideal: Ideal) -> str:
+    """Which sends waited, where that is not as usual."""
+    return (
+        f"Sends of {size(ideal.eager_limit or 0)} or more wait on the ideal network: the run shows that smaller ones "
+        f"did not, and with {size(EAGER_LIMIT)} it could not have ended."
+    )
 
 
 def unknown(efficiency: Efficiency) -> str:

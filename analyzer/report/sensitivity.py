@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analyzer.report import units
+from analyzer.report.eager import Eager
 from analyzer.report.parameters import INCOMPLETE, value_text
 from analyzer.sensitivity.factorial import Term
 from analyzer.sensitivity.knees import THRESHOLD, best_is_low
@@ -29,6 +30,7 @@ class Studied:
 
     file: str
     measured_ns: int  # 0: a Dimemas trace, which has no times
+    eager: Eager
     found: Sensitivity
     left_out: tuple[str, ...] = ()
     incomplete: str = ""  # why the replays are not of the whole run
@@ -41,6 +43,7 @@ def print_sensitivity(studied: Studied, console: Console) -> None:
     if studied.measured_ns:
         console.print(f"{Path(studied.file).name} took {units.time(studied.measured_ns)}", markup=False)
     console.print(f"Predicted on the machine: {units.time(found.end_ns)}")
+    console.print(studied.eager.text)
     if studied.incomplete:
         console.print(INCOMPLETE.format(studied.incomplete), markup=False)
     if found.design:
@@ -165,6 +168,7 @@ def sensitivity_json(studied: Studied) -> dict[str, Any]:
         "file": studied.file,
         "measured_s": studied.measured_ns / 1e9 if studied.measured_ns else None,
         "predicted_s": found.end_ns / 1e9,
+        "eager": studied.eager.as_json(),
         "factors": [],
         "mean_s": None,
         "terms": [],

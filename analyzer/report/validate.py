@@ -12,6 +12,7 @@ from rich.table import Table
 
 from analyzer.paraver import PROBES, TESTS, base_name
 from analyzer.report import units
+from analyzer.report.eager import Eager
 from analyzer.report.plain import plain_table
 from analyzer.validation.errors import Error, Validation, spread
 
@@ -39,6 +40,7 @@ class Validated:
     against: str
     untraced: bool  # the reference is a run without the tracer
     calls: Mapping[str, int]  # of that run
+    eager: Eager  # in its replay
     runs: Sequence[Compared]
 
 
@@ -54,6 +56,7 @@ def print_validation(validated: Validated, console: Console) -> None:
                 console.print()
                 console.print(_errors(title, errors))
     console.print()
+    console.print(validated.eager.text)
     for line in meaning(validated):
         console.print(line, markup=False)
 
@@ -152,6 +155,7 @@ def validation_json(validated: Validated) -> dict[str, Any]:
     took, said = _spreads(validated)
     return {
         "against": validated.against,
+        "eager": validated.eager.as_json(),
         "runs": [_run_json(run) for run in validated.runs],
         "spread_measured": spread(took),
         "spread_predicted": spread(said),

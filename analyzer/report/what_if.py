@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analyzer.report import units
+from analyzer.report.eager import Eager
 from analyzer.what_if.scaled import WhatIf
 
 LEAST = 0.005
@@ -25,6 +26,7 @@ class Asked:
     file: str
     measured_ns: int  # 0: it has no times of its own
     machine: str  # in words
+    eager: Eager
     ranks: str  # that would be faster, in words
     found: Sequence[WhatIf]
     each: bool
@@ -40,6 +42,7 @@ def print_what_if(asked: Asked, console: Console) -> None:
         return
     before = asked.found[0].before_ns
     console.print(f"Replayed on {asked.machine}: {units.time(before)}", markup=False)
+    console.print(asked.eager.text)
     console.print()
     console.print(_each(asked) if asked.each else _one(asked.found[0], asked.ranks))
     console.print()
@@ -119,6 +122,7 @@ def _words_of_each(asked: Asked) -> Iterator[str]:
 def what_if_json(asked: Asked) -> dict[str, Any]:
     """Seconds and fractions under stable names."""
     head: dict[str, Any] = {"file": asked.file, "measured_s": asked.measured_ns / 1e9, "machine": asked.machine}
+    head["eager"] = asked.eager.as_json()
     head["lacking"] = asked.lacking or None
     rows = [_json(found) for found in asked.found]
     if asked.each:

@@ -146,10 +146,18 @@ static struct message *new_message(struct sim *sim, struct thread *thread)
     return message;
 }
 
-static bool is_rendezvous(const struct machine *machine, const struct op *op)
+/* What MPI buffered in the traced run it buffers here; what a rank sent to itself it did, or the run would not have
+   ended. */
+static bool was_buffered(const struct thread *thread, const struct op *op)
 {
-    if (machine->eager_limit < 0) return op->flags & OP_RENDEZVOUS;
-    return op->bytes >= machine->eager_limit;
+    int64_t buffered = thread->app->program->buffered;
+    return op->flags & OP_STANDARD && buffered >= 0 && (op->bytes <= buffered || op->peer == thread->rank);
+}
+
+static bool is_rendezvous(const struct machine *machine, const struct thread *thread, const struct op *op)
+{
+    if (machine->eager_limit >= 0) return op->bytes >= machine->eager_limit;
+    return op->flags & OP_RENDEZVOUS && !was_buffered(thread, op);
 }
 
 void message_submit(struct sim *sim, struct thread *thread)
@@ -164,7 +172,7 @@ void message_submit(struct sim *sim, struct thread *thread)
         fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
         return;
     }
-    message->rendezvous = is_rendezvous(machine, op);
+    message->rendezvous = is_rendezvous(machine, thread, op);
     bool blocking = !(op->flags & OP_IMMEDIATE);
     message->frees_at_arrival = blocking && (machine->synchronous || (message->rendezvous && machine->delivery_frees));
     message->frees_at_start = blocking && message->rendezvous && !message->frees_at_arrival;

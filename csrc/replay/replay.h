@@ -30,8 +30,9 @@ enum op_flags {
     OP_OF_COLLECTIVE = 2, /* an OP_WAIT that repeats the fields of a collective, not of a receive */
     OP_RENDEZVOUS = 4,    /* the two bits of the sync field of a Dimemas trace */
     OP_IMMEDIATE = 8,
-    OP_SHARED = 16,       /* `request` is one of the rank: another thread completes it */
-    OP_BETWEEN_CALLS = 32 /* a semaphore that is of no traced call */
+    OP_SHARED = 16,        /* `request` is one of the rank: another thread completes it */
+    OP_BETWEEN_CALLS = 32, /* a semaphore that is of no traced call */
+    OP_STANDARD = 64       /* a blocking send of which MPI decides whether it waits */
 };
 
 struct op {
@@ -132,7 +133,7 @@ struct machine {
     struct collective_model collectives[16];
     struct policy policy;
     uint64_t seed;
-    int64_t eager_limit;    /* bytes from which sends are rendezvous; -1: as the operations say */
+    int64_t eager_limit;    /* bytes from which sends are rendezvous; -1: as programs say */
     int32_t synchronous;    /* blocking sends wait for delivery */
     int32_t receiver_pays;  /* receives cost latency on their processor */
     int32_t delivery_frees; /* a rendezvous sender goes on at delivery, else when the transfer starts */
@@ -154,6 +155,7 @@ struct program {
     const int32_t *node;     /* (n_ranks,) */
     const double *factors;   /* (n_factors,) by op.block */
     const int64_t *priority; /* (n_ranks,) or NULL */
+    int64_t buffered;        /* bytes up to which an OP_STANDARD is eager; -1: it is as it says */
 };
 
 struct op_time {
