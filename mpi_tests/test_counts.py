@@ -289,3 +289,13 @@ def test_mpi4py(mpi, traced, analyze):
     assert_recorded(run, mpi.ranks)
     assert names_of_communicators(run) == {"of Python"}
     analyze("check", run.run).check()
+
+
+def test_who_watches_the_clock_takes_no_room(openmpi, compiled, traced, analyze):
+    """Each look is counted, and those that wait for a time, hundred thousand in some ms, share rows."""
+    run = traced(openmpi, compiled(openmpi, "watches_clock.c"), ranks=1)
+    (file,), looks = run.ranks, int(run.finished.stdout)
+    assert file.counts()["MPI_Wtime"] == looks
+    alone = np.count_nonzero(file.names == "MPI_Wtime")
+    assert 4 <= alone <= looks / 100  # more than 4 where another program has taken the processor
+    assert json.loads(analyze("info", "--json", run.run).check().stdout)["calls"]["MPI_Wtime"]["count"] == looks

@@ -13,7 +13,10 @@ LATER = -2
 
 CPU_TIME = "CPU_NS"
 
-_POLLS = {SUMMED_PROCEDURE, "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe"}
+_POLLS = {
+    SUMMED_PROCEDURE, "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe",
+    "MPI_Parrived", "MPI_Win_test", "MPI_Wtime", "MPI_Wtick",
+}  # fmt: skip
 _ASKING = "MPI_Request_get_status"
 
 

@@ -38,7 +38,7 @@ function wrapper_resolve(int slot)
     CALLING(id);                                                                                                       \
     double returned = real();                                                                                          \
     CALLED;                                                                                                            \
-    record_timed(&f, abi.comm_null);                                                                                   \
+    record_clock(&f);                                                                                                  \
     LEAVE;                                                                                                             \
     return returned
 

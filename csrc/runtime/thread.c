@@ -425,6 +425,14 @@ void threads_disown(void)
     store_reset_lock();
 }
 
+bool thread_is_repeated(const struct thread *t, uint16_t call, uint64_t enter)
+{
+    uint64_t n = t->spool->count[TABLE_CALLS];
+    const struct file_call *last = n ? (const struct file_call *)t->rows[TABLE_CALLS] + n - 1 : NULL;
+    if (t->poll) return t->poll->call == call && enter - t->poll->exit <= POLL_GAP_TICKS;
+    return last && last->call == call && enter - last->exit <= POLL_GAP_TICKS;
+}
+
 void thread_count_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit)
 {
     if (t->readings) counting_skip(t);

@@ -1,0 +1,27 @@
+// Waits by looking at the clock, as delays and emulated computations do; says how often it looked.
+
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static long looks;
+
+static double now(void)
+{
+    looks++;
+    return MPI_Wtime();
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < 3; i++) {
+        now();
+        usleep(1000);
+    }
+    for (int i = 0; i < 100000; i++) now();
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    printf("%ld\n", looks);
+    return 0;
+}
