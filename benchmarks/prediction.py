@@ -13,6 +13,7 @@ import numpy as np
 
 from analyzer.metrics.requests import gather_blocks
 from analyzer.operations.operation import Kind, Program, operations
+from analyzer.operations.streams import pieces
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.predicted import CallTimes
 from analyzer.sources.opening import open_trace
@@ -58,7 +59,7 @@ def program(mpi: Mpi, ranks: int, words: list[str]) -> tuple[Program, int]:
 
 def predicted_s(run: Program, calls: int, machine: Machine, others: float) -> float:
     """From the end of MPI_Init to the begin of MPI_Finalize, beside other processes that always want a core."""
-    bursts = run.ops["burst"].sum()
+    bursts = sum(int(ops["burst"].sum()) for ops in pieces(run))
     busy = Program.of([operations({"kind": Kind.NONE, "burst": 20 * bursts})])
     found = simulate([run] + [busy] * round(others), machine, times=True)
     enter, exit_ = CallTimes(run, found, 0).next(np.zeros(calls, np.int64))

@@ -8,6 +8,7 @@ import pytest
 
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Kind, Program, operations
+from analyzer.operations.spill import packed
 from analyzer.replay.machine import DIALECTS, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
 from analyzer.replay.simulate import simulate
 from tests.random_replays import as_one, random_applications, random_machine, random_program, with_draws
@@ -73,7 +74,8 @@ def test_several_applications_equal_the_reference(dialect):
         places = [machine.place(n, max(ranks), sum(ranks[:a])) for a, n in enumerate(ranks)]
         merged = replace(machine, mapping=tuple(node for place in places for node in place))
         expected = Reference(together, merged, ranks).run()
-        found = simulate(programs, machine, times=True, transfers=True)
+        packed_too = [replace(p, ops=packed(p.ops)) if random.random() < 0.5 else p for p in programs]
+        found = simulate(packed_too, machine, times=True, transfers=True)
         assert found.times["begin"].tolist() == expected.begin
         assert found.times["end"].tolist() == expected.end
         again = random.randint(1, 3)

@@ -16,8 +16,11 @@ import importlib.util, sys
 spec = importlib.util.spec_from_file_location("analyzer._replay", sys.argv[1])
 sys.modules["analyzer._replay"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules["analyzer._replay"])
+from dataclasses import replace
 from random import Random
+import numpy as np
 from analyzer.errors import TracelibError
+from analyzer.operations.spill import PackedOperations, packed
 from analyzer.replay.simulate import simulate
 from tests.random_replays import random_applications, random_machine, random_program
 assert simulate.__globals__["lib"] is sys.modules["analyzer._replay"].lib
@@ -26,6 +29,13 @@ for k in range({CASES}):
     program = random_program(random)
     machine = random_machine(random, program.ranks, ("thesis", "dimemas-5.5")[k % 2])
     simulate(program, machine, times=True, transfers=True)
+    program_in_bytes = replace(program, ops=packed(program.ops))
+    simulate(program_in_bytes, machine)
+    damaged = np.frombuffer(random.randbytes(len(program_in_bytes.ops.memory)), np.uint8)
+    try:
+        PackedOperations(damaged, program_in_bytes.ops.blocks, len(program.ops), 0)[:]
+    except TracelibError:
+        pass
     several = random_applications(random)
     machine = random_machine(random, max(p.ranks for p in several), "thesis")
     simulate(several, machine)

@@ -12,12 +12,12 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Program
+from analyzer.operations.streams import pieces
 from analyzer.parallel import Team
 from analyzer.replay.program_file import load_program, save_program
 from analyzer.replay.section import Section, section_of
 from analyzer.trace import Trace
 
-_BLOCK = 1 << 20
 _NO_ROOM = "name another one in TMPDIR"
 
 
@@ -73,8 +73,8 @@ def _section(trace: Trace, folder: Path, begin: np.ndarray, end: np.ndarray, kno
 def digest(program: Program) -> str:
     """A number that tells programs apart."""
     found = blake2b(digest_size=16)
-    for start in range(0, len(program.ops), _BLOCK):
-        found.update(np.ascontiguousarray(program.ops[start : start + _BLOCK]).view(np.uint8).data)
+    for ops in pieces(program):
+        found.update(np.ascontiguousarray(ops).view(np.uint8).data)
     found.update(
         repr((program.offsets.tolist(), program.communicators, program.factors.tolist(), program.buffered)).encode()
     )

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from analyzer._replay import ffi, lib
+
+if TYPE_CHECKING:
+    from analyzer.operations.spill import PackedOperations
 
 
 def dtype_of(struct: str) -> np.dtype:
@@ -87,7 +90,7 @@ class Program:
     `factors[b]` multiplies the bursts of operations with block b; negative: such a burst lasts -factor seconds.
     """
 
-    ops: np.ndarray  # OP
+    ops: np.ndarray | PackedOperations  # OP
     offsets: np.ndarray  # (streams + 1,) int64
     rank: np.ndarray  # (streams,) int32
     thread: np.ndarray  # (streams,) int32
@@ -98,13 +101,12 @@ class Program:
     factors: np.ndarray = field(default_factory=lambda: np.ones(1))
     priority: np.ndarray | None = None  # (ranks,) int64, smaller is better
     shared_slots: np.ndarray | None = None  # (ranks,) int32; None: no stream closes what another one opens
-    virtual_threads: int | None = None  # the most of any operation; None: nobody has looked
     cpu_time: bool = False  # bursts are CPU time, not time that passed
     buffered: int = -1  # bytes up to which Flag.STANDARD does not wait, as the run shows; -1: it is as it says
 
     def most_virtual_threads(self) -> int:
         """How many virtual threads the block with the most has; 0: no block is parallel."""
-        return virtual_threads(self.ops) if self.virtual_threads is None else self.virtual_threads
+        return virtual_threads(self.ops) if isinstance(self.ops, np.ndarray) else self.ops.virtual_threads
 
     def stream_of(self, rank: int, thread: int) -> int:
         """Index of the stream of a thread. Raises IndexError where there is none."""

@@ -9,7 +9,7 @@ import numpy as np
 from analyzer.metrics.eager import shown_eager_limit
 from analyzer.operations.bursts import is_measured
 from analyzer.operations.operation import Program
-from analyzer.operations.spill import IN_MEMORY, OperationSpill
+from analyzer.operations.spill import OperationSpill
 from analyzer.operations.virtual import VirtualThreads
 from analyzer.operations.walk import RankOperations
 from analyzer.trace import Trace
@@ -39,7 +39,7 @@ def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True, buf
         shared.append(walk.shared_slots)
     groups = [c.members if not c.remote else () for c in trace.communicators]
     return Program(
-        ops=spill.array(),
+        ops=spill.operations(),
         offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         rank=np.repeat(np.arange(trace.size, dtype=np.int32), threads),
         thread=np.concatenate([np.arange(n, dtype=np.int32) for n in threads]),
@@ -48,7 +48,6 @@ def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True, buf
         communicators=(tuple(range(trace.size)), *groups, *walk.windows),
         ranks=trace.size,
         name=Path(trace.path).name,
-        virtual_threads=spill.virtual_threads,
         buffered=shown_eager_limit(trace) if buffered else -1,
         cpu_time=cpu_time and any(is_measured(trace, rank) for rank in range(trace.size)),
     )
@@ -68,7 +67,5 @@ def _streams(walk: RankOperations, rank: int, shares: VirtualThreads | None, spi
             mine["block"] = 0
             other.append(mine)
     for other in others:
-        ops = other.array()
-        pieces = [ops[first : first + IN_MEMORY] for first in range(0, len(ops), IN_MEMORY)]
-        lengths.append(sum(spill.append(np.array(piece)) for piece in pieces))
+        lengths.append(sum(spill.append(piece) for piece in other.packed().pieces()))
     return lengths

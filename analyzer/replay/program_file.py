@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.operations.operation import OP, Program
-from analyzer.operations.spill import StoredOperations
+from analyzer.operations.operation import Program
+from analyzer.operations.spill import PackedOperations, packed
 
 _SMALL = ("offsets", "rank", "thread", "slots", "factors")
 _OPTIONAL = ("priority", "shared_slots")
@@ -23,18 +22,20 @@ def save_program(program: Program, folder: Path) -> None:
     for name in _OPTIONAL:
         if getattr(program, name) is not None:
             rest[name] = getattr(program, name)
-    numbers = np.array([program.ranks, program.most_virtual_threads(), program.buffered], np.int64)
+    ops = packed(program.ops)
+    numbers = np.array([program.ranks, ops.virtual_threads, program.buffered], np.int64)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        np.savez(folder / "rest.npz", numbers=numbers, name=np.array(program.name), **rest)
+        np.savez(folder / "rest.npz", numbers=numbers, name=np.array(program.name), blocks=ops.blocks, **rest)
         with (folder / "ops.bin").open("wb") as file:
-            np.asarray(program.ops).tofile(file)
+            for part in ops.parts():
+                file.write(part)
     except OSError as error:
         raise TracelibError(f"cannot write into {folder}: {error.strerror}", "make room, or set TMPDIR") from error
 
 
 def load_program(folder: Path) -> Program:
-    """The program in a folder; its operations are mapped, and stay readable when the folder is removed.
+    """The program in a folder; its operations stay readable when the folder is removed.
 
     Raises OSError where the folder cannot be seen from here.
     """
@@ -43,12 +44,10 @@ def load_program(folder: Path) -> Program:
         groups = np.split(rest["members"], cuts) if len(rest["sizes"]) else []
         ranks, virtual_threads, buffered = rest["numbers"].tolist()
         small = {name: rest[name] for name in _SMALL}
-        program = Program(
-            ops=np.zeros(0, OP), communicators=tuple(tuple(group.tolist()) for group in groups), ranks=ranks,
-            name=str(rest["name"]), virtual_threads=virtual_threads, buffered=buffered,
+        file = (folder / "ops.bin").open("rb")  # the operations need it as long as they are there
+        return Program(
+            ops=PackedOperations(file, rest["blocks"], int(rest["offsets"][-1]), virtual_threads),
+            communicators=tuple(tuple(group.tolist()) for group in groups), ranks=ranks, name=str(rest["name"]),
+            buffered=buffered,
             **{name: rest.get(name) for name in _OPTIONAL}, **small,
         )  # fmt: skip
-    if program.offsets[-1]:
-        file = (folder / "ops.bin").open("rb")  # the operations need it as long as they are there
-        program = replace(program, ops=StoredOperations.of(file, int(program.offsets[-1])))
-    return program

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer.operations.operation import Flag, Kind, Program
+from analyzer.operations.streams import pieces
 from analyzer.replay.machine import COLLECTIVE_NAMES
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import CALL, MARK, REQUEST, Mark
@@ -29,15 +30,11 @@ _IDLE = 0
 """Type of the events with which prv2dim marks idle blocks: not the program's."""
 _APPLICATION = 40000001
 """Paraver's event "Application"; value 0: it ends here."""
-_PIECE = 1 << 16
-"""Operations looked at at once."""
 
 
 def regions_of(program: Program) -> tuple[int, ...]:
     """Numbers of the regions that the program's events (type 60000019) name, ascending."""
-    ops = program.ops
-    pieces = (ops[k : k + _PIECE] for k in range(0, len(ops), _PIECE))
-    found = [np.unique(piece["other"][_is_region(piece)]) for piece in pieces]
+    found = [np.unique(ops["other"][_is_region(ops)]) for ops in pieces(program)]
     values = np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
     return tuple(values[values > 0].tolist())
 

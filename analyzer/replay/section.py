@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analyzer.operations.operation import Flag, Kind, Program
+from analyzer.operations.streams import rewritten
 from analyzer.paraver import base_name
 from analyzer.replay.program import program_of
 from analyzer.trace import Trace
@@ -58,9 +59,13 @@ def section_of(trace: Trace, *, cpu_time: bool = True, buffered: bool = False) -
     finals = [final for _, final in found if final]
     begin = np.array([c.exit for c in inits], np.int64) if len(inits) == trace.size else spans[:, 0]
     end = np.array([c.enter for c in finals], np.int64) if len(finals) == trace.size else spans[:, 1]
-    for rank in range(trace.size):
-        main = inits[rank] if len(inits) == trace.size else finals[rank] if len(finals) == trace.size else None
-        ops = program.ops[program.stream(program.stream_of(rank, main.thread if main else 0))]
+    of_all = inits if len(inits) == trace.size else finals if len(finals) == trace.size else []
+    main = [program.stream_of(rank, of_all[rank].thread if of_all else 0) for rank in range(trace.size)]
+
+    def cut(stream: int, ops: np.ndarray) -> None:
+        rank = int(program.rank[stream])
+        if stream != main[rank]:
+            return
         after = _operation_of(ops, inits[rank].number) + 1 if len(inits) == trace.size else 0
         _silence(ops[:after])
         if len(finals) == trace.size:
@@ -69,7 +74,8 @@ def section_of(trace: Trace, *, cpu_time: bool = True, buffered: bool = False) -
             _silence(ops[at + 1 :])
         if after < len(ops):
             ops["burst"][after] += begin[rank] - begin.min()
-    return Section(program, begin, end)
+
+    return Section(rewritten(program, cut), begin, end)
 
 
 class _Call(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 from analyzer._replay import ffi, lib
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Kind, Program, dtype_of
-from analyzer.operations.spill import StoredOperations
+from analyzer.operations.spill import PackedOperations, unreadable
 from analyzer.replay.machine import (
     AS_CALLS,
     COLLECTIVE_NAMES,
@@ -216,9 +216,7 @@ def _program(keep: _Kept, c: Any, program: Program, nodes: list[int], *, buffers
     c.n_ranks, c.n_streams, c.n_comms = program.ranks, len(program.rank), len(program.communicators)
     c.n_factors, c.virtual_threads = len(program.factors), program.most_virtual_threads()
     c.buffered = program.buffered if buffers else -1
-    file = program.ops.file if isinstance(program.ops, StoredOperations) else None
-    c.file = -1 if file is None else file.fileno()
-    c.ops = keep.pointer(np.ascontiguousarray(program.ops), "struct op *") if file is None else ffi.NULL
+    _operations(keep, c, program.ops)
     for name, array, kind in (
         ("offsets", program.offsets, np.int64), ("rank", program.rank, np.int32), ("thread", program.thread, np.int32),
         ("slots", program.slots, np.int32), ("comm_offsets", offsets, np.int64), ("members", members, np.int32),
@@ -229,6 +227,18 @@ def _program(keep: _Kept, c: Any, program: Program, nodes: list[int], *, buffers
         c.shared_slots = keep.pointer(np.ascontiguousarray(program.shared_slots, np.int32), "int32_t *")
     if program.priority is not None:
         c.priority = keep.pointer(np.ascontiguousarray(program.priority, np.int64), "int64_t *")
+
+
+def _operations(keep: _Kept, c: Any, ops: np.ndarray | PackedOperations) -> None:
+    c.file = -1
+    if isinstance(ops, np.ndarray):
+        c.ops = keep.pointer(np.ascontiguousarray(ops), "struct op *")
+        return
+    c.blocks, c.packed_bytes = keep.pointer(ops.blocks, "int64_t *"), ops.blocks[-1]
+    if ops.memory is not None:
+        c.packed = keep.pointer(ops.memory, "uint8_t *")
+    elif ops.file is not None:
+        c.file = ops.file.fileno()
 
 
 def _where(program: Program, stream: int, op: int) -> str:
@@ -249,7 +259,7 @@ def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, eag
         other = _where(program, result.other_stream, result.other_op)
         return TracelibError(f"the ranks of a communicator make different calls: {first}, {other}", "check the trace")
     if result.error == lib.REPLAY_UNREADABLE:
-        return TracelibError("the operations in a temporary file can no longer be read", "is its file system there?")
+        return unreadable()
     if result.error == lib.REPLAY_BAD_OP:
         row = program.ops[result.op] if result.op < len(program.ops) else "its end"
         return TracelibError(
@@ -268,7 +278,7 @@ def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, eag
             op = int(blocked[offset + stream])
             if op >= 0:
                 lines.append(_where(p, stream, op))
-                sends = sends or p.ops["kind"][op] == Kind.SEND
+                sends = sends or p.ops[op]["kind"] == Kind.SEND
         offset += len(p.rank)
     shown = "; ".join(lines[:4]) + (f"; and {len(lines) - 4} more" if len(lines) > 4 else "")
     hint = "were all ranks and calls recorded?"

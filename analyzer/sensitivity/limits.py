@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analyzer.operations.operation import Kind, Program
+from analyzer.operations.streams import pieces
 from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
 from analyzer.replay.machine_fields import mean_of
@@ -18,8 +19,6 @@ from analyzer.sensitivity.replays import predictions
 
 LEAST = 0.05
 """A loss below this share of the time limits nothing."""
-_BLOCK = 1 << 20
-"""Operations that are looked at together."""
 
 IDEAL, LATENCY, BANDWIDTH, FREE, WHOLE = (
     "ideal", "latency", "bandwidth", "latency and bandwidth", "with contention"
@@ -161,9 +160,7 @@ def _computing(program: Program, machine: Machine, found: Prediction) -> list[fl
 def _shared(program: Program, stream: int) -> float:
     """ns that a stream saves at speed 1 because several threads share blocks."""
     saved = 0.0
-    begin, end = program.offsets[stream : stream + 2].tolist()
-    for first in range(begin, end, _BLOCK):
-        ops = program.ops[first : min(first + _BLOCK, end)]
+    for ops in pieces(program, stream):
         ops = ops[(ops["kind"] == Kind.PARALLEL) & (ops["other"] > 1)]
         saved += float((ops["burst"] * program.factors[ops["block"]] * (1 - 1 / ops["other"])).sum())
     return saved

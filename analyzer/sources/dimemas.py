@@ -99,7 +99,7 @@ class _Reader:
         communicators = communicators_of(defined, len(threads))
         spill, lengths, slots = self._records(_kernel(threads, communicators), sum(threads), first)
         program = Program(
-            ops=spill.array(),
+            ops=spill.operations(),
             offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
             rank=np.repeat(np.arange(len(threads), dtype=np.int32), threads),
             thread=np.concatenate([np.arange(n, dtype=np.int32) for n in threads]),
@@ -107,7 +107,6 @@ class _Reader:
             communicators=(communicators[0].members, *(c.members for c in communicators)),
             ranks=len(threads),
             name=self._path.name,
-            virtual_threads=0,
         )
         return DimFile(program, communicators, name)
 

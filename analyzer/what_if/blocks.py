@@ -6,12 +6,12 @@ are multiplied by a factor.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analyzer.operations.operation import Flag, Kind, Program, between_calls
+from analyzer.operations.streams import pieces, rewritten
 from analyzer.replay.machine import COLLECTIVE_NAMES
 from analyzer.replay.recorded import regions_of
 from analyzer.trace import Trace
@@ -50,15 +50,18 @@ class Blocks:
 
 def blocks_of_regions(trace: Trace, program: Program, ranks: frozenset[int] | None = None) -> Blocks:
     """A part for each region of the trace that computes anything, with the regions inside it; `ranks`: elsewhere there
-    are no parts. Sets the operations' blocks."""
+    are no parts."""
     values = regions_of(trace.program) if trace.program is not None else tuple(range(1, len(trace.region_names) + 1))
     contexts = _Contexts(values)
-    for stream, ops in _streams(program):
+
+    def divide(stream: int, ops: np.ndarray) -> None:
         if ranks is None or int(program.rank[stream]) in ranks:
             contexts.number(ops)
         else:
             ops["block"] = 0
-    return _blocks(program, trace.region_names, contexts.member())
+
+    divided = rewritten(program, divide)
+    return _blocks(divided, trace.region_names, contexts.member())
 
 
 class _Contexts:
@@ -113,15 +116,15 @@ def _ended(value: np.ndarray) -> np.ndarray:
 
 
 def blocks_between_calls(trace: Trace, program: Program, ranks: frozenset[int] | None = None) -> Blocks:
-    """A part for the computation between each two calls that follow each other: "MPI_Recv ... MPI_Send". Sets the
-    operations' blocks."""
+    """A part for the computation between each two calls that follow each other: "MPI_Recv ... MPI_Send"."""
     names = ("start", *_call_names(trace), "end")
     pairs: dict[int, int] = {}
-    for stream, ops in _streams(program):
+
+    def divide(stream: int, ops: np.ndarray) -> None:
         rank = int(program.rank[stream])
         if ranks is not None and rank not in ranks:
             ops["block"] = 0
-            continue
+            return
         calls = np.concatenate([[0], _calls(trace, program, stream, ops) + 1, [len(names) - 1]])
         of_call = (ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)
         after = np.cumsum(of_call) - of_call  # calls that began before the burst of an operation
@@ -130,9 +133,11 @@ def blocks_between_calls(trace: Trace, program: Program, ranks: frozenset[int] |
         found, which = np.unique(calls[at] * len(names) + calls[at + 1], return_inverse=True)
         numbers = np.array([pairs.setdefault(int(pair), len(pairs) + 1) for pair in found], np.uint32)
         ops["block"] = np.where(computes, numbers[which], 0) if len(ops) else 0  # not a call's further operations
+
+    divided = rewritten(program, divide)
     labels = [f"{names[pair // len(names)]} ... {names[pair % len(names)]}" for pair in pairs]
     member = np.concatenate([np.zeros((len(labels), 1), bool), np.eye(len(labels), dtype=bool)], axis=1)
-    return _blocks(program, tuple(labels), member)
+    return _blocks(divided, tuple(labels), member)
 
 
 _KIND_NAMES = tuple(sorted(kind.name for kind in Kind))
@@ -156,15 +161,8 @@ def _calls(trace: Trace, program: Program, stream: int, ops: np.ndarray) -> np.n
     return np.where(collective, len(_KIND_NAMES) + first["tag"] % len(COLLECTIVE_NAMES), kinds[first["kind"]])
 
 
-def _streams(program: Program) -> Iterator[tuple[int, np.ndarray]]:
-    for stream, (first, last) in enumerate(
-        zip(program.offsets[:-1].tolist(), program.offsets[1:].tolist(), strict=True)
-    ):
-        yield stream, program.ops[first:last]
-
-
 def _blocks(program: Program, names: tuple[str, ...], member: np.ndarray) -> Blocks:
     computing = np.zeros(member.shape[1], np.int64)
-    for _, ops in _streams(program):
+    for ops in pieces(program):
         np.add.at(computing, ops["block"], ops["burst"])
     return Blocks(program, names, member, computing)

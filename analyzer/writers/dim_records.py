@@ -8,15 +8,13 @@ from typing import BinaryIO
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.operations.operation import Program
+from analyzer.operations.streams import pieces
 from analyzer.operations.walk import RankOperations, is_definable
 from analyzer.operations.windows import window_groups
 from analyzer.trace import Trace
 
 OPERATION_BYTES = 320
 """Room for the text of one operation (see the kernel's header)."""
-_BLOCK = 1 << 14
-"""Operations of a program formatted at once."""
 
 
 def world_id(trace: Trace) -> int:
@@ -64,7 +62,7 @@ class RankWriter:
             yield 0, self._walk.of(rank)
         if self._program:
             for stream in np.flatnonzero(self._program.rank == rank).tolist():
-                yield int(self._program.thread[stream]), _blocks(self._program, stream)
+                yield int(self._program.thread[stream]), pieces(self._program, stream)
 
     def _write_thread(self, rank: int, thread: int, blocks: Iterator[np.ndarray], file: BinaryIO) -> int:
         size = file.write(f"1:{rank}:{thread}:0.000000000\n".encode())
@@ -79,9 +77,3 @@ class RankWriter:
             ffi.cast("int32_t *", self._comm_ids.ctypes.data), ffi.cast("char *", self._out.ctypes.data),
         )  # fmt: skip
         return self._out[:size].data
-
-
-def _blocks(program: Program, stream: int) -> Iterator[np.ndarray]:
-    first, last = program.offsets[stream : stream + 2].tolist()
-    for begin in range(first, last, _BLOCK):
-        yield np.ascontiguousarray(program.ops[begin : min(begin + _BLOCK, last)])

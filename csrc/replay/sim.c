@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "sim.h"
+#include "supply.h"
 
 static uint32_t order_at(const struct sim *sim, int64_t time, enum phase phase)
 {
@@ -144,11 +144,11 @@ static void thread_start(struct sim *sim, struct app *app, int32_t stream)
     struct thread *thread = &app->threads[stream];
     struct slot *slots = thread->slots;
     struct usage *usage = thread->usage;
-    struct op *buffer = thread->buffer;
+    struct shape *shapes = thread->shapes;
     *thread = (struct thread){.app = app, .stream = stream, .rank = program->rank[stream], .slots = slots};
     thread->number = program->thread[stream];
     thread->usage = usage;
-    thread->buffer = buffer;
+    thread->shapes = shapes;
     thread->op_number = app->first_op + program->offsets[stream];
     supply_open(sim, thread);
     thread->node = program->node[thread->rank];
@@ -191,7 +191,7 @@ static bool app_init(struct sim *sim, struct app *app)
         app->first_of_rank[p->rank[k]] = k;
         sim->nodes[p->node[p->rank[k]]].threads += p->virtual_threads > 1 ? p->virtual_threads : 1;
     }
-    if (p->file >= 0 && !supply_init(app)) return false;
+    if (!p->ops && !supply_init(app)) return false;
     for (int32_t k = 0; k < p->n_comms; k++)
         if (!comm_init(&app->comms[k], p->members + p->comm_offsets[k], p->comm_offsets[k + 1] - p->comm_offsets[k]))
             return false;
@@ -255,7 +255,7 @@ static void release(struct sim *sim)
         for (int32_t k = 0; app->ranks && k < app->program->n_ranks; k++) semaphores_free(&app->ranks[k]);
         free(app->threads);
         free(app->slots);
-        free(app->buffers);
+        free(app->supplies);
         free(app->comms);
         free(app->ranks);
         free(app->first_of_rank);

@@ -137,6 +137,11 @@ struct thread {
     struct slot *slots;
     int64_t wire, hold; /* of the message that the operation sends */
 
+    /* packed operations, see supply.h */
+    struct shape *shapes;
+    const uint8_t *packed, *packed_end;
+    int64_t to_come, in_file;
+
     int32_t stream, number;
     struct thread *next; /* in a list of waiting threads */
     struct thread *parent;
@@ -148,9 +153,6 @@ struct thread {
     int64_t queued;     /* order in which it became ready */
     int64_t kept_until; /* before that nobody takes its processor away */
     double decayed;
-    /* operations in a file */
-    struct op *buffer;
-    int64_t in_file; /* of those that are not in the buffer yet */
 };
 
 struct message {
@@ -258,8 +260,8 @@ struct app {
     int32_t *first_of_rank; /* stream */
     struct thread *threads;
     struct slot *slots; /* of all threads, then of all ranks */
-    struct op *buffers; /* of all threads: operations in a file */
-    size_t buffered;    /* how many each of them holds */
+    char *supplies;     /* of all threads: dictionary and buffer of packed operations */
+    size_t buffered;    /* bytes of such a buffer */
     struct comm *comms;
     struct rank *ranks;
 };
@@ -359,11 +361,6 @@ int64_t cost_collective(const struct sim *sim, const struct instance *instance);
 
 /* site.c */
 bool sites_init(struct sim *sim);
-
-/* supply.c: where a stream's operations come from */
-bool supply_init(struct app *app); /* false: no memory */
-void supply_open(struct sim *sim, struct thread *thread);
-void supply_more(struct sim *sim, struct thread *thread);
 
 /* thread.c: what threads do */
 int32_t peer_node(const struct sim *sim, const struct thread *thread, const struct op *op);

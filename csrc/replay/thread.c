@@ -3,7 +3,7 @@
    An operation is a burst, then its overhead on the processor (latency), then what it does: `thread_act`. A thread
    that cannot go on gives its processor back; who wakes it ends the operation. */
 
-#include "sim.h"
+#include "supply.h"
 
 static const uint8_t PHASE_OF[OP_KINDS] = {
     [OP_NONE] = PHASE_POST,
@@ -168,9 +168,8 @@ void thread_fetch(struct sim *sim, struct thread *thread)
 void thread_op_done(struct sim *sim, struct thread *thread, int64_t when)
 {
     if (sim->output->times) sim->output->times[thread->op_number] = (struct op_time){thread->op_began, when};
-    thread->op++;
     thread->op_number++;
-    if (thread->op == thread->end && thread->in_file) supply_more(sim, thread);
+    supply_next(sim, thread);
 }
 
 /* The operation is over and the thread keeps its processor. */

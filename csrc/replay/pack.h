@@ -1,0 +1,40 @@
+#ifndef PACK_H
+#define PACK_H
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Operations (struct op) in few bytes, written once and read many times. Both the compiler and cffi read this file:
+   plain declarations only.
+
+   What a program does repeats: most operations equal an earlier one but for their burst. Each block of PACK_BLOCK
+   operations has a dictionary of its own, so that a reader can begin at any block. An operation is
+
+   1 byte: its place in the dictionary, + PACK_NEW where it is put there now
+   1 byte: how many bytes its burst has, 0 to 8
+   the burst, the lowest byte first
+   where it is new, all other fields as signed numbers of 7 bits a byte, the lowest first: bytes, other, peer, tag,
+   comm, request, kind, flags, block */
+enum {
+    PACK_BLOCK = 1024, /* operations */
+    PACK_PLACES = 64,
+    PACK_NEW = 64,
+    PACK_MOST = 128 /* bytes: no operation has more; so many must be readable behind the last one */
+};
+
+struct packer; /* the dictionary of the block under way */
+
+struct packer *packer_new(void); /* NULL: no memory */
+void packer_free(struct packer *packer);
+
+/* Append n operations to what was packed before; returns how many bytes went to `out`, which has room for
+   n * PACK_MOST. begins: where in `out` each block begins that begins here. */
+int64_t packer_append(struct packer *packer, const void *operations, int64_t n, uint8_t *out, int64_t *begins);
+
+/* The largest `other` of any OP_PARALLEL that was appended, at least 0. */
+int64_t packer_virtual_threads(const struct packer *packer);
+
+/* Write n operations to `out` of a block that begins at `packed`, or of several one after the other, without the first
+   `skip`. false: they are longer than `size` bytes, so not whole. */
+bool unpack_operations(const uint8_t *packed, int64_t size, int64_t skip, int64_t n, void *out);
+
+#endif
