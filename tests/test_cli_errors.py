@@ -145,13 +145,15 @@ def test_nothing_is_imported_that_is_not_needed(arguments, waits_for, tmp_path):
     )
 
 
-@pytest.mark.parametrize("command", ["prv", "dim", "pack", "replay"])
+@pytest.mark.parametrize("command", ["prv", "dim", "pack", "replay", "replay prv"])
 @pytest.mark.parametrize("folder", ["absent", "file"])
 def test_an_output_that_cannot_be_made_is_one_line(command, folder, tmp_path, capsys):
     path = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 1), call("MPI_Finalize", 5, 6)]}])
     (tmp_path / "file").write_text("mine")
-    assert main([command, str(path), "-o", str(tmp_path / folder / "x.h5")]) == 1
+    command, ending = (*command.split(), "h5")[:2]
+    assert main([command, str(path), "-o", str(tmp_path / folder / f"x.{ending}")]) == 1
     error = capsys.readouterr().err
+    assert ".tmp" not in error
     reason = "No such file or directory" if folder == "absent" else "Not a directory"
     assert error.startswith("Error: cannot write ") and reason in error and error.count("\n") == 1
     assert (tmp_path / "file").read_text() == "mine"

@@ -302,3 +302,19 @@ def test_a_deadlock_ends_with_an_error(tmp_path, capsys):
     (tmp_path / "x.dim").write_text(HEAD + "1:0:0:0.1\n3:0:0:1:8:1:1:0\n1:1:0:0.2\n")
     assert main(["replay", str(tmp_path / "x.dim")]) == 1
     assert "rank 0 in a receive from rank 1, tag 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_cut_file_is_called_so(seed):
+    """At any byte ahead of the offsets that the header announces; what begins a line there may be wrong as well."""
+    program = random_program(Random(seed), 3)
+    text = program.text(offsets=f"1,{len(program.text(offsets='1,000000')):06}")
+    assert len(read_text(text + "s:0:0\n").program.ops) == sum(map(len, program.rows.values()))
+    ends = {at + 1 for at, character in enumerate(text) if character == "\n"}
+    records = 1 + len(program.communicators)
+    for at in range(text.index("\n") + 1, len(text) + 1):
+        says = "is cut" if at in ends and text.count("\n", 0, at) >= records else "is cut|line"
+        with pytest.raises(TracelibError, match=says):
+            read_text(text[:at])
+    with pytest.raises(TracelibError, match="is cut"):
+        read_text(gzip.compress(text.encode()), "x.dim.gz")

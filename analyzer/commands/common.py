@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from rich.console import Console
 
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
+from analyzer.writers.whole import cannot_write
 
 if TYPE_CHECKING:
     from analyzer.trace import Trace
@@ -167,6 +169,10 @@ def check_replaceable(path: Path, sources: list[Path], force: bool) -> None:
         raise TracelibError(f"{path} is part of the trace that is read", "name another output with -o NAME")
     if path.is_dir():
         raise TracelibError(f"{path} is a folder", "name another output with -o NAME")
+    try:
+        os.stat(f"{path.parent}/.")  # noqa: PTH116, of a folder: a Path drops the dot
+    except OSError as error:
+        raise cannot_write(path, error) from error
     if not force and path.is_file() and not _is_derived(path):
         raise TracelibError(f"{path} exists and is not a {path.suffix} file", "name another output, or use --force")
 

@@ -8,6 +8,7 @@ import click
 
 from analyzer.commands.common import Session, check_writable, common_options, output_base
 from analyzer.commands.machine_option import machine_options, replaying, unreadable
+from analyzer.ending import discard
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Program
 from analyzer.parallel import Team
@@ -19,7 +20,7 @@ from analyzer.report.replay import Replayed, print_replay, replay_json
 from analyzer.scheduling.closed import closed
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
-from analyzer.writers.whole import discard, temporary_name
+from analyzer.writers.whole import temporary_name
 
 
 @click.command("replay")
@@ -92,9 +93,10 @@ def _write_prv(trace: Trace, program: Program, prediction: Prediction, base: Pat
     """By way of a temporary run; by one process alone."""
     from analyzer.commands.write import write_paraver
 
-    path = temporary_name(base.with_name(f"{base.name}.h5"), "predicted")
+    path, prv = temporary_name(base.with_name(f"{base.name}.h5"), "predicted"), base.with_name(f"{base.name}.prv")
+    check_writable(prv, trace, force)
     try:
-        write_predicted(trace, program, prediction, path, "replay")
+        write_predicted(trace, program, prediction, path, "replay", called=prv)
         predicted = open_trace(str(path))
         try:
             return write_paraver(predicted, base, Session(Team()), force)[0]

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from analyzer.commands.common import Session, jobs_option
+from analyzer.ending import die
 from analyzer.errors import TracelibError
 from analyzer.metrics.ideal import obstacle
 from analyzer.metrics.unrecorded import unrecorded
@@ -152,8 +153,7 @@ def _says_when_ended(book: Journal | None, path: Path | None) -> Iterator[None]:
         hint = f"the same command goes on from {path}" if path else "with -o NAME the same command could go on"
         name = signal.Signals(number).name
         os.write(2, f"Error: ended by {name} after {len(book or ())} replays ({hint})\n".encode())
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+        die(number)
 
     if book is None or current_thread() is not main_thread():
         yield

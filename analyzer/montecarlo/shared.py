@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from analyzer.ending import discard, temporary
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Program
 from analyzer.operations.streams import pieces
@@ -42,13 +42,13 @@ def sections_of(traces: Sequence[Trace], team: Team, *, buffered: bool = False) 
         team.barrier()
     finally:
         if team.rank == 0 and folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            discard(folder)
     return mine
 
 
 def _folder() -> Path:
     try:
-        return Path(tempfile.mkdtemp(prefix="tracelib-programs-"))
+        return temporary(Path(tempfile.mkdtemp(prefix="tracelib-programs-")))
     except OSError as error:
         raise TracelibError(f"no folder for temporary files: {error.strerror}", _NO_ROOM) from error
 

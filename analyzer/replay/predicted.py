@@ -19,14 +19,17 @@ _APPLICATION = 40000001
 """Paraver's event "Application"; value 0: it ends here."""
 
 
-def write_predicted(trace: Trace, program: Program, prediction: Prediction, path: Path, machine: str) -> None:
+def write_predicted(
+    trace: Trace, program: Program, prediction: Prediction, path: Path, machine: str, called: Path | None = None
+) -> None:
     """Write the predicted run as `path`, a packed run that `analyze` opens like a measured one.
 
     A call lasts from the end of the burst before it to the end of its last operation. What happened between calls
     (regions, events of the program) keeps its place in the burst, in proportion. Calls that take no time last 1 ns, so
     that their order is kept; what follows them starts that much later at most, and catches up at the next burst.
     Of a Dimemas trace, which holds no calls, each operation is one.
-    prediction: of `program` alone, with `times`. Raises TracelibError where the file cannot be written.
+    prediction: of `program` alone, with `times`. Raises TracelibError where the file cannot be written, which names
+    `called` if `path` is only a step on the way to that.
     """
     regions = regions_of(program) if trace.program is not None else ()
     records = (
@@ -35,7 +38,7 @@ def write_predicted(trace: Trace, program: Program, prediction: Prediction, path
         else recorded(program, prediction, rank, regions)
         for rank in range(trace.size)
     )
-    write_run(trace, records, path, {"predicted_from": trace.path, "machine": machine})
+    write_run(trace, records, path, {"predicted_from": trace.path, "machine": machine}, called)
 
 
 def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> RankRecords:

@@ -28,7 +28,9 @@ _LEAST_RECORD = 4
 """Bytes of the shortest line that is an operation, less than in truth: how many operations a block may hold."""
 _MOST_TASKS = 1 << 24
 _GZIP = b"\x1f\x8b"
-_HEADER = re.compile(rb'#DIMEMAS:"(?P<name>[^"]*)":\d+(?:,\d+)?:(?P<tasks>\d+)\((?P<threads>[\d,]*)\),\d+(?:,\S*)?')
+_HEADER = re.compile(
+    rb'#DIMEMAS:"(?P<name>[^"]*)":\d+(?:,(?P<end>\d+))?:(?P<tasks>\d+)\((?P<threads>[\d,]*)\),\d+(?:,\S*)?'
+)
 _COMMUNICATOR = re.compile(rb"d:1:(\d+):(\d+)((?::\d+)*):?")
 _OTHER_DEFINITION = re.compile(rb"d:[23]:.*")
 _LARGEST = 2**31 - 1
@@ -92,6 +94,7 @@ class _Reader:
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path, self._file = path, file
         self._line = 0  # lines before the records
+        self._offsets = 0  # where they begin, by the header
 
     def read(self) -> DimFile:
         name, threads = self._header(self._next_line())
@@ -123,6 +126,7 @@ class _Reader:
         found = _HEADER.fullmatch(line.strip())
         if not found:
             raise self._error(self._line, line, "is no header of a Dimemas trace")
+        self._offsets = int(found["end"] or 0)
         threads = [int(n) for n in found["threads"].split(b",") if n]
         tasks = int(found["tasks"])
         if tasks != len(threads) or not 0 < tasks <= _MOST_TASKS:
@@ -157,6 +161,7 @@ class _Reader:
         spill, rest = OperationSpill(), first
         while block := self._file.read(_BLOCK_BYTES):
             rest = self._block(reader, rest + block, spill)
+        self._check_whole()
         if rest:  # the last line has no end
             self._block(reader, rest + b"\n", spill)
         last = np.zeros(1, OP)
@@ -164,6 +169,12 @@ class _Reader:
         lengths, slots = np.zeros(streams, np.int64), np.zeros(streams, np.int32)
         lib.dim_reader_streams(reader, _pointer(lengths, "int64_t *"), _pointer(slots, "int32_t *"))
         return spill, lengths, slots
+
+    def _check_whole(self) -> None:
+        """A file that ends ahead of its offsets lacks records: those of others would wait for them."""
+        if (size := self._file.tell()) <= self._offsets:
+            text = f"{self._path} is cut: it has {size} bytes, and by its header the records go on to {self._offsets}"
+            raise TracelibError(text, "copy or write it again")
 
     def _block(self, reader: Any, text: bytes, spill: OperationSpill) -> bytes:
         """Read the whole lines of a text; returns what is left of it."""

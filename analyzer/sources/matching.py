@@ -8,7 +8,6 @@ Messages that took place while a rank did not record are counted (`ghosts`), and
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.ending import discard, temporary
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.sources.ghosts import Ghosts
@@ -208,19 +208,19 @@ class _Exchange:
         """Everyone's spill, once all are complete. The files lose their names at once: none can be left behind."""
         if self._folder is None:
             return [self.own]
-        self.own.flush()
+        self.own.close()  # before the others open it: then a network file system shows them all of it
         extents = self._team.allgather(self.own.extents)
         spills = [Spill(MESSAGE, self._folder / str(member), known) for member, known in enumerate(extents)]
-        self.own.close()
         self._team.barrier()
         if self._team.rank == 0:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            discard(self._folder)
         return spills
 
 
 def _make_folder(folder: Path) -> str:
     """A new folder that all processes can see: beside the trace, or (there is no right to) where TMPDIR says."""
     try:
-        return tempfile.mkdtemp(prefix=".analyze-", dir=folder)
+        made = tempfile.mkdtemp(prefix=".analyze-", dir=folder)
     except OSError:
-        return tempfile.mkdtemp(prefix="analyze-")
+        made = tempfile.mkdtemp(prefix="analyze-")
+    return str(temporary(Path(made)))

@@ -44,13 +44,6 @@ class Spill:
         self.extents.setdefault(key, []).append((self._end, len(records)))
         self._end += data.nbytes
 
-    def flush(self) -> None:
-        """Let other processes see what was appended."""
-        try:
-            self._file.flush()
-        except OSError as error:
-            raise _no_room(error) from error
-
     def read(self, key: Hashable) -> np.ndarray:
         """All records of a key."""
         extents = self.extents.get(key, ())
@@ -58,12 +51,18 @@ class Spill:
         first = 0
         for offset, count in extents:
             self._file.seek(offset)
-            self._file.readinto(records[first : first + count].view(np.uint8).data)
+            place = records[first : first + count].view(np.uint8).data
+            if self._file.readinto(place) != place.nbytes:
+                raise TracelibError("temporary files were cut by others", "set TMPDIR to a folder of your own")
             first += count
         return records
 
     def close(self) -> None:
-        self._file.close()
+        """Write out what was appended; raises TracelibError if there is no room for it."""
+        try:
+            self._file.close()
+        except OSError as error:
+            raise _no_room(error) from error
 
 
 def _no_room(error: OSError) -> TracelibError:

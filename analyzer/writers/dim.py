@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from analyzer.ending import discard
 from analyzer.errors import TracelibError
 from analyzer.operations.walk import is_definable
 from analyzer.operations.windows import window_groups
 from analyzer.parallel import Team
 from analyzer.trace import SELF, Communicator, Trace
 from analyzer.writers.dim_records import RankWriter, window_ids, world_id
-from analyzer.writers.whole import cannot_write, discard, temporary_name, whole_file
+from analyzer.writers.whole import cannot_write, temporary_name, whole_file
 
 IDLE_EVENTS = "events of type 0"
 

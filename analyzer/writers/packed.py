@@ -10,13 +10,14 @@ import h5py
 import numpy as np
 from h5py import h5g, h5p
 
+from analyzer.ending import discard
 from analyzer.errors import TracelibError
 from analyzer.sources.findings import Findings, find_ranks
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.system import PACKED, load_samples, sample_places
 from analyzer.sources.versions import upgraded
 from analyzer.writers.deflate import deflated
-from analyzer.writers.whole import cannot_write, discard, temporary_name
+from analyzer.writers.whole import cannot_write, temporary_name
 from tracelib import schema
 
 CODECS: dict[str, dict[str, object]] = {

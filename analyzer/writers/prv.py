@@ -14,10 +14,11 @@ from typing import BinaryIO
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.ending import discard
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.trace import EVENT, MESSAGE, STATE, Trace
-from analyzer.writers.whole import discard, temporary_name, whole_file
+from analyzer.writers.whole import cannot_write, temporary_name, whole_file
 
 _BUFFER_BYTES = 1 << 20
 
@@ -96,7 +97,7 @@ def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team) -> str
             _write_share(trace, bounds, team, file)
     except OSError as error:
         discard(part)
-        return f"!cannot write {part}: {error.strerror}"
+        return f"!{cannot_write(path, error)}"
     except TracelibError as error:
         discard(part)
         return f"!{error}"

@@ -9,9 +9,10 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from analyzer.ending import discard
 from analyzer.sources.rankfile import PREDICTED
 from analyzer.trace import MARK, REQUEST, Communicator, Mark, Trace
-from analyzer.writers.whole import cannot_write, discard, temporary_name
+from analyzer.writers.whole import cannot_write, temporary_name
 from tracelib import schema
 
 _FILTER = {"compression": "gzip", "compression_opts": 4, "shuffle": True}
@@ -29,10 +30,13 @@ class RankRecords:
     events: np.ndarray = field(default_factory=lambda: np.zeros(0, schema.EVENT))  # of the program, but for regions
 
 
-def write_run(trace: Trace, records: Iterator[RankRecords], path: Path, attributes: Mapping[str, str]) -> None:
+def write_run(
+    trace: Trace, records: Iterator[RankRecords], path: Path, attributes: Mapping[str, str], called: Path | None = None
+) -> None:
     """Write the records of all ranks of `trace`, in order of rank, as the run `path`; it appears whole or not at all.
 
-    attributes: text of the whole file, such as what it was predicted from.
+    attributes: text of the whole file, such as what it was predicted from. called: what the user has asked for, where
+    `path` is only a step on the way.
     Raises TracelibError where it cannot be written.
     """
     part = temporary_name(path, "part")
@@ -50,7 +54,7 @@ def write_run(trace: Trace, records: Iterator[RankRecords], path: Path, attribut
                 _write_rank(out.create_group(f"ranks/{rank:06d}"), trace, rank, tables.of(rank, of_rank))
         part.replace(path)
     except OSError as error:
-        raise cannot_write(path, error) from error
+        raise cannot_write(called or path, error) from error
     finally:
         discard(part)
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from analyzer.ending import discard, temporary
 from analyzer.errors import TracelibError
 
 
 def temporary_name(path: Path, part: str = "whole") -> Path:
-    """Where this process writes (a part of) what becomes `path`: in the same folder, so that renaming is atomic."""
-    return path.with_name(f".{path.name}.{os.getpid()}.{part}.tmp")
+    """Where this process writes (a part of) what becomes `path`: in the same folder, so that renaming is atomic.
 
-
-def discard(path: Path) -> None:
-    """Remove a temporary file. Where that fails, what went wrong before is what the user should hear of."""
-    with suppress(OSError):
-        path.unlink(missing_ok=True)
+    Whoever takes it hands it to `discard` in the end.
+    """
+    return temporary(path.with_name(f".{path.name}.{os.getpid()}.{part}.tmp"))
 
 
 def cannot_write(path: Path, error: OSError) -> TracelibError:
@@ -35,12 +33,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Raises TracelibError where the folder cannot be written or the disk is full.
     """
     target = Path(path)
-    temporary = temporary_name(target)
+    part = temporary_name(target)
     try:
-        with temporary.open("xb") as file:
+        with part.open("xb") as file:
             yield file
-        temporary.replace(target)
+        part.replace(target)
     except OSError as error:
         raise cannot_write(target, error) from error
     finally:
-        discard(temporary)
+        discard(part)
