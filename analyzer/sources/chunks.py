@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from analyzer._kernels import ffi, lib
 
 OPEN_FILES = 128
 """How many files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
@@ -22,48 +23,17 @@ class Chunks:
     rows: int
     at: np.ndarray  # int64
 
-    def read(self, file: int, first: int, last: int) -> np.ndarray:
-        """Rows [first, last) from an open file. Raises OSError where it is shorter than it was."""
-        return self._gathered(file, max(last - first, 0), self._stretches(first, last))
-
-    def sample(self, file: int, first: int, last: int, step: int) -> np.ndarray:
-        """Every step-th of these rows."""
-        wanted = range(first, last, step)
-        return self._gathered(file, len(wanted), (s for row in wanted for s in self._stretches(row, row + 1)))
-
-    def _gathered(self, file: int, count: int, stretches: Iterator[tuple[int, int]]) -> np.ndarray:
-        found = np.empty(count, self.dtype)
-        into, done = found.view(np.uint8).data, 0
-        for begin, size in stretches:
-            _read_whole(file, into[done : done + size], begin)
-            done += size
-        return found
-
-    def _stretches(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Byte and size of what lies together."""
-        width = self.dtype.itemsize
-        begin = size = 0
-        while first < last:
-            chunk = first // self.rows
-            stop = min(last, (chunk + 1) * self.rows)
-            at = int(self.at[chunk]) + (first - chunk * self.rows) * width
-            if size and begin + size != at:
-                yield begin, size
-                size = 0
-            if not size:
-                begin = at
-            size += (stop - first) * width
-            first = stop
-        if size:
-            yield begin, size
-
-
-def _read_whole(file: int, into: memoryview, at: int) -> None:
-    while len(into):
-        count = os.preadv(file, [into], at)
-        if not count:
+    def read(self, file: int, first: int, last: int, step: int = 1) -> np.ndarray:
+        """Every step-th of rows [first, last) from an open file. Raises OSError where it is shorter than it was."""
+        last = min(last, len(self.at) * self.rows)
+        found = np.empty(max(-(-(last - first) // step), 0), self.dtype)
+        at, into = ffi.cast("int64_t *", self.at.ctypes.data), ffi.cast("void *", found.ctypes.data)
+        answer = lib.rank_file_rows(file, at, self.rows, self.dtype.itemsize, first, last, step, into)
+        if answer < 0:
+            raise OSError(ffi.errno, os.strerror(ffi.errno))
+        if not answer:
             raise OSError("it ends before its rows do")
-        into, at = into[count:], at + count
+        return found
 
 
 class Descriptors:

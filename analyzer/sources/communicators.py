@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analyzer.sources.rankfile import RankFile, text_of
+from analyzer.sources.rankfile import RankFile
+from analyzer.sources.tables import text_of
 from analyzer.trace import Communicator
 from tracelib.schema import LabelKind
 

@@ -11,7 +11,8 @@ import numpy as np
 from analyzer._kernels import lib
 from analyzer.sources.index import Piece, ThreadTable, pieces_of
 from analyzer.sources.lane import Lane, address
-from analyzer.sources.rankfile import RankFile, text_of
+from analyzer.sources.rankfile import RankFile
+from analyzer.sources.tables import text_of
 from analyzer.trace import CALL, EVENT, UNKNOWN, Counter, Counts, Samples
 from tracelib import schema
 from tracelib.schema import BLOCK_DROPPED, COUNTER_SET_TYPE, CounterBackend

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.sources.rankfile import RankFile, text_of
+from analyzer.sources.rankfile import RankFile
+from analyzer.sources.tables import text_of
 from tracelib.schema import LabelKind
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from analyzer.sources.rankfile import RankFile, text_of
+from analyzer.sources.rankfile import RankFile
+from analyzer.sources.tables import text_of
 from analyzer.trace import SharedObject
 from tracelib.schema import ObjectKind
 

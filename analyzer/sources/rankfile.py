@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,21 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.sources.chunks import Chunks, Descriptors
-from analyzer.sources.tables import OpenFiles, OpenGroup, Table
+from analyzer.sources.direct import Direct, Shape, read_direct
+from analyzer.sources.tables import OpenFiles, OpenGroup, Table, procedure_names, text_of
 from analyzer.sources.versions import dtype_of, has_table, lacks, upgraded
 from tracelib import schema
 
 PREDICTED = "replay"
 """`boot_id` in a run that was predicted: its times are those of no clock."""
 
+_DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)
+"""What h5py raises where a file is damaged; the last two of names and types that cannot be."""
+
 _LAST_THREAD = np.iinfo(schema.CALL["thread"]).max
 
+
+_EMPTY = {name: np.zeros(0, dtype) for name, dtype in schema.DIRECT.items()}
 
 _files = OpenFiles()
 _descriptors = Descriptors()
@@ -46,6 +53,7 @@ class RankFile:
     counters: np.ndarray
     skipped: np.ndarray
     inside: np.ndarray  # schema.INSIDE: threads that died in a call, where `tracelib recover` has noted it
+    modified_ns: int  # when it was last written, since 1970
 
     @property
     def rank(self) -> int:
@@ -63,16 +71,16 @@ class RankFile:
             if table in self.chunks:
                 return self.chunks[table].read(_descriptors.get(self.path), first, min(last, self.lengths[table]))
             return self._stored(table).rows(first, last)
-        except (OSError, KeyError, RuntimeError) as error:
+        except _DAMAGED as error:
             raise unreadable(self.path, error) from error
 
     def sample(self, table: str, first: int, last: int, step: int) -> np.ndarray:
         """Every step-th row of [first, last)."""
         try:
             if table in self.chunks:
-                return self.chunks[table].sample(_descriptors.get(self.path), first, last, step)
+                return self.chunks[table].read(_descriptors.get(self.path), first, last, step)
             return self._stored(table).rows(first, last, step)
-        except (OSError, KeyError, RuntimeError) as error:
+        except _DAMAGED as error:
             raise unreadable(self.path, error) from error
 
     def _stored(self, table: str) -> Table:
@@ -102,32 +110,64 @@ def foreign(path: Path, what: str) -> TracelibError:
 def open_rank(path: Path, group: str = "/") -> RankFile:
     """Read what is small of a rank file (of `group` in a packed run, which has no empty tables) and check that it is
     one; TracelibError says why not."""
-    if not path.exists():
-        raise TracelibError(f"{path}: no such file", "copy the folder of rank files together with run.h5")
-    if path.stat().st_size == 0:
-        raise TracelibError(f"{path}: is empty", "the process ended, or the disk was full, before anything was written")
     if group == "/":
         _descriptors.drop(path)
         _files.drop(path)  # HDF5 would answer from what it knew of a file that has grown since
     try:
-        file = _files.group(path, group)
-        stored = file.attributes()
-        version = _version(path, stored)
-        attributes = _attributes(path, stored, version)
-        packed = group != "/"
-        tables = {n: _table(path, file, n, version, packed) for n in schema.TABLES if has_table(version, n)}
-        procedures = _procedures(path, file, group)
-        small = {name: _whole(name, tables.get(name)) for name in schema.DIRECT}
-        lengths = {name: len(tables.get(name) or ()) for name in schema.TABLES}
-        chunks = _chunks(tables)
-    except (OSError, KeyError, RuntimeError) as error:
+        direct = read_direct(path, lambda name: _files.group(path, "/").table(name)) if group == "/" else None
+        file = _of_direct(path, direct) if direct else _of_hdf5(path, group)
+    except _DAMAGED as error:
         raise unreadable(path, error) from error
-    if small["blocks"]["thread"].max(initial=0) > _LAST_THREAD:
+    if file.blocks["thread"].max(initial=0) > _LAST_THREAD:
         raise foreign(path, "a block of a thread that cannot be")
-    inside = np.array(stored.get("inside", []), schema.INSIDE)
-    if not packed and all(name in chunks for name in schema.BUFFERED if lengths[name]):
+    if group == "/" and all(name in file.chunks for name in schema.BUFFERED if file.lengths[name]):
         _files.drop(path)
-    return RankFile(path, group, attributes, procedures, lengths, chunks, inside=inside, **small)
+    return file
+
+
+def _of_direct(path: Path, found: Direct) -> RankFile:
+    """What was read without HDF5."""
+    version = _version(path, found.attributes)
+    attributes = _attributes(path, found.attributes, version)
+    if not _fits(found.shape, version):
+        for name in schema.TABLES:
+            if has_table(version, name):
+                _check_dtype(path, name, version, found.shape.dtypes.get(name))
+    small = {name: upgraded(name, found.rows[name]) if name in found.rows else _EMPTY[name] for name in schema.DIRECT}
+    inside = np.array(found.attributes.get("inside", []), schema.INSIDE)
+    return RankFile(
+        path, "/", attributes, found.procedures, found.lengths, found.chunks, inside=inside,
+        modified_ns=found.modified_ns, **small,
+    )  # fmt: skip
+
+
+@lru_cache
+def _fits(shape: Shape, version: int) -> bool:
+    """Whether all tables are there, and as this version has them."""
+    return all(shape.dtypes.get(n) == dtype_of(version, n) for n in schema.TABLES if has_table(version, n))
+
+
+def _of_hdf5(path: Path, group: str) -> RankFile:
+    """Any rank file, or a rank's group of a packed run."""
+    if not path.exists():
+        raise TracelibError(f"{path}: no such file", "copy the folder of rank files together with run.h5")
+    status = path.stat()
+    if status.st_size == 0:
+        raise TracelibError(f"{path}: is empty", "the process ended, or the disk was full, before anything was written")
+    file = _files.group(path, group)
+    stored = file.attributes()
+    version = _version(path, stored)
+    attributes = _attributes(path, stored, version)
+    packed = group != "/"
+    tables = {n: _table(path, file, n, version, packed) for n in schema.TABLES if has_table(version, n)}
+    procedures = _procedures(path, file, group)
+    small = {name: _whole(name, tables.get(name)) for name in schema.DIRECT}
+    lengths = {name: len(tables.get(name) or ()) for name in schema.TABLES}
+    chunks = _chunks(tables)
+    inside = np.array(stored.get("inside", []), schema.INSIDE)
+    return RankFile(
+        path, group, attributes, procedures, lengths, chunks, inside=inside, modified_ns=status.st_mtime_ns, **small
+    )
 
 
 def _version(path: Path, stored: Mapping[str, Any]) -> int:
@@ -158,7 +198,7 @@ def _procedures(path: Path, file: OpenGroup, group: str) -> tuple[str, ...]:
         names = _files.group(path, "/").table("procedures")
     if names is None:
         raise foreign(path, "no table procedures")
-    return tuple(text_of(name) for name in names.rows())
+    return procedure_names(names)
 
 
 def _chunks(tables: Mapping[str, Table | None]) -> dict[str, Chunks]:
@@ -173,14 +213,14 @@ def _whole(name: str, table: Table | None) -> np.ndarray:
 def _table(path: Path, file: OpenGroup, name: str, version: int, packed: bool) -> Table | None:
     """None: it has no rows, of which a packed run says nothing."""
     table = file.table(name)
-    if table is None and not packed:
-        raise foreign(path, f"no table {name}")
-    if table is not None and table.dtype != dtype_of(version, name):
-        raise foreign(path, f"table {name} has other columns: written by another version?")
+    if table is not None or not packed:
+        _check_dtype(path, name, version, None if table is None else table.dtype)
     return table
 
 
-def text_of(value: bytes | str) -> str:
-    """A fixed-length string of the file."""
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return text.split("\0", 1)[0]
+def _check_dtype(path: Path, name: str, version: int, found: np.dtype | None) -> None:
+    """Raise TracelibError if a table is not as this version has it; None: there is no such table."""
+    if found is None:
+        raise foreign(path, f"no table {name}")
+    if found != dtype_of(version, name):
+        raise foreign(path, f"table {name} has other columns: written by another version?")

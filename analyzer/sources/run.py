@@ -398,7 +398,7 @@ def _clock_source(file: RankFile, threads: dict) -> ClockSource:
         start_ticks=int(a["start_ticks"]),
         start_realtime_ns=int(a["start_realtime_ns"]),
         last_ticks=max(keys, default=0),
-        last_realtime_ns=file.path.stat().st_mtime_ns,
+        last_realtime_ns=file.modified_ns,
         pairs=[(int(pair["ticks"]), int(pair["monotonic_ns"])) for pair in file.clock],
         readings=[Reading(*row) for row in file.sync.tolist()],
     )

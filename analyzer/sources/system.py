@@ -10,7 +10,8 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.sources.clock import Clock
-from analyzer.sources.rankfile import RankFile, text_of, unreadable
+from analyzer.sources.rankfile import RankFile, unreadable
+from analyzer.sources.tables import text_of
 from analyzer.system import NodeSamples
 from analyzer.trace import Problem
 from tracelib import schema

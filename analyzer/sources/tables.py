@@ -72,6 +72,17 @@ class Table:
         return Chunks(self.dtype, rows, at) if (at >= 0).all() else None
 
 
+def procedure_names(table: Table) -> tuple[str, ...]:
+    """The rows of a table `procedures`."""
+    return tuple(text_of(name) for name in table.rows())
+
+
+def text_of(value: bytes | str) -> str:
+    """A fixed-length string of the file."""
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return text.split("\0", 1)[0]
+
+
 class OpenGroup:
     """A group of an open file. Raises KeyError, OSError or RuntimeError where it is damaged."""
 

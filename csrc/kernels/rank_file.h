@@ -1,0 +1,43 @@
+#ifndef RANK_FILE_H
+#define RANK_FILE_H
+
+#include <stdint.h>
+
+/* Bytes that were found, as many as there is room for. */
+struct found_bytes {
+    unsigned char *bytes;
+    int64_t room, used;
+};
+
+/* A table of the file. */
+struct found_table {
+    int64_t rows;       /* -1: there is none of that name */
+    int64_t chunk_rows; /* 0: its rows are not there as they are, in chunks */
+    int64_t at, bytes;  /* its part of `data`: the rows, or the places of their chunks (int64) */
+};
+
+/* What the small part of a rank file says. The shape is what the files of a run have in common: 'A' of each attribute,
+   'T' of each table, then three parts, each preceded by its length (uint16): name, datatype message, and of an
+   attribute the number of its values (uint64; none: a single one), of a table the filters message. Values are those of
+   the attributes, one after the other in the same order. In `data` each table's part begins on a multiple of 8 bytes.
+ */
+struct rank_file {
+    struct found_bytes shape, values, data;
+    struct found_table *tables;
+    int64_t modified_ns;
+};
+
+enum rank_file_answer { RANK_FILE_READ, RANK_FILE_NO_ROOM, RANK_FILE_OTHER };
+
+/* Read a file of the form that the runtime writes: its attributes, and of its n tables that are named the first `whole`
+   with all their rows (a filtered one as it is stored), of the others the places of their chunks. RANK_FILE_NO_ROOM:
+   more room is needed. RANK_FILE_OTHER: it is missing, damaged, or of another form; HDF5 can tell. */
+enum rank_file_answer rank_file_read(const char *path, const char *const *names, int64_t n, int64_t whole,
+                                     struct rank_file *into);
+
+/* Rows of a table from an open file, every step-th of [first, last), whose chunk k lies at `at[k]`. -1: errno says why
+   not; 0: the file ends before them; 1: done. */
+int rank_file_rows(int fd, const int64_t *at, int64_t chunk_rows, int64_t row_bytes, int64_t first, int64_t last,
+                   int64_t step, void *into);
+
+#endif
