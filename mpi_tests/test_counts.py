@@ -291,11 +291,14 @@ def test_mpi4py(mpi, traced, analyze):
     analyze("check", run.run).check()
 
 
-def test_who_watches_the_clock_takes_no_room(openmpi, compiled, traced, analyze):
-    """Each look is counted, and those that wait for a time, hundred thousand in some ms, share rows."""
+def test_who_asks_again_and_again_takes_no_room(openmpi, compiled, traced, analyze):
+    """Each look at the clock is counted, and hundred thousand in some ms share rows; so with the rank."""
     run = traced(openmpi, compiled(openmpi, "watches_clock.c"), ranks=1)
     (file,), looks = run.ranks, int(run.finished.stdout)
     assert file.counts()["MPI_Wtime"] == looks
     alone = np.count_nonzero(file.names == "MPI_Wtime")
     assert 4 <= alone <= looks / 100  # more than 4 where another program has taken the processor
     assert json.loads(analyze("info", "--json", run.run).check().stdout)["calls"]["MPI_Wtime"]["count"] == looks
+    assert file.counts()["MPI_Comm_rank"] == 1001
+    comms = file.calls["comm"][file.names == "MPI_Comm_rank"]
+    assert len(comms) < 100 and set(comms[:-1]) == {1} and comms[-1] == 2

@@ -9,13 +9,15 @@ from analyzer.sources.summed import SUMMED_PROCEDURE
 from analyzer.trace import UNKNOWN, Trace
 
 LATER = -2
-"""A run of failing polls: the burst before it is part of that before the next call (`op_walk_calls`)."""
+"""A run of failing polls, or of repeated calls: the burst before it is part of that before the next call
+(`op_walk_calls`)."""
 
 CPU_TIME = "CPU_NS"
 
 _POLLS = {
     SUMMED_PROCEDURE, "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe",
-    "MPI_Parrived", "MPI_Win_test", "MPI_Wtime", "MPI_Wtick",
+    "MPI_Parrived", "MPI_Win_test", "MPI_Wtime", "MPI_Wtick", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Initialized",
+    "MPI_Finalized", "MPI_Get_count",
 }  # fmt: skip
 _ASKING = "MPI_Request_get_status"
 

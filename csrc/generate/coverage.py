@@ -70,7 +70,7 @@ _CLASS_OF_KIND = {
     "one-sided": "win_create win_free win_test rma",
     "I/O": "file_open file_close file_view io",
     "run": "init finalize abort session_init session_finalize pcontrol",
-    "local": "group_free",
+    "local": "asked group_free",
 }
 
 

@@ -26,6 +26,7 @@ KINDS: dict[str, str] = {
     "testany": "Testany",
     "testsome": "Testsome",
     "poll_only": "Request_get_status Request_get_status_all Request_get_status_any Request_get_status_some",
+    "asked": "Comm_rank Comm_size Initialized Finalized Get_count",
     "cancel": "Cancel",
     "request_free": "Request_free",
     "probe": "Probe",

@@ -101,6 +101,8 @@ def _body(f: Form, kind: str, shape: str) -> tuple[list[str], dict[str, str], li
             after = [f"if ({flag} || f.result) record_timed(&f, abi.comm_null);", "else record_poll(&f);"]
             if f.has("outcount"):
                 after[0] = f"if ({outcount} || f.result) record_timed(&f, abi.comm_null);"
+        case "asked":
+            after = [f"record_asked(&f, {comm});"]
         case "cancel" | "request_free":
             after = [f"record_{kind}(&f, {saved_handles('1', 'request')}[0]);"]
         case "probe":

@@ -201,14 +201,6 @@ void record_poll(const struct frame *f)
     thread_count_poll(f->t, f->call, f->enter, f->exit);
 }
 
-void record_clock(const struct frame *f)
-{
-    if (thread_is_repeated(f->t, f->call, f->enter))
-        record_poll(f);
-    else
-        record_timed(f, abi.comm_null);
-}
-
 void record_cancel(const struct frame *f, struct held_request held)
 {
     if (f->result == 0) requests_mark_cancel(held);

@@ -87,8 +87,8 @@ void record_pcontrol(const struct frame *f, int level);
 /* Only times, and the communicator where there is one. */
 void record_timed(const struct frame *f, word comm);
 
-/* MPI_Wtime, MPI_Wtick: who looks at the clock again and again is waiting. */
-void record_clock(const struct frame *f);
+/* The same of what some programs ask in their innermost loops: calls that repeat the latest one share a row. */
+void record_asked(const struct frame *f, word comm);
 
 /* What a call does to a window or a file, and where in it. */
 struct access {

@@ -17,11 +17,25 @@ static struct file_request received_row(const struct frame *f, uint64_t posted, 
                                  .what = WHAT_RECEIVED};
 }
 
-void record_timed(const struct frame *f, word comm)
+static struct file_call timed_row(const struct frame *f, word comm)
 {
     struct file_call row = plain_row(f);
     if (f->result == 0 && comm != abi.comm_null) row.comm = comms_find(comm)->index;
-    thread_store_call(f->t, row);
+    return row;
+}
+
+void record_timed(const struct frame *f, word comm)
+{
+    thread_store_call(f->t, timed_row(f, comm));
+}
+
+void record_asked(const struct frame *f, word comm)
+{
+    struct file_call row = timed_row(f, comm);
+    if (f->result == 0 && thread_is_repeated(f->t, &row))
+        record_poll(f);
+    else
+        thread_store_call(f->t, row);
 }
 
 void record_send(const struct frame *f, const struct data *data, int dest, int tag, word comm)

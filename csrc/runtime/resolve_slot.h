@@ -38,7 +38,7 @@ function wrapper_resolve(int slot)
     CALLING(id);                                                                                                       \
     double returned = real();                                                                                          \
     CALLED;                                                                                                            \
-    record_clock(&f);                                                                                                  \
+    record_asked(&f, abi.comm_null);                                                                                   \
     LEAVE;                                                                                                             \
     return returned
 

@@ -425,12 +425,14 @@ void threads_disown(void)
     store_reset_lock();
 }
 
-bool thread_is_repeated(const struct thread *t, uint16_t call, uint64_t enter)
+/* The first of them has a row in `calls`, a run of polls stands for the others. */
+bool thread_is_repeated(const struct thread *t, const struct file_call *row)
 {
     uint64_t n = t->spool->count[TABLE_CALLS];
-    const struct file_call *last = n ? (const struct file_call *)t->rows[TABLE_CALLS] + n - 1 : NULL;
-    if (t->poll) return t->poll->call == call && enter - t->poll->exit <= POLL_GAP_TICKS;
-    return last && last->call == call && enter - last->exit <= POLL_GAP_TICKS;
+    const struct file_call *first = n ? (const struct file_call *)t->rows[TABLE_CALLS] + n - 1 : NULL;
+    if (!first || first->call != row->call || first->comm != row->comm) return false;
+    if (t->poll && t->poll->call != row->call) return false;
+    return row->enter - (t->poll ? t->poll->exit : first->exit) <= POLL_GAP_TICKS;
 }
 
 void thread_count_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit)

@@ -212,8 +212,8 @@ static inline void thread_store_access(struct thread *t, struct file_access row)
 
 void thread_store_event(struct thread *t, uint64_t time, uint32_t type, int64_t value);
 
-/* Is the thread's latest row of this kind, and so short before that the two may share one? */
-bool thread_is_repeated(const struct thread *t, uint16_t call, uint64_t enter);
+/* Was the thread's latest call the same, and so short before that both may share a row? */
+bool thread_is_repeated(const struct thread *t, const struct file_call *row);
 
 /* A poll that found nothing. */
 void thread_count_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit);
