@@ -131,6 +131,7 @@ def test_c_accesses(mpi, compiled, traced, analyze, program):
     assert_shared_ids(run)
     assert_one_sided_events(run)
     assert_totals(run, json.loads(analyze("info", "--json", run.run).check().stdout))
+    simulate(program_of(analyzer.open(run.run)), Machine.ideal())  # who waits for whom ends well
     analyze("check", run.run).check()
 
 

@@ -97,9 +97,22 @@ class Writer:
     def access(self) -> None:
         who = self.random.choice([*self.streams])
         kind = self.random.choice((Kind.PUT, Kind.GET))
-        self.add(who, kind, peer=self.random.randrange(self.ranks), bytes=self.random.randint(0, 5))
+        target, window = self.random.randrange(self.ranks), self.random.randint(0, 1)
+        more = {"request": self.request(who)} if self.random.random() < 0.3 else {}
+        self.add(who, kind, peer=target, bytes=self.random.randint(0, 5), comm=window, **more)
         if self.random.random() < 0.5:
-            self.add(who, Kind.ACCESSES_WAIT)
+            self.add(who, Kind.ACCESSES_WAIT, comm=window, peer=self.random.choice((-1, target)))
+
+    def locked(self) -> None:
+        """Who holds a lock waits for nobody."""
+        who = self.random.choice([*self.streams])
+        target, window = self.random.randrange(-1, self.ranks), self.random.randint(0, 1)
+        kind = self.random.choice((1, 2)) if target >= 0 else 2
+        self.add(who, Kind.LOCK, peer=target, comm=window, tag=kind)
+        if self.random.random() < 0.5:
+            self.add(who, Kind.PUT, peer=max(target, 0), bytes=self.random.randint(0, 5), comm=window)
+        self.add(who, Kind.ACCESSES_WAIT, comm=window, peer=target)
+        self.add(who, Kind.UNLOCK, peer=target, comm=window)
 
     def semaphore(self) -> None:
         rank = self.random.randrange(self.ranks)
@@ -118,7 +131,8 @@ class Writer:
         r = self.random
         for _ in range(steps):
             what = r.choices(
-                (self.message, self.collective, self.access, self.semaphore, self.alone), (10, 2, 1, 1, 2)
+                (self.message, self.collective, self.access, self.locked, self.semaphore, self.alone),
+                (10, 2, 1, 1, 1, 2),
             )[0]
             what()
             for who in self.streams:

@@ -69,10 +69,12 @@ class Links:
         if m.sender_waits == "delivery":
             self.make_ready(m.sender)
         if m.access:
-            self.accesses[m.sender.rank] -= 1
-            if not self.accesses[m.sender.rank]:
-                for thread in [t for t in self.threads if t.waits_for == ("accesses", m.sender.rank)]:
-                    self.make_ready(thread)
+            self.wake(m)
+            for place in m.places:
+                self.accesses[place] -= 1
+                if not self.accesses[place]:
+                    for thread in [t for t in self.threads if t.waits_for == ("accesses", place)]:
+                        self.make_ready(thread)
 
     def queue_lengths(self) -> tuple[int, float]:
         """The most messages that waited for the network at once, and how many did on average until the end."""

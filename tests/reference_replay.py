@@ -7,6 +7,7 @@ the documents leave open are those of the project's rules for equality to the na
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,6 +35,8 @@ from tests.reference_state import (
     Thread,
 )  # fmt: skip
 
+EXCLUSIVE = 1
+
 
 class Reference(Policies, Links):
     """One run of one program: `begin` and `end` of each operation, and the `messages` by operation.
@@ -60,7 +63,9 @@ class Reference(Policies, Links):
         self.in_flight = 0  # between nodes: those that take links
         self.instances: dict[tuple[int, int], Instance] = {}
         self.entered: dict[tuple[int, int], int] = {}  # collectives, by communicator and rank
-        self.accesses = [0] * program.ranks
+        self.accesses: Counter[tuple[int, ...]] = Counter()
+        self.held: dict[tuple[int, int], list[tuple[int, int, int]]] = {}  # by window: rank, target, kind
+        self.queues: dict[tuple[int, int], dict[int, list[tuple[Thread, int]]]] = {}
         self.semaphores: dict[tuple[int, int], int] = {}
         self.ready: list[Thread] = []
         self.last_on: dict[tuple[int, int], tuple[int, int, int]] = {}
@@ -323,6 +328,7 @@ class Reference(Policies, Links):
             Kind.IRECV: self.receive, Kind.WAIT: self.wait, Kind.COLLECTIVE: self.enter,
             Kind.COLLECTIVE_START: self.enter, Kind.PRIORITY: self.set_priority, Kind.SEM_WAIT: self.sem_wait,
             Kind.SEM_SIGNAL: self.sem_signal, Kind.ACCESSES_WAIT: self.accesses_wait, Kind.PARALLEL: self.join,
+            Kind.LOCK: self.lock, Kind.UNLOCK: self.unlock,
         }  # fmt: skip
         waits_for = does.get(op["kind"], lambda _thread, _op: None)(thread, op)
         if waits_for is None:
@@ -347,7 +353,10 @@ class Reference(Policies, Links):
                 self.sent.setdefault(channel, []).append(m)
         else:
             m.access = True
-            self.accesses[thread.rank] += 1
+            m.places = [self.place(thread, op, op["peer"]), self.place(thread, op, -1)]
+            self.accesses.update(m.places)
+            if op["request"] >= 0:
+                thread.requests[op["request"]] = m
         self.queue.append(m)
         self.ask_network()
         return m if m.sender_waits else None
@@ -386,6 +395,8 @@ class Reference(Policies, Links):
         what = thread.requests.pop(op["request"])
         if isinstance(what, Instance):
             return None if what.done else what
+        if isinstance(what, Message):
+            return None if what.arrival >= 0 else what
         self.boost(thread, op, what)
         return None if what.message and what.message.arrival >= 0 else what
 
@@ -453,7 +464,40 @@ class Reference(Policies, Links):
             self.semaphores[name[1:]] = self.semaphores.get(name[1:], 0) + 1
 
     def accesses_wait(self, thread: Thread, op: dict[str, Any]) -> tuple[str, int] | None:
-        return ("accesses", thread.rank) if self.accesses[thread.rank] else None
+        place = self.place(thread, op, op["peer"])
+        return ("accesses", place) if self.accesses[place] else None
+
+    @staticmethod
+    def place(thread: Thread, op: dict[str, Any], target: int) -> tuple[int, ...]:
+        """What a rank does to a target of a window (-1: to all of them)."""
+        return thread.run, thread.rank, op["comm"], target
+
+    def lock(self, thread: Thread, op: dict[str, Any]) -> tuple[str, Any] | None:
+        """Nobody holds what excludes it, and nobody asked for the same target before; -1 are all targets."""
+        window, target = (thread.run, op["comm"]), op["peer"]
+        queues = self.queues.setdefault(window, {})
+        if target not in queues and self.is_free(window, target, op["tag"]):
+            self.held.setdefault(window, []).append((thread.rank, target, op["tag"]))
+            return None
+        queues.setdefault(target, []).append((thread, op["tag"]))
+        return "lock", op
+
+    def is_free(self, window: tuple[int, int], target: int, kind: int) -> bool:
+        of_this = [k for _, t, k in self.held.get(window, []) if -1 in (t, target) or t == target]
+        return not of_this if kind == EXCLUSIVE else EXCLUSIVE not in of_this
+
+    def unlock(self, thread: Thread, op: dict[str, Any]) -> None:
+        window, target = (thread.run, op["comm"]), op["peer"]
+        held = self.held[window]
+        held.remove(next(one for one in held if one[:2] == (thread.rank, target)))
+        queues = self.queues[window]
+        for one in [target, *([-1] if target >= 0 else queues)]:
+            while (queue := queues.get(one)) and self.is_free(window, one, queue[0][1]):
+                waiting, kind = queue.pop(0)
+                held.append((waiting.rank, one, kind))
+                if not queue:
+                    del queues[one]
+                self.make_ready(waiting)
 
     def fork(self, thread: Thread, whole: int, n: int) -> int:
         """Virtual threads take equal shares of a burst; the rest and a share are the thread's own."""

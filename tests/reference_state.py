@@ -76,6 +76,7 @@ class Message:
     rendezvous: bool = False
     sender_waits: str = ""  # until its "start" or "delivery"
     access: bool = False
+    places: list[tuple[int, ...]] = field(default_factory=list)  # of an access: of its target, of its window
     receive: Receive | None = None
     start: int = -1
     arrival: int = -1

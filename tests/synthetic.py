@@ -173,12 +173,17 @@ Group = tuple[int, ...] | list[int]
 def communicator_tables(rank: int, size: int, communicators: Sequence) -> tuple[np.ndarray, np.ndarray, dict[int, int]]:
     """`communicators` and `members` of one rank, and its row for each run-wide number.
 
-    An intercommunicator is a pair of groups, ([...], [...]); one of unknown id is {"id": 0, "members": [...]}.
+    An intercommunicator is a pair of groups, ([...], [...]); one of unknown id is {"id": 0, "members": [...]}; a group
+    that a call on a window names, on all ranks, is {"group": [...]}.
     """
     rows = [(0, 0, (), (), -1), (1, 0, tuple(range(size)), (), rank), (2, 0, (rank,), (), 0)]
     number = {NONE: 0, WORLD: 1, SELF: 2}
     for k, spec in enumerate(communicators):
         ident = 100 + k
+        if isinstance(spec, Mapping) and "group" in spec:
+            number[FIRST + k] = len(rows)
+            rows.append((0, 0, tuple(spec["group"]), (), -1))
+            continue
         if isinstance(spec, Mapping):
             ident, spec = spec.get("id", ident), spec["members"]
         local, remote = (tuple(spec), ()) if not _is_pair(spec) else (tuple(spec[0]), tuple(spec[1]))

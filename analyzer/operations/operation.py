@@ -57,6 +57,8 @@ class Kind(IntEnum):
     PARALLEL = lib.OP_PARALLEL
     PORT_SEND = lib.OP_PORT_SEND
     PORT_RECV = lib.OP_PORT_RECV
+    LOCK = lib.OP_LOCK
+    UNLOCK = lib.OP_UNLOCK
 
 
 class Flag(IntFlag):
@@ -69,6 +71,7 @@ class Flag(IntFlag):
     RENDEZVOUS = lib.OP_RENDEZVOUS
     IMMEDIATE = lib.OP_IMMEDIATE
     STANDARD = lib.OP_STANDARD
+    OF_WINDOW = lib.OP_OF_WINDOW
 
 
 def between_calls(ops: np.ndarray) -> np.ndarray:

@@ -11,7 +11,8 @@ from analyzer.paraver import COLLECTIVES, base_name, is_one_sided
 (
     NOTHING, SEND, RECEIVE, GLOBAL, GLOBAL_START, GLOBAL_ON_WORLD, GLOBAL_INIT, FENCE,
     PART_READY, ACCESS_PUT, ACCESS_GET, ACCESS_WAIT,
-) = range(12)  # fmt: skip
+    WIN_POST, WIN_START, WIN_COMPLETE, WIN_WAIT, WIN_LOCK, WIN_UNLOCK,
+) = range(18)  # fmt: skip
 """`enum op_plan` of the kernel."""
 
 _BLOCKING, _RENDEZVOUS, _IMMEDIATE, _IMMEDIATE_RENDEZVOUS = range(4)
@@ -31,13 +32,25 @@ Reduce_scatter Reduce_scatter_block Scan Alltoallw
 """
 OPERATIONS = {name: number for number, name in enumerate(_IN_ORDER_OF_ID.split())}
 """Collective operations of Dimemas."""
-_ACCESSES = {
-    **dict.fromkeys(("Put", "Rput", "Accumulate", "Raccumulate"), ACCESS_PUT),
-    **dict.fromkeys(
-        ("Get", "Rget", "Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap"), ACCESS_GET
-    ),
+_WITH_REQUEST, _ALL_TARGETS = 1, 1
+_ON_WINDOWS = {
+    **dict.fromkeys(("Put", "Accumulate"), (ACCESS_PUT, 0)),
+    **dict.fromkeys(("Rput", "Raccumulate"), (ACCESS_PUT, _WITH_REQUEST)),
+    **dict.fromkeys(("Get", "Get_accumulate", "Fetch_and_op", "Compare_and_swap"), (ACCESS_GET, 0)),
+    **dict.fromkeys(("Rget", "Rget_accumulate"), (ACCESS_GET, _WITH_REQUEST)),
+    **dict.fromkeys(("Win_flush", "Win_flush_local"), (ACCESS_WAIT, 0)),
+    **dict.fromkeys(("Win_flush_all", "Win_flush_local_all"), (ACCESS_WAIT, _ALL_TARGETS)),
+    "Win_fence": (FENCE, OPERATIONS["Barrier"]),
+    "Win_post": (WIN_POST, 0),
+    "Win_start": (WIN_START, 0),
+    "Win_complete": (WIN_COMPLETE, 0),
+    "Win_wait": (WIN_WAIT, 0),
+    "Win_test": (WIN_WAIT, 0),
+    "Win_lock": (WIN_LOCK, 0),
+    "Win_lock_all": (WIN_LOCK, _ALL_TARGETS),
+    "Win_unlock": (WIN_UNLOCK, 0),
+    "Win_unlock_all": (WIN_UNLOCK, _ALL_TARGETS),
 }
-_COMPLETES_ACCESSES = ("Win_complete", "Win_unlock", "Win_flush")
 OPERATIONS["Exscan"] = OPERATIONS["Scan"]  # unknown to Dimemas; communicates as a Scan does
 
 
@@ -65,11 +78,18 @@ def plan_of(procedure: str) -> tuple[int, int]:
         return GLOBAL_INIT, OPERATIONS[name.removesuffix("_init")]
     if name.startswith("Pready"):
         return PART_READY, 0
-    if name == "Win_fence":
-        return FENCE, OPERATIONS["Barrier"]
-    if name in _ACCESSES:
-        return _ACCESSES[name], 0
-    return (ACCESS_WAIT, 0) if name.startswith(_COMPLETES_ACCESSES) else (NOTHING, 0)
+    return _ON_WINDOWS.get(name, (NOTHING, 0))
+
+
+def is_on_window(procedure: str) -> bool:
+    """Whether its operation is one on a window."""
+    kind, _ = plan_of(procedure)
+    return kind == FENCE or kind >= ACCESS_PUT
+
+
+def dimemas_plan_of(procedure: str) -> tuple[int, int]:
+    """The same for a Dimemas trace: what has no record there is nothing."""
+    return plan_of(procedure) if is_in_dimemas(procedure) else (NOTHING, 0)
 
 
 def is_in_dimemas(procedure: str) -> bool:

@@ -15,9 +15,16 @@ from analyzer.operations.bursts import CpuBursts
 from analyzer.operations.events import PROGRAM_EVENT, ProgramEvents
 from analyzer.operations.operation import OP
 from analyzer.operations.persistent import tell_bytes
-from analyzer.operations.plan import FENCE, NOTHING, is_in_dimemas, moves_data, plan_of
+from analyzer.operations.plan import (
+    NOTHING,
+    dimemas_plan_of,
+    is_in_dimemas,
+    is_on_window,
+    moves_data,
+    plan_of,
+)
 from analyzer.operations.threads import RankThreads
-from analyzer.operations.windows import window_groups, windows_of
+from analyzer.operations.windows import Partners, Windows, is_fence, window_groups
 from analyzer.trace import FLUSH, REQUEST, Communicator, Trace
 from tracelib.schema import WHAT_ORDINAL_SHIFT, What
 
@@ -25,9 +32,12 @@ if TYPE_CHECKING:
     from analyzer.operations.message_numbers import MessageNumbers
 
 
+ORDINALS = 256
+
+
 def _any_ordinal(what: What) -> tuple[int, ...]:
     """All that the column `what` says of a partitioned operation."""
-    return tuple(what | ordinal << WHAT_ORDINAL_SHIFT for ordinal in range(256))
+    return tuple(what | ordinal << WHAT_ORDINAL_SHIFT for ordinal in range(ORDINALS))
 
 
 _POSTED = (
@@ -36,7 +46,7 @@ _POSTED = (
 )  # fmt: skip
 _Arrays = Mapping[str, np.ndarray | None]
 _DONE = (
-    What.RECV_DONE, What.RECEIVED, What.COLLECTIVE_DONE,
+    What.RECV_DONE, What.RECEIVED, What.COLLECTIVE_DONE, What.RMA_DONE,
     *_any_ordinal(What.PARTITIONED_SEND_DONE), *_any_ordinal(What.PARTITIONED_RECV_DONE),
 )  # fmt: skip
 
@@ -59,15 +69,20 @@ class RankOperations:
     def __init__(self, trace: Trace, *, cpu_time: bool = True, by_thread: bool = False) -> None:
         self._trace, self._cpu_time = trace, cpu_time
         self._numbers = message_numbers(trace) if by_thread else None
-        self._plan = np.array([*map(plan_of, trace.procedures), (NOTHING, 0)], np.int32)
+        means = plan_of if by_thread else dimemas_plan_of
+        self._plan = np.array([*map(means, trace.procedures), (NOTHING, 0)], np.int32)
         self._lost = np.array([not is_in_dimemas(p) and moves_data(p) for p in trace.procedures], bool)
         self._done = Choice(_DONE, by_completed=True)
-        self.windows = window_groups(trace)  # their communicators come after those of the trace
-        self._fences = self._plan[:, 0] == FENCE
+        uses = is_on_window if by_thread else is_fence
+        self.windows = window_groups(trace, uses)  # their communicators come after those of the trace
+        self._on_window = np.array([*map(uses, trace.procedures), False])
+        self._windows = Windows(trace, self._plan)
         defined = [False, *map(is_definable, trace.communicators), *map(bool, self.windows)]
         self._defined = np.array(defined, np.int8)
         ids = [len(self.windows), *(c.id for c in trace.communicators)]
         self._channels = max(ids) + 2 + len(self.windows), len(trace.communicators) + 1
+        first, many = self._channels
+        self._first_window = first + ORDINALS * many
         self._members = np.array([len(c.members) for c in trace.communicators], np.int64)
         self.left_out = np.zeros(len(trace.procedures), np.int64)  # calls that move data and have no record in Dimemas
         self.idle_events = 0  # events that would mean something else to Dimemas
@@ -87,15 +102,15 @@ class RankOperations:
             self._defined, self._channels, (self._trace.overhead_ns(rank), bursts.overhead_ns),
         )  # fmt: skip
         events = ProgramEvents(self._trace, rank)
+        partners = self._windows.partners(rank)
         for window, calls, posted, done in self._by_window(rank, threads.count > 1):
             cpu = bursts.window(window, calls)
             said = np.concatenate([threads.edges(window), events.window(window)])
-            fenced = self._fenced(rank, window, calls)
             said = said[np.argsort(said["time"], kind="stable")]
-            yield self._operations(walk, calls, cpu, fenced, posted, done, said)
+            yield self._operations(walk, calls, cpu, self._on_windows(partners, window, calls), posted, done, said)
         self._trace.forget(rank)
         self.idle_events += events.left_out
-        yield self._operations(walk, threads.last_calls(end, len(self._trace.procedures)), None, None, *_nothing())
+        yield self._operations(walk, threads.last_calls(end, len(self._trace.procedures)), None, {}, *_nothing())
         yield walk.finish()
         self.slots, self.shared_slots = walk.slots, walk.shared_slots
 
@@ -110,7 +125,9 @@ class RankOperations:
         threaded: also which thread completes a collective, where it is begun.
         """
         windows = windows_of_rank(self._trace, rank)
-        posted = Posted(self._trace, rank, windows, (*_POSTED, What.COLLECTIVE_DONE) if threaded else _POSTED)
+        posted = Posted(
+            self._trace, rank, windows, (*_POSTED, What.COLLECTIVE_DONE, What.RMA_DONE) if threaded else _POSTED
+        )
         for index, (begin, end) in enumerate(pairwise(windows.tolist())):
             calls = window_calls(self._trace, rank, begin, end)
             lost = calls[self._lost[calls["call"]]]
@@ -123,17 +140,18 @@ class RankOperations:
         """Rows of a window as the kernel wants them."""
         return tell_bytes(posted, calls, rank, self._plan, self._members)
 
-    def _fenced(self, rank: int, window: tuple[int, int], calls: np.ndarray) -> np.ndarray | None:
-        """By call the communicator of the window that it fences, 0: none; None: no call is a fence."""
-        fences = self._fences[calls["call"]] if self.windows else np.zeros(0, bool)
-        if not fences.any():
-            return None
-        found = windows_of(self._trace, rank, window, calls, fences)
-        comm = np.where(found >= 0, found + 1 + len(self._trace.communicators), 0).astype(np.int32)
-        return np.where(self._defined[comm] > 0, comm, 0).astype(np.int32)
+    def _on_windows(self, partners: Partners, window: tuple[int, int], calls: np.ndarray) -> _Arrays:
+        """What the kernel needs by call where any is on a window."""
+        chosen = self._on_window[calls["call"]]
+        if not chosen.any():
+            return {}
+        found = partners.of(window, calls, np.where(chosen, self._plan[calls["call"], 0], NOTHING))
+        object_ = found.pop("object")
+        first = 1 + len(self._trace.communicators)
+        return found | {"window": np.where(chosen & (object_ >= 0), object_ + first, 0).astype(np.int32)}
 
     def _operations(
-        self, walk: _Walk, calls: np.ndarray, cpu: np.ndarray | None, fenced: np.ndarray | None, *rows: np.ndarray
+        self, walk: _Walk, calls: np.ndarray, cpu: np.ndarray | None, on_windows: _Arrays, *rows: np.ndarray
     ) -> np.ndarray:
         """OP of one window; `rows`: posted, done and events."""
         calls = np.ascontiguousarray(calls)
@@ -141,11 +159,11 @@ class RankOperations:
         if self._numbers:
             self._numbers.to_posted(walk.rank, rows[0])
             numbers = self._numbers.of_calls(walk.rank, calls, self._plan)
-        of_calls: _Arrays = {"calls": calls, "cpu": cpu, "window": fenced, "message": numbers}
+        of_calls: _Arrays = {"calls": calls, "cpu": cpu, "message": numbers, **on_windows}
         plans: _Arrays = {
             "call": self._plan, "defined": self._defined, "by_turns": walk.by_turns, "left_out": self.left_out,
         }  # fmt: skip
-        return walk.operations(of_calls, rows, plans)
+        return walk.operations(of_calls, rows, plans, (self._first_window, self._windows.start_waits))
 
 
 def message_numbers(trace: Trace) -> MessageNumbers | None:
@@ -186,7 +204,9 @@ class _Walk:
         """Requests that another thread completed than the one that posted them."""
         return lib.op_walk_shared_slots(self.struct)
 
-    def operations(self, calls: _Arrays, rows: tuple[np.ndarray, ...], plans: _Arrays) -> np.ndarray:
+    def operations(
+        self, calls: _Arrays, rows: tuple[np.ndarray, ...], plans: _Arrays, windows: tuple[int, bool]
+    ) -> np.ndarray:
         """OP of consecutive calls and the rows (posted, done, events) of their window; see the kernel's header."""
         posted, done, events = (
             np.concatenate((rest, new)) if len(rest) else np.ascontiguousarray(new)
@@ -199,6 +219,7 @@ class _Walk:
         c_rows = _struct("struct op_rows *", {**calls, **tables, **firsts})
         c_plans = _struct("struct op_plans *", plans)
         c_plans.first_channel, c_plans.channels = self._channels
+        c_plans.first_window, c_plans.start_waits = windows
         c_plans.n_procedures = len(plans["left_out"])  # type: ignore[arg-type]
         c_rows.n_calls, c_rows.n_posted = len(calls["calls"]), len(posted)  # type: ignore[arg-type]
         out = np.empty(lib.op_walk_room(self.struct, c_rows), OP)

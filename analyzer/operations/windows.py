@@ -1,18 +1,34 @@
-"""Windows as communicators of their own: their fences are barriers, in no order with other collectives."""
+"""What operations on windows need besides their calls: the window, its lock, and who waits for whom.
+
+Windows are communicators of their own: their fences are barriers, in no order with other collectives, and where one
+call waits for another rank's (MPI_Win_start for MPI_Win_post, MPI_Win_wait for MPI_Win_complete) this sends a message.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+
 import numpy as np
 
+from analyzer.metrics.epochs import ANY, EpochReader, Epochs, with_windows
 from analyzer.metrics.requests import gather_blocks
-from analyzer.operations.plan import FENCE, plan_of
+from analyzer.operations.plan import FENCE, WIN_COMPLETE, WIN_POST, WIN_START, WIN_WAIT, plan_of
 from analyzer.trace import ACCESS, Trace
 
+_Table = tuple[np.ndarray, np.ndarray]
+"""First of each row, int64 of shape (rows + 1,), and what is in the rows one after the other."""
 
-def window_groups(trace: Trace) -> tuple[tuple[int, ...], ...]:
+
+def is_fence(procedure: str) -> bool:
+    """Whether the procedure is MPI_Win_fence, the only one on windows that Dimemas has a record for."""
+    return plan_of(procedure)[0] == FENCE
+
+
+def window_groups(trace: Trace, uses: Callable[[str], bool] = is_fence) -> tuple[tuple[int, ...], ...]:
     """World ranks of each of Trace.objects; () if that is no window of an intracommunicator. None at all in a trace
-    without fences."""
-    if not any(plan_of(procedure)[0] == FENCE for procedure in trace.procedures):
+    without procedures that use them."""
+    if not any(map(uses, trace.procedures)):
         return ()
     groups = []
     for one in trace.objects:
@@ -22,16 +38,116 @@ def window_groups(trace: Trace) -> tuple[tuple[int, ...], ...]:
     return tuple(groups)
 
 
-def windows_of(trace: Trace, rank: int, between: tuple[int, int], calls: np.ndarray, fences: np.ndarray) -> np.ndarray:
-    """int32 by call (CALL) of a window of time: index in Trace.objects of what is fenced there; -1: not known.
+class Windows:
+    """The windows of a trace, for the operations of its ranks."""
 
-    fences: bool, which of the calls are some.
-    """
-    found = np.full(len(calls), -1, np.int32)
-    rows = gather_blocks(trace.accesses(rank, *between), ACCESS) if fences.any() else np.zeros(0, ACCESS)
-    rows = rows[np.argsort(rows["enter"], kind="stable")]
-    if len(rows):
-        at = np.searchsorted(rows["enter"], calls["enter"]).clip(max=len(rows) - 1)
-        same = fences & (rows["enter"][at] == calls["enter"]) & (rows["thread"][at] == calls["thread"])
-        found[same] = rows["object"][at[same]]
-    return found
+    def __init__(self, trace: Trace, plan: np.ndarray) -> None:
+        """plan: (procedures, 2) as for the kernel."""
+        self._trace, self._plan = trace, plan[:, 0]
+        self._has_epochs = bool(trace.objects) and bool((self._plan == WIN_START).any())
+
+    @cached_property
+    def _epochs(self) -> Epochs:
+        reader = EpochReader(self._trace)
+        return Epochs.together([reader.of(rank) for rank in range(self._trace.size)])
+
+    @cached_property
+    def start_waits(self) -> bool:
+        """Whether MPI_Win_start waited for the posts in the measured run: fewer of them returned before their target
+        posted than were still there when it did. Else MPI_Win_complete waits."""
+        if not self._has_epochs:
+            return True
+        access, exposure = self._epochs.matched()
+        began, posted = self._epochs.accesses[access], self._epochs.exposures["begin"][exposure]
+        left = began["began"] < posted
+        waited = (began["begin"] < posted) & ~left
+        return bool(left.sum() <= waited.sum())
+
+    def partners(self, rank: int) -> Partners:
+        """Who waits for whom, for the calls of a rank one window of time after the other."""
+        return Partners(self._trace, rank, self._guessed(rank) if self._has_epochs else {})
+
+    def _guessed(self, rank: int) -> dict[int, _Table]:
+        """By step (WIN_START, WIN_POST) when calls without a group were entered, and with whom: the other sides of
+        their epochs."""
+        epochs = self._epochs
+        if not (epochs.exposures["partner"] == ANY).any():
+            return {}
+        access, exposure = epochs.matched()
+        accesses, exposures = epochs.accesses[access], epochs.exposures[exposure]
+        starts, posts = accesses["rank"] == rank, (exposures["rank"] == rank) & (exposures["partner"] == ANY)
+        return {
+            WIN_START: _sorted(accesses["begin"][starts], accesses["partner"][starts]),
+            WIN_POST: _sorted(exposures["begin"][posts], accesses["rank"][posts]),
+        }
+
+
+def _sorted(time: np.ndarray, partner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    order = np.lexsort((partner, time))
+    return time[order], partner[order].astype(np.int32)
+
+
+class Partners:
+    """Those of the calls of one rank."""
+
+    def __init__(self, trace: Trace, rank: int, guessed: dict[int, _Table]) -> None:
+        self._trace, self._rank, self._guessed = trace, rank, guessed
+        self._members = [np.zeros(0, np.int32)]  # of each group that was seen
+        self._number: dict[tuple[int, int], int] = {}  # of each group, by (step, its group or entry)
+        self._open = {step: np.zeros(len(trace.objects), np.int64) for step in (WIN_START, WIN_POST)}
+
+    def of(self, window: tuple[int, int], calls: np.ndarray, kinds: np.ndarray) -> dict[str, np.ndarray]:
+        """For the kernel, by call (CALL) of a window of time; kinds: of their operations.
+
+        `object` is the index in Trace.objects, -1: not known.
+        """
+        rows = gather_blocks(self._trace.accesses(self._rank, *window), ACCESS)
+        at, accesses = with_windows(calls, rows)
+        found = {"object": np.full(len(calls), -1, np.int32), "detail": np.zeros(len(calls), np.int32)}
+        found["object"][at], found["detail"][at] = accesses["object"], accesses["detail"]
+        groups = np.zeros(len(calls), np.int64)
+        named = np.zeros(len(calls), np.int64)
+        named[at] = accesses["group"]
+        for begins, ends in ((WIN_START, WIN_COMPLETE), (WIN_POST, WIN_WAIT)):
+            mine = np.flatnonzero(np.isin(kinds, (begins, ends)) & (found["object"] >= 0))
+            mine = mine[np.argsort(found["object"][mine], kind="stable")]
+            opening = mine[kinds[mine] == begins]
+            groups[opening] = self._numbers(begins, calls["enter"][opening], named[opening])
+            groups[mine] = self._carried(begins, found["object"][mine], kinds[mine] == begins, groups[mine])
+        sizes = np.array([len(members) for members in self._members])
+        first = np.concatenate([[0], np.cumsum(sizes[groups])])
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        place = np.arange(first[-1]) + np.repeat(starts[groups] - first[:-1], sizes[groups])
+        every = np.concatenate(self._members).astype(np.int32)
+        return found | {"first_partner": first.astype(np.int64), "partners": every[place]}
+
+    def _numbers(self, step: int, entered: np.ndarray, named: np.ndarray) -> np.ndarray:
+        """Numbers of the groups of calls that begin epochs: those that the trace names, else what was guessed."""
+        found = np.zeros(len(named), np.int64)
+        for group in np.unique(named[named > 0]).tolist():
+            found[named == group] = self._numbered((step, group), self._trace.group(self._rank, group))
+        times, partners = self._guessed.get(step, (np.zeros(0, np.int64), np.zeros(0, np.int32)))
+        unnamed = np.flatnonzero(named == 0)
+        low, high = (np.searchsorted(times, entered[unnamed], side) for side in ("left", "right"))
+        for at, begin, end in zip(unnamed.tolist(), low.tolist(), high.tolist(), strict=True):
+            members = partners[begin:end]
+            found[at] = self._numbered((step, -hash(members.tobytes())), members) if len(members) else 0
+        return found
+
+    def _numbered(self, key: tuple[int, int], members: np.ndarray) -> int:
+        if key not in self._number:
+            self._number[key] = len(self._members)
+            self._members.append(np.asarray(members, np.int32))
+        return self._number[key]
+
+    def _carried(self, step: int, window: np.ndarray, begins: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """Of calls, by window and time, the group of the last one of their window that began an epoch."""
+        if not len(window):
+            return groups
+        new = np.append(True, np.diff(window) != 0)
+        last = np.maximum.accumulate(np.where(begins, np.arange(len(window)), -1))
+        here = last >= np.maximum.accumulate(np.where(new, np.arange(len(window)), -1))
+        found = np.where(here, groups[last], self._open[step][window])
+        ends = np.append(new[1:], True)
+        self._open[step][window[ends]] = found[ends]
+        return found

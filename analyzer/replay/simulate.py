@@ -10,7 +10,7 @@ import numpy as np
 
 from analyzer._replay import ffi, lib
 from analyzer.errors import TracelibError
-from analyzer.operations.operation import Kind, Program, dtype_of
+from analyzer.operations.operation import Flag, Kind, Program, dtype_of
 from analyzer.operations.spill import PackedOperations, unreadable
 from analyzer.replay.machine import (
     AS_CALLS,
@@ -43,6 +43,11 @@ _WAITS_IN = {
     Kind.SEM_WAIT: "semaphore {tag}",
     Kind.PORT_RECV: "a receive from port {tag}",
     Kind.ACCESSES_WAIT: "the end of its one-sided operations",
+    Kind.LOCK: "{lock}",
+}
+_WAITS_ON_WINDOW = {
+    lib.WINDOW_POSTED: "an access epoch, for MPI_Win_post of rank {peer}",
+    lib.WINDOW_COMPLETED: "MPI_Win_wait, for MPI_Win_complete of rank {peer}",
 }
 
 
@@ -246,7 +251,11 @@ def _where(program: Program, stream: int, op: int) -> str:
     row = program.ops[op]
     name = COLLECTIVE_NAMES[row["tag"] % len(COLLECTIVE_NAMES)]
     text = _WAITS_IN.get(Kind(row["kind"]), "an operation")
-    what = text.format(peer=row["peer"], tag=row["tag"], collective=f"MPI_{name} on communicator {row['comm']}")
+    if row["flags"] & Flag.OF_WINDOW:
+        text = _WAITS_ON_WINDOW[int(row["tag"])]
+    lock = f"MPI_Win_lock of rank {row['peer']}" if row["peer"] >= 0 else "MPI_Win_lock_all"
+    collective = f"MPI_{name} on communicator {row['comm']}"
+    what = text.format(peer=row["peer"], tag=row["tag"], collective=collective, lock=lock)
     return f"rank {program.rank[stream]} in {what}"
 
 

@@ -31,8 +31,8 @@ static struct op receive_op(enum op_kind kind, int32_t peer, int64_t bytes, int3
 
 /* Open a request that `completer` will complete; its operation names the slot. Where that is another thread, it must
    not wait for what is not posted yet. */
-static void put_opening(struct op_walk *walk, struct op_thread *thread, struct op op, struct open_request request,
-                        int32_t completer)
+void op_put_opening(struct op_walk *walk, struct op_thread *thread, struct op op, struct open_request request,
+                    int32_t completer)
 {
     request.shared = walk->n_threads > 1 && completer != (int32_t)thread->number;
     op.request = slots_take(&walk->slots, request);
@@ -45,7 +45,7 @@ static void put_opening(struct op_walk *walk, struct op_thread *thread, struct o
     if (request.shared) op_put_semaphore(walk, thread, OP_SEM_SIGNAL, SHARED_REQUESTS + (int64_t)op.request);
 }
 
-static void put_wait(struct op_walk *walk, struct op_thread *thread, struct op op, const struct open_request *request)
+void op_put_wait(struct op_walk *walk, struct op_thread *thread, struct op op, const struct open_request *request)
 {
     op.kind = OP_WAIT;
     op.request = request->slot;
@@ -85,7 +85,7 @@ static struct op global_op(const struct trace_call *c, int32_t comm, int32_t ope
                        .request = -1};
 }
 
-static void put_global(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans, struct op op)
+void op_put_global(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans, struct op op)
 {
     int32_t *turn = turn_of(walk, plans, op.comm);
     take_turn(walk, thread, turn);
@@ -105,7 +105,7 @@ static void put_global_start(struct op_walk *walk, struct op_thread *thread, con
     request.root = op.peer;
     request.of = op.comm;
     take_turn(walk, thread, turn);
-    put_opening(walk, thread, op, request, completer);
+    op_put_opening(walk, thread, op, request, completer);
     end_turn(walk, thread, turn);
 }
 
@@ -184,7 +184,7 @@ void op_put_posted(struct op_walk *walk, struct op_thread *thread, const struct 
     } else if (r->peer >= 0) {
         struct op op = receive_op(OP_IRECV, r->peer, r->bytes, r->tag, comm_of(plans, r));
         op.other = r->reserved;
-        put_opening(walk, thread, op, receive_of(plans, r), r->thread);
+        op_put_opening(walk, thread, op, receive_of(plans, r), r->thread);
     }
 }
 
@@ -193,6 +193,10 @@ void op_put_done(struct op_walk *walk, struct op_thread *thread, const struct op
 {
     if (op_what_of(r) == WHAT_PARTITIONED_SEND_DONE) {
         end_partitioned(walk, thread, plans, r);
+        return;
+    }
+    if (r->what == WHAT_RMA_DONE) {
+        op_put_access_done(walk, thread, r);
         return;
     }
     bool collective = r->what == WHAT_COLLECTIVE_DONE;
@@ -213,16 +217,11 @@ void op_put_done(struct op_walk *walk, struct op_thread *thread, const struct op
                          .other = request.received,
                          .tag = request.operation,
                          .comm = request.of};
-    put_wait(walk, thread, op, &request);
-}
-
-static void put_accesses_wait(struct op_walk *walk, struct op_thread *thread, const struct trace_call *call)
-{
-    op_put(walk, thread, (struct op){.kind = OP_ACCESSES_WAIT, .peer = -1, .request = -1, .comm = call->comm + 1});
+    op_put_wait(walk, thread, op, &request);
 }
 
 void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
-                 const struct trace_call *call, int64_t message, int32_t window, int32_t completer)
+                 const struct trace_call *call, int64_t message, const struct window_call *window, int32_t completer)
 {
     const int32_t *plan = plans->call + 2 * call->call;
     bool on_world = plan[0] == GLOBAL_ON_WORLD, starts = plan[0] == GLOBAL_START;
@@ -241,27 +240,12 @@ void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op
         else if (starts)
             put_global_start(walk, thread, plans, op, (struct open_request){.posted = call->enter}, completer);
         else
-            put_global(walk, thread, plans, op);
-    } else if ((plan[0] == ACCESS_PUT || plan[0] == ACCESS_GET) && call->peer >= 0) {
-        bool puts = plan[0] == ACCESS_PUT;
-        op_put(walk, thread,
-               (struct op){.kind = puts ? OP_PUT : OP_GET,
-                           .peer = call->peer,
-                           .request = -1,
-                           .comm = call->comm + 1,
-                           .bytes = puts ? call->sent : call->received});
+            op_put_global(walk, thread, plans, op);
     } else if (plan[0] == PART_READY) {
         struct partitioned_send send;
         if (partitioned_ready(&walk->partitioned, call->comm, call->peer, call->tag, call->sent, &send))
             send_partitioned(walk, thread, &send);
-    } else if (plan[0] == FENCE) {
-        put_accesses_wait(walk, thread, call);
-        if (window)
-            put_global(walk, thread, plans,
-                       (struct op){.kind = OP_COLLECTIVE, .peer = -1, .tag = plan[1], .comm = window, .request = -1});
-        else
-            plans->left_out[call->call]++;
-    } else if (plan[0] == ACCESS_WAIT) {
-        put_accesses_wait(walk, thread, call);
+    } else if (plan[0] >= FENCE && plan[0] != PART_READY) {
+        op_put_on_window(walk, thread, plans, call, window, completer);
     }
 }

@@ -45,6 +45,8 @@ void op_walk_close(struct op_walk *walk)
     if (!walk) return;
     slots_free(&walk->slots);
     free(walk->partitioned.at);
+    free(walk->deferred.at);
+    free(walk->unchecked.at);
     free(walk->threads);
     free(walk->turn);
     free(walk);
@@ -63,9 +65,10 @@ int64_t op_walk_shared_slots(const struct op_walk *walk)
 int64_t op_walk_room(const struct op_walk *walk, const struct op_rows *rows)
 {
     int64_t n = walk->n_threads, done = rows->first_done[n], events = rows->first_event[n];
-    int64_t fences = rows->window ? rows->n_calls : 0;
-    if (n == 1) return rows->n_calls + fences + rows->n_posted + done + events + 1;
-    return 3 * rows->n_calls + fences + 2 * rows->n_posted + 2 * done + events + n; /* with semaphores */
+    int64_t on_windows = rows->window ? rows->n_calls + 2 * rows->first_partner[rows->n_calls] : 0;
+    on_windows += (int64_t)walk->deferred.n;
+    if (n == 1) return rows->n_calls + on_windows + rows->n_posted + done + events + 1;
+    return 3 * rows->n_calls + on_windows + 2 * rows->n_posted + 2 * done + events + n; /* with semaphores */
 }
 
 /* The call before the next burst is complete: one without any operation takes no time. */
@@ -173,7 +176,7 @@ static void put_completed(struct op_walk *walk, const struct op_plans *plans, co
         op_put_done(walk, thread, plans, &done[c->done]);
 }
 
-/* Take what the call posted, and say who completes the collective that it begins. */
+/* Take what the call posted, and say who completes the collective or one-sided operation that it begins. */
 static int32_t put_all_posted(struct op_walk *walk, const struct op_plans *plans, const struct op_rows *rows,
                               struct op_thread *thread, int64_t *next, int64_t entered)
 {
@@ -181,7 +184,7 @@ static int32_t put_all_posted(struct op_walk *walk, const struct op_plans *plans
     int32_t completer = (int32_t)thread->number;
     for (; *next < rows->n_posted && posted[*next].posted <= entered; ++*next) {
         const struct trace_request *r = &posted[*next];
-        if (op_what_of(r) == WHAT_COLLECTIVE_DONE)
+        if (op_what_of(r) == WHAT_COLLECTIVE_DONE || op_what_of(r) == WHAT_RMA_DONE)
             completer = r->thread;
         else
             op_put_posted(walk, thread, plans, r);
@@ -206,6 +209,17 @@ static void open_cursor(const struct op_rows *rows, int32_t t, struct cursor *c)
     while (c->placed < rows->first_event[t + 1] && events[c->placed].at >= 0) c->placed++;
 }
 
+static struct window_call window_call_of(const struct op_rows *rows, const struct trace_call *call)
+{
+    if (!rows->window) return (struct window_call){.window = call->comm + 1};
+    int64_t at = call - (const struct trace_call *)rows->calls, first = rows->first_partner[at];
+    return (struct window_call){.window = rows->window[at] ? rows->window[at] : call->comm + 1,
+                                .is_known = rows->window[at],
+                                .detail = rows->detail[at],
+                                .partners = rows->partners + first,
+                                .n_partners = rows->first_partner[at + 1] - first};
+}
+
 int64_t op_walk_calls(struct op_walk *walk, const struct op_plans *plans, const struct op_rows *rows, int64_t *used,
                       void *out)
 {
@@ -223,8 +237,8 @@ int64_t op_walk_calls(struct op_walk *walk, const struct op_plans *plans, const 
         put_computation(walk, rows, thread, &cursors[number], call, rows->cpu ? rows->cpu[call - calls] : -1);
         thread->open = thread->first = true;
         int32_t completer = put_all_posted(walk, plans, rows, thread, &posted, call->enter);
-        op_put_call(walk, thread, plans, call, rows->message ? rows->message[call - calls] : 0,
-                    rows->window ? rows->window[call - calls] : 0, completer);
+        struct window_call window = window_call_of(rows, call);
+        op_put_call(walk, thread, plans, call, rows->message ? rows->message[call - calls] : 0, &window, completer);
         pass(walk, thread, call);
     }
     used[0] = posted;

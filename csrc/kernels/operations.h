@@ -15,11 +15,14 @@ struct op_walk;
    first_channel: an id that no communicator has, and those after it stand for partitioned messages: `channels` for each
    ordinal, one for each communicator.
    by_turns: collectives of this communicator are called by several threads of the rank. NULL: none is.
-   left_out: (n_procedures) int64, counts collective operations on communicators that are not defined. */
+   left_out: (n_procedures) int64, counts collective operations on communicators that are not defined.
+   first_window: an id that no communicator and no partitioned message has; those after it stand for messages of
+   windows. start_waits: MPI_Win_start waits for the posts, else MPI_Win_complete does. */
 struct op_plans {
     const int32_t *call;
     int64_t n_procedures;
     int32_t first_channel, channels;
+    int32_t first_window, start_waits;
     const int8_t *defined, *by_turns;
     int64_t *left_out;
 };
@@ -28,7 +31,9 @@ struct op_plans {
    events and flushes, and thread t has all of its calls; `first` has n + 1 entries.
 
    cpu: CPU time before each call; -1 unknown: what the clock says counts; -2: a run of polls. NULL: none is known.
-   window: by call, the communicator that stands for the window it fences; 0: none. NULL: all 0.
+   window: by call, the communicator that stands for the window it is on; 0: none. NULL: all 0, and the next three, too.
+   detail: by call on a window, as in the trace. first_partner, partners: the ranks that it tells, or waits for, are
+   partners[first_partner[k]] to partners[first_partner[k + 1]] of call k.
    message: by call, which of several alike the message that it sends or receives is; 0: the next one. NULL: all 0.
    posted: requests in order of posting, `reserved` as in `message`; done: in order of completion.
    events: of the program, in order of time (struct program_event, its `at` -1). They cut the burst in which they lie:
@@ -38,7 +43,8 @@ struct op_rows {
     const void *calls;
     int64_t n_calls;
     const int64_t *cpu;
-    const int32_t *window;
+    const int32_t *window, *detail, *partners;
+    const int64_t *first_partner;
     const int32_t *message;
     const void *posted;
     int64_t n_posted;

@@ -97,8 +97,7 @@ static struct key key_of(const struct thread *thread, const struct op *op, int32
 {
     if (op->kind == OP_PORT_SEND || op->kind == OP_PORT_RECV)
         return (struct key){.a = UINT64_MAX, .b = (uint32_t)op->tag};
-    return (struct key){.a = (uint64_t)thread->app->runs << 40 | (uint64_t)thread->app->number << 32 |
-                             (uint32_t)op->comm,
+    return (struct key){.a = app_key(thread->app, op->comm),
                         .b = (uint64_t)(uint32_t)source << 32 | (uint32_t)destination,
                         .c = (uint32_t)op->tag | (op->other ? (uint64_t)op->other << 32 : 0)};
 }
@@ -191,13 +190,26 @@ void message_submit(struct sim *sim, struct thread *thread)
         thread_goes_on(sim, thread);
 }
 
+/* Who waits for the request of an access waits as for a message. */
+static bool open_request(struct sim *sim, struct thread *thread, struct message *message)
+{
+    struct receive *receive = pool_take(&sim->receives);
+    if (!receive) return false;
+    *receive = (struct receive){.thread = thread, .op = thread->op_number, .access = true};
+    thread_slot(thread)->receive = message->receive = receive;
+    return true;
+}
+
 /* A put or a get: nobody receives it; the rank can wait for all of its own. */
 void message_access(struct sim *sim, struct thread *thread)
 {
     struct message *message = new_message(sim, thread);
     if (!message) return;
-    message->access = true;
-    thread->app->ranks[thread->rank].accesses++;
+    bool requested = thread->op->request >= 0;
+    if (!access_begin(sim, thread, message) || (requested && !open_request(sim, thread, message))) {
+        fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
+        return;
+    }
     if (thread->op->kind == OP_GET) {
         message->from = message->to;
         message->to = thread->node;
@@ -256,16 +268,7 @@ void message_arrived(struct sim *sim, struct message *message)
         }
     }
     if (message->frees_at_arrival) thread_wake(sim, message->sender);
-    if (message->access) {
-        struct rank *rank = &message->sender->app->ranks[message->sender->rank];
-        if (--rank->accesses == 0) {
-            for (struct thread *next, *thread = rank->waiting; thread; thread = next) {
-                next = thread->next;
-                thread_wake(sim, thread);
-            }
-            rank->waiting = NULL;
-        }
-    }
+    if (message->access) access_over(sim, message);
     forget_if_over(sim, message);
 }
 

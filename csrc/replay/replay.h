@@ -9,21 +9,29 @@ enum op_kind {
     OP_SEND = 1,
     OP_RECV = 2,
     OP_IRECV = 3,            /* opens `request` */
-    OP_WAIT = 4,             /* closes `request`: of an OP_IRECV or an OP_COLLECTIVE_START */
+    OP_WAIT = 4,             /* closes `request`: of an OP_IRECV, an OP_COLLECTIVE_START, an OP_PUT or an OP_GET */
     OP_COLLECTIVE = 5,       /* `tag` is the operation */
     OP_COLLECTIVE_START = 6, /* opens `request` */
     OP_EVENT = 7,            /* of type `tag` and value `other` */
     OP_PRIORITY = 8,         /* from now on the thread's priority is `other`; smaller is better */
     OP_SEM_WAIT = 9,         /* semaphore `tag` of the rank */
     OP_SEM_SIGNAL = 10,
-    OP_PUT = 11, /* one-sided: nobody receives */
+    OP_PUT = 11, /* one-sided, in window `comm`: nobody receives; opens `request` unless that is -1 */
     OP_GET = 12,
-    OP_ACCESSES_WAIT = 13, /* until all OP_PUT and OP_GET of the rank are done */
+    OP_ACCESSES_WAIT = 13, /* until all OP_PUT and OP_GET of the rank in window `comm` to `peer` (-1: any) are done */
     OP_PARALLEL = 14,      /* `burst` is shared by `other` virtual threads */
     OP_PORT_SEND = 15,     /* through port `tag`; the other side is rank `peer` of application `comm` */
     OP_PORT_RECV = 16,
-    OP_KINDS = 17
+    OP_LOCK = 17, /* of window `comm` at target `peer` (-1: of all), `tag` is an enum lock_kind */
+    OP_UNLOCK = 18,
+    OP_KINDS = 19
 };
+
+/* As MPI_LOCK_EXCLUSIVE and MPI_LOCK_SHARED are recorded. */
+enum lock_kind { LOCK_EXCLUSIVE = 1, LOCK_SHARED = 2 };
+
+/* `tag` of an OP_SEND and an OP_RECV with OP_OF_WINDOW. */
+enum window_message { WINDOW_POSTED = 0, WINDOW_COMPLETED = 1 };
 
 enum op_flags {
     OP_FIRST = 1,         /* of the operations of one traced call; they go on to the next that is */
@@ -32,7 +40,8 @@ enum op_flags {
     OP_IMMEDIATE = 8,
     OP_SHARED = 16,        /* `request` is one of the rank: another thread completes it */
     OP_BETWEEN_CALLS = 32, /* a semaphore that is of no traced call */
-    OP_STANDARD = 64       /* a blocking send of which MPI decides whether it waits */
+    OP_STANDARD = 64,      /* a blocking send of which MPI decides whether it waits */
+    OP_OF_WINDOW = 128     /* a message by which calls on a window wait for each other */
 };
 
 struct op {

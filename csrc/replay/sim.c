@@ -227,6 +227,8 @@ static bool init(struct sim *sim, const struct program *programs)
     sim->receives.size = sizeof(struct receive);
     sim->instances.size = sizeof(struct instance);
     sim->children.size = sizeof(struct thread);
+    sim->accesses.size = sizeof(struct accesses);
+    sim->locks.size = sizeof(struct lock);
     sim->events.pool.size = sizeof(struct later);
     sim->nodes = calloc((size_t)sim->machine->n_nodes, sizeof *sim->nodes);
     sim->apps = calloc((size_t)sim->n_apps, sizeof *sim->apps);
@@ -271,6 +273,9 @@ static void release(struct sim *sim)
     pool_free(&sim->receives);
     pool_free(&sim->instances);
     pool_free(&sim->children);
+    pool_free(&sim->accesses);
+    pool_free(&sim->locks);
+    free(sim->windows.at);
     free(sim->channels.at);
     pool_free(&sim->events.pool);
     free(sim->events.near.at);

@@ -103,6 +103,38 @@ struct key {
     uint64_t a, b, c;
 };
 
+/* In a table: the first member of what it holds. */
+struct entry {
+    struct key key;
+    struct entry *next;
+};
+
+struct table {
+    struct entry **at;
+    size_t n, room; /* a power of two */
+};
+
+enum { KEY_ACCESSES, KEY_LOCKS }; /* `c` of the keys of what is in a window */
+
+/* Of one rank to a target, or to a window; while there are any. */
+struct accesses {
+    struct entry entry;
+    int32_t n;
+    struct thread *waiting; /* by their number */
+};
+
+/* Of a target; or of a window, where all of its targets are locked. */
+struct lock {
+    struct entry entry;
+    struct lock *window; /* NULL: this is one */
+    int32_t holders;
+    int32_t exclusive; /* 1: the holder excludes others; of a window: how many of its targets' do */
+    struct thread *first, **last;
+    int32_t targets;                   /* of a window: how many of its locks there are */
+    struct lock *listed, *last_listed; /* of a window: those of targets that somebody waits for */
+    struct lock *before, *after;       /* in that list */
+};
+
 struct receive {
     struct key key;
     struct receive *next;
@@ -110,6 +142,7 @@ struct receive {
     int64_t op;
     int64_t posted;
     bool arrived, waited;
+    bool access; /* it stands for the end of a one-sided operation */
 };
 
 /* What a nonblocking operation of a thread stands for until it is waited for. */
@@ -164,7 +197,10 @@ struct message {
     bool rendezvous, arrived, frees_at_start, frees_at_arrival, access;
     bool overlong, held; /* its links become free at another time than it arrives; and are not free yet */
     int64_t hold, arrival;
-    struct key key;
+    union {
+        struct key key;
+        struct accesses *accesses[2]; /* of an access: of its target, of its window */
+    };
     int32_t resource[3];
 };
 
@@ -247,8 +283,6 @@ struct semaphore {
 };
 
 struct rank {
-    int32_t accesses; /* one-sided operations under way */
-    struct thread *waiting;
     struct semaphore *semaphores;
     struct slot *slots; /* of requests that several threads use */
 };
@@ -301,7 +335,8 @@ struct sim {
     struct cpus *nodes;
     struct site *sites; /* of the nodes */
     struct channels channels;
-    struct pool messages, receives, instances, children;
+    struct pool messages, receives, instances, children, accesses, locks;
+    struct table windows; /* what is under way in them, and their locks */
     /* network */
     struct resource *resources; /* the limited ones of the nodes, and behind them the buses of the networks */
     int32_t n_resources, first_bus;
@@ -321,6 +356,12 @@ struct sim {
     bool stuck;         /* all wait, and nothing is to come but turns */
     int64_t idle_turns; /* one after the other, in which nobody computed */
 };
+
+/* Of a communicator or window in a run of an application. */
+static inline uint64_t app_key(const struct app *app, int32_t comm)
+{
+    return (uint64_t)app->runs << 40 | (uint64_t)app->number << 32 | (uint32_t)comm;
+}
 
 /* heap.c */
 bool heap_push(struct heap *heap, struct event event);
@@ -420,6 +461,20 @@ void collective_enter(struct sim *sim, struct thread *thread);
 void collective_wait(struct sim *sim, struct thread *thread, struct instance *instance);
 void collective_start(struct sim *sim, struct instance *instance);
 void collective_ended(struct sim *sim, struct instance *instance);
+
+/* table.c: entries are their owners'; table_add is false: no memory */
+void *table_find(const struct table *table, const struct key *key);
+bool table_add(struct table *table, struct entry *entry);
+void table_remove(struct table *table, const struct entry *entry);
+
+/* access.c; access_begin is false: no memory */
+bool access_begin(struct sim *sim, const struct thread *thread, struct message *message);
+void access_over(struct sim *sim, struct message *message);
+void access_wait(struct sim *sim, struct thread *thread);
+
+/* lock.c */
+void lock_take(struct sim *sim, struct thread *thread);
+void lock_give(struct sim *sim, struct thread *thread);
 
 /* semaphore.c */
 void semaphores_free(struct rank *rank);

@@ -23,6 +23,8 @@ static const uint8_t PHASE_OF[OP_KINDS] = {
     [OP_PARALLEL] = PHASE_POST,
     [OP_PORT_SEND] = PHASE_SUBMIT,
     [OP_PORT_RECV] = PHASE_POST,
+    [OP_LOCK] = PHASE_POST,
+    [OP_UNLOCK] = PHASE_POST,
 };
 
 enum phase thread_phase(const struct thread *thread)
@@ -55,9 +57,10 @@ static bool is_sound(const struct sim *sim, const struct thread *thread)
     const struct program *program = thread->app->program;
     bool port = op->kind == OP_PORT_SEND || op->kind == OP_PORT_RECV;
     bool collective = op->kind == OP_COLLECTIVE || op->kind == OP_COLLECTIVE_START;
-    bool message =
-        op->kind == OP_SEND || op->kind == OP_RECV || op->kind == OP_IRECV || op->kind == OP_PUT || op->kind == OP_GET;
-    bool slot = op->kind == OP_IRECV || op->kind == OP_WAIT || op->kind == OP_COLLECTIVE_START;
+    bool access = op->kind == OP_PUT || op->kind == OP_GET;
+    bool message = op->kind == OP_SEND || op->kind == OP_RECV || op->kind == OP_IRECV || access;
+    bool slot =
+        op->kind == OP_IRECV || op->kind == OP_WAIT || op->kind == OP_COLLECTIVE_START || (access && op->request >= 0);
     if (op->kind >= OP_KINDS || op->burst < 0 || op->bytes < 0) return false;
     if (message && (op->peer < 0 || op->peer >= program->n_ranks)) return false;
     if (collective && (op->comm < 0 || op->comm >= program->n_comms)) return false;
@@ -251,7 +254,7 @@ void thread_wake(struct sim *sim, struct thread *thread)
 
 static void wait_for(struct sim *sim, struct thread *thread, struct receive *receive)
 {
-    policy_received(sim, thread, !receive->arrived);
+    if (!receive->access) policy_received(sim, thread, !receive->arrived);
     if (receive->arrived) {
         pool_give(&sim->receives, receive);
         thread_goes_on(sim, thread);
@@ -259,7 +262,7 @@ static void wait_for(struct sim *sim, struct thread *thread, struct receive *rec
     }
     receive->waited = true;
     receive->thread = thread;
-    thread_block(sim, thread, WAIT_MESSAGE);
+    thread_block(sim, thread, receive->access ? WAIT_ACCESS : WAIT_MESSAGE);
 }
 
 static void wait_for_slot(struct sim *sim, struct thread *thread)
@@ -338,19 +341,15 @@ void thread_act(struct sim *sim, struct thread *thread)
     case OP_PARALLEL:
         act_parallel(sim, thread);
         break;
-    case OP_ACCESSES_WAIT: {
-        struct rank *rank = &thread->app->ranks[thread->rank];
-        if (!rank->accesses) {
-            thread_goes_on(sim, thread);
-            break;
-        }
-        struct thread **at = &rank->waiting;
-        while (*at && (*at)->number < thread->number) at = &(*at)->next;
-        thread->next = *at;
-        *at = thread;
-        thread_block(sim, thread, WAIT_ACCESS);
+    case OP_ACCESSES_WAIT:
+        access_wait(sim, thread);
         break;
-    }
+    case OP_LOCK:
+        lock_take(sim, thread);
+        break;
+    case OP_UNLOCK:
+        lock_give(sim, thread);
+        break;
     case OP_PRIORITY:
         policy_says(sim, thread, op->other); /* fall through */
     default:

@@ -24,6 +24,27 @@ enum op_plan {
     ACCESS_PUT,
     ACCESS_GET,
     ACCESS_WAIT,
+    WIN_POST,
+    WIN_START,
+    WIN_COMPLETE,
+    WIN_WAIT,
+    WIN_LOCK,
+    WIN_UNLOCK,
+};
+
+/* What of a row of a trace a call on a window stands for. */
+struct window_call {
+    int32_t window; /* how operations name it; of one that is not known, its communicator */
+    int32_t detail;
+    bool is_known;
+    const int32_t *partners; /* ranks whom the call tells, or waits for */
+    int64_t n_partners;
+};
+
+/* Operations and locks that are not what they look like until a later call. */
+struct window_rest {
+    struct op *at;
+    size_t n, room;
 };
 
 /* What has become of a thread. */
@@ -45,6 +66,8 @@ struct op_walk {
     struct op_thread *threads;
     struct slots slots;
     struct partitioned partitioned;
+    struct window_rest deferred;  /* to targets that have not posted yet */
+    struct window_rest unchecked; /* locks with MPI_MODE_NOCHECK, which nobody waits for */
     int32_t *turn; /* by communicator whose collectives several threads call: the semaphore of the next one */
     int32_t turns;
     struct op *out;
@@ -72,10 +95,21 @@ void op_put_posted(struct op_walk *walk, struct op_thread *thread, const struct 
 void op_put_done(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
                  const struct trace_request *r);
 
-/* What a call stands for itself. message: which of several alike; window: the communicator of the window that it
-   fences; completer: the thread that completes the collective that it begins. */
+/* What a call stands for itself. message: which of several alike; completer: the thread that completes the collective
+   or the one-sided operation that it begins. */
 void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
-                 const struct trace_call *call, int64_t message, int32_t window, int32_t completer);
+                 const struct trace_call *call, int64_t message, const struct window_call *window, int32_t completer);
+
+/* The same of calls on windows, `kind` an enum op_plan from FENCE on. */
+void op_put_on_window(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
+                      const struct trace_call *call, const struct window_call *window, int32_t completer);
+void op_put_access_done(struct op_walk *walk, struct op_thread *thread, const struct trace_request *r);
+
+/* What both files need of each other. */
+void op_put_opening(struct op_walk *walk, struct op_thread *thread, struct op op, struct open_request request,
+                    int32_t completer);
+void op_put_wait(struct op_walk *walk, struct op_thread *thread, struct op op, const struct open_request *request);
+void op_put_global(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans, struct op op);
 
 /* WHAT_... without the ordinal of partitioned operations. */
 static inline unsigned op_what_of(const struct trace_request *r)

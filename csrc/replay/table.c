@@ -1,0 +1,53 @@
+/* What is found by a key, and kept by who adds it: a hash table of lists. */
+
+#include <stdlib.h>
+
+#include "sim.h"
+
+static size_t place(const struct key *key, size_t room)
+{
+    uint64_t x = (key->a ^ key->b * 0x9e3779b97f4a7c15u ^ key->c << 62) * 0xd6e8feb86659fd93u;
+    return (size_t)(x >> 32) & (room - 1);
+}
+
+static bool grow(struct table *table)
+{
+    struct table larger = {NULL, table->n, table->room ? 2 * table->room : 64};
+    larger.at = calloc(larger.room, sizeof *larger.at);
+    if (!larger.at) return false;
+    for (size_t i = 0; i < table->room; i++)
+        for (struct entry *next, *entry = table->at[i]; entry; entry = next) {
+            struct entry **to = &larger.at[place(&entry->key, larger.room)];
+            next = entry->next;
+            entry->next = *to;
+            *to = entry;
+        }
+    free(table->at);
+    *table = larger;
+    return true;
+}
+
+void *table_find(const struct table *table, const struct key *key)
+{
+    struct entry *entry = table->room ? table->at[place(key, table->room)] : NULL;
+    while (entry && (entry->key.a != key->a || entry->key.b != key->b || entry->key.c != key->c)) entry = entry->next;
+    return entry;
+}
+
+bool table_add(struct table *table, struct entry *entry)
+{
+    if (table->n == table->room && !grow(table)) return false;
+    struct entry **to = &table->at[place(&entry->key, table->room)];
+    entry->next = *to;
+    *to = entry;
+    table->n++;
+    return true;
+}
+
+void table_remove(struct table *table, const struct entry *entry)
+{
+    struct entry **at = &table->at[place(&entry->key, table->room)];
+    while (*at != entry) at = &(*at)->next;
+    *at = entry->next;
+    table->n--;
+}
