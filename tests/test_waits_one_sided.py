@@ -9,27 +9,32 @@ from synthetic import WORLD, call, poll, write_run
 from analyzer.sources.run import open_run
 from analyzer.waits.find import Search, find
 from analyzer.waits.kinds import Kind, length
+from tracelib.schema import ACCESS_HAS_GROUP
 
 EXCLUSIVE, SHARED = 1, 2
+FIRST_GROUP = 3  # row of `communicators`
 WINDOW = (7, 0, 8, WORLD, 1, 1, 1, b"")
 
 
 @pytest.fixture
 def found(tmp_path):
     """found(calls of rank 0, ...): (kind, rank, cause, begin, ns, call) of each wait. All calls are on one window; with
-    `polls` of a rank."""
+    `polls` of a rank; `groups` are those that calls name by their place, from 1 on, instead of a lock."""
 
-    def of(*ranks, polls=None):
+    def of(*ranks, polls=None, groups=()):
         content = []
         for rank, steps in enumerate(ranks):
             calls = [row for row, _ in steps]
             detail = [
-                {"enter": row["enter"], "offset": -1, "object": 1, "detail": lock, "thread": 0} for row, lock in steps
+                {"enter": row["enter"], "offset": -1, "object": 1, "detail": lock, "thread": 0}
+                | ({"offset": FIRST_GROUP + lock - 1, "detail": ACCESS_HAS_GROUP} if groups and lock else {})
+                for row, lock in steps
             ]
             content.append(
                 {"calls": calls, "accesses": detail, "objects": [WINDOW], "polls": (polls or {}).get(rank, [])}
             )
-        trace = open_run(str(write_run(Path(mkdtemp(dir=tmp_path)), content)))
+        rows = [{"group": members} for members in groups]
+        trace = open_run(str(write_run(Path(mkdtemp(dir=tmp_path)), content, rows)))
         waits = find(Search(trace)).waits
         names = [trace.procedures[call] for call in waits["call"]]
         return [
@@ -144,4 +149,31 @@ def test_who_got_the_lock_first_did_not_wait(found):
     """Rank 1 has it already when rank 0 asks, and is still inside its put when rank 0 enters MPI_Win_unlock."""
     assert found(locked((20, 21), (22, 23), (30, 90)), locked((10, 12), (13, 45), (50, 55)), []) == [
         (Kind.LOCK_CONTENTION, 0, 1, 30, 20, "MPI_Win_unlock")
+    ]
+
+
+def test_all_members_of_a_group_are_waited_for(found):
+    """Rank 0 puts to nobody, and starts for both; rank 2, the last to post, waits for it."""
+    start = [on_window("Win_start", 10, 65, lock=1), on_window("Win_complete", 71, 75)]
+    posts = [[on_window("Win_post", t, t + 1, lock=2), on_window("Win_wait", *wait)] for t, wait in POSTS]
+    assert found(start, *posts, groups=([1, 2], [0])) == [
+        (Kind.LATE_POST, 0, 2, 10, 50, "MPI_Win_start"),
+        (Kind.EARLY_WAIT, 2, 0, 70, 1, "MPI_Win_wait"),
+    ]
+
+
+POSTS = [(20, (80, 85)), (60, (70, 85))]
+
+
+def test_groups_say_which_exposure_an_epoch_belongs_to(found):
+    """Rank 1 is exposed to rank 2 until 90, then to rank 0; by time alone the first would be rank 0's, too."""
+    target = [
+        on_window("Win_post", 5, 6, lock=2), on_window("Win_wait", 80, 90),
+        on_window("Win_post", 95, 96, lock=3), on_window("Win_wait", 150, 160),
+    ]  # fmt: skip
+    first = [on_window("Win_start", 10, 98, lock=1), on_window("Win_complete", 110, 115)]
+    other = [on_window("Win_start", 20, 30, lock=1), on_window("Win_complete", 85, 88)]
+    assert found(first, target, other, groups=([1], [2], [0])) == [
+        (Kind.LATE_POST, 0, 1, 10, 85, "MPI_Win_start"),
+        (Kind.EARLY_WAIT, 1, 2, 80, 5, "MPI_Win_wait"),
     ]

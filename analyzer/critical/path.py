@@ -22,7 +22,7 @@ from analyzer.critical.dependences import DEPENDENCE, Dependences
 from analyzer.critical.joins import add_joins
 from analyzer.critical.messages import add_messages
 from analyzer.critical.nodes import timeline
-from analyzer.critical.one_sided import ONE_SIDED, add_one_sided
+from analyzer.critical.one_sided import NEEDED, add_one_sided
 from analyzer.critical.partitions import ARRIVED, HANDED
 from analyzer.critical.polling import POLL_GAP_NS
 from analyzer.critical.probes import PROBES
@@ -54,7 +54,7 @@ class CriticalPath:
         return max(len(self.segments) - 1, 0)
 
 
-_NOTED = PROBES | HANDED | {ARRIVED} | COLLECTIVES | ONE_SIDED
+_NOTED = PROBES | HANDED | {ARRIVED} | COLLECTIVES | NEEDED
 
 
 def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int = POLL_GAP_NS) -> CriticalPath:

@@ -9,6 +9,7 @@ from itertools import chain, compress
 import numpy as np
 
 from analyzer.metrics.collective_calls import COUNTED
+from analyzer.metrics.epochs import SYNCHRONIZES
 from analyzer.metrics.nonblocking_collectives import NONBLOCKING, PERSISTENT
 from analyzer.parallel import Team
 from analyzer.paraver import base_name
@@ -27,7 +28,7 @@ from analyzer.waits.messages import (
     add_messages,
     append_by_window,
 )
-from analyzer.waits.one_sided import SYNCHRONIZES, one_sided_candidates
+from analyzer.waits.one_sided import one_sided_candidates
 from analyzer.waits.point_to_point import BEGIN_SENDS, message_waits
 from analyzer.waits.rows import Rows
 from analyzer.waits.syncs import MEMBER, SYNC
