@@ -2,8 +2,8 @@
 
 h5py makes an empty rank file in the oldest format (no checksums anywhere). Each table is a chunked,
 resizable dataset; its chunks are found through a version 1 B-tree (HDF5 File Format Specification,
-section III.A.1). The template ships without the trees; the runtime makes them and appends to them: data,
-end-of-file address, leaf entry, leaf count, root entry, root count, address of the tree, dataset length, in
+section III.A.1). The template ships without the trees; the runtime makes them and appends to them:
+end-of-file address, data, leaf entry, leaf count, root entry, root count, address of the tree, dataset length, in
 that order, each a write inside one page, so that the file is valid between any two of them.
 """
 

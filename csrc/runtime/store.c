@@ -16,6 +16,8 @@
 #include "compress.h"
 #include "signals.h"
 
+enum { RESERVE_SHARE = 8, MOST_RESERVED = 8 << 20 }; /* a file ends so much of its size behind what is used */
+
 static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static struct held_signals held; /* by the thread that has the lock */
 
@@ -196,14 +198,32 @@ static uint64_t chunk_bytes(const struct store *s, enum table which)
     return (uint64_t)chunk_rows(s, which) * table_layout[which].row_bytes;
 }
 
-/* Room for a block of metadata or data at the end of the file; sparse until it is written. */
+static int reserve(struct store *s, uint64_t end)
+{
+    int error = ftruncate(s->fd, (off_t)end) ? errno : store_put_integer(s, AT_END_OF_FILE, end);
+    if (!error) s->reserved = end;
+    return error;
+}
+
+/* Room for a block of metadata or data at the end of the file; sparse until it is written. To move the end of a file
+ * takes as long as several small writes: it moves ahead, as far as there is no limit to the size of files. */
 static int extend(struct store *s, uint64_t bytes, uint64_t *at)
 {
     if (s->paged) s->end = (s->end + PAGE - 1) / PAGE * PAGE;
+    uint64_t end = s->end + bytes, ahead = end / RESERVE_SHARE < MOST_RESERVED ? end / RESERVE_SHARE : MOST_RESERVED;
+    int error = end <= s->reserved ? 0 : reserve(s, end + ahead);
+    if (error) error = reserve(s, end);
     *at = s->end;
-    if (ftruncate(s->fd, (off_t)(s->end + bytes))) return errno;
-    s->end += bytes;
-    return store_put_integer(s, AT_END_OF_FILE, s->end);
+    if (!error) s->end = end;
+    return error;
+}
+
+/* The address before the size: readers refuse a file that is shorter than it says. */
+static void give_back_reserve(struct store *s)
+{
+    if (s->reserved <= s->end || store_put_integer(s, AT_END_OF_FILE, s->end)) return;
+    s->reserved = s->end;
+    (void)!ftruncate(s->fd, (off_t)s->end); /* a longer file is as good */
 }
 
 /* Append n entries to a node: first they, with the key that ends the last one, then the count that makes them exist. */
@@ -359,15 +379,21 @@ static int filter_last_chunk(struct store *s, enum table which, uint64_t used)
     return error;
 }
 
-void store_finish(struct store *s)
+static void filter_last_chunks(struct store *s)
 {
-    if (!s->compressed || s->finished) return;
-    s->finished = true;
     for (int i = 0; i < BUFFERED_TABLES; i++) {
         uint64_t rest = s->table[i].rows % chunk_rows(s, i);
         if (rest) filter_last_chunk(s, i, rest);
     }
     store_trim(s, 0);
+}
+
+void store_finish(struct store *s)
+{
+    if (s->finished) return;
+    s->finished = s->compressed;
+    if (s->compressed) filter_last_chunks(s);
+    give_back_reserve(s);
 }
 
 int store_append(struct store *s, enum table which, const void *rows, uint64_t n)

@@ -33,8 +33,9 @@ struct store {
     int fd;
     dev_t device; /* with inode: what file fd is */
     ino_t inode;
-    uint64_t end;    /* end-of-file address */
-    bool compressed; /* the buffered tables have filters */
+    uint64_t end;      /* of what is used */
+    uint64_t reserved; /* end-of-file address: behind the end, so that not every chunk has to move it */
+    bool compressed;   /* the buffered tables have filters */
     bool finished;
     bool paged; /* chunks begin on pages: they can be given back to the disk */
     struct table_state table[TABLES];
@@ -58,7 +59,8 @@ int store_check(struct store *s, const char *path);
 /* Append n rows to a table. 0, or errno: then the rows that did not fit the last chunk are not in the file. */
 int store_append(struct store *s, enum table which, const void *rows, uint64_t n);
 
-/* At the very end: compress what the last chunks hold, too. Nothing can be appended after it (ESHUTDOWN). */
+/* At the very end: give back what is reserved, and compress what the last chunks hold, too; then nothing can be
+ * appended (ESHUTDOWN). */
 void store_finish(struct store *s);
 
 /* Where a chunk of a table without filters is, and where the file says so. 0 or errno. */
