@@ -106,6 +106,13 @@ MARK = np.dtype([("time", "<i8"), ("value", "<i8"), ("number", "<i4"), ("thread"
 """A region of the program begins or ends, or says something of itself: `what` is a Mark, `number` that of the region
 or the parameter from 1, `value` that of the parameter (of a real one its bits as float64)."""
 
+MISSED_COLLECTIVES = np.dtype(
+    [("time", "<i8"), ("count", "<i8"), ("comm", "<i4"), ("call", "<i4"), ("begins", "?"), ("reserved", "V3")]
+)
+"""Collectives of a communicator (index in Trace.communicators) that a rank made, one after the other, while it recorded
+nothing: how many, and when it entered the last. `begins`: nonblocking ones; `call`: of persistent ones what made them
+(index in Trace.procedures), else -1."""
+
 SUMMED = np.dtype([("call", "<i4"), ("count", "<i8"), ("inside", "<i8"), ("sent", "<i8"), ("received", "<i8")])
 """All calls of one procedure that were not recorded one by one: number, ns inside MPI, bytes."""
 
@@ -455,6 +462,10 @@ class Trace(ABC):
     def cpu_overhead_ns(self, rank: int) -> int:
         """The same as CPU time, where that was read."""
         return 0
+
+    def missed_collectives(self, rank: int) -> np.ndarray:
+        """MISSED_COLLECTIVES of a rank, in order of time: those that it does record keep their numbers by them."""
+        return np.zeros(0, MISSED_COLLECTIVES)
 
     def close(self) -> None:  # noqa: B027, many sources have nothing to remove
         """Remove what was spilled to temporary files."""

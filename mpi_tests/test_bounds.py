@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from conftest import LIBRARY, PROGRAMS
 from matrix import ROOT
 from running import MARK, end_marked
 
+from analyzer.metrics.collective_calls import collectives
+from analyzer.metrics.nonblocking_collectives import nonblocking_collectives
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
@@ -68,10 +70,24 @@ def test_what_is_made_while_tracing_is_off_is_not_recorded_and_the_rest_is_exact
     analyze("check", run.run).check()
 
 
+def assert_sizes_of_members(trace, rows, group, sizes):
+    """The collectives (MEMBER_CALL and the number of each) have these bytes on all members."""
+    found = defaultdict(set)
+    for rank in range(trace.size):
+        calls = np.concatenate(list(trace.calls(rank)))
+        mine = rows["rank"] == rank
+        at = np.searchsorted(calls["enter"], rows["enter"][mine])
+        assert (calls["enter"][at] == rows["enter"][mine]).all()
+        for number, size in zip(group[mine].tolist(), calls["sent"][at].tolist(), strict=True):
+            found[number].add(size)
+    assert [found[number] for number in sorted(found)] == [{size} for size in sizes]
+
+
 @pytest.mark.parametrize("source", ["paused.f90", "paused.py"])
 @pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
 def test_a_program_in_another_language_pauses(request, traced, compiled, tmp_path, mpi_name, source):
-    """Ring of messages of i bytes: those made on both sides while tracing was on are there, and no others."""
+    """Ring of messages of i bytes: those made on both sides while tracing was on are there, and no others. The same of
+    collectives, of which all calls that belong together have i bytes."""
     leg = request.getfixturevalue(mpi_name)
     if source.endswith(".f90"):
         command = [compiled(leg, source, *FLAGS, "-J", str(tmp_path))]
@@ -89,6 +105,9 @@ def test_a_program_in_another_language_pauses(request, traced, compiled, tmp_pat
             assert sorted(sizes) == sorted(made[0] & made[1])
         assert not trace.unmatched()
         assert trace.partners_not_recorded() == 2 * len(made[0] ^ made[1])
+        blocking = [(rows, group) for rows, group in collectives(trace) if len(rows)]
+        for rows, group in (*blocking, nonblocking_collectives(trace)):
+            assert_sizes_of_members(trace, rows, group, sorted(made[0] & made[1]))
 
 
 def test_switched_threads(openmpi, compiled, traced, analyze):

@@ -1,4 +1,4 @@
-"""Messages of which nothing was recorded on one side or both keep all others in order: full against partial traces."""
+"""Messages and collectives that a rank did not record keep all others in order: full against partial traces."""
 
 import tempfile
 from collections import Counter, defaultdict
@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from synthetic import WORLD, call, event, flush, request, skipped, write_run
 from test_matching import COLUMNS, COMMUNICATORS, receive, send, simulations
 
+from analyzer.metrics.collective_calls import collectives
+from analyzer.metrics.nonblocking_collectives import nonblocking_collectives
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
@@ -18,6 +20,7 @@ from analyzer.report.summary import summarize
 from analyzer.sources import index
 from analyzer.sources.run import open_run
 from analyzer.trace import State
+from analyzer.waits.fence import fences
 from tracelib import schema
 from tracelib.schema import What
 
@@ -193,3 +196,37 @@ def test_rows_of_a_block_that_a_kill_kept_from_being_dropped_do_not_count():
     ranks = [{"calls": [send(10, 1)], "skipped": [of_drop]}, {"calls": [receive(20, 30, 0)]}]
     for trace in opened(ranks):
         assert len(trace.messages()) == 1
+
+
+def test_collectives_that_a_rank_did_not_record_count():
+    """Rank 0 recorded neither the second barrier nor the second and third broadcast that it only began, and of rank 1
+    the first of either was dropped: its third barrier is the third of rank 0, whatever lies between."""
+    barriers = [call("MPI_Barrier", t, t + 5, comm=WORLD) for t in (10, 30, 50)]
+    began = [call("MPI_Ibcast", t, t + 1, comm=WORLD, peer=0, sent=8) for t in (12, 32, 52, 72)]
+    whole = skipped(What.COLLECTIVE_DONE, 30, 1, peer=0), skipped(What.COLLECTIVE_DONE, 52, 2, peer=0, tag=1)
+    dropped = skipped(What.COLLECTIVE_DONE, 10, 1, peer=0), skipped(What.COLLECTIVE_DONE, 12, 1, peer=0, tag=1)
+    ranks = [
+        {"calls": [barriers[0], began[0], barriers[2], began[3]], "skipped": [*whole]},
+        {"calls": [barriers[1], began[1], barriers[2], *began[2:]], "skipped": [*dropped]},
+    ]
+    for trace in opened(ranks):
+        assert [row["count"].tolist() for row in map(trace.missed_collectives, range(2))] == [[1, 2], [1, 1]]
+        ((rows, _),) = [(rows, group) for rows, group in collectives(trace) if len(rows)]
+        assert rows[["number", "rank", "enter"]].tolist() == [(2, 0, 50), (2, 1, 50)]
+        rows, _ = nonblocking_collectives(trace)
+        assert rows[["number", "rank", "enter"]].tolist() == [(3, 0, 72), (3, 1, 72)]
+
+
+def test_fences_after_a_time_without_records_belong_to_nobody():
+    """They are not counted where nothing is recorded."""
+    fence = [call("MPI_Win_fence", t, t + 5, comm=WORLD) for t in (10, 30, 50)]
+    places = [{"enter": t, "offset": -1, "object": 1, "detail": 0, "thread": 0} for t in (10, 30, 50)]
+    window = [(7, 0, 8, WORLD, 1, 1, 1, b"")]
+    off = [event(20, schema.TRACING_TYPE, 0), event(40, schema.TRACING_TYPE, 1)]
+    ranks = [
+        {"calls": [fence[0], fence[2]], "accesses": [places[0], places[2]], "objects": window, "events": off},
+        {"calls": fence, "accesses": places, "objects": window},
+    ]
+    for trace in opened(ranks):
+        found = [rows["enter"].tolist() for rows, _ in fences(trace, Team()) if len(rows)]
+        assert found == [[10, 10]]

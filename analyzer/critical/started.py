@@ -33,9 +33,11 @@ def started_collectives(trace: Trace, nodes: Timeline) -> Iterator[tuple[np.ndar
         return
     begun = nodes.noted[nonblocking[nodes.noted["call"]] & (nodes.noted["comm"] >= 0)]
     rows = [_requests(trace, rank) for rank in range(trace.size)]
-    yield _joined(trace, [begun[begun["rank"] == rank] for rank in range(trace.size)], rows)
+    join = CollectiveCalls(trace, begins=True)
+    yield _joined(join, [begun[begun["rank"] == rank] for rank in range(trace.size)], rows)
     for call in persistent:
-        yield _joined(trace, [_starts(rank, of_rank, call) for rank, of_rank in enumerate(rows)], rows)
+        starts = [_starts(rank, of_rank, call) for rank, of_rank in enumerate(rows)]
+        yield _joined(CollectiveCalls(trace, made_by=call), starts, rows)
 
 
 def _requests(trace: Trace, rank: int) -> np.ndarray:
@@ -60,9 +62,10 @@ def _starts(rank: int, requests: np.ndarray, call: int) -> np.ndarray:
     return rows
 
 
-def _joined(trace: Trace, calls: list[np.ndarray], requests: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _joined(
+    join: CollectiveCalls, calls: list[np.ndarray], requests: list[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """What the ranks began together, with the times at which it was completed."""
-    join = CollectiveCalls(trace)
     parts = [np.zeros(0, MEMBER_CALL)]
     for rank, (begun, rows) in enumerate(zip(calls, requests, strict=True)):
         members = join.members(rank, begun)

@@ -1,4 +1,6 @@
-"""Which calls of different ranks are one collective: the n-th of a communicator is the n-th of each member."""
+"""Which calls of different ranks are one collective: the n-th of a communicator is the n-th of each member.
+
+Those that a rank made while it recorded nothing count; of those that a member did not record nothing is known."""
 
 from __future__ import annotations
 
@@ -43,6 +45,9 @@ def pattern_numbers(trace: Trace) -> np.ndarray:
     return np.array([PATTERNS.index(PATTERN[n]) if n in PATTERN else -1 for n in names], np.int32)
 
 
+ANY_PROCEDURE = -2
+"""Persistent collectives, whatever procedure made them."""
+
 MEMBER_CALL = np.dtype(
     [
         ("comm", "<i4"),
@@ -70,10 +75,17 @@ def collectives(trace: Trace, team: Team | None = None) -> Iterator[tuple[np.nda
 
 
 class CollectiveCalls:
-    """Brings the calls of all members of a communicator together, over windows of time."""
+    """Brings the calls of all members of a communicator together, over windows of time.
 
-    def __init__(self, trace: Trace, team: Team | None = None) -> None:
+    They are blocking ones; `begins`: nonblocking ones; `made_by`: persistent ones, which this procedure made (index in
+    Trace.procedures), or any (ANY_PROCEDURE).
+    """
+
+    def __init__(
+        self, trace: Trace, team: Team | None = None, *, begins: bool = False, made_by: int | None = None
+    ) -> None:
         self._trace, self._team = trace, team or Team()
+        self._missed = _Missed(trace, begins, made_by)
         names = [base_name(p) for p in trace.procedures]
         self._barriers = np.array([n in ("MPI_Barrier", "MPI_Ibarrier", "MPI_Barrier_init") for n in names], bool)
         self._counted = np.array([n in COUNTED for n in names], bool)
@@ -113,18 +125,18 @@ class CollectiveCalls:
         rows = np.zeros(len(calls), MEMBER_CALL)
         for column in ("comm", "call", "enter", "exit", "thread"):
             rows[column] = calls[column]
-        rows["rank"], rows["root"], rows["number"] = rank, calls["peer"], self._numbers(rank, calls["comm"])
+        rows["rank"], rows["root"], rows["number"] = rank, calls["peer"], self._numbers(rank, calls)
         barrier = self._barriers[calls["call"]]
         rows["gives"], rows["takes"] = barrier | (calls["sent"] > 0), barrier | (calls["received"] > 0)
         return rows
 
-    def _numbers(self, rank: int, comms: np.ndarray) -> np.ndarray:
+    def _numbers(self, rank: int, calls: np.ndarray) -> np.ndarray:
         """The number of each call on its communicator."""
-        numbers = np.zeros(len(comms), np.int64)
-        for comm in np.unique(comms).tolist():
-            mine = comms == comm
+        numbers = np.zeros(len(calls), np.int64)
+        for comm in np.unique(calls["comm"]).tolist():
+            mine = calls["comm"] == comm
             first, count = self._made.get((rank, comm), 0), int(mine.sum())
-            numbers[mine] = np.arange(first, first + count)
+            numbers[mine] = np.arange(first, first + count) + self._missed.before(rank, comm, calls["enter"][mine])
             self._made[rank, comm] = first + count
         return numbers
 
@@ -137,11 +149,17 @@ class CollectiveCalls:
         group = np.cumsum(_changes(rows["comm"], rows["number"])) - 1
         count = np.bincount(group) if len(group) else np.zeros(0, np.int64)
         whole = (count == self._sizes[rows["comm"][starts(group)]])[group] if len(group) else np.zeros(0, bool)
-        self._waiting = rows[~whole]
+        self._waiting = rows[~whole & ~self._is_past(rows, whole)]
         rows, group = rows[whole], group[whole]
         self._find_broken(rows, group)
         known = self._is_known(rows)
         return rows[known], group[known]
+
+    def _is_past(self, rows: np.ndarray, whole: np.ndarray) -> np.ndarray:
+        """Which rows all members have gone past: a member did not record that collective."""
+        latest = np.full(len(self._sizes), -1)
+        np.maximum.at(latest, rows["comm"][whole], rows["number"][whole])
+        return rows["number"] < latest[rows["comm"]]
 
     def _find_broken(self, rows: np.ndarray, group: np.ndarray) -> None:
         """Note the communicators whose members' calls differ, or in which too many calls wait for others."""
@@ -164,6 +182,32 @@ class CollectiveCalls:
         if not len(self._limits):
             return np.ones(len(rows), bool)
         return rows["number"] < self._limits[rows["comm"]]
+
+
+class _Missed:
+    """Collectives of one kind that ranks made while they recorded nothing."""
+
+    def __init__(self, trace: Trace, begins: bool, made_by: int | None) -> None:
+        self._trace, self._begins, self._made_by = trace, begins, made_by
+        self._ranks: dict[int, np.ndarray] = {}
+
+    def before(self, rank: int, comm: int, times: np.ndarray) -> np.ndarray | int:
+        """How many the rank had missed on a communicator before each of the times."""
+        rows = self._of(rank)
+        rows = rows[rows["comm"] == comm] if len(rows) else rows
+        if not len(rows):
+            return 0
+        return np.append(0, np.cumsum(rows["count"]))[np.searchsorted(rows["time"], times)]
+
+    def _of(self, rank: int) -> np.ndarray:
+        if rank not in self._ranks:
+            rows = self._trace.missed_collectives(rank)
+            if self._made_by is None:
+                wanted = (rows["begins"] == self._begins) & (rows["call"] < 0)
+            else:
+                wanted = (rows["call"] >= 0) & ((rows["call"] == self._made_by) | (self._made_by == ANY_PROCEDURE))
+            self._ranks[rank] = rows[wanted]
+        return self._ranks[rank]
 
 
 _PATTERNLESS = frozenset(

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.metrics.collective_calls import COUNTED, MEMBER_CALL, CollectiveCalls
+from analyzer.metrics.collective_calls import ANY_PROCEDURE, COUNTED, MEMBER_CALL, CollectiveCalls
 from analyzer.metrics.requests import gather_blocks, rank_windows, window_calls
 from analyzer.parallel import Team
 from analyzer.paraver import base_name
@@ -34,7 +34,7 @@ def nonblocking_collectives(trace: Trace, team: Team | None = None) -> tuple[np.
     """The nonblocking collectives of a run: MEMBER_CALL of all members, `enter` of the call that began it and `exit` of
     the one that completed it (0: none by the same thread), and the number of the collective, ascending. A team shares
     the reading; each member gets all."""
-    team, join = team or Team(), CollectiveCalls(trace)
+    team, join = team or Team(), CollectiveCalls(trace, begins=True)
     names = [base_name(p) for p in trace.procedures]
     wanted = np.array([n in NONBLOCKING for n in names], bool)
     parts = [np.zeros(0, MEMBER_CALL)]
@@ -54,7 +54,7 @@ def nonblocking_collectives(trace: Trace, team: Team | None = None) -> tuple[np.
 def persistent_collectives(trace: Trace, team: Team | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The same of persistent collectives, each time that they were started: the n-th start on a communicator is one
     collective. What a member hands over and takes is not told apart."""
-    team, join = team or Team(), CollectiveCalls(trace)
+    team, join = team or Team(), CollectiveCalls(trace, made_by=ANY_PROCEDURE)
     parts = [np.zeros(0, MEMBER_CALL)]
     for rank in team.share(trace.size):
         started, done = [], []

@@ -1,4 +1,5 @@
-"""Messages that took place while nothing was recorded: counted in `skipped`, they keep the others in order."""
+"""Messages and collectives that took place while nothing was recorded: counted in `skipped`, they keep the others in
+order."""
 
 from __future__ import annotations
 
@@ -9,10 +10,13 @@ import numpy as np
 from analyzer.sources.halves import HALF
 from analyzer.sources.lane import Lane
 from analyzer.sources.rankfile import RankFile
+from analyzer.trace import MISSED_COLLECTIVES
 from tracelib import schema
 from tracelib.schema import What
 
 CHANNEL = ("peer", "tag", "comm")
+_NONBLOCKING = 1
+"""`tag` of collectives that one call begins and another completes; of blocking ones it is 0."""
 
 
 class Ghosts:
@@ -23,9 +27,8 @@ class Ghosts:
     """
 
     def __init__(self, file: RankFile, lane: Lane) -> None:
-        rows = file.skipped[: _valid(file)]
-        rows = rows[np.argsort(rows["time"], kind="stable")]
-        self._what = rows["what"] & np.uint16(schema.SKIPPED_BY_DROPPING - 1)
+        rows = _rows(file)
+        self._what = _kinds(rows)
         self._ticks = rows["time"]
         self._halves = _halves(rows, lane)
 
@@ -56,6 +59,33 @@ class Ghosts:
             h["bytes"][np.flatnonzero(alike)[0]] -= 1
 
 
+def collectives_of(file: RankFile, lane: Lane) -> np.ndarray:
+    """MISSED_COLLECTIVES of a rank, in order of time."""
+    rows = _rows(file)
+    kinds = _kinds(rows)
+    mine = np.isin(kinds, (What.COLLECTIVE_DONE, What.COLLECTIVE_STARTED))
+    rows, persistent = rows[mine], kinds[mine] == What.COLLECTIVE_STARTED
+    raw = _as_requests(rows)
+    raw["what"] = kinds[mine]
+    requests = lane.requests(raw)
+    found = np.zeros(len(rows), MISSED_COLLECTIVES)
+    found["time"], found["count"], found["comm"] = requests["posted"], rows["count"], requests["comm"]
+    found["call"] = np.where(persistent, requests["tag"], -1)
+    found["begins"] = ~persistent & (rows["tag"] == _NONBLOCKING)
+    return found
+
+
+def _rows(file: RankFile) -> np.ndarray:
+    """What counts of `skipped`, in order of time."""
+    rows = file.skipped[: _valid(file)]
+    return rows[np.argsort(rows["time"], kind="stable")]
+
+
+def _kinds(rows: np.ndarray) -> np.ndarray:
+    """The What of each row."""
+    return rows["what"] & np.uint16(schema.SKIPPED_BY_DROPPING - 1)
+
+
 def _valid(file: RankFile) -> int:
     """How many rows of `skipped` count: the last may belong to a block whose dropping a kill has interrupted."""
     counted = int((file.blocks["flags"] >> schema.BLOCK_SKIPPED_SHIFT).sum())
@@ -63,12 +93,17 @@ def _valid(file: RankFile) -> int:
     return int(dropped[counted]) if len(dropped) > counted else len(file.skipped)
 
 
-def _halves(rows: np.ndarray, lane: Lane) -> np.ndarray:
+def _as_requests(rows: np.ndarray) -> np.ndarray:
+    """Rows of `skipped` as those of `requests`, with the number of messages for their bytes."""
     raw = np.zeros(len(rows), schema.REQUEST)
     raw["posted"], raw["bytes"] = rows["time"], rows["count"]
     for column in (*CHANNEL, "thread"):
         raw[column] = rows[column]
-    requests = lane.requests(raw)
+    return raw
+
+
+def _halves(rows: np.ndarray, lane: Lane) -> np.ndarray:
+    requests = lane.requests(_as_requests(rows))
     halves = np.zeros(len(rows), HALF)
     for column in ("posted", "bytes", *CHANNEL, "thread"):
         halves[column] = requests[column]

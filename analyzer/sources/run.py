@@ -21,7 +21,7 @@ from analyzer.sources.communicators import merge_communicators
 from analyzer.sources.counters import count_tables, counter_events, counts, merge_counters
 from analyzer.sources.displacements import uneven_windows
 from analyzer.sources.findings import Findings, find_ranks, strangers
-from analyzer.sources.ghosts import Ghosts
+from analyzer.sources.ghosts import Ghosts, collectives_of
 from analyzer.sources.index import ThreadTable, thread_tables
 from analyzer.sources.labels import merge_labels
 from analyzer.sources.lane import Lane, RankTables, merge_procedures
@@ -36,7 +36,20 @@ from analyzer.sources.spool import died_inside, pending_rows
 from analyzer.sources.system import read_system
 from analyzer.sources.windows import cut
 from analyzer.system import events_of, labels_of, with_events
-from analyzer.trace import ERROR, EVENT, FLUSH, MARK, SUMMED, Counts, Problem, Repair, Samples, Trace, Unmatched
+from analyzer.trace import (
+    ERROR,
+    EVENT,
+    FLUSH,
+    MARK,
+    MISSED_COLLECTIVES,
+    SUMMED,
+    Counts,
+    Problem,
+    Repair,
+    Samples,
+    Trace,
+    Unmatched,
+)
 from tracelib import schema
 from tracelib.schema import State
 
@@ -337,6 +350,11 @@ class RunTrace(Trace):
 
     def unmatched(self) -> list[Unmatched]:
         return self._matched().unmatched(self.procedures)
+
+    def missed_collectives(self, rank: int) -> np.ndarray:
+        files = [file for file in self._files if file.rank == rank]
+        parts = [collectives_of(file, self._lanes[rank][0]) for file in files]
+        return np.concatenate([np.zeros(0, MISSED_COLLECTIVES), *parts])
 
     def partners_not_recorded(self) -> int:
         return self._matched().alone

@@ -14,6 +14,7 @@ from analyzer.trace import ACCESS, Trace
 from analyzer.waits.lanes import Sorted
 
 FENCE = "MPI_Win_fence"
+_ALWAYS = np.iinfo(np.int64).max
 
 
 def fences(trace: Trace, team: Team) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -25,10 +26,16 @@ def fences(trace: Trace, team: Team) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 class FenceCalls(CollectiveCalls):
-    """Brings fences together by window instead of communicator. All members give and take, as in a barrier."""
+    """Brings fences together by window instead of communicator. All members give and take, as in a barrier.
+
+    Fences that were not recorded are not counted either: after the first time in which a rank recorded nothing, nothing
+    is known of them.
+    """
 
     def __init__(self, trace: Trace, team: Team, is_fence: np.ndarray) -> None:
         super().__init__(trace, team)
+        gaps = (trace.unrecorded(rank)["begin"] for rank in range(trace.size))
+        self._counts_until = min((int(begin.min()) for begin in gaps if len(begin)), default=_ALWAYS)
         self._counted = self._barriers = is_fence
         members = [trace.communicators[o.comm] if o.comm >= 0 else None for o in trace.objects]
         self._sizes = np.array([present(trace, c) if c else 0 for c in members], np.int64)
@@ -39,7 +46,7 @@ class FenceCalls(CollectiveCalls):
         accesses = accesses[np.lexsort((accesses["enter"], accesses["thread"]))]
         find = Sorted(accesses["thread"], accesses["enter"])
         for calls in self._trace.calls(rank, begin, end):
-            fences = calls[self._counted[calls["call"]]]
+            fences = calls[self._counted[calls["call"]] & (calls["enter"] < self._counts_until)]
             at = find.exactly(fences["thread"], fences["enter"])
             fences["comm"] = np.where(at >= 0, accesses["object"][at], -1) if len(accesses) else -1
             yield fences

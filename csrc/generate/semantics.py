@@ -199,6 +199,8 @@ _ROLES = {
     "CALL_SENDS": "send isend sendrecv isendrecv",
     "CALL_RECEIVES": "recv",
     "CALL_POSTS": "irecv isendrecv mprobe improbe",
+    "CALL_MEETS": "collective",
+    "CALL_BEGINS_TO_MEET": "icollective",
 }
 
 

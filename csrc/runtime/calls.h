@@ -16,8 +16,9 @@ enum call_class {
     CALL_CLASSES
 };
 
-/* What a row of `calls` is to the matching of messages: with a peer a send, a receive; it posts one. Bits. */
-enum call_role { CALL_SENDS = 1, CALL_RECEIVES = 2, CALL_POSTS = 4 };
+/* What a row of `calls` is to the matching of messages and collectives: with a peer a send, a receive; it posts one; it
+ * takes part in a collective, blocking or nonblocking. Bits. */
+enum call_role { CALL_SENDS = 1, CALL_RECEIVES = 2, CALL_POSTS = 4, CALL_MEETS = 8, CALL_BEGINS_TO_MEET = 16 };
 
 extern const uint8_t call_class[], call_role[];
 extern const uint32_t call_count;

@@ -168,9 +168,7 @@ static bool may_join(const struct rewrite *r, const struct file_skipped *a, cons
 {
     if (same_channel(a, b) || a->what == WHAT_SEND_CANCELLED) return false;
     if (is_kept_between(r, a->thread, a->time, b->time)) return false;
-    unsigned kind = a->what & ((1u << WHAT_ORDINAL_SHIFT) - 1);
-    return kind == WHAT_SEND_DONE || kind == WHAT_PARTITIONED_SEND_DONE ||
-           !open_receives_between(open, a->time, b->time);
+    return skipped_where_posted(a->what) || !open_receives_between(open, a->time, b->time);
 }
 
 /* All rows count now, so none bears the mark of a dropped block: what the blocks say of them is zero. */

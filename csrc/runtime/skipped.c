@@ -22,6 +22,8 @@ static bool add(struct skipped *s, unsigned what, uint32_t comm, int32_t peer, i
 bool skipped_call(struct skipped *s, const struct file_call *row)
 {
     unsigned role = row->call < call_count ? call_role[row->call] : 0;
+    if (role & (CALL_MEETS | CALL_BEGINS_TO_MEET) && row->comm)
+        return add(s, WHAT_COLLECTIVE_DONE, row->comm, 0, role & CALL_MEETS ? 0 : 1, row->enter);
     if (!(role & (CALL_SENDS | CALL_RECEIVES)) || row->peer < 0) return true;
     return add(s, role & CALL_SENDS ? WHAT_SEND_DONE : WHAT_RECV_DONE, row->comm, row->peer, row->tag, row->enter);
 }
@@ -35,6 +37,7 @@ static unsigned kind_of(const struct file_request *row)
 bool skipped_request(struct skipped *s, const struct file_request *row)
 {
     unsigned ordinal = row->what - kind_of(row);
+    if (row->what == WHAT_COLLECTIVE_STARTED) return add(s, row->what, row->comm, 0, row->tag, row->posted);
     if (row->peer < 0) return true;
     switch (kind_of(row)) {
     case WHAT_SEND_STARTED:
@@ -129,13 +132,24 @@ static int by_channel(const void *left, const void *right)
     return order ? order : compare(a->first, b->first);
 }
 
+bool skipped_where_posted(uint16_t what)
+{
+    switch (what & ((1u << WHAT_ORDINAL_SHIFT) - 1)) {
+    case WHAT_SEND_DONE:
+    case WHAT_PARTITIONED_SEND_DONE:
+    case WHAT_COLLECTIVE_DONE:
+    case WHAT_COLLECTIVE_STARTED:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool may_join(const struct skipped_run *a, const struct skipped_run *b, const struct open_receives *open,
                      uint64_t since)
 {
     if (!same_channel(a, b) || a->what == WHAT_SEND_CANCELLED) return false;
-    unsigned kind = a->what & ((1u << WHAT_ORDINAL_SHIFT) - 1);
-    if (kind == WHAT_SEND_DONE || kind == WHAT_PARTITIONED_SEND_DONE)
-        return true; /* a send is recorded, or not, where it is posted */
+    if (skipped_where_posted(a->what)) return true;
     if (a->first < since) return false;
     size_t at = lower_bound(open, a->last);
     return at == open->n || open->posted[at] > b->first;

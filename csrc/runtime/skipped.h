@@ -1,5 +1,6 @@
-/* Messages that are not recorded, counted by channel: those that are recorded before and after still find their
- * partners, for sends and receives of a channel are matched in the order of posting. */
+/* Messages and collectives that are not recorded, counted by channel or communicator: those that are recorded before
+ * and after still find their partners, for sends and receives of a channel are matched in the order of posting, and
+ * the n-th collective of a communicator is the n-th of each member. */
 #ifndef SKIPPED_H
 #define SKIPPED_H
 
@@ -36,6 +37,9 @@ void open_receives_without(struct open_receives *open, const struct open_receive
 /* Count the messages that the row of a call, of a request stands for, if any. False: no memory. */
 bool skipped_call(struct skipped *s, const struct file_call *row);
 bool skipped_request(struct skipped *s, const struct file_request *row);
+
+/* Whether it is recorded, or not, where it is posted: receives are where they complete. */
+bool skipped_where_posted(uint16_t what);
 
 /* The same for all rows of a buffer. */
 bool skipped_rows(struct skipped *s, const struct file_call *calls, size_t n_calls, const struct file_request *requests,

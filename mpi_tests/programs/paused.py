@@ -18,4 +18,7 @@ for i in range(1, 101):
         made.append(i)
     target, source = (rank + 1) % world.size, (rank - 1) % world.size
     world.Sendrecv(bytearray(i), target, recvbuf=bytearray(100), source=source)
+    given, taken = bytearray(i), bytearray(i)
+    world.Allreduce(given, taken, MPI.MAX)
+    world.Iallreduce(given, taken, MPI.MAX).Wait()
 Path(f"made-{rank}.txt").write_text(" ".join(map(str, made)))
