@@ -91,3 +91,21 @@ def test_published_traces(ranks, capsys):
     assert all(
         0 <= one["time_s"] <= found["waiting_s"] and one["rank"] != one["cause_rank"] for one in found["longest"]
     )
+
+
+def test_what_was_not_recorded_is_said(tmp_path, capsys):
+    """Recording was off on rank 1, which was killed later: both are said by whoever reads the trace."""
+    off = [event(20, schema.TRACING_TYPE, 0), event(40, schema.TRACING_TYPE, 1)]
+    barrier = call("MPI_Barrier", 50, 60, comm=WORLD)
+    run = write_run(
+        tmp_path, [{"calls": [barrier]}, {"calls": [barrier], "events": off, "state": schema.State.RECORDING}]
+    )
+    reason = "part of the run was not recorded"
+    assert f"But {reason}: what was waited for there is not known." in " ".join(output(capsys, "waits", run).split())
+    assert json.loads(output(capsys, "waits", run, "--json"))["lacking"] == reason
+    commands = (["waits"], ["critical-path"], ["efficiency"], ["replay"], ["limits", "--quick"], ["what-if"])
+    for command, *options in commands:
+        assert main([command, str(run), *options]) == 0, command
+        said = capsys.readouterr()
+        assert reason in " ".join(said.out.split()), command
+        assert said.err.startswith("run.h5: rank 1: was killed"), command

@@ -60,6 +60,13 @@ class Session:
         if self.speaks and not self.quiet:
             click.echo(text)
 
+    def mention_problems(self, trace: Trace) -> None:
+        """A line on standard error if something is wrong with the trace that the figures are of."""
+        wrong = [problem.line for problem in trace.problems if not problem.note]
+        if wrong and self.speaks and not self.quiet:
+            more = f" (and {len(wrong) - 1} more: analyze check)" if wrong[1:] else ""
+            click.echo(f"{Path(trace.path).name}: {wrong[0]}{more}", err=True)
+
     @contextmanager
     def step(self, label: str) -> Iterator[Callable[[str], None]]:
         """Show what is being done, on a terminal only; what is yielded says how far it is."""

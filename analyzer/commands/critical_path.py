@@ -58,6 +58,7 @@ def critical_path_command(
     """
     session.quiet = quiet
     trace = open_trace(file, session.team, repair_ns)
+    session.mention_problems(trace)
     try:
         with session.step(f"Walking back through {file}"):
             lacks = "" if trace.program else lacking(trace, unrecorded(trace, session.team))

@@ -81,6 +81,7 @@ def _of_file(
     file: str, repair_ns: int | None, eager_limit: int | None, by_region: bool, region: str | None, session: Session
 ) -> Efficiencies:
     trace = open_trace(file, session.team, repair_ns)
+    session.mention_problems(trace)
     try:
         if by_region or region is not None:
             _check_regions(trace, region)

@@ -57,7 +57,7 @@ def fit_machine(
     shares = numbers(weights, len(files), "--weights") or [1.0] * len(files)
     told = numbers(untraced, len(files), "--untraced-seconds")
     machine = configuration.machine
-    with opened(files, session.team, machine) as runs:
+    with opened(session, files, machine) as runs:
         base = _checked(runs, output, force) if output and session.speaks else None
         journal = base.with_name(f"{base.name}.samples.jsonl") if base else None
         with studied(session, runs, machine, draw, journal, force) as staff:

@@ -57,6 +57,7 @@ def _of_file(
     file: str, first: Limited | None, choice: MachineChoice, quick: bool, jobs: int | None, session: Session
 ) -> Limited:
     trace = open_trace(file, session.team)
+    session.mention_problems(trace)
     try:
         with (
             session.step(f"Replaying {file}") as tell,

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from analyzer.errors import TracelibError
-from analyzer.metrics.ideal import obstacle
+from analyzer.metrics.ideal import ADDED_UP, NOT_RECORDED, obstacle
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
 from analyzer.replay.machine import DIALECTS, Machine
@@ -112,13 +112,17 @@ def incomplete(trace: Trace, team: Team) -> str:
     return "" if trace.program else obstacle(trace, unrecorded(trace, team))
 
 
-def unreadable(trace: Trace) -> str:
-    """What of the run could not be read, in one line, as far as opening the trace shows; "": all could."""
+def lacking_at_once(trace: Trace) -> str:
+    """What of the run is not in the trace, in one line, as far as that is known without its messages; "": nothing."""
     if trace.missing:
         return f"rank {ranks_text(trace.missing)} could not be read"
     lost = [rank for rank in range(trace.size) if trace.lost_calls(rank)]
     if lost:
         return f"calls of rank {ranks_text(lost)} were lost"
+    if any(len(trace.summed(rank)) for rank in range(trace.size)):
+        return ADDED_UP
+    if any(len(trace.unrecorded(rank)) or trace.dropped_calls(rank) for rank in range(trace.size)):
+        return NOT_RECORDED
     wrong = [problem.text for problem in trace.problems if not problem.note]
     return wrong[0] if wrong and trace.flush_mode == "keep" else ""
 

@@ -54,7 +54,7 @@ def monte_carlo(
         raise TracelibError("nothing is random", "name parameters, --vary latency=1us..100us, or a random machine")
     share = _share(until, draw) if until is not None else None
     most = MOST if share is not None and not _given("samples") else draw.samples
-    with opened(files, session.team, machine) as runs:
+    with opened(session, files, machine) as runs:
         base = _checked(runs, output, force) if output and session.speaks else None
         journal = base.with_name(base.name + _JOURNAL) if base else None
         with studied(session, runs, machine, draw, journal, force) as staff:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from analyzer.commands.common import Session, check_writable, common_options, output_base
-from analyzer.commands.machine_option import machine_options, replaying, unreadable
+from analyzer.commands.machine_option import lacking_at_once, machine_options, replaying
 from analyzer.ending import discard
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Program
@@ -53,6 +53,8 @@ def replay_command(
         raise TracelibError("the prediction of several runs at once is not one run", "leave out -o")
     traces = [open_trace(name, session.team) for name in (file, *others)]
     try:
+        for trace in traces:
+            session.mention_problems(trace)
         with session.step("Replaying"), replaying(traces[0], session.team):
             machine = configuration.machine
             programs = [program_of(trace, buffered=machine.eager_limit is None) for trace in traces]
@@ -60,7 +62,7 @@ def replay_command(
             together = closed(programs, machine, prediction) if others and repeat else None
             written = _write(traces[0], programs[0], prediction, output, force, session) if output else None
         times = tuple(0 if trace.program else trace.duration_ns for trace in traces)
-        lacking = "; ".join(filter(None, map(unreadable, traces)))
+        lacking = "; ".join(filter(None, map(lacking_at_once, traces)))
         replayed = Replayed((file, *others), times, tuple(programs), prediction, machine, written, together, lacking)
         if as_json:
             session.print_json(replay_json(replayed))

@@ -76,6 +76,7 @@ def sensitivity_command(
     """
     session.quiet = quiet
     trace = open_trace(file, session.team)
+    session.mention_problems(trace)
     try:
         with session.step("Finding the run's own network"):
             machine = choice.of(trace, session.team)

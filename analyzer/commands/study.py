@@ -27,7 +27,6 @@ from analyzer.montecarlo.jobs import Study
 from analyzer.montecarlo.journal import Journal
 from analyzer.montecarlo.shared import digest, sections_of
 from analyzer.montecarlo.workers import Workers, workers
-from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
 from analyzer.replay.machine_text import machine_text
 from analyzer.replay.parameters import vary
@@ -91,14 +90,16 @@ def output_options(help_: str) -> Callable:
 
 
 @contextmanager
-def opened(files: Sequence[str], team: Team, machine: Machine) -> Iterator[list[Traced]]:
+def opened(session: Session, files: Sequence[str], machine: Machine) -> Iterator[list[Traced]]:
     """The runs in files and the parts of them that are replayed on such machines. Raises TracelibError for runs that
     cannot be."""
+    team = session.team
     with ExitStack() as stack:
         traces: list[Trace] = []
         for file in files:
             traces.append(open_trace(file, team))
             stack.callback(traces[-1].close)
+            session.mention_problems(traces[-1])
             if reason := obstacle(traces[-1], unrecorded(traces[-1], team)):
                 raise TracelibError(f"{file} cannot be replayed: {reason}", "trace the whole run")
         sections = sections_of(traces, team, buffered=machine.eager_limit is None)

@@ -54,6 +54,7 @@ def validate_command(
     team = session.team
     other = _open(against, team)
     try:
+        session.mention_problems(other)
         machine = choice.of(other, team)
         found, counts, eager = _compare(session, files, other, machine, None if untraced is None else untraced * 1e9)
     finally:
@@ -79,6 +80,7 @@ def _compare(
     for file in files:
         trace = _open(file, session.team)
         try:
+            session.mention_problems(trace)
             if trace.size != other.size:
                 raise TracelibError(
                     f"{file} has {trace.size} ranks, {other.path} has {other.size}",

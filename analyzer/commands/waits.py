@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 
 from analyzer.commands.common import Session, common_options, file_argument, repair_option
+from analyzer.metrics.ideal import lacking
 from analyzer.metrics.profile import profile
+from analyzer.metrics.unrecorded import unrecorded
 from analyzer.report.waits import print_waits, waits_json
 from analyzer.sources.opening import open_trace
 from analyzer.waits.waits import MOST_SINGLE, waits
@@ -39,13 +41,15 @@ def waits_command(session: Session, file: str, longest: int, repair_ns: int | No
     """
     session.quiet = quiet
     trace = open_trace(file, session.team, repair_ns)
+    session.mention_problems(trace)
     try:
         with session.step("Finding wait states"):
             calls = profile(trace, session.team)
             found = waits(trace, session.team, calls, longest=longest)
+            lacks = "" if trace.program else lacking(trace, unrecorded(trace, session.team))
         if as_json:
-            session.print_json({"file": str(trace.path)} | waits_json(found))
+            session.print_json({"file": str(trace.path)} | waits_json(found) | {"lacking": lacks or None})
         elif not quiet:
-            session.print(lambda console: print_waits(found, console))
+            session.print(lambda console: print_waits(found, console, lacks))
     finally:
         trace.close()

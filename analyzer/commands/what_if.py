@@ -84,6 +84,7 @@ def what_if_command(
     session.quiet = quiet
     asked_of = _pairs(names, factors)
     trace = open_trace(file, session.team)
+    session.mention_problems(trace)
     try:
         with session.step(f"Replaying {file}"), replaying(trace, session.team):
             _check_ranks(trace, ranks)

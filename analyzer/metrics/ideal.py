@@ -20,6 +20,10 @@ EAGER_LIMIT = 32768
 """Bytes from which a send waits for its receive: what the published figures of other tools use."""
 
 
+ADDED_UP = "calls were added up, not recorded one by one"
+NOT_RECORDED = "part of the run was not recorded"
+
+
 @dataclass(frozen=True)
 class Ideal:
     """What the replay found; None where it could not be made, for the `reason`."""
@@ -96,9 +100,9 @@ def lacking(trace: Trace, missed: Unrecorded) -> str:
     if trace.missing:
         return f"rank {ranks_text(trace.missing)} could not be read"
     if missed.summed:
-        return "calls were added up, not recorded one by one"
+        return ADDED_UP
     if missed.calls or missed.partners or missed.time_ns.any():
-        return "part of the run was not recorded"
+        return NOT_RECORDED
     lost = [rank for rank in range(trace.size) if trace.lost_calls(rank)]
     if lost:
         return f"calls of rank {ranks_text(lost)} were lost"

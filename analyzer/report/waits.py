@@ -20,8 +20,9 @@ NOTEWORTHY = 0.03
 """Share of the time from which the first look speaks of waiting."""
 
 
-def print_waits(waits: Waits, console: Console) -> None:
-    """Where it waits, who causes it, the longest waits, and what that means for this run."""
+def print_waits(waits: Waits, console: Console, lacking: str = "") -> None:
+    """Where it waits, who causes it, the longest waits, and what that means for this run; `lacking`: of it, in one
+    line."""
     console.print(Text(_headline(waits), style="bold"))
     if waits.total_ns:
         _section(console, "Where ranks wait", _kinds_table(waits))
@@ -29,7 +30,8 @@ def print_waits(waits: Waits, console: Console) -> None:
         _section(console, "Who makes them wait (delays: what others waited for)", _causes_table(waits))
         _section(console, "The longest waits", _longest_table(waits.longest))
     console.print()
-    console.print(Padding(Text(" ".join(sentences(waits))), (0, 0, 0, 0)))
+    unknown = [f"But {lacking}: what was waited for there is not known."] if lacking else []
+    console.print(Padding(Text(" ".join([*sentences(waits), *unknown])), (0, 0, 0, 0)))
 
 
 def _headline(waits: Waits) -> str:
