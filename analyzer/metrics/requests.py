@@ -6,6 +6,7 @@ which may lie many windows earlier.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -51,6 +52,12 @@ class Choice:
         return found[:count]
 
 
+@lru_cache(maxsize=16)
+def _choice_of(kinds: tuple[int, ...]) -> Choice:
+    """The same for all ranks."""
+    return Choice(kinds)
+
+
 def gather_blocks(blocks, dtype: np.dtype) -> np.ndarray:
     """The blocks of one window in one array."""
     blocks = list(blocks)
@@ -68,12 +75,12 @@ class Posted:
 
     def __init__(self, trace: Trace, rank: int, windows: np.ndarray, kinds: tuple[int, ...]) -> None:
         self._trace, self._rank, self._windows = trace, rank, windows
-        self._choice = Choice(kinds)
+        self._choice = _choice_of(kinds)
         late = []
         for begin, end in pairwise(windows.tolist()[1:]):
             rows = self._choice.of(self._rows(begin, end))
             late.append(rows[: np.searchsorted(rows["posted"], begin)].copy())  # a view would keep them all
-        self._late = self._choice.of(gather_blocks(late, REQUEST))
+        self._late = self._choice.of(gather_blocks(late, REQUEST)) if late else np.zeros(0, REQUEST)
 
     def _rows(self, begin: int, end: int) -> np.ndarray:
         return gather_blocks(self._trace.requests(self._rank, begin, end), REQUEST)
@@ -84,7 +91,7 @@ class Posted:
         rows: all of the trace in this window, where the caller has them.
         """
         begin, end = self._windows[index : index + 2].tolist()
-        first, last = np.searchsorted(self._late["posted"], (begin, end))
+        first, last = np.searchsorted(self._late["posted"], (begin, end)) if len(self._late) else (0, 0)
         rows = self._choice.of(self._rows(begin, end) if rows is None else rows, begin)
         return self._choice.of(np.concatenate((rows, self._late[first:last]))) if last > first else rows
 

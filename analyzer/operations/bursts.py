@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from analyzer.paraver import base_name
@@ -27,6 +29,13 @@ def is_measured(trace: Trace, rank: int) -> bool:
     return trace.threads[rank] == 1 and any(counter.name == CPU_TIME for counter in trace.counters)
 
 
+@lru_cache(maxsize=4)
+def _are_polls(procedures: tuple[str, ...]) -> np.ndarray:
+    """Which procedures ask and come back; the same for all ranks."""
+    bases = [base_name(name) for name in procedures]
+    return np.array([base in _POLLS or base.startswith(_ASKING) for base in bases])
+
+
 class CpuBursts:
     """CPU time of one rank between its calls.
 
@@ -38,8 +47,7 @@ class CpuBursts:
         names = [counter.name for counter in trace.counters]
         self._column = names.index(CPU_TIME) if wanted and is_measured(trace, rank) else None
         self._trace, self._rank = trace, rank
-        bases = [base_name(name) for name in trace.procedures]
-        self._polls = np.array([base in _POLLS or base.startswith(_ASKING) for base in bases])
+        self._polls = _are_polls(trace.procedures)
         self.overhead_ns = trace.cpu_overhead_ns(rank)
 
     def window(self, window: tuple[int, int], calls: np.ndarray) -> np.ndarray | None:

@@ -32,6 +32,8 @@ class ProgramEvents:
     def window(self, window: tuple[int, int]) -> np.ndarray:
         """PROGRAM_EVENT in order of time; of a process that died none lies after its last call."""
         rows = self._trace.program_events(self._rank, *window)
+        if not len(rows):
+            return np.zeros(0, PROGRAM_EVENT)
         idle = rows["type"] == _IDLE
         self.left_out += int(np.count_nonzero(idle))
         rows = rows[~idle & ((rows["thread"] == 0) | ~is_of_region(rows["type"]))]

@@ -20,11 +20,12 @@ def tell_bytes(posted: np.ndarray, calls: np.ndarray, rank: int, plan: np.ndarra
     then they follow from the operation, as if all members had equal shares.
     calls: those of the same window; plan: (procedures, 2) as for the kernel; members: of each communicator.
     """
-    known = (posted["tag"] >= 0) & (posted["tag"] < len(plan)) & (posted["comm"] >= 0)
-    at = np.flatnonzero((posted["what"] == What.COLLECTIVE_STARTED) & known)
+    at = np.flatnonzero(posted["what"] == What.COLLECTIVE_STARTED)
     if not len(at):
         return posted
     rows = posted[at]
+    known = (rows["tag"] >= 0) & (rows["tag"] < len(plan)) & (rows["comm"] >= 0)
+    at, rows = at[known], rows[known]
     call = calls[np.searchsorted(calls["enter"], rows["posted"]).clip(max=len(calls) - 1)] if len(calls) else None
     whole, operation = rows["bytes"], plan[rows["tag"], 1]
     size, root = members[rows["comm"]], rows["peer"] == rank

@@ -60,6 +60,8 @@ class RankThreads:
 
     def edges(self, window: tuple[int, int]) -> np.ndarray:
         """PROGRAM_EVENT of a window: where threads begin, and where the main thread goes on after them."""
+        if not len(self._edges):
+            return self._edges
         return self._edges[(self._edges["time"] >= window[0]) & (self._edges["time"] < window[1])]
 
     def last_calls(self, end: int, nothing: int) -> np.ndarray:

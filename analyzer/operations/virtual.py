@@ -21,13 +21,15 @@ class VirtualThreads:
 
     def __init__(self, trace: Trace, rank: int) -> None:
         marks = trace.marks(rank)
-        marks = marks[marks["thread"] == 0]
         self._after = np.ones(1, np.int64)
+        self._passed = 0
+        if not len(marks):
+            return
+        marks = marks[marks["thread"] == 0]
         if (marks["what"] == Mark.PARALLEL).any():
             visits = region_visits(trace, rank)
             edges = marks["what"][marks["what"] <= Mark.END] == Mark.BEGIN
             self._after = _threads_after(edges, visits[visits["thread"] == 0])
-        self._passed = 0
 
     def share_out(self, ops: np.ndarray) -> np.ndarray:
         """OP in which the bursts of such regions are operations of their own (Kind.PARALLEL)."""

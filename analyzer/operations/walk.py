@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -105,8 +106,7 @@ class RankOperations:
         partners = self._windows.partners(rank)
         for window, calls, posted, done in self._by_window(rank, threads.count > 1):
             cpu = bursts.window(window, calls)
-            said = np.concatenate([threads.edges(window), events.window(window)])
-            said = said[np.argsort(said["time"], kind="stable")]
+            said = _in_order(threads.edges(window), events.window(window), "time")
             yield self._operations(walk, calls, cpu, self._on_windows(partners, window, calls), posted, done, said)
         self._trace.forget(rank)
         self.idle_events += events.left_out
@@ -116,8 +116,7 @@ class RankOperations:
 
     def _no_burst(self, rank: int) -> np.ndarray:
         """FLUSH in order of time: what is neither a call nor a burst."""
-        rows = np.concatenate([self._trace.flushes(rank), self._trace.unrecorded(rank)])
-        return rows[np.argsort(rows["begin"], kind="stable")]
+        return _in_order(self._trace.flushes(rank), self._trace.unrecorded(rank), "begin")
 
     def _by_window(self, rank: int, threaded: bool) -> Iterator[tuple]:
         """Window by window: its begin and end, calls, requests posted and requests done.
@@ -227,8 +226,8 @@ class _Walk:
         count = lib.op_walk_calls(self.struct, c_plans, c_rows, _pointer(used, "int64_t *"), _pointer(out))
         if count < 0:
             raise MemoryError
-        ends = np.split(used[1:], 2)
-        self._rest = posted[used[0] :].copy(), _left(done, ends[0], first_done), _left(events, ends[1], first_event)
+        of_done, of_events = used[1:].reshape(2, -1)
+        self._rest = posted[used[0] :].copy(), _left(done, of_done, first_done), _left(events, of_events, first_event)
         return out[:count]
 
     def finish(self) -> np.ndarray:
@@ -237,23 +236,37 @@ class _Walk:
         return out[: lib.op_walk_finish(self.struct, _pointer(out))]
 
 
+def _in_order(first: np.ndarray, second: np.ndarray, column: str) -> np.ndarray:
+    """Rows of both by a column."""
+    some = [rows for rows in (first, second) if len(rows)]
+    rows = np.concatenate(some) if len(some) > 1 else (*some, first)[0]
+    return rows[np.argsort(rows[column], kind="stable")] if len(rows) > 1 else rows
+
+
 def _nothing() -> tuple[np.ndarray, ...]:
     return np.zeros(0, REQUEST), np.zeros(0, REQUEST), np.zeros(0, PROGRAM_EVENT)
 
 
 def _left(rows: np.ndarray, used: np.ndarray, first: np.ndarray) -> np.ndarray:
     """Of each thread's rows those from `used` on."""
-    return np.concatenate([rows[begin:end] for begin, end in zip(used.tolist(), first[1:].tolist(), strict=True)])
+    parts = [rows[begin:end] for begin, end in zip(used.tolist(), first[1:].tolist(), strict=True)]
+    return parts[0].copy() if len(parts) == 1 else np.concatenate(parts)
 
 
 def _pointer(array: np.ndarray, kind: str = "void *") -> Any:
-    return ffi.cast(kind, array.ctypes.data)
+    return ffi.cast(kind, ffi.from_buffer(array))
 
 
 def _struct(kind: str, arrays: _Arrays) -> Any:
     """A struct of pointers to arrays, whose owner keeps them; None: NULL."""
-    found = ffi.new(kind)
+    found, types = ffi.new(kind), _pointers_in(kind)
     for name, array in arrays.items():
         if array is not None:
-            setattr(found, name, _pointer(array, ffi.typeof(getattr(found, name)).cname))
+            setattr(found, name, _pointer(array, types[name]))
     return found
+
+
+@cache
+def _pointers_in(kind: str) -> dict[str, str]:
+    """The type of each field of a struct, of which `kind` is the pointer."""
+    return {name: field.type.cname for name, field in ffi.typeof(kind).item.fields}

@@ -27,7 +27,7 @@ class Chunks:
         """Every step-th of rows [first, last) from an open file. Raises OSError where it is shorter than it was."""
         last = min(last, len(self.at) * self.rows)
         found = np.empty(max(-(-(last - first) // step), 0), self.dtype)
-        at, into = ffi.cast("int64_t *", self.at.ctypes.data), ffi.cast("void *", found.ctypes.data)
+        at, into = ffi.cast("int64_t *", ffi.from_buffer(self.at)), ffi.from_buffer(found)
         answer = lib.rank_file_rows(file, at, self.rows, self.dtype.itemsize, first, last, step, into)
         if answer < 0:
             raise OSError(ffi.errno, os.strerror(ffi.errno))

@@ -34,6 +34,7 @@ class Pieces:
 
     def __init__(self, table: np.ndarray) -> None:
         self.table = np.ascontiguousarray(table, PIECE)
+        self._only: tuple[int, int, int, int] | None = self.table[0].item() if len(self.table) == 1 else None
 
     @classmethod
     def of(cls, *rows: tuple[int, int, int, int]) -> Pieces:
@@ -42,6 +43,9 @@ class Pieces:
 
     def value(self, x: int) -> int:
         """The value of x."""
+        if self._only:
+            origin, value, multiplier, shift = self._only
+            return (_signed(x - origin) * multiplier >> shift) + value
         first = int(self.table["origin"][0])
         at = max(bisect_left(self.table, _signed(x - first) + 1, key=lambda row: int(row["origin"]) - first) - 1, 0)
         origin, value, multiplier, shift = self.table[at].tolist()
@@ -56,8 +60,8 @@ class Pieces:
 
     def first(self, value: int) -> int:
         """The least x whose value is this or more, as the origins count it (signed)."""
-        at = max(bisect_left(self.table["value"], value) - 1, 0)
-        origin, start, multiplier, shift = self.table[at].tolist()
+        at = 0 if self._only else max(bisect_left(self.table["value"], value) - 1, 0)
+        origin, start, multiplier, shift = self._only or self.table[at].tolist()
         x = origin - ((start - int(value) << shift) // multiplier)
         return min(x, int(self.table["origin"][at + 1])) if at + 1 < len(self.table) else x
 

@@ -44,7 +44,7 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
 def _names(files: Sequence[RankFile]) -> dict[tuple[int, Groups], str]:
     """By id and members of communicators the names of MPI_Comm_set_name."""
     names = {}
-    for file in files:
+    for file in (f for f in files if len(f.labels)):
         for label in file.labels[file.labels["kind"] == LabelKind.COMMUNICATOR]:
             if SELF_ROW < label["value"] < len(file.communicators):
                 row = file.communicators[int(label["value"])]

@@ -31,7 +31,7 @@ def uneven_windows(files: Sequence[RankFile]) -> dict[int, dict[int, Units]]:
     Not those of unknown id, and no dynamic ones, where a displacement is an address.
     """
     units: dict[int, dict[int, int]] = {}
-    for file in files:
+    for file in (f for f in files if len(f.objects) > 1):  # row 0 is none
         rows = file.objects[_has_unit(file.objects)]
         for id_, unit in zip(rows["id"].tolist(), rows["unit"].tolist(), strict=True):
             units.setdefault(id_, {})[file.rank] = unit

@@ -5,13 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from analyzer.sources.rankfile import RankFile
 from tracelib import schema
 from tracelib.schema.spool import Spool
+
+_NO_POSITIONS, _NO_KEYS = np.zeros(0, np.int64), np.zeros(0, np.uint64)
 
 STEP = 1024
 """One key in so many rows is kept in memory."""
@@ -54,25 +56,28 @@ class ThreadTable:
 
     def __init__(self, file: RankFile, table: str, pieces: Sequence[Piece], gaps: Sequence[int] = ()) -> None:
         self._file, self._table, self._pieces, self._gaps = file, table, list(pieces), sorted(set(gaps))
-        self._starts = np.concatenate([[0], np.cumsum([p.count for p in self._pieces], dtype=np.int64)])
+        self._starts = np.array([0, *accumulate(p.count for p in self._pieces)], np.int64)
+        self._length = int(self._starts[-1])
         self._key = KEY[table]
         self._found: dict[int, int] = {}
         self._recent: tuple[int, int, np.ndarray] | None = None
         self.positions, self.keys = self._sample()
 
     def __len__(self) -> int:
-        return int(self._starts[-1])
+        return self._length
 
     def _sample(self) -> tuple[np.ndarray, np.ndarray]:
         """Every STEP-th row of each piece, and the very last: (row numbers, keys)."""
-        positions, keys = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
-        for start, piece in zip(self._starts, self._pieces, strict=False):
+        if not len(self):
+            return _NO_POSITIONS, _NO_KEYS
+        positions, keys = [], []
+        for start, piece in zip(self._starts.tolist(), self._pieces, strict=False):
             sampled = self._sample_file(piece) if piece.rows is None else self._key(piece.rows[::STEP])
-            positions.append(start + STEP * np.arange(len(sampled)))
+            positions.append(np.arange(start, start + STEP * len(sampled), STEP))
             keys.append(sampled)
-        if len(self):
-            positions.append(np.array([len(self) - 1]))
-            keys.append(self._key(self._load(len(self) - 1, len(self))))
+        self._last = self._load(len(self) - 1, len(self))
+        positions.append(np.array([len(self) - 1]))
+        keys.append(self._key(self._last))
         return np.concatenate(positions), np.concatenate(keys)
 
     def read(self, first: int, last: int) -> np.ndarray:
@@ -119,7 +124,7 @@ class ThreadTable:
 
     def last(self) -> np.void:
         """The last row."""
-        return self._load(len(self) - 1, len(self))[0]
+        return self._last[0]
 
     def find(self, ticks: int) -> int:
         """How many rows have a key less than `ticks`."""
@@ -165,7 +170,7 @@ def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[st
 
 def _gaps(file: RankFile, thread: int, table: str) -> list[int]:
     """How many rows of events come before each dropped block of a thread."""
-    if table != "events":
+    if table != "events" or not len(file.blocks):
         return []
     own = file.blocks[file.blocks["thread"] == thread]
     dropped = (own["flags"] & schema.BLOCK_DROPPED) != 0
@@ -181,6 +186,8 @@ def pieces_of(file: RankFile, table: str, pending: Sequence[Spool]) -> list[Piec
     rows there are not read.
     """
     length, position = file.lengths[table], list(schema.BUFFERED).index(table)
+    if not length and not pending:
+        return []
     found, named = [], 0
     for block in file.blocks:
         first, count = int(block["first"][position]), int(block["count"][position])

@@ -11,6 +11,8 @@ from analyzer.sources.rankfile import RankFile
 from analyzer.sources.tables import text_of
 from tracelib.schema import LabelKind
 
+_NO_NUMBERS = np.zeros(1, np.int32)
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -46,6 +48,8 @@ def merge_labels(files: Sequence[RankFile]) -> Labels:
 
 def _number(file: RankFile, kind: LabelKind, known: dict[str, int]) -> np.ndarray:
     """For each number in the file the number in the run (int32; 0: no such number); new names join `known`."""
+    if not len(file.labels):
+        return _NO_NUMBERS
     rows = file.labels[(file.labels["kind"] == kind) & (file.labels["value"] > 0) & (file.labels["value"] <= 1 << 16)]
     numbers = np.zeros(int(rows["value"].max(initial=0)) + 1, np.int32)
     for row in rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from analyzer.sources.clock import Clock
 from analyzer.sources.displacements import Units, in_target_units
 from analyzer.sources.index import ThreadTable
 from analyzer.sources.rankfile import RankFile
-from analyzer.sources.regions import Regions
+from analyzer.sources.regions import Regions, is_one_of
 from analyzer.sources.samples import is_reading
 from analyzer.sources.summed import SUMMED_PROCEDURE, as_polls, last_exit, stretches, totals
 from analyzer.trace import ACCESS, CALL, ERROR, EVENT, FLUSH, REQUEST, STATE, State
@@ -65,6 +65,23 @@ def merge_procedures(files: Sequence[RankFile]) -> tuple[str, ...]:
     return (*names, *summed, UNKNOWN_PROCEDURE)
 
 
+@lru_cache(maxsize=16)
+def _procedure_table(own: tuple[str, ...], procedures: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """PROCEDURE, and the kind for burst mode, of each row of a file's `procedures`, of calls that were summed up, and
+    of a number without a name; the files of a run share it."""
+    number = {name: k for k, name in enumerate(procedures)}
+    summed = SUMMED_PROCEDURE if SUMMED_PROCEDURE in number else UNKNOWN_PROCEDURE
+    names = (*own, summed, UNKNOWN_PROCEDURE)
+    index = np.array([number[name] for name in names], np.int32)
+    table = np.zeros(len(names), PROCEDURE)
+    types, values = event_table(procedures)
+    table["type"], table["value"] = types[index], values[index]
+    table["state"] = state_table(procedures)[index]
+    table["index"] = index
+    table["role"] = [role_of(name) for name in names]
+    return table, np.array([kind_of(name) for name in names])
+
+
 class RankTables:
     """What the rows of one rank refer to, as the kernels take it."""
 
@@ -78,18 +95,8 @@ class RankTables:
     ) -> None:
         self.start_ticks, self.overhead_ticks = (int(file.attributes[n]) for n in ("start_ticks", "overhead_ticks"))
         self.overhead_cpu_ns = int(file.attributes["overhead_cpu_ns"])
-        number = {name: k for k, name in enumerate(procedures)}
         self.summed = len(file.procedures)
-        summed = SUMMED_PROCEDURE if SUMMED_PROCEDURE in number else UNKNOWN_PROCEDURE
-        names = (*file.procedures, summed, UNKNOWN_PROCEDURE)
-        index = np.array([number[name] for name in names], np.int32)
-        self.procedures = np.zeros(len(names), PROCEDURE)
-        types, values = event_table(procedures)
-        self.procedures["type"], self.procedures["value"] = types[index], values[index]
-        self.procedures["state"] = state_table(procedures)[index]
-        self.procedures["index"] = index
-        self.procedures["role"] = [role_of(name) for name in names]
-        self.kinds = np.array([kind_of(name) for name in names])
+        self.procedures, self.kinds = _procedure_table(file.procedures, tuple(procedures))
         self.communicators = file.communicators if len(file.communicators) else np.zeros(1, file.communicators.dtype)
         self.members = file.members
         self.object_index, self.uneven_windows = object_index, uneven_windows
@@ -213,7 +220,9 @@ class Lane:
         What began and did not end (a process that died while flushing) lasts until `stop`. Recording that goes on
         without having stopped did not begin before: all was dropped up to there.
         """
-        rows = [block[np.isin(block["type"], list(_NOT_THE_PROGRAMS))] for block in self.tables["events"].scan()]
+        if not len(self.tables["events"]):
+            return np.zeros(0, FLUSH)
+        rows = [block[is_one_of(block["type"], _NOT_THE_PROGRAMS)] for block in self.tables["events"].scan()]
         events = np.concatenate([np.zeros(0, schema.EVENT), *rows])
         times = [self.clock.ns(ticks) for ticks in events["time"]]
         found: list[tuple[int, int, int, int]] = []
@@ -240,7 +249,8 @@ class Lane:
         return self._in_state(State.TRACING_DISABLED)
 
     def _in_state(self, *states: State) -> np.ndarray:
-        return self.not_the_programs[np.isin(self.not_the_programs["state"], states)]
+        found = self.not_the_programs
+        return found[is_one_of(found["state"], states)] if len(found) else found
 
 
 class Buffer:
@@ -278,7 +288,7 @@ def merge_runs(records: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 def address(array: np.ndarray, kind: str = "void *") -> Any:
     """The data of a contiguous array as the kernels take it."""
-    return ffi.cast(kind, array.ctypes.data)
+    return ffi.cast(kind, ffi.from_buffer(array))
 
 
 def states(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:

@@ -91,6 +91,7 @@ class RunTrace(Trace):
         self._team = team
         self._corrections = corrections or {}
         self._files = found.files
+        self._file_of = {file.rank: file for file in found.files}
         self._lanes: dict[int, list[Lane]] = {}
         self._samplers: dict[int, ThreadTable | None] = {}  # periodic samples of each rank
         self._cuts: dict[tuple[int, int], np.ndarray] = {}
@@ -284,20 +285,23 @@ class RunTrace(Trace):
         """Ranks that stopped recording where they met TRACELIB_LIMIT."""
         found = []
         for file in self._files:
-            lost, times = int(file.attributes["lost_calls"]), self.unrecorded(file.rank)
-            if lost and file.attributes["limit_bytes"] and file.attributes["state"] != State.FULL and len(times):
+            lost, limit = int(file.attributes["lost_calls"]), file.attributes["limit_bytes"]
+            if not lost or not limit or file.attributes["state"] == State.FULL:
+                continue
+            times = self.unrecorded(file.rank)
+            if len(times):
                 since_s = (int(times["begin"][-1]) - self.span(file.rank)[0]) / 1e9
                 found.append(Problem(file.rank, f"{lost} calls lost after {since_s:.6g} s: TRACELIB_LIMIT"))
         return found
 
     def dropped_calls(self, rank: int) -> int:
-        blocks = [file.blocks for file in self._files if file.rank == rank]
-        dropped = [b["count"][(b["flags"] & schema.BLOCK_DROPPED) != 0, 0].sum() for b in blocks]
-        stopped = any(f.rank == rank and f.attributes["lost_calls"] for f in self._files)
-        return 0 if stopped else int(sum(dropped))
+        if rank not in self._file_of or self.lost_calls(rank):
+            return 0
+        blocks = self._file_of[rank].blocks
+        return int(blocks["count"][(blocks["flags"] & schema.BLOCK_DROPPED) != 0, 0].sum())
 
     def lost_calls(self, rank: int) -> int:
-        return sum(int(f.attributes["lost_calls"]) for f in self._files if f.rank == rank)
+        return int(self._file_of[rank].attributes["lost_calls"]) if rank in self._file_of else 0
 
     def unrecorded(self, rank: int) -> np.ndarray:
         return _by_begin([lane.unrecorded for lane in self._lanes.get(rank, [])])
@@ -329,7 +333,9 @@ class RunTrace(Trace):
         return np.concatenate([np.zeros(0, MARK), *rows])
 
     def program_events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
-        stop, lanes = self._end(end), self._lanes.get(rank, [])
+        stop, lanes = self._end(end), [lane for lane in self._lanes.get(rank, ()) if len(lane.tables["events"])]
+        if not lanes:
+            return np.zeros(0, EVENT)
         rows = [program_events(lane.event_rows(begin, stop), rank, lane.thread, lane.clock) for lane in lanes]
         return sort_rows(np.concatenate([np.zeros(0, EVENT), *rows]), "time", "thread")
 
@@ -386,8 +392,11 @@ def _sampler(tables: dict[int, dict[str, ThreadTable]]) -> ThreadTable | None:
 
 
 def _by_begin(parts: Sequence[np.ndarray]) -> np.ndarray:
-    found = np.concatenate([np.zeros(0, FLUSH), *parts])
-    return found[np.argsort(found["begin"], kind="stable")]
+    found = [part for part in parts if len(part)]
+    if not found:
+        return np.zeros(0, FLUSH)
+    rows = np.concatenate(found)
+    return rows[np.argsort(rows["begin"], kind="stable")]
 
 
 def _forget_counts_over_gaps(lane: Lane) -> None:

@@ -17,6 +17,8 @@ def cut(lanes: Iterable[Lane], records: int, stop: int) -> np.ndarray:
     Between two sampled rows of a lane they count as evenly spread.
     """
     tables = [(lane, lane.tables[name]) for lane in lanes for name in ("calls", "polls", "events", "summaries")]
+    if sum(len(table) for _, table in tables) <= records:
+        return np.array([0, max(stop, 1)], np.int64)
     begins, ends, weights = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
     for lane, table in tables:
         if len(table):
