@@ -111,7 +111,7 @@ def test_a_mistyped_command_is_named(capsys):
 
 def test_unknown_options_are_a_usage_error(capsys):
     assert main(["info", "--colour", "run.h5"]) == 2
-    assert "No such option" in capsys.readouterr().err
+    assert capsys.readouterr().err == "Error: No such option '--colour' (see `analyze info --help`)\n"
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path):

@@ -98,7 +98,7 @@ def run(arguments: list[str] | None) -> int:
         return analyze.main(arguments, "analyze", standalone_mode=False, obj=Session(members)) or 0
     except click.ClickException as error:
         if members.rank == 0:
-            error.show()
+            _show(error)
         return error.exit_code
     except TracelibError as error:
         text = f"Error: {error}" + (f" ({error.hint})" if error.hint else "")
@@ -117,6 +117,16 @@ def run(arguments: list[str] | None) -> int:
         if members.size > 1:  # the launcher says so
             ending.die(end.number)
         raise
+
+
+def _show(error: click.ClickException) -> None:
+    """In one line; without any argument, the help."""
+    context = getattr(error, "ctx", None)
+    if context is None or isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    text = error.format_message().rstrip(".")
+    click.echo(f"Error: {text} (see `{context.command_path} --help`)", err=True)
 
 
 def _fail(members: Team, text: str) -> None:

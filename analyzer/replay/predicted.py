@@ -26,7 +26,8 @@ def write_predicted(
 
     A call lasts from the end of the burst before it to the end of its last operation. What happened between calls
     (regions, events of the program) keeps its place in the burst, in proportion. Calls that take no time last 1 ns, so
-    that their order is kept; what follows them starts that much later at most, and catches up at the next burst.
+    that their order is kept: they begin as much earlier as the burst before them allows, so that nothing is received
+    before it was sent; else what follows starts that much later, and catches up at the next burst.
     Of a Dimemas trace, which holds no calls, each operation is one.
     prediction: of `program` alone, with `times`. Raises TracelibError where the file cannot be written, which names
     `called` if `path` is only a step on the way to that.
@@ -102,7 +103,8 @@ class TimeMap:
         self._between: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for thread in np.unique(calls["thread"]).tolist():
             mine = calls["thread"] == thread
-            self.enter[mine], self.exit[mine] = in_order(enter[mine], exit_[mine])
+            no_time = enter[mine] == exit_[mine]
+            self.enter[mine], self.exit[mine] = in_order(enter[mine], exit_[mine], no_time)
             self._between[thread] = _points(calls[mine], self.enter[mine], self.exit[mine])
         self._enter = calls["enter"]
         order = np.argsort(calls["exit"], kind="stable")

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from analyzer.report import units
 from analyzer.report.eager import Eager
+from analyzer.report.plain import plain_table
 from analyzer.what_if.scaled import WhatIf
 
 LEAST = 0.005
@@ -51,15 +52,8 @@ def print_what_if(asked: Asked, console: Console) -> None:
         console.print(f"But {asked.lacking}: this is not a replay of the whole run.", markup=False)
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left", no_wrap=True, overflow="ellipsis")
-    return table
-
-
 def _one(found: WhatIf, ranks: str) -> Table:
-    table = _table("", "time", "gain", "share", "Amdahl's rule", "gain")
+    table = plain_table("", "time", "gain", "share", "Amdahl's rule", "gain")
     scaled = ", ".join(f"{name} x {factor:g}" for name, factor in zip(found.names, found.factors, strict=True))
     table.add_row("As it is", units.time(found.before_ns), "", "", "", "")
     rows = ((f"{scaled}{ranks}", found.after_ns, found.amdahl_ns), ("If free", found.free_ns, found.amdahl_free_ns))
@@ -94,7 +88,7 @@ def _direction(elasticity: float) -> str:
 
 
 def _each(asked: Asked) -> Table:
-    table = _table(f"If this were free{asked.ranks}", "computing", "share", "time", "gain", "of the run")
+    table = plain_table(f"If this were free{asked.ranks}", "computing", "share", "time", "gain", "of the run")
     for found in asked.found:
         gain = found.before_ns - found.free_ns
         of_run = units.percent(gain / found.before_ns) if found.before_ns else ""
