@@ -1,6 +1,7 @@
 """Bad input ends in one clear line on stderr and an exit code, never in a traceback."""
 
 import gzip
+import os
 import shutil
 import subprocess
 import sys
@@ -119,6 +120,17 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path):
     command = f"{sys.executable} -m analyzer.cli info {path} --json | true"
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
+
+
+def test_the_files_are_written_for_a_reader_that_goes_away(tmp_path):
+    path = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 1), call("MPI_Finalize", 5, 6)]}])
+    read, write = os.pipe()
+    os.close(read)
+    words = [sys.executable, "-m", "analyzer.cli", str(path)]
+    with os.fdopen(write) as pipe:
+        done = subprocess.run(words, cwd=ROOT, stdout=pipe, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {"run.prv", "run.pcf", "run.row", "run.dim"} <= {file.name for file in tmp_path.iterdir()}
 
 
 def test_as_a_program(tmp_path):

@@ -9,7 +9,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from tracelib import cli, counters
+from tracelib import commands, counters
 from tracelib.errors import TracelibError
 
 USUAL = ["CPU_NS", "perf::CYCLES", "perf::PAGE-FAULTS", "PAPI_TOT_INS"]
@@ -113,7 +113,7 @@ def invoke(monkeypatch):
             counters, "_ask_library", lambda names: list(answers) if names is None else [answers[n] for n in names]
         )
         monkeypatch.setattr(counters, "ask_pypapi", lambda: counters.Papi({}, {}, "pypapi is not installed"))
-        done = CliRunner().invoke(cli.commands, ["counters", *words], standalone_mode=False)
+        done = CliRunner().invoke(commands.commands, ["counters", *words], standalone_mode=False)
         return done.return_value, done.stdout
 
     return run

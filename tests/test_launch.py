@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tracelib import cli, launch, preload
+from tracelib import cli, commands, launch, preload
 from tracelib.errors import TracelibError
 from tracelib.preload import Launcher, detect, traced
 
@@ -167,7 +167,7 @@ def test_run_passes_everything_on(library, tmp_path, monkeypatch, capfd):
         "4",
         "--force",
     ]
-    assert CliRunner().invoke(cli.commands, command, standalone_mode=False).return_value == 7
+    assert CliRunner().invoke(commands.commands, command, standalone_mode=False).return_value == 7
     environment, arguments = json.loads(capfd.readouterr().out)
     assert arguments == ["-n", "4", "--force"]
     assert environment["LD_PRELOAD"].split(":")[-1] == str(library)
@@ -246,6 +246,27 @@ def test_a_library_path_that_the_loader_cannot_take(tmp_path, monkeypatch):
 
 
 def test_lib_prints_the_path_alone(library):
-    done = CliRunner().invoke(cli.commands, ["lib"])
+    done = CliRunner().invoke(commands.commands, ["lib"])
     assert done.stdout == f"{library}\n"
     assert done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_behind_standard_output_is_one_line():
+    with Path("/dev/full").open("w") as full:
+        words = [sys.executable, "-m", "tracelib.cli", "lib"]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "tracelib: No space left on device\n")
+
+
+def test_interrupted_while_modules_are_imported(monkeypatch, capsys):
+    class Importing:
+        def find_spec(self, name, *_):
+            if name == "tracelib.commands":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "tracelib.commands")
+    monkeypatch.setattr(sys, "meta_path", [Importing(), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 130 and capsys.readouterr().err == "interrupted\n"

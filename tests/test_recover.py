@@ -19,7 +19,7 @@ from test_run_trouble import killed_run, rank_file, write_spool
 
 import analyzer
 from tests.rows import all_rows, assert_same_rows
-from tracelib import cli, recovery, schema
+from tracelib import commands, recovery, schema
 from tracelib.errors import TracelibError
 from tracelib.recovery import Fate
 from tracelib.schema import State
@@ -279,14 +279,14 @@ def test_two_recoveries_at_once(killed):
 
 def test_what_the_command_says(killed):
     run, _ = killed
-    first = CliRunner().invoke(cli.commands, ["recover", "--json", str(run)], standalone_mode=False)
+    first = CliRunner().invoke(commands.commands, ["recover", "--json", str(run)], standalone_mode=False)
     assert json.loads(first.output)["ranks"][1] == {
         "rank": 1, "fate": "recovered", "calls": 2, "host": "node0", "reason": ""
     }  # fmt: skip
     assert first.return_value == 0
-    second = CliRunner().invoke(cli.commands, ["recover", str(run)], standalone_mode=False)
+    second = CliRunner().invoke(commands.commands, ["recover", str(run)], standalone_mode=False)
     assert second.output == f"0 of 2 ranks recovered, 0 calls; next: analyze {run}\n"
-    assert CliRunner().invoke(cli.commands, ["recover", "-q", str(run)], standalone_mode=False).output == ""
+    assert CliRunner().invoke(commands.commands, ["recover", "-q", str(run)], standalone_mode=False).output == ""
 
 
 def test_killed_at_each_of_its_steps(killed, tmp_path):

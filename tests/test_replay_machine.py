@@ -89,6 +89,7 @@ def test_one_node_is_the_pattern_of_all():
 @pytest.mark.parametrize(
     "given, says",
     [
+        ({"node": {"latency_us": float("inf")}}, "latency_us = inf"),
         ({"dialekt": "thesis"}, "did you mean dialect"),
         ({"dialect": "extrae"}, "dimemas-5.5, thesis"),
         ({"node": {"latency": 3}}, "did you mean latency_us"),

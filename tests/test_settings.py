@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracelib import cli, settings, variables
+from tracelib import commands, settings, variables
 from tracelib.doctor import check_variables
 from tracelib.errors import TracelibError
 
@@ -94,7 +94,7 @@ def test_sizes_by_hand(text, bytes_):
 def test_options_that_would_do_nothing_are_refused(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(TracelibError) as error:
-        cli.commands(["run", *words, "--", "touch", "started"], standalone_mode=False)
+        commands.commands(["run", *words, "--", "touch", "started"], standalone_mode=False)
     assert error.value.line.startswith(said)
     assert not list(tmp_path.iterdir()), "nothing was started"
 
@@ -103,7 +103,7 @@ def test_a_policy_for_a_limit_of_the_environment(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for environment, code in [({"TRACELIB_LIMIT": "2M"}, 0), ({}, 1)]:
         arguments = ["run", "--policy", "ring", "--", "true"]
-        assert CliRunner(env=environment).invoke(cli.commands, arguments).exit_code == code
+        assert CliRunner(env=environment).invoke(commands.commands, arguments).exit_code == code
 
 
 def test_the_doctor_names_what_may_be_meant():

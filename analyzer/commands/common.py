@@ -48,17 +48,17 @@ class Session:
             return
         text = io.StringIO()
         render(Console(file=text, width=PIPE_WIDTH, highlight=False, no_color=True, force_terminal=False))
-        click.echo("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+        _write("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
 
     def print_json(self, data: Any) -> None:
         """One JSON document on standard output."""
         if self.speaks:
-            click.echo(json.dumps(data, indent=2))
+            _write(json.dumps(data, indent=2))
 
     def say(self, text: str) -> None:
         """A line on standard output, unless the user asked for silence."""
         if self.speaks and not self.quiet:
-            click.echo(text)
+            _write(text)
 
     def mention_problems(self, trace: Trace) -> None:
         """A line on standard error if something is wrong with the trace that the figures are of."""
@@ -76,6 +76,14 @@ class Session:
                 yield lambda text: status.update(f"{label}: {text}")
         else:
             yield lambda text: None
+
+
+def _write(text: str) -> None:
+    """A line or more on standard output. A reader that has gone away (`| head`) is no error: the files are written."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def common_options(*, as_json: bool = False, output: str = "") -> Callable:

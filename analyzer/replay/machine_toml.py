@@ -141,6 +141,8 @@ class _Table:
 
     def _number(self, key: str, value: Any) -> float:
         if value == "inf" or (isinstance(value, float) and math.isinf(value)):
+            if key.endswith("_us"):
+                raise TracelibError(f"{self.name} {key} = {value!r}", "a time has an end; 0 is none")
             return 0.0
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or math.isnan(value):
             raise TracelibError(f"{self.name} {key} = {value!r}", "use a number from 0, or { uniform = [low, high] }")

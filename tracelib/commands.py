@@ -1,0 +1,209 @@
+"""The commands of `tracelib`: run a program traced, find the library, find out why there is no result."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict
+
+import click
+
+from tracelib import counters as counting
+from tracelib import doctor as doctors
+from tracelib import launch, preload, recovery, settings
+from tracelib.errors import TracelibError
+from tracelib.period import period_ns
+
+COMMAND_SETTINGS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+
+VARIABLES = {
+    "buffer": "TRACELIB_BUFFER",
+    "limit": "TRACELIB_LIMIT",
+    "policy": "TRACELIB_LIMIT_POLICY",
+    "calls": "TRACELIB_CALLS",
+    "bursts": "TRACELIB_BURSTS",
+    "delay": "TRACELIB_DELAY",
+    "duration": "TRACELIB_DURATION",
+    "regions": "TRACELIB_REGIONS",
+    "compress": "TRACELIB_COMPRESS",
+    "sample": "TRACELIB_SAMPLE",
+}
+"""Options of `tracelib run` that are handed to the library as they are."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.version_option(package_name="tracelib", prog_name="tracelib")
+@click.pass_context
+def commands(context: click.Context) -> None:
+    """Record what an MPI program does. `analyze` reads the result."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@commands.command()
+@click.option("--include", is_flag=True, help="Print the folder of tracelib.h and of tracelib.f90 instead.")
+def lib(include: bool) -> None:
+    """Print the path of libtrace.so.
+
+    \b
+    LD_PRELOAD=$(tracelib lib) mpirun -n 4 ./app
+    mpicc -I $(tracelib lib --include) app.c
+    """
+    if include:
+        click.echo(preload.INCLUDE)
+        return
+    path = preload.library()
+    click.echo(path)
+    if sys.stderr.isatty() and sys.stdout.isatty():
+        click.echo(
+            f"\nTrace with:  LD_PRELOAD=$(tracelib lib) mpirun ./app\n"
+            f"or, to write LD_PRELOAD=libtrace.so alone:  export LD_LIBRARY_PATH={path.parent}:$LD_LIBRARY_PATH",
+            err=True,
+        )
+
+
+@commands.command(context_settings=COMMAND_SETTINGS)
+@click.option("-o", "--output", default="run.h5", show_default=True, help="Name of the result.")
+@click.option("-f", "--force", is_flag=True, help="Replace an existing result.")
+@click.option("--buffer", metavar="SIZE", help="Buffer of each thread, as 64K, 4M, 1G (default 1M).")
+@click.option("--system", metavar="PERIOD", help="Sample load, memory, network and disk of each node, as 500ms, 1s.")
+@click.option("--sample", metavar="PERIOD", help="Sample counters between calls, as 1ms, perf::INSTRUCTIONS:1000000.")
+@click.option("--limit", metavar="SIZE", help="The most that each rank may write, as 200M, 4G (default no limit).")
+@click.option("--policy", type=click.Choice(["stop", "ring", "thin"]), help="What happens there (default stop).")
+@click.option("--delay", metavar="TIME", help="Record only so long after MPI_Init, as 10s, 500ms.")
+@click.option("--duration", metavar="TIME", help="Record for so long.")
+@click.option("--calls", metavar="KINDS", help="Record one by one only these kinds of calls, or (-p2p) all others.")
+@click.option("--bursts", metavar="TIME", help="Only computations longer than this one by one, sums of the rest.")
+@click.option("--regions", metavar="NAMES", help="Record only inside of these regions of the program.")
+@click.option("--compress", type=click.IntRange(1, 9), metavar="LEVEL", help="Compress, 1 (fast) to 9 (small).")
+@click.option("-q", "--quiet", is_flag=True, help="No closing line.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(
+    output: str, force: bool, system: str | None, quiet: bool, command: tuple[str, ...], **options: str | int | None
+) -> int:
+    """Run COMMAND with the library loaded into its ranks.
+
+    \b
+    tracelib run -o first.h5 -- mpirun -n 4 ./app
+
+    The library is loaded into the ranks that mpirun, mpiexec or srun starts, on all nodes, and not into the launcher
+    itself. The exit code is that of COMMAND.
+    """
+    settings.check_options(options, os.environ)
+    path = launch.output_path(output)
+    library = preload.library()
+    launch.make_room(path, force)
+    environment = dict(os.environ) | {"TRACELIB_OUTPUT": str(path)}
+    environment |= {VARIABLES[name]: str(value) for name, value in options.items() if value}
+    if system:
+        period_ns(system)
+        environment["TRACELIB_SYSTEM"] = system
+    environment.setdefault("TRACELIB_PYTHON", sys.executable)
+    if quiet:
+        environment["TRACELIB_QUIET"] = "1"
+    words, environment = preload.traced(command, preload.detect(command[0]), str(library), environment)
+    code = launch.execute(words, environment)
+    if code == 0 and not path.exists():
+        click.echo("tracelib: nothing was recorded; `tracelib doctor -- COMMAND` finds out why", err=True)
+    return code
+
+
+@commands.command(context_settings=COMMAND_SETTINGS)
+@click.option("--json", "as_json", is_flag=True, help="The findings as JSON.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def doctor(as_json: bool, command: tuple[str, ...]) -> int:
+    """Find out why there is no output.
+
+    \b
+    tracelib doctor -- mpirun -n 4 ./app
+
+    Without COMMAND it examines this machine; with one it also looks at the program and runs it traced, keeping
+    nothing. The exit code is 1 if something is wrong.
+    """
+    findings = doctors.examine(list(command))
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=1))
+    else:
+        for finding in findings:
+            click.echo(
+                f"{click.style(f'{finding.verdict:8}', fg=COLOURS[finding.verdict])}{finding.topic}: {finding.text}"
+            )
+            if finding.hint:
+                click.echo(f"{'':8}  -> {finding.hint}")
+    return 1 if any(finding.verdict == "problem" for finding in findings) else 0
+
+
+@commands.command()
+@click.option("--json", "as_json", is_flag=True, help="What was done, as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Only what is wrong.")
+@click.argument("run")
+def recover(as_json: bool, quiet: bool, run: str) -> int:
+    """Complete the files of a run whose ranks were killed.
+
+    \b
+    tracelib recover run.h5
+
+    RUN is run.h5 (also where rank 0 never wrote it), the folder run.ranks, or one rank file. The calls that killed
+    ranks had not yet written lie in their buffers, on the nodes where they ran: run this on each of these nodes. It
+    puts them into the files, writes run.h5 if it is missing, and removes the buffers. The exit code is 1 if calls
+    are missing still.
+    """
+    done = recovery.recover(run)
+    if as_json:
+        click.echo(
+            json.dumps({"ranks": [asdict(o) for o in done.outcomes], "run": done.run and str(done.run)}, indent=1)
+        )
+        return int(done.incomplete)
+    for outcome in done.outcomes:
+        if outcome.missing or (not quiet and outcome.fate != recovery.Fate.WHOLE):
+            click.echo(outcome.line)
+    if not quiet:
+        click.echo(done.line)
+    return int(done.incomplete)
+
+
+@commands.command()
+@click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
+@click.argument("names", nargs=-1)
+def counters(as_json: bool, names: tuple[str, ...]) -> int:
+    """List the counters of this node and what they cost.
+
+    \b
+    tracelib counters
+    tracelib counters 'PAPI_L1*' perf::page-faults
+
+    Each is opened and read as in a traced program. NAMES are names of counters, or patterns with * and ?. The exit
+    code is 1 if none of them counts here, 2 if nothing is named so.
+    """
+    found, missing = counting.look(names)
+    if as_json:
+        rows = [asdict(c) | {"call_ns": c.call_ns, "core_share_at_1khz": c.share(1000)} for c in found]
+        click.echo(json.dumps({"counters": rows, "missing": missing}, indent=1))
+    else:
+        for line in counting.lines(found, missing):
+            click.echo(line)
+    return 0 if any(counter.counts for counter in found) else 1
+
+
+COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
+
+
+def run_commands() -> int:
+    """The command line's; a user's mistake is one line and an exit code, never a traceback."""
+    try:
+        return commands.main(prog_name="tracelib", standalone_mode=False) or 0
+    except click.ClickException as error:
+        return _fail(f"{error.format_message().rstrip('.')}; see `tracelib --help`", error.exit_code)
+    except click.Abort as error:
+        raise KeyboardInterrupt from error
+    except TracelibError as error:
+        return _fail(error.line, error.exit_code)
+    except OSError as error:
+        return _fail(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 1)
+
+
+def _fail(line: str, code: int) -> int:
+    click.echo(f"tracelib: {line}", err=True)
+    return code
