@@ -94,6 +94,7 @@ def watch() -> None:
 def _end_in_time(read: int) -> None:
     while (number := os.read(read, 1)[0]) not in _SIGNALS:
         pass
-    time.sleep(_GRACE_S)
     discard_all()
+    time.sleep(_GRACE_S)
+    discard_all()  # what came after
     os._exit(128 + number)
