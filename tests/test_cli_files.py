@@ -67,6 +67,14 @@ def test_under_another_name(run, tmp_path, output, capsys):
     assert names(run.parent) == ["run.h5", "run.ranks"]
 
 
+def test_by_a_symbolic_link(run, tmp_path):
+    """What is written lies beside the link: the folder that it points to may be another's."""
+    (tmp_path / "link.h5").symlink_to(run)
+    assert main([str(tmp_path / "link.h5")]) == 0
+    assert names(tmp_path) == ["link.dim", "link.h5", "link.pcf", "link.prv", "link.row", "there"]
+    assert main(["check", str(tmp_path / "link.h5")]) == 0
+
+
 def test_in_another_folder(run, tmp_path, capsys):
     (tmp_path / "out").mkdir()
     assert main(["prv", str(run), "-o", str(tmp_path / "out")]) == 0

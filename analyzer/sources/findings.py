@@ -102,8 +102,15 @@ def _linked(path: Path, group: h5py.Group, size: int) -> list[Place]:
             places.append((path, f"ranks/{rank:06d}"))
             continue
         name = link.filename if isinstance(link, h5py.ExternalLink) else f"{path.stem}.ranks/{rank:06d}.h5"
-        places.append((path.parent / name, "/"))
+        places.append((_beside(path, name), "/"))
     return places
+
+
+def _beside(path: Path, name: str) -> Path:
+    """A file beside run.h5; where that is a symbolic link, beside what it points to."""
+    if path.is_symlink() and not (path.parent / name).exists():
+        return path.resolve().parent / name
+    return path.parent / name
 
 
 def _gather(path: str, size: int, places: list[Place]) -> Findings:
