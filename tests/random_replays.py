@@ -324,3 +324,25 @@ def with_draws(random: Random, machine: Machine) -> Machine:
     networks = tuple(replace(n, bandwidth_mb=rate(n.bandwidth_mb)) for n in machine.networks)
     wan = rate(machine.wan_bandwidth_mb)
     return replace(machine, nodes=nodes, networks=networks, wan_bandwidth_mb=wan, seed=r.choice((0, 7, 2**64 - 1)))
+
+
+def with_absurd(random: Random, machine: Machine) -> Machine:
+    """The same with some enormous times and tiny rates, whose sums are more than 64 bits hold, and without slices, of
+    which that would be as many."""
+    r = random
+
+    def time(value: float) -> float:
+        return r.choice((*[value] * 20, 1.1e9, 4e9, 9.3e9, 1e300))
+
+    def rate(value: float) -> float:
+        return r.choice((*[value] * 20, 1e-20, 1e-300))
+
+    nodes = tuple(
+        replace(
+            n, speed=rate(n.speed), latency_s=time(n.latency_s), intra_latency_s=time(n.intra_latency_s),
+            intra_bandwidth_mb=rate(n.intra_bandwidth_mb), wan_latency_s=time(n.wan_latency_s),
+        )
+        for n in machine.nodes
+    )  # fmt: skip
+    networks = tuple(replace(n, bandwidth_mb=rate(n.bandwidth_mb)) for n in machine.networks)
+    return replace(machine, nodes=nodes, networks=networks, scheduling=Scheduling())

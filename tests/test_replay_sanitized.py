@@ -1,4 +1,5 @@
-"""The simulator under AddressSanitizer and UBSan: random programs and machines touch no memory that is not theirs."""
+"""The simulator under AddressSanitizer and UBSan: random programs and machines touch no memory that is not theirs, and
+no sum wraps."""
 
 import os
 import subprocess
@@ -22,7 +23,7 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.operations.spill import PackedOperations, packed
 from analyzer.replay.simulate import simulate
-from tests.random_replays import random_applications, random_machine, random_program
+from tests.random_replays import random_applications, random_machine, random_program, with_absurd
 assert simulate.__globals__["lib"] is sys.modules["analyzer._replay"].lib
 for k in range({CASES}):
     random = Random(f"sanitized {{k}}")
@@ -34,6 +35,10 @@ for k in range({CASES}):
     damaged = np.frombuffer(random.randbytes(len(program_in_bytes.ops.memory)), np.uint8)
     try:
         PackedOperations(damaged, program_in_bytes.ops.blocks, len(program.ops), 0)[:]
+    except TracelibError:
+        pass
+    try:
+        simulate(program, with_absurd(random, machine))
     except TracelibError:
         pass
     several = random_applications(random)

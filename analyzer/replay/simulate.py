@@ -110,8 +110,6 @@ def simulate(
     result = keep.new("struct result *")
     if lib.replay_run(c_machine, c_programs, len(programs), repetitions, output, result):
         raise _error(result, programs, found["blocked"], eager=machine.eager_limit not in (None, AS_CALLS))
-    if result.end < 0 or (found["usage"]["end"] < 0).any():
-        raise TracelibError("the replay takes longer than 292 years", "check the numbers of the machine")
     return Prediction(
         end_ns=result.end, usage=found["usage"], times=found.get("times"), transfers=found.get("transfers"),
         runs=found["runs"][: result.n_runs], unreceived=result.unreceived, most_waiting=result.busiest,
@@ -204,13 +202,22 @@ def _quantity(target: Any, quantity: Quantity, number: int) -> None:
         target.law, target.a = lib.LAW_CONSTANT, float(quantity)  # type: ignore[arg-type]
 
 
+def _at_most_longest(ns: int) -> int:
+    """No replay lasts longer: see LONGEST of the simulator."""
+    return min(ns, 1 << 61)
+
+
 def _policy(keep: _Kept, c: Any, machine: Machine) -> None:
     s = machine.scheduling
-    c.priority, c.preemptive, c.slice = s.priority, s.preemptive, s.slice_ns
-    c.context_switch, c.busy_wait, c.least_run = s.context_switch_ns, s.busy_wait_ns, s.least_run_ns
+    c.priority, c.preemptive, c.slice = s.priority, s.preemptive, _at_most_longest(s.slice_ns)
+    c.context_switch = _at_most_longest(s.context_switch_ns)
+    c.busy_wait, c.least_run = _at_most_longest(s.busy_wait_ns), _at_most_longest(s.least_run_ns)
     c.n_levels, c.worst, c.best, c.base = len(s.levels), s.worst, s.best, s.base
-    c.levels = keep.new("struct svr4_level[]", [(x.quantum_ns, x.expired, x.slept) for x in s.levels] or 1)
-    c.tick, c.decay_interval, c.load_interval, c.priority_interval = s.tick_ns, s.decay_ns, s.load_ns, s.settle_ns
+    c.levels = keep.new(
+        "struct svr4_level[]", [(_at_most_longest(x.quantum_ns), x.expired, x.slept) for x in s.levels] or 1
+    )
+    intervals = (s.tick_ns, s.decay_ns, s.load_ns, s.settle_ns)
+    c.tick, c.decay_interval, c.load_interval, c.priority_interval = map(_at_most_longest, intervals)
     c.receiver_first, c.receiver_last = s.receiver_first, s.receiver_last
     c.sender_receiver_first = s.sender_receiver_first
 
@@ -263,6 +270,8 @@ def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, eag
     program = programs[result.application]
     if result.error == lib.REPLAY_NO_MEMORY:
         return TracelibError("the replay needs more memory than there is", "replay fewer ranks")
+    if result.error == lib.REPLAY_TOO_LONG:
+        return TracelibError("the replay takes longer than 73 years", "check the numbers of the machine")
     if result.error == lib.REPLAY_MISMATCH:
         first = _where(program, result.stream, result.op)
         other = _where(program, result.other_stream, result.other_op)

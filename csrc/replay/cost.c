@@ -62,7 +62,7 @@ static double value_for(const struct quantity *q, const struct sim *sim, struct 
 /* llround, which needs a call only where the value is negative or enormous. */
 static int64_t nearest(double x)
 {
-    if (!(x >= 0 && x < 4503599627370496.0)) return llround(x);
+    if (!(x >= 0 && x < 4503599627370496.0)) return x < (double)LONGEST ? llround(x) : LONGEST;
     int64_t whole = (int64_t)x;
     return whole + (x - (double)whole >= 0.5);
 }
@@ -100,7 +100,7 @@ int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, 
     double factor = block && block < (uint32_t)program->n_factors ? program->factors[block] : 1.0;
     if (factor < 0) return ns_of(-factor); /* a fixed duration, in seconds */
     double speed = sim->sites[thread->node].speed;
-    if (factor == 1.0 && speed == 1.0) return burst;
+    if (factor == 1.0 && speed == 1.0) return burst < LONGEST ? burst : LONGEST;
     if (speed == 0) speed = value_for(&sim->machine->nodes[thread->node].speed, sim, thread, true);
     if (speed == 0) return 0; /* as fast as wanted */
     return nearest((double)burst * factor / speed);
@@ -258,7 +258,7 @@ int64_t cost_collective(const struct sim *sim, const struct instance *instance)
             const struct curve_piece *p = piece_of(curve, (int64_t)sizes[k]);
             once = at_least_0(p->cpu + p->wire + (p->cpu_slope + p->wire_slope) * sizes[k]);
         }
-        total += factors[k] * once;
+        total += (double)factors[k] * (double)once < (double)LONGEST ? factors[k] * once : LONGEST;
     }
     return total;
 }

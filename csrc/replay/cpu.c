@@ -67,6 +67,10 @@ static void ask(struct sim *sim, struct cpus *node)
 /* The thread has a processor: its operation acts after what remains. */
 void cpu_run(struct sim *sim, struct thread *thread)
 {
+    if (sim->sites[thread->node].dedicated) {
+        alone_run(sim, thread, moment_now(sim));
+        return;
+    }
     int64_t begins = sim->now + thread->switching;
     thread->state = THREAD_RUNNING;
     thread->since = sim->now;
@@ -74,27 +78,12 @@ void cpu_run(struct sim *sim, struct thread *thread)
     schedule(sim, begins + thread->remaining, thread_phase(thread), thread, thread->generation);
 }
 
-/* Whoever waited goes on: on a node where each thread has its own processor at once, yet not before whatever else
-   happens at this instant. */
-static void ready_dedicated(struct sim *sim, struct thread *thread)
-{
-    if (thread->finishing) {
-        thread->finishing = false;
-        thread_op_done(sim, thread, sim->now);
-        thread_fetch(sim, thread);
-    }
-    if (thread->remaining > 0)
-        cpu_run(sim, thread);
-    else
-        schedule(sim, sim->now, PHASE_RESUME, thread, thread->generation);
-}
-
 void cpu_ready(struct sim *sim, struct thread *thread)
 {
     thread->state = THREAD_READY;
     thread->since = sim->now;
     if (sim->sites[thread->node].dedicated) {
-        ready_dedicated(sim, thread);
+        alone_run(sim, thread, moment_after(moment_now(sim), 0, PHASE_RESUME));
         return;
     }
     struct cpus *node = node_of(sim, thread);

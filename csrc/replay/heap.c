@@ -11,7 +11,8 @@ bool event_tie(const struct event *a, const struct event *b)
 {
     switch (a->order & 255) {
     case PHASE_ARRIVE:
-    case PHASE_FREE: {
+    case PHASE_FREE:
+    case PHASE_MEET: {
         const struct message *x = a->what, *y = b->what;
         uint64_t who = x->sender->who, other = y->sender->who;
         return who != other ? who < other : x->op < y->op;

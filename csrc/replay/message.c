@@ -115,12 +115,14 @@ static void match(struct sim *sim, struct message *message, struct receive *rece
     receive->arrived = message->arrived;
     if (sim->output->transfers) {
         struct transfer *transfer = &sim->output->transfers[message->op];
-        transfer->posted = receive->posted;
+        transfer->posted = receive->posted.time;
         transfer->receive = receive->op;
     }
-    if (message->arrived && receive->posted > message->arrival) receive->thread->usage->late_receives++;
+    if (message->arrived && receive->posted.time > message->arrival) receive->thread->usage->late_receives++;
     if (message->arrived)
         forget_if_over(sim, message);
+    else if (message->rendezvous && moment_before(moment_now(sim), receive->posted))
+        schedule_at(sim, moment_after(receive->posted, 0, PHASE_MEET), message, 0);
     else if (message->rendezvous)
         network_enter(sim, message);
 }
@@ -218,7 +220,7 @@ void message_access(struct sim *sim, struct thread *thread)
     thread_goes_on(sim, thread);
 }
 
-struct receive *message_post(struct sim *sim, struct thread *thread)
+struct receive *message_post(struct sim *sim, struct thread *thread, struct moment posted)
 {
     const struct op *op = thread->op;
     struct receive *receive = pool_take(&sim->receives);
@@ -227,7 +229,7 @@ struct receive *message_post(struct sim *sim, struct thread *thread)
         *receive = (struct receive){.key = key_of(thread, op, op->peer, thread->rank),
                                     .thread = thread,
                                     .op = thread->op_number,
-                                    .posted = sim->now};
+                                    .posted = posted};
         channel = channel_of(&sim->channels, &receive->key);
     }
     if (!channel) {
@@ -262,6 +264,7 @@ void message_arrived(struct sim *sim, struct message *message)
     struct receive *receive = message->receive;
     if (receive) {
         receive->arrived = true;
+        if (receive->posted.time > sim->now) receive->thread->usage->late_receives++; /* it was posted ahead */
         if (receive->waited) {
             thread_wake(sim, receive->thread);
             pool_give(&sim->receives, receive);

@@ -107,6 +107,22 @@ static void resources_of(const struct sim *sim, struct message *message)
     r[2] = one_network && sim->machine->networks[network].buses > 0 ? sim->first_bus + network : -1;
 }
 
+/* What waited since the last count. */
+void network_count(struct sim *sim)
+{
+    int64_t lasted = sim->now - sim->queue_since;
+    if (!lasted) return;
+    sim->queue_since = sim->now;
+    sim->queue_area += (double)sim->queue * (double)lasted;
+    if (sim->queue > sim->longest_queue) sim->longest_queue = sim->queue;
+}
+
+/* Messages that are parked, and those that wait for a collective that holds the network. */
+static void count_waiting(struct sim *sim)
+{
+    sim->queue = sim->parked + (int64_t)sim->between.fresh.n;
+}
+
 static bool queue_push(struct queue *queue, struct message *message)
 {
     if (queue->n == queue->room) {
@@ -155,14 +171,36 @@ static void start(struct sim *sim, struct message *message)
     message_started(sim, message);
 }
 
-/* A message that needs nothing starts at once, unless somebody sees the order: a collective that may hold the network,
-   a sender that goes on at the start. */
+static void start_or_park(struct sim *sim, struct message *message)
+{
+    for (int k = 0; k < 3; k++) {
+        if (message->resource[k] < 0 || sim->resources[message->resource[k]].free > 0) continue;
+        if (!queue_push(&sim->resources[message->resource[k]].parked, message))
+            fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
+        sim->parked++;
+        return;
+    }
+    start(sim, message);
+}
+
+/* The next scan would look at this message, and nobody sees whether that is done now: nothing became free that others
+   may take before it, no other can come that was submitted earlier, no collective can take the network, and no sender
+   goes on at the start. */
+static bool scanned_at_once(const struct sim *sim, const struct message *message)
+{
+    const struct lane *lane = is_inter(message) ? &sim->between : &sim->inside;
+    if (message->frees_at_start || (sim->exclusive && is_inter(message))) return false;
+    if (message->resource[0] < 0 && message->resource[1] < 0 && message->resource[2] < 0) return true;
+    return sim->phase == PHASE_SUBMIT && !lane->n_freed && !lane->fresh.n;
+}
+
 void network_enter(struct sim *sim, struct message *message)
 {
     resources_of(sim, message);
-    bool needs = message->resource[0] >= 0 || message->resource[1] >= 0 || message->resource[2] >= 0;
-    if (!needs && !message->frees_at_start && !(sim->exclusive && is_inter(message))) {
-        start(sim, message);
+    if (scanned_at_once(sim, message)) {
+        network_count(sim);
+        start_or_park(sim, message);
+        count_waiting(sim);
         return;
     }
     if (!queue_push(is_inter(message) ? &sim->between.fresh : &sim->inside.fresh, message))
@@ -218,18 +256,6 @@ static void push_if_candidate(struct lane *lane, const struct resource *r, int32
     if (r->free > 0 && r->parked.n) candidate_push(lane, r->parked.at[0].sequence, number);
 }
 
-static void start_or_park(struct sim *sim, struct message *message)
-{
-    for (int k = 0; k < 3; k++) {
-        if (message->resource[k] < 0 || sim->resources[message->resource[k]].free > 0) continue;
-        if (!queue_push(&sim->resources[message->resource[k]].parked, message))
-            fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
-        sim->parked++;
-        return;
-    }
-    start(sim, message);
-}
-
 static void list_candidates(struct sim *sim, struct lane *lane)
 {
     for (; lane->n_freed; lane->n_freed--) {
@@ -260,16 +286,6 @@ static void look_at_first(struct sim *sim, struct lane *lane)
     push_if_candidate(lane, r, number);
 }
 
-/* What waited since the last count. */
-void network_count(struct sim *sim)
-{
-    int64_t lasted = sim->now - sim->queue_since;
-    if (!lasted) return;
-    sim->queue_since = sim->now;
-    sim->queue_area += (double)sim->queue * (double)lasted;
-    if (sim->queue > sim->longest_queue) sim->longest_queue = sim->queue;
-}
-
 void network_scan(struct sim *sim)
 {
     network_count(sim);
@@ -281,5 +297,5 @@ void network_scan(struct sim *sim)
         look_at_first(sim, inside < between ? &sim->inside : &sim->between);
     }
     if (sim->holding && !sim->in_flight && !sim->holding->running) collective_start(sim, sim->holding);
-    sim->queue = sim->parked + (int64_t)sim->between.fresh.n; /* these wait for a collective that holds the network */
+    count_waiting(sim);
 }

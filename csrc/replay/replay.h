@@ -196,12 +196,13 @@ struct run_time {
 enum replay_error {
     REPLAY_OK = 0,
     REPLAY_NO_MEMORY = 1,
-    REPLAY_DEADLOCK = 2,  /* threads wait for ever: see `blocked` of each */
-    REPLAY_MISMATCH = 3,  /* members of a communicator make different collective calls */
-    REPLAY_BAD_OP = 4,    /* an operation that names what does not exist */
-    REPLAY_STARVED = 5,   /* an application does not end, however often others do */
-    REPLAY_TURNS = 6,     /* as a deadlock: busy waiters take turns, and their priorities let nobody else compute */
-    REPLAY_UNREADABLE = 7 /* the file with the operations ends too early */
+    REPLAY_DEADLOCK = 2,   /* threads wait for ever: see `blocked` of each */
+    REPLAY_MISMATCH = 3,   /* members of a communicator make different collective calls */
+    REPLAY_BAD_OP = 4,     /* an operation that names what does not exist */
+    REPLAY_STARVED = 5,    /* an application does not end, however often others do */
+    REPLAY_TURNS = 6,      /* as a deadlock: busy waiters take turns, and their priorities let nobody else compute */
+    REPLAY_UNREADABLE = 7, /* the file with the operations ends too early */
+    REPLAY_TOO_LONG = 8    /* something would happen at a time that no number holds */
 };
 
 struct result {

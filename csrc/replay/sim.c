@@ -4,32 +4,36 @@
 
 #include "supply.h"
 
-static uint32_t order_at(const struct sim *sim, int64_t time, enum phase phase)
-{
-    if (time != sim->now) return phase;
-    return (phase >= sim->phase ? sim->round : sim->round + 1) << 8 | phase;
-}
-
 /* Not only a change of who runs. */
 static bool is_progress(enum phase phase)
 {
     return phase != PHASE_SLICE && phase != PHASE_DISPATCH && phase != PHASE_TICK;
 }
 
-void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint32_t generation)
+void schedule_at(struct sim *sim, struct moment moment, void *what, uint32_t generation)
 {
+    enum phase phase = (enum phase)(moment.order & 255);
+    if (moment.time > LONGEST) { /* slices and busy waiting may have no end */
+        if (is_progress(phase) && phase != PHASE_BUSY) fail(sim, REPLAY_TOO_LONG, NULL, NULL, -1);
+        return;
+    }
     sim->to_come += is_progress(phase);
-    struct event event = {time, what, order_at(sim, time, phase), generation};
+    struct event event = {moment.time, what, moment.order, generation};
     if (sim->has_next && !events_add(&sim->events, sim->next)) fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
     sim->next = event;
     sim->has_next = true;
+}
+
+void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint32_t generation)
+{
+    schedule_at(sim, moment_after(moment_now(sim), time - sim->now, phase), what, generation);
 }
 
 void schedule_scan(struct sim *sim)
 {
     if (sim->has_scan) return;
     sim->to_come++;
-    sim->scan = (struct event){sim->now, NULL, order_at(sim, sim->now, PHASE_NETWORK), 0};
+    sim->scan = (struct event){sim->now, NULL, moment_after(moment_now(sim), 0, PHASE_NETWORK).order, 0};
     sim->has_scan = true;
 }
 
@@ -92,9 +96,7 @@ static void tick(struct sim *sim)
 static void thread_event(struct sim *sim, const struct event *event, struct thread *thread)
 {
     if (event->generation != thread->generation) return;
-    if (sim->phase == PHASE_RESUME) {
-        cpu_run(sim, thread);
-    } else if (sim->phase == PHASE_SLICE) {
+    if (sim->phase == PHASE_SLICE) {
         cpu_slice(sim, thread);
     } else if (sim->phase == PHASE_BUSY) {
         bool same = thread->state == THREAD_BUSY && thread->since + sim->machine->policy.busy_wait == sim->now;
@@ -121,6 +123,9 @@ static void handle(struct sim *sim, const struct event *event)
         break;
     case PHASE_ENDED:
         collective_ended(sim, event->what);
+        break;
+    case PHASE_MEET:
+        network_enter(sim, event->what);
         break;
     case PHASE_NETWORK:
         network_scan(sim);
@@ -157,6 +162,7 @@ static void thread_start(struct sim *sim, struct app *app, int32_t stream)
     thread->generation = ++sim->generations;
     policy_init(sim, thread);
     bool waits = !sim->sites[thread->node].dedicated;
+    thread->ahead = sim->ahead && !waits && app->ranks[thread->rank].streams == 1;
     if (waits) cpu_ready(sim, thread); /* before the virtual threads of its first operation */
     thread_fetch(sim, thread);
     if (!waits) cpu_ready(sim, thread);
@@ -189,6 +195,7 @@ static bool app_init(struct sim *sim, struct app *app)
         thread->usage = sim->usage + app->first_stream + k;
         thread->slots = app->slots + (slots -= p->slots[k]);
         app->first_of_rank[p->rank[k]] = k;
+        app->ranks[p->rank[k]].streams++;
         sim->nodes[p->node[p->rank[k]]].threads += p->virtual_threads > 1 ? p->virtual_threads : 1;
     }
     if (!p->ops && !supply_init(app)) return false;
@@ -230,6 +237,8 @@ static bool init(struct sim *sim, const struct program *programs)
     sim->accesses.size = sizeof(struct accesses);
     sim->locks.size = sizeof(struct lock);
     sim->events.pool.size = sizeof(struct later);
+    const struct policy *policy = &sim->machine->policy;
+    sim->ahead = !sim->repetitions && !policy->busy_wait && policy->priority != PRIORITY_BOOST;
     sim->nodes = calloc((size_t)sim->machine->n_nodes, sizeof *sim->nodes);
     sim->apps = calloc((size_t)sim->n_apps, sizeof *sim->apps);
     int64_t streams = 0, ops = 0;

@@ -18,14 +18,25 @@ enum phase {
     PHASE_SLICE,    /* slices end */
     PHASE_BUSY,     /* busy waiting ends */
     PHASE_POST,     /* receives are posted; whatever else a thread does */
+    PHASE_MEET,     /* messages in rendezvous whose receives were posted ahead of the clock */
     PHASE_SUBMIT,   /* sends are submitted, members enter collectives */
     PHASE_NETWORK,  /* one scan of the messages that wait, in order of submission */
     PHASE_RESUME,   /* threads with a processor of their own go on */
     PHASE_DISPATCH, /* other processors take ready threads */
 };
 
-/* What happens to `what`: a message (PHASE_ARRIVE, PHASE_FREE), an instance (PHASE_ENDED), a node (PHASE_DISPATCH), a
-   thread; nothing (PHASE_TICK, PHASE_NETWORK). */
+/* ns, 73 years. Nothing lasts longer, so that the sum of a few durations is a number; a replay that would is an error.
+ */
+static const int64_t LONGEST = (int64_t)1 << 61;
+
+/* A point in the order of what happens. */
+struct moment {
+    int64_t time;
+    uint32_t order; /* round and phase */
+};
+
+/* What happens to `what`: a message (PHASE_ARRIVE, PHASE_FREE, PHASE_MEET), an instance (PHASE_ENDED), a node
+   (PHASE_DISPATCH), a thread; nothing (PHASE_TICK, PHASE_NETWORK). */
 struct event {
     int64_t time;
     void *what;
@@ -140,7 +151,7 @@ struct receive {
     struct receive *next;
     struct thread *thread; /* that posted it, and may wait for it */
     int64_t op;
-    int64_t posted;
+    struct moment posted;
     bool arrived, waited;
     bool access; /* it stands for the end of a one-sided operation */
 };
@@ -161,10 +172,12 @@ struct thread {
     uint32_t generation;
     uint8_t state, waits; /* thread_state, waiting */
     bool finishing;       /* the operation under way ends when the thread has a processor again */
+    bool ahead;           /* of the clock, where nobody can see it: see alone.c */
     int32_t node, rank;
 
     int64_t overhead, switching;
-    int64_t since; /* running, blocked or ready since */
+    int64_t since;       /* running, blocked or ready since */
+    uint32_t waits_from; /* order at that time: of who is ahead of the clock */
     int64_t op_began;
     struct usage *usage;
     struct slot *slots;
@@ -283,6 +296,7 @@ struct semaphore {
 };
 
 struct rank {
+    int32_t streams;
     struct semaphore *semaphores;
     struct slot *slots; /* of requests that several threads use */
 };
@@ -341,6 +355,7 @@ struct sim {
     struct resource *resources; /* the limited ones of the nodes, and behind them the buses of the networks */
     int32_t n_resources, first_bus;
     bool shared; /* threads of some node share its processors */
+    bool ahead;  /* threads may be ahead of the clock: nobody asks what they do at a given time */
     struct lane between, inside;
     bool exclusive; /* a collective may hold the network */
     int64_t sequence, in_flight, parked;
@@ -361,6 +376,24 @@ struct sim {
 static inline uint64_t app_key(const struct app *app, int32_t comm)
 {
     return (uint64_t)app->runs << 40 | (uint64_t)app->number << 32 | (uint32_t)comm;
+}
+
+static inline bool moment_before(struct moment a, struct moment b)
+{
+    return a.time != b.time ? a.time < b.time : a.order < b.order;
+}
+
+static inline struct moment moment_now(const struct sim *sim)
+{
+    return (struct moment){sim->now, sim->round << 8 | sim->phase};
+}
+
+/* A phase at some time after a moment: in the next round, if no time is between and the phase is an earlier one. */
+static inline struct moment moment_after(struct moment moment, int64_t duration, enum phase phase)
+{
+    if (duration) return (struct moment){moment.time + duration, phase};
+    uint32_t round = moment.order >> 8;
+    return (struct moment){moment.time, (phase >= (moment.order & 255) ? round : round + 1) << 8 | phase};
 }
 
 /* heap.c */
@@ -388,6 +421,7 @@ void pool_free(struct pool *pool);
 void app_start(struct sim *sim, struct app *app);
 void schedule_scan(struct sim *sim); /* of the network, if none is to come */
 void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint32_t generation);
+void schedule_at(struct sim *sim, struct moment moment, void *what, uint32_t generation);
 void fail(struct sim *sim, enum replay_error error, const struct thread *thread, const struct thread *other,
           int64_t other_op);
 
@@ -415,6 +449,10 @@ void thread_op_done(struct sim *sim, struct thread *thread, int64_t when);
 void thread_fetch(struct sim *sim, struct thread *thread);
 enum phase thread_phase(const struct thread *thread);
 
+/* alone.c: threads with a processor of their own */
+void alone_run(struct sim *sim, struct thread *thread, struct moment begins);
+void alone_wake(struct sim *sim, struct thread *thread);
+
 /* cpu.c: who runs */
 void cpu_ready(struct sim *sim, struct thread *thread);
 void cpu_run(struct sim *sim, struct thread *thread);
@@ -441,7 +479,7 @@ void policy_tick(struct sim *sim, struct cpus *node);
 /* message.c: sends meet receives */
 void message_submit(struct sim *sim, struct thread *thread);
 void message_access(struct sim *sim, struct thread *thread);
-struct receive *message_post(struct sim *sim, struct thread *thread);
+struct receive *message_post(struct sim *sim, struct thread *thread, struct moment posted);
 void message_started(struct sim *sim, struct message *message);
 void message_arrived(struct sim *sim, struct message *message);
 void message_freed(struct sim *sim, struct message *message);

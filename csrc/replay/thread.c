@@ -187,6 +187,7 @@ void thread_block(struct sim *sim, struct thread *thread, enum waiting why)
 {
     thread->waits = (uint8_t)why;
     thread->since = sim->now;
+    thread->waits_from = 0;
     int64_t busy = sim->machine->policy.busy_wait;
     if (busy < 0 && why != WAIT_SEMAPHORE && why != WAIT_CHILDREN) {
         thread->state = THREAD_BUSY;
@@ -203,7 +204,7 @@ void thread_block(struct sim *sim, struct thread *thread, enum waiting why)
 
 static void account(struct sim *sim, struct thread *thread)
 {
-    int64_t waited = sim->now - thread->since;
+    int64_t waited = sim->now > thread->since ? sim->now - thread->since : 0; /* who is ahead did not wait yet */
     struct usage *usage = thread->usage;
     switch (thread->waits) {
     case WAIT_MESSAGE:
@@ -246,6 +247,10 @@ void thread_wake(struct sim *sim, struct thread *thread)
         return;
     }
     account(sim, thread);
+    if (sim->sites[thread->node].dedicated) {
+        alone_wake(sim, thread);
+        return;
+    }
     thread->waits = WAIT_NOTHING;
     thread->finishing = true;
     policy_slept(sim, thread);
@@ -318,10 +323,10 @@ void thread_act(struct sim *sim, struct thread *thread)
         break;
     case OP_RECV:
     case OP_PORT_RECV:
-        if ((receive = message_post(sim, thread))) wait_for(sim, thread, receive);
+        if ((receive = message_post(sim, thread, moment_now(sim)))) wait_for(sim, thread, receive);
         break;
     case OP_IRECV:
-        if (!(receive = message_post(sim, thread))) break;
+        if (!(receive = message_post(sim, thread, moment_now(sim)))) break;
         thread_slot(thread)->receive = receive;
         thread_goes_on(sim, thread);
         break;
