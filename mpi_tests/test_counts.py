@@ -183,6 +183,7 @@ def test_c_persistent_collectives(mpi, compiled, traced, analyze):
         bytes_of = Counter({name: sent + received for name, (sent, received) in truth.moved.items()})
         assert file.collectives(What.COLLECTIVE_STARTED) == bytes_of
         assert file.collectives(What.COLLECTIVE_DONE) == bytes_of
+        assert set(file.calls["tag"]) == {-1}  # nor where they are freed
     assert_started(run, json.loads(analyze("info", "--json", run.run).check().stdout)["collectives"])
     analyze("check", run.run).check()
     program = replayed(run)

@@ -199,6 +199,5 @@ void record_imrecv(const struct frame *f, struct held_request message, word requ
     row.comm = matched.comm;
     thread_store_call(f->t, row);
     matched.handle = request;
-    matched.call = f->call;
     if (f->result == 0) requests_add(&matched);
 }
