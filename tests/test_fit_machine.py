@@ -114,6 +114,15 @@ def test_the_report_says_what_is_known(runs, capsys):
     assert max(map(len, out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize(("values", "end"), [("8.2us..16us", "lower"), ("4us..7.8us", "upper"), ("4us..16us", None)])
+def test_a_best_fit_at_an_end_of_what_was_drawn_is_said(runs, capsys, values, end):
+    """The latency is 8 us."""
+    options = ("--machine", str(runs / "base.toml"), "--vary", f"latency={values}")
+    assert main(["fit-machine", str(runs / "small-there.h5"), *options]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (f"The best latency is at the {end} end" in said) if end else ("may lie beyond" not in said)
+
+
 def without_names(found):
     return {key: value for key, value in found.items() if key != "written"}
 

@@ -14,9 +14,10 @@ from analyzer.errors import TracelibError
 from analyzer.operations.operation import Flag, Kind, Program, operations
 from analyzer.parallel import Team
 from analyzer.replay.machine import Machine, Network, Node, Piece
-from analyzer.replay.parameters import vary
+from analyzer.replay.parameters import PARAMETERS, vary
 from analyzer.replay.simulate import simulate
 from analyzer.report.limits import verdict
+from analyzer.report.parameters import value_text
 from analyzer.sensitivity.limits import Latency, Scenario, limits
 from analyzer.sensitivity.networks import only
 from analyzer.sensitivity.replays import counted, end_times
@@ -233,3 +234,10 @@ def test_replays_are_counted():
         end_times([(program, Machine.ideal())] * 3, Team(), jobs=2)
     end_times([(program, Machine.ideal())], Team())
     assert told == [1, 2, 3]
+
+
+def test_processors_that_a_machine_does_not_count_are_no_number():
+    """A node without `cpus` has one for each thread, not none."""
+    cpus = PARAMETERS["cpus"]
+    texts = [value_text(cpus, cpus.get(machine)) for machine in (Machine(), Machine(node=Node(cpus=2)))]
+    assert texts == ["as many as threads", "2"]

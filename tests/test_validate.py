@@ -6,6 +6,7 @@ import pytest
 from synthetic import WORLD, call, event, label, write_run
 
 from analyzer.cli import main
+from analyzer.validation.errors import spread
 from tracelib.schema import REGION_TYPE, LabelKind
 
 START = 100_000
@@ -123,3 +124,9 @@ def test_mistakes(tmp_path, capsys, words, says):
     files = [str(tmp_path / word) for word in words]
     assert main(["validate", *files, "--against", other, "--machine", "ideal"]) == 1
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("times", "found"), [((2, 3, 2.5), 0.5), ((5,), None), ((), None), ((0, 5), None)])
+def test_spread_by_hand(times, found):
+    """(longest - shortest) / shortest, as in the thesis's section 6.3."""
+    assert spread(times) == found

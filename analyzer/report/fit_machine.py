@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from analyzer.montecarlo.distribution import LOG, UNIFORM
 from analyzer.montecarlo.fit import Fit
 from analyzer.montecarlo.region import Known
 from analyzer.report import units
@@ -20,6 +21,8 @@ from analyzer.report.plain import plain_table
 
 _WIDE = 0.8
 """A range that covers so much of what was tried says little."""
+_END = 0.001
+"""A best fit so near to an end of its distribution, as a share of it, might be beyond."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def _parameters(found: Fit) -> Table:
 def meaning(found: Fit) -> list[str]:
     """What the machines that are near say, a sentence for each parameter."""
     if found.region.ranges:
-        return [_sentence(found, k) for k in range(len(found.samples.varied))]
+        return [*(_sentence(found, k) for k in range(len(found.samples.varied))), *_at_an_end(found)]
     if found.wanted.worst(found.best.times) < found.wanted.tolerance:
         return ["Those that are near are too few to be met by chance: draw more machines, or from narrower ranges."]
     return [
@@ -116,6 +119,19 @@ def _sentence(found: Fit, k: int) -> str:
     if range_.known is Known.NO:
         return f"{of.name} is not determined: whatever was tried fits alike; these runs do not depend on it."
     return f"{of.name} is {values}{', which is most of what was tried' if range_.width > _WIDE else ''}."
+
+
+def _at_an_end(found: Fit) -> list[str]:
+    """Where the best fit could go no further."""
+    lines = []
+    for of, value, range_ in zip(found.samples.varied, found.best.values, found.region.ranges, strict=True):
+        if of.law not in (UNIFORM, LOG) or of.whole or of.a == of.b or range_.known is Known.NO:
+            continue
+        share = of.share(value)
+        if min(share, 1 - share) < _END:
+            end = "lower" if share < 0.5 else "upper"
+            lines.append(f"The best {of.name} is at the {end} end of what was drawn: a better one may lie beyond.")
+    return lines
 
 
 def fit_json(fitted: Fitted) -> dict[str, Any]:

@@ -18,6 +18,8 @@ def value_text(of: Parameter, value: float) -> str:
         return "as traced"
     if math.isinf(value):
         return "infinite"
+    if of.name == "cpus" and not value:
+        return "as many as threads"
     if of.unit in _NS:
         ns = value * _NS[of.unit]
         return units.time(ns) if ns >= 1 or not ns else f"{ns:.3g} ns"
