@@ -104,13 +104,12 @@ int64_t packer_append(struct packer *packer, const void *operations, int64_t n, 
 
 bool unpack_operations(const uint8_t *packed, int64_t size, int64_t skip, int64_t n, void *out)
 {
-    struct shape shapes[PACK_PLACES] = {0};
-    struct op *to = out;
+    struct op shapes[PACK_PLACES] = {0};
+    struct op *to = out, skipped;
     const uint8_t *at = packed, *stop = packed + size;
     for (int64_t k = -skip; k < n; k++) {
         if (at >= stop) return false;
-        const struct op *op = unpack_next(shapes, &at);
-        if (k >= 0) *to++ = *op;
+        unpack_next(shapes, &at, k < 0 ? &skipped : to++);
     }
     return at <= stop;
 }

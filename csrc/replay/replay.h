@@ -154,7 +154,7 @@ struct program {
     int32_t virtual_threads; /* the largest `other` of any OP_PARALLEL, 0: there is none */
     int32_t file;            /* descriptor of what holds the packed operations (pack.h); -1: they are in memory */
     const struct op *ops;    /* NULL: they are packed */
-    const uint8_t *packed;   /* in memory, with PACK_MOST bytes behind them; NULL: in the file */
+    const uint8_t *packed;   /* in memory */
     int64_t packed_bytes;
     const int64_t *blocks;       /* where in them each block begins */
     const int64_t *offsets;      /* (n_streams + 1) of the first operation of each stream */

@@ -149,11 +149,9 @@ static void thread_start(struct sim *sim, struct app *app, int32_t stream)
     struct thread *thread = &app->threads[stream];
     struct slot *slots = thread->slots;
     struct usage *usage = thread->usage;
-    struct shape *shapes = thread->shapes;
     *thread = (struct thread){.app = app, .stream = stream, .rank = program->rank[stream], .slots = slots};
     thread->number = program->thread[stream];
     thread->usage = usage;
-    thread->shapes = shapes;
     thread->op_number = app->first_op + program->offsets[stream];
     supply_open(sim, thread);
     thread->node = program->node[thread->rank];

@@ -183,11 +183,6 @@ struct thread {
     struct slot *slots;
     int64_t wire, hold; /* of the message that the operation sends */
 
-    /* packed operations, see supply.h */
-    struct shape *shapes;
-    const uint8_t *packed, *packed_end;
-    int64_t to_come, in_file;
-
     int32_t stream, number;
     struct thread *next; /* in a list of waiting threads */
     struct thread *parent;
@@ -199,6 +194,7 @@ struct thread {
     int64_t queued;     /* order in which it became ready */
     int64_t kept_until; /* before that nobody takes its processor away */
     double decayed;
+    struct supply *supply; /* of packed operations, of which [op, end) is the next part; NULL: that is all of them */
 };
 
 struct message {
@@ -307,9 +303,9 @@ struct app {
     int64_t began, first_op, first_stream;
     int32_t *first_of_rank; /* stream */
     struct thread *threads;
-    struct slot *slots; /* of all threads, then of all ranks */
-    char *supplies;     /* of all threads: dictionary and buffer of packed operations */
-    size_t buffered;    /* bytes of such a buffer */
+    struct slot *slots;            /* of all threads, then of all ranks */
+    char *supplies;                /* of packed operations: a struct supply and a buffer for each thread */
+    size_t buffered, supply_bytes; /* of each buffer; of both */
     struct comm *comms;
     struct rank *ranks;
 };

@@ -1,5 +1,5 @@
-/* Packed operations come from memory, or from a file through a small buffer of each stream: what was replayed and what
-   is to come take no memory of ours. */
+/* Packed operations come from memory or a file through a small buffer of each stream: what was replayed and what is to
+   come take no memory of ours. */
 
 #include "supply.h"
 
@@ -21,17 +21,13 @@ static char *supplies_of(size_t bytes)
 bool supply_init(struct app *app)
 {
     size_t streams = (size_t)app->program->n_streams, bytes = ALL_BUFFERS / (streams ? streams : 1);
-    bytes = bytes < LEAST_OF_ONE ? LEAST_OF_ONE : bytes > MOST_OF_ONE ? MOST_OF_ONE : bytes / LINE * LINE;
-    app->buffered = app->program->packed ? 0 : bytes;
-    size_t each = PACK_PLACES * sizeof(struct shape) + app->buffered + PACK_MOST;
-    each |= LINE; /* an odd number of lines: streams in step meet in few sets of the cache else */
-    app->supplies = supplies_of(streams * each);
-    if (!app->supplies) return false;
-    for (size_t k = 0; k < streams; k++) app->threads[k].shapes = (struct shape *)(app->supplies + k * each);
-    return true;
+    app->buffered = bytes < LEAST_OF_ONE ? LEAST_OF_ONE : bytes > MOST_OF_ONE ? MOST_OF_ONE : bytes;
+    size_t lines = (sizeof(struct supply) + app->buffered + PACK_MOST + LINE - 1) / LINE;
+    app->supply_bytes = (lines | 1) * LINE; /* odd: streams in step would meet in few sets of the cache else */
+    return (app->supplies = supplies_of(streams * app->supply_bytes));
 }
 
-static bool read_whole(int file, uint8_t *into, size_t bytes, int64_t at)
+static bool read_file(int file, uint8_t *into, size_t bytes, int64_t at)
 {
     while (bytes) {
         ssize_t count = pread(file, into, bytes, at);
@@ -43,49 +39,80 @@ static bool read_whole(int file, uint8_t *into, size_t bytes, int64_t at)
     return true;
 }
 
-/* Fill the buffer from the file again, behind what of it was not unpacked yet. Behind the end of all operations zeros
-   can be read. */
+static bool read_packed(const struct program *program, uint8_t *into, size_t bytes, int64_t at)
+{
+    if (program->file >= 0) return read_file(program->file, into, bytes, at);
+    memcpy(into, program->packed + at, bytes);
+    return true;
+}
+
+static uint8_t *buffer_of(struct supply *supply)
+{
+    return (uint8_t *)(supply + 1);
+}
+
+/* More bytes into the buffer, behind what of it was not unpacked yet. Behind the last ones of all zeros can be read. */
+static bool fill(const struct app *app, struct supply *supply)
+{
+    const struct program *program = app->program;
+    uint8_t *buffer = buffer_of(supply);
+    size_t left = (size_t)(supply->stop - supply->at), room = app->buffered - left;
+    int64_t behind = program->packed_bytes - supply->position;
+    size_t n = behind < (int64_t)room ? (size_t)behind : room;
+    memmove(buffer, supply->at, left);
+    if (!n || !read_packed(program, buffer + left, n, supply->position)) return false;
+    supply->position += (int64_t)n;
+    supply->at = buffer;
+    supply->stop = buffer + left + n;
+    if (supply->position == program->packed_bytes) {
+        memset(buffer + left + n, 0, PACK_MOST);
+        supply->stop += PACK_MOST;
+    }
+    return true;
+}
+
+static bool next_operation(const struct app *app, struct supply *supply, struct op *op)
+{
+    if (supply->stop - supply->at < PACK_MOST && !fill(app, supply)) return false;
+    unpack_next(supply->shapes, &supply->at, op);
+    return true;
+}
+
+/* The next operations, when all that were unpacked are over. */
 void supply_more(struct sim *sim, struct thread *thread)
 {
-    if (thread->to_come <= 0) return;
-    const struct program *program = thread->app->program;
-    uint8_t *buffer = (uint8_t *)(thread->shapes + PACK_PLACES);
-    size_t left = (size_t)(thread->packed_end - thread->packed), room = thread->app->buffered - left;
-    int64_t in_file = program->packed_bytes - thread->in_file;
-    size_t n = in_file < (int64_t)room ? (size_t)in_file : room;
-    memmove(buffer, thread->packed, left);
-    if (!n || !read_whole(program->file, buffer + left, n, thread->in_file)) {
-        thread->to_come = 0;
-        fail(sim, REPLAY_UNREADABLE, thread, NULL, -1);
-        return;
-    }
-    thread->in_file += (int64_t)n;
-    thread->packed = buffer;
-    thread->packed_end = buffer + left + n;
-    if (thread->in_file == program->packed_bytes) {
-        memset(buffer + left + n, 0, PACK_MOST);
-        thread->packed_end += PACK_MOST;
-    }
+    struct supply *supply = thread->supply;
+    int64_t n = supply->to_come < AT_ONCE ? supply->to_come : AT_ONCE;
+    supply->to_come -= n;
+    thread->op = thread->end = supply->unpacked;
+    for (int64_t k = 0; k < n; k++)
+        if (!next_operation(thread->app, supply, &supply->unpacked[k])) {
+            fail(sim, REPLAY_UNREADABLE, thread, NULL, -1);
+            return;
+        }
+    thread->end += n;
 }
 
 /* The stream begins, perhaps once more. */
 void supply_open(struct sim *sim, struct thread *thread)
 {
-    const struct program *program = thread->app->program;
+    const struct app *app = thread->app;
+    const struct program *program = app->program;
     int64_t first = program->offsets[thread->stream], last = program->offsets[thread->stream + 1];
-    if (!thread->shapes) {
+    if (program->ops) {
         thread->op = program->ops + first;
         thread->end = program->ops + last;
         return;
     }
-    thread->op = thread->end = &thread->shapes[PACK_PLACES].op;
-    if (first == last) return;
-    thread->in_file = program->blocks[first / PACK_BLOCK];
-    thread->to_come = last - first + first % PACK_BLOCK;
-    thread->packed = thread->packed_end = (uint8_t *)(thread->shapes + PACK_PLACES);
-    if (program->packed) {
-        thread->packed = program->packed + thread->in_file;
-        thread->packed_end = program->packed + program->packed_bytes + PACK_MOST;
+    struct supply *supply = (struct supply *)(app->supplies + (size_t)thread->stream * app->supply_bytes);
+    thread->supply = supply;
+    supply->at = supply->stop = buffer_of(supply);
+    supply->position = first < last ? program->blocks[first / PACK_BLOCK] : 0;
+    supply->to_come = last - first;
+    for (int64_t k = first < last ? first % PACK_BLOCK : 0; k > 0; k--) {
+        if (next_operation(app, supply, supply->unpacked)) continue;
+        fail(sim, REPLAY_UNREADABLE, thread, NULL, -1);
+        supply->to_come = 0;
     }
-    for (int64_t k = 0; k <= first % PACK_BLOCK; k++) supply_next(sim, thread);
+    supply_more(sim, thread);
 }

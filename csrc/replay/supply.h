@@ -1,24 +1,22 @@
 #ifndef SUPPLY_H
 #define SUPPLY_H
-/* Where a stream's operations come from: an array, or their packed form in memory or in a file. Of packed ones the one
-   under way stands in the dictionary of the stream, `shapes`; `end` is behind that. */
+/* Where a stream's operations come from: an array, or their packed form in memory or in a file. */
 
 #include "sim.h"
 #include "unpack.h"
 
+enum { AT_ONCE = 16 }; /* operations unpacked: the state of thousands of streams is to stay in the cache */
+
+/* Of a stream of packed operations; behind it is the buffer. */
+struct supply {
+    struct op unpacked[AT_ONCE];
+    const uint8_t *at, *stop;  /* in the buffer: what is not unpacked yet */
+    int64_t to_come, position; /* operations; where what comes after the buffer stands */
+    struct op shapes[PACK_PLACES];
+};
+
 bool supply_init(struct app *app); /* false: no memory */
 void supply_open(struct sim *sim, struct thread *thread);
 void supply_more(struct sim *sim, struct thread *thread);
-
-/* The operation after the present one, or `end`. */
-static inline void supply_next(struct sim *sim, struct thread *thread)
-{
-    if (!thread->shapes) {
-        thread->op++;
-        return;
-    }
-    if (thread->packed_end - thread->packed < PACK_MOST) supply_more(sim, thread);
-    thread->op = thread->to_come-- > 0 ? unpack_next(thread->shapes, &thread->packed) : thread->end;
-}
 
 #endif

@@ -171,8 +171,9 @@ void thread_fetch(struct sim *sim, struct thread *thread)
 void thread_op_done(struct sim *sim, struct thread *thread, int64_t when)
 {
     if (sim->output->times) sim->output->times[thread->op_number] = (struct op_time){thread->op_began, when};
+    thread->op++;
     thread->op_number++;
-    supply_next(sim, thread);
+    if (thread->op == thread->end && thread->supply) supply_more(sim, thread);
 }
 
 /* The operation is over and the thread keeps its processor. */

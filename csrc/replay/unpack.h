@@ -8,11 +8,6 @@
 #include "pack.h"
 #include "replay.h"
 
-/* Each in a line of the cache. */
-struct shape {
-    _Alignas(64) struct op op;
-};
-
 static inline int64_t unpack_number(const uint8_t **at)
 {
     uint64_t found = 0;
@@ -38,21 +33,21 @@ static inline const uint8_t *unpack_shape(const uint8_t *at, struct op *op)
     return at;
 }
 
-/* The operation at *at, which is moved behind it. It stands in the dictionary until the next one is taken. */
-static inline struct op *unpack_next(struct shape *shapes, const uint8_t **at)
+/* Write the operation at *at, which is moved behind it, to `op`. */
+static inline void unpack_next(struct op *shapes, const uint8_t **at, struct op *op)
 {
     static const uint64_t LOWEST[16] = {
         0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, UINT64_MAX};
     const uint8_t *p = *at;
     unsigned place = p[0], size = p[1] & 15;
-    struct op *op = &shapes[place % PACK_PLACES].op;
+    struct op *shape = &shapes[place % PACK_PLACES];
     uint64_t burst;
     memcpy(&burst, p + 2, sizeof burst);
     p += 2 + size;
-    if (__builtin_expect(place & PACK_NEW, 0)) p = unpack_shape(p, op);
-    op->burst = (int64_t)(burst & LOWEST[size]);
+    if (__builtin_expect(place & PACK_NEW, 0)) p = unpack_shape(p, shape);
+    *op = *shape;
+    op->burst = (int64_t)(burst & LOWEST[size]); /* not in the dictionary: what was just written is copied late */
     *at = p;
-    return op;
 }
 
 #endif
