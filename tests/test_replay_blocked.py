@@ -58,8 +58,9 @@ def test_the_rank_that_is_missing_is_named(command, tmp_path, capsys):
     calls = [call("MPI_Init", 0, 10), call("MPI_Barrier", 20, 30), call("MPI_Finalize", 40, 50)]
     path = write_run(tmp_path, [{"calls": calls}] * 2, missing=[1])
     assert main([*command, str(path)]) == 1
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "(of run.h5, rank 1 could not be read)" in error
+    *notes, error = capsys.readouterr().err.splitlines()
+    assert error.startswith("Error: ") and "(of run.h5, rank 1 could not be read)" in error
+    assert not any(note.startswith("Error: ") for note in notes)
 
 
 def test_a_line_that_cannot_be_read_is_said(tmp_path, capsys):
