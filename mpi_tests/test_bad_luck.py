@@ -5,6 +5,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+import h5py
 import pytest
 from conftest import Traced
 from matrix import environment
@@ -239,3 +240,10 @@ def test_calls_of_a_thread_without_a_buffer_are_counted_as_lost(openmpi, compile
     assert set(file.counts()) == {"MPI_Init_thread", "MPI_Finalize"}
     assert "no memory for a buffer" in run.finished.stderr and "(100 more calls lost)" in run.finished.stderr
     assert "100 calls and 0 rows of other tables were lost" in analyze("check", run.run).stdout
+
+
+def test_a_file_system_that_takes_half_at_a_time(openmpi, steady, compiled, launch, tmp_path):
+    halves = compiled(openmpi, "halves.c", "-shared", "-fPIC", "-ldl")
+    launch(openmpi, steady, "10", ranks=1, env={"LD_PRELOAD": str(halves)}).check()
+    with h5py.File(tmp_path / "run.h5") as run:
+        assert run["ranks/000000"].attrs["state"] == State.FINALIZED

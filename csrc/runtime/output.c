@@ -63,15 +63,28 @@ int output_reserve(const char *wanted, char stem[PATH_MAX])
     return error ? error : EEXIST;
 }
 
+/* A file system may take less at a time than it is given. */
+static int write_file(const char *path, const char *data, size_t bytes)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), error = fd < 0 ? errno : 0;
+    while (!error && bytes) {
+        ssize_t done = write(fd, data, bytes);
+        if (done > 0) {
+            data += done;
+            bytes -= (size_t)done;
+        } else if (done == 0 || errno != EINTR) {
+            error = done ? errno : ENOSPC;
+        }
+    }
+    if (fd >= 0 && close(fd) && !error) error = errno;
+    return error;
+}
+
 static int write_job(const char *stem, const char *job)
 {
     char path[PATH_MAX];
     int error = join(path, stem, ".ranks/job");
-    int fd = error ? -1 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (!error && fd < 0) error = errno;
-    if (!error && write(fd, job, strlen(job)) != (ssize_t)strlen(job)) error = errno ? errno : ENOSPC;
-    if (fd >= 0 && close(fd) && !error) error = errno;
-    return error;
+    return error ? error : write_file(path, job, strlen(job));
 }
 
 /* Empty where nothing is said. */
@@ -175,13 +188,13 @@ static char *put_link(char *at, const char *base, int rank)
     return put_message(at, 0x0006, data, n + 2);
 }
 
-int output_write_links(const char *stem, int size, int64_t realtime_ns)
+/* The whole of run.h5, to be freed. NULL: no memory. */
+static char *make_links(const char *base, int size, int64_t realtime_ns, uint64_t *end)
 {
-    const char *base = strrchr(stem, '/') + 1;
     int links = size < LINKS_MOST ? size : LINKS_MOST;
     size_t room = LINKS_BYTES + 256 + (size_t)links * (64 + strlen(base) + 16);
     char *image = calloc(1, room);
-    if (!image) return ENOMEM;
+    if (!image) return NULL;
     memcpy(image, links_bytes, LINKS_BYTES);
     uint64_t ranks = (uint64_t)size;
     memcpy(image + LINKS_AT_SIZE, &ranks, 8);
@@ -195,16 +208,21 @@ int output_write_links(const char *stem, int size, int64_t realtime_ns)
     memcpy(header + 2, &messages, 2);
     memcpy(header + 4, &references, 4);
     memcpy(header + 8, &bytes, 4);
-    uint64_t end = (uint64_t)(at - image);
-    memcpy(image + LINKS_AT_END_OF_FILE, &end, 8);
+    *end = (uint64_t)(at - image);
+    memcpy(image + LINKS_AT_END_OF_FILE, end, 8);
+    return image;
+}
 
+int output_write_links(const char *stem, int size, int64_t realtime_ns)
+{
     char path[PATH_MAX], temporary[PATH_MAX];
     int error = join(path, stem, ".h5");
     if (!error) error = join(temporary, stem, ".h5.tmp");
-    int fd = error ? -1 : open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (!error && fd < 0) error = errno;
-    if (!error && write(fd, image, end) != (ssize_t)end) error = errno ? errno : ENOSPC;
-    if (fd >= 0 && close(fd) && !error) error = errno;
+    if (error) return error;
+    uint64_t end;
+    char *image = make_links(strrchr(stem, '/') + 1, size, realtime_ns, &end);
+    if (!image) return ENOMEM;
+    error = write_file(temporary, image, end);
     if (!error && rename(temporary, path)) error = errno;
     if (error) unlink(temporary);
     free(image);
