@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "sim.h"
+#include "events.h"
 
 enum { FEW = 24 }; /* events of a slot that go into the heap at once, whatever its width */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim.h"
+#include "events.h"
 
 enum { SLAB = 256, LINE = 64 };
 

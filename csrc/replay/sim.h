@@ -6,74 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "events.h"
 #include "replay.h"
-
-/* Order of what happens at one instant. An event that is added at the present time with an earlier phase than the one
-   under way comes in the next round: phases are gone through again until nothing is left. */
-enum phase {
-    PHASE_ARRIVE,   /* messages arrive, links and buses become free */
-    PHASE_FREE,     /* a link is free before or after its message arrived (networks with a gap) */
-    PHASE_ENDED,    /* collectives end */
-    PHASE_TICK,     /* the clock of decaying priorities */
-    PHASE_SLICE,    /* slices end */
-    PHASE_BUSY,     /* busy waiting ends */
-    PHASE_POST,     /* receives are posted; whatever else a thread does */
-    PHASE_MEET,     /* messages in rendezvous whose receives were posted ahead of the clock */
-    PHASE_SUBMIT,   /* sends are submitted, members enter collectives */
-    PHASE_NETWORK,  /* one scan of the messages that wait, in order of submission */
-    PHASE_RESUME,   /* threads with a processor of their own go on */
-    PHASE_DISPATCH, /* other processors take ready threads */
-};
-
-/* ns, 73 years. Nothing lasts longer, so that the sum of a few durations is a number; a replay that would is an error.
- */
-static const int64_t LONGEST = (int64_t)1 << 61;
-
-/* A point in the order of what happens. */
-struct moment {
-    int64_t time;
-    uint32_t order; /* round and phase */
-};
-
-/* What happens to `what`: a message (PHASE_ARRIVE, PHASE_FREE, PHASE_MEET), an instance (PHASE_ENDED), a node
-   (PHASE_DISPATCH), a thread; nothing (PHASE_TICK, PHASE_NETWORK). */
-struct event {
-    int64_t time;
-    void *what;
-    uint32_t order;      /* round and phase */
-    uint32_t generation; /* of the thread when the event was made: a thread taken off its processor has a new one */
-};
-
-struct heap {
-    struct event *at;
-    size_t n, room;
-};
-
-/* Equal blocks from one arena, reused; what is in one that was taken is not said. */
-struct pool {
-    size_t size;
-    void *free;
-    void **slabs;
-    size_t n_slabs;
-};
-
-enum { WHEEL_BITS = 6, SLOTS = 1 << WHEEL_BITS, WHEELS = 11 };
-
-/* An event of the wheels. */
-struct later {
-    struct event event;
-    struct later *next;
-};
-
-/* Times before `horizon` are in the heap; wheels stand at `base`. */
-struct events {
-    struct heap near;
-    uint64_t base, horizon;
-    uint64_t taken[WHEELS]; /* bit k: slot k has events */
-    struct later *slots[WHEELS][SLOTS];
-    struct pool pool;
-    size_t n_later;
-};
 
 struct sim;
 
@@ -374,44 +308,10 @@ static inline uint64_t app_key(const struct app *app, int32_t comm)
     return (uint64_t)app->runs << 40 | (uint64_t)app->number << 32 | (uint32_t)comm;
 }
 
-static inline bool moment_before(struct moment a, struct moment b)
-{
-    return a.time != b.time ? a.time < b.time : a.order < b.order;
-}
-
 static inline struct moment moment_now(const struct sim *sim)
 {
     return (struct moment){sim->now, sim->round << 8 | sim->phase};
 }
-
-/* A phase at some time after a moment: in the next round, if no time is between and the phase is an earlier one. */
-static inline struct moment moment_after(struct moment moment, int64_t duration, enum phase phase)
-{
-    if (duration) return (struct moment){moment.time + duration, phase};
-    uint32_t round = moment.order >> 8;
-    return (struct moment){moment.time, (phase >= (moment.order & 255) ? round : round + 1) << 8 | phase};
-}
-
-/* heap.c */
-bool heap_push(struct heap *heap, struct event event);
-struct event heap_pop(struct heap *heap);
-bool event_tie(const struct event *a, const struct event *b);
-static inline bool event_before(const struct event *a, const struct event *b)
-{
-    if (a->time != b->time) return a->time < b->time;
-    if (a->order != b->order) return a->order < b->order;
-    return event_tie(a, b);
-}
-
-/* events.c: false: no memory */
-bool events_add(struct events *events, struct event event);
-bool events_open(struct events *events);
-
-/* pool.c; aligned_zeros begin where a line of the cache does */
-void *aligned_zeros(size_t size);
-void *pool_take(struct pool *pool);
-void pool_give(struct pool *pool, void *block);
-void pool_free(struct pool *pool);
 
 /* sim.c */
 void app_start(struct sim *sim, struct app *app);
