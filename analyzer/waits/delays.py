@@ -12,16 +12,19 @@ add up to all waiting. A cause that did nothing longer is charged by what it did
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.sources.spill import Spill
 from analyzer.trace import Trace
+from analyzer.waits.find import Found
 from analyzer.waits.kinds import length
-from analyzer.waits.lanes import Lanes, window_of
+from analyzer.waits.messages import append_by_window
 from analyzer.waits.paths import Paths
-from analyzer.waits.rows import Rows
+from analyzer.waits.rows import PIECE, Rows
 from analyzer.waits.segments import Segments
 from analyzer.waits.syncs import QUESTION, SYNC, LastSyncs
 
@@ -31,83 +34,105 @@ DELAY_WAIT = np.dtype(
 )  # fmt: skip
 """`struct delay_wait` of the kernel."""
 
-_PIECE = 1 << 18
-
 
 @dataclass(frozen=True)
 class Costs:
     """What delays cost in ns.
 
     `by_lane` is float64 of shape (lanes, activities, 2), direct and indirect; `activities` (activities, 2) path and
-    what is done there (`Activities.table`). Of each wait, in the order given: `indirect` is the part of it that is due
-    to waits of its cause, `caused` what it causes later.
+    what is done there (`Activities.table`). Of each wait (float64, in the order of Found): `indirect` is the part of it
+    that is due to waits of its cause, `caused` what it causes later.
     """
 
     by_lane: np.ndarray
     activities: np.ndarray
-    indirect: np.ndarray
-    caused: np.ndarray
+    indirect: Rows
+    caused: Rows
 
 
-def delay_costs(
-    trace: Trace, lanes: Lanes, windows: np.ndarray, waits: np.ndarray, syncs: Spill, paths: Paths
-) -> Costs:
-    """Costs of the delays behind `waits` (WAIT, by lane and time). `syncs` has SYNC by the window of their key."""
-    segments = Segments(trace)
+def delay_costs(trace: Trace, found: Found, paths: Paths) -> Costs:
+    """Costs of the delays behind the waits that were found."""
+    segments, lanes = Segments(trace), found.search.lanes
     for rank in range(trace.size):
-        low, high = np.searchsorted(waits["lane"], [lanes.first[rank], lanes.first[rank + 1]])
-        segments.add_rank(rank, waits[low:high], paths.changes(rank))
-    rows = _rows(waits)
-    _find_last_syncs(rows, windows, syncs, np.array(segments.start))
-    return _costs(segments, lanes, waits, rows)
+        low, high = found.lane_first[lanes.first[[rank, rank + 1]]]
+        segments.add_rank(rank, found.waits[low:high].copy(), paths.changes(rank))
+        found.rows.forget()
+    rows, edges = _by_end(found)
+    _find_last_syncs(rows, edges, found.syncs, np.array(segments.start))
+    return _costs(segments, found, rows)
 
 
-def _rows(waits: np.ndarray) -> np.ndarray:
-    """DELAY_WAIT in order of their end."""
-    order = np.lexsort((waits["exit"], waits["end"]))
-    file = Rows(DELAY_WAIT)
-    for first in range(0, len(order), _PIECE):
-        place = order[first : first + _PIECE]
-        rows = np.zeros(len(place), DELAY_WAIT)
+def _by_end(found: Found) -> tuple[Rows, np.ndarray]:
+    """DELAY_WAIT in order of their end, and the first of each window of time."""
+    windows = found.search.windows
+    spill, rows = Spill(DELAY_WAIT), Rows(DELAY_WAIT)
+    for first, waits in found.rows.pieces():
+        piece = np.zeros(len(waits), DELAY_WAIT)
         for column in ("enter", "end", "cause_enter", "lane", "cause"):
-            rows[column] = waits[column][place]
-        rows["place"] = place
-        file.append(rows)
-    return file.mapped()
+            piece[column] = waits[column]
+        piece["place"] = first + np.arange(len(waits))
+        piece["since"] = waits["exit"]  # until it is known: of those with one end the first call to return comes first
+        append_by_window(spill, piece, piece["end"], windows)
+    edges = [0]
+    for window in range(len(windows) - 1):
+        piece = spill.read(window)
+        rows.append(piece[np.lexsort((piece["since"], piece["end"]))])
+        edges.append(len(rows))
+    spill.close()
+    return rows, np.array(edges)
 
 
-def _find_last_syncs(rows: np.ndarray, windows: np.ndarray, syncs: Spill, starts: np.ndarray) -> None:
+def _find_last_syncs(rows: Rows, edges: np.ndarray, syncs: Spill, starts: np.ndarray) -> None:
     """Fill in since when each pair is compared; rows (DELAY_WAIT) are in order of `end`."""
     last = LastSyncs(starts)
-    edges = np.searchsorted(window_of(windows, rows["end"]), np.arange(len(windows)))
-    for window in range(len(windows) - 1):
-        mine = rows[edges[window] : edges[window + 1]]
+    for window, (low, high) in enumerate(pairwise(edges.tolist())):
+        mine = rows.mapped()[low:high]
         questions = np.zeros(len(mine), SYNC)
         questions["key"], questions["lane"], questions["other"] = mine["end"], mine["lane"], mine["cause"]
         questions["what"] = QUESTION
         questions["comm"] = np.arange(len(mine))  # which one it is, since answers come in order of key
         answers = last.feed(np.concatenate([syncs.read(window), questions]))
         mine["since"][answers["comm"]] = answers["time"]
+        rows.forget()
 
 
-def _costs(segments: Segments, lanes: Lanes, waits: np.ndarray, rows: np.ndarray) -> Costs:
-    table = segments.activities.table()
-    by_lane = np.zeros((len(lanes), len(table), 2))
-    indirect, caused = np.zeros(len(rows)), np.zeros(len(rows))
-    arrays = {
-        "segments": segments.rows.mapped(),
-        "segment_first": np.array(segments.first, np.int64),
-        "place_first": np.searchsorted(waits["lane"], np.arange(len(lanes) + 1)).astype(np.int64),
-        "entered": np.ascontiguousarray(waits["enter"]),
-        "waited_before": np.concatenate(([0], np.cumsum(length(waits)))),
-    }
-    tables = ffi.new("struct delay_tables *", {"lanes": len(lanes), "activities": len(table)})
-    for name, array in arrays.items():
-        kind = "struct delay_segment *" if name == "segments" else "int64_t *"
-        setattr(tables, name, ffi.cast(kind, array.ctypes.data))
-    pointers = (ffi.cast("double *", array.ctypes.data) for array in (by_lane, indirect, caused))
-    if lib.delays_costs(tables, ffi.cast("struct delay_wait *", rows.ctypes.data), len(rows), *pointers):
+def _costs(segments: Segments, found: Found, rows: Rows) -> Costs:
+    table, lanes, count = segments.activities.table(), len(found.search.lanes), len(rows)
+    charge, alone, indirect, caused = (Rows.zeros(count, np.dtype("<f8")) for _ in range(4))
+    by_lane = np.zeros((lanes, len(table), 2))
+    entered, waited_before = _times(found)
+    keep = [np.array(segments.first, np.int64), found.lane_first]
+    tables = ffi.new("struct delay_tables *", {"lanes": lanes, "activities": len(table)})
+    tables.segments = _pointer(segments.rows.mapped(), "struct delay_segment *")
+    tables.segment_first, tables.place_first = (_pointer(array, "int64_t *") for array in keep)
+    tables.entered, tables.waited_before = (_pointer(r.mapped(), "int64_t *") for r in (entered, waited_before))
+    charges = {"charge": _pointer(charge.mapped(), "double *"), "alone": _pointer(alone.mapped(), "double *")}
+    delays = ffi.gc(lib.delays_new(tables, ffi.new("struct delay_charges *", charges)), lib.delays_free)
+    if not delays:
         raise MemoryError
-    found = Costs(by_lane, table, np.empty(len(rows)), np.empty(len(rows)))
-    found.indirect[rows["place"]], found.caused[rows["place"]] = indirect, caused
-    return found
+    for lane in range(lanes):
+        lib.delays_add_lane(delays, lane)
+        segments.rows.forget()
+    results = [_pointer(array, "double *") for array in (by_lane, indirect.mapped(), caused.mapped())]
+    for last in range(count, 0, -PIECE):
+        piece = rows.mapped()[max(last - PIECE, 0) : last]
+        lib.delays_take(delays, _pointer(piece, "struct delay_wait *"), len(piece), *results)
+        for used in (segments.rows, rows, entered, waited_before, charge, alone, indirect, caused):
+            used.forget()
+    return Costs(by_lane, table, indirect, caused)
+
+
+def _times(found: Found) -> tuple[Rows, Rows]:
+    """When each wait begins, and the waiting of all before it (one more): int64, ns."""
+    entered, waited_before, sum_ns = Rows(np.dtype("<i8")), Rows(np.dtype("<i8")), 0
+    waited_before.append(np.zeros(1, np.int64))
+    for _, waits in found.rows.pieces():
+        waited = sum_ns + np.cumsum(length(waits))
+        entered.append(waits["enter"])
+        waited_before.append(waited)
+        sum_ns = int(waited[-1])
+    return entered, waited_before
+
+
+def _pointer(array: np.ndarray, kind: str) -> Any:
+    return ffi.cast(kind, array.ctypes.data)

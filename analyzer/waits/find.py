@@ -111,7 +111,13 @@ class Found:
     """The wait states (WAIT, by lane, then by time; in a temporary file) of a trace."""
 
     search: Search
-    waits: np.ndarray
+    rows: Rows
+    lane_first: np.ndarray  # (lanes + 1,) the first of each lane
+
+    @property
+    def waits(self) -> np.ndarray:
+        """All of them, mapped."""
+        return self.rows.mapped()
 
     @property
     def syncs(self) -> Spill:
@@ -128,12 +134,13 @@ def find(search: Search) -> Found:
         rank = search.lanes.rank[waits["lane"]]
         for one in np.unique(rank).tolist():
             by_rank.append(one, waits[rank == one])
-    sorted_ = Rows(WAIT)
+    sorted_, count = Rows(WAIT), np.zeros(len(search.lanes) + 1, np.int64)
     for rank in range(search.trace.size):
         rows = by_rank.read(rank)
         sorted_.append(rows[np.lexsort((rows["enter"], rows["lane"]))])
+        count[1:] += np.bincount(rows["lane"], minlength=len(search.lanes))
     by_rank.close()
-    return Found(search, sorted_.mapped())
+    return Found(search, sorted_, np.cumsum(count))
 
 
 def _begin_together(trace: Trace, lanes: Lanes, windows: np.ndarray, syncs: Spill) -> None:

@@ -1,21 +1,43 @@
-"""Rows put one after the other into a temporary file, and then read as one array."""
+"""Arrays in temporary files, of which only what is looked at lies in memory."""
 
 from __future__ import annotations
 
+import mmap
+import os
 import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from analyzer.errors import TracelibError
 
+PIECE = 1 << 16
+"""Rows that are looked at together, if all are looked at in order."""
+
+
+def _no_room(error: OSError) -> TracelibError:
+    return TracelibError(f"temporary files cannot be written ({error.strerror})", "set TMPDIR to a folder with room")
+
 
 class Rows:
-    """A file without a name, which vanishes when nothing refers to it any more."""
+    """A file without a name, which vanishes when nothing refers to it any more: first appended to, then mapped."""
 
     def __init__(self, dtype: np.dtype) -> None:
         self._dtype, self._count = dtype, 0
+        self._map: mmap.mmap | None = None
         self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115
+
+    @classmethod
+    def zeros(cls, count: int, dtype: np.dtype) -> Rows:
+        """All zero. Raises TracelibError if there is no room for them."""
+        rows = cls(np.dtype(dtype))
+        rows._count = count
+        try:
+            os.posix_fallocate(rows._file.fileno(), 0, max(count * rows._dtype.itemsize, 1))
+        except OSError as error:
+            raise _no_room(error) from error
+        return rows
 
     def append(self, rows: np.ndarray) -> None:
         """Add rows; raises TracelibError if there is no room for them."""
@@ -23,15 +45,27 @@ class Rows:
             self._file.write(np.ascontiguousarray(rows, self._dtype).view(np.uint8).data)
             self._file.flush()
         except OSError as error:
-            text = f"temporary files cannot be written ({error.strerror})"
-            raise TracelibError(text, "set TMPDIR to a folder with room") from error
+            raise _no_room(error) from error
         self._count += len(rows)
 
     def __len__(self) -> int:
         return self._count
 
     def mapped(self) -> np.ndarray:
-        """All rows, read when they are looked at. A change of them stays in memory."""
+        """All rows, read when they are looked at; changes go to the file. Nothing is appended after this."""
         if not self._count:
             return np.zeros(0, self._dtype)
-        return np.memmap(self._file, self._dtype, "c", shape=(self._count,)).view(np.ndarray)
+        self._map = self._map or mmap.mmap(self._file.fileno(), self._count * self._dtype.itemsize)
+        return np.frombuffer(self._map, self._dtype, self._count)
+
+    def forget(self) -> None:
+        """What was read of the mapped rows need not stay in memory; it is there again when it is looked at."""
+        if self._map is not None:
+            self._map.madvise(mmap.MADV_DONTNEED)
+
+    def pieces(self) -> Iterator[tuple[int, np.ndarray]]:
+        """The mapped rows PIECE by PIECE, each with the number of its first row; it is forgotten after its turn."""
+        rows = self.mapped()
+        for first in range(0, len(rows), PIECE):
+            yield first, rows[first : first + PIECE]
+            self.forget()

@@ -15,6 +15,7 @@ from analyzer.waits.delays import Costs, delay_costs
 from analyzer.waits.find import Found, Search, find
 from analyzer.waits.kinds import Kind, Polled, length
 from analyzer.waits.paths import Paths, path_at
+from analyzer.waits.rows import Rows
 from analyzer.waits.segments import COMPUTING, FIRST_CALL, NOT_RECORDED
 
 MOST_SINGLE = 10
@@ -113,7 +114,7 @@ def _with_causes(trace: Trace, calls: Profile, longest: int) -> Waits:
     search = Search(trace, with_syncs=True, used=_used(calls))
     found = find(search)
     result = replace(
-        _waits(trace, calls, _Sums.of(search, [found.waits])),
+        _waits(trace, calls, _Sums.of(search, (waits for _, waits in found.rows.pieces()))),
         **_explained(trace, found, longest),
     )
     found.syncs.close()
@@ -175,13 +176,13 @@ def _waits(trace: Trace, calls: Profile, sums: _Sums) -> Waits:
 
 def _explained(trace: Trace, found: Found, longest: int) -> dict:
     paths = Paths(trace)
-    path = np.zeros(len(found.waits), np.int64)
-    for rank in range(trace.size if len(found.waits) else 0):
+    path = Rows(np.dtype("<i4"))
+    for rank in range(trace.size if len(found.rows) else 0):
         for thread, change in enumerate(paths.changes(rank)):
-            lane = found.search.lanes.first[rank] + thread
-            low, high = np.searchsorted(found.waits["lane"], [lane, lane + 1])
-            path[low:high] = path_at(change, found.waits["enter"][low:high])
-    costs = delay_costs(trace, found.search.lanes, found.search.windows, found.waits, found.syncs, paths)
+            low, high = found.lane_first[found.search.lanes.first[rank] + thread :][:2]
+            path.append(path_at(change, found.waits["enter"][low:high]))
+        found.rows.forget()
+    costs = delay_costs(trace, found, paths)
     return {
         "places": _places(trace, found, path, paths, costs),
         "causes": _causes(trace, found, paths, costs),
@@ -189,19 +190,21 @@ def _explained(trace: Trace, found: Found, longest: int) -> dict:
     }
 
 
-def _places(trace: Trace, found: Found, path: np.ndarray, paths: Paths, costs: Costs) -> tuple[Place, ...]:
+def _places(trace: Trace, found: Found, path: Rows, paths: Paths, costs: Costs) -> tuple[Place, ...]:
     shape = len(Kind), len(paths.texts), max(len(trace.procedures), 1)
-    keys, which = np.unique(
-        np.ravel_multi_index((found.waits["kind"], path, found.waits["call"]), shape), return_inverse=True
-    )
-    kinds = np.stack(np.unravel_index(keys, shape), axis=1)
-    waits = found.waits
-    weights = waits["polled"] != Polled.MORE, length(waits), waits["overlap"], costs.indirect
-    sums = [np.bincount(which, one, len(keys)) for one in weights]
-    rows = [
-        Place(Kind(kind), paths.texts[at], trace.procedures[call], int(count), int(time), int(overlap), float(indirect))
-        for (kind, at, call), count, time, overlap, indirect in zip(kinds.tolist(), *sums, strict=True)
-    ]
+    total: dict[int, np.ndarray] = {}
+    for parts in zip(found.rows.pieces(), path.pieces(), costs.indirect.pieces(), strict=True):
+        waits, where, indirect = (rows for _, rows in parts)
+        keys, which = np.unique(np.ravel_multi_index((waits["kind"], where, waits["call"]), shape), return_inverse=True)
+        weights = waits["polled"] != Polled.MORE, length(waits), waits["overlap"], indirect
+        sums = np.stack([np.bincount(which, one, len(keys)) for one in weights], axis=1)
+        for key, more in zip(keys.tolist(), sums, strict=True):
+            total[key] = total.get(key, 0) + more
+    rows = []
+    for key, (count, time, overlap, waited) in total.items():
+        kind, at, call = (int(index) for index in np.unravel_index(key, shape))
+        place = Kind(kind), paths.texts[at], trace.procedures[call]
+        rows.append(Place(*place, int(count), int(time), int(overlap), float(waited)))
     return tuple(sorted(rows, key=lambda p: (-p.time_ns, p.kind, p.path, p.procedure)))
 
 
@@ -222,10 +225,14 @@ def _what(trace: Trace, what: int) -> str:
     return {COMPUTING: "computing", NOT_RECORDED: "not recorded"}[what]
 
 
-def _longest(
-    trace: Trace, found: Found, path: np.ndarray, paths: Paths, costs: Costs, number: int
-) -> tuple[Single, ...]:
-    lanes, order = found.search.lanes, np.argsort(-length(found.waits), kind="stable")[:number]
+def _longest(trace: Trace, found: Found, path: Rows, paths: Paths, costs: Costs, number: int) -> tuple[Single, ...]:
+    lanes = found.search.lanes
+    order = longest = np.zeros(0, np.int64)
+    for first, waits in found.rows.pieces():
+        mine = np.argsort(-length(waits), kind="stable")[:number]
+        longest, order = (np.concatenate(pair) for pair in ((longest, length(waits)[mine]), (order, first + mine)))
+        kept = np.argsort(-longest, kind="stable")[:number]
+        longest, order = longest[kept], order[kept]
     return tuple(
         Single(
             kind=Kind(int(wait["kind"])),
@@ -236,8 +243,8 @@ def _longest(
             begin_ns=int(wait["enter"]),
             time_ns=int(wait["end"] - wait["enter"]),
             procedure=trace.procedures[wait["call"]],
-            path=paths.texts[path[index]],
-            caused_ns=float(costs.caused[index]),
+            path=paths.texts[path.mapped()[index]],
+            caused_ns=float(costs.caused.mapped()[index]),
         )
         for index, wait in zip(order.tolist(), found.waits[order], strict=True)
     )

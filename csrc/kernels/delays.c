@@ -19,15 +19,14 @@ struct vector {
     uint8_t *is_used;
 };
 
-struct work {
+struct delays {
     const struct delay_tables *t;
+    struct delay_charges c;
     int64_t step;           /* segments between two checkpoints */
     int64_t *checkpoint_of; /* of each lane: its first checkpoint */
     int64_t *checkpoints;   /* times by activity from the lane's begin to every step-th segment */
     struct vector excess;
     int64_t *taken;  /* of each lane: places from here on have been taken */
-    double *charge;  /* of each place, for a ns: added to the lane's running charge when it is taken */
-    double *alone;   /* of each place: what it alone is charged with */
     double *running; /* of each lane, for a ns of its waits */
 };
 
@@ -63,7 +62,7 @@ static int64_t segment_at(const struct delay_tables *t, int32_t lane, int64_t ti
     return low;
 }
 
-static void add_checkpoint(struct work *w, int32_t lane, int64_t number, int64_t sign)
+static void add_checkpoint(struct delays *w, int32_t lane, int64_t number, int64_t sign)
 {
     const int64_t *sums = w->checkpoints + (w->checkpoint_of[lane] + number) * w->t->activities;
     for (int32_t a = 0; a < w->t->activities; a++)
@@ -81,7 +80,7 @@ static int64_t earlier(int64_t a, int64_t b)
 }
 
 /* Adds sign times what a lane does in [begin, end). */
-static void add_times(struct work *w, int32_t lane, int64_t begin, int64_t end, int64_t sign)
+static void add_times(struct delays *w, int32_t lane, int64_t begin, int64_t end, int64_t sign)
 {
     const struct delay_tables *t = w->t;
     int64_t first = t->segment_first[lane], last = t->segment_first[lane + 1] - 1;
@@ -103,7 +102,7 @@ static void add_times(struct work *w, int32_t lane, int64_t begin, int64_t end, 
 }
 
 /* The first place of a lane, among those not taken yet, that is entered at or after a time. */
-static int64_t place_at(const struct work *w, int32_t lane, int64_t time)
+static int64_t place_at(const struct delays *w, int32_t lane, int64_t time)
 {
     int64_t low = w->t->place_first[lane], high = w->taken[lane];
     while (low < high) {
@@ -142,7 +141,7 @@ struct range {
     int64_t ns; /* in all */
 };
 
-static struct range waits_of_cause(const struct work *w, const struct delay_wait *wait)
+static struct range waits_of_cause(const struct delays *w, const struct delay_wait *wait)
 {
     const struct delay_tables *t = w->t;
     struct range r = {.first = place_at(w, wait->cause, wait->since),
@@ -158,16 +157,16 @@ static struct range waits_of_cause(const struct work *w, const struct delay_wait
 }
 
 /* Charges these waits, by the ns. */
-static void charge(struct work *w, int32_t lane, struct range r, double a_ns)
+static void charge(struct delays *w, int32_t lane, struct range r, double a_ns)
 {
-    if (r.part) w->alone[r.first - 1] += a_ns * (double)r.part;
+    if (r.part) w->c.alone[r.first - 1] += a_ns * (double)r.part;
     if (r.last <= r.first) return;
-    w->charge[r.last - 1] += a_ns;
-    if (r.first > w->t->place_first[lane]) w->charge[r.first - 1] -= a_ns;
+    w->c.charge[r.last - 1] += a_ns;
+    if (r.first > w->t->place_first[lane]) w->c.charge[r.first - 1] -= a_ns;
 }
 
 /* Takes one wait; returns how much of it is due to waits of its cause. */
-static double take(struct work *w, const struct delay_wait *wait, double caused, double *costs)
+static double take(struct delays *w, const struct delay_wait *wait, double caused, double *costs)
 {
     struct range waits = waits_of_cause(w, wait);
     add_times(w, wait->cause, wait->since, wait->cause_enter, 1);
@@ -187,7 +186,8 @@ static double take(struct work *w, const struct delay_wait *wait, double caused,
     return sum > 0 ? size * (double)waits.ns / sum : 0;
 }
 
-static int make_checkpoints(struct work *w)
+/* Room for them, and where those of each lane begin. */
+static int open_checkpoints(struct delays *w)
 {
     const struct delay_tables *t = w->t;
     int64_t n = 0;
@@ -195,68 +195,77 @@ static int make_checkpoints(struct work *w)
         w->checkpoint_of[lane] = n;
         n += (t->segment_first[lane + 1] - t->segment_first[lane]) / w->step + 1;
     }
+    w->checkpoint_of[t->lanes] = n; /* what is summed up so far */
     w->checkpoints = calloc((size_t)((n + 1) * t->activities), sizeof *w->checkpoints);
-    if (!w->checkpoints) return -1;
-    size_t row = (size_t)t->activities * sizeof *w->checkpoints;
-    int64_t *sums = w->checkpoints + n * t->activities; /* up to here; no checkpoint of its own */
-    for (int64_t lane = 0; lane < t->lanes; lane++) {
-        int64_t first = t->segment_first[lane], last = t->segment_first[lane + 1] - 1;
-        memset(sums, 0, row);
-        for (int64_t at = first; at < last; at++) {
-            int64_t number = (at - first) / w->step;
-            if ((at - first) % w->step == 0)
-                memcpy(w->checkpoints + (w->checkpoint_of[lane] + number) * t->activities, sums, row);
-            sums[t->segments[at].activity] += t->segments[at + 1].begin - t->segments[at].begin;
-        }
-    }
-    return 0;
+    return w->checkpoints ? 0 : -1;
 }
 
-static void close_work(struct work *w)
+void delays_add_lane(struct delays *w, int64_t lane)
 {
+    const struct delay_tables *t = w->t;
+    size_t row = (size_t)t->activities * sizeof *w->checkpoints;
+    int64_t *sums = w->checkpoints + w->checkpoint_of[t->lanes] * t->activities;
+    int64_t first = t->segment_first[lane], last = t->segment_first[lane + 1] - 1;
+    memset(sums, 0, row);
+    for (int64_t at = first; at < last; at++) {
+        int64_t number = (at - first) / w->step;
+        if ((at - first) % w->step == 0)
+            memcpy(w->checkpoints + (w->checkpoint_of[lane] + number) * t->activities, sums, row);
+        sums[t->segments[at].activity] += t->segments[at + 1].begin - t->segments[at].begin;
+    }
+}
+
+void delays_free(struct delays *w)
+{
+    if (!w) return;
     free(w->checkpoint_of);
     free(w->checkpoints);
     free(w->excess.ns);
     free(w->excess.used);
     free(w->excess.is_used);
     free(w->taken);
-    free(w->charge);
-    free(w->alone);
     free(w->running);
+    free(w);
 }
 
-static int open_work(struct work *w, int64_t n_waits)
+static int open_work(struct delays *w)
 {
-    size_t lanes = (size_t)w->t->lanes + 1, activities = (size_t)w->t->activities, waits = (size_t)n_waits + 1;
+    size_t lanes = (size_t)w->t->lanes + 1, activities = (size_t)w->t->activities;
     w->step = later(SHORTEST_STEP, SEGMENTS_AN_ACTIVITY * w->t->activities);
     w->checkpoint_of = calloc(lanes, sizeof *w->checkpoint_of);
     w->excess.ns = calloc(activities, sizeof *w->excess.ns);
     w->excess.used = calloc(activities, sizeof *w->excess.used);
     w->excess.is_used = calloc(activities, 1);
     w->taken = calloc(lanes, sizeof *w->taken);
-    w->charge = calloc(waits, sizeof *w->charge);
-    w->alone = calloc(waits, sizeof *w->alone);
     w->running = calloc(lanes, sizeof *w->running);
-    int all = w->checkpoint_of && w->excess.ns && w->excess.used && w->excess.is_used && w->taken && w->charge &&
-              w->alone && w->running;
-    return all ? make_checkpoints(w) : -1;
+    int all = w->checkpoint_of && w->excess.ns && w->excess.used && w->excess.is_used && w->taken && w->running;
+    return all ? open_checkpoints(w) : -1;
 }
 
-int64_t delays_costs(const struct delay_tables *tables, const struct delay_wait *waits, int64_t n, double *costs,
-                     double *indirect, double *caused)
+struct delays *delays_new(const struct delay_tables *tables, const struct delay_charges *charges)
 {
-    struct work w = {.t = tables};
-    int failed = open_work(&w, n);
-    if (!failed)
-        for (int64_t lane = 0; lane < tables->lanes; lane++) w.taken[lane] = tables->place_first[lane + 1];
-    for (int64_t k = n - 1; !failed && k >= 0; k--) {
-        const struct delay_wait *wait = &waits[k];
-        w.taken[wait->lane] = earlier(w.taken[wait->lane], wait->place);
-        w.running[wait->lane] += w.charge[wait->place];
-        double a_ns = w.running[wait->lane] > 0 ? w.running[wait->lane] : 0;
-        caused[k] = a_ns * (double)(wait->end - wait->enter) + w.alone[wait->place];
-        indirect[k] = take(&w, wait, caused[k], costs);
+    struct delays *w = calloc(1, sizeof *w);
+    if (!w) return NULL;
+    w->t = tables;
+    w->c = *charges;
+    if (open_work(w)) {
+        delays_free(w);
+        return NULL;
     }
-    close_work(&w);
-    return failed;
+    for (int64_t lane = 0; lane < tables->lanes; lane++) w->taken[lane] = tables->place_first[lane + 1];
+    return w;
+}
+
+void delays_take(struct delays *w, const struct delay_wait *waits, int64_t n, double *costs, double *indirect,
+                 double *caused)
+{
+    for (int64_t k = n - 1; k >= 0; k--) {
+        const struct delay_wait *wait = &waits[k];
+        w->taken[wait->lane] = earlier(w->taken[wait->lane], wait->place);
+        w->running[wait->lane] += w->c.charge[wait->place];
+        double a_ns = w->running[wait->lane] > 0 ? w->running[wait->lane] : 0;
+        double later_waits = a_ns * (double)(wait->end - wait->enter) + w->c.alone[wait->place];
+        caused[wait->place] = later_waits;
+        indirect[wait->place] = take(w, wait, later_waits, costs);
+    }
 }

@@ -30,10 +30,26 @@ struct delay_tables {
     int64_t lanes, activities;
 };
 
-/* Takes the waits (in order of their end) from the last to the first. Adds to costs[lane][activity][0] the waiting that
-   delays of the lane cause directly, [1] what they cause by way of other waits; writes to indirect[k] how much of wait
-   k is due to waits of its cause, to caused[k] what later waits it causes. -1: no memory. */
-int64_t delays_costs(const struct delay_tables *tables, const struct delay_wait *waits, int64_t n, double *costs,
-                     double *indirect, double *caused);
+/* By place: the numbers that are known when the wait is taken, all 0 at first. */
+struct delay_charges {
+    double *charge; /* for a ns: added to the lane's running charge */
+    double *alone;  /* what it alone is charged with */
+};
+
+struct delays;
+
+/* The tables and charges must stay. NULL: no memory. */
+struct delays *delays_new(const struct delay_tables *tables, const struct delay_charges *charges);
+void delays_free(struct delays *delays);
+
+/* Looks through the segments of one lane: to be called for each before anything is taken. */
+void delays_add_lane(struct delays *delays, int64_t lane);
+
+/* Takes waits (in order of their end) from the last to the first; those given before end later. Adds to
+   costs[lane][activity][0] the waiting that delays of the lane cause directly, [1] what they cause by way of other
+   waits; writes to indirect how much of the wait of each place is due to waits of its cause, to caused what later
+   waits it causes. */
+void delays_take(struct delays *delays, const struct delay_wait *waits, int64_t n, double *costs, double *indirect,
+                 double *caused);
 
 #endif
