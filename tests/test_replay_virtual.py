@@ -78,14 +78,15 @@ def test_ranks_share_the_processors(tmp_path):
 
 
 def test_the_predicted_run_has_its_calls(tmp_path, capsys):
-    """The call begins when the blocks before it are over; the ideal replay knows no such threads."""
+    """The call, which takes no time, is drawn in the last ns of the blocks before it; the ideal replay knows no such
+    threads."""
     trace = opened(tmp_path)
     (tmp_path / "m.toml").write_text("[node]\ncpus = 4\n")
     arguments = ["replay", trace.path, "--machine", str(tmp_path / "m.toml"), "-o", str(tmp_path / "new.h5"), "-q"]
     assert main(arguments) == 0
     predicted = analyzer.open(tmp_path / "new.h5")
     calls = np.concatenate(list(predicted.calls(0)))
-    assert calls["enter"].tolist() == [450]
+    assert calls[["enter", "exit"]].tolist() == [(449, 450)]
     assert ideal_replay(trace, unrecorded(trace, Team()), Team()).runtime_ns == 1000
 
 
