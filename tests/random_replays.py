@@ -17,6 +17,7 @@ from analyzer.replay.machine import (
     SPIN,
     TABLE_9,
     CollectiveModel,
+    Count,
     Exponential,
     Gaussian,
     Level,
@@ -300,8 +301,10 @@ def random_machine(random: Random, ranks: int, dialect: str) -> Machine:
     )  # fmt: skip
 
 
-def with_draws(random: Random, machine: Machine) -> Machine:
-    """The same with most latencies, rates and speeds drawn anew at each use; infinite rates stay."""
+def with_draws(random: Random, machine: Machine, *, counted: bool = True) -> Machine:
+    """The same with most latencies, rates, speeds, the eager limit and times of the scheduling drawn anew at each use;
+    infinite rates stay. counted: numbers of CPUs, links and buses are drawn, too.
+    """
     r = random
 
     def drawn(value: float, scale: float) -> Quantity:
@@ -314,16 +317,37 @@ def with_draws(random: Random, machine: Machine) -> Machine:
     def latency(value: float) -> Quantity:
         return drawn(value, 2e-9)
 
+    def count(value: int) -> Count:
+        laws = Uniform(1, value + 1), Gaussian(value, 1.0), Exponential(0.5, value)
+        return r.choice((value, value, *laws)) if value else value
+
+    def time(value: int) -> Count:
+        laws = Uniform(0, 2.0 * value), Gaussian(value, 1.0), Exponential(0.0, value)
+        return r.choice((value, *laws)) if value > 0 else value
+
+    counts = ("cpus", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in")
+    times = ("slice_ns", "context_switch_ns", "busy_wait_ns", "least_run_ns")
+    scheduling = replace(machine.scheduling, **{name: time(getattr(machine.scheduling, name)) for name in times})
+    limit = machine.eager_limit
+    if isinstance(limit, int) and limit >= 0:
+        limit = r.choice((limit, Uniform(0, 4), Gaussian(2, 2)))
     nodes = tuple(
         replace(
-            n, speed=rate(n.speed), latency_s=latency(n.latency_s), intra_latency_s=latency(n.intra_latency_s),
+            n, **{name: count(getattr(n, name)) for name in counts if counted},
+            speed=rate(n.speed), latency_s=latency(n.latency_s), intra_latency_s=latency(n.intra_latency_s),
             intra_bandwidth_mb=rate(n.intra_bandwidth_mb), wan_latency_s=latency(n.wan_latency_s),
         )
         for n in machine.nodes
     )  # fmt: skip
-    networks = tuple(replace(n, bandwidth_mb=rate(n.bandwidth_mb)) for n in machine.networks)
+    networks = tuple(
+        replace(n, bandwidth_mb=rate(n.bandwidth_mb), buses=count(n.buses) if counted else n.buses)
+        for n in machine.networks
+    )
     wan = rate(machine.wan_bandwidth_mb)
-    return replace(machine, nodes=nodes, networks=networks, wan_bandwidth_mb=wan, seed=r.choice((0, 7, 2**64 - 1)))
+    return replace(
+        machine, nodes=nodes, networks=networks, wan_bandwidth_mb=wan, eager_limit=limit, scheduling=scheduling,
+        seed=r.choice((0, 7, 2**64 - 1)),
+    )  # fmt: skip
 
 
 def with_absurd(random: Random, machine: Machine) -> Machine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from analyzer.replay.machine import Exponential, Gaussian, Quantity, Uniform
+from analyzer.replay.machine import Count, Exponential, Gaussian, Quantity, Uniform
 
 
 def mixed(*words: int) -> int:
@@ -51,6 +51,14 @@ class Draws:
     def time(self, of: Quantity, parameter: int) -> float:
         """A latency."""
         return self.value(of, parameter, 0.0)
+
+    def count(self, of: Count, parameter: int) -> int:
+        """A number of CPUs, links or buses: at least 1; of a uniform one each number is as likely as the others."""
+        if isinstance(of, int):
+            return of
+        if isinstance(of, Uniform):
+            return max(math.floor(of.low + (of.high + 1 - of.low) * self.uniform(parameter)), 1)
+        return max(math.floor(self.value(of, parameter, 0.0) + 0.5), 1)
 
     def rate(self, of: Quantity, parameter: int) -> float:
         """A bandwidth or a speed."""

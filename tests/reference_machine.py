@@ -6,6 +6,7 @@ Source: "Dimemas specification", sections 1.4, 1.7 to 1.9, formulas F1 to F4.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from analyzer.operations.operation import Program
@@ -46,6 +47,9 @@ class Costs:
         self.program, self.machine = program, machine
         self.dimemas = machine.dialect == "dimemas-5.5"
         self.nodes = machine.with_nodes(program.ranks)
+        self.first_time = 1 + 5 * len(self.nodes) + len(machine.networks) + 1  # the parameter after the rates
+        self.machine = machine = self.counted(machine)
+        self.nodes = machine.nodes
         self.node_of = machine.place(program.ranks)
         default = constant_both_ways() if self.dimemas else simple_collectives(Model.CONSTANT)
         self.models = {**default, **(machine.collectives or {})}
@@ -56,6 +60,22 @@ class Costs:
             self.room |= {("out inside", k): node.intra_links_out, ("in inside", k): node.intra_links_in}
         self.room |= {("bus", k): network.buses for k, network in enumerate(machine.networks)}
         self.room = {name: n for name, n in self.room.items() if n}
+
+    def counted(self, machine: Machine) -> Machine:
+        """With its numbers of CPUs, links and buses, which are drawn once."""
+        number = self.first_time + 4
+        nodes, networks = [], []
+        for node in self.nodes:
+            names = ("cpus", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in")
+            drawn = {}
+            for name in names:
+                number += 1
+                drawn[name] = Draws(machine.seed).count(getattr(node, name), number)
+            nodes.append(replace(node, **drawn))
+        for network in machine.networks:
+            number += 1
+            networks.append(replace(network, buses=Draws(machine.seed).count(network.buses, number)))
+        return replace(machine, nodes=tuple(nodes), networks=tuple(networks))
 
     def message(self, a: int, b: int, size: int, draws: Draws) -> tuple[int, int, int]:
         """From node a to node b, ns: latency on the processor, to the arrival, that links are held."""

@@ -5,13 +5,18 @@ Source: "Dimemas specification", section 1.10 (Tables 4 and 5, DECAY, BOOST) and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from analyzer.operations.operation import Program
 from analyzer.replay.machine import Priority, Scheduling
+from tests.reference_draws import Draws
 from tests.reference_machine import Costs
-from tests.reference_state import DISPATCH, TICK, Receive, Thread
+from tests.reference_state import DISPATCH, TICK, VIRTUAL, Receive, Thread
+
+TIMES = ("slice_ns", "context_switch_ns", "busy_wait_ns", "least_run_ns")
+"""In the order of their numbers."""
 
 
 class Policies:
@@ -25,6 +30,7 @@ class Policies:
     ready: list[Thread]
     loads: dict[int, float]
     ask: Callable[[Thread], None]
+    draws: Callable[[Thread], Draws]
     dispatch: Callable[[int], None]
     schedule: Callable[[int, int, tuple[int, int, int], Callable[[], object]], None]
 
@@ -36,8 +42,22 @@ class Policies:
 
     def quantum(self, thread: Thread) -> int:
         """How long it may run; 0: until it blocks."""
-        svr4 = self.policy.priority == Priority.SVR4
-        return self.policy.levels[thread.priority].quantum_ns if svr4 else self.policy.slice_ns
+        if self.policy.priority == Priority.SVR4:
+            return self.policy.levels[thread.priority].quantum_ns
+        slice_ns = self.time(thread, "slice_ns")
+        return slice_ns if isinstance(self.policy.slice_ns, int) else max(slice_ns, 1)
+
+    def time(self, thread: Thread, name: str) -> int:
+        """A time of the policy; at random it is that of the operation under way, and one for each time it is needed."""
+        of = getattr(self.policy, name)
+        if isinstance(of, int):
+            return of
+        draws = self.draws(thread.parent or thread)
+        draws.who += VIRTUAL * thread.share
+        draws.taken = thread.times.get(name, 0)
+        found = draws.value(of, self.costs.first_time + 1 + TIMES.index(name), 0.0)
+        thread.times[name] = draws.taken
+        return math.floor(found + 0.5)
 
     def clip(self, priority: float) -> int:
         if self.policy.best != self.policy.worst:

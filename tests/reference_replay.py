@@ -139,6 +139,7 @@ class Reference(Policies, Links):
         thread.remaining = thread.overhead = 0
         if thread.at < len(thread.ops):
             op, draws = thread.ops[thread.at], self.draws(thread)
+            thread.draws = draws
             burst = self.costs.burst(thread.rank, op, draws)
             if op["kind"] in MESSAGES or (self.dimemas and op["kind"] in (Kind.RECV, Kind.IRECV)):
                 node_of = self.costs.node_of
@@ -215,9 +216,10 @@ class Reference(Policies, Links):
         last = self.last_on.get((node, cpu))
         self.last_on[node, cpu] = thread.name
         spins = thread.waits_for is not None
-        starts = self.now + (0 if spins or last in (None, thread.name) else self.policy.context_switch_ns)
+        same = spins or last in (None, thread.name)
+        starts = self.now + (0 if same else self.time(thread, "context_switch_ns"))
         thread.cpu, thread.last_cpu = cpu, cpu
-        thread.kept = max(self.now + self.policy.least_run_ns, starts + (starts > self.now))
+        thread.kept = max(self.now + self.time(thread, "least_run_ns"), starts + (starts > self.now))
         if thread.resumes:
             thread.resumes = False
             self.end[thread.first + thread.at] = starts
@@ -289,9 +291,10 @@ class Reference(Policies, Links):
 
     def block(self, thread: Thread, what: Any) -> None:
         thread.waits_for = what
-        wait = self.policy.busy_wait_ns if isinstance(what, Receive) else 0
+        spins = self.policy.busy_wait_ns == SPIN
+        wait = self.time(thread, "busy_wait_ns") if isinstance(what, Receive) and not spins else 0
         thread.turn += 1
-        if self.policy.busy_wait_ns == SPIN and what != "children" and not self.is_semaphore(what):
+        if spins and what != "children" and not self.is_semaphore(what):
             thread.busy = True
         elif wait:
             thread.busy = True
@@ -364,8 +367,9 @@ class Reference(Policies, Links):
     def is_rendezvous(self, thread: Thread, op: dict[str, Any]) -> bool:
         """By the machine's limit; else as the call says, but for what the program's MPI is known to buffer."""
         limit, buffered = self.machine.eager_limit, self.program.buffered
-        if limit not in (None, AS_CALLS):
-            return op["bytes"] >= limit
+        if limit is not None and limit != AS_CALLS:
+            assert thread.draws
+            return op["bytes"] >= thread.draws.value(limit, self.costs.first_time, 0.0)
         if limit is None and buffered >= 0 and op["flags"] & Flag.STANDARD:
             return op["bytes"] > buffered and op["peer"] != thread.rank
         return bool(op["flags"] & Flag.RENDEZVOUS)

@@ -45,6 +45,8 @@ class Thread:
     parent: Thread | None = None
     share: int = 0  # which of its parent's virtual threads it is
     children: int = 0
+    draws: Draws | None = None  # of its operation
+    times: dict[str, int] = field(default_factory=dict)  # random numbers of each time of the policy so far
     used: float = 0.0  # ticks of processor, less those that are forgotten
     run: int = 0  # of its application
     done: bool = False

@@ -28,25 +28,28 @@ from analyzer.replay.machine_toml import TABLES, machine_of
 from analyzer.replay.policies import POLICIES, policy_of
 
 number = st.just(0.0) | st.floats(1e-9, 1e6)
-quantity = number | st.builds(Uniform, number, number) | st.builds(Gaussian, number, number)
-quantity |= st.builds(Exponential, number, number)
-count = st.integers(0, 9)
+whole = st.integers(0, 9)
+drawn = (
+    st.builds(Uniform, number, number) | st.builds(Gaussian, number, number) | st.builds(Exponential, number, number)
+)
+quantity, count = number | drawn, whole | drawn
 piece = st.tuples(*[number] * 6)
 pieces = st.lists(st.tuples(st.integers(1, 10**9), piece), max_size=3, unique_by=lambda row: row[0]).map(
     lambda rows: tuple(Piece(size, *costs) for size, costs in [(0, (1.0,) * 6), *sorted(rows)])
 )
 maybe_pieces = st.just(()) | pieces
 node = st.builds(
-    Node, st.integers(1, 9), quantity, quantity, quantity, quantity, quantity, count, count, st.booleans(), count,
-    count, count, count, maybe_pieces,
+    Node, st.integers(1, 9) | drawn, quantity, quantity, quantity, quantity, quantity, count, count, st.booleans(),
+    count, count, count, whole, maybe_pieces,
 )  # fmt: skip
 row = st.builds(CollectiveModel, *[st.sampled_from(kind) for kind in (Model, Size, Model, Size)])
 rows = st.dictionaries(st.sampled_from(COLLECTIVE_NAMES), row)
 tables = st.sampled_from([table() for table in TABLES.values()])
 collectives = st.none() | rows.filter(bool) | st.builds(lambda table, other: {**table, **other}, tables, rows)
 policy = st.fixed_dictionaries({"policy": st.sampled_from([*POLICIES])}, optional={
-    "slice_us": st.integers(0, 10**6).map(lambda ns: ns / 1000), "preemptive": st.booleans(), "base": st.integers(0, 9),
-    "context_switch_us": count, "levels": st.just([[1.5, 1, 0], [2, 1, 1]]),
+    "slice_us": st.integers(0, 10**6).map(lambda ns: ns / 1000) | st.just({"uniform": [0.3, 7]}),
+    "preemptive": st.booleans(), "base": st.integers(0, 9),
+    "context_switch_us": whole, "levels": st.just([[1.5, 1, 0], [2, 1, 1]]),
     "priorities": st.sampled_from([[], [3], [0, [1, -2]]]),
 })  # fmt: skip
 networks = st.lists(st.builds(Network, quantity, count, maybe_pieces), min_size=1, max_size=2).map(tuple)
@@ -59,7 +62,7 @@ machines = st.builds(
     dialect=st.sampled_from(DIALECTS),
     collectives=collectives,
     scheduling=policy.map(policy_of),
-    eager_limit=st.none() | st.integers(0, 1 << 40),
+    eager_limit=st.none() | st.integers(0, 1 << 40) | drawn,
     synchronous=st.booleans(),
     seed=st.integers(0, 1 << 62),
 )

@@ -40,7 +40,14 @@ class Exponential:
     mean: float
 
 
+LAWS: dict[str, type[Uniform] | type[Gaussian] | type[Exponential]] = {
+    "uniform": Uniform, "gaussian": Gaussian, "exponential": Exponential,
+}  # fmt: skip
+"""Distributions by the name that they have in a file."""
+
 Quantity = float | Uniform | Gaussian | Exponential
+Count = int | Uniform | Gaussian | Exponential
+"""A whole number; one at random is drawn once, as the machine is made (`counts.with_counts`), and is at least 1."""
 
 
 @dataclass(frozen=True)
@@ -60,18 +67,18 @@ class Piece:
 class Node:
     """CPUs with private memory. A number of links or buses of 0 stands for as many as wanted."""
 
-    cpus: int = 0  # 0: one for each thread of a rank
+    cpus: Count = 0  # 0: one for each thread of a rank
     speed: Quantity = 1.0  # bursts are divided by it; 0: they take no time
     latency_s: Quantity = 0.0  # to other nodes; processor time
     intra_latency_s: Quantity = 0.0
     intra_bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes; 0: infinite
     wan_latency_s: Quantity = 0.0  # to nodes of other networks
-    links_out: int = 0
-    links_in: int = 0
+    links_out: Count = 0
+    links_in: Count = 0
     half_duplex: bool = False  # the outgoing links serve both directions
-    intra_buses: int = 0
-    intra_links_out: int = 0
-    intra_links_in: int = 0
+    intra_buses: Count = 0
+    intra_links_out: Count = 0
+    intra_links_in: Count = 0
     network: int = 0
     intra: tuple[Piece, ...] = ()  # measured costs by size, instead of latency and bandwidth
 
@@ -81,7 +88,7 @@ class Network:
     """What joins nodes: bandwidth and buses, or measured costs by size (`pieces`)."""
 
     bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes; 0: infinite
-    buses: int = 0
+    buses: Count = 0
     pieces: tuple[Piece, ...] = ()
 
 
@@ -182,14 +189,14 @@ AS_CALLS = -1
 
 @dataclass(frozen=True)
 class Scheduling:
-    """Who runs where threads share CPUs (section 1.10); times in ns."""
+    """Who runs where threads share CPUs (section 1.10); times in ns, the first four drawn at each use if at random."""
 
     priority: Priority = Priority.NONE
-    slice_ns: int = 0  # 0: until it blocks
+    slice_ns: Count = 0  # 0: until it blocks
     preemptive: bool = False
-    context_switch_ns: int = 0
-    busy_wait_ns: int = 0  # of receives; SPIN: all waits of MPI take their turns until they are over
-    least_run_ns: int = 0  # before it may be preempted
+    context_switch_ns: Count = 0
+    busy_wait_ns: Count = 0  # of receives; SPIN: all waits of MPI take their turns until they are over
+    least_run_ns: Count = 0  # before it may be preempted
     levels: tuple[Level, ...] = ()
     base: int = 0
     best: int = 0  # priorities stay from best to worst, unless both are the same
@@ -234,7 +241,7 @@ class Machine:
     dialect: str = "dimemas-5.5"
     collectives: MappingType[str, CollectiveModel] | None = None  # None: the dialect's
     scheduling: Scheduling = field(default_factory=Scheduling)
-    eager_limit: int | None = None  # bytes from which sends are rendezvous; None: as the run shows; AS_CALLS
+    eager_limit: Count | None = None  # bytes from which sends are rendezvous; None: as the run shows; AS_CALLS
     synchronous: bool = False  # blocking sends wait for delivery
     seed: int = 0
 
@@ -250,8 +257,8 @@ class Machine:
     def place(self, ranks: int, nodes: int = 0, taken: int = 0) -> list[int]:
         """The node of each rank; "fill" begins after the CPUs that other applications have taken.
 
-        nodes: how many to make of a machine without any; as many as ranks if 0. Raises TracelibError where they do
-        not fit.
+        nodes: how many to make of a machine without any; as many as ranks if 0. Counts of CPUs are known (see
+        `counts.with_counts`). Raises TracelibError where they do not fit.
         """
         there = self.with_nodes(nodes or ranks)
         if not isinstance(self.mapping, str):
@@ -260,7 +267,7 @@ class Machine:
             return [rank % len(there) for rank in range(ranks)]
         if self.mapping != "fill":
             raise TracelibError(f"mapping {self.mapping!r} is not known", "use fill, round-robin or a list of nodes")
-        slots = [k for k, node in enumerate(there) for _ in range(node.cpus or 1)]
+        slots = [k for k, node in enumerate(there) for _ in range(int(node.cpus) or 1)]  # type: ignore[arg-type]
         return [slots[(taken + rank) % len(slots)] for rank in range(ranks)]
 
     def _explicit(self, ranks: int, nodes: int) -> list[int]:

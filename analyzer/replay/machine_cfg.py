@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analyzer.errors import TracelibError
+from analyzer.replay.counts import OF_NODE
 from analyzer.replay.machine import AS_CALLS, COLLECTIVE_NAMES, CollectiveModel, Machine, Model, Network, Node
 from analyzer.replay.machine_toml import MODELS, SIZES, collective_model
 
@@ -298,8 +299,10 @@ def _n(value: object) -> str:
 
 
 def _check_sayable(machine: Machine, nodes: tuple[Node, ...]) -> None:
-    values = [machine.wan_bandwidth_mb, *(n.bandwidth_mb for n in machine.networks)]
+    values: list[object] = [machine.wan_bandwidth_mb, *(n.bandwidth_mb for n in machine.networks)]
+    values += [n.buses for n in machine.networks]
     for node in nodes:
+        values += [getattr(node, name) for name in OF_NODE]
         values += [node.speed, node.latency_s, node.intra_latency_s, node.intra_bandwidth_mb, node.wan_latency_s]
     if not all(isinstance(v, int | float) for v in values):
         raise TracelibError("a .cfg has no random parameters", "keep the machine as TOML")

@@ -43,7 +43,7 @@ class Field:
         return self._with(machine, changed)
 
     def _at(self, target: float, old: list[Quantity]) -> list[Any]:
-        if self.integer:
+        if self.integer and all(isinstance(q, int | float) for q in old):
             return [round(target)] * len(old)
         mean = sum(map(mean_of, old)) / len(old)
         plain = all(isinstance(q, int | float) and q == old[0] for q in old)

@@ -12,6 +12,7 @@ from analyzer.replay.machine import (
     AS_CALLS,
     COLLECTIVE_NAMES,
     CollectiveModel,
+    Count,
     Exponential,
     Gaussian,
     Machine,
@@ -22,6 +23,7 @@ from analyzer.replay.machine import (
     Scheduling,
     Uniform,
 )
+from analyzer.replay.machine_fields import scaled
 from analyzer.replay.machine_toml import MODELS, SIZES, TABLES
 from analyzer.replay.policies import POLICIES
 
@@ -29,6 +31,7 @@ _LAWS = {Uniform: "uniform", Gaussian: "gaussian", Exponential: "exponential"}
 _MODEL_NAMES = {model: name for name, model in MODELS.items()}
 _SIZE_NAMES = {size: name for name, size in reversed(SIZES.items())}
 _US = 1e6
+_NS_IN_US = 1000
 
 
 def machine_text(machine: Machine) -> str:
@@ -68,7 +71,7 @@ def _top(machine: Machine) -> Iterator[Line]:
         named = isinstance(machine.mapping, str)
         yield "mapping", f'"{machine.mapping}"' if named else str([int(node) for node in machine.mapping])
     if machine.eager_limit is not None:
-        yield "eager_limit", '"as-calls"' if machine.eager_limit == AS_CALLS else str(machine.eager_limit)
+        yield "eager_limit", '"as-calls"' if machine.eager_limit == AS_CALLS else _count(machine.eager_limit)
     if machine.synchronous:
         yield "synchronous", "true"
     if machine.seed:
@@ -77,7 +80,7 @@ def _top(machine: Machine) -> Iterator[Line]:
 
 def _network(network: Network) -> Iterator[Line]:
     yield "bandwidth_mb", _quantity(network.bandwidth_mb)
-    yield "buses", str(network.buses)
+    yield "buses", _count(network.buses)
     if network.pieces:
         yield "pieces", _pieces(network.pieces)
 
@@ -102,7 +105,11 @@ def _node(node: Node) -> Iterator[Line]:
             yield field.name, str(value).lower()
         else:
             whole = isinstance(getattr(plain, field.name), int)
-            yield field.name, str(value) if whole else _quantity(value)
+            yield field.name, _count(value) if whole else _quantity(value)
+
+
+def _count(count: Count) -> str:
+    return str(count) if isinstance(count, int) else _quantity(count)
 
 
 def _quantity(quantity: Quantity, parts: float = 1.0) -> str:
@@ -157,7 +164,8 @@ def _scheduling(wanted: Scheduling) -> Iterator[Line]:
         elif key == "priorities":
             yield key, json.dumps(value)
         elif key.endswith("_ns"):
-            yield f"{key.removesuffix('_ns')}_us", _number(value / 1000, 1)
+            times = value / _NS_IN_US if isinstance(value, int) else scaled(value, 1 / _NS_IN_US)
+            yield f"{key.removesuffix('_ns')}_us", _quantity(times)
         else:
             yield key, str(value).lower()
 

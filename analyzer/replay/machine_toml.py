@@ -17,10 +17,10 @@ from analyzer.replay.machine import (
     AS_CALLS,
     COLLECTIVE_NAMES,
     DIALECTS,
+    LAWS,
     TABLE_9,
     CollectiveModel,
-    Exponential,
-    Gaussian,
+    Count,
     Machine,
     Model,
     Network,
@@ -28,7 +28,6 @@ from analyzer.replay.machine import (
     Piece,
     Quantity,
     Size,
-    Uniform,
     constant_both_ways,
     simple_collectives,
 )
@@ -47,12 +46,6 @@ TABLES: dict[str, Callable[[], Mapping[str, CollectiveModel]]] = {
     "constant": lambda: simple_collectives(Model.CONSTANT),
     "linear": lambda: simple_collectives(Model.LINEAR),
     "logarithmic": lambda: simple_collectives(Model.LOG),
-}
-
-_LAWS: dict[str, Callable[[float, float], Quantity]] = {
-    "uniform": Uniform,
-    "gaussian": Gaussian,
-    "exponential": Exponential,
 }
 
 
@@ -84,7 +77,7 @@ def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
         dialect=top.choice("dialect", DIALECTS),
         collectives=_collectives(top.table("collectives")),
         scheduling=policy_of(top.table("scheduling").rest()),
-        eager_limit=_eager(top.take("eager_limit", None)),
+        eager_limit=_eager(top),
         synchronous=bool(top.take("synchronous", False)),
         seed=int(top.take("seed", 0)),
     )
@@ -105,6 +98,10 @@ class _Table:
         """The value of a key."""
         self._known.add(key)
         return self._given.pop(key, default)
+
+    def peek(self, key: str) -> Any:
+        """The value of a key that is still to be taken."""
+        return self._given.get(key)
 
     def table(self, key: str) -> _Table:
         """A table within, empty if it is not there."""
@@ -127,12 +124,18 @@ class _Table:
             return default
         if isinstance(value, Mapping) and len(value) == 1:
             (law, numbers), *_ = value.items()
-            if law in _LAWS and isinstance(numbers, list) and len(numbers) == 2:
+            if law in LAWS and isinstance(numbers, list) and len(numbers) == 2:
                 a, b = (self._number(key, n) / parts for n in numbers)
-                return _LAWS[law](a, b)
+                return LAWS[law](a, b)
         return self._number(key, value) / parts
 
-    def count(self, key: str, default: int) -> int:
+    def count(self, key: str) -> Count:
+        """A whole number from 0, "inf" as 0, or a distribution."""
+        if isinstance(self.peek(key), Mapping):
+            return self.quantity(key, 0.0)  # type: ignore[return-value]
+        return self.whole(key, 0)
+
+    def whole(self, key: str, default: int) -> int:
         """A whole number, "inf" as 0."""
         number = self._number(key, self.take(key, default))
         if number != int(number):
@@ -169,26 +172,26 @@ def _is_template(nodes: list[_Table]) -> bool:
 
 
 def _nodes(table: _Table, folder: Path) -> list[Node]:
-    count = table.count("count", 1)
+    count = table.whole("count", 1)
     return [_node(table, folder)] * count
 
 
 def _node(table: _Table, folder: Path) -> Node:
     us = 1e6
     node = Node(
-        cpus=table.count("cpus", 0),
+        cpus=table.count("cpus"),
         speed=table.quantity("speed", 1.0),
         latency_s=table.quantity("latency_us", 0.0, us),
         intra_latency_s=table.quantity("intra_latency_us", 0.0, us),
         intra_bandwidth_mb=table.quantity("intra_bandwidth_mb", 0.0),
         wan_latency_s=table.quantity("wan_latency_us", 0.0, us),
-        links_out=table.count("links_out", 0),
-        links_in=table.count("links_in", 0),
+        links_out=table.count("links_out"),
+        links_in=table.count("links_in"),
         half_duplex=bool(table.take("half_duplex", False)),
-        intra_buses=table.count("intra_buses", 0),
-        intra_links_out=table.count("intra_links_out", 0),
-        intra_links_in=table.count("intra_links_in", 0),
-        network=table.count("network", 0),
+        intra_buses=table.count("intra_buses"),
+        intra_links_out=table.count("intra_links_out"),
+        intra_links_in=table.count("intra_links_in"),
+        network=table.whole("network", 0),
         intra=_measured(table, "intra_model", folder),
     )
     table.end()
@@ -197,7 +200,7 @@ def _node(table: _Table, folder: Path) -> Node:
 
 def _network(table: _Table, folder: Path) -> Network:
     pieces = _measured(table, "model", folder)
-    network = Network(table.quantity("bandwidth_mb", 0.0), table.count("buses", 0), pieces)
+    network = Network(table.quantity("bandwidth_mb", 0.0), table.count("buses"), pieces)
     table.end()
     return network
 
@@ -235,7 +238,10 @@ def _mapping(value: Any) -> str | tuple[int, ...]:
     raise TracelibError(f"mapping = {value!r}", 'use "fill", "round-robin" or the node of each rank: [0, 0, 1, 1]')
 
 
-def _eager(value: Any) -> int | None:
+def _eager(top: _Table) -> Count | None:
+    if isinstance(top.peek("eager_limit"), Mapping):
+        return top.count("eager_limit")
+    value = top.take("eager_limit", None)
     if value is None or value == "as-run":
         return None
     if value == "as-calls":

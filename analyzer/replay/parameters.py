@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 
 from analyzer.errors import TracelibError
-from analyzer.replay.machine import AS_CALLS, Machine, Network, Node, Scheduling
-from analyzer.replay.machine_fields import Field
+from analyzer.replay.machine import AS_CALLS, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
+from analyzer.replay.machine_fields import Field, mean_of, scaled
 from analyzer.replay.measured_parameters import BETWEEN, WITHIN, Measured
 
 MB = 1 << 20
@@ -150,10 +150,15 @@ _NEVER = 1 << 62
 
 def _eager_limit(machine: Machine) -> float:
     limit = machine.eager_limit
-    return math.nan if limit in (None, AS_CALLS) else math.inf if limit >= _NEVER else float(limit)
+    if limit is None or limit == AS_CALLS:
+        return math.nan
+    return math.inf if mean_of(limit) >= _NEVER else mean_of(limit)
 
 
 def _with_eager_limit(machine: Machine, value: float) -> Machine:
+    limit = machine.eager_limit
+    if isinstance(limit, Uniform | Gaussian | Exponential) and value and not math.isinf(value):
+        return replace(machine, eager_limit=scaled(limit, value / mean_of(limit)))  # type: ignore[arg-type]
     return replace(machine, eager_limit=_NEVER if math.isinf(value) else int(value))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analyzer.errors import TracelibError
-from analyzer.replay.machine import SPIN, Level, Priority, Scheduling
+from analyzer.replay.machine import LAWS, SPIN, Count, Level, Priority, Scheduling
 
 _MS = 1_000_000
 
@@ -46,6 +46,7 @@ for _name in ("boost1", "boost2", "boost3"):
 POLICIES["cp-fifo-dep"], POLICIES["cp-rr-dep"] = POLICIES["cp-fifo"], POLICIES["cp-rr"]
 
 _TIMES = ("slice", "context_switch", "busy_wait", "least_run", "tick", "decay", "load", "settle")
+_DRAWN = _TIMES[:4]
 _NUMBERS = ("base", "best", "worst", "receiver_first", "receiver_last", "sender_receiver_first")
 
 
@@ -60,7 +61,7 @@ def policy_of(options: Mapping[str, Any]) -> Scheduling:
     for key in _TIMES:
         if (value := given.pop(f"{key}_us", None)) is not None:
             spins = key == "busy_wait" and value in ("inf", math.inf)
-            found[f"{key}_ns"] = SPIN if spins else round(_number(f"{key}_us", value, least=0) * 1000)
+            found[f"{key}_ns"] = SPIN if spins else _time(key, value)
     for key in _NUMBERS:
         if (value := given.pop(key, None)) is not None:
             found[key] = int(_number(key, value))
@@ -78,6 +79,18 @@ def policy_of(options: Mapping[str, Any]) -> Scheduling:
             f'[scheduling] busy_wait_us = "inf", but "{name}" gives no turns', 'set slice_us, or policy = "rr"'
         )
     return Scheduling(**found)
+
+
+def _time(key: str, value: Any) -> Count:
+    """ns of a number of us; of those that are needed again and again also a distribution."""
+    if not isinstance(value, Mapping):
+        return round(_number(f"{key}_us", value, least=0) * 1000)
+    (law, numbers), *more = value.items() or [("", None)]
+    if key not in _DRAWN or more or law not in LAWS or not isinstance(numbers, list) or len(numbers) != 2:
+        hint = f"{', '.join(_DRAWN)} may be {{ uniform = [low, high] }} and the like, others are numbers"
+        raise TracelibError(f"[scheduling] {key}_us = {value!r}", hint)
+    a, b = (_number(f"{key}_us", n, least=0) * 1000 for n in numbers)
+    return LAWS[law](a, b)
 
 
 def _number(key: str, value: Any, least: float | None = None) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
@@ -12,17 +12,14 @@ from analyzer._replay import ffi, lib
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Flag, Kind, Program, dtype_of
 from analyzer.operations.spill import PackedOperations, unreadable
+from analyzer.replay.counts import first_count, set_quantity, with_counts
 from analyzer.replay.machine import (
     AS_CALLS,
     COLLECTIVE_NAMES,
     DIALECTS,
-    Exponential,
-    Gaussian,
     Machine,
     Model,
     Piece,
-    Quantity,
-    Uniform,
     constant_both_ways,
     simple_collectives,
 )
@@ -139,8 +136,9 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
         raise TracelibError(f"dialect {machine.dialect!r} is not known", f"use one of {', '.join(DIALECTS)}")
     dimemas = machine.dialect == "dimemas-5.5"
     most = max(p.ranks for p in programs)
-    nodes = machine.with_nodes(most)
-    ids = iter(range(1, 1 << 30))
+    machine = with_counts(machine, most)
+    nodes = machine.nodes
+    ids = iter(range(1, first_count(machine, most)))
     c = keep.new("struct machine *")
     c.n_nodes, c.n_networks = len(nodes), len(machine.networks)
     c.nodes = keep.new("struct node[]", len(nodes))
@@ -150,9 +148,10 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
     for curve, pieces in curves:
         _curve(keep, curve, pieces)
     for target, node in zip(c.nodes[0 : len(nodes)], nodes, strict=True):
-        if node.cpus < 0 or not 0 <= node.network < len(machine.networks):
+        cpus = int(node.cpus)  # type: ignore[arg-type]
+        if cpus < 0 or not 0 <= node.network < len(machine.networks):
             raise TracelibError("a node needs CPUs and a network that exists", "correct the machine")
-        target.cpus = node.cpus or most_threads(programs)
+        target.cpus = cpus or most_threads(programs)
         target.network, target.half_duplex = node.network, node.half_duplex
         target.links_out, target.links_in = node.links_out, node.links_in
         target.intra_buses = node.intra_buses
@@ -162,20 +161,20 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
             (target.intra_bandwidth, node.intra_bandwidth_mb), (target.wan_latency, node.wan_latency_s),
         )  # fmt: skip
         for to, quantity in quantities:
-            _quantity(to, quantity, next(ids))
+            set_quantity(to, quantity, next(ids))
     for network, target in zip(machine.networks, c.networks[0 : len(machine.networks)], strict=True):
-        _quantity(target.bandwidth, network.bandwidth_mb, next(ids))
+        set_quantity(target.bandwidth, network.bandwidth_mb, next(ids))
         target.buses = network.buses
-    _quantity(c.wan_bandwidth, machine.wan_bandwidth_mb, next(ids))
+    set_quantity(c.wan_bandwidth, machine.wan_bandwidth_mb, next(ids))
     default = constant_both_ways() if dimemas else simple_collectives(Model.CONSTANT)
     models = {**default, **(machine.collectives or {})}
     for number, name in enumerate(COLLECTIVE_NAMES):
         m, to = models[name], c.collectives[number]
         to.in_model, to.in_size, to.out_model, to.out_size = m.in_model, m.in_size, m.out_model, m.out_size
         to.largest = m.largest
-    _policy(keep, c.policy, machine)
+    set_quantity(c.eager_limit, AS_CALLS if machine.eager_limit is None else machine.eager_limit, next(ids))
+    _policy(keep, c.policy, machine, ids)
     c.seed = machine.seed & (2**64 - 1)
-    c.eager_limit = AS_CALLS if machine.eager_limit is None else machine.eager_limit
     c.synchronous = machine.synchronous
     c.receiver_pays, c.delivery_frees, c.exclusive = dimemas, not dimemas, 2 if dimemas else 1
     taken = np.cumsum([0, *(p.ranks for p in programs)]).tolist()
@@ -192,26 +191,17 @@ def _curve(keep: _Kept, curve: Any, pieces: Sequence[Piece]) -> None:
     curve.pieces = keep.new("struct curve_piece[]", [astuple(piece) for piece in pieces] or 1)
 
 
-def _quantity(target: Any, quantity: Quantity, number: int) -> None:
-    laws = {Uniform: lib.LAW_UNIFORM, Gaussian: lib.LAW_GAUSSIAN, Exponential: lib.LAW_EXPONENTIAL}
-    target.id = number
-    if type(quantity) in laws:
-        target.law = laws[type(quantity)]
-        target.a, target.b = vars(quantity).values()
-    else:
-        target.law, target.a = lib.LAW_CONSTANT, float(quantity)  # type: ignore[arg-type]
-
-
 def _at_most_longest(ns: int) -> int:
     """No replay lasts longer: see LONGEST of the simulator."""
     return min(ns, 1 << 61)
 
 
-def _policy(keep: _Kept, c: Any, machine: Machine) -> None:
+def _policy(keep: _Kept, c: Any, machine: Machine, ids: Iterator[int]) -> None:
     s = machine.scheduling
-    c.priority, c.preemptive, c.slice = s.priority, s.preemptive, _at_most_longest(s.slice_ns)
-    c.context_switch = _at_most_longest(s.context_switch_ns)
-    c.busy_wait, c.least_run = _at_most_longest(s.busy_wait_ns), _at_most_longest(s.least_run_ns)
+    c.priority, c.preemptive = s.priority, s.preemptive
+    for span, of in zip(c.spans, (s.slice_ns, s.context_switch_ns, s.busy_wait_ns, s.least_run_ns), strict=True):
+        set_quantity(span.drawn, of, next(ids))
+        span.ns = _at_most_longest(of) if isinstance(of, int) else 0
     c.n_levels, c.worst, c.best, c.base = len(s.levels), s.worst, s.best, s.base
     c.levels = keep.new(
         "struct svr4_level[]", [(_at_most_longest(x.quantum_ns), x.expired, x.slept) for x in s.levels] or 1

@@ -9,6 +9,7 @@ from typing import Any
 from analyzer.metrics.eager import LEAST_EAGER
 from analyzer.operations.operation import Program
 from analyzer.replay.machine import AS_CALLS, Machine
+from analyzer.replay.machine_fields import mean_of
 from analyzer.report import units
 
 _NEVER = 1 << 62
@@ -16,7 +17,8 @@ _NEVER = 1 << 62
 
 @dataclass(frozen=True)
 class Eager:
-    """From how many bytes on sends wait (None: as their calls say), and who says so: "machine", "run" or "calls"."""
+    """From how many bytes on sends wait (None: as their calls say; a random number: its mean), and who says so:
+    "machine", "run" or "calls"."""
 
     from_bytes: int | None
     origin: str
@@ -24,8 +26,8 @@ class Eager:
     @classmethod
     def of(cls, machine: Machine, program: Program) -> Eager:
         """That of a replay. "run" is of MPI_Send alone: other calls say themselves whether they wait."""
-        if machine.eager_limit not in (None, AS_CALLS):
-            return cls(machine.eager_limit, "machine")
+        if machine.eager_limit is not None and machine.eager_limit != AS_CALLS:
+            return cls(round(mean_of(machine.eager_limit)), "machine")
         if machine.eager_limit is None and program.buffered >= 0:
             return cls(program.buffered + 1, "run")
         return cls(None, "calls")

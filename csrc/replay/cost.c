@@ -84,6 +84,29 @@ static int64_t time_of(int64_t constant, const struct quantity *drawn, const str
     return constant >= 0 ? constant : ns_of(value_for(drawn, sim, thread, false));
 }
 
+int64_t cost_span(const struct sim *sim, struct thread *thread, enum span_kind kind)
+{
+    const struct span *span = &sim->machine->policy.spans[kind];
+    if (span->drawn.law == LAW_CONSTANT) return span->ns;
+    const struct thread *of = thread->parent ? thread->parent : thread; /* a virtual thread is of its operation */
+    struct draws draws = {thread->who, cost_record(of), thread->spans[kind]};
+    int64_t ns = nearest(value(&span->drawn, sim->machine, &draws, false));
+    thread->spans[kind] = (uint32_t)draws.n;
+    return kind == SPAN_SLICE && !ns ? 1 : ns;
+}
+
+bool cost_is_large(const struct sim *sim, struct thread *thread, int64_t bytes)
+{
+    return (double)bytes >= value_for(&sim->machine->eager_limit, sim, thread, false);
+}
+
+double replay_value(const struct quantity *quantity, uint64_t seed)
+{
+    struct machine machine = {.seed = seed};
+    struct draws draws = {0, 0, 0};
+    return value(quantity, &machine, &draws, false);
+}
+
 static int64_t transfer_ns(double bytes, double bandwidth)
 {
     return bandwidth > 0 ? nearest(bytes * 1e9 / (bandwidth * MEBIBYTE)) : 0;

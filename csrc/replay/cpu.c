@@ -115,7 +115,8 @@ static void note_progress(struct sim *sim, struct thread *thread)
 static void take_off(struct sim *sim, struct thread *thread)
 {
     struct cpus *node = node_of(sim, thread);
-    if (thread->state == THREAD_BUSY && sim->machine->policy.busy_wait > 0) { /* it has nothing to compute */
+    bool spins = sim->machine->policy.spans[SPAN_BUSY_WAIT].ns < 0;
+    if (thread->state == THREAD_BUSY && !spins) { /* it has nothing to compute */
         cpu_busy_ended(sim, thread);
         return;
     }
@@ -152,26 +153,25 @@ static void begin_slice(struct sim *sim, struct thread *thread, int64_t begins)
 
 /* For how long nobody takes a processor away that was just given. A context switch is finished and something computed
    after it: else threads whose priorities change by the clock would take it from each other for ever. */
-static int64_t kept(const struct policy *policy, int64_t switching)
+static int64_t kept(struct sim *sim, struct thread *thread)
 {
-    int64_t least = switching ? switching + 1 : 0;
-    return policy->least_run > least ? policy->least_run : least;
+    int64_t least = thread->switching ? thread->switching + 1 : 0, wanted = cost_span(sim, thread, SPAN_LEAST_RUN);
+    return wanted > least ? wanted : least;
 }
 
 static void begin_to_run(struct sim *sim, struct cpus *node, struct thread *thread)
 {
-    const struct policy *policy = &sim->machine->policy;
     struct cpu *cpu = &node->at[thread->cpu = choose(node, thread)];
     bool changes = cpu->used && !had(cpu, thread), spins = cpu_spins(thread);
     if (!spins) thread->usage->wait_cpu += sim->now - thread->since;
-    thread->switching = changes && !spins ? policy->context_switch : 0;
+    thread->switching = changes && !spins ? cost_span(sim, thread, SPAN_CONTEXT_SWITCH) : 0;
     thread->usage->context_switch += thread->switching;
     thread->usage->switches += changes;
     cpu->thread = thread;
     cpu->last = thread->who;
     cpu->used = true;
     node->busy++;
-    thread->kept_until = sim->now + kept(policy, thread->switching);
+    thread->kept_until = sim->now + kept(sim, thread);
     thread->generation = ++sim->generations;
     if (thread->finishing) {
         thread->finishing = false;

@@ -155,9 +155,10 @@ static bool was_buffered(const struct thread *thread, const struct op *op)
     return op->flags & OP_STANDARD && buffered >= 0 && (op->bytes <= buffered || op->peer == thread->rank);
 }
 
-static bool is_rendezvous(const struct machine *machine, const struct thread *thread, const struct op *op)
+static bool is_rendezvous(const struct sim *sim, struct thread *thread, const struct op *op)
 {
-    if (machine->eager_limit >= 0) return op->bytes >= machine->eager_limit;
+    const struct quantity *limit = &sim->machine->eager_limit;
+    if (limit->law != LAW_CONSTANT || limit->a >= 0) return cost_is_large(sim, thread, op->bytes);
     return op->flags & OP_RENDEZVOUS && !was_buffered(thread, op);
 }
 
@@ -173,7 +174,7 @@ void message_submit(struct sim *sim, struct thread *thread)
         fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
         return;
     }
-    message->rendezvous = is_rendezvous(machine, thread, op);
+    message->rendezvous = is_rendezvous(sim, thread, op);
     bool blocking = !(op->flags & OP_IMMEDIATE);
     message->frees_at_arrival = blocking && (machine->synchronous || (message->rendezvous && machine->delivery_frees));
     message->frees_at_start = blocking && message->rendezvous && !message->frees_at_arrival;

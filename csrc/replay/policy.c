@@ -37,10 +37,10 @@ static const struct svr4_level *level_of(const struct policy *policy, const stru
                                                                                     : NULL;
 }
 
-int64_t policy_slice(const struct sim *sim, const struct thread *thread)
+int64_t policy_slice(const struct sim *sim, struct thread *thread)
 {
     const struct svr4_level *level = level_of(&sim->machine->policy, thread);
-    return level ? level->quantum : sim->machine->policy.slice;
+    return level ? level->quantum : cost_span(sim, thread, SPAN_SLICE);
 }
 
 void policy_slice_used(struct sim *sim, struct thread *thread)

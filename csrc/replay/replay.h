@@ -123,11 +123,20 @@ struct svr4_level {
     int32_t expired, slept; /* level after exhausting the slice, after sleeping; smaller is better */
 };
 
+/* Times of a policy: a slice of 0 lasts until the thread blocks, a busy wait below 0 until it is over, as the libraries
+   of MPI wait. */
+enum span_kind { SPAN_SLICE = 0, SPAN_CONTEXT_SWITCH = 1, SPAN_BUSY_WAIT = 2, SPAN_LEAST_RUN = 3 };
+
+/* ns, drawn at each use where `drawn` (ns) is no constant. */
+struct span {
+    int64_t ns;
+    struct quantity drawn;
+};
+
 struct policy {
     int32_t priority;
     int32_t preemptive;
-    int64_t slice;                                /* 0: until it blocks */
-    int64_t context_switch, busy_wait, least_run; /* busy_wait < 0: until it is over, as the libraries of MPI do */
+    struct span spans[4]; /* by enum span_kind */
     int32_t n_levels, worst, best, reserved;
     const struct svr4_level *levels;
     int64_t tick, decay_interval, load_interval, priority_interval;     /* DECAY */
@@ -142,11 +151,11 @@ struct machine {
     struct collective_model collectives[16];
     struct policy policy;
     uint64_t seed;
-    int64_t eager_limit;    /* bytes from which sends are rendezvous; -1: as programs say */
-    int32_t synchronous;    /* blocking sends wait for delivery */
-    int32_t receiver_pays;  /* receives cost latency on their processor */
-    int32_t delivery_frees; /* a rendezvous sender goes on at delivery, else when the transfer starts */
-    int32_t exclusive;      /* collectives hold the network: 0 never, 1 always, 2 where buses are counted */
+    struct quantity eager_limit; /* bytes from which sends are rendezvous; -1: as programs say */
+    int32_t synchronous;         /* blocking sends wait for delivery */
+    int32_t receiver_pays;       /* receives cost latency on their processor */
+    int32_t delivery_frees;      /* a rendezvous sender goes on at delivery, else when the transfer starts */
+    int32_t exclusive;           /* collectives hold the network: 0 never, 1 always, 2 where buses are counted */
 };
 
 struct program {
@@ -226,6 +235,9 @@ struct output {
     struct run_time *runs;
     int64_t runs_room; /* closed systems have no more of them */
 };
+
+/* The value of a parameter that is needed only once, as the machine is made. */
+double replay_value(const struct quantity *quantity, uint64_t seed);
 
 int replay_run(const struct machine *machine, const struct program *programs, int32_t n_programs, int32_t repetitions,
                const struct output *output, struct result *result);

@@ -99,7 +99,7 @@ static void thread_event(struct sim *sim, const struct event *event, struct thre
     if (sim->phase == PHASE_SLICE) {
         cpu_slice(sim, thread);
     } else if (sim->phase == PHASE_BUSY) {
-        bool same = thread->state == THREAD_BUSY && thread->since + sim->machine->policy.busy_wait == sim->now;
+        bool same = thread->state == THREAD_BUSY && thread->busy_until == sim->now;
         if (same) cpu_busy_ended(sim, thread);
     } else {
         thread->remaining = thread->switching = 0;
@@ -226,6 +226,11 @@ static bool nodes_init(struct sim *sim)
     return true;
 }
 
+static bool is_no_span(const struct span *span)
+{
+    return !span->ns && span->drawn.law == LAW_CONSTANT;
+}
+
 static bool init(struct sim *sim, const struct program *programs)
 {
     sim->messages.size = sizeof(struct message);
@@ -236,7 +241,7 @@ static bool init(struct sim *sim, const struct program *programs)
     sim->locks.size = sizeof(struct lock);
     sim->events.pool.size = sizeof(struct later);
     const struct policy *policy = &sim->machine->policy;
-    sim->ahead = !sim->repetitions && !policy->busy_wait && policy->priority != PRIORITY_BOOST;
+    sim->ahead = !sim->repetitions && is_no_span(&policy->spans[SPAN_BUSY_WAIT]) && policy->priority != PRIORITY_BOOST;
     sim->nodes = calloc((size_t)sim->machine->n_nodes, sizeof *sim->nodes);
     sim->apps = calloc((size_t)sim->n_apps, sizeof *sim->apps);
     int64_t streams = 0, ops = 0;

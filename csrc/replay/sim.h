@@ -127,7 +127,9 @@ struct thread {
     int64_t priority;   /* smaller is better */
     int64_t queued;     /* order in which it became ready */
     int64_t kept_until; /* before that nobody takes its processor away */
+    int64_t busy_until;
     double decayed;
+    uint32_t spans[4]; /* random numbers of each span_kind so far */
     struct supply *supply; /* of packed operations, of which [op, end) is the next part; NULL: that is all of them */
 };
 
@@ -325,6 +327,8 @@ void fail(struct sim *sim, enum replay_error error, const struct thread *thread,
    operation of which run a random number is for. */
 uint64_t cost_record(const struct thread *thread);
 int64_t cost_constant(const struct quantity *seconds);
+int64_t cost_span(const struct sim *sim, struct thread *thread, enum span_kind kind);
+bool cost_is_large(const struct sim *sim, struct thread *thread, int64_t bytes); /* for an eager send */
 int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, uint32_t block);
 struct cost cost_message(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes);
 int64_t cost_receive(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes);
@@ -365,7 +369,7 @@ void cpu_reorder(struct sim *sim, struct thread *thread);
 /* policy.c: who is better */
 void policy_init(struct sim *sim, struct thread *thread);
 bool policy_better(const struct thread *a, const struct thread *b);
-int64_t policy_slice(const struct sim *sim, const struct thread *thread);
+int64_t policy_slice(const struct sim *sim, struct thread *thread);
 void policy_slice_used(struct sim *sim, struct thread *thread);
 void policy_slept(struct sim *sim, struct thread *thread);
 void policy_received(struct sim *sim, struct thread *receiver, bool receiver_first);

@@ -189,14 +189,16 @@ void thread_block(struct sim *sim, struct thread *thread, enum waiting why)
     thread->waits = (uint8_t)why;
     thread->since = sim->now;
     thread->waits_from = 0;
-    int64_t busy = sim->machine->policy.busy_wait;
-    if (busy < 0 && why != WAIT_SEMAPHORE && why != WAIT_CHILDREN) {
+    bool spins = sim->machine->policy.spans[SPAN_BUSY_WAIT].ns < 0;
+    int64_t busy = why == WAIT_MESSAGE && !spins ? cost_span(sim, thread, SPAN_BUSY_WAIT) : 0;
+    if (spins && why != WAIT_SEMAPHORE && why != WAIT_CHILDREN) {
         thread->state = THREAD_BUSY;
         return;
     }
-    if (busy > 0 && why == WAIT_MESSAGE) {
+    if (busy > 0) {
         thread->state = THREAD_BUSY;
-        schedule(sim, sim->now + sim->machine->policy.busy_wait, PHASE_BUSY, thread, thread->generation);
+        thread->busy_until = sim->now + busy;
+        schedule(sim, thread->busy_until, PHASE_BUSY, thread, thread->generation);
         return;
     }
     thread->state = THREAD_BLOCKED;
