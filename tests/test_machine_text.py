@@ -59,6 +59,7 @@ machines = st.builds(
     networks=networks,
     wan_bandwidth_mb=quantity,
     mapping=st.sampled_from(["fill", "round-robin", (0, 1, 1)]),
+    mappings=st.sampled_from([(), ((0, 1),), ("fill", (1, 0, 1))]),
     dialect=st.sampled_from(DIALECTS),
     collectives=collectives,
     scheduling=policy.map(policy_of),

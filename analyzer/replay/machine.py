@@ -231,6 +231,7 @@ class Machine:
     """Nodes, networks and how messages, collectives and processors are simulated.
 
     mapping: "fill" (by rank, as many on a node as it has CPUs), "round-robin", or the node of each rank.
+    mappings: those of the first applications; further ones have `mapping`.
     """
 
     nodes: tuple[Node, ...] = ()  # (): as many as there are ranks, like `node`
@@ -238,6 +239,7 @@ class Machine:
     networks: tuple[Network, ...] = (Network(),)
     wan_bandwidth_mb: Quantity = 0.0
     mapping: str | tuple[int, ...] = "fill"
+    mappings: tuple[str | tuple[int, ...], ...] = ()
     dialect: str = "dimemas-5.5"
     collectives: MappingType[str, CollectiveModel] | None = None  # None: the dialect's
     scheduling: Scheduling = field(default_factory=Scheduling)
@@ -254,28 +256,33 @@ class Machine:
         """The nodes; those of a machine without any are one for each rank."""
         return self.nodes or (self.node,) * ranks
 
-    def place(self, ranks: int, nodes: int = 0, taken: int = 0) -> list[int]:
+    def place(self, ranks: int, nodes: int = 0, taken: int = 0, application: int = 0) -> list[int]:
         """The node of each rank; "fill" begins after the CPUs that other applications have taken.
 
         nodes: how many to make of a machine without any; as many as ranks if 0. Counts of CPUs are known (see
         `counts.with_counts`). Raises TracelibError where they do not fit.
         """
         there = self.with_nodes(nodes or ranks)
-        if not isinstance(self.mapping, str):
-            return self._explicit(ranks, len(there))
-        if self.mapping == "round-robin":
+        mapping = self.mappings[application] if application < len(self.mappings) else self.mapping
+        if not isinstance(mapping, str):
+            return _explicit(mapping, ranks, len(there))
+        if mapping == "round-robin":
             return [rank % len(there) for rank in range(ranks)]
-        if self.mapping != "fill":
-            raise TracelibError(f"mapping {self.mapping!r} is not known", "use fill, round-robin or a list of nodes")
+        if mapping != "fill":
+            raise TracelibError(f"mapping {mapping!r} is not known", "use fill, round-robin or a list of nodes")
         slots = [k for k, node in enumerate(there) for _ in range(int(node.cpus) or 1)]  # type: ignore[arg-type]
         return [slots[(taken + rank) % len(slots)] for rank in range(ranks)]
 
-    def _explicit(self, ranks: int, nodes: int) -> list[int]:
-        if len(self.mapping) < ranks:
-            raise TracelibError(
-                f"the mapping names {len(self.mapping)} ranks, the run has {ranks}", "name a node for each rank"
-            )
-        wrong = [node for node in self.mapping[:ranks] if not 0 <= int(node) < nodes]
-        if wrong:
-            raise TracelibError(f"the mapping names node {wrong[0]}, there are {nodes}", "nodes count from 0")
-        return [int(node) for node in self.mapping[:ranks]]
+    def of_application(self, application: int) -> Machine:
+        """The same for one that is alone."""
+        scheduling = self.scheduling.of_application(application)
+        return replace(self, scheduling=scheduling, mappings=self.mappings[application : application + 1])
+
+
+def _explicit(mapping: tuple[int, ...], ranks: int, nodes: int) -> list[int]:
+    if len(mapping) < ranks:
+        raise TracelibError(f"the mapping names {len(mapping)} ranks, the run has {ranks}", "name a node for each rank")
+    wrong = [node for node in mapping[:ranks] if not 0 <= int(node) < nodes]
+    if wrong:
+        raise TracelibError(f"the mapping names node {wrong[0]}, there are {nodes}", "nodes count from 0")
+    return [int(node) for node in mapping[:ranks]]

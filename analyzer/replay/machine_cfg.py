@@ -117,6 +117,7 @@ class _Builder:
         self._models: dict[int, Model] = {}
         self._modules: list[Module] = []
         self._mapping: str | tuple[int, ...] = "fill"
+        self._mappings: list[tuple[int, ...]] = []  # of each application
         self._per_node = 0
         self._wan = 0.0
         self._collectives: Mapping[str, CollectiveModel] = {}
@@ -194,7 +195,7 @@ class _Builder:
         nodes = record.fields[2]
         if not isinstance(nodes, list) or len(nodes) != _int(record.fields[1], record.where):
             raise TracelibError(f"{record.where}: the mapping does not name a node for each task", "[n] {0, 0, ...}")
-        self._mapping = tuple(nodes)
+        self._mappings.append(tuple(nodes))
 
     def _predefined_mapping(self, record: _Record) -> None:
         text = str(record.fields[-1]).upper()
@@ -233,12 +234,12 @@ class _Builder:
         nodes = tuple(replace(node, network=index.get(node.network, -1)) for node in self._nodes)
         both = self._models[numbers[0]]
         default = CollectiveModel(in_model=both, out_model=both)
-        mapping: str | tuple[int, ...] = self._mapping
+        mapping = self._mappings[-1] if self._mappings else self._mapping
         if self._per_node:
             mapping = tuple(k for k in range(len(nodes)) for _ in range(self._per_node))
         machine = Machine(
             nodes=nodes, networks=tuple(self._networks[n] for n in numbers), wan_bandwidth_mb=self._wan,
-            mapping=mapping, eager_limit=AS_CALLS,
+            mapping=mapping, mappings=tuple(self._mappings[:-1]), eager_limit=AS_CALLS,
             collectives=dict.fromkeys(COLLECTIVE_NAMES, default) | dict(self._collectives),
         )  # fmt: skip
         return Configuration(machine, tuple(self._modules))

@@ -37,6 +37,7 @@ _NS_IN_US = 1000
 def machine_text(machine: Machine) -> str:
     """The TOML of a machine; what is as in an empty file is left out."""
     parts = [_lines(_top(machine))]
+    parts += [_section("[[application]]", [("mapping", _mapping(mapping))]) for mapping in machine.mappings]
     parts += [_section("[[network]]", _network(n)) for n in _unless_one(machine.networks, Network())]
     parts += [_section("[node]", _node(machine.node))] if not machine.nodes and machine.node != Node() else []
     for node, same in groupby(machine.nodes):
@@ -68,14 +69,17 @@ def _unless_one(parts: tuple, plain: Any) -> tuple:
 def _top(machine: Machine) -> Iterator[Line]:
     yield "dialect", f'"{machine.dialect}"'
     if machine.mapping != "fill":
-        named = isinstance(machine.mapping, str)
-        yield "mapping", f'"{machine.mapping}"' if named else str([int(node) for node in machine.mapping])
+        yield "mapping", _mapping(machine.mapping)
     if machine.eager_limit is not None:
         yield "eager_limit", '"as-calls"' if machine.eager_limit == AS_CALLS else _count(machine.eager_limit)
     if machine.synchronous:
         yield "synchronous", "true"
     if machine.seed:
         yield "seed", str(machine.seed)
+
+
+def _mapping(mapping: str | tuple[int, ...]) -> str:
+    return f'"{mapping}"' if isinstance(mapping, str) else str([int(node) for node in mapping])
 
 
 def _network(network: Network) -> Iterator[Line]:

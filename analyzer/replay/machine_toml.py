@@ -67,13 +67,14 @@ def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
     top = _Table("the machine", given)
     nodes = top.tables("node", {})
     networks = top.tables("network", {})
-    wan = top.table("wan")
+    wan, mapping = top.table("wan"), top.take("mapping", "fill")
     machine = Machine(
         nodes=() if _is_template(nodes) else tuple(n for table in nodes for n in _nodes(table, folder)),
         node=_node(nodes[0], folder) if _is_template(nodes) else Node(),
         networks=tuple(_network(table, folder) for table in networks) or (Network(),),
         wan_bandwidth_mb=wan.quantity("bandwidth_mb", 0.0),
-        mapping=_mapping(top.take("mapping", "fill")),
+        mapping=_mapping(mapping),
+        mappings=_mappings(top, mapping),
         dialect=top.choice("dialect", DIALECTS),
         collectives=_collectives(top.table("collectives")),
         scheduling=policy_of(top.table("scheduling").rest()),
@@ -228,6 +229,15 @@ def _pieces(rows: Any, where: str) -> tuple[Piece, ...]:
     if found[0].from_bytes != 0 or any(a.from_bytes >= b.from_bytes for a, b in pairwise(found)):
         raise TracelibError(f"{where}: sizes do not grow from 0", "put the rows in order")
     return found
+
+
+def _mappings(top: _Table, default: Any) -> tuple[str | tuple[int, ...], ...]:
+    """Those of each [[application]]; one that says none has that of all."""
+    found = []
+    for table in top.tables("application", []):
+        found.append(_mapping(table.take("mapping", default)))
+        table.end()
+    return tuple(found)
 
 
 def _mapping(value: Any) -> str | tuple[int, ...]:

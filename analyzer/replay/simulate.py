@@ -178,7 +178,7 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
     c.synchronous = machine.synchronous
     c.receiver_pays, c.delivery_frees, c.exclusive = dimemas, not dimemas, 2 if dimemas else 1
     taken = np.cumsum([0, *(p.ranks for p in programs)]).tolist()
-    return c, [machine.place(p.ranks, most, t) for p, t in zip(programs, taken[:-1], strict=True)]
+    return c, [machine.place(p.ranks, most, taken[k], k) for k, p in enumerate(programs)]
 
 
 def most_threads(programs: Sequence[Program]) -> int:

@@ -6,7 +6,7 @@ Source: "Dimemas specification", sections 8.2.3 and 8.3.2 (closed systems; F12 t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Closed:
 def closed(programs: Sequence[Program], machine: Machine, prediction: Prediction) -> Closed:
     """What each application loses and all gain in `prediction`, a replay of the programs with repetitions; each is
     replayed alone on the same machine for comparison."""
-    machines = [replace(machine, scheduling=machine.scheduling.of_application(k)) for k in range(len(programs))]
+    machines = [machine.of_application(k) for k in range(len(programs))]
     alone = [simulate(program, m).end_ns / 1e9 for program, m in zip(programs, machines, strict=True)]
     of = [prediction.runs[prediction.runs["application"] == number] for number in range(len(programs))]
     together = [float(np.mean(runs["end"] - runs["begin"])) / 1e9 for runs in of]

@@ -55,4 +55,4 @@ def _pieces(pieces: tuple[Piece, ...], latency: bool, bandwidth: bool) -> tuple[
 
 def pinned(machine: Machine, ranks: int) -> Machine:
     """The machine with each rank named the node that it is on, so that it stays there whatever else changes."""
-    return replace(machine, mapping=tuple(with_counts(machine, ranks).place(ranks)))
+    return replace(machine, mapping=tuple(with_counts(machine, ranks).place(ranks)), mappings=())
