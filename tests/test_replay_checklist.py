@@ -86,6 +86,7 @@ ROWS = {
         "tests/test_sensitivity.py::test_a_message_costs_latency_and_bandwidth",
     ],
     "21 factors of modules": [
+        "tests/test_replay_modules.py::test_by_hand",
         f"{HAND}::test_factors_of_blocks",
         "tests/test_what_if.py::test_serial_time_changes_by_the_block",
     ],

@@ -56,7 +56,7 @@ def fit_machine(
         raise TracelibError("nothing is varied", "name parameters: --vary latency=1us..100us")
     shares = numbers(weights, len(files), "--weights") or [1.0] * len(files)
     told = numbers(untraced, len(files), "--untraced-seconds")
-    machine = configuration.machine
+    machine = configuration.alone
     with opened(session, files, machine) as runs:
         base = _checked(runs, output, force) if output and session.speaks else None
         journal = base.with_name(f"{base.name}.samples.jsonl") if base else None

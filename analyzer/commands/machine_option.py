@@ -81,7 +81,7 @@ class MachineChoice:
     def known(self, trace: Trace, team: Team) -> Machine | None:
         """The machine, if none is named that of the run; None where its messages do not show it."""
         if not self.own:
-            return read_machine(self.file, self.overrides).machine
+            return read_machine(self.file, self.overrides).alone
         found = own_machine(trace, team)
         return changed(found, self.overrides) if found else None
 

@@ -49,7 +49,7 @@ def monte_carlo(
     With -o, a study that was ended goes on where it was. `mpirun -n N analyze monte-carlo` shares the work.
     """
     session.quiet = quiet
-    machine = configuration.machine
+    machine = configuration.alone
     if not draw.varied and not _is_random(machine):
         raise TracelibError("nothing is random", "name parameters, --vary latency=1us..100us, or a random machine")
     share = _share(until, draw) if until is not None else None

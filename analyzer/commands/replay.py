@@ -20,6 +20,7 @@ from analyzer.report.replay import Replayed, print_replay, replay_json
 from analyzer.scheduling.closed import closed
 from analyzer.sources.opening import open_trace
 from analyzer.trace import Trace
+from analyzer.what_if.modules import with_modules
 from analyzer.writers.whole import temporary_name
 
 
@@ -57,7 +58,8 @@ def replay_command(
             session.mention_problems(trace)
         with session.step("Replaying"), replaying(traces[0], session.team):
             machine = configuration.machine
-            programs = [program_of(trace, buffered=machine.eager_limit is None) for trace in traces]
+            shown, modules = machine.eager_limit is None, configuration.modules
+            programs = [with_modules(program_of(trace, buffered=shown), modules) for trace in traces]
             prediction = simulate(programs, machine, times=bool(output), repetitions=repeat or 0)
             together = closed(programs, machine, prediction) if others and repeat else None
             written = _write(traces[0], programs[0], prediction, output, force, session) if output else None

@@ -37,6 +37,14 @@ class Configuration:
     machine: Machine
     modules: tuple[Module, ...] = ()
 
+    @property
+    def alone(self) -> Machine:
+        """The machine, for what scales no computation. Raises TracelibError where there are modules."""
+        if self.modules:
+            hint = "leave its modules out; analyze what-if scales regions, analyze replay the modules"
+            raise TracelibError("the configuration has modules, which only analyze replay scales", hint)
+        return self.machine
+
 
 @dataclass(frozen=True)
 class _Record:

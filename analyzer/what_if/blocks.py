@@ -83,7 +83,7 @@ class _Contexts:
 
     def _open_after(self, value: np.ndarray) -> np.ndarray:
         """Which regions are open after each event, bool of shape (events, regions). 0 ends the innermost one."""
-        region = _ended(value)
+        region = ended(value)
         step = np.where(value > 0, 1, -1)
         return np.column_stack(
             [np.cumsum(np.where(region == wanted, step, 0)) > 0 for wanted in self._values]
@@ -99,7 +99,7 @@ class _Contexts:
         return found
 
 
-def _ended(value: np.ndarray) -> np.ndarray:
+def ended(value: np.ndarray) -> np.ndarray:
     """The region that each event begins or ends; 0: it ends none. Regions nest, so begins and ends of one depth
     alternate."""
     is_begin = value > 0

@@ -1,0 +1,55 @@
+"""The modules of a Dimemas configuration: computation between the program's events takes another time.
+
+Source: "Dimemas specification", sections 1.13 and 1.15; "Dimemas .cfg grammar" ("modules information").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from analyzer.operations.operation import Kind, Program
+from analyzer.operations.streams import rewritten
+from analyzer.replay.machine_cfg import Module
+from analyzer.what_if.blocks import ended
+
+
+def with_modules(program: Program, modules: Sequence[Module]) -> Program:
+    """The program with the bursts in each module `ratio` times as long; a negative one: -ratio seconds each.
+
+    An event of the module's type and value begins it, one of that type and value 0 ends the innermost that is open. In
+    several, the factor of each counts; if a ratio is negative, the shortest such time counts.
+    """
+    if not modules:
+        return program
+    numbers: dict[bytes, int] = {}
+
+    def divide(_stream: int, ops: np.ndarray) -> None:
+        events = np.flatnonzero((ops["kind"] == Kind.EVENT) & np.isin(ops["tag"], [module.type for module in modules]))
+        inside = np.zeros((len(events) + 1, len(modules)), bool)
+        for number, module in enumerate(modules):
+            inside[1:, number] = _open_after(ops[events], module)
+        sets, which = np.unique(np.packbits(inside, axis=1), axis=0, return_inverse=True)
+        found = np.array([numbers.setdefault(row.tobytes(), len(numbers) + 1) for row in sets], np.uint32)
+        ops["block"] = np.repeat(found[which.ravel()], np.diff([0, *(events + 1).tolist(), len(ops)]))
+
+    divided = rewritten(program, divide)
+    return replace(divided, factors=np.array([1.0, *(_factor(row, modules) for row in numbers)]))
+
+
+def _open_after(events: np.ndarray, module: Module) -> np.ndarray:
+    """Whether a module is open after each event (OP)."""
+    mine = events["tag"] == module.type
+    value = events["other"][mine]
+    steps = np.zeros(len(events), np.int64)
+    steps[mine] = np.where(ended(value) == module.value, np.where(value > 0, 1, -1), 0)
+    return np.cumsum(steps) > 0
+
+
+def _factor(row: bytes, modules: Sequence[Module]) -> float:
+    inside = np.unpackbits(np.frombuffer(row, np.uint8))[: len(modules)].astype(bool)
+    ratios = [module.ratio for module, open_ in zip(modules, inside, strict=True) if open_]
+    fixed = [ratio for ratio in ratios if ratio < 0]
+    return max(fixed) if fixed else float(np.prod(ratios))
