@@ -129,7 +129,7 @@ struct thread {
     int64_t kept_until; /* before that nobody takes its processor away */
     int64_t busy_until;
     double decayed;
-    uint32_t spans[4]; /* random numbers of each span_kind so far */
+    uint32_t spans[4];     /* random numbers of each span_kind so far */
     struct supply *supply; /* of packed operations, of which [op, end) is the next part; NULL: that is all of them */
 };
 
