@@ -157,7 +157,7 @@ def test_threads_that_call_mpi():
 
 def test_no_room_for_a_long_run(monkeypatch):
     monkeypatch.setattr("analyzer.operations.spill.IN_MEMORY", 0)
-    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: Path("/dev/full").open("wb+"))  # noqa: SIM115
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: Path("/dev/full").open("wb+"))  # noqa: SIM115
     e = factors(MemoryTrace([[barrier(40, 50)]] * 2))
     assert e.ideal.reason == "temporary files cannot be written (No space left on device)"
 

@@ -180,7 +180,8 @@ def test_the_predicted_run(opened, tmp_path):
     )
     predicted = analyzer.open(str(path))
     calls = np.concatenate([*predicted.calls(0)])
-    assert calls[["thread", "enter"]].tolist() == [(0, 100), (1, 180), (1, 480), (0, 620)]
+    # MPI_Irecv, MPI_Test and MPI_Finalize take no time, that is, the last ns before it
+    assert calls[["thread", "enter"]].tolist() == [(0, 100), (1, 179), (1, 479), (0, 619)]
     assert len(predicted.messages()) == 2 and not predicted.unmatched()
 
 
