@@ -24,6 +24,7 @@ class EventType(IntEnum):
     FLUSH = 40000003
     TRACING = 40000012
     CLOCKS = 49000004  # ours: clocks of other nodes are measured
+    PRIORITY = 49000010  # ours, in a .dim: of the thread from here on, the smaller the better
     WAIT_STATE = 49000020  # ours: the kind of a wait, from 1
     MPI_POINT_TO_POINT = 50000001
     MPI_COLLECTIVE = 50000002

@@ -7,11 +7,13 @@ from pathlib import Path
 import click
 
 from analyzer.commands.common import Latency, Session, Size, common_options, file_argument, output_base, repair_option
-from analyzer.commands.write import write_paraver
+from analyzer.commands.write import write_dimemas, write_paraver
 from analyzer.critical.annotated import WithPath, path_events
 from analyzer.critical.path import CriticalPath, critical_path
+from analyzer.critical.priorities import path_priorities
 from analyzer.critical.shares import shares
 from analyzer.critical.stays import longest_stays
+from analyzer.errors import TracelibError
 from analyzer.metrics.ideal import lacking
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.report.critical_path import Found, critical_path_json, print_critical_path
@@ -36,7 +38,7 @@ from analyzer.trace import Trace
     help="Between polls that fail, at most this for each of them in a row is waiting [10us].",
 )
 @repair_option
-@common_options(as_json=True, output="A Paraver trace with the path as events of type 90.")
+@common_options(as_json=True, output="NAME.prv: the path as events of type 90; NAME.dim: as priorities.")
 @click.pass_obj
 def critical_path_command(
     session: Session,
@@ -83,6 +85,15 @@ def _find(file: str, trace: Trace, path: CriticalPath, top: int, lacks: str) -> 
 
 
 def _write(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> list[Path]:
-    """The trace with its path, for Paraver. Collective over the team, of which one member has found it."""
+    """The trace with its path, for Paraver or Dimemas. Collective over the team, of which one member has found it."""
+    if output.endswith(".dim"):
+        return [_write_priorities(trace, found, output, force, session)]
     added = session.team.bcast(path_events(trace, found.path) if found else None)
     return write_paraver(WithPath(trace, added), output_base(Path(trace.path), output, (".prv",)), session, force)
+
+
+def _write_priorities(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> Path:
+    if trace.program is not None:
+        raise TracelibError(f"{trace.path} has no times of its own", "write the priorities of the run that it is of")
+    added = session.team.bcast(path_priorities(found.path) if found else None)
+    return write_dimemas(trace, output_base(Path(trace.path), output, (".dim",)), session, force, added).path

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from analyzer.commands.common import Session, check_writable
+from analyzer.operations.events import NO_EVENTS
 from analyzer.paraver import EventType
 from analyzer.trace import Trace
 from analyzer.waits.annotated import WithWaits
@@ -42,12 +45,12 @@ def write_paraver(trace: Trace, base: Path, session: Session, force: bool) -> li
     return paths
 
 
-def write_dimemas(trace: Trace, base: Path, session: Session, force: bool) -> DimReport:
-    """BASE.dim. Collective over the team."""
+def write_dimemas(trace: Trace, base: Path, session: Session, force: bool, events: np.ndarray = NO_EVENTS) -> DimReport:
+    """BASE.dim, with more events (EVENT, in order of time). Collective over the team."""
     path = base.with_name(base.name + ".dim")
     check_writable(path, trace, force)
     with session.step(f"Writing {path}"):
-        return write_dim(trace, path, session.team)
+        return write_dim(trace, path, session.team, events)
 
 
 def left_out_text(report: DimReport) -> str:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer.paraver_regions import is_of_region
-from analyzer.trace import Trace
+from analyzer.sources.paraver_runs import sort_rows
+from analyzer.trace import EVENT, Trace
 
 PROGRAM_EVENT = np.dtype([("time", "<i8"), ("type", "<i8"), ("value", "<i8"), ("at", "<i8"), ("thread", "<i8")])
 """`struct program_event` of the kernel."""
+
+NO_EVENTS = np.zeros(0, EVENT)
 
 _IDLE = 0
 """Type of the events with which Dimemas marks blocks in which a task is idle: no program can have it."""
@@ -25,13 +28,18 @@ class ProgramEvents:
     of the main thread count, in replays too.
     """
 
-    def __init__(self, trace: Trace, rank: int) -> None:
+    def __init__(self, trace: Trace, rank: int, added: np.ndarray) -> None:
+        """added: EVENT of all ranks in order of time, which the trace does not have."""
         self._trace, self._rank, self._last = trace, rank, trace.span(rank)[1]
+        self._added = added[added["rank"] == rank]
         self.left_out = 0
 
     def window(self, window: tuple[int, int]) -> np.ndarray:
         """PROGRAM_EVENT in order of time; of a process that died none lies after its last call."""
         rows = self._trace.program_events(self._rank, *window)
+        more = self._added[slice(*np.searchsorted(self._added["time"], window))]
+        if len(more):
+            rows = sort_rows(np.concatenate([rows, more]), "time")
         if not len(rows):
             return np.zeros(0, PROGRAM_EVENT)
         idle = rows["type"] == _IDLE

@@ -13,7 +13,7 @@ from analyzer._kernels import ffi, lib
 from analyzer.metrics.profile import by_index
 from analyzer.metrics.requests import Choice, Posted, gather_blocks, window_calls, windows_of_rank
 from analyzer.operations.bursts import CpuBursts
-from analyzer.operations.events import PROGRAM_EVENT, ProgramEvents
+from analyzer.operations.events import NO_EVENTS, PROGRAM_EVENT, ProgramEvents
 from analyzer.operations.operation import OP
 from analyzer.operations.persistent import tell_bytes
 from analyzer.operations.plan import (
@@ -65,10 +65,13 @@ class RankOperations:
     time after each call, so that they sum up to the useful time; in imported traces they begin at 0 and keep
     flushes, as prv2dim does. Where CPU time was measured, they last that long unless told otherwise.
     by_thread: the threads of a rank compute side by side; else they are one sequence, in order of time.
+    events: EVENT in order of time, which the trace does not have.
     """
 
-    def __init__(self, trace: Trace, *, cpu_time: bool = True, by_thread: bool = False) -> None:
-        self._trace, self._cpu_time = trace, cpu_time
+    def __init__(
+        self, trace: Trace, *, cpu_time: bool = True, by_thread: bool = False, events: np.ndarray = NO_EVENTS
+    ) -> None:
+        self._trace, self._cpu_time, self._events = trace, cpu_time, events
         self._numbers = message_numbers(trace) if by_thread else None
         means = plan_of if by_thread else dimemas_plan_of
         self._plan = np.array([*map(means, trace.procedures), (NOTHING, 0)], np.int32)
@@ -102,7 +105,7 @@ class RankOperations:
             rank, threads, begin if subtract else 0, self._no_burst(rank) if subtract else np.zeros(0, FLUSH),
             self._defined, self._channels, (self._trace.overhead_ns(rank), bursts.overhead_ns),
         )  # fmt: skip
-        events = ProgramEvents(self._trace, rank)
+        events = ProgramEvents(self._trace, rank, self._events)
         partners = self._windows.partners(rank)
         for window, calls, posted, done in self._by_window(rank, threads.count > 1):
             cpu = bursts.window(window, calls)

@@ -16,6 +16,7 @@ import numpy as np
 
 from analyzer.ending import discard
 from analyzer.errors import TracelibError
+from analyzer.operations.events import NO_EVENTS
 from analyzer.operations.walk import is_definable
 from analyzer.operations.windows import window_groups
 from analyzer.parallel import Team
@@ -35,7 +36,7 @@ class DimReport:
     left_out: dict[str, int]  # calls by procedure that move data but have no Dimemas record, and events
 
 
-def write_dim(trace: Trace, path: str | Path, team: Team | None = None) -> DimReport:
+def write_dim(trace: Trace, path: str | Path, team: Team | None = None, events: np.ndarray = NO_EVENTS) -> DimReport:
     """Write `trace` as a Dimemas file; the same bytes for any number of team members.
 
     Bursts last from the end of an MPI call to the begin of the next, in whole ns. In measured runs
@@ -47,11 +48,12 @@ def write_dim(trace: Trace, path: str | Path, team: Team | None = None) -> DimRe
     A nonblocking collective is its operation with type 0 at the call and type 2 at its completion. MPI_Init is
     a barrier. Other MPI calls take no time; what they would have moved is reported in `left_out`.
     Regions and events of the program are event records and cut the burst in which they lie; its parts sum up to it.
+    So are `events` (EVENT, in order of time) that the trace does not have.
     Raises TracelibError where the file cannot be written; then nothing of it remains.
     """
     path, team = Path(path), team or Team()
     part = temporary_name(path, f"part{team.rank}")
-    writer = RankWriter(trace)
+    writer = RankWriter(trace, events)
 
     def write_part() -> list[list[int]]:
         with part.open("xb") as file:

@@ -8,6 +8,7 @@ from typing import BinaryIO
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.operations.events import NO_EVENTS
 from analyzer.operations.streams import pieces
 from analyzer.operations.walk import RankOperations, is_definable
 from analyzer.operations.windows import window_groups
@@ -34,9 +35,10 @@ def window_ids(trace: Trace) -> list[int]:
 class RankWriter:
     """Formats ranks one after the other with the same tables and the same memory."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, events: np.ndarray = NO_EVENTS) -> None:
+        """events: EVENT in order of time, which the trace does not have."""
         self._program = trace.program
-        self._walk = RankOperations(trace) if trace.program is None else None
+        self._walk = RankOperations(trace, events=events) if trace.program is None else None
         windows = window_ids(trace) if trace.program is None else []
         self._comm_ids = np.array([world_id(trace), *(c.id for c in trace.communicators), *windows], np.int32)
         self._out = np.zeros(0, np.uint8)

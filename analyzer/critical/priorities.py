@@ -1,0 +1,48 @@
+"""The critical path as changes of priority, for policies that favour who is on it.
+
+Source: "Dimemas specification", sections 1.10 (Critical Path) and 1.11; section 8.1.2.2: a task is favoured from before
+the receive that brings it onto the path until it has sent what takes the path elsewhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.critical.path import CriticalPath
+from analyzer.paraver import EventType
+from analyzer.scheduling.ring import CRITICAL
+from analyzer.sources.paraver_runs import sort_rows
+from analyzer.trace import EVENT
+
+OUTSIDE = CRITICAL + 1
+
+
+def path_priorities(path: CriticalPath) -> np.ndarray:
+    """EVENT in order of time: CRITICAL where a rank enters the call in which it waits for the path, OUTSIDE where it
+    has left the call that hands the path on, and at the begin of each rank that is not on the path then."""
+    begins, ends, ranks = _favoured(path)
+    known = [rank for rank in range(len(path.nodes.first_thread)) if not (begins[ranks == rank] <= 0).any()]
+    found = np.zeros(2 * len(begins) + len(known), EVENT)
+    stay, over, start = np.split(found, [len(begins), 2 * len(begins)])
+    stay["time"], stay["rank"], stay["value"] = begins, ranks, CRITICAL
+    over["time"], over["rank"], over["value"] = ends, ranks, OUTSIDE
+    start["rank"], start["value"] = known, OUTSIDE
+    found["type"] = EventType.PRIORITY
+    return sort_rows(found[found["time"] < path.length_ns], "time", "rank")
+
+
+def _favoured(path: CriticalPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Begin and end (ns) of each time for which a rank is favoured, and the rank; those of a rank do not touch."""
+    nodes = path.nodes
+    stays = path.segments[path.segments["end"] > path.segments["begin"]]
+    rank, thread = nodes.rank[stays["thread"]], nodes.thread[stays["thread"]]
+    waits, hands_on = (nodes.entered(rank, thread, stays[edge]) for edge in ("begin", "end"))
+    begin = np.where(waits >= 0, nodes.enter[waits], stays["begin"])
+    end = np.where(hands_on >= 0, nodes.exit[hands_on], stays["end"])
+    apart = rank.astype(np.int64) * (path.length_ns + 1)  # so that times of different ranks do not meet
+    order = np.argsort(begin + apart, kind="stable")
+    begin, end, rank, apart = begin[order], end[order], rank[order], apart[order]
+    reached = np.maximum.accumulate(end + apart)
+    first = np.flatnonzero(np.append(True, begin[1:] + apart[1:] > reached[:-1])[: len(rank)])
+    last = np.append(first[1:], len(rank))[: len(first)] - 1
+    return begin[first], reached[last] - apart[last], rank[first]
