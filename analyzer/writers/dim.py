@@ -69,8 +69,8 @@ def write_dim(trace: Trace, path: str | Path, team: Team | None = None, events: 
     left_out = sum(team.allgather(writer.left_out))
     names = {p: int(n) for p, n in zip(trace.procedures, left_out, strict=True) if n}
     idle_events = sum(team.allgather(writer.idle_events))
-    events = {IDLE_EVENTS: idle_events} if idle_events else {}
-    return DimReport(path, size_bytes, dict(sorted(names.items())) | events)
+    idle = {IDLE_EVENTS: idle_events} if idle_events else {}
+    return DimReport(path, size_bytes, dict(sorted(names.items())) | idle)
 
 
 def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:
