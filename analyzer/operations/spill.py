@@ -15,7 +15,7 @@ from analyzer._replay import ffi, lib
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import OP
 
-IN_MEMORY = 1 << 24
+IN_MEMORY = 1 << 22
 """Bytes; more of them are kept in a temporary file."""
 UNPACKED = 1 << 16
 """Operations; no more of them are an array."""
