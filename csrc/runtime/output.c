@@ -108,16 +108,24 @@ static bool has_ranks(const char *stem)
     return found;
 }
 
-/* Is this name our job's, with no file of this rank? Who has just reserved it is about to say for whom. */
+/* For whom a name is reserved. Who has just reserved it is about to say so, and does before its rank has a file: so
+ * files are looked for first, and the job read after that. */
+static void wait_for_job(const char *stem, char job[JOB_KEY_ROOM])
+{
+    const struct timespec pause = {0, 1000000};
+    for (int i = 0; i < LONGEST_WAIT_MS; i++) {
+        bool said = has_ranks(stem);
+        read_job(stem, job);
+        if (said || job[0]) return;
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Is this name our job's, with no file of this rank? */
 static bool is_ours(const char *stem, const char *job, int rank)
 {
-    char theirs[JOB_KEY_ROOM], path[PATH_MAX];
-    const struct timespec pause = {0, 1000000};
-    read_job(stem, theirs);
-    for (int i = 0; i < LONGEST_WAIT_MS && !theirs[0] && !has_ranks(stem); i++) {
-        nanosleep(&pause, NULL);
-        read_job(stem, theirs);
-    }
+    char theirs[JOB_KEY_ROOM] = "", path[PATH_MAX];
+    wait_for_job(stem, theirs);
     return strcmp(theirs, job) == 0 && output_rank_path(stem, rank, path) == 0 && access(path, F_OK) != 0;
 }
 
