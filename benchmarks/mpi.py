@@ -57,14 +57,15 @@ class Mpi:
         preload: Path | None = None,
     ) -> list[float]:
         """Numbers that the program prints. `traced`: name of the result in build/bench, None for an untraced run;
-        `options`: variables of the environment; `preload`: another library than the tracer."""
+        `options`: variables of the environment; `bind`: each rank to a core, in turns;
+        `preload`: another library than the tracer."""
         environment = dict(os.environ) | ENVIRONMENT | dict(options)
         if traced:
             remove_run(traced)
             environment["TRACELIB_OUTPUT"] = str(WORK / f"{traced}.h5")
             preload = LIBRARY
         preloading: Sequence[str] = ["-x", f"LD_PRELOAD={preload}"] if preload else []
-        binding = ["--bind-to", "core" if bind else "none"]
+        binding = ["--map-by", "slot:OVERSUBSCRIBE", "--bind-to", "core:overload-allowed" if bind else "none"]
         words = ["timeout", "-k", "1", "300", self.mpirun, *binding, *preloading, "-n", str(ranks)]
         done = subprocess.run(
             [*words, str(program), *map(str, args)],

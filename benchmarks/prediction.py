@@ -6,18 +6,19 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
 from analyzer.metrics.requests import gather_blocks
 from analyzer.operations.operation import Kind, Program, operations
 from analyzer.operations.streams import pieces
-from analyzer.replay import Machine, program_of, simulate
+from analyzer.replay import program_of, simulate
 from analyzer.replay.predicted import CallTimes
 from analyzer.sources.opening import open_trace
-from analyzer.trace import CALL
+from analyzer.trace import CALL, Trace
 from benchmarks.mpi import ROOT, WORK, Mpi, remove_run
 from benchmarks.recording import Figure
 from benchmarks.shared import load
@@ -35,46 +36,75 @@ def programs(mpi: Mpi) -> Iterator[tuple[str, list[str]]]:
         yield "LAMMPS", ["lmp", "-in", str(ROOT / "mpi_tests" / "programs" / "in.lj")]
 
 
+@dataclass(frozen=True)
+class Traced:
+    """What a traced run did, the number of calls of its rank 0, and the CPU that each rank was bound to."""
+
+    program: Program
+    calls: int
+    places: list[int]
+
+
+@dataclass(frozen=True)
+class Round:
+    """Untraced, traced, untraced.
+
+    measured_s: what the untraced runs took, on average; apart: how far these two are apart, as a part of that;
+    error: of what the traced run predicts, in per cent of it, signed.
+    """
+
+    measured_s: float
+    apart: float
+    error: float
+
+
 def elapsed_s(mpi: Mpi, timer: Path, ranks: int, words: list[str]) -> tuple[float, float]:
     """Of an untraced run, between MPI_Init and MPI_Finalize; and how many others wanted a core, on average."""
     answer = WORK / "elapsed.txt"
     answer.unlink(missing_ok=True)
     with Runnable() as runnable:
-        mpi.run(ranks, words[0], *words[1:], preload=timer, options={"ELAPSED": str(answer)}, bind=False)
+        mpi.run(ranks, words[0], *words[1:], preload=timer, options={"ELAPSED": str(answer)})
     return float(answer.read_text()), max(0.0, runnable.mean() - ranks)
 
 
-def program(mpi: Mpi, ranks: int, words: list[str]) -> tuple[Program, int]:
-    """What a traced run did, and the number of calls of its rank 0."""
-    mpi.run(ranks, words[0], *words[1:], traced="predicted", options={"TRACELIB_CPUTIME": "on"}, bind=False)
+def traced(mpi: Mpi, ranks: int, words: list[str]) -> Traced:
+    """The program, run with the tracer."""
+    mpi.run(ranks, words[0], *words[1:], traced="predicted", options={"TRACELIB_CPUTIME": "on"})
     trace = open_trace(WORK / "predicted.h5")
     calls = gather_blocks(trace.calls(0), CALL)
     names = [trace.procedures[call] for call in calls["call"][[0, -1]]]
     assert names[0].startswith("MPI_Init") and names[1] == "MPI_Finalize", names
-    found = program_of(trace)
+    found = Traced(program_of(trace), len(calls), bound_to(trace))
     trace.close()
     remove_run("predicted")
-    return found, len(calls)
+    return found
 
 
-def predicted_s(run: Program, calls: int, machine: Machine, others: float) -> float:
+def bound_to(trace: Trace) -> list[int]:
+    """The place of each rank's CPU among those that this process may use."""
+    here = sorted(os.sched_getaffinity(0))
+    assert all(len(cpus) == 1 for cpus in trace.affinity), trace.affinity
+    return [here.index(*cpus) for cpus in trace.affinity]
+
+
+def predicted_s(run: Traced, here: Here, others: float) -> float:
     """From the end of MPI_Init to the begin of MPI_Finalize, beside other processes that always want a core."""
-    bursts = sum(int(ops["burst"].sum()) for ops in pieces(run))
+    bursts = sum(int(ops["burst"].sum()) for ops in pieces(run.program))
     busy = Program.of([operations({"kind": Kind.NONE, "burst": 20 * bursts})])
-    found = simulate([run] + [busy] * round(others), machine, times=True)
-    enter, exit_ = CallTimes(run, found, 0).next(np.zeros(calls, np.int64))
+    machine = here.machine(run.places, round(others))
+    found = simulate([run.program] + [busy] * round(others), machine, times=True)
+    enter, exit_ = CallTimes(run.program, found, 0).next(np.zeros(run.calls, np.int64))
     return float(enter[-1] - exit_[0]) / 1e9
 
 
-def compared(
-    mpi: Mpi, here: Here, timer: Path, ranks: int, words: list[str], rounds: int
-) -> Iterator[tuple[float, float]]:
-    """Of each round, what an untraced run took (s), and what a traced one predicted of it less that, in per cent."""
-    for _ in range(rounds):
-        run, calls = program(mpi, ranks, words)
-        measured, others = elapsed_s(mpi, timer, ranks, words)
-        predicted = predicted_s(run, calls, here.machine(ranks), others)
-        yield measured, 100 * (predicted / measured - 1)
+def compared(mpi: Mpi, here: Here, timer: Path, ranks: int, words: list[str]) -> Round:
+    """A traced run between two that are not: machines change their speed from one minute to the next."""
+    before, others_before = elapsed_s(mpi, timer, ranks, words)
+    run = traced(mpi, ranks, words)
+    after, others_after = elapsed_s(mpi, timer, ranks, words)
+    measured = fmean((before, after))
+    predicted = predicted_s(run, here, fmean((others_before, others_after)))
+    return Round(measured, abs(before - after) / measured, 100 * (predicted / measured - 1))
 
 
 def figures(mpi: Mpi) -> Iterator[Figure]:
@@ -85,9 +115,15 @@ def figures(mpi: Mpi) -> Iterator[Figure]:
     for beside, rounds in ((0, ROUNDS), (os.cpu_count() or 1, LOADED_ROUNDS)):
         with load(beside):
             for name, words, ranks in cases:
-                took, found = zip(*compared(mpi, here, timer, ranks, words, rounds), strict=True)
-                spread = f"these took {min(took):.2f} to {max(took):.2f} s"
-                note = f"median of {rounds} runs; from {min(found):+.1f} to {max(found):+.1f}; {spread}"
+                found = [compared(mpi, here, timer, ranks, words) for _ in range(rounds)]
                 loaded = f", {beside} busy processes beside it" if beside else ""
                 title = f"{name}, {ranks} ranks{loaded}: predicted against measured"
-                yield Figure(title, median(map(abs, found)), "%", None if beside else 10, note)
+                yield Figure(title, median(abs(r.error) for r in found), "%", None if beside else 10, _note(found))
+
+
+def _note(rounds: list[Round]) -> str:
+    errors, took = [r.error for r in rounds], [r.measured_s for r in rounds]
+    return (
+        f"median of {len(rounds)} runs; from {min(errors):+.1f} to {max(errors):+.1f}; "
+        f"measured twice, {100 * median(r.apart for r in rounds):.1f}% apart; {min(took):.2f} to {max(took):.2f} s"
+    )

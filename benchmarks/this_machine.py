@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
@@ -14,7 +15,7 @@ from threading import Event, Thread
 
 from analyzer.loggp.model import LoOgGP
 from analyzer.replay import Machine
-from analyzer.replay.machine import SPIN, TABLE_9, Node, Scheduling
+from analyzer.replay.machine import SPIN, TABLE_9, Network, Node, Scheduling
 from analyzer.replay.measured import costs_of
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
 from benchmarks.shared import load
@@ -98,9 +99,20 @@ class Here:
     def measured(cls, mpi: Mpi) -> Here:
         return cls(network(mpi), turn_ns())
 
-    def machine(self, ranks: int) -> Machine:
-        """For a run of so many ranks: those that have a core each spin while they wait, others yield it."""
+    def machine(self, places: Sequence[int], others: int = 0) -> Machine:
+        """For a run whose ranks are bound to these CPUs, beside `others`, a process each that always wants one.
+
+        A CPU has a queue of its own, as in Linux: it is a node. A rank that has one to itself spins while it waits,
+        others yield it.
+        """
+        costs = costs_of(self.model)
         cpus = len(os.sched_getaffinity(0))
-        scheduling = Scheduling(slice_ns=self.turn_ns, busy_wait_ns=SPIN if ranks <= cpus else 0)
-        node = Node(cpus=cpus, intra=costs_of(self.model))
-        return Machine(nodes=(node,), collectives=TABLE_9, scheduling=scheduling, eager_limit=EAGER_LIMIT)
+        alone = len(set(places)) == len(places)
+        return Machine(
+            nodes=(Node(cpus=1, intra=costs),) * cpus,
+            networks=(Network(pieces=costs),),
+            mappings=(tuple(places), *((k % cpus,) for k in range(others))),
+            collectives=TABLE_9,
+            scheduling=Scheduling(slice_ns=self.turn_ns, busy_wait_ns=SPIN if alone else 0),
+            eager_limit=EAGER_LIMIT,
+        )
