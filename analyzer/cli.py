@@ -19,6 +19,7 @@ COMMANDS = {
     "look": ("look:look", ""),
     "monte-carlo": ("monte_carlo:monte_carlo", "How predicted times spread with the machine's parameters."),
     "pack": ("pack:pack", "Compress a run into one file."),
+    "profile": ("profile:profile_command", "How many threads compute at each instant."),
     "prv": ("prv:prv", "Write a Paraver trace."),
     "replay": ("replay:replay_command", "What the run would do on another machine."),
     "ring": ("ring:ring", "Make a synthetic application: a message goes around a ring."),

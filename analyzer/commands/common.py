@@ -213,6 +213,7 @@ _BEGINNINGS = {
     ".cfg": (b"#ParaverCFG",),
     ".json": (b'{\n  "format": "tracelib-',),
     ".png": (b"\x89PNG",),
+    ".csv": (b"begin_ns,",),
     ".toml": (b"# Fitted by analyze fit-machine",),
 }
 

@@ -47,6 +47,9 @@ _IDEAL = click.option("--machine", "machine_file", metavar="FILE", help="A .toml
 _OWN = click.option(
     "--machine", "machine_file", metavar="FILE", help='A .toml, a .cfg, or "ideal"; the run\'s own if not given.'
 )
+_MEASURED = click.option(
+    "--machine", "machine_file", metavar="FILE", help='A .toml, a .cfg, or "ideal"; none: the run as it was.'
+)
 _OPTIONS = (
     click.option("--dialect", type=click.Choice(DIALECTS), help="Where the thesis and Dimemas 5.5 differ."),
     click.option("--latency", type=LATENCY, metavar="TIME", help="Of all messages between nodes: 5us."),
@@ -147,6 +150,18 @@ def machine_choice(command: Callable) -> Callable:
         return command(*args, choice=MachineChoice(machine_file, overrides), **given)
 
     return _with_options(with_choice, _OWN)
+
+
+def machine_if_named(command: Callable) -> Callable:
+    """Adds the options; the command gets `configuration`, None where none of them is used."""
+
+    @wraps(command)
+    def with_machine(*args: Any, machine_file: str | None, **given: Any) -> Any:
+        overrides = _take_overrides(given)
+        named = machine_file is not None or overrides != Overrides()
+        return command(*args, configuration=read_machine(machine_file, overrides) if named else None, **given)
+
+    return _with_options(with_machine, _MEASURED)
 
 
 def _take_overrides(given: dict[str, Any]) -> Overrides:

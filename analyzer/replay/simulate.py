@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, field
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,18 @@ TRANSFER = dtype_of("transfer")
 USAGE = dtype_of("usage")
 """Of a stream: its end, and ns by what they were spent on."""
 RUN = dtype_of("run_time")
+BIN = dtype_of("bin")
+"""Of a profile: by how much a number changes within a bin, and what those changes add to it (number x ns)."""
+
+
+class Doing(IntEnum):
+    """Row of a profile: what is counted."""
+
+    COMPUTING = lib.DOING_COMPUTING  # threads
+    MESSAGES = lib.DOING_MESSAGES  # threads that spend latency on one, or wait for it
+    COLLECTIVES = lib.DOING_COLLECTIVES  # threads in one, or waiting for its other members
+    QUEUE = lib.DOING_QUEUE  # messages that wait for links and buses
+
 
 _WAITS_IN = {
     Kind.SEND: "a send to rank {peer}, tag {tag}",
@@ -65,6 +78,7 @@ class Prediction:
     most_waiting: int  # messages that waited for links, buses or a collective that holds the network, at once
     mean_waiting: float  # how many did on average from 0 to `end_ns`
     events: int
+    profile: np.ndarray | None = None  # BIN of shape (len(Doing), bins)
 
 
 def simulate(
@@ -75,12 +89,13 @@ def simulate(
     transfers: bool = False,
     repetitions: int = 0,
     runs_room: int = 1 << 16,
+    bins: tuple[int, int] = (0, 0),
 ) -> Prediction:
     """Replay one application, or several at once that share the machine.
 
     With `repetitions` the system is closed: who ends begins again, until each has ended that many times, `runs_room`
-    runs of all together. Raises TracelibError for a deadlock, one that starves, unlike collectives, and a machine that
-    does not fit.
+    runs of all together. bins: how many there are of a profile, and their width (ns). Raises TracelibError for a
+    deadlock, one that starves, unlike collectives, and a machine that does not fit.
     """
     programs = [programs] if isinstance(programs, Program) else list(programs)
     keep = _Kept()
@@ -104,13 +119,16 @@ def simulate(
     for name, array in found.items():
         setattr(output, name, keep.pointer(array, ffi.typeof(getattr(output, name)).cname))
     output.runs_room = runs_room
+    profile = np.zeros((len(Doing), bins[0]), BIN) if bins[0] else None
+    if profile is not None:
+        output.profile, (output.n_bins, output.bin_ns) = keep.pointer(profile, "struct bin *"), bins
     result = keep.new("struct result *")
     if lib.replay_run(c_machine, c_programs, len(programs), repetitions, output, result):
         raise _error(result, programs, found["blocked"], eager=machine.eager_limit not in (None, AS_CALLS))
     return Prediction(
         end_ns=result.end, usage=found["usage"], times=found.get("times"), transfers=found.get("transfers"),
         runs=found["runs"][: result.n_runs], unreceived=result.unreceived, most_waiting=result.busiest,
-        mean_waiting=result.mean_queue, events=result.events,
+        mean_waiting=result.mean_queue, events=result.events, profile=profile,
     )  # fmt: skip
 
 

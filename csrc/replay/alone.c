@@ -61,6 +61,8 @@ void alone_run(struct sim *sim, struct thread *thread, struct moment begins)
     while (!sim->failed) {
         struct moment at = moment_after(begins, thread->remaining, thread_phase(thread));
         thread->op_began = at.time - thread->overhead;
+        profile_note(sim, DOING_COMPUTING, begins.time, thread->op_began, 1);
+        profile_note(sim, DOING_MESSAGES, thread->op_began, at.time, 1);
         enum step step = thread->ahead && at.time <= LONGEST ? step_ahead(sim, thread, at) : SEEN;
         if (step == SEEN) schedule_at(sim, at, thread, thread->generation);
         if (step != PASSED) return;

@@ -113,6 +113,7 @@ void collective_start(struct sim *sim, struct instance *instance)
     instance->running = true;
     for (struct thread *thread = instance->waiting; thread; thread = thread->next) {
         thread->usage->wait_members += sim->now - thread->since;
+        profile_note(sim, DOING_COLLECTIVES, thread->since, sim->now, 1);
         thread->since = sim->now;
         thread->waits = WAIT_COLLECTIVE;
     }

@@ -64,6 +64,21 @@ static void ask(struct sim *sim, struct cpus *node)
     schedule(sim, sim->now, PHASE_DISPATCH, node, 0);
 }
 
+/* When the thread has computed all of its burst, if nobody takes its processor away. */
+static int64_t computed_at(const struct thread *thread)
+{
+    int64_t left = thread->remaining - thread->overhead;
+    return thread->since + thread->switching + (left > 0 ? left : 0);
+}
+
+/* For the profile: n more do what this thread is to do on its processor from a time on. */
+static void note_plan(const struct sim *sim, const struct thread *thread, int64_t from, int64_t n)
+{
+    int64_t computed = computed_at(thread), ends = thread->since + thread->switching + thread->remaining;
+    profile_note(sim, DOING_COMPUTING, from, computed, n);
+    profile_note(sim, DOING_MESSAGES, from > computed ? from : computed, ends, n);
+}
+
 /* The thread has a processor: its operation acts after what remains. */
 void cpu_run(struct sim *sim, struct thread *thread)
 {
@@ -74,6 +89,7 @@ void cpu_run(struct sim *sim, struct thread *thread)
     int64_t begins = sim->now + thread->switching;
     thread->state = THREAD_RUNNING;
     thread->since = sim->now;
+    note_plan(sim, thread, begins, 1);
     if (thread->remaining >= thread->overhead) thread->op_began = begins + thread->remaining - thread->overhead;
     schedule(sim, begins + thread->remaining, thread_phase(thread), thread, thread->generation);
 }
@@ -108,6 +124,7 @@ void cpu_release(struct sim *sim, struct thread *thread)
 /* The part of its work that a thread did since it began to run; its context switch was over before. */
 static void note_progress(struct sim *sim, struct thread *thread)
 {
+    note_plan(sim, thread, sim->now, -1);
     thread->remaining -= sim->now - thread->since - thread->switching;
     thread->since = sim->now;
 }

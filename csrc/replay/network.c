@@ -112,6 +112,7 @@ void network_count(struct sim *sim)
 {
     int64_t lasted = sim->now - sim->queue_since;
     if (!lasted) return;
+    profile_note(sim, DOING_QUEUE, sim->queue_since, sim->now, sim->queue);
     sim->queue_since = sim->now;
     sim->queue_area += (double)sim->queue * (double)lasted;
     if (sim->queue > sim->longest_queue) sim->longest_queue = sim->queue;

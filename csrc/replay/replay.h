@@ -226,6 +226,16 @@ struct result {
     int64_t n_runs;
 };
 
+/* What a profile counts: threads that compute, that spend latency on or wait for messages, that are in collectives or
+   wait for other members; messages that wait for the network. */
+enum doing { DOING_COMPUTING = 0, DOING_MESSAGES = 1, DOING_COLLECTIVES = 2, DOING_QUEUE = 3, DOINGS = 4 };
+
+/* How many more there are from this bin's end on than before its begin, and what those changes add to it (number x
+   ns). */
+struct bin {
+    int64_t change, area;
+};
+
 /* Applications one after the other in all arrays; NULL where not wanted. */
 struct output {
     struct op_time *times;      /* one for each operation */
@@ -233,7 +243,10 @@ struct output {
     struct usage *usage;        /* one for each stream */
     int64_t *blocked;           /* one for each stream: operation it waits in at the end, -1: it is done */
     struct run_time *runs;
-    int64_t runs_room; /* closed systems have no more of them */
+    int64_t runs_room;   /* closed systems have no more of them */
+    struct bin *profile; /* n_bins for each enum doing, of bin_ns each; what lies behind the last one is left out */
+    int64_t bin_ns;
+    int32_t n_bins;
 };
 
 /* The value of a parameter that is needed only once, as the machine is made. */

@@ -334,6 +334,13 @@ struct cost cost_message(const struct sim *sim, struct thread *thread, int32_t f
 int64_t cost_receive(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes);
 int64_t cost_collective(const struct sim *sim, const struct instance *instance);
 
+/* profile.c: n more do something from one time to another, if anybody wants to know */
+void profile_add(const struct sim *sim, enum doing what, int64_t from, int64_t to, int64_t n);
+static inline void profile_note(const struct sim *sim, enum doing what, int64_t from, int64_t to, int64_t n)
+{
+    if (sim->output->profile && from < to) profile_add(sim, what, from, to, n);
+}
+
 /* site.c */
 bool sites_init(struct sim *sim);
 

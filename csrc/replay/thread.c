@@ -212,9 +212,11 @@ static void account(struct sim *sim, struct thread *thread)
     switch (thread->waits) {
     case WAIT_MESSAGE:
         usage->wait_message += waited;
+        profile_note(sim, DOING_MESSAGES, thread->since, sim->now, 1);
         break;
     case WAIT_SEND:
         usage->wait_send += waited;
+        profile_note(sim, DOING_MESSAGES, thread->since, sim->now, 1);
         break;
     case WAIT_SEMAPHORE:
         usage->wait_semaphore += waited;
@@ -224,9 +226,11 @@ static void account(struct sim *sim, struct thread *thread)
         break;
     case WAIT_MEMBERS:
         usage->wait_members += waited;
+        profile_note(sim, DOING_COLLECTIVES, thread->since, sim->now, 1);
         break;
     case WAIT_COLLECTIVE:
         usage->collective += waited;
+        profile_note(sim, DOING_COLLECTIVES, thread->since, sim->now, 1);
         break;
     default:
         break;

@@ -1,0 +1,129 @@
+"""How many threads compute at each instant: the profile of an application.
+
+Source: "Dimemas specification", sections 1.16.2 (parallelism profile) and 3.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.trace import State, Trace
+
+COMPUTING, MESSAGES, COLLECTIVES, QUEUE = "computing", "messages", "collectives", "queue"
+"""Names of the series: threads that compute, are in calls of messages, in collectives; messages waiting for links."""
+
+STATES = {
+    COMPUTING: (State.RUNNING,),
+    MESSAGES: (
+        State.WAITING_MESSAGE, State.BLOCKING_SEND, State.TEST_PROBE, State.WAIT, State.IMMEDIATE_SEND,
+        State.IMMEDIATE_RECEIVE, State.SEND_RECEIVE,
+    ),
+    COLLECTIVES: (State.SYNCHRONIZATION, State.GROUP_COMMUNICATION),
+}  # fmt: skip
+LOW = 0.5
+"""In a dip fewer threads compute than this share of the mean."""
+
+
+@dataclass(frozen=True)
+class Dip:
+    """A time in which few compute."""
+
+    begin_ns: int
+    end_ns: int
+    computing: float  # threads, on average
+    mostly: str  # MESSAGES or COLLECTIVES: where most others are; "": nowhere of these
+    lost_ns: float  # what the threads that compute on average do not compute here
+
+
+@dataclass(frozen=True)
+class Parallelism:
+    """The mean number of threads in each bin, exact but for rounding to float64. The last bin may be shorter."""
+
+    end_ns: int
+    width_ns: int  # of a bin
+    threads: int
+    series: dict[str, np.ndarray]  # (bins,) float64 by name
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Begins of the bins and the end, int64 (bins + 1,)."""
+        bins = len(self.series[COMPUTING])
+        return np.minimum(np.arange(bins + 1, dtype=np.int64) * self.width_ns, self.end_ns)
+
+    def mean(self, name: str = COMPUTING) -> float:
+        """Of the whole run."""
+        return float((self.series[name] * np.diff(self.edges)).sum()) / self.end_ns if self.end_ns else 0.0
+
+    @property
+    def utilisation(self) -> float:
+        """The share of the time of all threads in which they compute."""
+        return self.mean() / self.threads if self.threads else 0.0
+
+    def dips(self, most: int = 5) -> list[Dip]:
+        """Where fewer than LOW of the mean compute: those that lose most, in order of time."""
+        computing, edges, mean = self.series[COMPUTING], self.edges, self.mean()
+        low = np.concatenate([[False], computing < LOW * mean, [False]])
+        spans = np.flatnonzero(np.diff(low)).reshape(-1, 2).tolist()
+        found = [self._dip(first, last, edges, mean) for first, last in spans]
+        worst = sorted(found, key=lambda dip: -dip.lost_ns)[:most]
+        return sorted(worst, key=lambda dip: dip.begin_ns)
+
+    def _dip(self, first: int, last: int, edges: np.ndarray, mean: float) -> Dip:
+        widths = np.diff(edges[first : last + 1])
+        area = {name: float((self.series[name][first:last] * widths).sum()) for name in STATES}
+        length = int(widths.sum())
+        other = max((MESSAGES, COLLECTIVES), key=area.__getitem__)
+        return Dip(
+            int(edges[first]), int(edges[last]), area[COMPUTING] / length, other if area[other] else "",
+            mean * length - area[COMPUTING],
+        )  # fmt: skip
+
+
+class Bins:
+    """Counts intervals in bins of one width, of which only changes are kept: an interval costs two of them."""
+
+    def __init__(self, end_ns: int, bins: int) -> None:
+        self.end_ns = end_ns
+        self.width_ns = max(-(-end_ns // bins), 1)
+        self.count = max(-(-end_ns // self.width_ns), 1)
+        self.change, self.area = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
+
+    def add(self, begin: np.ndarray, end: np.ndarray) -> None:
+        """Intervals in ns."""
+        for times, sign in ((begin, 1), (end, -1)):
+            at = times // self.width_ns
+            inside = at < self.count
+            at, times = at[inside], times[inside]
+            np.add.at(self.change, at, sign)
+            np.add.at(self.area, at, sign * ((at + 1) * self.width_ns - times))
+
+
+def means(change: np.ndarray, area: np.ndarray, width_ns: int, end_ns: int) -> np.ndarray:
+    """The mean number in each bin, from the changes in them."""
+    before = np.cumsum(change) - change
+    whole = before * width_ns + area
+    widths = np.full(len(change), width_ns, np.int64)
+    widths[-1] = max(end_ns - (len(change) - 1) * width_ns, 1)
+    whole[-1] -= (before[-1] + change[-1]) * (width_ns - widths[-1])  # what lies behind the end
+    return whole / widths
+
+
+def parallelism(trace: Trace, team: Team, bins: int) -> Parallelism:
+    """The profile of a run as it was measured, by the states of its threads."""
+    found = {name: Bins(trace.duration_ns, bins) for name in STATES}
+    ranks = team.share(trace.size)
+    for begin, end in pairwise(trace.windows().tolist() if len(ranks) else []):
+        states = trace.states(begin, end, ranks)
+        for name, of in STATES.items():
+            mine = states[np.isin(states["state"], of)]
+            found[name].add(mine["begin"], mine["end"])
+    series = {}
+    for name, counted in found.items():
+        change, area = (sum(team.allgather(part)) for part in (counted.change, counted.area))
+        series[name] = means(change, area, counted.width_ns, trace.duration_ns)
+    threads = int(np.delete(trace.threads, list(trace.missing)).sum())
+    return Parallelism(trace.duration_ns, found[COMPUTING].width_ns, threads, series)

@@ -1,0 +1,26 @@
+"""The profile of a replay: how many threads compute at each instant, and how many messages wait for the network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, MESSAGES, QUEUE, Bins, Parallelism, means
+from analyzer.operations.operation import Program
+from analyzer.replay.machine import Machine
+from analyzer.replay.simulate import Doing, simulate
+
+_ROWS = {
+    COMPUTING: Doing.COMPUTING, MESSAGES: Doing.MESSAGES, COLLECTIVES: Doing.COLLECTIVES, QUEUE: Doing.QUEUE,
+}  # fmt: skip
+
+
+def replayed_parallelism(programs: Program | Sequence[Program], machine: Machine, bins: int) -> Parallelism:
+    """Two replays: the first one says how long it takes. Computation and waits are exact, also where threads share
+    CPUs; virtual threads count. Raises TracelibError as `simulate` does."""
+    end_ns = simulate(programs, machine).end_ns
+    layout = Bins(end_ns, bins)
+    found = simulate(programs, machine, bins=(layout.count, layout.width_ns))
+    assert found.profile is not None
+    rows = {name: found.profile[row] for name, row in _ROWS.items()}
+    series = {name: means(row["change"], row["area"], layout.width_ns, end_ns) for name, row in rows.items()}
+    return Parallelism(end_ns, layout.width_ns, len(found.usage), series)

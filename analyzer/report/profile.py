@@ -1,0 +1,118 @@
+"""A profile as text, as plain data and as a table of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, LOW, MESSAGES, QUEUE, Dip, Parallelism
+from analyzer.report import units
+from analyzer.writers.whole import whole_file
+
+_ROWS = 65536
+"""Rows of a table that are formatted at once."""
+_WHERE = {MESSAGES: "messages", COLLECTIVES: "collectives", "": "neither messages nor collectives"}
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """The profile of one run."""
+
+    file: str
+    found: Parallelism
+    replayed: bool  # else as it was measured
+    lacking: str = ""  # of the run, in one line
+
+
+def print_profile(profiled: Profiled, console: Console) -> None:
+    """The mean, and the times in which few compute."""
+    found = profiled.found
+    computing = found.series[COMPUTING]
+    kind = "predicted" if profiled.replayed else "as measured"
+    console.print(f"{Path(profiled.file).name}: {units.time(found.end_ns)} {kind}", markup=False)
+    console.print(
+        f"On average {found.mean():.2f} of {units.plural(found.threads, 'thread')} compute "
+        f"({units.percent(found.utilisation)}); in pieces of {units.time(found.width_ns)} "
+        f"{computing.min():.2f} to {computing.max():.2f}"
+    )
+    if (waiting := found.series.get(QUEUE)) is not None and waiting.any():
+        console.print(f"Messages that wait for links and buses: {found.mean(QUEUE):.3g}, at most {waiting.max():.3g}")
+    console.print()
+    dips = found.dips()
+    if dips:
+        console.print(_table(dips))
+        console.print()
+    console.print(_verdict(found, dips))
+    if profiled.lacking:
+        console.print(f"But {profiled.lacking}: this is not a profile of the whole run.", markup=False)
+
+
+def _table(dips: list[Dip]) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+    for name in ("from", "lasts", "compute"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("others are in")
+    for dip in dips:
+        length = units.time(dip.end_ns - dip.begin_ns)
+        table.add_row(units.time(dip.begin_ns), length, f"{dip.computing:.2f}", _WHERE[dip.mostly])
+    return table
+
+
+def _verdict(found: Parallelism, dips: list[Dip]) -> str:
+    """What the dips say, in a sentence or two."""
+    if not found.mean():
+        return "Nobody computes."
+    if not dips:
+        return f"There is no time in which less than {units.percent(LOW)} of them compute."
+    worst = max(dips, key=lambda dip: dip.lost_ns)
+    lost = sum(dip.lost_ns for dip in dips) / (found.mean() * found.end_ns)
+    many = "this time" if len(dips) == 1 else f"these {len(dips)} times"
+    reason = {
+        COLLECTIVES: "ranks wait for each other in collectives there: look for whom (analyze waits)",
+        MESSAGES: "they wait for messages there: for the pattern, look at the path (analyze critical-path)",
+        "": "they neither communicate nor compute there: start, end, or I/O",
+    }[worst.mostly]
+    return (
+        f"In {many} fewer than {units.percent(LOW)} of the mean compute; what the mean would have computed more is "
+        f"{units.percent(lost)} of all. Most is lost from {units.time(worst.begin_ns)} on: {reason}."
+    )
+
+
+def profile_json(profiled: Profiled) -> dict[str, Any]:
+    """Seconds and numbers of threads under stable names; all series."""
+    found = profiled.found
+    return {
+        "file": profiled.file,
+        "replayed": profiled.replayed,
+        "end_s": found.end_ns / 1e9,
+        "bin_s": found.width_ns / 1e9,
+        "threads": found.threads,
+        "mean": {name: found.mean(name) for name in found.series},
+        "utilisation": found.utilisation,
+        "dips": [
+            {
+                "begin_s": dip.begin_ns / 1e9, "end_s": dip.end_ns / 1e9, "computing": dip.computing,
+                "mostly": dip.mostly or None, "lost_s": dip.lost_ns / 1e9,
+            }
+            for dip in found.dips()
+        ],
+        "series": {name: values.tolist() for name, values in found.series.items()},
+        "incomplete": profiled.lacking,
+    }  # fmt: skip
+
+
+def write_series(found: Parallelism, path: Path) -> None:
+    """A CSV: begin and end of each bin in ns, and the mean number of each series. Raises TracelibError."""
+    names, edges = list(found.series), found.edges
+    rows = np.column_stack([edges[:-1], edges[1:], *found.series.values()])
+    line = "%d,%d" + ",%.6g" * len(names) + "\n"
+    with whole_file(path) as file:
+        file.write(f"begin_ns,end_ns,{','.join(names)}\n".encode())
+        for first in range(0, len(rows), _ROWS):
+            part = rows[first : first + _ROWS]
+            file.write(((line * len(part)) % tuple(part.ravel().tolist())).encode())
