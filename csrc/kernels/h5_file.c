@@ -8,30 +8,30 @@
 enum { SUPERBLOCK_BYTES = 100, GROUP_CACHED = 1, PREFIX_BYTES = 16, MESSAGE_BYTES = 8 };
 enum { DEFAULT_CHUNKS_HALF = 32, CONSTANT = 1 };
 
-static bool fill(struct h5_window *window, int fd, uint64_t at, uint64_t bytes)
+static bool fill(struct h5 *f, uint64_t number)
 {
-    window->at = at;
-    window->size = 0;
-    if (read_whole(fd, window->bytes, bytes, (int64_t)at) != 1) return false;
-    window->size = bytes;
+    uint64_t slot = number % H5_BLOCKS, at = number * H5_BLOCK_BYTES, rest = f->bytes - at;
+    f->number[slot] = H5_UNDEFINED;
+    f->size[slot] = rest < H5_BLOCK_BYTES ? rest : H5_BLOCK_BYTES;
+    if (read_whole(f->fd, f->block[slot], f->size[slot], (int64_t)at) != 1) return false;
+    f->number[slot] = number;
     return true;
-}
-
-static bool holds(const struct h5_window *window, uint64_t at, uint64_t bytes)
-{
-    return at >= window->at && at - window->at <= window->size && bytes <= window->size - (at - window->at);
 }
 
 bool h5_read(struct h5 *f, uint64_t at, uint64_t bytes, void *into)
 {
     if (!h5_has(f, at, bytes)) return false;
-    if (bytes > H5_NEAR_BYTES && !holds(&f->head, at, bytes)) return read_whole(f->fd, into, bytes, (int64_t)at) == 1;
-    const struct h5_window *window = holds(&f->head, at, bytes) ? &f->head : &f->near;
-    if (!holds(window, at, bytes)) {
-        uint64_t rest = f->end - at;
-        if (!fill(&f->near, f->fd, at, rest < H5_NEAR_BYTES ? rest : H5_NEAR_BYTES)) return false;
+    if (bytes > H5_BLOCK_BYTES) return read_whole(f->fd, into, bytes, (int64_t)at) == 1;
+    while (bytes) {
+        uint64_t number = at / H5_BLOCK_BYTES, slot = number % H5_BLOCKS, skip = at % H5_BLOCK_BYTES;
+        if (f->number[slot] != number && !fill(f, number)) return false;
+        if (skip >= f->size[slot]) return false;
+        uint64_t some = f->size[slot] - skip < bytes ? f->size[slot] - skip : bytes;
+        memcpy(into, f->block[slot] + skip, some);
+        into = (char *)into + some;
+        at += some;
+        bytes -= some;
     }
-    memcpy(into, window->bytes + (at - window->at), bytes);
     return true;
 }
 
@@ -56,15 +56,13 @@ static bool superblock(struct h5 *f, const unsigned char *b, uint64_t file_bytes
     return plain && f->end <= file_bytes && h5_number(root + 16, 4) <= GROUP_CACHED;
 }
 
-bool h5_open(struct h5 *f, int fd)
+bool h5_open(struct h5 *f, int fd, uint64_t bytes)
 {
-    off_t bytes = lseek(fd, 0, SEEK_END);
     f->fd = fd;
-    f->head = (struct h5_window){0, 0, f->head_bytes};
-    f->near = (struct h5_window){0, 0, f->near_bytes};
-    if (bytes < SUPERBLOCK_BYTES) return false;
-    if (!fill(&f->head, fd, 0, bytes < H5_HEAD_BYTES ? (uint64_t)bytes : H5_HEAD_BYTES)) return false;
-    return superblock(f, f->head.bytes, (uint64_t)bytes);
+    f->bytes = f->end = bytes;
+    for (int slot = 0; slot < H5_BLOCKS; slot++) f->number[slot] = H5_UNDEFINED;
+    unsigned char first[SUPERBLOCK_BYTES];
+    return h5_read(f, 0, sizeof first, first) && superblock(f, first, bytes);
 }
 
 static bool is_known(uint16_t type)

@@ -157,10 +157,10 @@ static bool note_member(void *context, const char *name, uint64_t header)
     return true;
 }
 
-static bool read_file(struct reading *r, int fd)
+static bool read_file(struct reading *r, int fd, uint64_t bytes)
 {
     struct h5_messages root;
-    if (!h5_open(&r->file, fd) || !h5_messages(&r->file, r->file.root, &root)) return false;
+    if (!h5_open(&r->file, fd, bytes) || !h5_messages(&r->file, r->file.root, &root)) return false;
     const struct h5_message *members = h5_only(&root, H5_SYMBOL_TABLE);
     if (!members) return false;
     for (int i = 0; i < root.count; i++)
@@ -171,13 +171,18 @@ static bool read_file(struct reading *r, int fd)
 enum rank_file_answer rank_file_read(const char *path, const char *const *names, int64_t n, int64_t whole,
                                      struct rank_file *into)
 {
-    struct reading r = {.into = into, .names = names, .n = n, .whole = whole};
+    struct reading r; /* the blocks in it need no value */
     struct stat status;
+    r.into = into;
+    r.names = names;
+    r.n = n;
+    r.whole = whole;
+    r.no_room = false;
     into->shape.used = into->values.used = into->data.used = 0;
     for (int64_t i = 0; i < n; i++) into->tables[i] = (struct found_table){-1, 0, 0, 0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return RANK_FILE_OTHER;
-    bool read = read_file(&r, fd) && !fstat(fd, &status);
+    bool read = !fstat(fd, &status) && read_file(&r, fd, (uint64_t)status.st_size);
     close(fd);
     if (r.no_room) return RANK_FILE_NO_ROOM;
     if (!read) return RANK_FILE_OTHER;

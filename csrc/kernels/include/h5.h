@@ -7,22 +7,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { H5_HEAD_BYTES = 32768, H5_NEAR_BYTES = 2048, H5_MOST_MESSAGES = 96, H5_MOST_LEVELS = 8 };
+enum { H5_BLOCK_BYTES = 16384, H5_BLOCKS = 8, H5_MOST_MESSAGES = 96, H5_MOST_LEVELS = 8 };
 #define H5_UNDEFINED UINT64_MAX
-
-/* Bytes of the file that are in memory: [at, at + size). */
-struct h5_window {
-    uint64_t at, size;
-    unsigned char *bytes;
-};
 
 struct h5 {
     int fd;
+    uint64_t bytes;                                 /* of the file */
     uint64_t end;                                   /* of the file, as it says itself */
     uint64_t root;                                  /* address of the root group's object header */
     uint32_t symbols_most, group_most, chunks_most; /* entries of a node: of symbols, of a group, of chunks */
-    struct h5_window head, near;
-    unsigned char head_bytes[H5_HEAD_BYTES], near_bytes[H5_NEAR_BYTES];
+    uint64_t number[H5_BLOCKS], size[H5_BLOCKS];    /* the blocks of the file that are in memory: k at k % H5_BLOCKS */
+    unsigned char block[H5_BLOCKS][H5_BLOCK_BYTES];
 };
 
 enum h5_message_type {
@@ -48,8 +43,8 @@ struct h5_messages {
     struct h5_message of[H5_MOST_MESSAGES];
 };
 
-/* False: it is no file of this form. `fd` stays the caller's. */
-bool h5_open(struct h5 *f, int fd);
+/* `bytes` is the length of the file. False: it is no file of this form. `fd` stays the caller's. */
+bool h5_open(struct h5 *f, int fd, uint64_t bytes);
 
 /* Whether all of it lies in the file. HDF5 reads nodes in full, however little of them is used. */
 static inline bool h5_has(const struct h5 *f, uint64_t at, uint64_t bytes)
