@@ -15,7 +15,7 @@ SLOPES = st.fractions(min_value=Fraction(1, 16), max_value=64).filter(lambda f: 
 
 def source(rank=0, boot="a", namespace=0, tsc=True, start=0, realtime=10**18, last=0, written=0, pairs=(), readings=()):
     return ClockSource(
-        rank, boot, namespace, tsc, start, realtime, last, written, pairs, [Reading(*r) for r in readings]
+        rank, boot, namespace, tsc, start, realtime, lambda: last, written, pairs, [Reading(*r) for r in readings]
     )
 
 

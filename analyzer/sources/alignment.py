@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -56,7 +56,7 @@ class ClockSource:
     ticks_are_tsc: bool
     start_ticks: int
     start_realtime_ns: int
-    last_ticks: int
+    last_ticks: Callable[[], int]  # of what was recorded
     last_realtime_ns: int  # when the file was last written
     pairs: Sequence[tuple[int, int]]  # (ticks, CLOCK_MONOTONIC ns)
     readings: Sequence[Reading] = ()
@@ -89,12 +89,14 @@ def fit_clocks(sources: Sequence[ClockSource]) -> Alignment:
     """
     problems: list[Problem] = []
     sources = _told_apart(sources, problems)
-    counters = {}
-    for counter in dict.fromkeys(s.counter for s in sources):
-        counters[counter] = _fit([s for s in sources if s.counter == counter], problems)
+    members: dict[tuple[str, int, bool], list[ClockSource]] = {}
+    for source in sources:
+        members.setdefault(source.counter, []).append(source)
+    counters = {counter: _fit(of_counter, problems) for counter, of_counter in members.items()}
     offsets, nodes = _align(sources, counters, problems)
     origin = min((counters[s.counter].ns(s.start_ticks) + offsets[s.timeline] for s in sources), default=0)
-    of_counter = {s.counter: counters[s.counter].later(offsets[s.timeline] - origin) for s in sources}
+    timelines = {s.counter: s.timeline for s in sources}
+    of_counter = {c: counters[c].later(offsets[timeline] - origin) for c, timeline in timelines.items()}
     return Alignment({s.rank: of_counter[s.counter] for s in sources}, problems, nodes)
 
 
@@ -243,7 +245,7 @@ def _rate(pairs: Sequence[tuple[int, int]]) -> Fraction | None:
 def _guessed_rate(sources: Iterable[ClockSource]) -> Fraction:
     """ns per tick from the wall-clock times of start and last write; 1 where those cannot be right."""
     for source in sources:
-        ticks = source.last_ticks - source.start_ticks
+        ticks = source.last_ticks() - source.start_ticks
         elapsed = source.last_realtime_ns - source.start_realtime_ns
         if ticks > 0 and 0.01 < elapsed / ticks < 1000:
             return Fraction(elapsed, ticks)

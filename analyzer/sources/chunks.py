@@ -17,11 +17,13 @@ OPEN_FILES = 128
 
 @dataclass(frozen=True)
 class Chunks:
-    """A table as it lies in its file: chunk k holds rows [k * rows, (k + 1) * rows), from byte `at[k]` on."""
+    """A table as it lies in its file: chunk k holds rows [k * rows, (k + 1) * rows), from byte `at[k]` on. `ends` are
+    its first and last row, where they are known."""
 
     dtype: np.dtype
     rows: int
     at: np.ndarray  # int64
+    ends: np.ndarray | None = None
 
     def read(self, file: int, first: int, last: int, step: int = 1) -> np.ndarray:
         """Every step-th of rows [first, last) from an open file. Raises OSError where it is shorter than it was."""

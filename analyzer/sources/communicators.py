@@ -58,12 +58,12 @@ def _of_run(group: np.ndarray, size: int) -> tuple[int, ...]:
 
 def _rows(file: RankFile, selves: dict[int, int], found: dict[tuple[int, Groups], int]) -> np.ndarray:
     index = np.full(max(len(file.communicators), 1), -1, np.int32)
-    for number, row in enumerate(file.communicators):
-        if number == WORLD_ROW:
-            index[number] = 0
-        elif number == SELF_ROW:
-            index[number] = selves[file.rank]
-        elif number > SELF_ROW and row["id"]:
+    if len(file.communicators) > WORLD_ROW:
+        index[WORLD_ROW] = 0
+    if len(file.communicators) > SELF_ROW:
+        index[SELF_ROW] = selves[file.rank]
+    for number, row in enumerate(file.communicators[SELF_ROW + 1 :], start=SELF_ROW + 1):
+        if row["id"]:
             index[number] = found[int(row["id"]), _groups(file, row)]
     return index
 

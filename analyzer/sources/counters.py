@@ -126,9 +126,9 @@ def count_tables(
     counters: Sequence[Counter],
 ) -> dict[int, CountTable]:
     """The readings of each thread of a rank; none for a rank without counters."""
-    columns = _columns(file, counters)
-    if not columns:
+    if not len(file.counters):
         return {}
+    columns = _columns(file, counters)
     pieces = pieces_of(file, "calls", pending)
     finder = _Finder(file, pending, columns, tables)
     return {

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from h5py import h5t
@@ -22,9 +22,13 @@ from analyzer.sources.chunks import Chunks
 from analyzer.sources.tables import Table, procedure_names
 from tracelib import schema
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
 PROCEDURES = "procedures"
 _WHOLE = (*schema.DIRECT, PROCEDURES)
 _TABLES = (*_WHOLE, *schema.BUFFERED)
+_LENGTHS = (*schema.DIRECT, *schema.BUFFERED)
 _FOUND = np.dtype([("rows", "<i8"), ("chunk_rows", "<i8"), ("at", "<i8"), ("bytes", "<i8")])
 """`struct found_table` of the kernel."""
 
@@ -118,8 +122,8 @@ class _Reader:
         self._file.tables = ffi.cast("struct found_table *", self._tables.ctypes.data)
         self._rooms: dict[str, np.ndarray] = {}
         self._make_room(1 << 16)
-        self._shapes: dict[bytes, Shape] = {}
-        self._procedures: dict[tuple[bytes, int, bytes], tuple[str, ...]] = {}
+        self._shapes: _Remembered[bytes, Shape] = _Remembered()
+        self._procedures: _Remembered[tuple[bytes, int, bytes], tuple[str, ...]] = _Remembered()
 
     def _make_room(self, room: int) -> None:
         self._room = room
@@ -139,27 +143,32 @@ class _Reader:
     def _ask(self, place: bytes) -> int:
         return lib.rank_file_read(place, self._name_list, len(_TABLES), len(_WHOLE), self._file)
 
-    def _used(self, name: str) -> np.ndarray:
-        return self._rooms[name][: getattr(self._file, name).used].copy()
+    def _used(self, name: str) -> bytes:
+        found = getattr(self._file, name)
+        return ffi.buffer(found.bytes, found.used)[:]
 
     def _direct(self, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
-        shape = self._shape(self._used("shape").tobytes(), by_hdf5)
-        values, data = self._used("values"), self._used("data")
+        shape = self._shape(self._used("shape"), by_hdf5)
         if shape is None:
             return None
-        row = values.view(shape.values)[0]
+        row = np.frombuffer(self._used("values"), shape.values)[0]
+        data = self._rooms["data"][: self._file.data.used].copy()
         attributes = dict(zip(shape.values.names or (), row.item(), strict=True))
         attributes |= {name: row[name] for name in shape.arrays}
-        lengths, rows, chunks, names = {}, {}, {}, (0, b"")
+        lengths, rows, chunks, names = dict.fromkeys(_LENGTHS, 0), {}, {}, (0, b"")
         for name, (count, chunk_rows, at, size) in zip(_TABLES, self._tables.tolist(), strict=True):
+            if count <= 0:
+                continue
             if name == PROCEDURES:
                 names = count, data[at : at + size].tobytes()
                 continue
-            lengths[name] = max(count, 0)
-            if count > 0 and name in schema.DIRECT:
+            lengths[name] = count
+            if name in schema.DIRECT:
                 rows[name] = data[at : at + size].view(shape.dtypes[name])
-            elif count > 0 and chunk_rows:
-                chunks[name] = Chunks(shape.dtypes[name], chunk_rows, data[at : at + size].view(np.int64))
+            elif chunk_rows:
+                places = at + 8 * -(-count // chunk_rows)
+                ends = data[places : at + size].view(shape.dtypes[name])
+                chunks[name] = Chunks(shape.dtypes[name], chunk_rows, data[at:places].view(np.int64), ends)
         known = self._names_of((shape.stored[PROCEDURES], *names), by_hdf5)
         if known is None:
             return None
@@ -167,31 +176,45 @@ class _Reader:
 
     def _shape(self, text: bytes, by_hdf5: Callable[[str], Table | None]) -> Shape | None:
         """A shape is known when HDF5 has opened all tables of a file that has it."""
-        if text not in self._shapes:
-            shape = Shape.of(text)
-            opened = {name: by_hdf5(name) for name in shape.dtypes} if shape else {}
-            if shape is None or any(table is None or table.dtype != shape.dtypes[n] for n, table in opened.items()):
-                return None
-            _keep_few(self._shapes)
-            self._shapes[text] = shape
-        return self._shapes[text]
+        if (known := self._shapes.get(text)) is not None:
+            return known
+        shape = Shape.of(text)
+        opened = {name: by_hdf5(name) for name in shape.dtypes} if shape else {}
+        if shape is None or any(table is None or table.dtype != shape.dtypes[n] for n, table in opened.items()):
+            return None
+        return self._shapes.put(text, shape)
 
     def _names_of(
         self, key: tuple[bytes, int, bytes], by_hdf5: Callable[[str], Table | None]
     ) -> tuple[str, ...] | None:
         """The same for all files that store the same."""
-        if key not in self._procedures:
-            stored = by_hdf5(PROCEDURES)
-            if stored is None:
+        if (known := self._procedures.get(key)) is not None:
+            return known
+        stored = by_hdf5(PROCEDURES)
+        return None if stored is None else self._procedures.put(key, procedure_names(stored))
+
+
+class _Remembered(Generic[Key, Value]):
+    """Answers by what was asked. Mostly the last one is asked for again: to compare is cheaper than to hash."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Key, Value] = {}
+        self._last: tuple[Key, Value] | None = None
+
+    def get(self, key: Key) -> Value | None:
+        """None: not known."""
+        if self._last is None or self._last[0] != key:
+            if key not in self._answers:
                 return None
-            _keep_few(self._procedures)
-            self._procedures[key] = procedure_names(stored)
-        return self._procedures[key]
+            self._last = key, self._answers[key]
+        return self._last[1]
 
-
-def _keep_few(remembered: dict) -> None:
-    if len(remembered) >= _MOST_REMEMBERED:
-        remembered.clear()
+    def put(self, key: Key, value: Value) -> Value:
+        """Remember, and return, an answer."""
+        if len(self._answers) >= _MOST_REMEMBERED:
+            self._answers.clear()
+        self._answers[key] = value
+        return value
 
 
 _reader = _Reader()

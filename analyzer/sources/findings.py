@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+from h5py import h5l
 
 from analyzer.errors import TracelibError
 from analyzer.sources.rankfile import RankFile, foreign, open_rank, unreadable
@@ -95,22 +97,24 @@ def _check_version(path: Path, file: h5py.File) -> None:
 
 
 def _linked(path: Path, group: h5py.Group, size: int) -> list[Place]:
+    """Where run.h5 says that each rank is; of one that it does not know, where it would be. Files are beside it; where
+    it is a symbolic link, beside what it points to."""
+    links, folder = group.id.links, path.parent
+    there = path.resolve().parent if path.is_symlink() else None
+    kinds: dict[bytes, int] = {}
+    links.iterate(lambda name, info: kinds.__setitem__(name, info.type), info=True)
     places = []
     for rank in range(size):
-        link = group.get(f"{rank:06d}", getlink=True)
-        if isinstance(link, h5py.HardLink):
-            places.append((path, f"ranks/{rank:06d}"))
+        name = f"{rank:06d}"
+        kind = kinds.get(name.encode())
+        if kind == h5l.TYPE_HARD:
+            places.append((path, f"ranks/{name}"))
             continue
-        name = link.filename if isinstance(link, h5py.ExternalLink) else f"{path.stem}.ranks/{rank:06d}.h5"
-        places.append((_beside(path, name), "/"))
+        is_named = kind == h5l.TYPE_EXTERNAL
+        file = os.fsdecode(links.get_val(name.encode())[0]) if is_named else f"{path.stem}.ranks/{name}.h5"
+        place = folder / file
+        places.append((there / file if there and not place.exists() else place, "/"))
     return places
-
-
-def _beside(path: Path, name: str) -> Path:
-    """A file beside run.h5; where that is a symbolic link, beside what it points to."""
-    if path.is_symlink() and not (path.parent / name).exists():
-        return path.resolve().parent / name
-    return path.parent / name
 
 
 def _gather(path: str, size: int, places: list[Place]) -> Findings:

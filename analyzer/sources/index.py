@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -14,6 +15,10 @@ from tracelib import schema
 from tracelib.schema.spool import Spool
 
 _NO_POSITIONS, _NO_KEYS = np.zeros(0, np.int64), np.zeros(0, np.uint64)
+
+_POSITION = {table: position for position, table in enumerate(schema.BUFFERED)}
+"""The column of each table in `blocks`."""
+_NO_ROWS = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items()}
 
 STEP = 1024
 """One key in so many rows is kept in memory."""
@@ -54,31 +59,42 @@ class ThreadTable:
     and the one that began what is kept again read as recording switched off and on: they had rows between them.
     """
 
-    def __init__(self, file: RankFile, table: str, pieces: Sequence[Piece], gaps: Sequence[int] = ()) -> None:
-        self._file, self._table, self._pieces, self._gaps = file, table, list(pieces), sorted(set(gaps))
-        self._starts = np.array([0, *accumulate(p.count for p in self._pieces)], np.int64)
-        self._length = int(self._starts[-1])
+    def __init__(self, file: RankFile | None, table: str, pieces: Sequence[Piece], gaps: Sequence[int] = ()) -> None:
+        self._file, self._table, self._pieces, self._gaps = file, table, pieces, sorted(set(gaps))
+        self._starts = [0, *accumulate(p.count for p in pieces)]
+        self._length = self._starts[-1]
         self._key = KEY[table]
         self._found: dict[int, int] = {}
         self._recent: tuple[int, int, np.ndarray] | None = None
-        self.positions, self.keys = self._sample()
 
     def __len__(self) -> int:
         return self._length
 
-    def _sample(self) -> tuple[np.ndarray, np.ndarray]:
+    @cached_property
+    def sampled(self) -> tuple[np.ndarray, np.ndarray]:
         """Every STEP-th row of each piece, and the very last: (row numbers, keys)."""
         if not len(self):
             return _NO_POSITIONS, _NO_KEYS
         positions, keys = [], []
-        for start, piece in zip(self._starts.tolist(), self._pieces, strict=False):
-            sampled = self._sample_file(piece) if piece.rows is None else self._key(piece.rows[::STEP])
-            positions.append(np.arange(start, start + STEP * len(sampled), STEP))
-            keys.append(sampled)
-        self._last = self._load(len(self) - 1, len(self))
-        positions.append(np.array([len(self) - 1]))
-        keys.append(self._key(self._last))
-        return np.concatenate(positions), np.concatenate(keys)
+        for start, piece in zip(self._starts, self._pieces, strict=False):
+            found = self._sample_file(piece) if piece.rows is None else self._key(piece.rows[::STEP])
+            positions.append(np.arange(start, start + STEP * len(found), STEP))
+            keys.append(found)
+        return np.concatenate([*positions, [len(self) - 1]]), np.concatenate([*keys, self._key(self._last)])
+
+    @cached_property
+    def first_key(self) -> int:
+        """Ticks of the first row; there must be one."""
+        return int(self._key(self._load(0, 1))[0])
+
+    @cached_property
+    def last_key(self) -> int:
+        """Ticks of the last row; there must be one."""
+        return int(self._key(self._last)[0])
+
+    @cached_property
+    def _last(self) -> np.ndarray:
+        return self._load(len(self) - 1, len(self))
 
     def read(self, first: int, last: int) -> np.ndarray:
         """Rows [first, last), cut to those that exist; the latest range is kept for the next reader of it."""
@@ -92,17 +108,20 @@ class ThreadTable:
         self._recent = None
 
     def _load(self, first: int, last: int) -> np.ndarray:
+        if first >= last:
+            return _NO_ROWS[self._table]
         parts = []
-        at = max(int(np.searchsorted(self._starts, first, side="right")) - 1, 0)
+        at = bisect_right(self._starts, first) - 1
         while first < last:
-            piece, start = self._pieces[at], int(self._starts[at])
+            piece, start = self._pieces[at], self._starts[at]
             stop = min(last, start + piece.count)
             if piece.rows is None:
+                assert self._file is not None
                 parts.append(self._file.read(self._table, piece.first + first - start, piece.first + stop - start))
             else:
                 parts.append(piece.rows[first - start : stop - start])
             first, at = stop, at + 1
-        rows = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, schema.BUFFERED[self._table]), *parts])
+        rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return self._with_gaps(rows, last - len(rows)) if self._gaps else rows
 
     def _with_gaps(self, rows: np.ndarray, first: int) -> np.ndarray:
@@ -117,6 +136,7 @@ class ThreadTable:
 
     def _sample_file(self, piece: Piece) -> np.ndarray:
         """Keys of every STEP-th row, a bounded stretch at a time: HDF5 remembers each chunk of a strided read."""
+        assert self._file is not None
         end = piece.first + piece.count
         stretches = range(piece.first, end, STEP * STEP)
         parts = [self._file.sample(self._table, at, min(at + STEP * STEP, end), STEP) for at in stretches]
@@ -128,6 +148,8 @@ class ThreadTable:
 
     def find(self, ticks: int) -> int:
         """How many rows have a key less than `ticks`."""
+        if not self._length:
+            return 0
         if ticks not in self._found:
             if len(self._found) > 64:
                 self._found.clear()
@@ -135,12 +157,13 @@ class ThreadTable:
         return self._found[ticks]
 
     def _search(self, ticks: int) -> int:
-        after = bisect_left(self.keys, ticks)
-        if after == 0:
+        if ticks <= self.first_key:
             return 0
-        if after == len(self.keys):
+        if ticks > self.last_key:
             return len(self)
-        low, high = int(self.positions[after - 1]), int(self.positions[after])
+        positions, keys = self.sampled
+        after = bisect_left(keys, ticks, 1, len(keys) - 1)
+        low, high = int(positions[after - 1]), int(positions[after])
         return low + bisect_left(self._key(self._load(low, high)), ticks)
 
     def window(self, begin: int, end: int, around: int = 0) -> np.ndarray:
@@ -158,23 +181,27 @@ def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[st
     pieces = {table: _joined(pieces_of(file, table, pending)) for table in KEY}
     threads = sorted({0} | {piece.thread for found in pieces.values() for piece in found})
     return {
-        thread: {
-            table: ThreadTable(
-                file, table, [p for p in pieces[table] if p.thread == thread], _gaps(file, thread, table)
-            )
-            for table in pieces
-        }
-        for thread in threads
+        thread: {table: _table(file, table, thread, found) for table, found in pieces.items()} for thread in threads
     }
 
 
-def _gaps(file: RankFile, thread: int, table: str) -> list[int]:
+def _table(file: RankFile, table: str, thread: int, pieces: Sequence[Piece]) -> ThreadTable:
+    """One of a thread; `pieces` are those of all threads."""
+    own = [piece for piece in pieces if piece.thread == thread]
+    return ThreadTable(file, table, own, _gaps(file, thread) if table == "events" else ()) if own else _empty(table)
+
+
+@cache
+def _empty(table: str) -> ThreadTable:
+    """That of all threads which have no rows in it."""
+    return ThreadTable(None, table, ())
+
+
+def _gaps(file: RankFile, thread: int) -> list[int]:
     """How many rows of events come before each dropped block of a thread."""
-    if table != "events" or not len(file.blocks):
-        return []
     own = file.blocks[file.blocks["thread"] == thread]
     dropped = (own["flags"] & schema.BLOCK_DROPPED) != 0
-    count = np.where(dropped, 0, own["count"][:, list(schema.BUFFERED).index(table)].astype(np.int64))
+    count = np.where(dropped, 0, own["count"][:, _POSITION["events"]].astype(np.int64))
     return np.cumsum(count)[dropped].tolist()
 
 
@@ -185,15 +212,16 @@ def pieces_of(file: RankFile, table: str, pending: Sequence[Spool]) -> list[Piec
     A spool that was being flushed holds what belongs at its base, whether or not it got there; so the file's
     rows there are not read.
     """
-    length, position = file.lengths[table], list(schema.BUFFERED).index(table)
+    length, position = file.lengths[table], _POSITION[table]
     if not length and not pending:
         return []
     found, named = [], 0
-    for block in file.blocks:
-        first, count = int(block["first"][position]), int(block["count"][position])
-        named = max(named, first + count * (not block["flags"] & schema.BLOCK_UNWRITTEN))
-        if not block["flags"] & schema.BLOCK_DROPPED:
-            found.append(Piece(int(block["thread"]), first, min(count, max(length - first, 0))))
+    blocks = file.blocks
+    columns = blocks["first"][:, position], blocks["count"][:, position], blocks["thread"], blocks["flags"]
+    for first, count, thread, flags in zip(*(column.tolist() for column in columns), strict=True):
+        named = max(named, first + count * (not flags & schema.BLOCK_UNWRITTEN))
+        if not flags & schema.BLOCK_DROPPED:
+            found.append(Piece(thread, first, min(count, max(length - first, 0))))
     found += _unnamed(file, table, named, length)
     for p in pending:
         if p.base is not None:

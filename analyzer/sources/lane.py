@@ -122,7 +122,7 @@ class Lane:
 
     def _bounds(self) -> tuple[int, int]:
         """Times of the thread's first and last row; (0, 0) if it has none."""
-        first = [self.clock.ns(t.keys[0]) for name, t in self.tables.items() if len(t) and name != "requests"]
+        first = [self.clock.ns(t.first_key) for name, t in self.tables.items() if len(t) and name != "requests"]
         ends = {"calls": "exit", "polls": "exit", "events": "time"}
         last = [self.clock.ns(self.tables[n].last()[column]) for n, column in ends.items() if len(self.tables[n])]
         if len(self.tables["summaries"]):

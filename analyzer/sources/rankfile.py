@@ -25,8 +25,8 @@ _DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)
 
 _LAST_THREAD = np.iinfo(schema.CALL["thread"]).max
 
-
 _EMPTY = {name: np.zeros(0, dtype) for name, dtype in schema.DIRECT.items()}
+_NOT_INSIDE = np.zeros(0, schema.INSIDE)
 
 _files = OpenFiles()
 _descriptors = Descriptors()
@@ -57,7 +57,7 @@ class RankFile:
 
     @property
     def rank(self) -> int:
-        return int(self.attributes["rank"])
+        return self.attributes["rank"]  # type: ignore[return-value]
 
     @property
     def size(self) -> int:
@@ -67,12 +67,20 @@ class RankFile:
         """Rows [first, last) of a table."""
         if not self.lengths[table]:
             return np.zeros(0, schema.TABLES[table])
+        if last == first + 1 and (end := self._end(table, first)) is not None:
+            return end
         try:
             if table in self.chunks:
                 return self.chunks[table].read(_descriptors.get(self.path), first, min(last, self.lengths[table]))
             return self._stored(table).rows(first, last)
         except _DAMAGED as error:
             raise unreadable(self.path, error) from error
+
+    def _end(self, table: str, row: int) -> np.ndarray | None:
+        """The first or the last row of a table; None: it is not in memory, or another row."""
+        if (chunks := self.chunks.get(table)) is None or chunks.ends is None:
+            return None
+        return chunks.ends[:1] if not row else chunks.ends[1:] if row == self.lengths[table] - 1 else None
 
     def sample(self, table: str, first: int, last: int, step: int) -> np.ndarray:
         """Every step-th row of [first, last)."""
@@ -134,7 +142,7 @@ def _of_direct(path: Path, found: Direct) -> RankFile:
             if has_table(version, name):
                 _check_dtype(path, name, version, found.shape.dtypes.get(name))
     small = {name: upgraded(name, found.rows[name]) if name in found.rows else _EMPTY[name] for name in schema.DIRECT}
-    inside = np.array(found.attributes.get("inside", []), schema.INSIDE)
+    inside = np.array(found.attributes["inside"], schema.INSIDE) if "inside" in found.attributes else _NOT_INSIDE
     return RankFile(
         path, "/", attributes, found.procedures, found.lengths, found.chunks, inside=inside,
         modified_ns=found.modified_ns, **small,

@@ -164,7 +164,7 @@ class RunTrace(Trace):
                 if self.counters:
                     lane.samples = ThreadSamples(lane, self._samplers[rank], self.counters)
             sampler = self._samplers[rank]
-            last_sample = clock.ns(int(sampler.keys[-1])) if sampler else 0
+            last_sample = clock.ns(sampler.last_key) if sampler else 0
             _extend_main_thread(lanes, clock.ns(int(file.attributes["start_ticks"])), last_sample)
             for lane in lanes:
                 _forget_counts_over_gaps(lane)
@@ -414,9 +414,13 @@ def _extend_main_thread(lanes: Sequence[Lane], start: int, last_sample: int) -> 
     main.stop = max([main.start, main.stop, last_sample, *(lane.stop for lane in others)])
 
 
-def _clock_source(file: RankFile, threads: dict) -> ClockSource:
+def _clock_source(file: RankFile, threads: Mapping[int, Mapping[str, ThreadTable]]) -> ClockSource:
     a = file.attributes
-    keys = [int(table.keys[-1]) for tables in threads.values() for table in tables.values() if len(table)]
+
+    def last_ticks() -> int:
+        tables = (table for tables in threads.values() for table in tables.values())
+        return max((table.last_key for table in tables if len(table)), default=0)
+
     return ClockSource(
         rank=file.rank,
         boot_id=str(a["boot_id"] or a["host"]),
@@ -424,9 +428,9 @@ def _clock_source(file: RankFile, threads: dict) -> ClockSource:
         ticks_are_tsc=bool(a["ticks_are_tsc"]),
         start_ticks=int(a["start_ticks"]),
         start_realtime_ns=int(a["start_realtime_ns"]),
-        last_ticks=max(keys, default=0),
+        last_ticks=last_ticks,
         last_realtime_ns=file.modified_ns,
-        pairs=[(int(pair["ticks"]), int(pair["monotonic_ns"])) for pair in file.clock],
+        pairs=file.clock.tolist(),
         readings=[Reading(*row) for row in file.sync.tolist()],
     )
 

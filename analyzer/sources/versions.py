@@ -5,6 +5,8 @@ Later versions added tables, columns and attributes, and changed none: what a fi
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from tracelib import schema
@@ -20,6 +22,7 @@ def has_table(version: int, table: str) -> bool:
     return version >= 2 or table in _TABLES_1
 
 
+@cache
 def lacks(version: int) -> set[str]:
     """Attributes that files of this version do not have."""
     return set().union(*(names for since, names in _NEW_ATTRIBUTES.items() if version < since))

@@ -22,10 +22,11 @@ def cut(lanes: Iterable[Lane], records: int, stop: int) -> np.ndarray:
     begins, ends, weights = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
     for lane, table in tables:
         if len(table):
-            times = np.array([lane.clock.ns(key) for key in table.keys], np.float64)
+            positions, keys = table.sampled
+            times = np.array([lane.clock.ns(key) for key in keys], np.float64)
             begins.append(times)
             ends.append(np.maximum(np.append(times[1:], times[-1]), times + 1))
-            weights.append(np.append(np.diff(table.positions), 1).astype(np.float64))
+            weights.append(np.append(np.diff(positions), 1).astype(np.float64))
     begin, end, weight = (np.concatenate(parts) for parts in (begins, ends, weights))
     count = max(ceil(weight.sum() / max(records, 1)), 1)
     times, calls = _cumulated(begin, end, weight)

@@ -1,6 +1,7 @@
 /* The attributes and tables of a rank file, in a few system calls. */
 #include "rank_file.h"
 #include "include/h5.h"
+#include "include/whole.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -119,6 +120,20 @@ static bool read_chunks(struct reading *r, const struct h5_table *table, int64_t
     return true;
 }
 
+/* The first and the last row, behind the places of their chunks. */
+static bool read_ends(struct reading *r, const struct h5_table *table, const struct h5_chunks *chunks)
+{
+    const uint64_t rows[] = {0, table->rows - 1};
+    for (int i = 0; i < 2; i++) {
+        uint64_t at =
+            (uint64_t)chunks->at[rows[i] / table->chunk_rows] + rows[i] % table->chunk_rows * table->row_bytes;
+        unsigned char *into = grow(r, &r->into->data, table->row_bytes);
+        if (!into || !h5_has(&r->file, at, table->row_bytes)) return false;
+        if (read_whole(r->file.fd, into, table->row_bytes, (int64_t)at) != 1) return false;
+    }
+    return true;
+}
+
 static bool read_rows(struct reading *r, const struct h5_table *table, bool whole)
 {
     struct found_bytes *data = &r->into->data;
@@ -126,7 +141,8 @@ static bool read_rows(struct reading *r, const struct h5_table *table, bool whol
     int64_t begin = data->used;
     if (!table->chunk_rows) return !whole || put_stored(r, data, table->at, table->rows * table->row_bytes);
     if (table->filters.size && !whole) return true;
-    bool found = find_chunks(r, table, &chunks) && (!whole || read_chunks(r, table, begin, &chunks));
+    bool found = find_chunks(r, table, &chunks) &&
+                 (whole ? read_chunks(r, table, begin, &chunks) : read_ends(r, table, &chunks));
     free(chunks.bytes);
     return found;
 }

@@ -13,7 +13,7 @@ struct found_bytes {
 struct found_table {
     int64_t rows;       /* -1: there is none of that name */
     int64_t chunk_rows; /* 0: its rows are not there as they are, in chunks */
-    int64_t at, bytes;  /* its part of `data`: the rows, or the places of their chunks (int64) */
+    int64_t at, bytes;  /* its part of `data`: the rows; or the places of their chunks (int64), and both end rows */
 };
 
 /* What the small part of a rank file says. The shape is what the files of a run have in common: 'A' of each attribute,
@@ -30,8 +30,9 @@ struct rank_file {
 enum rank_file_answer { RANK_FILE_READ, RANK_FILE_NO_ROOM, RANK_FILE_OTHER };
 
 /* Read a file of the form that the runtime writes: its attributes, and of its n tables that are named the first `whole`
-   with all their rows (a filtered one as it is stored), of the others the places of their chunks. RANK_FILE_NO_ROOM:
-   more room is needed. RANK_FILE_OTHER: it is missing, damaged, or of another form; HDF5 can tell. */
+   with all their rows (a filtered one as it is stored), of the others the places of their chunks, then the
+   first and the last row. RANK_FILE_NO_ROOM: more room is needed. RANK_FILE_OTHER: it is missing, damaged, or of
+   another form; HDF5 can tell. */
 enum rank_file_answer rank_file_read(const char *path, const char *const *names, int64_t n, int64_t whole,
                                      struct rank_file *into);
 
