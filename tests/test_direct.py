@@ -123,7 +123,7 @@ def answer_of_hdf5(path):
 
 
 def everything(found):
-    """All that a rank file says, with the rows of all tables."""
+    """All that a rank file says, with the rows of all tables, and their ends once more."""
     said = {field.name: getattr(found, field.name) for field in fields(found) if field.name != "chunks"}
     for name in schema.BUFFERED:
         said[name] = outcome_of_rows(found, name)
@@ -132,8 +132,9 @@ def everything(found):
 
 def outcome_of_rows(found, name):
     length = min(found.lengths[name], 1 << 20)  # a damaged one may be of any length
+    ends = [found.lengths[name] - 1, 0] if length else []
     try:
-        return found.read(name, 0, length)
+        return np.concatenate([found.read(name, 0, length), *(found.read(name, at, at + 1) for at in ends)])
     except TracelibError as error:
         return str(error)
 
