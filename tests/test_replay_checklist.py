@@ -31,9 +31,14 @@ ROWS = {
     "6 several applications": [
         f"{DIFFERENTIAL}::test_several_applications_equal_the_reference",
         "tests/test_replay_command.py::test_two_runs_share_a_machine",
+        "tests/test_replay_together.py::test_two_lists_and_two_arrows",
         "tests/test_prv_writer.py::test_several_applications_number_their_tasks_from_one",
     ],
-    "7 point to point": [f"{HAND}::test_a_message_costs_latency_on_the_sender_then_the_wire"],
+    "7 point to point": [
+        f"{HAND}::test_a_message_costs_latency_on_the_sender_then_the_wire",
+        "tests/test_replay_together.py::test_two_lists_and_two_arrows",
+        "tests/test_replay_together.py::test_each_message_leaves_when_it_had_its_links",
+    ],
     "8 buses": [f"{HAND}::test_buses"],
     "9 links, duplex": [f"{HAND}::test_duplex", f"{HAND}::test_a_later_message_passes_one_that_cannot_start"],
     "10 inside a node": [f"{HAND}::test_messages_inside_a_node_have_their_own_latency_and_bandwidth"],

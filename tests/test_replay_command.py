@@ -97,6 +97,8 @@ def test_a_closed_system_repeats(capsys):
         (["--latency", "fast"], "5us"),
         (["--cpus", "0"], "cpus"),
         (["--app", "absent.h5"], "no such file"),
+        (["--app", str(FOUR), "-o", "both.h5"], "several runs at once are one trace in Paraver only"),
+        (["--repeat", "2", "-o", "twice.prv"], "runs that begin again are not one run"),
     ],
 )
 def test_mistakes(arguments, says, capsys):

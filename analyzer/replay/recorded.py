@@ -24,7 +24,8 @@ PROCEDURES = (
 )  # fmt: skip
 """What a Dimemas trace can tell apart."""
 
-_CALLS = (Kind.SEND, Kind.RECV, Kind.IRECV, Kind.WAIT, Kind.COLLECTIVE, Kind.COLLECTIVE_START)
+CALLS = (Kind.SEND, Kind.RECV, Kind.IRECV, Kind.WAIT, Kind.COLLECTIVE, Kind.COLLECTIVE_START)
+"""Operations of a Dimemas trace that stand for a call each."""
 _WAIT_FOR_NOBODY = (Kind.SEND, Kind.IRECV, Kind.COLLECTIVE_START)
 _IDLE = 0
 """Type of the events with which prv2dim marks idle blocks: not the program's."""
@@ -60,7 +61,7 @@ def _thread(program: Program, prediction: Prediction, stream: int, regions: tupl
     first, last = program.offsets[stream : stream + 2].tolist()
     ops, times = program.ops[first:last], prediction.times[first:last]
     thread = int(program.thread[stream])
-    is_call = np.isin(ops["kind"], _CALLS)
+    is_call = np.isin(ops["kind"], CALLS)
     early = np.isin(ops["kind"][is_call], _WAIT_FOR_NOBODY)
     enter, leave = in_order(times["begin"][is_call], times["end"][is_call], early)
     calls = _calls(ops[is_call], enter, leave, thread)

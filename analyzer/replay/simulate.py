@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
@@ -79,6 +79,14 @@ class Prediction:
     mean_waiting: float  # how many did on average from 0 to `end_ns`
     events: int
     profile: np.ndarray | None = None  # BIN of shape (len(Doing), bins)
+
+    def of(self, programs: Sequence[Program], number: int) -> Prediction:
+        """The arrays of one of the applications; what is said of all stays."""
+        before, own = programs[:number], programs[number]
+        op = slice(sum(len(p.ops) for p in before), sum(len(p.ops) for p in before) + len(own.ops))
+        stream = slice(sum(len(p.rank) for p in before), sum(len(p.rank) for p in before) + len(own.rank))
+        times, transfers = (None if of is None else of[op] for of in (self.times, self.transfers))
+        return replace(self, usage=self.usage[stream], times=times, transfers=transfers)
 
 
 def simulate(

@@ -1,0 +1,96 @@
+"""A predicted run with the times at which the network carried its messages, which the run itself does not hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.annotated import Annotated
+from analyzer.operations.operation import Flag, Kind, Program, between_calls
+from analyzer.replay.recorded import CALLS
+from analyzer.replay.simulate import Prediction
+from analyzer.trace import CALL, EVENT, Trace
+
+
+class Carried(Annotated):
+    """A predicted run whose messages have as `physical_send` the instant at which they had their links and bus.
+
+    trace: what was written of `prediction`, of `program` alone, with `times` and `transfers`. of_calls: the program is
+    that of a trace, whose calls may be several operations; else each operation is a call.
+    Messages whose send is not found among the operations keep the time of their call.
+    """
+
+    def __init__(self, trace: Trace, program: Program, prediction: Prediction, *, of_calls: bool) -> None:
+        super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
+        self._sends: dict[tuple[int, int], _Sends | None] = {}
+        for rank in range(trace.size):
+            calls = np.concatenate([np.zeros(0, CALL), *trace.calls(rank)])
+            for stream in np.flatnonzero(program.rank == rank).tolist():
+                thread = int(program.thread[stream])
+                enter = calls["enter"][calls["thread"] == thread]
+                self._sends[rank, thread] = _sends(program, prediction, stream, enter, of_calls)
+
+    def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
+        found = super().messages(begin, end).copy()
+        senders = found["source"].astype(np.int64) << 32 | found["source_thread"]
+        for sender in np.unique(senders).tolist():
+            mine = np.flatnonzero(senders == sender)
+            if sends := self._sends.get((sender >> 32, sender & 0xFFFFFFFF)):
+                found["physical_send"][mine] = sends.started(found[mine])
+        return found
+
+
+@dataclass(frozen=True)
+class _Sends:
+    """The sends of a thread by (call, receiver), those alike in their order."""
+
+    calls: np.ndarray  # ns: entries of the calls that send, ascending
+    key: np.ndarray  # of each send: place of its call in them, and receiver
+    bytes: np.ndarray
+    start: np.ndarray
+
+    @classmethod
+    def of(cls, enter: np.ndarray, peer: np.ndarray, bytes_: np.ndarray, start: np.ndarray) -> _Sends:
+        """enter: of the call of each, in the program's order."""
+        calls, place = np.unique(enter, return_inverse=True)
+        key = _key(place, peer)
+        order = np.argsort(key, kind="stable")
+        return cls(calls, key[order], bytes_[order], start[order])
+
+    def started(self, messages: np.ndarray) -> np.ndarray:
+        """When each message (MESSAGE, in order of sending) had its links: neither before its call nor after its end."""
+        found = messages["physical_send"].copy()
+        place = np.searchsorted(self.calls, messages["logical_send"]).clip(max=len(self.calls) - 1)
+        key = _key(place, messages["destination"])
+        order = np.argsort(key, kind="stable")
+        at = (np.searchsorted(self.key, key[order]) + _number_of_equals(key[order])).clip(max=len(self.key) - 1)
+        sent, received, size = (messages[name][order] for name in ("logical_send", "physical_receive", "size"))
+        here = (self.calls[place[order]] == sent) & (self.key[at] == key[order]) & (self.bytes[at] == size)
+        here &= self.start[at] >= 0
+        started = np.minimum(np.maximum(self.start[at], sent), np.maximum(received, sent))
+        found[order[here]] = started[here]
+        return found
+
+
+def _key(call: np.ndarray, peer: np.ndarray) -> np.ndarray:
+    """What messages of one call to one receiver have in common."""
+    return call.astype(np.int64) << 32 | peer
+
+
+def _number_of_equals(ascending: np.ndarray) -> np.ndarray:
+    """How many of the values before it are the same."""
+    return np.arange(len(ascending)) - np.searchsorted(ascending, ascending)
+
+
+def _sends(program: Program, prediction: Prediction, stream: int, enter: np.ndarray, of_calls: bool) -> _Sends | None:
+    """enter: of the thread's calls, in their order. None: it sends nothing."""
+    assert prediction.transfers is not None, "simulate(..., transfers=True)"
+    ops, transfers = program.ops[program.stream(stream)], prediction.transfers[program.stream(stream)]
+    in_calls = ~between_calls(ops) & (ops["kind"] != Kind.PARALLEL) if of_calls else np.isin(ops["kind"], CALLS)
+    ops, transfers = ops[in_calls], transfers[in_calls]
+    call = np.cumsum((ops["flags"] & Flag.FIRST) > 0) - 1 if of_calls else np.arange(len(ops))
+    sends = (ops["kind"] == Kind.SEND) & ((ops["flags"] & Flag.OF_WINDOW) == 0)
+    if not sends.any():
+        return None
+    return _Sends.of(enter[call[sends]], ops["peer"][sends], ops["bytes"][sends], transfers["start"][sends])
