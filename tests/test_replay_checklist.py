@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 HAND, DIFFERENTIAL = "tests/test_replay_by_hand.py", "tests/test_replay_differential.py"
-POLICIES = "tests/test_replay_policies.py"
+POLICIES, EACH_POLICY = "tests/test_replay_policies.py", "tests/test_replay_each_policy.py"
 TABLES = "tests/test_scheduling_tables.py"
 
 ROWS = {
@@ -60,6 +60,9 @@ ROWS = {
     ],
     "16 collectives hold the network": [f"{HAND}::test_a_collective_holds_the_network"],
     "17 schedulers": [
+        f"{EACH_POLICY}::test_by_hand",
+        f"{EACH_POLICY}::test_none_is_left_out",
+        f"{EACH_POLICY}::test_boost3_brings_the_sender_forward",
         f"{HAND}::test_fcfs_on_one_cpu_and_context_switches",
         f"{HAND}::test_round_robin_takes_turns",
         f"{POLICIES}::test_critical_path_records",
@@ -74,6 +77,7 @@ ROWS = {
         "tests/test_mixes.py::test_what_is_claimed_of_three",
     ],
     "18 options of policies": [
+        f"{EACH_POLICY}::test_options_by_hand",
         f"{HAND}::test_fcfs_on_one_cpu_and_context_switches",
         f"{HAND}::test_busy_waiting_keeps_the_cpu",
         f"{HAND}::test_preemption_waits_for_the_least_run",
