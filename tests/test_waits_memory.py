@@ -9,8 +9,8 @@ import pytest
 from analyzer.errors import TracelibError
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
+from analyzer.rows import PIECE, Rows
 from analyzer.sources.run import open_run
-from analyzer.waits.rows import PIECE, Rows
 from analyzer.waits.waits import waits
 from benchmarks.halo import write_halo
 
@@ -38,7 +38,7 @@ def peak_of(folder, calls, monkeypatch):
 def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr("analyzer.metrics.requests.RECORDS_OF_A_RANK", WINDOW)
     monkeypatch.setattr("analyzer.sources.run.CALLS_A_BLOCK", WINDOW)
-    monkeypatch.setattr("analyzer.waits.rows.PIECE", WINDOW)
+    monkeypatch.setattr("analyzer.rows.PIECE", WINDOW)
     monkeypatch.setattr("analyzer.waits.delays.PIECE", WINDOW)
     few, many = 40_000, 160_000
     before, _ = peak_of(tmp_path / "few", few, monkeypatch)

@@ -148,7 +148,9 @@ class Groups:
     def add_all_ranks(self, names: tuple[str, ...]) -> None:
         """What every rank calls once, if none left it before the last entered it."""
         numbers = [k for k, name in enumerate(self._trace.procedures) if base_name(name) in names]
-        calls = np.flatnonzero(np.isin(self._nodes.call, numbers)) if numbers else np.zeros(0, np.int64)
+        pieces = self._nodes.pieces() if numbers else ()
+        parts = [first + np.flatnonzero(np.isin(rows["call"], numbers)) for first, rows in pieces]
+        calls = np.concatenate([np.zeros(0, np.int64), *parts])
         present = self._trace.size - len(self._trace.missing)
         if len(calls) != present or present < 2:
             return

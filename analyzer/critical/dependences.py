@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from analyzer.rows import Rows
+
 DEPENDENCE = np.dtype([("sink", "<u4"), ("source", "<u4")])
 """A node that ends, and a node that must have been entered before. Joins, which come when all their sources have come,
 count on after the nodes."""
@@ -22,23 +24,19 @@ count on after the nodes."""
 
 @dataclass
 class Dependences:
-    """All dependences between different threads."""
+    """All dependences between different threads, in a temporary file."""
 
     nodes: int
     joins: int = 0
     contradictions: int = 0  # effects that ended before their causes began, by the clocks: not among the dependences
-    parts: list[np.ndarray] = field(default_factory=list)
-
-    def rows(self) -> np.ndarray:
-        """All of them (DEPENDENCE)."""
-        return np.concatenate([np.zeros(0, DEPENDENCE), *self.parts])
+    rows: Rows = field(default_factory=lambda: Rows(DEPENDENCE))
 
     def add(self, sink: np.ndarray, source: np.ndarray) -> None:
         """Sinks and their sources; where one of both is -1 there is none."""
         known = (sink >= 0) & (source >= 0) & (sink != source)
         rows = np.zeros(int(known.sum()), DEPENDENCE)
         rows["sink"], rows["source"] = sink[known], source[known]
-        self.parts.append(rows)
+        self.rows.append(rows)
 
     def new_joins(self, count: int) -> np.ndarray:
         """Numbers of so many new joins."""

@@ -33,7 +33,7 @@ def add_joins(found: Dependences, nodes: Timeline) -> None:
     threads = np.flatnonzero(nodes.joined)
     if not len(threads):
         return
-    points = np.flatnonzero(nodes.call == JOINED)
+    points = np.concatenate([first + np.flatnonzero(rows["call"] == JOINED) for first, rows in nodes.pieces()])
     owner = np.searchsorted(nodes.offsets, points, "right") - 1
     for thread in threads.tolist():
         begin, end = int(nodes.offsets[thread]), int(nodes.offsets[thread + 1]) - 1

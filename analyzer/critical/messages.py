@@ -13,13 +13,17 @@ from analyzer.critical.timeline import Timeline
 from analyzer.metrics.eager import LEAST_EAGER, STANDARD, EagerLimit
 from analyzer.metrics.requests import Posted
 from analyzer.paraver import base_name
-from analyzer.trace import Trace
+from analyzer.sources.spill import Spill
+from analyzer.trace import MESSAGE, Trace
 from tracelib.schema import What
 
 _BLOCKING = STANDARD | {"MPI_Ssend", "MPI_Rsend"}
 _SYNCHRONOUS = frozenset(("MPI_Ssend", "MPI_Issend"))
 _BUFFERED = frozenset(("MPI_Bsend", "MPI_Ibsend"))
 _SENT = (What.SEND_DONE, What.PARTITIONED_SEND_DONE)
+
+_SENT_MESSAGE = np.dtype([("message", MESSAGE), ("sender", "<i8")])
+"""A message and the call (node) that sent it; -1: unknown."""
 
 
 def add_messages(found: Dependences, trace: Trace, nodes: Timeline, eager_limit: int | None) -> int:
@@ -39,6 +43,7 @@ def add_messages(found: Dependences, trace: Trace, nodes: Timeline, eager_limit:
         found.add(np.where(backwards, -1, receiver), sender)
         probes.add(messages, sender)
         sends.keep(messages, begun, window)
+        nodes.forget()
     probes.depend(found)
     partitions.depend(found)
     return sends.add_late_receivers(found)
@@ -50,7 +55,7 @@ class _Sends:
     def __init__(self, trace: Trace, nodes: Timeline, eager_limit: int | None) -> None:
         self._trace, self._nodes, self._limit = trace, nodes, eager_limit
         self._shows = EagerLimit(trace)
-        self._kept: list[tuple[int, np.ndarray, np.ndarray]] = []  # window, MESSAGE, and what sent them
+        self._kept = Spill(_SENT_MESSAGE)  # by window
         names = [base_name(p) for p in trace.procedures]
         self._is = {
             kind: np.array([*(name in kind for name in names), False], bool)
@@ -74,7 +79,9 @@ class _Sends:
         self._shows.look(rows, call, self._nodes.exit[sender])
         least = LEAST_EAGER if self._limit is None else self._limit
         waits = ((rows["size"] > least) | self._sent_by(_SYNCHRONOUS, sender)) & ~self._sent_by(_BUFFERED, sender)
-        self._kept.append((window, rows[waits], sender[waits]))
+        kept = np.empty(int(waits.sum()), _SENT_MESSAGE)
+        kept["message"], kept["sender"] = rows[waits], sender[waits]
+        self._kept.append(window, kept)
 
     def add_late_receivers(self, found: Dependences) -> int:
         """Senders of what is larger than the limit, or sent synchronously, wait until the receive is posted.
@@ -82,9 +89,13 @@ class _Sends:
         Returns the limit.
         """
         limit = self._shows.shown if self._limit is None else self._limit
-        for window, rows, sender in self._kept:
+        for window in range(len(self._trace.windows()) - 1):
+            kept = self._kept.read(window)
+            rows, sender = kept["message"], kept["sender"]
             waits = (rows["size"] > limit) | self._sent_by(_SYNCHRONOUS, sender)
             self._add_late_receivers(found, rows[waits], sender[waits], window)
+            self._nodes.forget()
+        self._kept.close()
         return limit
 
     def _add_late_receivers(self, found: Dependences, rows: np.ndarray, sender: np.ndarray, window: int) -> None:

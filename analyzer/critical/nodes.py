@@ -10,25 +10,33 @@ from analyzer.critical.polling import POLL_GAP_NS, Polls
 from analyzer.critical.timeline import JOINED, LOST, MARKED, NODE, NOTED, Timeline, pointer
 from analyzer.metrics.regions import lost_times
 from analyzer.paraver import base_name
+from analyzer.rows import Rows
 from analyzer.trace import Mark, Trace
 
 _NOBODY = np.zeros(0, STAY)
+_EARLIEST = np.iinfo(np.int64).min
 
 
 def timeline(trace: Trace, noted: frozenset[str] = frozenset(), poll_gap_ns: int = POLL_GAP_NS) -> Timeline:
-    """The nodes of all threads of a trace; all are in memory, 24 bytes each.
+    """The nodes of all threads of a trace, in temporary files; in memory are the calls of threads that poll in vain, or
+    wait for others to end, one thread at a time.
 
     noted: names of procedures of which all calls are kept whole; poll_gap_ns: see POLL_GAP_NS.
     """
     reader = _Reader(trace, noted, poll_gap_ns)
-    threads = [(rank, thread, rows) for rank in range(trace.size) for thread, rows in enumerate(reader.rank(rank))]
-    lengths = [len(nodes) for *_, nodes in threads]
-    rank_of = np.array([rank for rank, *_ in threads], np.int32)
+    every, threads, offsets = Rows(NODE), [], [0]
+    for rank in range(trace.size):
+        for thread, nodes in enumerate(reader.rank(rank)):
+            for _, rows in nodes.pieces():
+                every.append(rows)
+            threads.append((rank, thread))
+            offsets.append(len(every))
+    rank_of, thread_of = np.array(threads, np.int32).reshape(-1, 2).T
     return Timeline(
-        rows=np.concatenate([np.zeros(0, NODE), *(nodes for *_, nodes in threads)]),
-        offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        file=every,
+        offsets=np.array(offsets, np.int64),
         rank=rank_of,
-        thread=np.array([thread for _, thread, _ in threads], np.int32),
+        thread=thread_of,
         first_thread=np.searchsorted(rank_of, np.arange(trace.size)),
         joined=np.array(reader.joined, bool),
         noted=np.concatenate([np.zeros(0, NOTED), *reader.noted]),
@@ -44,51 +52,52 @@ class _Reader:
         self.noted: list[np.ndarray] = []
         self.joined: list[bool] = []  # of each thread read so far
 
-    def rank(self, rank: int) -> list[np.ndarray]:
+    def rank(self, rank: int) -> list[Rows]:
         """The nodes (NODE) of each thread of a rank."""
         own = self._calls(rank)
         marks, lost = self._trace.marks(rank), lost_times(self._trace, rank)
         marks = marks[marks["what"] <= Mark.END]
-        threads = [self._of_thread(k, own, marks, lost) for k in range(1, len(own))]
+        threads = [self._of_thread(k, own.pop(1), marks, lost) for k in range(1, len(own))]  # one file less each time
         ended = [over for _, over in threads]
-        lives = np.array([(nodes["enter"][0], nodes["exit"][-1]) for nodes, over in threads if over], STAY)
+        lives = [(n.mapped()["enter"][0], n.mapped()["exit"][-1]) for n, over in threads if over]
         begin, end = self._trace.span(rank)
-        main, _ = self._of_thread(0, own, marks, lost, lives, (begin, begin if threads else end))
+        span = begin, begin if threads else end
+        main, _ = self._of_thread(0, own.pop(), marks, lost, np.array(lives, STAY), span)
         self.joined += [False, *ended]
         return [main, *(nodes for nodes, _ in threads)]
 
     def _of_thread(
         self,
         thread: int,
-        own: list[np.ndarray],
+        calls: Rows,
         marks: np.ndarray,
         lost: np.ndarray,
         lives: np.ndarray = _NOBODY,
-        span: tuple[int, int] | None = None,
-    ) -> tuple[np.ndarray, bool]:
+        span: tuple[int, ...] = (),
+    ) -> tuple[Rows, bool]:
         """The nodes (NODE) of one thread, and whether it ended by itself: who asks in vain to the end is told to.
 
-        own: the calls of each thread, of which this one's are not needed any more. lives (STAY): of the threads whose
-        end it may have waited for.
+        lives (STAY): of the threads whose end it may have waited for; span: it begins and ends then, or with what it
+        recorded.
         """
-        calls, own[thread] = own[thread], own[thread][:0]
         marks, lost = marks[marks["thread"] == thread], lost[lost["thread"] == thread]
-        calls = self._polls.as_waits(calls, lost)
-        nodes = _nodes(calls, marks, lost, _joins(calls, marks, lives), span)
-        return nodes, len(calls) > 0 and calls["region"][-1] == 0
+        if any((rows["region"] > 0).any() for _, rows in calls.pieces()):
+            calls = Rows.of(self._polls.as_waits(calls.mapped(), lost))
+        ended = len(calls) > 0 and calls.mapped()["region"][-1] == 0
+        return _nodes(calls, _others(marks, lost, _joins(calls, marks, lives)), span), ended
 
-    def _calls(self, rank: int) -> list[np.ndarray]:
+    def _calls(self, rank: int) -> list[Rows]:
         """The calls of each thread of a rank in order of enter (NODE, in place of a region how many polls failed)."""
-        parts: list[list[np.ndarray]] = [[np.zeros(0, NODE)] for _ in range(max(int(self._trace.threads[rank]), 1))]
+        threads = [Rows(NODE) for _ in range(max(int(self._trace.threads[rank]), 1))]
         for block in self._trace.calls(rank):
             rows = np.empty(len(block), NODE)
             for column in ("enter", "exit", "call"):
                 rows[column] = block[column]
             rows["region"] = self._polls.failed(rank, block)
-            for thread in np.unique(block["thread"]).tolist() if len(parts) > 1 else (0,):
-                parts[thread].append(rows[block["thread"] == thread] if len(parts) > 1 else rows)
+            for thread, calls in enumerate(threads):
+                calls.append(rows[block["thread"] == thread] if len(threads) > 1 else rows)
             self._note(rank, block[self._wanted[block["call"]]])
-        return [np.concatenate(of_thread) for of_thread in parts]
+        return threads
 
     def _note(self, rank: int, calls: np.ndarray) -> None:
         rows = np.zeros(len(calls), NOTED)
@@ -98,36 +107,54 @@ class _Reader:
         self.noted.append(rows)
 
 
-def _joins(calls: np.ndarray, marks: np.ndarray, lives: np.ndarray) -> np.ndarray:
+def _joins(calls: Rows, marks: np.ndarray, lives: np.ndarray) -> np.ndarray:
     """When a main thread with these calls and marks waited (STAY) for others."""
     if not len(lives):
         return lives
     busy = np.zeros(len(calls) + len(marks), STAY)
-    busy["begin"] = np.concatenate([calls["enter"], marks["time"]])
-    busy["end"] = np.concatenate([calls["exit"], marks["time"]])
+    busy["begin"] = np.concatenate([calls.mapped()["enter"], marks["time"]])
+    busy["end"] = np.concatenate([calls.mapped()["exit"], marks["time"]])
     return join_stays(busy[np.argsort(busy["begin"], kind="stable")], lives)
 
 
-def _nodes(
-    calls: np.ndarray, marks: np.ndarray, lost: np.ndarray, joins: np.ndarray, span: tuple[int, int] | None
-) -> np.ndarray:
-    """The nodes (NODE) of one thread. span: it begins and ends then, or with what it recorded."""
+def _others(marks: np.ndarray, lost: np.ndarray, joins: np.ndarray) -> np.ndarray:
+    """What one thread did besides calls, as NODE; `region` is the one after it."""
     others = np.zeros(len(marks) + len(lost) + len(joins), NODE)
     others["enter"] = np.concatenate([marks["time"], lost["begin"], joins["begin"]])
     others["exit"] = np.concatenate([marks["time"], lost["end"], joins["end"]])
     others["call"] = np.repeat([MARKED, LOST, JOINED], [len(marks), len(lost), len(joins)])
     others["region"] = lib.NODE_KEEPS_REGION
     others["region"][: len(marks)] = _innermost_after(marks)
-    others = others[np.lexsort((others["exit"], others["enter"]))]
-    nodes = np.empty(len(calls) + len(others) + 2, NODE)
-    inner = nodes[1:-1]
-    counts = (pointer(calls, "struct node *"), len(calls)), (pointer(others, "struct node *"), len(others))
-    region = lib.nodes_merge(*counts[0], *counts[1], pointer(inner, "struct node *"))
-    recorded = (int(inner["enter"][0]), int(inner["exit"][-1])) if len(inner) else span or (0, 0)
-    begin, end = span or recorded
-    begin, end = min(begin, recorded[0]), max(end, recorded[1])
-    nodes[0], nodes[-1] = (begin, begin, MARKED, -1), (end, end, MARKED, region)
+    return others[np.lexsort((others["exit"], others["enter"]))]
+
+
+def _nodes(calls: Rows, others: np.ndarray, span: tuple[int, ...]) -> Rows:
+    """All nodes of one thread (NODE): calls and others merged, between one at its begin and one at its end."""
+    begins = [int(rows["enter"][0]) for rows in (calls.mapped(), others) if len(rows)]
+    begin = min([*begins, *span[:1]], default=0)
+    nodes, last = Rows.of(np.array([(begin, begin, MARKED, -1)], NODE)), np.array([(0, _EARLIEST, 0, -1)], NODE)
+    for _, rows in calls.pieces():
+        before = _coming_before(others, *rows[["enter", "exit"]][-1].tolist())
+        nodes.append(_merged(rows, others[:before], last))
+        others = others[before:]
+    nodes.append(_merged(calls.mapped()[:0], others, last))
+    end = max([*last["exit"][: len(begins)].tolist(), *span[1:]], default=0)
+    nodes.append(np.array([(end, end, MARKED, last["region"][0])], NODE))
     return nodes
+
+
+def _merged(calls: np.ndarray, others: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """See nodes_merge; all arrays are NODE, `last` of one row."""
+    found = np.empty(len(calls) + len(others), NODE)
+    counts = (pointer(calls, "struct node *"), len(calls)), (pointer(others, "struct node *"), len(others))
+    lib.nodes_merge(*counts[0], *counts[1], pointer(last, "struct node *"), pointer(found, "struct node *"))
+    return found
+
+
+def _coming_before(others: np.ndarray, enter: int, exit_: int) -> int:
+    """How many of the rows, in order of (enter, exit), come before a call."""
+    first, end = np.searchsorted(others["enter"], enter), np.searchsorted(others["enter"], enter, "right")
+    return int(first + np.searchsorted(others["exit"][first:end], exit_, "right"))
 
 
 def _innermost_after(marks: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.critical.collectives import COLLECTIVES, add_collectives
-from analyzer.critical.dependences import DEPENDENCE, Dependences
+from analyzer.critical.dependences import Dependences
 from analyzer.critical.joins import add_joins
 from analyzer.critical.messages import add_messages
 from analyzer.critical.nodes import timeline
@@ -27,6 +27,7 @@ from analyzer.critical.partitions import ARRIVED, HANDED
 from analyzer.critical.polling import POLL_GAP_NS
 from analyzer.critical.probes import PROBES
 from analyzer.critical.timeline import Timeline, pointer
+from analyzer.rows import PIECE, Rows
 from analyzer.trace import Trace
 
 SEGMENT = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i8")])
@@ -39,9 +40,19 @@ class CriticalPath:
 
     nodes: Timeline
     segments: np.ndarray  # (stays,) SEGMENT in order of time: each begins where the one before ends
-    slack: np.ndarray  # (nodes,) int64, how much later each node may be entered without making the run longer
+    slack_file: Rows  # int64, of the nodes, and more
     eager_limit: int  # bytes up to which senders were taken not to wait for their receivers
     contradictions: int  # effects that ended before their causes began, by the clocks
+
+    @property
+    def slack(self) -> np.ndarray:
+        """(nodes,) int64, ns by which each node may be entered later without making the run longer; mapped."""
+        return self.slack_file.mapped()[: len(self.nodes)]
+
+    def forget(self) -> None:
+        """What was looked at of nodes and slack need not stay in memory."""
+        self.nodes.forget()
+        self.slack_file.forget()
 
     @property
     def length_ns(self) -> int:
@@ -58,13 +69,15 @@ _NOTED = PROBES | HANDED | {ARRIVED} | COLLECTIVES | NEEDED
 
 
 def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int = POLL_GAP_NS) -> CriticalPath:
-    """The critical path of a measured, imported or predicted run. All of its calls are in memory, 60 bytes each.
+    """The critical path of a measured, imported or predicted run.
+
+    In memory are some 12 bytes a call, and all of one rank at a time; in temporary files some 60.
 
     eager_limit: bytes up to which a sender does not wait for its receiver; None: as the run shows it (the largest
     message whose sending call ended before its receive was posted, at least 1024). poll_gap_ns: see POLL_GAP_NS.
     """
     nodes = timeline(trace, _NOTED, poll_gap_ns)
-    found = Dependences(len(nodes.rows))
+    found = Dependences(len(nodes))
     limit = add_messages(found, trace, nodes, eager_limit)
     add_collectives(found, trace, nodes)
     add_one_sided(found, trace, nodes)
@@ -72,8 +85,10 @@ def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int
     ends = nodes.exit[nodes.offsets[1:] - 1]
     graph = _Graph(nodes, found)
     slack = graph.latest(int(ends.max()))
-    slack -= nodes.enter
     segments = graph.walk(int(np.argmax(ends)))
+    for first, rows in nodes.pieces():
+        slack.mapped()[first : first + len(rows)] -= rows["enter"]
+        slack.forget()
     return CriticalPath(nodes, segments, slack, limit, found.contradictions + graph.ignored)
 
 
@@ -81,30 +96,56 @@ class _Graph:
     """csrc/kernels/path.h."""
 
     def __init__(self, nodes: Timeline, found: Dependences) -> None:
-        self.ignored = 0
-        rows = np.ascontiguousarray(found.rows(), DEPENDENCE)
-        found.parts.clear()
         main = nodes.first_thread[nodes.rank].astype(np.int32)
         parent = np.where(main == np.arange(nodes.threads), -1, main).astype(np.int32)
-        self._kept = nodes, parent
+        self._nodes, self._latest = nodes, _unlimited(len(nodes) + found.joins)
+        self._kept = parent
         self._path = ffi.gc(
             lib.path_new(
                 pointer(nodes.rows, "struct node *"), pointer(nodes.offsets, "int64_t *"),
-                pointer(parent, "int32_t *"), nodes.threads, pointer(rows), len(rows), found.joins,
+                pointer(parent, "int32_t *"), nodes.threads, len(found.rows), found.joins,
+                pointer(self._latest.mapped(), "int64_t *"),
             ),
             lib.path_free,
         )  # fmt: skip
         if self._path == ffi.NULL:
             raise MemoryError
+        for _, rows in found.rows.pieces():
+            lib.path_count(self._path, pointer(rows), len(rows))
+        lib.path_counted(self._path)
+        for _, rows in found.rows.pieces():
+            lib.path_add(self._path, pointer(rows), len(rows))
 
-    def latest(self, end: int) -> np.ndarray:
-        """The latest time (ns) at which each node may be entered so that the run ends at `end`."""
-        found = np.empty(len(self._kept[0].rows), np.int64)
-        self.ignored = int(lib.path_latest(self._path, end, pointer(found, "int64_t *")))
-        return found
+    def _forget(self) -> None:
+        self._nodes.forget()
+        self._latest.forget()
+
+    def latest(self, end: int) -> Rows:
+        """The latest time (ns) at which each node may be entered so that the run ends at `end`; joins after them."""
+        lib.path_begin(self._path, end)
+        self._forget()
+        while lib.path_latest(self._path, PIECE):
+            self._forget()
+        return self._latest
+
+    @property
+    def ignored(self) -> int:
+        """Of the dependences, those that cannot be."""
+        return int(lib.path_ignored(self._path))
 
     def walk(self, thread: int) -> np.ndarray:
         """The path (SEGMENT, in order of time) to the end of a thread."""
-        found = np.zeros(lib.path_walk(self._path, thread, ffi.NULL), SEGMENT)
-        lib.path_walk(self._path, thread, pointer(found, "struct path_segment *"))
-        return found[::-1]
+        lib.path_start(self._path, thread)
+        parts, rows = [], np.empty(PIECE, SEGMENT)
+        while (count := lib.path_walk(self._path, pointer(rows, "struct path_segment *"), PIECE)) >= 0:
+            parts.append(rows[:count].copy())
+            self._forget()
+        return np.concatenate(parts)[::-1]
+
+
+def _unlimited(count: int) -> Rows:
+    """The latest time at all for each."""
+    rows = Rows(np.dtype("<i8"))
+    for first in range(0, count, PIECE):
+        rows.append(np.full(min(count - first, PIECE), np.iinfo(np.int64).max))
+    return rows

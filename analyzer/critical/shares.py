@@ -63,9 +63,11 @@ def shares(trace: Trace, path: CriticalPath) -> Shares:
     on_path, in_all = np.zeros((2, len(functions.every)), np.int64)
     ranks, slacks = _Slacks(trace.size), _Slacks(len(functions.every))
     rank_path = np.zeros(trace.size, np.int64)
+    by_thread = np.argsort(path.segments["thread"], kind="stable")
+    stays = np.split(by_thread, np.cumsum(np.bincount(path.segments["thread"], minlength=nodes.threads))[:-1])
     for thread in range(nodes.threads):
         own, rank = nodes.of(thread), int(nodes.rank[thread])
-        before = _Before(path.segments[path.segments["thread"] == thread])
+        before = _Before(path.segments[stays[thread]])
         rank_path[rank] += before.total
         for first in range(own.start, own.stop, _NODES_AT_ONCE):
             chosen = slice(first, min(first + _NODES_AT_ONCE, own.stop))
@@ -83,6 +85,7 @@ def shares(trace: Trace, path: CriticalPath) -> Shares:
             burst, slack = (enter - begin)[is_burst], path.slack[chosen][is_burst]
             ranks.add(np.full(len(burst), rank), burst, slack)
             slacks.add(ahead[is_burst], burst, slack)
+            path.forget()
     rows = zip(functions.every, on_path.tolist(), in_all.tolist(), strict=True)
     present = max(trace.size - len(trace.missing), 1)
     found = [Share(function, of_path, total / present) for function, of_path, total in rows if of_path]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.rows import Rows
 from analyzer.trace import CALL
 
 MARKED, LOST, JOINED = -1, -2, -3
@@ -24,19 +25,35 @@ NOTED = np.dtype([*CALL.descr, ("rank", "<i4")])
 
 @dataclass(frozen=True)
 class Timeline:
-    """The nodes of all threads, thread after thread; each thread has one more at its beginning and at its end.
+    """The nodes of all threads, thread after thread, in a temporary file; each has one more at its begin and its end.
 
     Nodes of a thread do not overlap. Before a node its thread computed, since the exit of the one before, in `region`
     (index in Trace.region_names, the innermost one; -1: in none).
     """
 
-    rows: np.ndarray  # (nodes,) NODE
+    file: Rows  # NODE
     offsets: np.ndarray  # (threads + 1,) int64, the first node of each thread
     rank: np.ndarray  # (threads,) int32
     thread: np.ndarray  # (threads,) int32
     first_thread: np.ndarray  # (ranks,) the main thread of each rank
     joined: np.ndarray  # (threads,) bool, those that the main thread of their rank waited for
     noted: np.ndarray  # NOTED, calls of which more than their times is needed, by rank
+
+    def __len__(self) -> int:
+        return len(self.file)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """(nodes,) NODE, mapped."""
+        return self.file.mapped()
+
+    def pieces(self) -> Iterator[tuple[int, np.ndarray]]:
+        """All rows piece by piece, each with the number of its first node."""
+        return self.file.pieces()
+
+    def forget(self) -> None:
+        """What was looked at need not stay in memory."""
+        self.file.forget()
 
     @property
     def enter(self) -> np.ndarray:

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.rows import PIECE, Rows
 from analyzer.sources.spill import Spill
 from analyzer.trace import Trace
 from analyzer.waits.find import Found
 from analyzer.waits.kinds import length
 from analyzer.waits.messages import append_by_window
 from analyzer.waits.paths import Paths
-from analyzer.waits.rows import PIECE, Rows
 from analyzer.waits.segments import Segments
 from analyzer.waits.syncs import QUESTION, SYNC, LastSyncs
 

@@ -13,6 +13,7 @@ from analyzer.metrics.epochs import SYNCHRONIZES
 from analyzer.metrics.nonblocking_collectives import NONBLOCKING, PERSISTENT
 from analyzer.parallel import Team
 from analyzer.paraver import base_name
+from analyzer.rows import Rows
 from analyzer.sources.spill import Spill
 from analyzer.trace import Trace
 from analyzer.waits.clocks import ClockErrors, Uncounted
@@ -30,7 +31,6 @@ from analyzer.waits.messages import (
 )
 from analyzer.waits.one_sided import one_sided_candidates
 from analyzer.waits.point_to_point import BEGIN_SENDS, message_waits
-from analyzer.waits.rows import Rows
 from analyzer.waits.syncs import MEMBER, SYNC
 
 _EVERYBODY = -1

@@ -6,10 +6,10 @@ import numpy as np
 
 from analyzer.metrics.regions import lost_times
 from analyzer.metrics.requests import rank_windows, window_calls
+from analyzer.rows import Rows
 from analyzer.trace import CALL, Trace
 from analyzer.waits.lanes import window_pairs
 from analyzer.waits.paths import OUTSIDE
-from analyzer.waits.rows import Rows
 
 SEGMENT = np.dtype([("begin", "<i8"), ("activity", "<i4"), ("reserved", "<i4")])
 """`struct delay_segment` of the kernel."""

@@ -9,13 +9,13 @@ import numpy as np
 
 from analyzer.metrics.profile import Profile
 from analyzer.parallel import Team
+from analyzer.rows import Rows
 from analyzer.trace import Trace
 from analyzer.waits.clocks import Uncounted
 from analyzer.waits.delays import Costs, delay_costs
 from analyzer.waits.find import Found, Search, find
 from analyzer.waits.kinds import Kind, Polled, length
 from analyzer.waits.paths import Paths, path_at
-from analyzer.waits.rows import Rows
 from analyzer.waits.segments import COMPUTING, FIRST_CALL, NOT_RECORDED
 
 MOST_SINGLE = 10

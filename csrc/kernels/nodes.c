@@ -8,12 +8,12 @@ static bool comes_first(const struct node *a, const struct node *b)
     return a->enter < b->enter || (a->enter == b->enter && a->exit <= b->exit);
 }
 
-int32_t nodes_merge(const struct node *calls, int64_t n_calls, const struct node *others, int64_t n_others,
-                    struct node *merged)
+void nodes_merge(const struct node *calls, int64_t n_calls, const struct node *others, int64_t n_others,
+                 struct node *last, struct node *merged)
 {
     const struct node *calls_end = calls + n_calls, *others_end = others + n_others;
-    int32_t region = -1;
-    int64_t end = INT64_MIN;
+    int32_t region = last->region;
+    int64_t end = last->exit;
     for (; calls < calls_end || others < others_end; merged++) {
         bool other = calls == calls_end || (others < others_end && comes_first(others, calls));
         *merged = other ? *others++ : *calls++;
@@ -24,7 +24,8 @@ int32_t nodes_merge(const struct node *calls, int64_t n_calls, const struct node
         if (merged->exit < merged->enter) merged->exit = merged->enter;
         end = merged->exit;
     }
-    return region;
+    last->region = region;
+    last->exit = end;
 }
 
 /* Whether a node is past: entered at `time` or before, or of those that left: not before it. */

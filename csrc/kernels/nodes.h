@@ -14,10 +14,10 @@ struct node {
 enum { NODE_KEEPS_REGION = -2 };
 
 /* Bring calls and other rows, each in order of (enter, exit), into one order, and cut what overlaps: the later one
-   begins where the earlier one ends. `region` of the other rows is the one after them; at first it is -1 (none).
-   Returns the region after the last. */
-int32_t nodes_merge(const struct node *calls, int64_t n_calls, const struct node *others, int64_t n_others,
-                    struct node *merged);
+   begins where the earlier one ends. `region` of the other rows is the one after them. Rows can come in pieces: `last`
+   says where and in which region the thread was before, and then where it is. */
+void nodes_merge(const struct node *calls, int64_t n_calls, const struct node *others, int64_t n_others,
+                 struct node *last, struct node *merged);
 
 /* For each of n questions (stream, time) the call that the stream was in, or entered, at that time; -1: none. A call
    ends before its exit, and another node without length is passed over. offsets: the first node of each stream, and the

@@ -21,19 +21,30 @@ struct path_segment {
 };
 
 /* offsets: (streams + 1) of the first node of each stream; none is empty. parent: the stream on which a path goes on
-   that has come to the beginning of a stream, -1: none. depends: n pairs (u32 sink, u32 source); they are copied, the
-   other arrays must stay. NULL: no memory. */
+   that has come to the beginning of a stream, -1: none. n: dependences. latest: (nodes + joins) INT64_MAX, the latest
+   time at which each node may be entered, when all is done. All arrays must stay. NULL: no memory. */
 struct path *path_new(const struct node *nodes, const int64_t *offsets, const int32_t *parent, int64_t streams,
-                      const void *depends, int64_t n, int64_t joins);
+                      int64_t n, int64_t joins, int64_t *latest);
 void path_free(struct path *path);
 
-/* The latest time at which each node may be entered so that no stream ends after `end`, into `latest` (nodes). Returns
-   how many dependences cannot be, since the source comes after the sink's exit, or each is the other's cause: these are
-   ignored from now on. */
-int64_t path_latest(struct path *path, int64_t end, int64_t *latest);
+/* Dependences, n pairs (u32 sink, u32 source), piece by piece: all are counted, then all are added in the same order.
+ */
+void path_count(struct path *path, const void *depends, int64_t n);
+void path_counted(struct path *path);
+void path_add(struct path *path, const void *depends, int64_t n);
 
-/* After path_latest: the segments of the path that ends where `stream` ends, the last first; copied to `segments`
-   unless that is NULL. Returns their number. */
-int64_t path_walk(struct path *path, int64_t stream, struct path_segment *segments);
+/* Finds the latest times so that no stream ends after `end`: path_latest goes on for about so many nodes, which lie
+   close together for each stream; 0: all is done. */
+void path_begin(struct path *path, int64_t end);
+int path_latest(struct path *path, int64_t most);
+
+/* After that: how many dependences cannot be, since the source comes after the sink's exit, or each is the other's
+   cause. These are ignored. */
+int64_t path_ignored(const struct path *path);
+
+/* After that: the segments of the path that ends where a stream ends, the last first. path_walk looks at `most` nodes
+   and writes the segments that end there (at most as many); returns their number, -1: there are no more. */
+void path_start(struct path *path, int64_t stream);
+int64_t path_walk(struct path *path, struct path_segment *segments, int64_t most);
 
 #endif

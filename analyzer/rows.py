@@ -39,6 +39,13 @@ class Rows:
             raise _no_room(error) from error
         return rows
 
+    @classmethod
+    def of(cls, array: np.ndarray) -> Rows:
+        """Those of an array. Raises TracelibError if there is no room for them."""
+        rows = cls(array.dtype)
+        rows.append(array)
+        return rows
+
     def append(self, rows: np.ndarray) -> None:
         """Add rows; raises TracelibError if there is no room for them."""
         try:
