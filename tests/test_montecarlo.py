@@ -164,7 +164,7 @@ def test_the_time_over_a_random_latency(tmp_path, capsys):
     run = exchange(tmp_path, "run", 30, 8)
     ends = []
     for latency in (0, 10):
-        found = spread_of(capsys, run, "--machine", "ideal", "--latency", latency, "--vary", "speed=1..1.000001")
+        found = spread_of(capsys, run, "--machine", "ideal", "--latency", f"{latency}us", "--vary", "speed=1..1.000001")
         ends.append(found["runs"][0]["mean_s"])
     slope = (ends[1] - ends[0]) / 10
     machine = ("--machine", "ideal")

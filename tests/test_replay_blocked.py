@@ -15,8 +15,9 @@ from analyzer.metrics.ideal import ideal_replay
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
 from analyzer.replay import Machine, program_of, replay, simulate
+from analyzer.replay.cfg_text import cfg_text
 from analyzer.replay.machine import AS_CALLS
-from analyzer.replay.machine_cfg import cfg_text, read_cfg
+from analyzer.replay.machine_cfg import read_cfg
 from analyzer.replay.machine_text import machine_text
 from analyzer.replay.machine_toml import machine_of, read_toml
 from analyzer.replay.parameters import vary

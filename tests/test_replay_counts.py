@@ -8,9 +8,9 @@ import pytest
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Flag, Kind, Program, operations
 from analyzer.replay import Machine, simulate
+from analyzer.replay.cfg_text import cfg_text
 from analyzer.replay.counts import with_counts
 from analyzer.replay.machine import Exponential, Gaussian, Network, Node, Scheduling, Uniform
-from analyzer.replay.machine_cfg import cfg_text
 from analyzer.replay.machine_toml import machine_of
 from analyzer.replay.parameters import PARAMETERS, vary
 from tests.random_replays import BYTE_A_NS

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Kind, Program, operations
+from analyzer.replay.cfg_text import cfg_text
 from analyzer.replay.machine import (
     SPIN,
     TABLE_9,
@@ -20,7 +21,7 @@ from analyzer.replay.machine import (
     Size,
     Uniform,
 )
-from analyzer.replay.machine_cfg import Module, cfg_text, read_cfg
+from analyzer.replay.machine_cfg import Module, read_cfg
 from analyzer.replay.machine_toml import machine_of, read_toml
 from analyzer.replay.policies import POLICIES, policy_of
 from analyzer.replay.simulate import simulate
@@ -105,6 +106,20 @@ def test_one_node_is_the_pattern_of_all():
         ({"scheduling": {"policy": "fair"}}, "fcfs, rr"),
         ({"scheduling": {"slice": 3}}, "slice_us"),
         ({"scheduling": {"slice_us": "long"}}, "a number"),
+        ({"scheduling": {"slice_us": float("inf")}}, "a number"),
+        ({"scheduling": {"preemptive": "no"}}, "true or false"),
+        ({"scheduling": {"policy": "svr4", "levels": 3}}, "list of rows"),
+        ({"scheduling": {"policy": "svr4", "levels": [[1, "a", 0]]}}, "a row is"),
+        ({"network": {"buses": 10**26}}, "from 0 to 2147483647"),
+        ({"node": {"cpus": 1e30}}, "from 0 to 2147483647"),
+        ({"node": [{"count": 0}]}, "from 1 to 1048576"),
+        ({"node": [{"count": 2_000_000_000}]}, "from 1 to 1048576"),
+        ({"node": {"half_duplex": "no"}}, "true or false"),
+        ({"synchronous": "no"}, "true or false"),
+        ({"seed": "x"}, "whole number"),
+        ({"seed": 1.5}, "whole number"),
+        ({"node": {"latency_us": {"uniform": [6, 4]}}}, "uniform = [low, high]"),
+        ({"node": {"speed": {"exponential": [1, "inf"]}}}, "both are finite"),
     ],
 )
 def test_mistakes_in_toml(given, says):
@@ -185,6 +200,38 @@ def test_cfg(tmp_path):
         ('"mapping information" {"", 3, [3] {0, 0}};;', ":9: \\[3\\] announces another number than 2"),
         ('"predefined mapping information" {"SOMEHOW"};;', ":9: mapping 'SOMEHOW'"),
         ('"environment information" {"", 1, "", 1, 1.0, 0, 7};;', ":9: collective model 7"),
+        ('"environment information" {"", 0, "", 3, 1.0, 0, 1};;', ":9: environment 0 is there twice"),
+        (
+            '"environment information" {"", 1, "", 0, -1.0, 0, 1};;',
+            ":9: -1 .it is field 5 of 'env",
+        ),
+        ('"environment information" {"", 1, "", 0, nan, 0, 1};;', ":9: nan .it is field 5"),
+        ('"environment information" {"", 1, "", 0, 1.0, inf, 1};;', ":9: inf .it is field 6"),
+        (
+            '"environment information" {"", 1, "", 0, 1.0, 1e30, 1};;',
+            ":9: 1e\\+30 .* a whole number from 0 to 2147",
+        ),
+        ('"node information" {0, "", 1.5, 1.0, 0, 0, 0, 0, 0, 2e-5, 0, 1, 0};;', ":9: 1.5 .it is field 3"),
+        ('"node information" {0, "", nan, 1.0, 0, 0, 0, 0, 0, 2e-5, 0, 1, 0};;', ":9: nan .it is field 3"),
+        ('"node information" {0, "", 1, -1, 0, 0, 0, 0, 0, 2e-5, 0, 1, 0};;', ":9: -1 .it is field 4"),
+        ('"node information" {0, "", 1, 1, 0, 0, 0, 0, 0, -2e-5, 0, 1, 0};;', ":9: -2e-05 .it is field 10"),
+        ('"node information" {7, "", 1, 1, 0, 0, 0, 0, 0, 2e-5, 0, 1, 0};;', ":9: there is no environment 7"),
+        (
+            '"multi node information" {0, 2000000000, "", 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0};;',
+            ":9: more than 1048576",
+        ),
+        ('"multi node information" {0, -4, "", 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0};;', ":9: -4 .it is field 2"),
+        ('"mapping information" {"", 2, [2] {0, -1}};;', ":9: '-1' is not a number of the list"),
+        ('"mapping information" {"", 2, [2] {0, 9}};;', ":9: the mapping names node 9, there are 3"),
+        ('"predefined mapping information" {"0 TASKS_PER_NODE"};;', ":9: mapping '0 TASKS_PER_NODE'"),
+        ('"predefined mapping information" {"99999999999 TASKS_PER_NODE"};;', ":9: mapping '99999999999 TASKS"),
+        ('"configuration files" {"", "", "", "random.cfg"};;', ":9: file of random values 'random.cfg'"),
+        ('"modules information" {1e30, 1, 2.0};;', ":9: 1e\\+30 .it is field 1"),
+        ('"modules information" {1, 1, inf};;', ":9: inf .it is field 3"),
+        (
+            '"dedicated connection information" {0, 0, 1, 10.0, [1] {1}, 0, ">", "&", 0, ">", [1] {1}, 0.0, 0.0};;',
+            ":9: dedicated connections are not simulated",
+        ),
     ],
 )
 def test_malformed_lines_have_their_number(tmp_path, line, says):
@@ -193,7 +240,39 @@ def test_malformed_lines_have_their_number(tmp_path, line, says):
     (tmp_path / "m.cfg").write_text("\n".join(lines))
     (tmp_path / "comm.cfg").write_text("")
     with pytest.raises(TracelibError, match=says):
-        read_cfg(tmp_path / "m.cfg")
+        raise_as_shown(tmp_path / "m.cfg")
+
+
+def raise_as_shown(path):
+    """What the command line prints: the error and its hint."""
+    try:
+        read_cfg(path)
+    except TracelibError as error:
+        raise TracelibError(f"{error} ({error.hint})", "") from error
+
+
+def test_a_node_of_older_dimemas(tmp_path):
+    """Before version 4: machine, node, architecture, CPUs, links in and out, latencies, speed, memory's bandwidth."""
+    (tmp_path / "m.cfg").write_text(
+        "SDDFA\n"
+        '"environment information" {"", 0, "", 1, 100.0, 0, 1};;\r\n'
+        '"node information" {0, 0, "", 4, 1, 2, 1e-6, 1e-5, 2.0, 300.0, 0.5};;'
+    )
+    (node,) = read_cfg(tmp_path / "m.cfg").machine.nodes
+    assert node == Node(
+        cpus=4, links_in=1, links_out=2, intra_latency_s=1e-6, latency_s=1e-5, speed=2.0, intra_bandwidth_mb=300.0,
+        wan_latency_s=0.5, intra_buses=4, intra_links_in=1, intra_links_out=1,
+    )  # fmt: skip
+
+
+def test_what_concerns_no_operation_is_read_over(tmp_path):
+    """Accelerators, and architectures that nobody quoted, which Dimemas takes."""
+    lines = CFG.replace('{0, "", 1, 2.0', "{0, opteron, 1, 2.0") + (
+        '"accelerator node information" {0, 0, 0.0, 0.0, 0.0, 1, 1.0};;\n'
+    )
+    (tmp_path / "m.cfg").write_text(lines)
+    (tmp_path / "comm.cfg").write_text("")
+    assert read_cfg(tmp_path / "m.cfg").machine.nodes[2].speed == 2.0
 
 
 def test_nodes_must_be_as_many_as_announced(tmp_path):

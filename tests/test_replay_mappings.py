@@ -10,8 +10,9 @@ from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Kind, Program, operations
 from analyzer.replay import Machine, simulate
+from analyzer.replay.cfg_text import cfg_text
 from analyzer.replay.machine import Network, Node
-from analyzer.replay.machine_cfg import cfg_text, read_cfg
+from analyzer.replay.machine_cfg import read_cfg
 from analyzer.replay.machine_text import machine_text
 from analyzer.replay.machine_toml import machine_of
 

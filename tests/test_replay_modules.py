@@ -7,7 +7,8 @@ import pytest
 from analyzer.cli import main
 from analyzer.operations.operation import Kind, Program, operations
 from analyzer.replay import Machine, simulate
-from analyzer.replay.machine_cfg import Module, cfg_text
+from analyzer.replay.cfg_text import cfg_text
+from analyzer.replay.machine_cfg import Module
 from analyzer.what_if.modules import with_modules
 
 RUN = """#DIMEMAS:"m":1,{offset}:1(1),1

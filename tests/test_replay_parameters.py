@@ -117,7 +117,7 @@ def test_a_measured_network_keeps_its_shape():
 
 def test_values_as_people_write_them():
     cases = {
-        "latency=5us": 5e-6, "latency=1e-6": 1e-6, "bandwidth=100MB/s": 100 * MB, "bandwidth=1e8": 1e8,
+        "latency=5us": 5e-6, "latency=1e-6s": 1e-6, "bandwidth=100MB/s": 100 * MB, "latency=0": 0,
         "buses=inf": math.inf, "bandwidth=2GiB/s": 2048 * MB, "eager=4KiB": 4096,
         "eager=32k": 32768, "node.latency_us=5": 5, "node.latency_us=1ms": 1000,
         "network.bandwidth_mb=1GB/s": 1024,
@@ -132,8 +132,10 @@ def test_values_as_people_write_them():
     "text, says",
     [
         ("latncy=1", "did you mean latency"), ("latency", "NAME=VALUE"), ("latency=5 furlongs", "with ns, us, ms, s"),
-        ("latency=-1", "a number"), ("buses=1.5", "whole number"), ("cpus=0", "at least 1"), ("cpus=inf", "finite"),
-        ("speed=0", "more than 0"), ("latency=inf", "finite"), ("send_overhead=1us", "no overhead"),
+        ("latency=-1", "a number"), ("latency=5", "with ns, us, ms, s"), ("bandwidth=100", "with B/s"),
+        ("buses=1.5", "whole number"), ("cpus=0", "at least 1"), ("cpus=inf", "finite"),
+        ("speed=0", "more than 0"), ("latency=inf", "finite"),
+        ("buses=99999999999", "up to 2147483647"), ("send_overhead=1us", "no overhead"),
         ("node.3.speed=2", "does not exist"), ("node.color=2", "no parameter"),
         ("wan.1.bandwidth_mb=2", "no parameter"),
     ],

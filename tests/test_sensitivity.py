@@ -147,7 +147,7 @@ def test_sweeps_go_by_equal_ratios():
     [
         ("latency=5ms..1ms", "to a larger one"), ("latency=0..1ms", "above 0"), ("latency=5", "no factor"),
         ("latency=200%", "no factor"), ("buses", "infinite on this machine"), ("eager", "not set"),
-        ("latency=1..2..3", "no range"), ("intra_latency", "is 0"),
+        ("latency=1..2..3", "no range"), ("latency=5..10", "ns, us, ms, s"), ("intra_latency", "is 0"),
     ],
 )  # fmt: skip
 def test_mistakes_in_factors(text, says):

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +109,16 @@ file_argument = click.argument("file", type=click.Path())
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="Replays at once; one for each CPU if not given."
 )
+
+
+class FiniteRange(click.FloatRange):
+    """A number from a range, that is one: no nan or inf."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found = super().convert(value, param, ctx)
+        if not isfinite(found):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return found
 
 
 _UNITS_NS = {"": 1, "ns": 1, "us": 1000, "ms": 10**6}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.common import Session, check_replaceable, common_options, files_read, output_base
+from analyzer.commands.common import FiniteRange, Session, check_replaceable, common_options, files_read, output_base
 from analyzer.commands.machine_option import machine_options
 from analyzer.commands.study import Draw, Traced, eager_of, numbers, opened, output_options, studied, study_options
 from analyzer.errors import TracelibError
@@ -28,7 +28,7 @@ ENDINGS = (".toml", ".png", ".samples.jsonl")
 @click.option("--untraced-seconds", "untraced", metavar="X,...", help="What the runs took without the tracer.")
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=FiniteRange(0, 1, min_open=True),
     default=TOLERANCE,
     show_default=True,
     help="Share by which a prediction may be wrong.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,36 +12,47 @@ from typing import Any
 
 import click
 
+from analyzer.commands.common import FiniteRange
 from analyzer.errors import TracelibError
 from analyzer.metrics.ideal import ADDED_UP, NOT_RECORDED, obstacle
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
-from analyzer.replay.machine import DIALECTS, Machine
+from analyzer.replay.machine import DIALECTS, MOST, Machine
 from analyzer.replay.machine_options import Overrides, changed, read_machine
 from analyzer.replay.own_machine import NAME_ONE, own_machine
+from analyzer.replay.parameters import MB, parameter, value_of
 from analyzer.replay.simulate import ReplayBlocked
 from analyzer.trace import Trace, ranks_text
 
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-
 
 class _Amount(click.ParamType):
-    """A number with a unit."""
+    """The value of a parameter of the machine, with its unit."""
 
-    def __init__(self, name: str, units: dict[str, float], default: str, example: str) -> None:
-        self.name, self._units, self._default, self._example = name, units, default, example
+    def __init__(self, name: str, example: str) -> None:
+        self.name, self._example = name, example
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        found = re.fullmatch(r"(\d+(?:\.\d+)?(?:e-?\d+)?)\s*([a-zA-Z/]*)", str(value).strip())
-        unit = (found[2] or self._default) if found else ""
-        if not found or unit not in self._units:
+        of = parameter(self.name)
+        try:
+            found = value_of(of, str(value))
+        except TracelibError as error:
+            self.fail(f"{value!r} is not such as {self._example}: {error.hint}", param, ctx)
+        if math.isinf(found) and not of.endless:
             self.fail(f"{value!r} is not such as {self._example}", param, ctx)
-        return float(found[1]) * self._units[unit]
+        return found
 
 
-LATENCY = _Amount("latency", _SECONDS, "us", "5us")
-BANDWIDTH = _Amount("bandwidth", {"MB/s": 1.0, "GB/s": 1024.0, "MB": 1.0, "GB": 1024.0}, "MB/s", "100MB/s")
-BYTES = _Amount("bytes", {"": 1, "B": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}, "", "32k")
+class _Count(click.IntRange):
+    """A whole number that the simulator can count."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = super().convert(value, param, ctx)
+        if found > MOST:
+            self.fail(f"{value!r} is more than {MOST}", param, ctx)
+        return found
+
+
+LATENCY, BANDWIDTH, BYTES = _Amount("latency", "5us"), _Amount("bandwidth", "100MB/s"), _Amount("eager", "32k")
 
 _IDEAL = click.option("--machine", "machine_file", metavar="FILE", help="A .toml, a Dimemas .cfg; ideal if not given.")
 _OWN = click.option(
@@ -54,10 +65,10 @@ _OPTIONS = (
     click.option("--dialect", type=click.Choice(DIALECTS), help="Where the thesis and Dimemas 5.5 differ."),
     click.option("--latency", type=LATENCY, metavar="TIME", help="Of all messages between nodes: 5us."),
     click.option("--bandwidth", type=BANDWIDTH, metavar="RATE", help="Between nodes: 100MB/s (of 2^20 bytes)."),
-    click.option("--buses", type=click.IntRange(0), metavar="N", help="Messages that travel at once; 0: any number."),
-    click.option("--links", type=click.IntRange(0), metavar="N", help="Of each node, each way; 0: any number."),
-    click.option("--cpus", type=click.IntRange(1), metavar="N", help="Of each node."),
-    click.option("--speed", type=click.FloatRange(0, min_open=True), metavar="X", help="Of all CPUs, 1 as traced."),
+    click.option("--buses", type=_Count(0), metavar="N", help="Messages that travel at once; 0: any number."),
+    click.option("--links", type=_Count(0), metavar="N", help="Of each node, each way; 0: any number."),
+    click.option("--cpus", type=_Count(1), metavar="N", help="Of each node."),
+    click.option("--speed", type=FiniteRange(0, min_open=True), metavar="X", help="Of all CPUs, 1 as traced."),
     click.option(
         "--eager",
         "eager_limit",
@@ -170,7 +181,9 @@ def _take_overrides(given: dict[str, Any]) -> Overrides:
     taken = {name: given.pop(name) for name in ("dialect", "latency", "bandwidth", "buses", "links", "cpus")}
     taken |= {name: given.pop(name) for name in ("speed", "eager_limit", "seed")}
     if taken["eager_limit"] is not None:
-        taken["eager_limit"] = int(taken["eager_limit"])
+        taken["eager_limit"] = int(min(taken["eager_limit"], 2**62))
+    if taken["bandwidth"] is not None:
+        taken["bandwidth"] = 0.0 if math.isinf(taken["bandwidth"]) else taken["bandwidth"] / MB
     return Overrides(**{names.get(name, name): value for name, value in taken.items()})
 
 

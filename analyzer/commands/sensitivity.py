@@ -7,7 +7,15 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.common import Session, check_writable, common_options, file_argument, jobs_option, output_base
+from analyzer.commands.common import (
+    FiniteRange,
+    Session,
+    check_writable,
+    common_options,
+    file_argument,
+    jobs_option,
+    output_base,
+)
 from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice, replaying
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
@@ -42,7 +50,7 @@ _ALL = "all"
 )
 @click.option(
     "--within",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=WITHIN,
     show_default=True,
     metavar="SHARE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.common import Session, common_options
+from analyzer.commands.common import FiniteRange, Session, common_options
 from analyzer.commands.machine_option import MachineChoice, machine_choice
 from analyzer.errors import TracelibError
 from analyzer.metrics.ideal import obstacle
@@ -27,7 +27,7 @@ from analyzer.validation.parts import Parts, measured_parts, predicted_parts
 @click.option(
     "--untraced-seconds",
     "untraced",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     metavar="X",
     help="What RUN2 takes without the tracer.",
 )

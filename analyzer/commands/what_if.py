@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.common import Session, common_options, jobs_option
+from analyzer.commands.common import FiniteRange, Session, common_options, jobs_option
 from analyzer.commands.machine_option import MachineChoice, incomplete, machine_choice, replaying
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Program
@@ -46,7 +46,7 @@ class _Ranks(click.ParamType):
 @click.option(
     "--factor",
     "factors",
-    type=click.FloatRange(0),
+    type=FiniteRange(0),
     multiple=True,
     metavar="X",
     help="Its time / that of before [0.5].",

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.replay.parameters import Parameter, parameter, value_of
+from analyzer.replay.parameters import Parameter, parameter, two_values_of
 
 UNIFORM, LOG, GAUSSIAN, EXPONENTIAL = "uniform", "log", "gaussian", "exponential"
 _HINT = "write latency=1us..100us, latency=log:1us..100us, gaussian:MEAN,DEVIATION or exponential:LEAST,MEAN"
@@ -95,17 +95,9 @@ def varied(text: str) -> Varied:
     words = values.split(".." if law in (UNIFORM, LOG) else ",")
     if law not in (UNIFORM, LOG, GAUSSIAN, EXPONENTIAL) or len(words) != 2:
         raise TracelibError(f"{text!r} is no distribution", _HINT)
-    a, b = _with_one_unit(of, *(word.strip() for word in words))
+    a, b = two_values_of(of, *words)
     _check(text, of, law, a, b)
     return Varied(of, law, a, b, text.replace(" ", ""))
-
-
-def _with_one_unit(of: Parameter, first: str, last: str) -> tuple[float, float]:
-    """Two values; the first may leave its unit to the last: 1..100us."""
-    b = value_of(of, last)
-    unit = last.lstrip("0123456789.eE+- ")
-    bare = first and not first.lstrip("0123456789.eE+- ")
-    return value_of(of, first + unit if bare else first), b
 
 
 def _check(text: str, of: Parameter, law: str, a: float, b: float) -> None:

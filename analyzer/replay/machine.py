@@ -5,9 +5,11 @@ Source: "Dimemas specification", sections 1.4, 1.7 to 1.10, 1.14 and 1.15.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from itertools import accumulate
 from typing import Any
 
 from analyzer._replay import lib
@@ -181,6 +183,10 @@ class Level:
     slept: int  # level after sleeping
 
 
+MOST = 2**31 - 1
+"""Of a number of CPUs, links or buses."""
+MOST_NODES = 1 << 20
+"""That a machine file may describe."""
 SPIN = -1
 """A busy wait without end."""
 AS_CALLS = -1
@@ -270,8 +276,8 @@ class Machine:
             return [rank % len(there) for rank in range(ranks)]
         if mapping != "fill":
             raise TracelibError(f"mapping {mapping!r} is not known", "use fill, round-robin or a list of nodes")
-        slots = [k for k, node in enumerate(there) for _ in range(int(node.cpus) or 1)]  # type: ignore[arg-type]
-        return [slots[(taken + rank) % len(slots)] for rank in range(ranks)]
+        ends = list(accumulate(int(node.cpus) or 1 for node in there))  # type: ignore[arg-type]
+        return [bisect_right(ends, (taken + rank) % ends[-1]) for rank in range(ranks)]
 
     def of_application(self, application: int) -> Machine:
         """The same for one that is alone."""

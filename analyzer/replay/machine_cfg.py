@@ -1,22 +1,31 @@
-"""Dimemas configuration files (.cfg), read and written, so that a Dimemas user brings his own.
+"""Dimemas configuration files (.cfg), so that a Dimemas user brings his own.
 
-Source: "Dimemas .cfg grammar" (records of new_configuration.c): records `"name" {fields};;`, comments, and the
-collective fine tuning file.
+Source: "Dimemas .cfg grammar" (records of new_configuration.c, and the collective fine tuning file).
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from analyzer.errors import TracelibError
-from analyzer.replay.counts import OF_NODE
-from analyzer.replay.machine import AS_CALLS, COLLECTIVE_NAMES, CollectiveModel, Machine, Model, Network, Node
-from analyzer.replay.machine_toml import MODELS, SIZES, collective_model
-
-Field = str | float | list[int]
+from analyzer.replay.cfg_record import Record, records
+from analyzer.replay.machine import (
+    AS_CALLS,
+    COLLECTIVE_NAMES,
+    MOST_NODES,
+    CollectiveModel,
+    Machine,
+    Model,
+    Network,
+    Node,
+)
+from analyzer.replay.machine_toml import collective_model
 
 _MODEL_OF = {1: Model.CONSTANT, 2: Model.LINEAR, 3: Model.LOG}
 
@@ -46,13 +55,6 @@ class Configuration:
         return self.machine
 
 
-@dataclass(frozen=True)
-class _Record:
-    name: str
-    fields: list[Field]
-    where: str  # "file.cfg:12"
-
-
 def read_cfg(path: str | Path) -> Configuration:
     """The machine and modules of a .cfg file. Raises TracelibError with the number of the line that is wrong."""
     path = Path(path)
@@ -61,57 +63,9 @@ def read_cfg(path: str | Path) -> Configuration:
     except OSError as error:
         raise TracelibError(f"cannot read {path}: {error.strerror}", "name a machine file") from error
     build = _Builder(path.parent)
-    for record in _records(text, str(path)):
+    for record in records(text, str(path)):
         build.add(record)
     return build.finish(str(path))
-
-
-def _records(text: str, name: str) -> Iterator[_Record]:
-    """The records of a file, each on one line; the first line is skipped, whatever it says."""
-    text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
-    for number, line in enumerate(text.splitlines(), 1):
-        if number == 1 or not line.strip() or "//" in line or line.lstrip().startswith("#"):
-            continue
-        where = f"{name}:{number}"
-        found = re.fullmatch(r'\s*"([^"]*)"\s*\{(.*)\}\s*;;\s*', line)
-        if not found:
-            raise TracelibError(f"{where}: not a record", 'a record is "name" {field, ...};; on one line')
-        yield _Record(found[1].strip(), _fields(found[2], where), where)
-
-
-def _fields(text: str, where: str) -> list[Field]:
-    pattern = r'\s*(?:"([^"]*)"|\[(\d+)\]\s*\{([^}]*)\}|([^,"{}\[\]]+?))\s*(?:,|$)'
-    found: list[Field] = []
-    at = 0
-    while at < len(text.rstrip()):
-        match = re.compile(pattern).match(text, at)
-        if not match:
-            raise TracelibError(f"{where}: cannot read {text[at:].strip()[:40]!r}", "fields are separated by commas")
-        at = match.end()
-        if match[1] is not None:
-            found.append(match[1])
-        elif match[2] is not None:
-            values = [_int(v, where) for v in match[3].split(",") if v.strip()]
-            if len(values) != int(match[2]):
-                raise TracelibError(f"{where}: [{match[2]}] announces another number than {len(values)}", "correct it")
-            found.append(values)
-        else:
-            found.append(_float(match[4], where))
-    return found
-
-
-def _float(text: str, where: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise TracelibError(f"{where}: {text!r} is not a number", "correct the field") from None
-
-
-def _int(value: Field | str, where: str) -> int:
-    number = _float(value, where) if isinstance(value, str) else value
-    if not isinstance(number, float) or number != int(number):
-        raise TracelibError(f"{where}: {value!r} is not a whole number", "correct the field")
-    return int(number)
 
 
 class _Builder:
@@ -129,8 +83,9 @@ class _Builder:
         self._per_node = 0
         self._wan = 0.0
         self._collectives: Mapping[str, CollectiveModel] = {}
+        self._later: list[Callable[[], None]] = []  # what is checked when all is known
 
-    def add(self, record: _Record) -> None:
+    def add(self, record: Record) -> None:
         """Take one record."""
         known = {
             "wide area network information": (self._wide_area, (7,)),
@@ -142,6 +97,8 @@ class _Builder:
             "configuration files": (self._files, (4,)),
             "modules information": (self._module, (3,)),
             "file system parameters": (lambda _: None, (5,)),
+            "accelerator node information": (lambda _: None, (7,)),
+            "dedicated connection information": (self._dedicated, (13,)),
         }
         if record.name not in known:
             raise TracelibError(f"{record.where}: record {record.name!r} is not known", f"known: {', '.join(known)}")
@@ -151,63 +108,75 @@ class _Builder:
             raise TracelibError(text, f"it has {' or '.join(map(str, lengths))}")
         take(record)
 
-    def _numbers(self, record: _Record, first: int = 0) -> list[float]:
-        values = record.fields[first:]
-        for value in values:
-            if not isinstance(value, float):
-                raise TracelibError(f"{record.where}: {value!r} is not a number", "correct the field")
-        return [v for v in values if isinstance(v, float)]
+    def _wide_area(self, record: Record) -> None:
+        self._wan = record.number(5)
 
-    def _wide_area(self, record: _Record) -> None:
-        *_, bandwidth, _model = self._numbers(record, 1)
-        self._wan = bandwidth
+    def _environment(self, record: Record) -> None:
+        number, model = record.whole(1), record.whole(6)
+        if model not in _MODEL_OF:
+            raise TracelibError(f"{record.where}: collective model {model}", "1 constant, 2 linear, 3 logarithmic")
+        if number in self._networks:
+            raise TracelibError(f"{record.where}: environment {number} is there twice", "leave one out")
+        self._networks[number] = Network(record.number(4), record.whole(5))
+        self._expected[number], self._models[number] = record.whole(3), _MODEL_OF[model]
 
-    def _environment(self, record: _Record) -> None:
-        number = _int(record.fields[1], record.where)
-        nodes, bandwidth, buses, model = self._numbers(record, 3)
-        if int(model) not in _MODEL_OF:
-            raise TracelibError(f"{record.where}: collective model {model:g}", "1 constant, 2 linear, 3 logarithmic")
-        self._networks[number] = Network(bandwidth, int(buses))
-        self._expected[number], self._models[number] = int(nodes), _MODEL_OF[int(model)]
+    def _node(self, record: Record) -> None:
+        if len(record.fields) == 11:
+            return self._take(self._old_node(record), 1, record)
+        number_after_machine = len(record.fields) == 14
+        self._take(self._new_node(record, 2 if number_after_machine else 1), 1, record)
 
-    def _node(self, record: _Record) -> None:
-        fields = list(record.fields)
-        if len(fields) == 14:  # a node number after the machine's
-            del fields[1]
-        if len(fields) == 11:  # before version 4: neither processors' architecture nor the wide area's latency
-            raise TracelibError(
-                f"{record.where}: a node of Dimemas before version 4", "convert it with DimemasUpdateCFG"
-            )
-        self._nodes.append(self._make(fields, record))
+    def _multi_node(self, record: Record) -> None:
+        self._take(self._new_node(record, 2), record.whole(1, 1), record)
 
-    def _multi_node(self, record: _Record) -> None:
-        fields = list(record.fields)
-        count = _int(fields.pop(1), record.where)
-        self._nodes += [self._make(fields, record)] * count
+    def _take(self, node: Node, count: int, record: Record) -> None:
+        if len(self._nodes) + count > MOST_NODES:
+            raise TracelibError(f"{record.where}: more than {MOST_NODES} nodes", "correct their number")
+        self._nodes += [node] * count
+        self._later.append(lambda: self._check_network(node, record))
 
-    def _make(self, fields: list[Field], record: _Record) -> Node:
-        machine = _int(fields[0], record.where)
-        numbers = self._numbers(replace(record, fields=fields[2:]))
-        cpus, speed, intra_s, intra_mb, buses, intra_in, intra_out, inter_s, in_, out, wan_s = numbers
-        if cpus < 1 or speed < 0:
-            raise TracelibError(f"{record.where}: a node with {cpus:g} processors of speed {speed:g}", "correct it")
-        links = _links(int(in_), int(out))
-        inner = _links(int(intra_in), int(intra_out))
+    def _check_network(self, node: Node, record: Record) -> None:
+        if node.network not in self._networks:
+            raise TracelibError(f"{record.where}: there is no environment {node.network}", "describe it, or correct it")
+
+    def _new_node(self, record: Record, at: int) -> Node:
+        """A node whose field `at` is its architecture."""
+        cpus, speed, intra_s, intra_mb, buses, intra_in, intra_out, inter_s, into, out, wan_s = range(at + 1, at + 12)
+        links = _links(record.whole(into), record.whole(out))
+        inner = _links(record.whole(intra_in), record.whole(intra_out))
         return Node(
-            cpus=int(cpus), speed=speed, intra_latency_s=intra_s, intra_bandwidth_mb=intra_mb,
-            intra_buses=int(buses), intra_links_in=inner[0], intra_links_out=inner[1], latency_s=inter_s,
-            links_in=links[0], links_out=links[1], half_duplex=links[2], wan_latency_s=wan_s, network=machine,
+            cpus=record.whole(cpus, 1), speed=record.number(speed), intra_latency_s=record.number(intra_s),
+            intra_bandwidth_mb=record.number(intra_mb), intra_buses=record.whole(buses), intra_links_in=inner[0],
+            intra_links_out=inner[1], latency_s=record.number(inter_s), links_in=links[0], links_out=links[1],
+            half_duplex=links[2], wan_latency_s=record.number(wan_s), network=record.whole(0),
         )  # fmt: skip
 
-    def _explicit_mapping(self, record: _Record) -> None:
+    def _old_node(self, record: Record) -> Node:
+        """One from before version 4, as Dimemas takes it since: as many buses in it as CPUs, one half duplex link."""
+        cpus = record.whole(3, 1)
+        links, inner = _links(record.whole(4), record.whole(5)), _links(1, 0)
+        return Node(
+            cpus=cpus, speed=record.number(8), intra_latency_s=record.number(6), intra_bandwidth_mb=record.number(9),
+            intra_buses=cpus, intra_links_in=inner[0], intra_links_out=inner[1], latency_s=record.number(7),
+            links_in=links[0], links_out=links[1], half_duplex=links[2], wan_latency_s=record.number(10),
+            network=record.whole(0),
+        )  # fmt: skip
+
+    def _explicit_mapping(self, record: Record) -> None:
         nodes = record.fields[2]
-        if not isinstance(nodes, list) or len(nodes) != _int(record.fields[1], record.where):
+        if not isinstance(nodes, list) or len(nodes) != record.whole(1):
             raise TracelibError(f"{record.where}: the mapping does not name a node for each task", "[n] {0, 0, ...}")
         self._mappings.append(tuple(nodes))
+        self._later.append(lambda: self._check_mapping(nodes, record))
 
-    def _predefined_mapping(self, record: _Record) -> None:
+    def _check_mapping(self, nodes: list[int], record: Record) -> None:
+        if max(nodes, default=0) >= len(self._nodes):
+            text = f"{record.where}: the mapping names node {max(nodes)}, there are {len(self._nodes)}"
+            raise TracelibError(text, "nodes count from 0")
+
+    def _predefined_mapping(self, record: Record) -> None:
         text = str(record.fields[-1]).upper()
-        found = re.fullmatch(r"(\d+) TASKS_PER_NODE", text)
+        found = re.fullmatch(r"0*([1-9]\d{0,8}) TASKS_PER_NODE", text)
         if found:
             self._per_node = int(found[1])
         elif text == "INTERLEAVED":
@@ -215,42 +184,50 @@ class _Builder:
         elif text != "FILL_NODES":
             raise TracelibError(f"{record.where}: mapping {text!r}", "FILL_NODES, INTERLEAVED or n TASKS_PER_NODE")
 
-    def _files(self, record: _Record) -> None:
-        scheduler, _, collectives, _ = map(str, record.fields)
+    def _files(self, record: Record) -> None:
+        scheduler, _, collectives, random = map(str, record.fields)
         if scheduler:
             raise TracelibError(f"{record.where}: scheduler file {scheduler!r}", "say the policy in a TOML machine")
+        if random:
+            hint = "say distributions in a TOML machine"
+            raise TracelibError(f"{record.where}: file of random values {random!r}", hint)
         if collectives:
             self._collectives = read_collectives(self._folder / collectives)
 
-    def _module(self, record: _Record) -> None:
-        type_, value, ratio = self._numbers(record)
-        self._modules.append(Module(int(type_), int(value), ratio))
+    def _module(self, record: Record) -> None:
+        self._modules.append(Module(record.whole(0), record.whole(1), record.number(2, -math.inf)))
+
+    def _dedicated(self, record: Record) -> None:
+        raise TracelibError(f"{record.where}: dedicated connections are not simulated", "leave them out")
 
     def finish(self, name: str) -> Configuration:
         """The machine; nodes must be as many as announced."""
         if not self._networks or not self._nodes:
             raise TracelibError(f"{name}: no environment or no node", "a machine has both")
+        for check in self._later:
+            check()
         numbers = sorted(self._networks)
-        for number in numbers:
-            there = sum(node.network == number for node in self._nodes)
-            if there != self._expected[number]:
-                raise TracelibError(
-                    f"{name}: environment {number} announces {self._expected[number]} nodes, {there} are described",
-                    "correct the count or the nodes",
-                )
+        self._check_counts(name)
         index = {number: k for k, number in enumerate(numbers)}
-        nodes = tuple(replace(node, network=index.get(node.network, -1)) for node in self._nodes)
+        nodes = tuple(replace(node, network=index[node.network]) for node in self._nodes)
         both = self._models[numbers[0]]
         default = CollectiveModel(in_model=both, out_model=both)
         mapping = self._mappings[-1] if self._mappings else self._mapping
         if self._per_node:
-            mapping = tuple(k for k in range(len(nodes)) for _ in range(self._per_node))
+            mapping = tuple(islice((k for k in range(len(nodes)) for _ in range(self._per_node)), MOST_NODES))
         machine = Machine(
             nodes=nodes, networks=tuple(self._networks[n] for n in numbers), wan_bandwidth_mb=self._wan,
             mapping=mapping, mappings=tuple(self._mappings[:-1]), eager_limit=AS_CALLS,
             collectives=dict.fromkeys(COLLECTIVE_NAMES, default) | dict(self._collectives),
         )  # fmt: skip
         return Configuration(machine, tuple(self._modules))
+
+    def _check_counts(self, name: str) -> None:
+        there = Counter(node.network for node in self._nodes)
+        for number, expected in self._expected.items():
+            if there[number] != expected:
+                text = f"{name}: environment {number} announces {expected} nodes, {there[number]} are described"
+                raise TracelibError(text, "correct the count or the nodes")
 
 
 def _links(into: int, out: int) -> tuple[int, int, bool]:
@@ -277,65 +254,3 @@ def read_collectives(path: Path) -> Mapping[str, CollectiveModel]:
             raise TracelibError(f"{where}: operation {words[0]} is not known", "0 Barrier to 15 Alltoallw")
         found[COLLECTIVE_NAMES[int(words[0])]] = collective_model(words[1:5], where)
     return found
-
-
-def cfg_text(machine: Machine, ranks: int, modules: tuple[Module, ...] = ()) -> tuple[str, str]:
-    """A .cfg that says the same, and its collective fine tuning file ("collectives.cfg").
-
-    Raises TracelibError for what Dimemas has no word for: random parameters, measured networks, scheduling.
-    """
-    nodes = machine.with_nodes(ranks)
-    _check_sayable(machine, nodes)
-    lines = ["#DIMEMAS_CONFIGURATION"]
-    networks = machine.networks
-    lines.append(
-        f'"wide area network information" {{"", {len(networks)}, 0, 4, 0.0, {_n(machine.wan_bandwidth_mb)}, 1}};;'
-    )
-    for k, network in enumerate(networks):
-        count = sum(node.network == k for node in nodes)
-        line = f'"environment information" {{"", {k}, "", {count}, {_n(network.bandwidth_mb)}, {network.buses}, 1}};;'
-        lines.append(line)
-    lines += [_node_line(node) for node in nodes]
-    placed = machine.place(ranks)
-    lines.append(f'"mapping information" {{"", {ranks}, [{ranks}] {{{", ".join(map(str, placed))}}}}};;')
-    lines.append('"configuration files" {"", "", "collectives.cfg", ""};;')
-    lines += [f'"modules information" {{{m.type}, {m.value}, {_n(m.ratio)}}};;' for m in modules]
-    return "\n".join(lines) + "\n", _collectives_text(machine)
-
-
-def _n(value: object) -> str:
-    return repr(float(value))  # type: ignore[arg-type]
-
-
-def _check_sayable(machine: Machine, nodes: tuple[Node, ...]) -> None:
-    values: list[object] = [machine.wan_bandwidth_mb, *(n.bandwidth_mb for n in machine.networks)]
-    values += [n.buses for n in machine.networks]
-    for node in nodes:
-        values += [getattr(node, name) for name in OF_NODE]
-        values += [node.speed, node.latency_s, node.intra_latency_s, node.intra_bandwidth_mb, node.wan_latency_s]
-    if not all(isinstance(v, int | float) for v in values):
-        raise TracelibError("a .cfg has no random parameters", "keep the machine as TOML")
-    if any(network.pieces for network in machine.networks):
-        raise TracelibError("a .cfg has no measured networks", "keep the machine as TOML")
-
-
-def _node_line(node: Node) -> str:
-    into = 0 if node.half_duplex else node.links_in
-    numbers = [
-        f"{node.cpus or 1}", _n(node.speed), _n(node.intra_latency_s), _n(node.intra_bandwidth_mb),
-        f"{node.intra_buses}", f"{node.intra_links_in}", f"{node.intra_links_out}", _n(node.latency_s), f"{into}",
-        f"{node.links_out}", _n(node.wan_latency_s),
-    ]  # fmt: skip
-    return f'"node information" {{{node.network}, "", {", ".join(numbers)}}};;'
-
-
-def _collectives_text(machine: Machine) -> str:
-    models = {v: k for k, v in MODELS.items()}
-    sizes = {v: k for k, v in reversed(SIZES.items())}
-    table = machine.collectives or {}
-    lines = []
-    for number, name in enumerate(COLLECTIVE_NAMES):
-        row = table.get(name, CollectiveModel())
-        words = models[row.in_model], sizes[row.in_size], models[row.out_model], sizes[row.out_size]
-        lines.append(f"{number} {' '.join(words)} 0.0")
-    return "\n".join(lines) + "\n"

@@ -18,6 +18,8 @@ from analyzer.replay.machine import (
     COLLECTIVE_NAMES,
     DIALECTS,
     LAWS,
+    MOST,
+    MOST_NODES,
     TABLE_9,
     CollectiveModel,
     Count,
@@ -79,8 +81,8 @@ def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
         collectives=_collectives(top.table("collectives")),
         scheduling=policy_of(top.table("scheduling").rest()),
         eager_limit=_eager(top),
-        synchronous=bool(top.take("synchronous", False)),
-        seed=int(top.take("seed", 0)),
+        synchronous=top.flag("synchronous"),
+        seed=top.seed(),
     )
     wan.end()
     top.end()
@@ -127,6 +129,8 @@ class _Table:
             (law, numbers), *_ = value.items()
             if law in LAWS and isinstance(numbers, list) and len(numbers) == 2:
                 a, b = (self._number(key, n) / parts for n in numbers)
+                if "inf" in numbers or math.inf in numbers or (law == "uniform" and a > b):
+                    raise TracelibError(f"{self.name} {key} = {value!r}", "both are finite, and uniform = [low, high]")
                 return LAWS[law](a, b)
         return self._number(key, value) / parts
 
@@ -136,12 +140,26 @@ class _Table:
             return self.quantity(key, 0.0)  # type: ignore[return-value]
         return self.whole(key, 0)
 
-    def whole(self, key: str, default: int) -> int:
+    def whole(self, key: str, default: int, least: int = 0, most: int = MOST) -> int:
         """A whole number, "inf" as 0."""
         number = self._number(key, self.take(key, default))
-        if number != int(number):
-            raise TracelibError(f"{self.name} {key} = {number}", "it is a whole number")
+        if number != int(number) or not least <= number <= most:
+            raise TracelibError(f"{self.name} {key} = {number:g}", f"it is a whole number from {least} to {most}")
         return int(number)
+
+    def flag(self, key: str) -> bool:
+        """True or false, false by default."""
+        value = self.take(key, False)
+        if not isinstance(value, bool):
+            raise TracelibError(f"{self.name} {key} = {value!r}", "it is true or false")
+        return value
+
+    def seed(self) -> int:
+        """Any whole number."""
+        value = self.take("seed", 0)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TracelibError(f"{self.name} seed = {value!r}", "it is a whole number")
+        return value
 
     def _number(self, key: str, value: Any) -> float:
         if value == "inf" or (isinstance(value, float) and math.isinf(value)):
@@ -173,7 +191,7 @@ def _is_template(nodes: list[_Table]) -> bool:
 
 
 def _nodes(table: _Table, folder: Path) -> list[Node]:
-    count = table.whole("count", 1)
+    count = table.whole("count", 1, 1, MOST_NODES)
     return [_node(table, folder)] * count
 
 
@@ -188,7 +206,7 @@ def _node(table: _Table, folder: Path) -> Node:
         wan_latency_s=table.quantity("wan_latency_us", 0.0, us),
         links_out=table.count("links_out"),
         links_in=table.count("links_in"),
-        half_duplex=bool(table.take("half_duplex", False)),
+        half_duplex=table.flag("half_duplex"),
         intra_buses=table.count("intra_buses"),
         intra_links_out=table.count("intra_links_out"),
         intra_links_in=table.count("intra_links_in"),

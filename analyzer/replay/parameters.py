@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 
 from analyzer.errors import TracelibError
-from analyzer.replay.machine import AS_CALLS, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
+from analyzer.replay.machine import AS_CALLS, MOST, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
 from analyzer.replay.machine_fields import Field, mean_of, scaled
 from analyzer.replay.measured_parameters import BETWEEN, WITHIN, Measured
 
@@ -47,8 +47,8 @@ class Parameter:
             raise TracelibError(said, "it is more than 0" if self.positive else f"it is at least {self.least:g}")
         if math.isinf(value) and not self.endless:
             raise TracelibError(said, "it is a finite number")
-        if self.whole and not math.isinf(value) and value != int(value):
-            raise TracelibError(said, "it is a whole number")
+        if self.whole and not math.isinf(value) and (value != int(value) or value > MOST):
+            raise TracelibError(said, f"it is a whole number up to {MOST}")
         return self.change(machine, value)
 
 
@@ -70,28 +70,40 @@ def vary(machine: Machine, values: Mapping[str, float]) -> Machine:
 
 
 _UNITS = {
-    "s": {"": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
+    "s": {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
     "us": {"": 1.0, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6},
-    "bytes/s": {"": 1.0, "B/s": 1.0, "KB/s": 1024.0, "MB/s": float(MB), "GB/s": float(MB << 10)},
+    "bytes/s": {"B/s": 1.0, "KB/s": 1024.0, "MB/s": float(MB), "GB/s": float(MB << 10)},
     "MB/s": {"": 1.0, "B/s": 1 / MB, "KB/s": 1 / 1024, "MB/s": 1.0, "GB/s": 1024.0},
     "bytes": {"": 1.0, "B": 1.0, "k": 1024.0, "K": 1024.0, "M": float(MB)},
     "": {"": 1.0},
 }
-"""What may follow a number of a unit, and what it makes of it; KiB and MiB are the same as KB and MB."""
+"""What may follow a number of a unit, and what it makes of it; KiB and MiB are the same as KB and MB.
+
+A time or rate needs one: a bare 5 would be seconds to some and microseconds to others. A path names its own.
+"""
 
 
 def value_of(of: Parameter, text: str) -> float:
-    """A value as people write it: "5us", "100MB/s" (2^20 bytes), "32k", "4", "1e-6", "inf". Raises TracelibError."""
+    """A value as people write it: "5us", "100MB/s" (2^20 bytes), "32k", "4", "0", "inf". Raises TracelibError."""
     text = text.strip()
     if text == "inf":
         return math.inf
     found = re.fullmatch(r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*([a-zA-Z/]*)", text)
     units = _UNITS[of.unit]
     unit = found[2].replace("iB", "B" if of.unit != "bytes" else "") if found else ""
+    if found and not unit and not float(found[1]):
+        return 0.0
     if not found or unit not in units:
         known = f" with {', '.join(filter(None, units))}" if len(units) > 1 else ""
         raise TracelibError(f"{of.name} = {text!r}", f"it is a number{known}")
     return float(found[1]) * units[unit]
+
+
+def two_values_of(of: Parameter, first: str, last: str) -> tuple[float, float]:
+    """Two of them; the first may leave its unit to the last: 1..100us. Raises TracelibError."""
+    unit = last.strip().lstrip("0123456789.eE+- ")
+    bare = first.strip() and not first.lstrip("0123456789.eE+- ")
+    return value_of(of, first + unit if bare else first), value_of(of, last)
 
 
 def setting_of(text: str) -> tuple[Parameter, float]:

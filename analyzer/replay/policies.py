@@ -66,9 +66,11 @@ def policy_of(options: Mapping[str, Any]) -> Scheduling:
         if (value := given.pop(key, None)) is not None:
             found[key] = int(_number(key, value))
     if (value := given.pop("preemptive", None)) is not None:
-        found["preemptive"] = bool(value)
+        if not isinstance(value, bool):
+            raise TracelibError(f"[scheduling] preemptive = {value!r}", "it is true or false")
+        found["preemptive"] = value
     if (rows := given.pop("levels", None)) is not None:
-        found["levels"] = tuple(_level(row, len(rows)) for row in rows)
+        found["levels"] = _levels(rows)
     if (rows := given.pop("priorities", None)) is not None:
         found["priorities"] = _priorities(rows)
     if given:
@@ -94,8 +96,9 @@ def _time(key: str, value: Any) -> Count:
 
 
 def _number(key: str, value: Any, least: float | None = None) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or (least is not None and value < least):
-        raise TracelibError(f"[scheduling] {key} = {value!r}", "it is a number")
+    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
+    if not number or (least is not None and value < least):
+        raise TracelibError(f"[scheduling] {key} = {value!r}", f"it is a number{'' if least is None else ' from 0'}")
     return float(value)
 
 
@@ -115,7 +118,14 @@ def _priorities(rows: Any) -> tuple[int | tuple[int, ...], ...]:
     return tuple(tuple(row) if isinstance(row, list) else row for row in rows)
 
 
+def _levels(rows: Any) -> tuple[Level, ...]:
+    if not isinstance(rows, list):
+        raise TracelibError(f"[scheduling] levels = {rows!r}", "it is a list of rows")
+    return tuple(_level(row, len(rows)) for row in rows)
+
+
 def _level(row: Any, levels: int) -> Level:
-    if not isinstance(row, list) or len(row) != 3 or not all(0 <= int(n) < levels for n in row[1:]):
+    numbers = isinstance(row, list) and len(row) == 3 and all(type(n) is int for n in row[1:])
+    if not numbers or not all(0 <= n < levels for n in row[1:]):
         raise TracelibError(f"[scheduling] levels: {row!r}", "a row is [quantum_us, level when used up, when slept]")
     return Level(round(_number("levels", row[0], least=0) * 1000), int(row[1]), int(row[2]))

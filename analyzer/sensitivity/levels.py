@@ -11,7 +11,7 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.replay.machine import Machine
-from analyzer.replay.parameters import Parameter, parameter, value_of
+from analyzer.replay.parameters import Parameter, parameter, two_values_of
 from analyzer.sensitivity.regions import PREFIX, named
 
 DEFAULT_NAMES = ("latency", "bandwidth", "buses", "speed")
@@ -109,7 +109,7 @@ def _range(of: Parameter, text: str) -> tuple[float, float]:
     ends = text.split("..")
     if len(ends) != 2:
         raise TracelibError(f"{of.name}={text}: no range", f"write {of.name}=LOW..HIGH")
-    low, high = (value_of(of, end) for end in ends)
+    low, high = two_values_of(of, *ends)
     if not 0 < low < high < math.inf:
         raise TracelibError(f"{of.name}={text}: no range", "it goes from a number above 0 to a larger one")
     return low, high
