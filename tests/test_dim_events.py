@@ -212,23 +212,31 @@ def test_what_a_real_file_says(tmp_path):
     lines = [line for line in (tmp_path / "x.dim").read_text().splitlines() if line[0] not in "#ds"]
     assert check_dim(tmp_path / "x.dim") == []
     assert report.left_out == {"events of type 0": 1}
+    shared = "49000013:8"  # of 8 threads is what was computed before
     assert [line.split(":", 3)[3] for line in lines] == [
         "0.000000000",
         "0.000000010",
         f"{REGION_TYPE}:1",
         "0.000000001",
+        shared,
         "49100001:500",
         "0.000000001",
+        shared,
         f"{PARALLEL_TYPE}:8",
         "0.000000002",
+        shared,
         "3000:1",
         "0.000000006",
+        shared,
         "1000:-3",
         "0.000000011",
+        shared,
         f"2000:{1 << 40}",
         "0.000000004",
+        shared,
         "0:1:0:0:0:0:1",
         "0.000000010",
+        shared,
         f"{REGION_TYPE}:0",
         "0.000000010",
         "0:1:0:0:0:0:1",

@@ -128,6 +128,47 @@ def test_a_trace_written_again_is_the_same(tmp_path):
     assert check_dim(tmp_path / "again.dim") == [f"line {n}: communicator 9 is not defined" for n in (7, 11, 12)]
 
 
+OURS = """#DIMEMAS:"ours":0:1(2),0
+1:0:0:0.000000000
+20:0:0:49000011:7
+1:0:0:0.000000100
+30:0:0:1:0:1048576:9:2
+1:0:1:0.000000000
+1:0:1:0.000000900
+20:0:1:49000013:3
+20:0:1:49000012:7
+"""
+"""Thread 0 waits for a semaphore that thread 1 signals after a burst for three threads, then sends through a port."""
+SERVER = """#DIMEMAS:"server":0:1(1),0
+1:0:0:0.000000000
+31:0:0:0:0:1048576:9
+1:0:0:0.000000005
+"""
+
+
+def test_what_dimemas_has_no_record_for(tmp_path, capsys):
+    """Rows 4, 5 and 13, in both dialects: semaphores, blocks for several threads and ports are read, written again as
+    they were, and simulated; 900 ns for three threads are 300, then 100, then 10 ms for the message."""
+    for name, text in (("ours", OURS), ("server", SERVER)):
+        (tmp_path / f"{name}.dim").write_text(text)
+        trace = analyzer.open(tmp_path / f"{name}.dim")
+        write_dim(trace, tmp_path / "again.dim", Team())
+        assert (tmp_path / "again.dim").read_text().splitlines()[1:-1] == [
+            "d:1:1:1:0", *(line for line in text.splitlines()[1:])
+        ]  # fmt: skip
+    places = "".join(f"[[application]]\nmapping = [{node}]\n" for node in (0, 1))
+    runs = [str(tmp_path / "ours.dim"), "--app", str(tmp_path / "server.dim")]
+    for dialect in ("thesis", "dimemas-5.5"):
+        network = "[network]\nbandwidth_mb = 100\n[[node]]\ncount = 2\ncpus = 4\n"
+        (tmp_path / "m.toml").write_text(f'dialect = "{dialect}"\n{network}{places}')
+        assert main(["replay", *runs, "--machine", str(tmp_path / "m.toml"), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert [row["end_s"] for row in found["ranks"]] == [400e-9, 300e-9, 400e-9 + 0.01 + 5e-9]
+        assert found["ranks"][0]["wait_semaphore"] == 300e-9
+    assert main(["replay", str(tmp_path / "ours.dim")]) == 1
+    assert "rank 0 speaks to rank 0 of application 1, which is not there" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("block", [1, 7, 64])
 def test_blocks_do_not_show(block, monkeypatch):
     text = random_program(Random(3), 40).text()
@@ -178,6 +219,12 @@ WRONG = {
     "11:0:0:0.5": "accelerator",
     "20:0:0:1": "fields",
     "20:0:0:-1:1": "fields",
+    "20:0:0:49000011:-1": "fields",
+    "20:0:0:49000013:0": "fields",
+    "30:0:0:1:0:8:9": "fields",
+    "30:0:0:1:0:8:9:4": "fields",
+    "31:0:0:1:0:8:9:0": "fields",
+    "31:0:0:-1:0:8:9": "fields",
     "d:1:2:1:0": "definition among",
     "1:0:0:99999999999999999999": "duration",
     "2:0:0:1:99999999999999999999:1:1:0": "fields",

@@ -27,6 +27,7 @@ ROWS = {
         "tests/test_dim_reader.py::test_what_a_program_says_is_read",
         "tests/test_dim_reader.py::test_a_trace_written_again_is_the_same",
         "tests/test_dim_reader.py::test_a_wrong_line_is_named",
+        "tests/test_dim_reader.py::test_what_dimemas_has_no_record_for",
     ],
     "6 several applications": [
         f"{DIFFERENTIAL}::test_several_applications_equal_the_reference",
@@ -51,6 +52,7 @@ ROWS = {
         f"{HAND}::test_ports_between_applications",
         f"{HAND}::test_one_sided_operations_are_waited_for_together",
         f"{HAND}::test_semaphores",
+        "tests/test_dim_reader.py::test_what_dimemas_has_no_record_for",
     ],
     "14 simple collectives": [f"{HAND}::test_simple_collectives"],
     "15 extended collectives": [

@@ -21,6 +21,7 @@ from analyzer.operations.operation import Kind
 from analyzer.parallel import Team
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.machine import Node
+from analyzer.writers.dim import write_dim
 from tracelib.schema import PARALLEL_TYPE, REGION_TYPE, LabelKind
 
 LABELS = [label(LabelKind.REGION, n, name) for n, name in ((1, "solve"), (2, "exchange"))]
@@ -64,9 +65,11 @@ def test_blocks_by_hand(tmp_path):
 
 @pytest.mark.parametrize("cpus, time", [(4, 450), (2, 600), (1, 1000), (8, 450)])
 def test_time_on_a_node(tmp_path, cpus, time):
-    """800 of 1000 ns in regions: 600 by 4 threads, 200 by 2."""
-    program = program_of(opened(tmp_path))
-    assert simulate(program, Machine(nodes=(Node(cpus=cpus),))).end_ns == time
+    """800 of 1000 ns in regions: 600 by 4 threads, 200 by 2. The trace as .dim says the same."""
+    trace = opened(tmp_path)
+    write_dim(trace, tmp_path / "x.dim")
+    for source in (trace, analyzer.open(tmp_path / "x.dim")):
+        assert simulate(program_of(source), Machine(nodes=(Node(cpus=cpus),))).end_ns == time
 
 
 def test_ranks_share_the_processors(tmp_path):

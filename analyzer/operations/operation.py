@@ -61,6 +61,10 @@ class Kind(IntEnum):
     UNLOCK = lib.OP_UNLOCK
 
 
+PORTS = (Kind.PORT_SEND, Kind.PORT_RECV)
+"""Messages to and from other applications; `comm` is the number of theirs."""
+
+
 class Flag(IntFlag):
     """`flags` of an OP."""
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from analyzer.operations.operation import Program
+from analyzer.operations.operation import PORTS, Program
 from analyzer.operations.spill import OperationSpill, PackedOperations
 
 _PIECE = 1 << 14
@@ -23,6 +23,11 @@ def pieces(program: Program, stream: int | None = None) -> Iterator[np.ndarray]:
         return
     for first in range(range_.start, range_.stop, _PIECE):
         yield program.ops[first : min(first + _PIECE, range_.stop)]
+
+
+def has_ports(program: Program) -> bool:
+    """Whether it speaks to other applications."""
+    return any(np.isin(ops["kind"], PORTS).any() for ops in pieces(program))
 
 
 def rewritten(program: Program, change: Callable[[int, np.ndarray], None]) -> Program:

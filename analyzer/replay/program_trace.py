@@ -11,6 +11,7 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Program
+from analyzer.operations.streams import has_ports
 from analyzer.replay.machine import Machine
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.recorded import PROCEDURES, regions_of
@@ -49,10 +50,13 @@ class ProgramTrace(Trace):
         self.event_labels = {}
         self.problems = [Problem(-1, _NO_TIMES, note=True)]
         self._folder: TemporaryDirectory | None = None
+        self.duration_ns = 0
+        if has_ports(program):
+            self.problems.append(Problem(-1, "it speaks to other applications: replay it with them (--app)", note=True))
+            return
         try:
             self.duration_ns = self._ideal().end_ns
         except TracelibError as error:  # a machine with an eager limit may replay it all the same
-            self.duration_ns = 0
             self.problems.append(Problem(-1, f"on an ideal machine {error}"))
 
     def _ideal(self, *, times: bool = False) -> Prediction:

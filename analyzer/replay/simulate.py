@@ -11,7 +11,7 @@ import numpy as np
 
 from analyzer._replay import ffi, lib
 from analyzer.errors import TracelibError
-from analyzer.operations.operation import Flag, Kind, Program, dtype_of
+from analyzer.operations.operation import PORTS, Flag, Kind, Program, dtype_of
 from analyzer.operations.spill import PackedOperations, unreadable
 from analyzer.replay.counts import first_count, set_quantity, with_counts
 from analyzer.replay.machine import (
@@ -295,9 +295,14 @@ def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, eag
     if result.error == lib.REPLAY_UNREADABLE:
         return unreadable()
     if result.error == lib.REPLAY_BAD_OP:
-        row = program.ops[result.op] if result.op < len(program.ops) else "its end"
+        row = program.ops[result.op] if result.op < len(program.ops) else None
+        if row is not None and row["kind"] in PORTS:
+            who = f"rank {program.rank[result.stream]} speaks to rank {row['peer']} of application {row['comm']}"
+            hint = "name its trace with --app: applications count from 0, in their order"
+            return TracelibError(f"{who}, which is not there", hint)
+        shown = "its end" if row is None else row
         return TracelibError(
-            f"operation {result.op} of rank {program.rank[result.stream]} names what does not exist: {row}",
+            f"operation {result.op} of rank {program.rank[result.stream]} names what does not exist: {shown}",
             "check the trace",
         )
     if result.error == lib.REPLAY_STARVED:

@@ -37,7 +37,7 @@ _LARGEST = 2**31 - 1
 
 _WRONG = {
     lib.DIM_NO_RECORD: "is no record",
-    lib.DIM_UNKNOWN_RECORD: "is a record that is not known (0, 1, 2, 3, 10 and 20 are)",
+    lib.DIM_UNKNOWN_RECORD: "is a record that is not known (0, 1, 2, 3, 10, 20 and, ours, 30 and 31 are)",
     lib.DIM_BAD_FIELD: "has too few or too many fields, or one that cannot be",
     lib.DIM_NO_THREAD: "names a task or thread that the header does not have",
     lib.DIM_NO_PEER: "names a partner that the header does not have",

@@ -10,6 +10,7 @@ import numpy as np
 from analyzer._kernels import ffi, lib
 from analyzer.operations.events import NO_EVENTS
 from analyzer.operations.streams import pieces
+from analyzer.operations.virtual import VirtualThreads
 from analyzer.operations.walk import RankOperations, is_definable
 from analyzer.operations.windows import window_groups
 from analyzer.trace import Trace
@@ -37,7 +38,7 @@ class RankWriter:
 
     def __init__(self, trace: Trace, events: np.ndarray = NO_EVENTS) -> None:
         """events: EVENT in order of time, which the trace does not have."""
-        self._program = trace.program
+        self._trace, self._program = trace, trace.program
         self._walk = RankOperations(trace, events=events) if trace.program is None else None
         windows = window_ids(trace) if trace.program is None else []
         self._comm_ids = np.array([world_id(trace), *(c.id for c in trace.communicators), *windows], np.int32)
@@ -61,7 +62,7 @@ class RankWriter:
     def _threads(self, rank: int) -> Iterator[tuple[int, Iterator[np.ndarray]]]:
         """Number and operations of each thread."""
         if self._walk:
-            yield 0, self._walk.of(rank)
+            yield 0, map(VirtualThreads(self._trace, rank).share_out, self._walk.of(rank))
         if self._program:
             for stream in np.flatnonzero(self._program.rank == rank).tolist():
                 yield int(self._program.thread[stream]), pieces(self._program, stream)

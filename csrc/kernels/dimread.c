@@ -13,7 +13,7 @@
 enum record { NOOP = 0, BURST = 1, SEND = 2, RECEIVE = 3, GLOBAL = 10, ACCELERATOR_BURST = 11, EVENT = 20 };
 enum { RECEIVE_NOW = 0, RECEIVE_START = 1, RECEIVE_WAIT = 2 };
 enum { GLOBAL_START = 0, GLOBAL_WHOLE = 1, GLOBAL_WAIT = 2 };
-enum { GLOBAL_OPERATIONS = 16, MOST_FIELDS = 8 };
+enum { GLOBAL_OPERATIONS = 16, MOST_FIELDS = 8, MOST_SHARES = 1 << 16 };
 
 struct dim_reader {
     int64_t tasks;
@@ -303,10 +303,43 @@ static void read_event(struct dim_reader *r, struct cursor *c)
     if (c->reason != DIM_FINE) return;
     uint32_t type = (uint32_t)within(c, f[0], 0, UINT32_MAX, DIM_BAD_FIELD);
     if (c->reason != DIM_FINE) return;
-    if (type == DIM_PRIORITY)
-        put(r, (struct op){.kind = OP_PRIORITY, .flags = OP_FIRST, .other = f[1], .peer = -1, .request = -1});
-    else
-        put(r, (struct op){.kind = OP_EVENT, .tag = (int32_t)type, .other = f[1], .peer = -1, .request = -1});
+    struct op op = {.kind = OP_EVENT, .peer = -1, .request = -1};
+    switch (type) {
+    case DIM_PRIORITY:
+        op.kind = OP_PRIORITY;
+        op.flags = OP_FIRST;
+        op.other = f[1];
+        break;
+    case DIM_SEM_WAIT:
+    case DIM_SEM_SIGNAL:
+        op.kind = type == DIM_SEM_WAIT ? OP_SEM_WAIT : OP_SEM_SIGNAL;
+        op.flags = OP_BETWEEN_CALLS;
+        op.tag = (int32_t)within(c, f[1], 0, INT32_MAX, DIM_BAD_FIELD);
+        break;
+    case DIM_PARALLEL:
+        op.kind = OP_PARALLEL;
+        op.other = within(c, f[1], 1, MOST_SHARES, DIM_BAD_FIELD);
+        break;
+    default:
+        op.tag = (int32_t)type;
+        op.other = f[1];
+    }
+    if (c->reason == DIM_FINE) put(r, op);
+}
+
+/* Application and task of the other side, bytes, port(, and how it is sent). Who they are the replay knows. */
+static void read_port(struct dim_reader *r, struct cursor *c, bool sends)
+{
+    int64_t f[MOST_FIELDS];
+    if (numbers(c, f) != (sends ? 5 : 4)) wrong(c, DIM_BAD_FIELD);
+    if (c->reason != DIM_FINE) return;
+    struct op op = {.kind = sends ? OP_PORT_SEND : OP_PORT_RECV, .flags = OP_BETWEEN_CALLS, .request = -1};
+    op.comm = (int32_t)within(c, f[0], 0, INT32_MAX, DIM_BAD_FIELD);
+    op.peer = (int32_t)within(c, f[1], 0, INT32_MAX, DIM_BAD_FIELD);
+    op.bytes = within(c, f[2], 0, INT64_MAX, DIM_BAD_FIELD);
+    op.tag = (int32_t)within(c, f[3], 0, INT32_MAX, DIM_BAD_FIELD);
+    if (sends) op.flags |= (uint16_t)(within(c, f[4], 0, 3, DIM_BAD_FIELD) * OP_RENDEZVOUS);
+    if (c->reason == DIM_FINE) put(r, op);
 }
 
 static void read_burst(struct dim_reader *r, struct cursor *c)
@@ -352,6 +385,10 @@ static enum dim_reason read_line(struct dim_reader *r, const char *line, const c
         return DIM_ACCELERATOR;
     case EVENT:
         read_event(r, &c);
+        break;
+    case DIM_PORT_SEND:
+    case DIM_PORT_RECEIVE:
+        read_port(r, &c, kind == DIM_PORT_SEND);
         break;
     default:
         return DIM_UNKNOWN_RECORD;

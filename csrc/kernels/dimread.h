@@ -4,9 +4,12 @@
 
 #include <stdint.h>
 
-/* An event of this type changes the priority of its thread: our own way to write OP_PRIORITY, for which Dimemas has no
-   record. To Dimemas it is an event like others. */
-enum { DIM_PRIORITY = 49000010 };
+/* Events of these types are our own way to write what Dimemas has no record for; to it they are events like others.
+   Their value: the thread's priority from here on; a semaphore; how many threads share the burst before. */
+enum { DIM_PRIORITY = 49000010, DIM_SEM_WAIT = 49000011, DIM_SEM_SIGNAL = 49000012, DIM_PARALLEL = 49000013 };
+
+/* Records of our own, which Dimemas refuses: messages to and from other applications, by a port. */
+enum { DIM_PORT_SEND = 30, DIM_PORT_RECEIVE = 31 };
 
 /* What is wrong with a line. */
 enum dim_reason {

@@ -88,6 +88,16 @@ static char *put_event(char *at, const struct writer *w, uint32_t type, int64_t 
     return put_record(at, (int64_t[]){20, w->task, w->thread, type, value}, 5);
 }
 
+static char *put_port(char *at, const struct op *op, const struct writer *w)
+{
+    bool sends = op->kind == OP_PORT_SEND;
+    int64_t how = op->flags / OP_RENDEZVOUS & 3;
+    return put_record(at,
+                      (int64_t[]){sends ? DIM_PORT_SEND : DIM_PORT_RECEIVE, w->task, w->thread, op->comm, op->peer,
+                                  op->bytes, op->tag, how},
+                      sends ? 8 : 7);
+}
+
 int64_t dim_text(const void *operations, int64_t n, int32_t task, int32_t thread, const int32_t *comm_id, char *out)
 {
     const struct writer w = {task, thread, comm_id};
@@ -119,6 +129,19 @@ int64_t dim_text(const void *operations, int64_t n, int32_t task, int32_t thread
             break;
         case OP_PRIORITY:
             at = put_event(at, &w, DIM_PRIORITY, op->other);
+            break;
+        case OP_SEM_WAIT:
+            at = put_event(at, &w, DIM_SEM_WAIT, op->tag);
+            break;
+        case OP_SEM_SIGNAL:
+            at = put_event(at, &w, DIM_SEM_SIGNAL, op->tag);
+            break;
+        case OP_PARALLEL:
+            at = put_event(at, &w, DIM_PARALLEL, op->other);
+            break;
+        case OP_PORT_SEND:
+        case OP_PORT_RECV:
+            at = put_port(at, op, &w);
             break;
         default:
             break;
