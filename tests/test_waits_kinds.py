@@ -99,6 +99,13 @@ def test_probes_wait_for_the_message_that_is_received_next(found):
     assert waits == [(Kind.LATE_SENDER, 1, 0, 20, 50), (Kind.LATE_SENDER, 1, 0, 120, 30)]
 
 
+@pytest.mark.parametrize("found_by", [{"peer": 0, "tag": 0}, {"peer": 2, "tag": 1}])
+def test_a_probe_of_another_message_waits_for_no_other(found, found_by):
+    """The message with tag 1 of rank 0 is received after a probe that found another sender's, or another tag's."""
+    probe = call("MPI_Probe", 20, 60, comm=WORLD, **found_by)
+    assert found([send(50, 55)], [probe, receive(61, 90)], []) == []
+
+
 def test_late_receiver(found):
     assert found([send(10, 95)], [receive(60, 90)]) == [(Kind.LATE_RECEIVER, 0, 1, 10, 50)]
 
@@ -182,6 +189,27 @@ def test_early_reduce(tmp_path):
     assert (result.total_ns, result.first_sender_ns) == (70, 20)
 
 
+def test_early_reduce_that_is_nonblocking(tmp_path):
+    """The root waits from 20 on, until the first of the others comes at 50, and the last at 70."""
+    ranks = []
+    for begin, wait, done in ((10, 20, 95), (50, 52, 54), (70, 72, 75)):
+        calls = [
+            call("MPI_Ireduce", begin, begin + 1, comm=WORLD, peer=0, sent=8, received=8 * (begin == 10)),
+            call("MPI_Wait", wait, done),
+        ]
+        ranks.append({"calls": calls, "requests": [request(What.COLLECTIVE_DONE, begin, done, peer=-1)]})
+    trace = open_run(str(write_run(tmp_path, ranks)))
+    result = waits(trace, ONE, profile(trace, ONE))
+    assert (result.total_ns, result.first_sender_ns) == (50, 30)
+
+
+def test_who_gets_nothing_waits_for_nothing(found):
+    """MPI_Scatterv with no data for rank 2."""
+    calls = [[collective("MPI_Scatterv", b, e, root=1, sent=8 * (r == 1), received=8 * (r == 0))]
+             for r, (b, e) in enumerate(((10, 100), (80, 95), (20, 98)))]  # fmt: skip
+    assert found(*calls) == [(Kind.LATE_BROADCAST, 0, 1, 10, 70)]
+
+
 def test_late_broadcast(found):
     calls = [[collective("MPI_Bcast", b, e, root=1, sent=8 * (r == 1), received=8 * (r != 1))]
              for r, (b, e) in enumerate(((10, 100), (80, 95), (85, 98)))]  # fmt: skip
@@ -214,6 +242,11 @@ def test_wait_at_fence(found):
     assert waits == [(Kind.FENCE, 0, 1, 10, 40), (Kind.FENCE, 1, 0, 65, 5)]
 
 
+def test_fences_of_an_unknown_window_are_not_brought_together(found):
+    calls = [[call("MPI_Win_fence", b, 60, comm=WORLD)] for b in (10, 50)]
+    assert found(*calls, objects={r: [(7, 0, 8, WORLD, 1, 1, 1, b"")] for r in (0, 1)}) == []
+
+
 @pytest.mark.parametrize("name", ["MPI_Alltoallv", "MPI_Alltoallw", "MPI_Neighbor_alltoall", "MPI_Neighbor_allgatherv"])
 def test_who_gets_data_of_whom_follows_from_the_times_only(found, name):
     """MPI_Alltoallv, neighbours: until the last that entered before the call returned. Rank 0 returns before rank 2
@@ -221,6 +254,11 @@ def test_who_gets_data_of_whom_follows_from_the_times_only(found, name):
     times = [(10, 60), (50, 120), (100, 125), (110, 130)]
     calls = [[collective(name, b, e, sent=8 * (r < 3))] for r, (b, e) in enumerate(times)]
     assert found(*calls) == [(Kind.N_TO_N, 0, 1, 10, 40), (Kind.N_TO_N, 1, 2, 50, 50)]
+
+
+def test_the_only_one_with_data_is_waited_for(found):
+    calls = [collective("MPI_Alltoallv", b, e, sent=8 * r) for r, (b, e) in enumerate(((10, 60), (50, 55)))]
+    assert found(*([c] for c in calls)) == [(Kind.N_TO_N, 0, 1, 10, 40)]
 
 
 @pytest.mark.parametrize("name", ["MPI_Ineighbor_alltoall", "MPI_Ialltoallw"])

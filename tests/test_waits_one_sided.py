@@ -68,6 +68,13 @@ def test_a_complete_waits_for_the_post_where_start_does_not(found):
     assert waits == [(Kind.LATE_POST, 0, 1, 20, 40, "MPI_Win_complete")]
 
 
+def test_other_calls_do_not_wait_for_the_post(found):
+    """The target posts while the origin is in a call that is none on the window."""
+    steps = access((10, 12), (13, 15), (71, 75))
+    steps.insert(2, on_window("Comm_rank", 20, 70))
+    assert found(steps, exposure((60, 62), (80, 85))) == []
+
+
 def test_an_operation_that_blocks_waits_for_the_post(found):
     waits = found(access((10, 12), (13, 65), (66, 70)), exposure((60, 62), (67, 72)))
     assert waits == [(Kind.LATE_POST, 0, 1, 13, 47, "MPI_Put")]

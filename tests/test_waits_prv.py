@@ -44,6 +44,16 @@ def test_each_wait_begins_and_ends(run, tmp_path):
     }
 
 
+def test_one_wait_ends_where_the_next_one_begins(tmp_path):
+    """A barrier that rank 1 leaves, by the clocks, before rank 0 comes; then a receive at once."""
+    barriers = [call("MPI_Barrier", *times, comm=WORLD) for times in ((100, 105), (20, 90))]
+    zero = [barriers[0], call("MPI_Send", 140, 145, comm=WORLD, peer=1, tag=1, sent=8)]
+    one = [barriers[1], call("MPI_Recv", 90, 150, comm=WORLD, peer=0, tag=1, received=8)]
+    events = WithWaits(open_trace(str(write_run(tmp_path, [{"calls": zero}, {"calls": one}]))), Team()).events()
+    found = [(int(e["time"]), int(e["value"])) for e in events[events["type"] == TYPE]]
+    assert found == [(20, Kind.BARRIER + 1), (90, 0), (90, Kind.LATE_SENDER + 1), (140, 0)]
+
+
 def test_the_rest_of_the_trace_is_the_same(run, tmp_path):
     assert main(["prv", str(run), "-o", str(tmp_path / "plain"), "-q"]) == 0
     assert main(["prv", str(run), "--waits", "-q"]) == 0

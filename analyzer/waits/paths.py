@@ -69,4 +69,4 @@ def path_at(changes: tuple[np.ndarray, np.ndarray], times: np.ndarray) -> np.nda
 
 
 def _last_of_each(times: np.ndarray) -> np.ndarray:
-    return np.flatnonzero(np.append(np.diff(times) != 0, True))
+    return np.flatnonzero(np.append(np.diff(times) != 0, True)[: len(times)])
