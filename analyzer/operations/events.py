@@ -16,6 +16,7 @@ PROGRAM_EVENT = np.dtype([("time", "<i8"), ("type", "<i8"), ("value", "<i8"), ("
 """`struct program_event` of the kernel."""
 
 NO_EVENTS = np.zeros(0, EVENT)
+_NOTHING = np.zeros(0, PROGRAM_EVENT)
 
 _IDLE = 0
 """Type of the events with which Dimemas marks blocks in which a task is idle: no program can have it."""
@@ -31,17 +32,17 @@ class ProgramEvents:
     def __init__(self, trace: Trace, rank: int, added: np.ndarray) -> None:
         """added: EVENT of all ranks in order of time, which the trace does not have."""
         self._trace, self._rank, self._last = trace, rank, trace.span(rank)[1]
-        self._added = added[added["rank"] == rank]
+        self._added = added[added["rank"] == rank] if len(added) else added
         self.left_out = 0
 
     def window(self, window: tuple[int, int]) -> np.ndarray:
         """PROGRAM_EVENT in order of time; of a process that died none lies after its last call."""
         rows = self._trace.program_events(self._rank, *window)
-        more = self._added[slice(*np.searchsorted(self._added["time"], window))]
-        if len(more):
-            rows = sort_rows(np.concatenate([rows, more]), "time")
+        if len(self._added):
+            more = self._added[slice(*np.searchsorted(self._added["time"], window))]
+            rows = sort_rows(np.concatenate([rows, more]), "time") if len(more) else rows
         if not len(rows):
-            return np.zeros(0, PROGRAM_EVENT)
+            return _NOTHING
         idle = rows["type"] == _IDLE
         self.left_out += int(np.count_nonzero(idle))
         rows = rows[~idle & ((rows["thread"] == 0) | ~is_of_region(rows["type"]))]

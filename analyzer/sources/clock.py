@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -72,8 +74,8 @@ class Pieces:
         ends = self.values(starts[1:] - 1) - (starts[1:] - 1)
         return int(max((self.table["value"] - starts).max(), ends.max(initial=0)))
 
-    @property
-    def struct(self):
+    @cached_property
+    def struct(self) -> Any:
         """`const struct clock_piece *`."""
         return ffi.cast("const struct clock_piece *", self.table.ctypes.data)
 

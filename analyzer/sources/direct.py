@@ -151,8 +151,7 @@ class _Reader:
         shape = self._shape(self._used("shape"), by_hdf5)
         if shape is None:
             return None
-        row = np.frombuffer(self._used("values"), shape.values)[0]
-        data = self._rooms["data"][: self._file.data.used].copy()
+        row, data = np.frombuffer(self._used("values"), shape.values)[0], self._used("data")
         attributes = dict(zip(shape.values.names or (), row.item(), strict=True))
         attributes |= {name: row[name] for name in shape.arrays}
         lengths, rows, chunks, names = dict.fromkeys(_LENGTHS, 0), {}, {}, (0, b"")
@@ -160,15 +159,15 @@ class _Reader:
             if count <= 0:
                 continue
             if name == PROCEDURES:
-                names = count, data[at : at + size].tobytes()
+                names = count, data[at : at + size]
                 continue
             lengths[name] = count
             if name in schema.DIRECT:
-                rows[name] = data[at : at + size].view(shape.dtypes[name])
+                rows[name] = np.frombuffer(data, shape.dtypes[name], count, at)
             elif chunk_rows:
-                places = at + 8 * -(-count // chunk_rows)
-                ends = data[places : at + size].view(shape.dtypes[name])
-                chunks[name] = Chunks(shape.dtypes[name], chunk_rows, data[at:places].view(np.int64), ends)
+                places = -(-count // chunk_rows)
+                ends = np.frombuffer(data, shape.dtypes[name], 2, at + 8 * places)
+                chunks[name] = Chunks(shape.dtypes[name], chunk_rows, np.frombuffer(data, np.int64, places, at), ends)
         known = self._names_of((shape.stored[PROCEDURES], *names), by_hdf5)
         if known is None:
             return None

@@ -36,6 +36,8 @@ PROCEDURE = np.dtype([("value", "<i8"), ("type", "<u4"), ("state", "<i4"), ("ind
 _NOT_THE_PROGRAMS = {FLUSH_TYPE: State.IO, SYNC_TYPE: State.OTHERS, TRACING_TYPE: State.TRACING_DISABLED}
 """Events that begin and end time that is not the program's, and its state; the first that goes on counts."""
 
+_NO_FLUSHES = np.zeros(0, FLUSH)
+
 UNKNOWN_PROCEDURE = "MPI_Unknown"
 """Stands for a call number that the file's `procedures` does not have."""
 
@@ -117,6 +119,7 @@ class Lane:
         self.counts: CountTable | None = None  # if the rank reads counters
         self.samples: ThreadSamples | None = None  # likewise
         self._refers = refers
+        self._window = (0, 0), (clock.ticks(0), clock.ticks(0))
         self._struct = ffi.new("struct lane *")
         self._fill()
 
@@ -147,7 +150,14 @@ class Lane:
 
     def rows(self, table: str, begin: int, end: int, around: int = 0) -> np.ndarray:
         """Raw rows whose key lies in [begin, end), and `around` more on both sides."""
-        return self.tables[table].window(self.clock.ticks(begin), self.clock.ticks(end), around)
+        rows = self.tables[table]
+        return rows.window(*self._ticks(begin, end), around) if len(rows) else rows.read(0, 0)
+
+    def _ticks(self, begin: int, end: int) -> tuple[int, int]:
+        """Times as ticks; mostly one window is asked for again and again."""
+        if self._window[0] != (begin, end):
+            self._window = (begin, end), (self.clock.ticks(begin), self.clock.ticks(end))
+        return self._window[1]
 
     def group(self, row: int) -> np.ndarray:
         """World ranks of the group of a row of `communicators`."""
@@ -221,7 +231,7 @@ class Lane:
         without having stopped did not begin before: all was dropped up to there.
         """
         if not len(self.tables["events"]):
-            return np.zeros(0, FLUSH)
+            return _NO_FLUSHES
         rows = [block[is_one_of(block["type"], _NOT_THE_PROGRAMS)] for block in self.tables["events"].scan()]
         events = np.concatenate([np.zeros(0, schema.EVENT), *rows])
         times = [self.clock.ns(ticks) for ticks in events["time"]]

@@ -25,6 +25,7 @@ _DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)
 
 _LAST_THREAD = np.iinfo(schema.CALL["thread"]).max
 
+_ATTRIBUTES = frozenset({*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES})
 _EMPTY = {name: np.zeros(0, dtype) for name, dtype in schema.DIRECT.items()}
 _NOT_INSIDE = np.zeros(0, schema.INSIDE)
 
@@ -189,10 +190,9 @@ def _version(path: Path, stored: Mapping[str, Any]) -> int:
 
 
 def _attributes(path: Path, stored: Mapping[str, Any], version: int) -> dict[str, int | str]:
-    old = lacks(version)
-    missing = [n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in stored and n not in old]
-    if missing:
-        raise foreign(path, f"no attribute {missing[0]}")
+    if not stored.keys() >= _ATTRIBUTES - lacks(version):
+        missing = (n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in stored)
+        raise foreign(path, f"no attribute {next(n for n in missing if n not in lacks(version))}")
     numbers = {name: int(stored.get(name, 0)) for name in schema.INTEGER_ATTRIBUTES}
     if not 0 <= numbers["rank"] < numbers["size"]:
         raise foreign(path, f"rank {numbers['rank']} of {numbers['size']}")

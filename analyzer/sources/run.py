@@ -53,6 +53,8 @@ from analyzer.trace import (
 from tracelib import schema
 from tracelib.schema import State
 
+_NO_MARKS, _NO_EVENTS, _NO_FLUSHES = (np.zeros(0, dtype) for dtype in (MARK, EVENT, FLUSH))
+
 CALLS_A_BLOCK = 65536
 """About how many calls `calls` yields at a time."""
 
@@ -329,13 +331,15 @@ class RunTrace(Trace):
 
     def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
         lanes = [lane for lane in self._lanes.get(rank, []) if lane.regions]
+        if not lanes:
+            return _NO_MARKS
         rows = [marks(lane.event_rows(begin, self._end(end)), lane.thread, lane.clock) for lane in lanes]
-        return np.concatenate([np.zeros(0, MARK), *rows])
+        return np.concatenate(rows)
 
     def program_events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
         stop, lanes = self._end(end), [lane for lane in self._lanes.get(rank, ()) if len(lane.tables["events"])]
         if not lanes:
-            return np.zeros(0, EVENT)
+            return _NO_EVENTS
         rows = [program_events(lane.event_rows(begin, stop), rank, lane.thread, lane.clock) for lane in lanes]
         return sort_rows(np.concatenate([np.zeros(0, EVENT), *rows]), "time", "thread")
 
@@ -394,7 +398,7 @@ def _sampler(tables: dict[int, dict[str, ThreadTable]]) -> ThreadTable | None:
 def _by_begin(parts: Sequence[np.ndarray]) -> np.ndarray:
     found = [part for part in parts if len(part)]
     if not found:
-        return np.zeros(0, FLUSH)
+        return _NO_FLUSHES
     rows = np.concatenate(found)
     return rows[np.argsort(rows["begin"], kind="stable")]
 

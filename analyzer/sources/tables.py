@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ def procedure_names(table: Table) -> tuple[str, ...]:
     return tuple(text_of(name) for name in table.rows())
 
 
+@lru_cache(maxsize=1024)
 def text_of(value: bytes | str) -> str:
     """A fixed-length string of the file."""
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

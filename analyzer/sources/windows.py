@@ -16,17 +16,17 @@ def cut(lanes: Iterable[Lane], records: int, stop: int) -> np.ndarray:
 
     Between two sampled rows of a lane they count as evenly spread.
     """
-    tables = [(lane, lane.tables[name]) for lane in lanes for name in ("calls", "polls", "events", "summaries")]
+    names = ("calls", "polls", "events", "summaries")
+    tables = [(lane, table) for lane in lanes for name in names if len(table := lane.tables[name])]
     if sum(len(table) for _, table in tables) <= records:
         return np.array([0, max(stop, 1)], np.int64)
     begins, ends, weights = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
     for lane, table in tables:
-        if len(table):
-            positions, keys = table.sampled
-            times = np.array([lane.clock.ns(key) for key in keys], np.float64)
-            begins.append(times)
-            ends.append(np.maximum(np.append(times[1:], times[-1]), times + 1))
-            weights.append(np.append(np.diff(positions), 1).astype(np.float64))
+        positions, keys = table.sampled
+        times = np.array([lane.clock.ns(key) for key in keys], np.float64)
+        begins.append(times)
+        ends.append(np.maximum(np.append(times[1:], times[-1]), times + 1))
+        weights.append(np.append(np.diff(positions), 1).astype(np.float64))
     begin, end, weight = (np.concatenate(parts) for parts in (begins, ends, weights))
     count = max(ceil(weight.sum() / max(records, 1)), 1)
     times, calls = _cumulated(begin, end, weight)
