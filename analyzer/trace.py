@@ -17,6 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from analyzer.operations.operation import Program
+    from analyzer.sources.lane import Lane
     from analyzer.system import NodeSamples
 
 STATE = np.dtype(
@@ -364,6 +365,11 @@ class Trace(ABC):
         some: one rank may have all records of a window.
         """
         return self.windows(records * min(self.size, 16))
+
+    def only_lane(self, rank: int) -> Lane | None:
+        """The rows of a rank's one thread as they were recorded; None: records are all that there is, or there are
+        several threads."""
+        return None
 
     def forget(self, rank: int) -> None:  # noqa: B027, who keeps nothing has nothing to forget
         """The records of a rank are not wanted again soon: what is kept of them in memory goes."""

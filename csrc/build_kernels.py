@@ -54,9 +54,14 @@ for _name in _names:
 ffi.set_source(
     "analyzer._kernels",
     "".join(f'#include "{n}.h"\n' for n in _names),
-    sources=sorted(f"csrc/kernels/{p.name}" for p in KERNELS.glob("*.c")),
+    sources=[*sorted(f"csrc/kernels/{p.name}" for p in KERNELS.glob("*.c")), "csrc/replay/pack.c"],
     include_dirs=["csrc/kernels", "csrc/replay", "build/generated"],
-    depends=["build/generated/records.h", "csrc/replay/replay.h", *(f"csrc/kernels/{n}.h" for n in _names)],
+    depends=[
+        "build/generated/records.h",
+        "csrc/replay/replay.h",
+        "csrc/replay/pack.h",
+        *(f"csrc/kernels/{n}.h" for n in _names),
+    ],
     extra_compile_args=["-std=gnu11", "-O3", "-Wall", "-Wextra"],
 )
 

@@ -35,8 +35,8 @@ class Choice:
     """Rows of requests by what they are, in order of posting or of completion."""
 
     def __init__(self, kinds: tuple[int, ...], *, by_completed: bool = False) -> None:
-        self._wanted = np.zeros(1 << 16, np.uint8)  # `what` is a u16, and a damaged file may say anything
-        self._wanted[list(kinds)] = 1
+        self.wanted = np.zeros(1 << 16, np.uint8)  # `what` is a u16, and a damaged file may say anything
+        self.wanted[list(kinds)] = 1
         self._by_completed = by_completed
 
     def of(self, rows: np.ndarray, least: int = np.iinfo(np.int64).min) -> np.ndarray:
@@ -44,7 +44,7 @@ class Choice:
         rows = np.ascontiguousarray(rows)
         found = np.empty(len(rows), REQUEST)
         count = lib.requests_pick(
-            ffi.cast("void *", rows.ctypes.data), len(rows), ffi.cast("uint8_t *", self._wanted.ctypes.data), least,
+            ffi.cast("void *", rows.ctypes.data), len(rows), ffi.cast("uint8_t *", self.wanted.ctypes.data), least,
             self._by_completed, ffi.cast("void *", found.ctypes.data),
         )  # fmt: skip
         if count < 0:

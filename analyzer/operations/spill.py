@@ -116,6 +116,19 @@ class OperationSpill:
             self._pack(block[first : first + _AT_ONCE])
         return len(block)
 
+    @property
+    def packer(self) -> int:
+        """Address of the `struct packer`, for who packs himself and hands the bytes to `append_packed`."""
+        return int(ffi.cast("uintptr_t", self._packer))
+
+    def append_packed(self, packed: memoryview, begins: np.ndarray, count: int) -> int:
+        """Keep `count` operations that the packer has just packed, of which blocks begin at `begins` (int64)."""
+        self._blocks.append(begins + self._bytes)
+        self._keep(packed)
+        self._count += count
+        self._bytes += len(packed)
+        return count
+
     def _pack(self, block: np.ndarray) -> None:
         out = np.empty(len(block) * _MOST, np.uint8)
         begins = np.empty(-(-(self._count + len(block)) // _BLOCK) - -(-self._count // _BLOCK), np.int64)
@@ -123,10 +136,7 @@ class OperationSpill:
             self._packer, _pointer(block, "void *"), len(block), _pointer(out, "uint8_t *"),
             _pointer(begins, "int64_t *"),
         )  # fmt: skip
-        self._blocks.append(begins + self._bytes)
-        self._keep(out[:size].data)
-        self._count += len(block)
-        self._bytes += size
+        self.append_packed(out[:size].data, begins, len(block))
 
     def _keep(self, packed: memoryview) -> None:
         if self._file is None and len(self._memory) + len(packed) <= IN_MEMORY:

@@ -31,9 +31,14 @@ class VirtualThreads:
             edges = marks["what"][marks["what"] <= Mark.END] == Mark.BEGIN
             self._after = _threads_after(edges, visits[visits["thread"] == 0])
 
+    @property
+    def are_any(self) -> bool:
+        """Whether there are such regions."""
+        return len(self._after) > 1
+
     def share_out(self, ops: np.ndarray) -> np.ndarray:
         """OP in which the bursts of such regions are operations of their own (Kind.PARALLEL)."""
-        if len(self._after) == 1:
+        if not self.are_any:
             return ops
         is_edge = (ops["kind"] == Kind.EVENT) & (ops["tag"] == REGION_TYPE)
         passed = self._passed + np.cumsum(is_edge)

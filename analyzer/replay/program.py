@@ -55,6 +55,8 @@ def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True, buf
 
 def _streams(walk: RankOperations, rank: int, shares: VirtualThreads | None, spill: OperationSpill) -> list[int]:
     """Append the operations of a rank, thread after thread; returns how many each thread has."""
+    if not (shares and shares.are_any) and (count := walk.append_to(spill, rank)) is not None:
+        return [count]
     lengths: list[int] = [0]
     others: list[OperationSpill] = []
     for block in walk.of(rank):

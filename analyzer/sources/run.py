@@ -213,6 +213,10 @@ class RunTrace(Trace):
     def windows_of(self, rank: int, records: int) -> np.ndarray:
         return self._cut(rank, records)
 
+    def only_lane(self, rank: int) -> Lane | None:
+        lanes = self._lanes.get(rank, [])
+        return lanes[0] if len(lanes) == 1 else None
+
     def forget(self, rank: int) -> None:
         for lane in self._lanes.get(rank, []):
             for table in lane.tables.values():

@@ -1,8 +1,7 @@
 /* Raw rows of a rank file to states, events and calls of the trace. */
 #include "expand.h"
 
-#include <stdbool.h>
-
+#include "include/row_records.h"
 #include "include/ticks.h"
 #include "records.h"
 
@@ -249,40 +248,6 @@ int64_t expand_events(const struct lane *lane, const void *calls, int64_t n_call
     return to.next - (struct trace_event *)out;
 }
 
-static struct trace_call call_record(const struct lane *lane, const struct file_call *row)
-{
-    int64_t enter = lane_ns(lane, row->enter), exit = lane_ns(lane, row->exit);
-    return (struct trace_call){
-        .enter = enter,
-        .exit = exit,
-        .sent = (int64_t)row->sent,
-        .received = (int64_t)row->received,
-        .comm = lane_communicator_index(lane, row->comm),
-        .peer = lane_world(lane, row->comm, row->peer),
-        .tag = row->tag,
-        .call = lane_procedure(lane, row->call)->index,
-        .thread = lane->thread,
-        .count = 1,
-        .inside = exit - enter,
-    };
-}
-
-static struct trace_call poll_record(const struct lane *lane, const struct file_poll *row)
-{
-    int64_t enter = lane_ns(lane, row->enter);
-    return (struct trace_call){
-        .enter = enter,
-        .exit = lane_ns(lane, row->exit),
-        .comm = -1,
-        .peer = PEER_NONE,
-        .tag = -1,
-        .call = lane_procedure(lane, row->call)->index,
-        .thread = lane->thread,
-        .count = (int32_t)row->count,
-        .inside = lane_ns(lane, row->enter + row->inside) - enter,
-    };
-}
-
 int64_t expand_calls(const struct lane *lane, const void *calls, int64_t n_calls, const void *polls, int64_t n_polls,
                      void *out)
 {
@@ -297,28 +262,10 @@ int64_t expand_calls(const struct lane *lane, const void *calls, int64_t n_calls
     return n_calls + n_polls;
 }
 
-/* Of collectives `tag` is their procedure. */
-static int32_t request_tag(const struct lane *lane, const struct file_request *row)
-{
-    bool collective = row->what == WHAT_COLLECTIVE_DONE || row->what == WHAT_COLLECTIVE_STARTED;
-    if (!collective || row->tag < 0) return row->tag;
-    return lane_procedure(lane, row->tag < UINT16_MAX ? (uint16_t)row->tag : UINT16_MAX)->index;
-}
-
 int64_t expand_requests(const struct lane *lane, const void *requests, int64_t n_requests, void *out)
 {
-    const struct file_request *row = requests;
+    const struct file_request *rows = requests;
     struct trace_request *to = out;
-    for (int64_t i = 0; i < n_requests; i++, row++)
-        to[i] = (struct trace_request){
-            .posted = lane_ns(lane, row->posted),
-            .completed = row->completed ? lane_ns(lane, row->completed) : 0,
-            .bytes = (int64_t)row->bytes,
-            .comm = lane_communicator_index(lane, row->comm),
-            .peer = lane_world(lane, row->comm, row->peer),
-            .tag = request_tag(lane, row),
-            .what = row->what,
-            .thread = row->thread,
-        };
+    for (int64_t i = 0; i < n_requests; i++) to[i] = request_record(lane, &rows[i]);
     return n_requests;
 }

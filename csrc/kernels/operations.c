@@ -94,14 +94,9 @@ static int64_t flushed(const struct op_rows *rows, struct op_thread *thread, int
     return sum;
 }
 
-/* Rows of one thread: the first `next` events are written, the first `placed` have an `at`; of done the first are. */
-struct cursor {
-    int64_t done, next, placed;
-};
-
 /* The events between two calls, from `begin` to `end`, where the burst has lasted `before` ns at `begin`, `after` at
    `end`. */
-static void place_events(const struct op_rows *rows, struct op_thread *thread, struct cursor *c, int64_t begin,
+static void place_events(const struct op_rows *rows, struct op_thread *thread, struct op_cursor *c, int64_t begin,
                          int64_t end, int64_t before, int64_t after)
 {
     struct program_event *events = rows->events;
@@ -130,7 +125,7 @@ static void put_event(struct op_walk *walk, struct op_thread *thread, const stru
 }
 
 /* A burst that took `wall` ns by the clock and counts as `ns`, cut where events are: the parts sum up to it. */
-static void put_burst(struct op_walk *walk, const struct op_rows *rows, struct op_thread *thread, struct cursor *c,
+static void put_burst(struct op_walk *walk, const struct op_rows *rows, struct op_thread *thread, struct op_cursor *c,
                       int64_t wall, int64_t ns)
 {
     const struct program_event *events = rows->events;
@@ -155,7 +150,7 @@ static int64_t burst_of(const struct op_walk *walk, int64_t measured, int64_t wa
 
 /* The computation before a call, and the end of the call before it. */
 static void put_computation(struct op_walk *walk, const struct op_rows *rows, struct op_thread *thread,
-                            struct cursor *c, const struct trace_call *call, int64_t measured)
+                            struct op_cursor *c, const struct trace_call *call, int64_t measured)
 {
     int64_t begin = thread->at + thread->gap, whole = thread->waiting;
     int64_t wall = call->enter - begin - flushed(rows, thread, begin, call->enter);
@@ -167,27 +162,25 @@ static void put_computation(struct op_walk *walk, const struct op_rows *rows, st
 
 /* What the last call of the thread completed. A request that the call before this one both posted and completed has
    posted == walk->entered. */
-static void put_completed(struct op_walk *walk, const struct op_plans *plans, const struct op_rows *rows,
-                          struct op_thread *thread, struct cursor *c)
+static void put_completed(struct op_walk *walk, const struct op_plans *plans, struct op_thread *thread,
+                          struct request_source *done)
 {
-    const struct trace_request *done = rows->done;
-    int64_t n = rows->first_done[thread->number + 1];
-    for (; c->done < n && done[c->done].completed <= thread->at && done[c->done].posted <= walk->entered; c->done++)
-        op_put_done(walk, thread, plans, &done[c->done]);
+    const struct trace_request *row;
+    for (; (row = next_request(done)) && row->completed <= thread->at && row->posted <= walk->entered; done->next++)
+        op_put_done(walk, thread, plans, row);
 }
 
 /* Take what the call posted, and say who completes the collective or one-sided operation that it begins. */
-static int32_t put_all_posted(struct op_walk *walk, const struct op_plans *plans, const struct op_rows *rows,
-                              struct op_thread *thread, int64_t *next, int64_t entered)
+static int32_t put_all_posted(struct op_walk *walk, const struct op_plans *plans, struct op_thread *thread,
+                              struct request_source *posted, int64_t entered)
 {
-    const struct trace_request *posted = rows->posted;
+    const struct trace_request *row;
     int32_t completer = (int32_t)thread->number;
-    for (; *next < rows->n_posted && posted[*next].posted <= entered; ++*next) {
-        const struct trace_request *r = &posted[*next];
-        if (op_what_of(r) == WHAT_COLLECTIVE_DONE || op_what_of(r) == WHAT_RMA_DONE)
-            completer = r->thread;
+    for (; (row = next_request(posted)) && row->posted <= entered; posted->next++) {
+        if (op_what_of(row) == WHAT_COLLECTIVE_DONE || op_what_of(row) == WHAT_RMA_DONE)
+            completer = row->thread;
         else
-            op_put_posted(walk, thread, plans, r);
+            op_put_posted(walk, thread, plans, row);
     }
     return completer;
 }
@@ -202,10 +195,13 @@ static void pass(struct op_walk *walk, struct op_thread *thread, const struct tr
     thread->gap = walk->overhead;
 }
 
-static void open_cursor(const struct op_rows *rows, int32_t t, struct cursor *c)
+void op_cursor_open(const struct op_rows *rows, int32_t t, struct op_cursor *c)
 {
     const struct program_event *events = rows->events;
-    *c = (struct cursor){rows->first_done[t], rows->first_event[t], rows->first_event[t]};
+    const struct trace_request *done = rows->done;
+    c->rows = (struct request_source){done + rows->first_done[t], done + rows->first_done[t + 1], NULL};
+    c->done = &c->rows;
+    c->next = c->placed = rows->first_event[t];
     while (c->placed < rows->first_event[t + 1] && events[c->placed].at >= 0) c->placed++;
 }
 
@@ -220,40 +216,59 @@ static struct window_call window_call_of(const struct op_rows *rows, const struc
                                 .n_partners = rows->first_partner[at + 1] - first};
 }
 
+void op_walk_call(struct op_walk *walk, const struct op_feed *feed, const struct trace_call *call)
+{
+    const struct op_plans *plans = feed->plans;
+    const struct op_rows *rows = feed->rows;
+    int32_t number = walk->n_threads > 1 ? call->thread : 0;
+    struct op_thread *thread = &walk->threads[number];
+    struct op_cursor *cursor = &feed->cursors[number];
+    int64_t index = rows->calls ? call - (const struct trace_call *)rows->calls : 0;
+    put_completed(walk, plans, thread, cursor->done);
+    end_call(walk, thread);
+    put_computation(walk, rows, thread, cursor, call, rows->cpu ? rows->cpu[index] : -1);
+    thread->open = thread->first = true;
+    int32_t completer = put_all_posted(walk, plans, thread, feed->posted, call->enter);
+    struct window_call window = window_call_of(rows, call);
+    op_put_call(walk, thread, plans, call, rows->message ? rows->message[index] : 0, &window, completer);
+    if (plans->lost[call->call]) plans->left_out[call->call] += call->count;
+    pass(walk, thread, call);
+}
+
+void op_walk_done(struct op_walk *walk, const struct op_feed *feed, int32_t t)
+{
+    put_completed(walk, feed->plans, &walk->threads[t], feed->cursors[t].done);
+}
+
 int64_t op_walk_calls(struct op_walk *walk, const struct op_plans *plans, const struct op_rows *rows, int64_t *used,
                       void *out)
 {
-    const struct trace_call *calls = rows->calls, *end = calls + rows->n_calls;
-    struct cursor one, *cursors = walk->n_threads > 1 ? malloc((size_t)walk->n_threads * sizeof *cursors) : &one;
-    if (!cursors) return -1;
-    for (int32_t t = 0; t < walk->n_threads; t++) open_cursor(rows, t, &cursors[t]);
-    int64_t posted = 0;
+    const struct trace_call *calls = rows->calls;
+    const struct trace_request *of_posted = rows->posted, *of_done = rows->done;
+    struct request_source posted = {of_posted, of_posted + rows->n_posted, NULL};
+    struct op_feed feed = {plans, rows, &posted, malloc((size_t)walk->n_threads * sizeof *feed.cursors)};
+    if (!feed.cursors) return -1;
+    for (int32_t t = 0; t < walk->n_threads; t++) op_cursor_open(rows, t, &feed.cursors[t]);
     walk->out = out;
-    for (const struct trace_call *call = calls; call < end; call++) {
-        int32_t number = walk->n_threads > 1 ? call->thread : 0;
-        struct op_thread *thread = &walk->threads[number];
-        put_completed(walk, plans, rows, thread, &cursors[number]);
-        end_call(walk, thread);
-        put_computation(walk, rows, thread, &cursors[number], call, rows->cpu ? rows->cpu[call - calls] : -1);
-        thread->open = thread->first = true;
-        int32_t completer = put_all_posted(walk, plans, rows, thread, &posted, call->enter);
-        struct window_call window = window_call_of(rows, call);
-        op_put_call(walk, thread, plans, call, rows->message ? rows->message[call - calls] : 0, &window, completer);
-        pass(walk, thread, call);
-    }
-    used[0] = posted;
+    for (int64_t k = 0; k < rows->n_calls; k++) op_walk_call(walk, &feed, &calls[k]);
+    used[0] = posted.next - of_posted;
     for (int32_t t = 0; t < walk->n_threads; t++) {
-        put_completed(walk, plans, rows, &walk->threads[t], &cursors[t]);
-        used[1 + t] = cursors[t].done;
-        used[1 + walk->n_threads + t] = cursors[t].next;
+        op_walk_done(walk, &feed, t);
+        used[1 + t] = feed.cursors[t].done->next - of_done;
+        used[1 + walk->n_threads + t] = feed.cursors[t].next;
     }
-    if (cursors != &one) free(cursors);
+    free(feed.cursors);
     return walk->failed ? -1 : walk->out - (struct op *)out;
+}
+
+void op_walk_end_calls(struct op_walk *walk)
+{
+    for (int32_t t = 0; t < walk->n_threads; t++) end_call(walk, &walk->threads[t]);
 }
 
 int64_t op_walk_finish(struct op_walk *walk, void *out)
 {
     walk->out = out;
-    for (int32_t t = 0; t < walk->n_threads; t++) end_call(walk, &walk->threads[t]);
+    op_walk_end_calls(walk);
     return walk->out - (struct op *)out;
 }

@@ -15,15 +15,17 @@ struct op_walk;
    first_channel: an id that no communicator has, and those after it stand for partitioned messages: `channels` for each
    ordinal, one for each communicator.
    by_turns: collectives of this communicator are called by several threads of the rank. NULL: none is.
-   left_out: (n_procedures) int64, counts collective operations on communicators that are not defined.
-   first_window: an id that no communicator and no partitioned message has; those after it stand for messages of
-   windows. start_waits: MPI_Win_start waits for the posts, else MPI_Win_complete does. */
+   lost: (n_procedures + 1) whether calls move data and become nothing. left_out: (n_procedures) int64, counts these,
+   and collective operations on communicators that are not defined. first_window: an id that no communicator and no
+   partitioned message has; those after it stand for messages of windows. start_waits: MPI_Win_start waits for the
+   posts, else MPI_Win_complete does. */
 struct op_plans {
     const int32_t *call;
     int64_t n_procedures;
     int32_t first_channel, channels;
     int32_t first_window, start_waits;
     const int8_t *defined, *by_turns;
+    const uint8_t *lost;
     int64_t *left_out;
 };
 
@@ -38,7 +40,8 @@ struct op_plans {
    posted: requests in order of posting, `reserved` as in `message`; done: in order of completion.
    events: of the program, in order of time (struct program_event, its `at` -1). They cut the burst in which they lie:
    where, is in `at`, if the burst was measured and goes on in another window.
-   flushes: of all windows; to be taken out of the bursts. */
+   flushes: of all windows; to be taken out of the bursts.
+   calls: NULL: they, and requests, come from elsewhere (translate.h); cpu, window and message are NULL then. */
 struct op_rows {
     const void *calls;
     int64_t n_calls;

@@ -59,6 +59,27 @@ struct op_thread {
     bool first; /* the next operation is the first of its call */
 };
 
+/* Requests in order of time, some of them in memory. more: reads on; false: there are no more. NULL: those are all. */
+struct request_source {
+    const struct trace_request *next, *end;
+    bool (*more)(struct request_source *source);
+};
+
+/* Where a walk stands in the rows of one thread: of its events, the first `next` are written, the first `placed` have
+   an `at`. */
+struct op_cursor {
+    struct request_source *done, rows; /* `done` is `rows` or a source of somebody else's */
+    int64_t next, placed;
+};
+
+/* What a walk reads. */
+struct op_feed {
+    const struct op_plans *plans;
+    const struct op_rows *rows;
+    struct request_source *posted;
+    struct op_cursor *cursors; /* of each thread */
+};
+
 struct op_walk {
     int32_t rank, n_threads;
     int64_t overhead, cpu_overhead;
@@ -70,9 +91,17 @@ struct op_walk {
     struct window_rest unchecked; /* locks with MPI_MODE_NOCHECK, which nobody waits for */
     int32_t *turn; /* by communicator whose collectives several threads call: the semaphore of the next one */
     int32_t turns;
-    struct op *out;
+    struct op *out, *end;
+    void (*full)(struct op_walk *walk); /* makes room when `out` is at the end; NULL: there is room for all */
+    void *context;                      /* whose `full` it is */
     bool failed;
 };
+
+/* The next request of a source; NULL: there is none. */
+static inline const struct trace_request *next_request(struct request_source *source)
+{
+    return source->next < source->end || (source->more && source->more(source)) ? source->next : NULL;
+}
 
 /* One operation of a thread, with the burst before it. */
 static inline void op_put(struct op_walk *walk, struct op_thread *thread, struct op op)
@@ -84,8 +113,18 @@ static inline void op_put(struct op_walk *walk, struct op_thread *thread, struct
     op.burst = thread->burst;
     op.block = thread->number;
     thread->burst = 0;
+    if (walk->out == walk->end) walk->full(walk);
     *walk->out++ = op;
 }
+
+/* Start to read the rows of thread t, then walk over one call after the other, in the end over what is left of the
+   thread's requests that are done. */
+void op_cursor_open(const struct op_rows *rows, int32_t t, struct op_cursor *cursor);
+void op_walk_call(struct op_walk *walk, const struct op_feed *feed, const struct trace_call *call);
+void op_walk_done(struct op_walk *walk, const struct op_feed *feed, int32_t t);
+
+/* What op_walk_finish does. */
+void op_walk_end_calls(struct op_walk *walk);
 
 void op_put_semaphore(struct op_walk *walk, struct op_thread *thread, enum op_kind kind, int64_t number);
 

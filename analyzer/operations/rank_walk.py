@@ -1,0 +1,124 @@
+"""Where the kernel stands that makes one rank's calls into operations, from window to window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.operations.events import PROGRAM_EVENT
+from analyzer.operations.operation import OP
+from analyzer.operations.threads import RankThreads
+from analyzer.trace import REQUEST
+
+Arrays = Mapping[str, np.ndarray | None]
+
+_NONE = np.zeros(2, np.int64)
+
+
+class RankWalk:
+    """Of one rank."""
+
+    def __init__(
+        self, rank: int, threads: RankThreads, begin: int, flushes: np.ndarray, communicators: int,
+        overhead_ns: tuple[int, int],
+    ) -> None:  # fmt: skip
+        self.rank, turns = rank, threads.by_turns
+        self.by_turns = None if turns is None else np.pad(turns, (0, communicators - len(turns)))
+        self._threads = threads
+        self._flushes, self._first_flush = threads.split(flushes)
+        begins = np.concatenate([[begin], threads.begin[1:]]).astype(np.int64)
+        struct = lib.op_walk_open(rank, threads.count, pointer(begins, "int64_t *"), communicators, *overhead_ns)
+        self.struct = ffi.gc(struct, lib.op_walk_close)
+        if not self.struct:
+            raise MemoryError
+        self._rest = nothing()
+
+    @property
+    def slots(self) -> int:
+        """Requests that were open at once."""
+        return lib.op_walk_slots(self.struct)
+
+    @property
+    def shared_slots(self) -> int:
+        """Requests that another thread completed than the one that posted them."""
+        return lib.op_walk_shared_slots(self.struct)
+
+    def operations(self, calls: Arrays, rows: tuple[np.ndarray, ...], plans: Any) -> np.ndarray:
+        """OP of consecutive calls and the rows (posted, done, events) of their window; see the kernel's header.
+
+        plans: `struct op_plans *`.
+        """
+        posted, done, events = (
+            np.concatenate((rest, new)) if len(rest) else np.ascontiguousarray(new)
+            for rest, new in zip(self._rest, rows, strict=True)
+        )
+        done, first_done = self._threads.split(done)
+        events, first_event = self._threads.split(events)
+        firsts = {"first_done": first_done, "first_event": first_event, "first_flush": self._first_flush}
+        tables = {"posted": posted, "done": done, "events": events, "flushes": self._flushes}
+        c_rows = struct_of("struct op_rows *", {**calls, **tables, **firsts})
+        c_rows.n_calls, c_rows.n_posted = len(calls["calls"]), len(posted)  # type: ignore[arg-type]
+        out = np.empty(lib.op_walk_room(self.struct, c_rows), OP)
+        used = np.zeros(1 + 2 * self._threads.count, np.int64)
+        count = lib.op_walk_calls(self.struct, plans, c_rows, pointer(used, "int64_t *"), pointer(out))
+        if count < 0:
+            raise MemoryError
+        of_done, of_events = used[1:].reshape(2, -1)
+        self._rest = posted[used[0] :].copy(), _left(done, of_done, first_done), _left(events, of_events, first_event)
+        return out[:count]
+
+    def finish(self) -> np.ndarray:
+        """The last operations (OP), if any were held back."""
+        out = np.zeros(self._threads.count, OP)
+        return out[: lib.op_walk_finish(self.struct, pointer(out))]
+
+    def rest(self, events: np.ndarray) -> tuple[Any, np.ndarray]:
+        """`struct op_rows *` of a window whose calls and requests come from elsewhere, and its events (PROGRAM_EVENT)
+        after those that were left over. One thread."""
+        left = self._rest[2]
+        events = np.concatenate((left, events)) if len(left) else np.ascontiguousarray(events)
+        self._first_event = np.array([0, len(events)], np.int64)  # as long as the struct needs it
+        return struct_of(
+            "struct op_rows *",
+            {
+                "events": events, "first_event": self._first_event, "flushes": self._flushes,
+                "first_flush": self._first_flush, "first_done": _NONE,
+            },
+        ), events  # fmt: skip
+
+    def leave(self, events: np.ndarray) -> None:
+        """These are left over for the next window."""
+        self._rest = (*self._rest[:2], events.copy())
+
+
+def nothing() -> tuple[np.ndarray, ...]:
+    return np.zeros(0, REQUEST), np.zeros(0, REQUEST), np.zeros(0, PROGRAM_EVENT)
+
+
+def _left(rows: np.ndarray, used: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Of each thread's rows those from `used` on."""
+    parts = [rows[begin:end] for begin, end in zip(used.tolist(), first[1:].tolist(), strict=True)]
+    return parts[0].copy() if len(parts) == 1 else np.concatenate(parts)
+
+
+def pointer(array: np.ndarray, kind: str = "void *") -> Any:
+    return ffi.cast(kind, ffi.from_buffer(array))
+
+
+def struct_of(kind: str, arrays: Arrays) -> Any:
+    """A struct of pointers to arrays, whose owner keeps them; None: NULL."""
+    found, types = ffi.new(kind), _pointers_in(kind)
+    for name, array in arrays.items():
+        if array is not None:
+            setattr(found, name, pointer(array, types[name]))
+    return found
+
+
+@cache
+def _pointers_in(kind: str) -> dict[str, str]:
+    """The type of each field of a struct, of which `kind` is the pointer."""
+    return {name: field.type.cname for name, field in ffi.typeof(kind).item.fields}

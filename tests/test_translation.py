@@ -1,0 +1,142 @@
+"""Rows translated straight into packed operations give what the records of the trace give, step by step."""
+
+from contextlib import closing
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from synthetic import FIRST, NONE, SELF, WORLD, call, event, flush, poll, request, write_run
+
+from analyzer.metrics import requests as windows_of
+from analyzer.operations.spill import packed
+from analyzer.operations.walk import RankOperations
+from analyzer.replay.program import program_of
+from analyzer.sources.opening import open_trace
+from tracelib.schema import WHAT_ORDINAL_SHIFT, What
+
+PROCEDURES = (
+    "MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Send", "MPI_Recv", "MPI_Ssend", "MPI_Allreduce", "MPI_Ibcast",
+    "MPI_Sendrecv", "MPI_Start", "MPI_Pready", "MPI_File_write_all", "MPI_Comm_rank", "MPI_Barrier",
+)  # fmt: skip
+ORDINAL = 1 << WHAT_ORDINAL_SHIFT
+COMMUNICATORS = ([1, 0], ([0], [1]))
+
+
+def random_rank(rng, n, late, odd):
+    """Rows of a rank: requests are completed up to `late` calls after they are posted, in any order or none; some are
+    posted and completed `odd` ns later than a call says."""
+    edges = np.sort(rng.choice(40 * n, 2 * n, replace=False)) + 100
+    enter, exit_ = edges[::2].tolist(), edges[1::2].tolist()
+    numbers = lambda k: rng.integers(0, k, n).tolist()  # noqa: E731
+    rows = zip(enter, exit_, numbers(len(PROCEDURES)), numbers(5), numbers(3), numbers(3), numbers(100), strict=True)
+    calls = [
+        call(PROCEDURES[name], begin, end, comm=(WORLD, SELF, FIRST, FIRST + 1, NONE)[comm], peer=peer - 1, tag=tag,
+             sent=size, received=size * 2)
+        for begin, end, name, comm, peer, tag, size in rows
+    ]  # fmt: skip
+    done = []
+    for k in rng.integers(0, n, 2 * n).tolist():
+        what = int(rng.choice([*range(1, 20), 4, 4, 4, 3, 16 + ORDINAL, 18 + ORDINAL, 500]))
+        started = what in (What.SEND_STARTED, What.RECV_STARTED, What.COLLECTIVE_STARTED)
+        end = 0 if started else exit_[min(k + int(rng.integers(0, late)), n - 1)] + int(rng.choice([-1, 0, 0, odd]))
+        comm = (WORLD, FIRST, FIRST + 1)[int(rng.integers(0, 3))]
+        done.append(
+            request(
+                What.RECV_DONE,
+                enter[k] + int(rng.choice([0, 0, odd])),
+                end,
+                comm=comm,
+                peer=int(rng.integers(-1, 3)),
+                tag=1,
+                bytes=k,
+            )
+        )
+        done[-1]["what"] = what
+    done.sort(key=lambda row: row["completed"] or row["posted"])
+    gaps = [(a, b) for a, b in zip(exit_, enter[1:], strict=False) if b - a > 6]
+    chosen = [gaps[k] for k in rng.integers(0, len(gaps), len(gaps) // 3)] if gaps else []
+    polls = [poll("MPI_Test", a + 1, b - 1, inside=2, count=3) for a, b in sorted(set(chosen))[::2]]
+    flushes = [row for a, b in sorted(set(chosen))[1::2] for row in flush(a + 1, b - 1)]
+    said = [event(int(t), 7, 1) for t in rng.choice(40 * n, n // 4)]
+    events = sorted([*flushes, *said], key=lambda row: row["time"])
+    return {"calls": calls, "requests": done, "polls": polls, "events": events}
+
+
+def programs(path, monkeypatch):
+    """The program of a run and how many of its ranks were translated straight; and the one that none was."""
+    found, straight = [], RankOperations.append_to
+    counts = []
+
+    def counted(self, spill, rank):
+        counts.append(straight(self, spill, rank))
+        return counts[-1]
+
+    for way in (counted, lambda *_: None):
+        with monkeypatch.context() as patch, closing(open_trace(str(path))) as trace:
+            patch.setattr(RankOperations, "append_to", way)
+            found.append(program_of(trace))
+    return found, [count for count in counts if count is not None]
+
+
+def assert_equal(one, other):
+    assert one.ops[:].tobytes() == other.ops[:].tobytes()
+    assert one.offsets.tolist() == other.offsets.tolist()
+    assert one.slots.tolist() == other.slots.tolist()
+    assert one.communicators == other.communicators
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.integers(2, 60),
+    late=st.integers(1, 30),
+    window=st.integers(2, 40),
+    odd=st.sampled_from([0, 0, 200]),
+    overhead=st.integers(0, 9),
+    tsc=st.sampled_from([None, 700, 2300]),
+)
+def test_any_rows(seed, n, late, window, odd, overhead, tsc, tmp_path_factory):
+    rng = np.random.default_rng(seed)
+    ranks = [random_rank(rng, n, late, odd) | {"tsc_per_us": tsc, "overhead_ticks": overhead} for _ in range(2)]
+    path = write_run(tmp_path_factory.mktemp("run"), ranks, communicators=COMMUNICATORS)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(windows_of, "RECORDS_OF_A_RANK", window)
+        found, straight = programs(path, monkeypatch)
+    assert len(straight) == 2
+    assert_equal(*found)
+
+
+def test_many_rows_in_batches(tmp_path, monkeypatch):
+    """More of everything than is read, walked over and packed at a time, and one call that completes 500 requests."""
+    calls, done = [], []
+    for k in range(500):
+        calls.append(call("MPI_Irecv", 10 + 10 * k, 15 + 10 * k, comm=WORLD, peer=1, tag=k))
+        done.append(request(What.RECV_DONE, 10 + 10 * k, 6000, peer=1, tag=k, bytes=k))
+    calls.append(call("MPI_Waitall", 5500, 6000))
+    calls += [call("MPI_Barrier", 6010 + 20 * k, 6015 + 20 * k, comm=WORLD, peer=-1) for k in range(3000)]
+    other = [call("MPI_Barrier", 6010 + 20 * k, 6015 + 20 * k, comm=WORLD, peer=-1) for k in range(3000)]
+    rng = np.random.default_rng(3)
+    mixed = [done[k] for k in rng.permutation(500)]
+    for requests in (done, mixed):
+        folder = tmp_path / str(requests is mixed)
+        folder.mkdir()
+        path = write_run(folder, [{"calls": calls, "requests": requests}, {"calls": other}])
+        found, straight = programs(path, monkeypatch)
+        assert straight == [4001, 3001]
+        assert_equal(*found)
+        assert b"".join(packed(found[0].ops).parts()) == b"".join(packed(found[1].ops).parts())
+
+
+@pytest.mark.parametrize(
+    "unusual",
+    [
+        {"calls": [call("MPI_Win_fence", 5, 6)]},
+        {"calls": [call("MPI_Barrier_init", 5, 6, comm=WORLD)]},
+        {"calls": [call("MPI_Barrier", 5, 6, comm=WORLD), call("MPI_Barrier", 7, 8, comm=WORLD, thread=1)]},
+    ],
+)
+def test_what_rows_do_not_say_all_of_goes_the_long_way(tmp_path, monkeypatch, unusual):
+    found, straight = programs(write_run(tmp_path, [unusual, unusual]), monkeypatch)
+    assert not straight
+    assert_equal(*found)
