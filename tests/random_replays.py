@@ -326,8 +326,10 @@ def with_draws(random: Random, machine: Machine, *, counted: bool = True) -> Mac
         return r.choice((value, *laws)) if value > 0 else value
 
     counts = ("cpus", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in")
-    times = ("slice_ns", "context_switch_ns", "busy_wait_ns", "least_run_ns")
-    scheduling = replace(machine.scheduling, **{name: time(getattr(machine.scheduling, name)) for name in times})
+    times = ("slice_ns", "context_switch_ns", "busy_wait_ns", "least_run_ns", "decay_ns", "load_ns", "settle_ns")
+    drawn_times = {name: time(getattr(machine.scheduling, name)) for name in (*times, "tick_ns")}
+    levels = tuple(replace(level, quantum_ns=time(level.quantum_ns)) for level in machine.scheduling.levels)
+    scheduling = replace(machine.scheduling, **drawn_times, levels=levels)
     limit = machine.eager_limit
     if isinstance(limit, int) and limit >= 0:
         limit = r.choice((limit, Uniform(0, 4), Gaussian(2, 2)))

@@ -75,6 +75,7 @@ class Costs:
         for network in machine.networks:
             number += 1
             networks.append(replace(network, buses=Draws(machine.seed).count(network.buses, number)))
+        self.first_level = number + 1  # the parameter after the counts
         return replace(machine, nodes=tuple(nodes), networks=tuple(networks))
 
     def message(self, a: int, b: int, size: int, draws: Draws) -> tuple[int, int, int]:

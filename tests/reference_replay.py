@@ -28,7 +28,6 @@ from tests.reference_state import (
     POST,
     SLICE,
     SUBMIT,
-    TICK,
     Instance,
     Message,
     Receive,
@@ -69,6 +68,7 @@ class Reference(Policies, Links, Windows):
         self.ready: list[Thread] = []
         self.last_on: dict[tuple[int, int], tuple[int, int, int]] = {}
         self.loads: dict[int, float] = {}
+        self.intervals_drawn: dict[str, int] = {}
         self.repetitions = repetitions
         self.application_of = [a for a, ranks in enumerate(applications or [program.ranks]) for _ in range(ranks)]
         self.runs: list[tuple[int, int, int]] = []
@@ -89,7 +89,7 @@ class Reference(Policies, Links, Windows):
         for application in range(self.application_of[-1] + 1):
             self.begin_run(application)
         if self.policy.priority == Priority.DECAY:
-            self.schedule(self.policy.tick_ns, TICK, (0, 0, 0), self.tick)
+            self.begin_intervals()
         while self.events and not (self.repetitions and self.complete()):
             event = min(self.events, key=lambda e: e[0])
             self.events.remove(event)

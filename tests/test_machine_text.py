@@ -29,9 +29,8 @@ from analyzer.replay.policies import POLICIES, policy_of
 
 number = st.just(0.0) | st.floats(1e-9, 1e6)
 whole = st.integers(0, 9)
-drawn = (
-    st.builds(Uniform, number, number) | st.builds(Gaussian, number, number) | st.builds(Exponential, number, number)
-)
+uniform = st.tuples(number, number).map(lambda ends: Uniform(*sorted(ends)))
+drawn = uniform | st.builds(Gaussian, number, number) | st.builds(Exponential, number, number)
 quantity, count = number | drawn, whole | drawn
 piece = st.tuples(*[number] * 6)
 pieces = st.lists(st.tuples(st.integers(1, 10**9), piece), max_size=3, unique_by=lambda row: row[0]).map(
@@ -49,7 +48,8 @@ collectives = st.none() | rows.filter(bool) | st.builds(lambda table, other: {**
 policy = st.fixed_dictionaries({"policy": st.sampled_from([*POLICIES])}, optional={
     "slice_us": st.integers(0, 10**6).map(lambda ns: ns / 1000) | st.just({"uniform": [0.3, 7]}),
     "preemptive": st.booleans(), "base": st.integers(0, 9),
-    "context_switch_us": whole, "levels": st.just([[1.5, 1, 0], [2, 1, 1]]),
+    "context_switch_us": whole, "levels": st.sampled_from([[[1.5, 1, 0], [2, 1, 1]], [[{"gaussian": [3, 1]}, 0, 0]]]),
+    "tick_us": whole | st.just({"exponential": [0.5, 2]}),
     "priorities": st.sampled_from([[], [3], [0, [1, -2]]]),
 })  # fmt: skip
 networks = st.lists(st.builds(Network, quantity, count, maybe_pieces), min_size=1, max_size=2).map(tuple)

@@ -106,6 +106,7 @@ ROWS = {
         f"{DIFFERENTIAL}::test_no_variance_is_the_constant_to_the_bit",
         f"{DIFFERENTIAL}::test_random_parameters_equal_the_reference",
         f"{POLICIES}::test_draws_have_their_distribution",
+        f"{POLICIES}::test_quanta_and_intervals_at_random",
     ],
     "32 ping-pong fit": [f"{TABLES}::test_table_8_fit", f"{TABLES}::test_table_8_averages"],
     "33 Monte Carlo driver": [

@@ -154,6 +154,42 @@ def test_draws_have_their_distribution(law, distribution):
     assert abs(np.corrcoef(np.diff(found["end"])[:-1], np.diff(found["end"])[1:])[0, 1]) < 0.06
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_intervals_of_decay_end_at_ticks(dialect):
+    """Ticks of 10, priorities made anew each 25: at 30 rank 0 has 3, and rank 1 runs to its end."""
+    policy = policy_of({
+        "policy": "decay", "slice_us": 0, "tick_us": 0.01, "settle_us": 0.025, "decay_us": 0, "load_us": 0,
+        "base": 0, "best": 0, "worst": 127,
+    })  # fmt: skip
+    assert ends([[compute(45)], [compute(25)]], policy, (0, 0), dialect) == [70, 55]
+
+
+@pytest.mark.parametrize("policy", ["svr4", "decay"])
+def test_quanta_and_intervals_at_random(policy):
+    """Row 22: without variance they are the constants; with it another seed is another run."""
+    constant = {
+        "svr4": {"levels": [[0.01, 1, 0], [0.04, 1, 0]], "base": 0},
+        "decay": {"tick_us": 0.01, "settle_us": 0.02},
+    }
+
+    def drawn(us, spread):
+        return {"uniform": [us - spread, us + spread]}
+
+    def found(spread=None, seed=0):
+        options = dict(constant[policy])
+        if spread is not None and policy == "svr4":
+            options["levels"] = [[drawn(us, spread), *rest] for us, *rest in options["levels"]]
+        elif spread is not None:
+            options |= {name: drawn(us, spread) for name, us in options.items()}
+        on = Machine(nodes=(Node(),), mapping=(0,) * 3, scheduling=policy_of({"policy": policy, **options}), seed=seed)
+        program = Program.of([operations(compute(burst)) for burst in (333, 222, 111)])
+        return simulate(program, on).usage[["end", "switches"]].tolist()
+
+    assert found() == found(0.0) == found(0.0, seed=5)
+    runs = [found(0.005, seed) for seed in range(5)]
+    assert found(0.005, 3) == runs[3] and len(set(map(str, runs))) > 2
+
+
 def test_cost_is_linear_in_messages_and_switches():
     """Row 41: twice the run, twice the events."""
 

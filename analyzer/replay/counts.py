@@ -33,6 +33,11 @@ def first_count(machine: Machine, ranks: int) -> int:
     return 1 + 5 * len(machine.with_nodes(ranks)) + len(machine.networks) + 1 + 5
 
 
+def first_after_counts(machine: Machine, ranks: int) -> int:
+    """The number of the parameter after them: the first quantum of SVR4; then come the times of DECAY."""
+    return first_count(machine, ranks) + len(OF_NODE) * len(machine.with_nodes(ranks)) + len(machine.networks)
+
+
 def with_counts(machine: Machine, ranks: int) -> Machine:
     """The machine with nodes for so many ranks, and with all counts drawn."""
     numbers = iter(range(first_count(machine, ranks), 1 << 30))

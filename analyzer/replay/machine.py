@@ -178,7 +178,7 @@ class Priority(IntEnum):
 class Level:
     """A row of the SVR4 table (Table 5)."""
 
-    quantum_ns: int
+    quantum_ns: Count
     expired: int  # level after the slice is used up
     slept: int  # level after sleeping
 
@@ -195,7 +195,7 @@ AS_CALLS = -1
 
 @dataclass(frozen=True)
 class Scheduling:
-    """Who runs where threads share CPUs (section 1.10); times in ns, the first four drawn at each use if at random."""
+    """Who runs where threads share CPUs (section 1.10); times in ns, drawn at each use if at random."""
 
     priority: Priority = Priority.NONE
     slice_ns: Count = 0  # 0: until it blocks
@@ -207,10 +207,10 @@ class Scheduling:
     base: int = 0
     best: int = 0  # priorities stay from best to worst, unless both are the same
     worst: int = 0
-    tick_ns: int = 0
-    decay_ns: int = 0
-    load_ns: int = 0
-    settle_ns: int = 0
+    tick_ns: Count = 0
+    decay_ns: Count = 0
+    load_ns: Count = 0
+    settle_ns: Count = 0
     receiver_first: int = 0
     receiver_last: int = 0
     sender_receiver_first: int = 0

@@ -163,15 +163,18 @@ def _scheduling(wanted: Scheduling) -> Iterator[Line]:
     for key in _differences(wanted, same[policy]):
         value = getattr(wanted, key)
         if key == "levels":
-            rows = (f"[{_number(row.quantum_ns / 1000, 1)}, {row.expired}, {row.slept}]" for row in value)
+            rows = (f"[{_quantity(_us(row.quantum_ns))}, {row.expired}, {row.slept}]" for row in value)
             yield key, f"[{', '.join(rows)}]"
         elif key == "priorities":
             yield key, json.dumps(value)
         elif key.endswith("_ns"):
-            times = value / _NS_IN_US if isinstance(value, int) else scaled(value, 1 / _NS_IN_US)
-            yield f"{key.removesuffix('_ns')}_us", _quantity(times)
+            yield f"{key.removesuffix('_ns')}_us", _quantity(_us(value))
         else:
             yield key, str(value).lower()
+
+
+def _us(ns: Count) -> Quantity:
+    return ns / _NS_IN_US if isinstance(ns, int) else scaled(ns, 1 / _NS_IN_US)
 
 
 def _differences(a: Scheduling, b: Scheduling) -> list[str]:

@@ -46,7 +46,6 @@ for _name in ("boost1", "boost2", "boost3"):
 POLICIES["cp-fifo-dep"], POLICIES["cp-rr-dep"] = POLICIES["cp-fifo"], POLICIES["cp-rr"]
 
 _TIMES = ("slice", "context_switch", "busy_wait", "least_run", "tick", "decay", "load", "settle")
-_DRAWN = _TIMES[:4]
 _NUMBERS = ("base", "best", "worst", "receiver_first", "receiver_last", "sender_receiver_first")
 
 
@@ -84,14 +83,15 @@ def policy_of(options: Mapping[str, Any]) -> Scheduling:
 
 
 def _time(key: str, value: Any) -> Count:
-    """ns of a number of us; of those that are needed again and again also a distribution."""
+    """ns of a number of us, or a distribution of them."""
     if not isinstance(value, Mapping):
         return round(_number(f"{key}_us", value, least=0) * 1000)
     (law, numbers), *more = value.items() or [("", None)]
-    if key not in _DRAWN or more or law not in LAWS or not isinstance(numbers, list) or len(numbers) != 2:
-        hint = f"{', '.join(_DRAWN)} may be {{ uniform = [low, high] }} and the like, others are numbers"
-        raise TracelibError(f"[scheduling] {key}_us = {value!r}", hint)
+    if more or law not in LAWS or not isinstance(numbers, list) or len(numbers) != 2:
+        raise TracelibError(f"[scheduling] {key}_us = {value!r}", "use a number, { uniform = [low, high] } or the like")
     a, b = (_number(f"{key}_us", n, least=0) * 1000 for n in numbers)
+    if law == "uniform" and a > b:
+        raise TracelibError(f"[scheduling] {key}_us = {value!r}", "uniform = [low, high]")
     return LAWS[law](a, b)
 
 
@@ -128,4 +128,4 @@ def _level(row: Any, levels: int) -> Level:
     numbers = isinstance(row, list) and len(row) == 3 and all(type(n) is int for n in row[1:])
     if not numbers or not all(0 <= n < levels for n in row[1:]):
         raise TracelibError(f"[scheduling] levels: {row!r}", "a row is [quantum_us, level when used up, when slept]")
-    return Level(round(_number("levels", row[0], least=0) * 1000), int(row[1]), int(row[2]))
+    return Level(_time("quantum", row[0]), int(row[1]), int(row[2]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from enum import IntEnum
@@ -13,7 +14,7 @@ from analyzer._replay import ffi, lib
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import PORTS, Flag, Kind, Program, dtype_of
 from analyzer.operations.spill import PackedOperations, unreadable
-from analyzer.replay.counts import first_count, set_quantity, with_counts
+from analyzer.replay.counts import first_after_counts, first_count, set_quantity, with_counts
 from analyzer.replay.machine import (
     AS_CALLS,
     COLLECTIVE_NAMES,
@@ -199,7 +200,8 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
         to.in_model, to.in_size, to.out_model, to.out_size = m.in_model, m.in_size, m.out_model, m.out_size
         to.largest = m.largest
     set_quantity(c.eager_limit, AS_CALLS if machine.eager_limit is None else machine.eager_limit, next(ids))
-    _policy(keep, c.policy, machine, ids)
+    after_counts = itertools.count(first_after_counts(machine, most))
+    _policy(keep, c.policy, machine, itertools.chain(itertools.islice(ids, len(c.policy.spans)), after_counts))
     c.seed = machine.seed & (2**64 - 1)
     c.synchronous = machine.synchronous
     c.receiver_pays, c.delivery_frees, c.exclusive = dimemas, not dimemas, 2 if dimemas else 1
@@ -225,15 +227,18 @@ def _at_most_longest(ns: int) -> int:
 def _policy(keep: _Kept, c: Any, machine: Machine, ids: Iterator[int]) -> None:
     s = machine.scheduling
     c.priority, c.preemptive = s.priority, s.preemptive
-    for span, of in zip(c.spans, (s.slice_ns, s.context_switch_ns, s.busy_wait_ns, s.least_run_ns), strict=True):
+    c.n_levels, c.worst, c.best, c.base = len(s.levels), s.worst, s.best, s.base
+    c.levels = keep.new("struct svr4_level[]", len(s.levels) or 1)
+    for to, level in zip(c.levels[0 : len(s.levels)], s.levels, strict=True):
+        to.expired, to.slept = level.expired, level.slept
+    times = (
+        s.slice_ns, s.context_switch_ns, s.busy_wait_ns, s.least_run_ns, *(level.quantum_ns for level in s.levels),
+        s.tick_ns, s.decay_ns, s.load_ns, s.settle_ns,
+    )  # fmt: skip
+    quanta = [level.quantum for level in c.levels[0 : len(s.levels)]]
+    for span, of in zip([*c.spans, *quanta, c.tick, *c.intervals], times, strict=True):
         set_quantity(span.drawn, of, next(ids))
         span.ns = _at_most_longest(of) if isinstance(of, int) else 0
-    c.n_levels, c.worst, c.best, c.base = len(s.levels), s.worst, s.best, s.base
-    c.levels = keep.new(
-        "struct svr4_level[]", [(_at_most_longest(x.quantum_ns), x.expired, x.slept) for x in s.levels] or 1
-    )
-    intervals = (s.tick_ns, s.decay_ns, s.load_ns, s.settle_ns)
-    c.tick, c.decay_interval, c.load_interval, c.priority_interval = map(_at_most_longest, intervals)
     c.receiver_first, c.receiver_last = s.receiver_first, s.receiver_last
     c.sender_receiver_first = s.sender_receiver_first
 

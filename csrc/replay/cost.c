@@ -84,15 +84,33 @@ static int64_t time_of(int64_t constant, const struct quantity *drawn, const str
     return constant >= 0 ? constant : ns_of(value_for(drawn, sim, thread, false));
 }
 
-int64_t cost_span(const struct sim *sim, struct thread *thread, enum span_kind kind)
+static int64_t span_of(const struct sim *sim, struct thread *thread, const struct span *span, enum span_kind kind)
 {
-    const struct span *span = &sim->machine->policy.spans[kind];
     if (span->drawn.law == LAW_CONSTANT) return span->ns;
     const struct thread *of = thread->parent ? thread->parent : thread; /* a virtual thread is of its operation */
     struct draws draws = {thread->who, cost_record(of), thread->spans[kind]};
     int64_t ns = nearest(value(&span->drawn, sim->machine, &draws, false));
     thread->spans[kind] = (uint32_t)draws.n;
     return kind == SPAN_SLICE && !ns ? 1 : ns;
+}
+
+int64_t cost_span(const struct sim *sim, struct thread *thread, enum span_kind kind)
+{
+    return span_of(sim, thread, &sim->machine->policy.spans[kind], kind);
+}
+
+int64_t cost_quantum(const struct sim *sim, struct thread *thread, const struct span *quantum)
+{
+    return span_of(sim, thread, quantum, SPAN_SLICE);
+}
+
+int64_t cost_interval(const struct sim *sim, const struct span *span, uint32_t *draws)
+{
+    if (span->drawn.law == LAW_CONSTANT) return span->ns;
+    struct draws of = {0, 0, *draws};
+    int64_t ns = nearest(value(&span->drawn, sim->machine, &of, false));
+    *draws = (uint32_t)of.n;
+    return ns;
 }
 
 bool cost_is_large(const struct sim *sim, struct thread *thread, int64_t bytes)

@@ -40,7 +40,7 @@ static const struct svr4_level *level_of(const struct policy *policy, const stru
 int64_t policy_slice(const struct sim *sim, struct thread *thread)
 {
     const struct svr4_level *level = level_of(&sim->machine->policy, thread);
-    return level ? level->quantum : cost_span(sim, thread, SPAN_SLICE);
+    return level ? cost_quantum(sim, thread, &level->quantum) : cost_span(sim, thread, SPAN_SLICE);
 }
 
 void policy_slice_used(struct sim *sim, struct thread *thread)
@@ -77,22 +77,56 @@ void policy_says(struct sim *sim, struct thread *thread, int64_t priority)
     cpu_reorder(sim, thread);
 }
 
-/* DECAY: what a thread used of its processor counts against it and is forgotten the slower the higher the load (F7). */
+/* ---- DECAY: what a thread used of its processor counts against it and is forgotten the slower the higher the load
+   (F7). An interval ends at the first tick that is not before its end; the next one begins there. */
+
+static bool is_some(const struct span *span)
+{
+    return span->ns > 0 || span->drawn.law != LAW_CONSTANT;
+}
+
+bool policy_ticks(const struct sim *sim)
+{
+    return sim->machine->policy.priority == PRIORITY_DECAY && is_some(&sim->machine->policy.tick);
+}
+
+int64_t policy_next_tick(struct sim *sim)
+{
+    int64_t tick = cost_interval(sim, &sim->machine->policy.tick, &sim->interval_draws[INTERVALS]);
+    return tick > 0 ? tick : 1;
+}
+
+static void begin_interval(struct sim *sim, int kind)
+{
+    const struct span *span = &sim->machine->policy.intervals[kind];
+    sim->interval_ends[kind] = sim->now + cost_interval(sim, span, &sim->interval_draws[kind]);
+}
+
+void policy_begin(struct sim *sim)
+{
+    for (int kind = 0; kind < INTERVALS; kind++) begin_interval(sim, kind);
+}
+
+void policy_intervals(struct sim *sim)
+{
+    for (int kind = 0; kind < INTERVALS; kind++) {
+        bool ends = is_some(&sim->machine->policy.intervals[kind]) && sim->now >= sim->interval_ends[kind];
+        sim->due[kind] = ends;
+        if (ends) begin_interval(sim, kind);
+    }
+}
+
 void policy_tick(struct sim *sim, struct cpus *node)
 {
     const struct policy *policy = &sim->machine->policy;
-    int64_t ticks = sim->now / policy->tick;
-    int64_t decay = policy->decay_interval / policy->tick, load = policy->load_interval / policy->tick;
-    int64_t settle = policy->priority_interval / policy->tick;
     for (int32_t k = 0; k < node->n; k++)
         if (node->at[k].thread) node->at[k].thread->decayed += 1;
-    if (load > 0 && ticks % load == 0) node->load = ((double)node->busy + (double)node->n_ready + node->load) / 2;
-    bool decays = decay > 0 && ticks % decay == 0, settles = settle > 0 && ticks % settle == 0;
-    if (!decays && !settles) return;
+    if (sim->due[INTERVAL_LOAD]) node->load = ((double)node->busy + (double)node->n_ready + node->load) / 2;
+    if (!sim->due[INTERVAL_DECAY] && !sim->due[INTERVAL_SETTLE]) return;
     double keep = 2 * node->load / (2 * node->load + 1);
     for (int32_t i = 0; i < node->n_residents; i++) {
         struct thread *thread = node->residents[i];
-        if (decays) thread->decayed *= keep;
-        if (settles) thread->priority = clipped(policy, thread->decayed + policy->base);
+        if (sim->due[INTERVAL_DECAY]) thread->decayed *= keep;
+        if (sim->due[INTERVAL_SETTLE]) thread->priority = clipped(policy, thread->decayed + policy->base);
     }
 }

@@ -118,11 +118,6 @@ enum policy_priority {
     PRIORITY_BOOST = 5
 };
 
-struct svr4_level {
-    int64_t quantum;
-    int32_t expired, slept; /* level after exhausting the slice, after sleeping; smaller is better */
-};
-
 /* Times of a policy: a slice of 0 lasts until the thread blocks, a busy wait below 0 until it is over, as the libraries
    of MPI wait. */
 enum span_kind { SPAN_SLICE = 0, SPAN_CONTEXT_SWITCH = 1, SPAN_BUSY_WAIT = 2, SPAN_LEAST_RUN = 3 };
@@ -133,13 +128,21 @@ struct span {
     struct quantity drawn;
 };
 
+struct svr4_level {
+    struct span quantum;
+    int32_t expired, slept; /* level after exhausting the slice, after sleeping; smaller is better */
+};
+
+/* After which intervals a DECAY policy forgets what was used, averages the load, and makes priorities anew. */
+enum interval_kind { INTERVAL_DECAY = 0, INTERVAL_LOAD = 1, INTERVAL_SETTLE = 2, INTERVALS = 3 };
+
 struct policy {
     int32_t priority;
     int32_t preemptive;
     struct span spans[4]; /* by enum span_kind */
     int32_t n_levels, worst, best, reserved;
     const struct svr4_level *levels;
-    int64_t tick, decay_interval, load_interval, priority_interval;     /* DECAY */
+    struct span tick, intervals[3];                                     /* DECAY; an interval of 0 has no end */
     int32_t receiver_first, receiver_last, sender_receiver_first, base; /* BOOST, added to the priority */
 };
 

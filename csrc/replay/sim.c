@@ -87,10 +87,11 @@ static bool next_event(struct sim *sim, struct event *event)
 
 static void tick(struct sim *sim)
 {
+    policy_intervals(sim);
     for (int32_t k = 0; k < sim->machine->n_nodes; k++)
         if (!sim->sites[k].dedicated) cpu_tick(sim, &sim->nodes[k]);
     cpu_count_turn(sim);
-    if (!is_over(sim)) schedule(sim, sim->now + sim->machine->policy.tick, PHASE_TICK, NULL, 0);
+    if (!is_over(sim)) schedule(sim, sim->now + policy_next_tick(sim), PHASE_TICK, NULL, 0);
 }
 
 static void thread_event(struct sim *sim, const struct event *event, struct thread *thread)
@@ -332,8 +333,10 @@ int replay_run(const struct machine *machine, const struct program *programs, in
     if (!init(&sim, programs)) fail(&sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
     sim.now = 0;
     for (int32_t a = 0; a < n_programs && !sim.failed; a++) app_start(&sim, &sim.apps[a]);
-    if (machine->policy.priority == PRIORITY_DECAY && machine->policy.tick > 0)
-        schedule(&sim, machine->policy.tick, PHASE_TICK, NULL, 0);
+    if (policy_ticks(&sim)) {
+        policy_begin(&sim);
+        schedule(&sim, policy_next_tick(&sim), PHASE_TICK, NULL, 0);
+    }
     while (!sim.failed && !sim.stuck && (!repetitions || sim.unfinished) && !is_over(&sim)) {
         struct event event;
         if (next_event(&sim, &event))

@@ -302,6 +302,10 @@ struct sim {
     int64_t to_come;    /* events that are more than a change of who runs */
     bool stuck;         /* all wait, and nothing is to come but turns */
     int64_t idle_turns; /* one after the other, in which nobody computed */
+    /* DECAY: when intervals end, which of them do at this tick, and how often each, and last the tick, was drawn */
+    int64_t interval_ends[INTERVALS];
+    bool due[INTERVALS];
+    uint32_t interval_draws[INTERVALS + 1];
 };
 
 /* Of a communicator or window in a run of an application. */
@@ -328,7 +332,9 @@ void fail(struct sim *sim, enum replay_error error, const struct thread *thread,
 uint64_t cost_record(const struct thread *thread);
 int64_t cost_constant(const struct quantity *seconds);
 int64_t cost_span(const struct sim *sim, struct thread *thread, enum span_kind kind);
-bool cost_is_large(const struct sim *sim, struct thread *thread, int64_t bytes); /* for an eager send */
+int64_t cost_quantum(const struct sim *sim, struct thread *thread, const struct span *quantum); /* drawn as a slice */
+int64_t cost_interval(const struct sim *sim, const struct span *span, uint32_t *draws);         /* of no thread */
+bool cost_is_large(const struct sim *sim, struct thread *thread, int64_t bytes);                /* for an eager send */
 int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, uint32_t block);
 struct cost cost_message(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes);
 int64_t cost_receive(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes);
@@ -381,6 +387,10 @@ void policy_slice_used(struct sim *sim, struct thread *thread);
 void policy_slept(struct sim *sim, struct thread *thread);
 void policy_received(struct sim *sim, struct thread *receiver, bool receiver_first);
 void policy_says(struct sim *sim, struct thread *thread, int64_t priority);
+bool policy_ticks(const struct sim *sim);
+int64_t policy_next_tick(struct sim *sim);
+void policy_begin(struct sim *sim);     /* its intervals */
+void policy_intervals(struct sim *sim); /* at a tick, before the nodes: which of them end */
 void policy_tick(struct sim *sim, struct cpus *node);
 
 /* message.c: sends meet receives */
