@@ -31,29 +31,29 @@ static struct op receive_op(enum op_kind kind, int32_t peer, int64_t bytes, int3
 
 /* Open a request that `completer` will complete; its operation names the slot. Where that is another thread, it must
    not wait for what is not posted yet. */
-void op_put_opening(struct op_walk *walk, struct op_thread *thread, struct op op, struct open_request request,
+void op_put_opening(struct op_walk *walk, struct op_thread *thread, struct op *op, struct open_request *request,
                     int32_t completer)
 {
-    request.shared = walk->n_threads > 1 && completer != (int32_t)thread->number;
-    op.request = slots_take(&walk->slots, request);
-    if (op.request < 0) {
+    request->shared = walk->n_threads > 1 && completer != (int32_t)thread->number;
+    op->request = slots_take(&walk->slots, request);
+    if (op->request < 0) {
         walk->failed = true;
         return;
     }
-    if (request.shared) op.flags |= OP_SHARED;
-    op_put(walk, thread, op);
-    if (request.shared) op_put_semaphore(walk, thread, OP_SEM_SIGNAL, SHARED_REQUESTS + (int64_t)op.request);
+    if (request->shared) op->flags |= OP_SHARED;
+    op_put(walk, thread, *op);
+    if (request->shared) op_put_semaphore(walk, thread, OP_SEM_SIGNAL, SHARED_REQUESTS + (int64_t)op->request);
 }
 
-void op_put_wait(struct op_walk *walk, struct op_thread *thread, struct op op, const struct open_request *request)
+void op_put_wait(struct op_walk *walk, struct op_thread *thread, struct op *op, const struct open_request *request)
 {
-    op.kind = OP_WAIT;
-    op.request = request->slot;
+    op->kind = OP_WAIT;
+    op->request = request->slot;
     if (request->shared) {
-        op.flags |= OP_SHARED;
+        op->flags |= OP_SHARED;
         op_put_semaphore(walk, thread, OP_SEM_WAIT, SHARED_REQUESTS + (int64_t)request->slot);
     }
-    op_put(walk, thread, op);
+    op_put(walk, thread, *op);
 }
 
 /* Whose turn it is among threads that call collectives of one communicator: the order in which they did is kept. */
@@ -105,7 +105,7 @@ static void put_global_start(struct op_walk *walk, struct op_thread *thread, con
     request.root = op.peer;
     request.of = op.comm;
     take_turn(walk, thread, turn);
-    op_put_opening(walk, thread, op, request, completer);
+    op_put_opening(walk, thread, &op, &request, completer);
     end_turn(walk, thread, turn);
 }
 
@@ -184,7 +184,8 @@ void op_put_posted(struct op_walk *walk, struct op_thread *thread, const struct 
     } else if (r->peer >= 0) {
         struct op op = receive_op(OP_IRECV, r->peer, r->bytes, r->tag, comm_of(plans, r));
         op.other = r->reserved;
-        op_put_opening(walk, thread, op, receive_of(plans, r), r->thread);
+        struct open_request request = receive_of(plans, r);
+        op_put_opening(walk, thread, &op, &request, r->thread);
     }
 }
 
@@ -217,12 +218,13 @@ void op_put_done(struct op_walk *walk, struct op_thread *thread, const struct op
                          .other = request.received,
                          .tag = request.operation,
                          .comm = request.of};
-    op_put_wait(walk, thread, op, &request);
+    op_put_wait(walk, thread, &op, &request);
 }
 
-void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
-                 const struct trace_call *call, int64_t message, const struct window_call *window, int32_t completer)
+void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op_feed *feed,
+                 const struct trace_call *call, int64_t message, int32_t completer)
 {
+    const struct op_plans *plans = feed->plans;
     const int32_t *plan = plans->call + 2 * call->call;
     bool on_world = plan[0] == GLOBAL_ON_WORLD, starts = plan[0] == GLOBAL_START;
     if (plan[0] == SEND) {
@@ -246,6 +248,6 @@ void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op
         if (partitioned_ready(&walk->partitioned, call->comm, call->peer, call->tag, call->sent, &send))
             send_partitioned(walk, thread, &send);
     } else if (plan[0] >= FENCE && plan[0] != PART_READY) {
-        op_put_on_window(walk, thread, plans, call, window, completer);
+        op_put_on_window(walk, thread, feed, call, completer);
     }
 }

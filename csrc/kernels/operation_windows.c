@@ -5,6 +5,26 @@
 
 enum { NO_CHECK = 1024 };
 
+/* What of a row of a trace a call on a window stands for. */
+struct window_call {
+    int32_t window; /* how operations name it; of one that is not known, its communicator */
+    int32_t detail;
+    bool is_known;
+    const int32_t *partners; /* ranks whom the call tells, or waits for */
+    int64_t n_partners;
+};
+
+static struct window_call window_call_of(const struct op_rows *rows, const struct trace_call *call)
+{
+    if (!rows->window) return (struct window_call){.window = call->comm + 1};
+    int64_t at = call - (const struct trace_call *)rows->calls, first = rows->first_partner[at];
+    return (struct window_call){.window = rows->window[at] ? rows->window[at] : call->comm + 1,
+                                .is_known = rows->window[at],
+                                .detail = rows->detail[at],
+                                .partners = rows->partners + first,
+                                .n_partners = rows->first_partner[at + 1] - first};
+}
+
 /* Those of a window, apart from those of communicators. */
 static struct op message_op(const struct op_plans *plans, enum op_kind kind, const struct window_call *window,
                             int32_t peer, enum window_message what)
@@ -73,11 +93,12 @@ static void put_access(struct op_walk *walk, struct op_thread *thread, const str
                     .request = -1,
                     .comm = window->window,
                     .bytes = puts ? call->sent : call->received};
+    struct open_request request = request_of(call->enter, call->peer, call->comm);
     if (call->peer < 0) return;
     if (is_deferred(walk, window->window))
         keep(walk, &walk->deferred, op);
     else if (has_request)
-        op_put_opening(walk, thread, op, request_of(call->enter, call->peer, call->comm), completer);
+        op_put_opening(walk, thread, &op, &request, completer);
     else
         op_put(walk, thread, op);
 }
@@ -153,10 +174,12 @@ static void put_fence(struct op_walk *walk, struct op_thread *thread, const stru
         plans->left_out[call->call]++;
 }
 
-void op_put_on_window(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
-                      const struct trace_call *call, const struct window_call *window, int32_t completer)
+void op_put_on_window(struct op_walk *walk, struct op_thread *thread, const struct op_feed *feed,
+                      const struct trace_call *call, int32_t completer)
 {
+    const struct op_plans *plans = feed->plans;
     const int32_t *plan = plans->call + 2 * call->call;
+    const struct window_call of_call = window_call_of(feed->rows, call), *window = &of_call;
     switch (plan[0]) {
     case FENCE:
         put_fence(walk, thread, plans, call, window);
@@ -199,5 +222,6 @@ void op_put_access_done(struct op_walk *walk, struct op_thread *thread, const st
     struct open_request request = request_of(r->posted, r->peer, r->comm);
     int32_t found = slots_give(&walk->slots, &request);
     walk->failed |= found < 0;
-    if (found > 0) op_put_wait(walk, thread, (struct op){.peer = r->peer, .comm = r->comm + 1}, &request);
+    struct op op = {.peer = r->peer, .comm = r->comm + 1};
+    if (found > 0) op_put_wait(walk, thread, &op, &request);
 }

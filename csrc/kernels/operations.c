@@ -80,10 +80,10 @@ static void end_call(struct op_walk *walk, struct op_thread *thread)
 /* ---- Bursts. */
 
 /* Time of [begin, end) that flushes took; flushes before it are passed for good. */
-static int64_t flushed(const struct op_rows *rows, struct op_thread *thread, int64_t begin, int64_t end)
+static int64_t flushed_by(const struct op_rows *rows, struct op_thread *thread, int64_t n, int64_t begin, int64_t end)
 {
     const struct trace_flush *flushes = rows->flushes;
-    int64_t sum = 0, n = rows->first_flush[thread->number + 1], *next = &thread->next_flush;
+    int64_t sum = 0, *next = &thread->next_flush;
     if (*next < 0) *next = rows->first_flush[thread->number];
     while (*next < n && flushes[*next].end <= begin) ++*next;
     for (int64_t i = *next; i < n && flushes[i].begin < end; i++) {
@@ -92,6 +92,12 @@ static int64_t flushed(const struct op_rows *rows, struct op_thread *thread, int
         if (to > from) sum += to - from;
     }
     return sum;
+}
+
+static inline int64_t flushed(const struct op_rows *rows, struct op_thread *thread, int64_t begin, int64_t end)
+{
+    int64_t n = rows->first_flush[thread->number + 1];
+    return thread->next_flush == n ? 0 : flushed_by(rows, thread, n, begin, end);
 }
 
 /* The events between two calls, from `begin` to `end`, where the burst has lasted `before` ns at `begin`, `after` at
@@ -205,17 +211,6 @@ void op_cursor_open(const struct op_rows *rows, int32_t t, struct op_cursor *c)
     while (c->placed < rows->first_event[t + 1] && events[c->placed].at >= 0) c->placed++;
 }
 
-static struct window_call window_call_of(const struct op_rows *rows, const struct trace_call *call)
-{
-    if (!rows->window) return (struct window_call){.window = call->comm + 1};
-    int64_t at = call - (const struct trace_call *)rows->calls, first = rows->first_partner[at];
-    return (struct window_call){.window = rows->window[at] ? rows->window[at] : call->comm + 1,
-                                .is_known = rows->window[at],
-                                .detail = rows->detail[at],
-                                .partners = rows->partners + first,
-                                .n_partners = rows->first_partner[at + 1] - first};
-}
-
 void op_walk_call(struct op_walk *walk, const struct op_feed *feed, const struct trace_call *call)
 {
     const struct op_plans *plans = feed->plans;
@@ -229,8 +224,7 @@ void op_walk_call(struct op_walk *walk, const struct op_feed *feed, const struct
     put_computation(walk, rows, thread, cursor, call, rows->cpu ? rows->cpu[index] : -1);
     thread->open = thread->first = true;
     int32_t completer = put_all_posted(walk, plans, thread, feed->posted, call->enter);
-    struct window_call window = window_call_of(rows, call);
-    op_put_call(walk, thread, plans, call, rows->message ? rows->message[index] : 0, &window, completer);
+    op_put_call(walk, thread, feed, call, rows->message ? rows->message[index] : 0, completer);
     if (plans->lost[call->call]) plans->left_out[call->call] += call->count;
     pass(walk, thread, call);
 }

@@ -26,16 +26,16 @@ static bool grow(struct slots *slots)
     return true;
 }
 
-int32_t slots_take(struct slots *slots, struct open_request request)
+int32_t slots_take(struct slots *slots, struct open_request *request)
 {
     if (2 * (slots->n + 1) > slots->room && !grow(slots)) return -1;
-    request.slot = request.shared ? slots->shared++ : slots->n_free ? slots->free[--slots->n_free] : slots->own++;
-    request.used = true;
-    size_t k = place(request.posted, slots->room);
+    request->slot = request->shared ? slots->shared++ : slots->n_free ? slots->free[--slots->n_free] : slots->own++;
+    request->used = true;
+    size_t k = place(request->posted, slots->room);
     while (slots->requests[k].used) k = (k + 1) & (slots->room - 1);
-    slots->requests[k] = request;
+    slots->requests[k] = *request;
     slots->n++;
-    return request.slot;
+    return request->slot;
 }
 
 static void close_gap(struct slots *slots, size_t hole)

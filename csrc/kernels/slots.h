@@ -24,8 +24,8 @@ struct slots {
     int32_t own, shared; /* how many there are of each kind */
 };
 
-/* Give the request a slot and remember it; the slot's number, -1: no memory. */
-int32_t slots_take(struct slots *slots, struct open_request request);
+/* Give the request a slot, which is noted in it, and remember it; the slot's number, -1: no memory. */
+int32_t slots_take(struct slots *slots, struct open_request *request);
 
 /* Find an equal request, forget it and write it to *request; 1, 0: none is known, -1: no memory. */
 int32_t slots_give(struct slots *slots, struct open_request *request);

@@ -32,15 +32,6 @@ enum op_plan {
     WIN_UNLOCK,
 };
 
-/* What of a row of a trace a call on a window stands for. */
-struct window_call {
-    int32_t window; /* how operations name it; of one that is not known, its communicator */
-    int32_t detail;
-    bool is_known;
-    const int32_t *partners; /* ranks whom the call tells, or waits for */
-    int64_t n_partners;
-};
-
 /* Operations and locks that are not what they look like until a later call. */
 struct window_rest {
     struct op *at;
@@ -136,18 +127,18 @@ void op_put_done(struct op_walk *walk, struct op_thread *thread, const struct op
 
 /* What a call stands for itself. message: which of several alike; completer: the thread that completes the collective
    or the one-sided operation that it begins. */
-void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
-                 const struct trace_call *call, int64_t message, const struct window_call *window, int32_t completer);
+void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op_feed *feed,
+                 const struct trace_call *call, int64_t message, int32_t completer);
 
 /* The same of calls on windows, `kind` an enum op_plan from FENCE on. */
-void op_put_on_window(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
-                      const struct trace_call *call, const struct window_call *window, int32_t completer);
+void op_put_on_window(struct op_walk *walk, struct op_thread *thread, const struct op_feed *feed,
+                      const struct trace_call *call, int32_t completer);
 void op_put_access_done(struct op_walk *walk, struct op_thread *thread, const struct trace_request *r);
 
 /* What both files need of each other. */
-void op_put_opening(struct op_walk *walk, struct op_thread *thread, struct op op, struct open_request request,
+void op_put_opening(struct op_walk *walk, struct op_thread *thread, struct op *op, struct open_request *request,
                     int32_t completer);
-void op_put_wait(struct op_walk *walk, struct op_thread *thread, struct op op, const struct open_request *request);
+void op_put_wait(struct op_walk *walk, struct op_thread *thread, struct op *op, const struct open_request *request);
 void op_put_global(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans, struct op op);
 
 /* WHAT_... without the ordinal of partitioned operations. */
