@@ -1,21 +1,24 @@
 """The simulator against a slow, obviously right one, and against properties that any simulator has."""
 
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 
 import numpy as np
 import pytest
 
 from analyzer.errors import TracelibError
+from analyzer.operations import spill
 from analyzer.operations.operation import Kind, Program, operations
 from analyzer.operations.spill import packed
 from analyzer.replay.machine import DIALECTS, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
 from analyzer.replay.simulate import simulate
-from tests.random_replays import as_one, random_applications, random_machine, random_program, with_draws
+from tests.random_replays import Writer, as_one, random_applications, random_machine, random_program, with_draws
 from tests.reference_replay import Reference
 from tests.reference_state import MOST_RUNS
 
 CASES_AHEAD = 100
+PLACES = spill.lib.PACK_PLACES
 
 
 def assert_same(program, machine):
@@ -61,6 +64,19 @@ def test_random_parameters_equal_the_reference(dialect):
         other = simulate(program, replace(machine, seed=machine.seed + 1), times=True).times
         others += other["end"].tolist() != expected.end
     assert others > 100
+
+
+def test_long_streams_equal_the_reference():
+    """The simulator keeps what operations are to their streams; here they have more different ones than it keeps."""
+    longest = 0
+    for k in range(24):
+        random = Random(f"long {k}")
+        program = Writer(random).program(random.randint(100, 600))
+        assert_same(program, random_machine(random, program.ranks, DIALECTS[k % 2]))
+        kept = program.ops.copy()
+        kept["burst"] = 0
+        longest = max(longest, *(len(np.unique(kept[a:b])) for a, b in pairwise(program.offsets)))
+    assert longest > 2 * PLACES
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

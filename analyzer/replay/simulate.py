@@ -13,7 +13,7 @@ import numpy as np
 from analyzer._replay import ffi, lib
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import PORTS, Flag, Kind, Program, dtype_of
-from analyzer.operations.spill import PackedOperations, unreadable
+from analyzer.operations.spill import PackedOperations, packed, unreadable
 from analyzer.replay.counts import first_after_counts, first_count, set_quantity, with_counts
 from analyzer.replay.machine import (
     AS_CALLS,
@@ -247,9 +247,9 @@ def _program(keep: _Kept, c: Any, program: Program, nodes: list[int], *, buffers
     members = np.array([m for group in program.communicators for m in group], np.int32)
     offsets = np.cumsum([0, *map(len, program.communicators)]).astype(np.int64)
     c.n_ranks, c.n_streams, c.n_comms = program.ranks, len(program.rank), len(program.communicators)
-    c.n_factors, c.virtual_threads = len(program.factors), program.most_virtual_threads()
+    c.n_factors = len(program.factors)
     c.buffered = program.buffered if buffers else -1
-    _operations(keep, c, program.ops)
+    _operations(keep, c, packed(program.ops))
     for name, array, kind in (
         ("offsets", program.offsets, np.int64), ("rank", program.rank, np.int32), ("thread", program.thread, np.int32),
         ("slots", program.slots, np.int32), ("comm_offsets", offsets, np.int64), ("members", members, np.int32),
@@ -262,11 +262,9 @@ def _program(keep: _Kept, c: Any, program: Program, nodes: list[int], *, buffers
         c.priority = keep.pointer(np.ascontiguousarray(program.priority, np.int64), "int64_t *")
 
 
-def _operations(keep: _Kept, c: Any, ops: np.ndarray | PackedOperations) -> None:
-    c.file = -1
-    if isinstance(ops, np.ndarray):
-        c.ops = keep.pointer(np.ascontiguousarray(ops), "struct op *")
-        return
+def _operations(keep: _Kept, c: Any, ops: PackedOperations) -> None:
+    keep.things.append(ops)
+    c.file, c.virtual_threads = -1, ops.virtual_threads
     c.blocks, c.packed_bytes = keep.pointer(ops.blocks, "int64_t *"), ops.blocks[-1]
     if ops.memory is not None:
         c.packed = keep.pointer(ops.memory, "uint8_t *")

@@ -24,20 +24,19 @@ static struct accesses *accesses_of(struct sim *sim, const struct thread *thread
     return NULL;
 }
 
-bool access_begin(struct sim *sim, const struct thread *thread, struct message *message)
+bool access_begin(struct sim *sim, const struct thread *thread, struct access *access)
 {
-    message->access = true;
-    message->accesses[0] = accesses_of(sim, thread, thread->op->peer);
-    message->accesses[1] = accesses_of(sim, thread, ANY_TARGET);
-    if (!message->accesses[0] || !message->accesses[1]) return false;
-    for (int k = 0; k < 2; k++) message->accesses[k]->n++;
+    access->accesses[0] = accesses_of(sim, thread, thread->op->peer);
+    access->accesses[1] = accesses_of(sim, thread, ANY_TARGET);
+    if (!access->accesses[0] || !access->accesses[1]) return false;
+    for (int k = 0; k < 2; k++) access->accesses[k]->n++;
     return true;
 }
 
-void access_over(struct sim *sim, struct message *message)
+void access_over(struct sim *sim, struct access *access)
 {
     for (int k = 0; k < 2; k++) {
-        struct accesses *accesses = message->accesses[k];
+        struct accesses *accesses = access->accesses[k];
         if (--accesses->n) continue;
         struct thread *thread = accesses->waiting;
         table_remove(&sim->windows, &accesses->entry);

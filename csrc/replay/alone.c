@@ -30,9 +30,8 @@ static enum step wait_ahead(struct sim *sim, struct thread *thread, struct recei
 
 static enum step step_ahead(struct sim *sim, struct thread *thread, struct moment at)
 {
-    if (thread->op == thread->end) return SEEN;
     struct receive *receive;
-    switch (thread->op->kind) {
+    switch (thread->plan->kind) {
     case OP_NONE:
     case OP_EVENT:
         return PASSED;
@@ -59,8 +58,8 @@ void alone_run(struct sim *sim, struct thread *thread, struct moment begins)
 {
     thread->state = THREAD_RUNNING;
     while (!sim->failed) {
-        struct moment at = moment_after(begins, thread->remaining, thread_phase(thread));
-        thread->op_began = at.time - thread->overhead;
+        struct moment at = moment_after(begins, thread->remaining, (enum phase)thread->plan->phase);
+        thread->op_began = at.time - thread->plan->overhead;
         profile_note(sim, DOING_COMPUTING, begins.time, thread->op_began, 1);
         profile_note(sim, DOING_MESSAGES, thread->op_began, at.time, 1);
         enum step step = thread->ahead && at.time <= LONGEST ? step_ahead(sim, thread, at) : SEEN;

@@ -135,13 +135,22 @@ static double bandwidth_of(const struct quantity *q, const struct sim *sim, stru
     return q->law == LAW_CONSTANT ? q->a : value_for(q, sim, thread, true);
 }
 
-int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, uint32_t block)
+static double factor_of_block(const struct thread *thread, uint32_t block)
 {
     const struct program *program = thread->app->program;
-    double factor = block && block < (uint32_t)program->n_factors ? program->factors[block] : 1.0;
+    return block && block < (uint32_t)program->n_factors ? program->factors[block] : 1.0;
+}
+
+bool cost_is_plain(const struct sim *sim, const struct thread *thread, uint32_t block)
+{
+    return factor_of_block(thread, block) == 1.0 && sim->sites[thread->node].speed == 1.0;
+}
+
+int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, uint32_t block)
+{
+    double factor = factor_of_block(thread, block);
     if (factor < 0) return ns_of(-factor); /* a fixed duration, in seconds */
     double speed = sim->sites[thread->node].speed;
-    if (factor == 1.0 && speed == 1.0) return burst < LONGEST ? burst : LONGEST;
     if (speed == 0) speed = value_for(&sim->machine->nodes[thread->node].speed, sim, thread, true);
     if (speed == 0) return 0; /* as fast as wanted */
     return nearest((double)burst * factor / speed);
@@ -170,6 +179,18 @@ static const struct curve *curve_between(const struct sim *sim, int32_t from, in
     else if (network == sim->sites[to].network)
         curve = &machine->networks[network].measured;
     return curve && curve->n_pieces ? curve : NULL;
+}
+
+bool cost_is_drawn(const struct sim *sim, int32_t from, int32_t to)
+{
+    if (curve_between(sim, from, to)) return false;
+    const struct machine *machine = sim->machine;
+    const struct site *sender = &sim->sites[from], *receiver = &sim->sites[to];
+    if (from == to) return sender->intra_latency < 0 || machine->nodes[from].intra_bandwidth.law != LAW_CONSTANT;
+    if (sender->network != receiver->network)
+        return sender->wan_latency < 0 || receiver->wan_latency < 0 || machine->wan_bandwidth.law != LAW_CONSTANT;
+    return sender->latency < 0 || receiver->latency < 0 ||
+           machine->networks[sender->network].bandwidth.law != LAW_CONSTANT;
 }
 
 struct cost cost_message(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes)

@@ -67,7 +67,7 @@ static void ask(struct sim *sim, struct cpus *node)
 /* When the thread has computed all of its burst, if nobody takes its processor away. */
 static int64_t computed_at(const struct thread *thread)
 {
-    int64_t left = thread->remaining - thread->overhead;
+    int64_t left = thread->remaining - thread->plan->overhead;
     return thread->since + thread->switching + (left > 0 ? left : 0);
 }
 
@@ -82,7 +82,7 @@ static void note_plan(const struct sim *sim, const struct thread *thread, int64_
 /* The thread has a processor: its operation acts after what remains. */
 void cpu_run(struct sim *sim, struct thread *thread)
 {
-    if (sim->sites[thread->node].dedicated) {
+    if (thread->alone) {
         alone_run(sim, thread, moment_now(sim));
         return;
     }
@@ -90,15 +90,16 @@ void cpu_run(struct sim *sim, struct thread *thread)
     thread->state = THREAD_RUNNING;
     thread->since = sim->now;
     note_plan(sim, thread, begins, 1);
-    if (thread->remaining >= thread->overhead) thread->op_began = begins + thread->remaining - thread->overhead;
-    schedule(sim, begins + thread->remaining, thread_phase(thread), thread, thread->generation);
+    if (thread->remaining >= thread->plan->overhead)
+        thread->op_began = begins + thread->remaining - thread->plan->overhead;
+    schedule(sim, begins + thread->remaining, (enum phase)thread->plan->phase, thread, thread->generation);
 }
 
 void cpu_ready(struct sim *sim, struct thread *thread)
 {
     thread->state = THREAD_READY;
     thread->since = sim->now;
-    if (sim->sites[thread->node].dedicated) {
+    if (thread->alone) {
         alone_run(sim, thread, moment_after(moment_now(sim), 0, PHASE_RESUME));
         return;
     }
@@ -112,7 +113,7 @@ void cpu_ready(struct sim *sim, struct thread *thread)
 void cpu_release(struct sim *sim, struct thread *thread)
 {
     thread->generation = ++sim->generations;
-    if (sim->sites[thread->node].dedicated || thread->cpu < 0) return;
+    if (thread->alone || thread->cpu < 0) return;
     struct cpus *node = node_of(sim, thread);
     node->at[thread->cpu].thread = NULL;
     thread->last_cpu = thread->cpu;
@@ -290,7 +291,7 @@ void cpu_busy_ended(struct sim *sim, struct thread *thread)
 void cpu_reorder(struct sim *sim, struct thread *thread)
 {
     struct cpus *node = node_of(sim, thread);
-    if (sim->sites[thread->node].dedicated || !node->n_ready) return;
+    if (thread->alone || !node->n_ready) return;
     ready_sort(node);
     ask(sim, node);
 }

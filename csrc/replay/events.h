@@ -47,6 +47,9 @@ struct heap {
     size_t n, room;
 };
 
+/* Of the cache, in bytes. */
+enum { LINE = 64 };
+
 /* Equal blocks from one arena, reused; what is in one that was taken is not said. */
 struct pool {
     size_t size;

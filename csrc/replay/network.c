@@ -91,9 +91,9 @@ void network_free(struct sim *sim)
     lane_free(&sim->inside);
 }
 
-static void resources_of(const struct sim *sim, struct message *message)
+/* What a message needs one of; -1: nothing. */
+void network_resources(const struct sim *sim, int32_t from, int32_t to, int32_t *r)
 {
-    int32_t from = message->from, to = message->to, *r = message->resource;
     if (from == to) {
         r[0] = one_of(sim, from, INTRA_OUT);
         r[1] = one_of(sim, from, INTRA_IN);
@@ -153,16 +153,11 @@ static struct message *queue_pop(struct queue *queue)
     return top.message;
 }
 
-static bool is_inter(const struct message *message)
-{
-    return message->from != message->to;
-}
-
 static void start(struct sim *sim, struct message *message)
 {
     for (int k = 0; k < 3; k++)
         if (message->resource[k] >= 0) sim->resources[message->resource[k]].free--;
-    if (is_inter(message)) sim->in_flight++;
+    if (!message->inside) sim->in_flight++;
     int64_t arrives = sim->now + message->wire;
     if (message->hold != message->wire) {
         message->overlong = message->held = true;
@@ -189,22 +184,21 @@ static void start_or_park(struct sim *sim, struct message *message)
    goes on at the start. */
 static bool scanned_at_once(const struct sim *sim, const struct message *message)
 {
-    const struct lane *lane = is_inter(message) ? &sim->between : &sim->inside;
-    if (message->frees_at_start || (sim->exclusive && is_inter(message))) return false;
+    const struct lane *lane = message->inside ? &sim->inside : &sim->between;
+    if (message->frees_at_start || (sim->exclusive && !message->inside)) return false;
     if (message->resource[0] < 0 && message->resource[1] < 0 && message->resource[2] < 0) return true;
     return sim->phase == PHASE_SUBMIT && !lane->n_freed && !lane->fresh.n;
 }
 
 void network_enter(struct sim *sim, struct message *message)
 {
-    resources_of(sim, message);
     if (scanned_at_once(sim, message)) {
         network_count(sim);
         start_or_park(sim, message);
         count_waiting(sim);
         return;
     }
-    if (!queue_push(is_inter(message) ? &sim->between.fresh : &sim->inside.fresh, message))
+    if (!queue_push(message->inside ? &sim->inside.fresh : &sim->between.fresh, message))
         fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
     schedule_scan(sim);
 }
@@ -221,10 +215,10 @@ static void release(struct sim *sim, struct lane *lane, int32_t number)
 
 void network_leave(struct sim *sim, struct message *message)
 {
-    struct lane *lane = is_inter(message) ? &sim->between : &sim->inside;
+    struct lane *lane = message->inside ? &sim->inside : &sim->between;
     for (int k = 0; k < 3; k++)
         if (message->resource[k] >= 0) release(sim, lane, message->resource[k]);
-    if (is_inter(message) && --sim->in_flight == 0 && sim->holding) schedule_scan(sim);
+    if (!message->inside && --sim->in_flight == 0 && sim->holding) schedule_scan(sim);
 }
 
 /* The freed resources during a scan: a heap by the sequence of the first message parked at each. None can become free

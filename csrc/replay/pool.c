@@ -5,7 +5,7 @@
 
 #include "events.h"
 
-enum { SLAB = 256, LINE = 64 };
+enum { SLAB = 256 };
 
 void *aligned_zeros(size_t size)
 {

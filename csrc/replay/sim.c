@@ -154,17 +154,17 @@ static void thread_start(struct sim *sim, struct app *app, int32_t stream)
     thread->number = program->thread[stream];
     thread->usage = usage;
     thread->op_number = app->first_op + program->offsets[stream];
-    supply_open(sim, thread);
     thread->node = program->node[thread->rank];
+    thread->alone = sim->sites[thread->node].dedicated;
+    supply_open(sim, thread);
     thread->who = (uint64_t)app->number << 48 | (uint64_t)(uint32_t)thread->rank << 16 | (uint64_t)thread->number;
     thread->cpu = thread->last_cpu = -1;
     thread->generation = ++sim->generations;
     policy_init(sim, thread);
-    bool waits = !sim->sites[thread->node].dedicated;
-    thread->ahead = sim->ahead && !waits && app->ranks[thread->rank].streams == 1;
-    if (waits) cpu_ready(sim, thread); /* before the virtual threads of its first operation */
+    thread->ahead = sim->ahead && thread->alone && app->ranks[thread->rank].streams == 1;
+    if (!thread->alone) cpu_ready(sim, thread); /* before the virtual threads of its first operation */
     thread_fetch(sim, thread);
-    if (!waits) cpu_ready(sim, thread);
+    if (thread->alone) cpu_ready(sim, thread);
 }
 
 void app_start(struct sim *sim, struct app *app)
@@ -197,7 +197,7 @@ static bool app_init(struct sim *sim, struct app *app)
         app->ranks[p->rank[k]].streams++;
         sim->nodes[p->node[p->rank[k]]].threads += p->virtual_threads > 1 ? p->virtual_threads : 1;
     }
-    if (!p->ops && !supply_init(app)) return false;
+    if (!supply_init(app)) return false;
     for (int32_t k = 0; k < p->n_comms; k++)
         if (!comm_init(&app->comms[k], p->members + p->comm_offsets[k], p->comm_offsets[k + 1] - p->comm_offsets[k]))
             return false;
@@ -235,7 +235,9 @@ static bool is_no_span(const struct span *span)
 static bool init(struct sim *sim, const struct program *programs)
 {
     sim->messages.size = sizeof(struct message);
+    sim->one_sided.size = sizeof(struct access);
     sim->receives.size = sizeof(struct receive);
+    sim->channels.size = sizeof(struct channel);
     sim->instances.size = sizeof(struct instance);
     sim->children.size = sizeof(struct thread);
     sim->accesses.size = sizeof(struct accesses);
@@ -283,13 +285,15 @@ static void release(struct sim *sim)
     if (!sim->output->usage) free(sim->usage);
     network_free(sim);
     pool_free(&sim->messages);
+    pool_free(&sim->one_sided);
     pool_free(&sim->receives);
+    pool_free(&sim->channels);
     pool_free(&sim->instances);
     pool_free(&sim->children);
     pool_free(&sim->accesses);
     pool_free(&sim->locks);
     free(sim->windows.at);
-    free(sim->channels.at);
+    free(sim->matching.at);
     pool_free(&sim->events.pool);
     free(sim->events.near.at);
     free(sim->sites);
@@ -312,11 +316,7 @@ static void conclude(struct sim *sim)
                 sim->output->blocked[app->first_stream + k] = stuck ? thread->op_number - app->first_op : -1;
         }
     }
-    for (size_t k = 0; k < sim->channels.room; k++) {
-        const struct channel *channel = &sim->channels.at[k];
-        if (!channel->first || channel->receives) continue;
-        for (const struct message *m = channel->first; m; m = m->next) result->unreceived++;
-    }
+    result->unreceived = channels_unreceived(sim);
 }
 
 int replay_run(const struct machine *machine, const struct program *programs, int32_t n_programs, int32_t repetitions,
@@ -328,6 +328,8 @@ int replay_run(const struct machine *machine, const struct program *programs, in
                       .repetitions = repetitions,
                       .n_apps = n_programs,
                       .unfinished = n_programs,
+                      .end = {.kind = PLAN_END, .phase = PHASE_POST, .plain = true, .made = true},
+                      .share = {.kind = PLAN_SHARE, .phase = PHASE_POST, .plain = true, .made = true},
                       .now = -1};
     *result = (struct result){.error = REPLAY_OK, .stream = -1, .op = -1, .other_stream = -1, .other_op = -1};
     if (!init(&sim, programs)) fail(&sim, REPLAY_NO_MEMORY, NULL, NULL, -1);

@@ -80,9 +80,9 @@ struct lock {
     struct lock *before, *after;       /* in that list */
 };
 
+/* Alone in a line of the cache. */
 struct receive {
-    struct key key;
-    struct receive *next;
+    _Alignas(LINE) struct receive *next;
     struct thread *thread; /* that posted it, and may wait for it */
     int64_t op;
     struct moment posted;
@@ -96,32 +96,57 @@ struct slot {
     struct instance *instance;
 };
 
+/* What an operation is to its thread, found when it does it first and kept while it repeats it; alone in a line of the
+   cache. */
+struct plan {
+    _Alignas(LINE) struct channel *channel; /* of its messages; NULL: not found yet */
+    int64_t bytes;
+    int64_t overhead;   /* ns of its thread's processor, besides its burst */
+    int64_t wire, hold; /* of the message that it sends: see struct message */
+    int32_t resource[3];
+    int32_t request;
+    uint8_t kind;  /* an enum op_kind, or PLAN_END or PLAN_SHARE */
+    uint8_t phase; /* in which it acts */
+    bool made;
+    bool drawn : 1;   /* overhead, wire and hold are random: drawn anew each time */
+    bool plain : 1;   /* its bursts last as long as they were measured */
+    bool shared : 1;  /* its request is one of the rank */
+    bool inside : 1;  /* its message stays in the node */
+    bool settled : 1; /* the next three are known, and stay */
+    bool rendezvous : 1, frees_at_start : 1, frees_at_arrival : 1;
+};
+
+/* Behind the last operation of a stream; the share of a virtual thread. */
+enum { PLAN_END = OP_KINDS, PLAN_SHARE };
+
 /* The first 128 bytes are those that nearly each operation needs. */
 struct thread {
-    const struct op *op, *end;
-    int64_t op_number; /* in all operations of all applications */
+    struct plan *plan;   /* of its operation */
+    const struct op *op; /* but for its burst */
+    int64_t op_number;   /* in all operations of all applications */
     struct app *app;
     uint64_t who;
-    int64_t remaining; /* ns of processor time until the operation acts, the last `overhead` of them its own */
+    int64_t remaining; /* ns of processor time until the operation acts, the last plan->overhead of them its own */
     uint32_t generation;
     uint8_t state, waits; /* thread_state, waiting */
     bool finishing;       /* the operation under way ends when the thread has a processor again */
     bool ahead;           /* of the clock, where nobody can see it: see alone.c */
     int32_t node, rank;
 
-    int64_t overhead, switching;
     int64_t since;       /* running, blocked or ready since */
     uint32_t waits_from; /* order at that time: of who is ahead of the clock */
+    uint32_t draws;
     int64_t op_began;
     struct usage *usage;
     struct slot *slots;
-    int64_t wire, hold; /* of the message that the operation sends */
-
+    struct supply *supply; /* of its operations */
     int32_t stream, number;
+    bool alone; /* it has a processor of its own */
+
+    int64_t switching;
     struct thread *next; /* in a list of waiting threads */
     struct thread *parent;
     int32_t children;
-    uint32_t draws;
     int32_t cpu, last_cpu;
     /* scheduling */
     int64_t priority;   /* smaller is better */
@@ -129,36 +154,43 @@ struct thread {
     int64_t kept_until; /* before that nobody takes its processor away */
     int64_t busy_until;
     double decayed;
-    uint32_t spans[4];     /* random numbers of each span_kind so far */
-    struct supply *supply; /* of packed operations, of which [op, end) is the next part; NULL: that is all of them */
+    uint32_t spans[4]; /* random numbers of each span_kind so far */
 };
 
+/* Alone in a line of the cache. */
 struct message {
-    struct thread *sender;
-    struct receive *receive;
-    struct message *next;
-    int64_t op, sequence, wire;
-    int32_t from, to; /* nodes */
-    bool rendezvous, arrived, frees_at_start, frees_at_arrival, access;
-    bool overlong, held; /* its links become free at another time than it arrives; and are not free yet */
-    int64_t hold, arrival;
     union {
-        struct key key;
-        struct accesses *accesses[2]; /* of an access: of its target, of its window */
+        _Alignas(LINE) struct receive *receive; /* once it matched one */
+        struct message *next;                   /* until then: of those in its channel */
     };
+    struct thread *sender;
+    int64_t op;
+    union {
+        int64_t sequence; /* of submission; until it starts */
+        int64_t arrival;
+    };
+    int64_t wire, hold; /* ns to its arrival; that links are taken */
     int32_t resource[3];
+    bool matched : 1;
+    bool rendezvous : 1, frees_at_start : 1, frees_at_arrival : 1;
+    bool inside : 1; /* of a node */
+    bool access : 1; /* it is a struct access */
+    bool arrived : 1;
+    bool overlong : 1, held : 1; /* its links become free at another time than it arrives; and are not free yet */
 };
 
-/* Sends without receives, or receives without sends, of one key: that of the first. */
+/* A put or a get. */
+struct access {
+    struct message message;
+    struct accesses *accesses[2]; /* of its target, of its window */
+};
+
+/* Sends without receives, or receives without sends, of one key. It goes when it is empty and no plan names it. */
 struct channel {
-    uint64_t hash;
-    void *first, *last; /* NULL: the channel is free */
+    _Alignas(LINE) struct entry entry;
+    void *first, *last; /* first is NULL: it is empty */
+    int32_t plans;
     bool receives;
-};
-
-struct channels {
-    struct channel *at;
-    size_t n, room; /* a power of two */
 };
 
 struct parked {
@@ -240,7 +272,7 @@ struct app {
     int32_t *first_of_rank; /* stream */
     struct thread *threads;
     struct slot *slots;            /* of all threads, then of all ranks */
-    char *supplies;                /* of packed operations: a struct supply and a buffer for each thread */
+    char *supplies;                /* a struct supply and a buffer of packed operations for each thread */
     size_t buffered, supply_bytes; /* of each buffer; of both */
     struct comm *comms;
     struct rank *ranks;
@@ -279,10 +311,11 @@ struct sim {
     int32_t n_apps, unfinished;
     struct usage *usage;
     struct cpus *nodes;
-    struct site *sites; /* of the nodes */
-    struct channels channels;
-    struct pool messages, receives, instances, children, accesses, locks;
-    struct table windows; /* what is under way in them, and their locks */
+    struct site *sites;     /* of the nodes */
+    struct plan end, share; /* of threads that have no more operations, of virtual ones */
+    struct pool messages, one_sided, receives, channels, instances, children, accesses, locks;
+    struct table matching; /* the channels */
+    struct table windows;  /* what is under way in them, and their locks */
     /* network */
     struct resource *resources; /* the limited ones of the nodes, and behind them the buses of the networks */
     int32_t n_resources, first_bus;
@@ -335,7 +368,9 @@ int64_t cost_span(const struct sim *sim, struct thread *thread, enum span_kind k
 int64_t cost_quantum(const struct sim *sim, struct thread *thread, const struct span *quantum); /* drawn as a slice */
 int64_t cost_interval(const struct sim *sim, const struct span *span, uint32_t *draws);         /* of no thread */
 bool cost_is_large(const struct sim *sim, struct thread *thread, int64_t bytes);                /* for an eager send */
+bool cost_is_plain(const struct sim *sim, const struct thread *thread, uint32_t block); /* of bursts: as measured */
 int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, uint32_t block);
+bool cost_is_drawn(const struct sim *sim, int32_t from, int32_t to); /* that of messages */
 struct cost cost_message(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes);
 int64_t cost_receive(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes);
 int64_t cost_collective(const struct sim *sim, const struct instance *instance);
@@ -351,8 +386,6 @@ static inline void profile_note(const struct sim *sim, enum doing what, int64_t 
 bool sites_init(struct sim *sim);
 
 /* thread.c: what threads do */
-int32_t peer_node(const struct sim *sim, const struct thread *thread, const struct op *op);
-void thread_next(struct sim *sim, struct thread *thread);
 struct slot *thread_slot(struct thread *thread); /* that its operation names */
 void thread_act(struct sim *sim, struct thread *thread);
 void thread_wake(struct sim *sim, struct thread *thread);
@@ -360,7 +393,10 @@ void thread_block(struct sim *sim, struct thread *thread, enum waiting why);
 void thread_goes_on(struct sim *sim, struct thread *thread);
 void thread_op_done(struct sim *sim, struct thread *thread, int64_t when);
 void thread_fetch(struct sim *sim, struct thread *thread);
-enum phase thread_phase(const struct thread *thread);
+
+/* plan.c: what operations are to their threads; plan_make is false: what it names does not exist */
+bool plan_make(const struct sim *sim, struct thread *thread);
+void plan_draw(const struct sim *sim, struct thread *thread);
 
 /* alone.c: threads with a processor of their own */
 void alone_run(struct sim *sim, struct thread *thread, struct moment begins);
@@ -393,6 +429,11 @@ void policy_begin(struct sim *sim);     /* its intervals */
 void policy_intervals(struct sim *sim); /* at a tick, before the nodes: which of them end */
 void policy_tick(struct sim *sim, struct cpus *node);
 
+/* channel.c; channel_of is NULL: no memory */
+struct channel *channel_of(struct sim *sim, struct thread *thread);
+void channel_leave(struct sim *sim, struct plan *plan);
+int64_t channels_unreceived(const struct sim *sim);
+
 /* message.c: sends meet receives */
 void message_submit(struct sim *sim, struct thread *thread);
 void message_access(struct sim *sim, struct thread *thread);
@@ -403,6 +444,7 @@ void message_freed(struct sim *sim, struct message *message);
 
 /* network.c: links, buses and who waits for them */
 bool network_init(struct sim *sim);
+void network_resources(const struct sim *sim, int32_t from, int32_t to, int32_t *resource);
 void network_enter(struct sim *sim, struct message *message);
 void network_leave(struct sim *sim, struct message *message);
 void network_scan(struct sim *sim);
@@ -423,8 +465,8 @@ bool table_add(struct table *table, struct entry *entry);
 void table_remove(struct table *table, const struct entry *entry);
 
 /* access.c; access_begin is false: no memory */
-bool access_begin(struct sim *sim, const struct thread *thread, struct message *message);
-void access_over(struct sim *sim, struct message *message);
+bool access_begin(struct sim *sim, const struct thread *thread, struct access *access);
+void access_over(struct sim *sim, struct access *access);
 void access_wait(struct sim *sim, struct thread *thread);
 
 /* lock.c */

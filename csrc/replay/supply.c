@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { ALL_BUFFERS = 2 << 20, LEAST_OF_ONE = 4096, MOST_OF_ONE = 65536, LINE = 64, HUGE_PAGE = 2 << 20 }; /* bytes */
+enum { ALL_BUFFERS = 2 << 20, LEAST_OF_ONE = 4096, MOST_OF_ONE = 65536, HUGE_PAGE = 2 << 20 }; /* bytes */
 
 /* In huge pages: those of usual size would be more than the processor knows the places of. */
 static char *supplies_of(size_t bytes)
@@ -18,13 +18,21 @@ static char *supplies_of(size_t bytes)
     return memory;
 }
 
+static struct supply *supply_of(const struct app *app, int32_t stream)
+{
+    return (struct supply *)(app->supplies + (size_t)stream * app->supply_bytes);
+}
+
 bool supply_init(struct app *app)
 {
-    size_t streams = (size_t)app->program->n_streams, bytes = ALL_BUFFERS / (streams ? streams : 1);
+    int32_t streams = app->program->n_streams;
+    size_t bytes = ALL_BUFFERS / (size_t)(streams ? streams : 1);
     app->buffered = bytes < LEAST_OF_ONE ? LEAST_OF_ONE : bytes > MOST_OF_ONE ? MOST_OF_ONE : bytes;
     size_t lines = (sizeof(struct supply) + app->buffered + PACK_MOST + LINE - 1) / LINE;
     app->supply_bytes = (lines | 1) * LINE; /* odd: streams in step would meet in few sets of the cache else */
-    return (app->supplies = supplies_of(streams * app->supply_bytes));
+    app->supplies = supplies_of((size_t)streams * app->supply_bytes);
+    for (int32_t k = 0; app->supplies && k < streams; k++) memset(supply_of(app, k), 0, sizeof(struct supply));
+    return app->supplies;
 }
 
 static bool read_file(int file, uint8_t *into, size_t bytes, int64_t at)
@@ -46,16 +54,11 @@ static bool read_packed(const struct program *program, uint8_t *into, size_t byt
     return true;
 }
 
-static uint8_t *buffer_of(struct supply *supply)
-{
-    return (uint8_t *)(supply + 1);
-}
-
 /* More bytes into the buffer, behind what of it was not unpacked yet. Behind the last ones of all zeros can be read. */
 static bool fill(const struct app *app, struct supply *supply)
 {
     const struct program *program = app->program;
-    uint8_t *buffer = buffer_of(supply);
+    uint8_t *buffer = (uint8_t *)(supply + 1);
     size_t left = (size_t)(supply->stop - supply->at), room = app->buffered - left;
     int64_t behind = program->packed_bytes - supply->position;
     size_t n = behind < (int64_t)room ? (size_t)behind : room;
@@ -71,26 +74,38 @@ static bool fill(const struct app *app, struct supply *supply)
     return true;
 }
 
-static bool next_operation(const struct app *app, struct supply *supply, struct op *op)
+/* ---- The next operation: its place among the plans, -1: it cannot be read. */
+
+static void forget(struct sim *sim, struct plan *plan)
 {
-    if (supply->stop - supply->at < PACK_MOST && !fill(app, supply)) return false;
-    unpack_next(supply->shapes, &supply->at, op);
-    return true;
+    plan->made = false;
+    if (plan->channel) channel_leave(sim, plan);
 }
 
-/* The next operations, when all that were unpacked are over. */
-void supply_more(struct sim *sim, struct thread *thread)
+static int next_place(struct sim *sim, const struct app *app, struct supply *supply, int64_t *burst)
+{
+    if (supply->stop - supply->at < PACK_MOST && !fill(app, supply)) return -1;
+    unsigned found = unpack_place(supply->shapes, &supply->at, burst), place = found % PACK_PLACES;
+    if (found & PACK_NEW) forget(sim, &supply->plans[place]);
+    return (int)place;
+}
+
+/* Take the next operation of the thread, if there is any; returns its burst. */
+int64_t supply_next(struct sim *sim, struct thread *thread)
 {
     struct supply *supply = thread->supply;
-    int64_t n = supply->to_come < AT_ONCE ? supply->to_come : AT_ONCE;
-    supply->to_come -= n;
-    thread->op = thread->end = supply->unpacked;
-    for (int64_t k = 0; k < n; k++)
-        if (!next_operation(thread->app, supply, &supply->unpacked[k])) {
-            fail(sim, REPLAY_UNREADABLE, thread, NULL, -1);
-            return;
-        }
-    thread->end += n;
+    thread->plan = &sim->end;
+    if (!supply->to_come) return 0;
+    supply->to_come--;
+    int64_t burst = 0;
+    int place = next_place(sim, thread->app, supply, &burst);
+    if (place < 0) {
+        fail(sim, REPLAY_UNREADABLE, thread, NULL, -1);
+        return 0;
+    }
+    thread->op = &supply->shapes[place];
+    thread->plan = &supply->plans[place];
+    return burst;
 }
 
 /* The stream begins, perhaps once more. */
@@ -98,21 +113,16 @@ void supply_open(struct sim *sim, struct thread *thread)
 {
     const struct app *app = thread->app;
     const struct program *program = app->program;
-    int64_t first = program->offsets[thread->stream], last = program->offsets[thread->stream + 1];
-    if (program->ops) {
-        thread->op = program->ops + first;
-        thread->end = program->ops + last;
-        return;
-    }
-    struct supply *supply = (struct supply *)(app->supplies + (size_t)thread->stream * app->supply_bytes);
+    struct supply *supply = supply_of(app, thread->stream);
+    int64_t first = program->offsets[thread->stream], last = program->offsets[thread->stream + 1], burst;
     thread->supply = supply;
-    supply->at = supply->stop = buffer_of(supply);
-    supply->position = first < last ? program->blocks[first / PACK_BLOCK] : 0;
+    for (int k = 0; k < PACK_PLACES; k++) forget(sim, &supply->plans[k]);
     supply->to_come = last - first;
+    supply->at = supply->stop = (const uint8_t *)(supply + 1);
+    supply->position = first < last ? program->blocks[first / PACK_BLOCK] : 0;
     for (int64_t k = first < last ? first % PACK_BLOCK : 0; k > 0; k--) {
-        if (next_operation(app, supply, supply->unpacked)) continue;
+        if (next_place(sim, app, supply, &burst) >= 0) continue;
         fail(sim, REPLAY_UNREADABLE, thread, NULL, -1);
         supply->to_come = 0;
     }
-    supply_more(sim, thread);
 }

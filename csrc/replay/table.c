@@ -6,8 +6,10 @@
 
 static size_t place(const struct key *key, size_t room)
 {
-    uint64_t x = (key->a ^ key->b * 0x9e3779b97f4a7c15u ^ key->c << 62) * 0xd6e8feb86659fd93u;
-    return (size_t)(x >> 32) & (room - 1);
+    uint64_t x = key->a * 0x9e3779b97f4a7c15u ^ key->b * 0xc2b2ae3d27d4eb4fu ^ key->c * 0x165667b19e3779f9u;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    return (size_t)(x ^ x >> 29) & (room - 1);
 }
 
 static bool grow(struct table *table)

@@ -5,69 +5,10 @@
 
 #include "supply.h"
 
-static const uint8_t PHASE_OF[OP_KINDS] = {
-    [OP_NONE] = PHASE_POST,
-    [OP_SEND] = PHASE_SUBMIT,
-    [OP_RECV] = PHASE_POST,
-    [OP_IRECV] = PHASE_POST,
-    [OP_WAIT] = PHASE_POST,
-    [OP_COLLECTIVE] = PHASE_SUBMIT,
-    [OP_COLLECTIVE_START] = PHASE_SUBMIT,
-    [OP_EVENT] = PHASE_POST,
-    [OP_PRIORITY] = PHASE_POST,
-    [OP_SEM_WAIT] = PHASE_POST,
-    [OP_SEM_SIGNAL] = PHASE_POST,
-    [OP_PUT] = PHASE_SUBMIT,
-    [OP_GET] = PHASE_SUBMIT,
-    [OP_ACCESSES_WAIT] = PHASE_POST,
-    [OP_PARALLEL] = PHASE_POST,
-    [OP_PORT_SEND] = PHASE_SUBMIT,
-    [OP_PORT_RECV] = PHASE_POST,
-    [OP_LOCK] = PHASE_POST,
-    [OP_UNLOCK] = PHASE_POST,
-};
-
-enum phase thread_phase(const struct thread *thread)
-{
-    return thread->op < thread->end ? PHASE_OF[thread->op->kind] : PHASE_POST;
-}
-
-int32_t peer_node(const struct sim *sim, const struct thread *thread, const struct op *op)
-{
-    bool port = op->kind == OP_PORT_SEND || op->kind == OP_PORT_RECV;
-    const struct program *program = port ? sim->apps[op->comm].program : thread->app->program;
-    return op->peer >= 0 ? program->node[op->peer] : thread->node;
-}
-
-static int32_t n_slots(const struct program *program, const struct thread *thread, const struct op *op)
-{
-    if (!(op->flags & OP_SHARED)) return program->slots[thread->stream];
-    return program->shared_slots ? program->shared_slots[thread->rank] : 0;
-}
-
 struct slot *thread_slot(struct thread *thread)
 {
-    struct slot *slots = thread->op->flags & OP_SHARED ? thread->app->ranks[thread->rank].slots : thread->slots;
-    return &slots[thread->op->request];
-}
-
-static bool is_sound(const struct sim *sim, const struct thread *thread)
-{
-    const struct op *op = thread->op;
-    const struct program *program = thread->app->program;
-    bool port = op->kind == OP_PORT_SEND || op->kind == OP_PORT_RECV;
-    bool collective = op->kind == OP_COLLECTIVE || op->kind == OP_COLLECTIVE_START;
-    bool access = op->kind == OP_PUT || op->kind == OP_GET;
-    bool message = op->kind == OP_SEND || op->kind == OP_RECV || op->kind == OP_IRECV || access;
-    bool slot =
-        op->kind == OP_IRECV || op->kind == OP_WAIT || op->kind == OP_COLLECTIVE_START || (access && op->request >= 0);
-    if (op->kind >= OP_KINDS || op->burst < 0 || op->bytes < 0) return false;
-    if (message && (op->peer < 0 || op->peer >= program->n_ranks)) return false;
-    if (collective && (op->comm < 0 || op->comm >= program->n_comms)) return false;
-    if (port &&
-        (op->comm < 0 || op->comm >= sim->n_apps || op->peer < 0 || op->peer >= sim->apps[op->comm].program->n_ranks))
-        return false;
-    return !slot || (op->request >= 0 && op->request < n_slots(program, thread, op));
+    struct slot *slots = thread->plan->shared ? thread->app->ranks[thread->rank].slots : thread->slots;
+    return &slots[thread->plan->request];
 }
 
 /* Virtual threads come after the thread itself in the order of those of a rank. */
@@ -83,9 +24,10 @@ static int64_t share_out(struct sim *sim, struct thread *thread, int64_t whole)
             fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
             return 0;
         }
-        *child = (struct thread){.app = thread->app, .op = thread->op, .end = thread->op, .rank = thread->rank};
+        *child = (struct thread){.app = thread->app, .plan = &sim->share, .op = thread->op, .rank = thread->rank};
         child->op_number = -1;
         child->node = thread->node;
+        child->alone = thread->alone;
         child->number = thread->number;
         child->who = thread->who + (uint64_t)k * VIRTUAL;
         child->cpu = child->last_cpu = -1;
@@ -144,36 +86,26 @@ static void finish(struct sim *sim, struct thread *thread)
 /* Take the next operation: how long its burst and its overhead last. The thread may have no processor yet. */
 void thread_fetch(struct sim *sim, struct thread *thread)
 {
-    thread->overhead = thread->remaining = 0;
+    int64_t burst = supply_next(sim, thread);
+    struct plan *plan = thread->plan;
     thread->draws = 0;
-    if (thread->op == thread->end) return;
-    const struct op *op = thread->op;
-    __builtin_prefetch(op + 2); /* thousands of streams are too many for the processor's own guesses */
-    if (!is_sound(sim, thread)) {
+    if (burst < 0 || (!plan->made && !plan_make(sim, thread))) {
         fail(sim, REPLAY_BAD_OP, thread, NULL, -1);
         return;
     }
-    int64_t burst = op->burst ? cost_burst(sim, thread, op->burst, op->block) : 0;
+    if (!plan->plain && burst) burst = cost_burst(sim, thread, burst, thread->op->block);
+    if (burst > LONGEST) burst = LONGEST;
     thread->usage->computing += burst;
-    if (op->kind == OP_PARALLEL) burst = share_out(sim, thread, burst);
-    if (op->kind == OP_SEND || op->kind == OP_PUT || op->kind == OP_GET || op->kind == OP_PORT_SEND) {
-        struct cost cost = cost_message(sim, thread, thread->node, peer_node(sim, thread, op), op->bytes);
-        thread->overhead = cost.cpu;
-        thread->wire = cost.wire;
-        thread->hold = cost.hold;
-    } else if (op->kind == OP_RECV || op->kind == OP_IRECV || op->kind == OP_PORT_RECV) {
-        thread->overhead = cost_receive(sim, thread, peer_node(sim, thread, op), thread->node, op->bytes);
-    }
-    thread->usage->overhead += thread->overhead;
-    thread->remaining = burst + thread->overhead;
+    if (plan->kind == OP_PARALLEL) burst = share_out(sim, thread, burst);
+    if (plan->drawn) plan_draw(sim, thread);
+    thread->usage->overhead += plan->overhead;
+    thread->remaining = burst + plan->overhead;
 }
 
 void thread_op_done(struct sim *sim, struct thread *thread, int64_t when)
 {
     if (sim->output->times) sim->output->times[thread->op_number] = (struct op_time){thread->op_began, when};
-    thread->op++;
     thread->op_number++;
-    if (thread->op == thread->end && thread->supply) supply_more(sim, thread);
 }
 
 /* The operation is over and the thread keeps its processor. */
@@ -254,7 +186,7 @@ void thread_wake(struct sim *sim, struct thread *thread)
         return;
     }
     account(sim, thread);
-    if (sim->sites[thread->node].dedicated) {
+    if (thread->alone) {
         alone_wake(sim, thread);
         return;
     }
@@ -309,17 +241,8 @@ static void child_over(struct sim *sim, struct thread *child)
 
 void thread_act(struct sim *sim, struct thread *thread)
 {
-    if (thread->parent) {
-        child_over(sim, thread);
-        return;
-    }
-    if (thread->op == thread->end) {
-        finish(sim, thread);
-        return;
-    }
-    const struct op *op = thread->op;
     struct receive *receive;
-    switch (op->kind) {
+    switch (thread->plan->kind) {
     case OP_SEND:
     case OP_PORT_SEND:
         message_submit(sim, thread);
@@ -363,7 +286,15 @@ void thread_act(struct sim *sim, struct thread *thread)
         lock_give(sim, thread);
         break;
     case OP_PRIORITY:
-        policy_says(sim, thread, op->other); /* fall through */
+        policy_says(sim, thread, thread->op->other);
+        thread_goes_on(sim, thread);
+        break;
+    case PLAN_SHARE:
+        child_over(sim, thread);
+        break;
+    case PLAN_END:
+        finish(sim, thread);
+        break;
     default:
         thread_goes_on(sim, thread);
     }

@@ -33,21 +33,29 @@ static inline const uint8_t *unpack_shape(const uint8_t *at, struct op *op)
     return at;
 }
 
-/* Write the operation at *at, which is moved behind it, to `op`. */
-static inline void unpack_next(struct op *shapes, const uint8_t **at, struct op *op)
+/* The place of the operation at *at, which is moved behind it, and PACK_NEW if it is there only now. */
+static inline unsigned unpack_place(struct op *shapes, const uint8_t **at, int64_t *burst)
 {
     static const uint64_t LOWEST[16] = {
         0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, UINT64_MAX};
     const uint8_t *p = *at;
     unsigned place = p[0], size = p[1] & 15;
-    struct op *shape = &shapes[place % PACK_PLACES];
-    uint64_t burst;
-    memcpy(&burst, p + 2, sizeof burst);
+    uint64_t bytes;
+    memcpy(&bytes, p + 2, sizeof bytes);
     p += 2 + size;
-    if (__builtin_expect(place & PACK_NEW, 0)) p = unpack_shape(p, shape);
-    *op = *shape;
-    op->burst = (int64_t)(burst & LOWEST[size]); /* not in the dictionary: what was just written is copied late */
+    if (__builtin_expect(place & PACK_NEW, 0)) p = unpack_shape(p, &shapes[place % PACK_PLACES]);
+    *burst = (int64_t)(bytes & LOWEST[size]);
     *at = p;
+    return place;
+}
+
+/* Write the operation at *at, which is moved behind it, to `op`. */
+static inline void unpack_next(struct op *shapes, const uint8_t **at, struct op *op)
+{
+    int64_t burst;
+    unsigned place = unpack_place(shapes, at, &burst);
+    *op = shapes[place % PACK_PLACES];
+    op->burst = burst; /* not in the dictionary: what was just written is copied late */
 }
 
 #endif

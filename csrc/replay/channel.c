@@ -1,0 +1,59 @@
+/* Channels: where sends and receives of one key wait for each other. Each plan that sends or receives names its own, so
+   that only the first of many equal operations looks for it. */
+
+#include "sim.h"
+
+static struct key key_of(const struct thread *thread)
+{
+    const struct op *op = thread->op;
+    if (op->kind == OP_PORT_SEND || op->kind == OP_PORT_RECV)
+        return (struct key){.a = UINT64_MAX, .b = (uint32_t)op->tag};
+    bool sends = op->kind == OP_SEND;
+    int32_t source = sends ? thread->rank : op->peer, destination = sends ? op->peer : thread->rank;
+    return (struct key){.a = app_key(thread->app, op->comm),
+                        .b = (uint64_t)(uint32_t)source << 32 | (uint32_t)destination,
+                        .c = (uint32_t)op->tag | (op->other ? (uint64_t)op->other << 32 : 0)};
+}
+
+static struct channel *find_or_add(struct sim *sim, const struct key *key)
+{
+    struct channel *channel = table_find(&sim->matching, key);
+    if (channel) return channel;
+    channel = pool_take(&sim->channels);
+    if (!channel) return NULL;
+    *channel = (struct channel){.entry.key = *key};
+    if (table_add(&sim->matching, &channel->entry)) return channel;
+    pool_give(&sim->channels, channel);
+    return NULL;
+}
+
+struct channel *channel_of(struct sim *sim, struct thread *thread)
+{
+    struct plan *plan = thread->plan;
+    if (plan->channel) return plan->channel;
+    struct key key = key_of(thread);
+    plan->channel = find_or_add(sim, &key);
+    if (plan->channel) plan->channel->plans++;
+    return plan->channel;
+}
+
+void channel_leave(struct sim *sim, struct plan *plan)
+{
+    struct channel *channel = plan->channel;
+    plan->channel = NULL;
+    if (--channel->plans || channel->first) return;
+    table_remove(&sim->matching, &channel->entry);
+    pool_give(&sim->channels, channel);
+}
+
+int64_t channels_unreceived(const struct sim *sim)
+{
+    int64_t n = 0;
+    for (size_t k = 0; k < sim->matching.room; k++)
+        for (const struct entry *entry = sim->matching.at[k]; entry; entry = entry->next) {
+            const struct channel *channel = (const struct channel *)entry;
+            if (channel->receives) continue;
+            for (const struct message *m = channel->first; m; m = m->next) n++;
+        }
+    return n;
+}
