@@ -2,10 +2,10 @@
 
 import pytest
 
-OUTPUTS = ("run.prv", "run.pcf", "run.row", "run.waits.cfg", "run.dim")
+OUTPUTS = ("run.prv", "run.pcf", "run.row", "run.waits.cfg", "run.dim", "run.profile.csv", "run.profile.png")
 
 
-@pytest.mark.parametrize("command", [["prv", "--waits"], ["dim"], ["info", "--json"], ["check"]])
+@pytest.mark.parametrize("command", [["prv", "--waits"], ["dim"], ["profile", "--json"], ["info", "--json"], ["check"]])
 def test_same_bytes(openmpi, compiled, traced, analyze, command):
     run = traced(openmpi, compiled(openmpi, "nonblocking.c"), env={"TRACELIB_BUFFER": "16K"})
     one = analyze(*command, run.run).check()
@@ -13,7 +13,7 @@ def test_same_bytes(openmpi, compiled, traced, analyze, command):
     three = analyze(*command, run.run, under=openmpi, ranks=3).check()
     assert read_and_remove(run.folder) == alone
     assert three.stdout == one.stdout
-    if command[0] in ("prv", "dim"):
+    if command[0] in ("prv", "dim", "profile"):
         assert alone
 
 
