@@ -5,10 +5,12 @@ import json
 import pytest
 
 from analyzer.cli import main
+from analyzer.errors import TracelibError
 from analyzer.operations.operation import Kind, Program, operations
 from analyzer.replay import Machine, simulate
 from analyzer.replay.cfg_text import cfg_text
 from analyzer.replay.machine_cfg import Module
+from analyzer.replay.machine_options import read_machine
 from analyzer.what_if.modules import with_modules
 
 RUN = """#DIMEMAS:"m":1,{offset}:1(1),1
@@ -72,3 +74,23 @@ def test_the_command(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["predicted_s"] == pytest.approx(6.0)
     assert main(["limits", *files]) == 1
     assert "has modules" in capsys.readouterr().err
+    (tmp_path / "m.toml").write_text("[[module]]\ntype = 40\nvalue = 7\nratio = 0.5\n")
+    files[-1] = str(tmp_path / "m.toml")
+    assert main(["replay", *files, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["predicted_s"] == pytest.approx(6.0)
+    assert main(["profile", *files, "--json", "-o", str(tmp_path / "x")]) == 0
+    assert json.loads(capsys.readouterr().out)["end_s"] == pytest.approx(6.0)
+    assert main(["sensitivity", *files]) == 1
+    assert "has modules" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("row", ["value = 1", "ratio = 2", "value = -1\nratio = 2", "value = 1\nratio = nan", "x = 1"])
+def test_wrong_modules(row, tmp_path):
+    (tmp_path / "m.toml").write_text(f"[[module]]\n{row}\n")
+    with pytest.raises(TracelibError, match=r"m.toml: \[\[module\]\]"):
+        read_machine(str(tmp_path / "m.toml"))
+
+
+def test_a_region_by_default(tmp_path):
+    (tmp_path / "m.toml").write_text("[[module]]\nvalue = 2\nratio = -1\n")
+    assert read_machine(str(tmp_path / "m.toml")).modules == (Module(60000019, 2, -1.0),)

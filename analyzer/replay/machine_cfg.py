@@ -41,7 +41,7 @@ class Module:
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a .cfg file says."""
+    """What a .cfg or a .toml file says."""
 
     machine: Machine
     modules: tuple[Module, ...] = ()
@@ -50,8 +50,8 @@ class Configuration:
     def alone(self) -> Machine:
         """The machine, for what scales no computation. Raises TracelibError where there are modules."""
         if self.modules:
-            hint = "leave its modules out; analyze what-if scales regions, analyze replay the modules"
-            raise TracelibError("the configuration has modules, which only analyze replay scales", hint)
+            hint = "leave its modules out; analyze what-if scales regions"
+            raise TracelibError("the machine has modules, which only analyze replay and analyze profile scale", hint)
         return self.machine
 
 

@@ -10,6 +10,7 @@ from analyzer.errors import TracelibError
 from analyzer.replay.machine import DIALECTS, Machine, Network, Node
 from analyzer.replay.machine_cfg import Configuration, read_cfg
 from analyzer.replay.machine_toml import read_toml
+from analyzer.replay.module_toml import read_modules
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def read_machine(path: str | None, overrides: Overrides = Overrides()) -> Config
     elif Path(path).suffix == ".cfg":
         found = read_cfg(path)
     elif Path(path).suffix == ".toml":
-        found = Configuration(read_toml(path))
+        found = Configuration(read_toml(path), read_modules(path))
     else:
         raise TracelibError(f"{path}: neither .toml nor .cfg", 'a machine is a .toml, a Dimemas .cfg, or "ideal"')
     return replace(found, machine=changed(found.machine, overrides))

@@ -84,6 +84,7 @@ def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
         synchronous=top.flag("synchronous"),
         seed=top.seed(),
     )
+    top.take("module", None)  # not of the machine: `read_modules`
     wan.end()
     top.end()
     return machine
