@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 
 import pytest
 from grammar import check_dim, check_prv
@@ -165,3 +167,26 @@ def test_nothing_half_written_remains(run, tmp_path, monkeypatch, capsys):
     assert main(["dim", str(run)]) == 1
     assert "No space left on device" in capsys.readouterr().err
     assert names(run.parent) == ["run.h5", "run.ranks"]
+
+
+_LIMITED = """
+import resource, sys
+from analyzer.cli import main
+for limit in (100, 2000, 5000):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    assert main(["ring", "--iterations", "300", "-q", "-o", sys.argv[1] + "/ring.h5"]) == 1
+    assert main(["pack", sys.argv[2], "-q", "-o", sys.argv[1] + "/packed.h5"]) == 1
+"""
+
+
+def test_hdf5_on_a_full_disk_is_an_error_and_leaves_nothing(run, tmp_path):
+    """The library itself crashes where it cannot write what it kept until a file is closed."""
+    (tmp_path / "out").mkdir()
+    command = [sys.executable, "-c", _LIMITED, str(tmp_path / "out"), str(run)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    assert len(lines) == 6 and all(
+        line.startswith("Error: cannot write") and "File too large" in line for line in lines
+    )
+    assert names(tmp_path / "out") == []

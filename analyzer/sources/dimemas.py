@@ -131,7 +131,7 @@ class _Reader:
         tasks = int(found["tasks"])
         if tasks != len(threads) or not 0 < tasks <= _MOST_TASKS:
             raise self._error(self._line, line, f"announces {tasks} tasks and lists the threads of {len(threads)}")
-        if min(threads) < 1 or sum(threads) > _LARGEST:
+        if min(threads) < 1 or sum(threads) > _MOST_TASKS:
             raise self._error(self._line, line, "has a task without threads, or too many")
         return found["name"].decode("utf-8", "replace"), threads
 

@@ -17,6 +17,7 @@ from analyzer.sources.rankfile import RankFile
 from analyzer.sources.system import PACKED, load_samples, sample_places
 from analyzer.sources.versions import upgraded
 from analyzer.writers.deflate import deflated
+from analyzer.writers.hdf5 import new_hdf5
 from analyzer.writers.whole import cannot_write, temporary_name
 from tracelib import schema
 
@@ -81,7 +82,7 @@ def _check_complete(found: Findings) -> None:
 
 
 def _write(found: Findings, path: Path, codec: dict[str, object]) -> None:
-    with h5py.File(path, "x", libver=("v110", "v110")) as out:
+    with new_hdf5(path) as out:
         out.attrs["schema_version"] = np.uint64(schema.VERSION)
         out.attrs["size"] = np.uint64(found.size)
         out.attrs["created_realtime_ns"] = np.uint64(min(int(f.attributes["start_realtime_ns"]) for f in found.files))

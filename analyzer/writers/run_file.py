@@ -12,6 +12,7 @@ import numpy as np
 from analyzer.ending import discard
 from analyzer.sources.rankfile import PREDICTED
 from analyzer.trace import MARK, REQUEST, Communicator, Mark, Trace
+from analyzer.writers.hdf5 import new_hdf5
 from analyzer.writers.whole import cannot_write, temporary_name
 from tracelib import schema
 
@@ -41,7 +42,7 @@ def write_run(
     """
     part = temporary_name(path, "part")
     try:
-        with h5py.File(part, "x", libver=("v110", "v110")) as out:
+        with new_hdf5(part) as out:
             out.attrs["schema_version"] = np.uint64(schema.VERSION)
             out.attrs["size"] = np.uint64(trace.size)
             out.attrs["created_realtime_ns"] = np.uint64(0)
