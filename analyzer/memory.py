@@ -8,6 +8,9 @@ fault, and with a threshold of 1 MiB these were half of the time.
 """
 
 import ctypes
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
 _KEPT_BYTES = 64 << 20
@@ -21,3 +24,16 @@ def fix_thresholds() -> None:
     if mallopt is not None:
         mallopt(_M_MMAP_THRESHOLD, _MAPPED_BYTES)
         mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+
+
+@contextmanager
+def no_search_for_cycles() -> Iterator[None]:
+    """While thousands of objects are made that all live on: Python would look through them again and again, a sixth of
+    the time."""
+    searches = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searches:
+            gc.enable()

@@ -30,7 +30,7 @@ class RankWalk:
         self.by_turns = None if turns is None else np.pad(turns, (0, communicators - len(turns)))
         self._threads = threads
         self._flushes, self._first_flush = threads.split(flushes)
-        begins = np.concatenate([[begin], threads.begin[1:]]).astype(np.int64)
+        begins = np.array([begin, *threads.begin[1:].tolist()], np.int64)
         struct = lib.op_walk_open(rank, threads.count, pointer(begins, "int64_t *"), communicators, *overhead_ns)
         self.struct = ffi.gc(struct, lib.op_walk_close)
         if not self.struct:
@@ -95,7 +95,9 @@ class RankWalk:
         self._rest = (*self._rest[:2], events.copy())
 
 
+@cache
 def nothing() -> tuple[np.ndarray, ...]:
+    """No requests posted or done, no events."""
     return np.zeros(0, REQUEST), np.zeros(0, REQUEST), np.zeros(0, PROGRAM_EVENT)
 
 

@@ -7,6 +7,7 @@ and ends with 65536 + t).
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -31,6 +32,7 @@ class RankThreads:
         self._end, self._edges = end, edges
 
     @classmethod
+    @cache
     def one(cls) -> RankThreads:
         """The rank is one sequence of calls."""
         return cls(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, PROGRAM_EVENT), None)

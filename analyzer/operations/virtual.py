@@ -12,6 +12,8 @@ from analyzer.operations.operation import OP, Kind
 from analyzer.trace import Mark, Trace
 from tracelib.schema import REGION_TYPE
 
+_ALONE = np.ones(1, np.int64)
+
 
 class VirtualThreads:
     """Of the main thread of one rank, whose operations come block by block.
@@ -21,7 +23,7 @@ class VirtualThreads:
 
     def __init__(self, trace: Trace, rank: int) -> None:
         marks = trace.marks(rank)
-        self._after = np.ones(1, np.int64)
+        self._after = _ALONE
         self._passed = 0
         if not len(marks):
             return

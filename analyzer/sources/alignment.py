@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil
@@ -46,8 +45,7 @@ class Reading(NamedTuple):
         return Fraction(self.accuracy_ns) if self.accuracy_ns > 0 else Fraction(self.round_trip_ns, 2)
 
 
-@dataclass(frozen=True)
-class ClockSource:
+class ClockSource(NamedTuple):
     """What one rank file says about its clock."""
 
     rank: int
@@ -110,9 +108,9 @@ def _told_apart(sources: Sequence[ClockSource], problems: list[Problem]) -> list
             if any(abs(r.ahead_ns) > r.round_trip_ns // 2 + 1 for r in source.readings):
                 text = "its clock is not rank 0's, although it is of the same boot and time namespace"
                 problems.append(Problem(source.rank, text))
-                source = replace(source, boot_id=f"{source.boot_id} of rank {source.rank}")
+                source = source._replace(boot_id=f"{source.boot_id} of rank {source.rank}")
             else:
-                source = replace(source, readings=())
+                source = source._replace(readings=())
         found.append(source)
     return found
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from analyzer.sources.rankfile import RankFile
 from tracelib import schema
+from tracelib.schema import BLOCK_DROPPED, BLOCK_UNWRITTEN
 from tracelib.schema.spool import Spool
 
 _NO_POSITIONS, _NO_KEYS = np.zeros(0, np.int64), np.zeros(0, np.uint64)
@@ -60,7 +61,8 @@ class ThreadTable:
     """
 
     def __init__(self, file: RankFile | None, table: str, pieces: Sequence[Piece], gaps: Sequence[int] = ()) -> None:
-        self._file, self._table, self._pieces, self._gaps = file, table, pieces, sorted(set(gaps))
+        self._file, self._table, self._pieces = file, table, pieces
+        self._gaps = sorted(set(gaps)) if gaps else []
         self._starts = [0, *accumulate(p.count for p in pieces)]
         self._length = self._starts[-1]
         self._key = KEY[table]
@@ -187,6 +189,8 @@ def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[st
 
 def _table(file: RankFile, table: str, thread: int, pieces: Sequence[Piece]) -> ThreadTable:
     """One of a thread; `pieces` are those of all threads."""
+    if not pieces:
+        return _empty(table)
     own = [piece for piece in pieces if piece.thread == thread]
     return ThreadTable(file, table, own, _gaps(file, thread) if table == "events" else ()) if own else _empty(table)
 
@@ -200,7 +204,7 @@ def _empty(table: str) -> ThreadTable:
 def _gaps(file: RankFile, thread: int) -> list[int]:
     """How many rows of events come before each dropped block of a thread."""
     own = file.blocks[file.blocks["thread"] == thread]
-    dropped = (own["flags"] & schema.BLOCK_DROPPED) != 0
+    dropped = (own["flags"] & BLOCK_DROPPED) != 0
     count = np.where(dropped, 0, own["count"][:, _POSITION["events"]].astype(np.int64))
     return np.cumsum(count)[dropped].tolist()
 
@@ -219,8 +223,8 @@ def pieces_of(file: RankFile, table: str, pending: Sequence[Spool]) -> list[Piec
     blocks = file.blocks
     columns = blocks["first"][:, position], blocks["count"][:, position], blocks["thread"], blocks["flags"]
     for first, count, thread, flags in zip(*(column.tolist() for column in columns), strict=True):
-        named = max(named, first + count * (not flags & schema.BLOCK_UNWRITTEN))
-        if not flags & schema.BLOCK_DROPPED:
+        named = max(named, first + count * (not flags & BLOCK_UNWRITTEN))
+        if not flags & BLOCK_DROPPED:
             found.append(Piece(thread, first, min(count, max(length - first, 0))))
     found += _unnamed(file, table, named, length)
     for p in pending:

@@ -119,7 +119,7 @@ class Lane:
         self.counts: CountTable | None = None  # if the rank reads counters
         self.samples: ThreadSamples | None = None  # likewise
         self._refers = refers
-        self._window = (0, 0), (clock.ticks(0), clock.ticks(0))
+        self._window = (0, -1), (0, 0)  # times and ticks that were asked for last
         self._struct = ffi.new("struct lane *")
         self._fill()
 

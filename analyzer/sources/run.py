@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.memory import no_search_for_cycles
 from analyzer.metrics.sharing import cpus_of
 from analyzer.parallel import Team
 from analyzer.paraver_regions import region_labels
@@ -67,7 +68,8 @@ def open_run(path: str, team: Team | None = None, repair_ns: int | None = None) 
     of the rest stands in `problems`.
     """
     team = team or Team()
-    trace = RunTrace(find_ranks(path), team)
+    with no_search_for_cycles():
+        trace = RunTrace(find_ranks(path), team)
     if repair_ns is None:
         return trace
     trace.check_repairable()
