@@ -71,7 +71,7 @@ def test_a_poll_that_succeeds_ends_a_wait(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("count", "pause", "is_wait"), [(1, 9_000, True), (1, 11_000, False), (50, 400_000, True), (50, 600_000, False)]
+    ("count", "pause", "is_wait"), [(1, 10_000, True), (1, 10_001, False), (50, 500_000, True), (50, 500_001, False)]
 )
 def test_what_lies_between_polls(tmp_path, count, pause, is_wait):
     """10 us are part of the wait for each poll that failed in a row; more is computation."""
@@ -97,11 +97,10 @@ def test_writing_the_buffer_is_no_pause(tmp_path):
 
 
 def test_two_kinds_of_polls_in_turns(tmp_path):
-    turns = [(kind, 20 + 10 * k) for k in range(20) for kind in ("MPI_Iprobe",)]
     asks = {
         "calls": [call("MPI_Test", 316, 320, comm=WORLD, peer=1, tag=3)],
         "polls": [
-            poll(("MPI_Iprobe", "MPI_Test")[k % 2], t, t + 5, inside=5, count=1) for k, (_, t) in enumerate(turns)
+            poll(("MPI_Iprobe", "MPI_Test")[k % 2], 20 + 10 * k, 25 + 10 * k, inside=5, count=1) for k in range(20)
         ],
         "requests": [request(What.RECV_DONE, 10, 320, peer=1, tag=3, bytes=8)],
     }
@@ -237,7 +236,7 @@ def test_neighbours_are_those_that_nobody_left_before():
     ]
     path = critical_path(ProgramTrace(calls, messages=[], spans=[(0, 520), (0, 490), (0, 488)]))
     by_rank = [(b, e, int(path.nodes.rank[k])) for b, e, k in path.segments.tolist()]
-    assert by_rank == [(0, 90, 2), (90, 150, 2), (150, 480, 1), (480, 520, 0)] or path.contradictions == 0
+    assert (by_rank, path.contradictions) == ([(0, 150, 2), (150, 480, 1), (480, 520, 0)], 0)
     assert by_rank[-2:] == [(150, 480, 1), (480, 520, 0)]
 
 

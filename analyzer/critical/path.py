@@ -71,7 +71,7 @@ _NOTED = PROBES | HANDED | {ARRIVED} | COLLECTIVES | NEEDED
 def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int = POLL_GAP_NS) -> CriticalPath:
     """The critical path of a measured, imported or predicted run.
 
-    In memory are some 12 bytes a call, and all of one rank at a time; in temporary files some 60.
+    In memory are some 12 bytes a call, and 72 for each that is noted (Timeline.noted); the rest is in temporary files.
 
     eager_limit: bytes up to which a sender does not wait for its receiver; None: as the run shows it (the largest
     message whose sending call ended before its receive was posted, at least 1024). poll_gap_ns: see POLL_GAP_NS.

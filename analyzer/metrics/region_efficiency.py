@@ -66,15 +66,22 @@ def visit_efficiencies(trace: Trace, region: str, team: Team, ideal: Ideal = UNK
     number = trace.region_names.index(region)
     mine = [_visits(trace, rank, number) for rank in team.share(trace.size)]
     rows = np.concatenate([np.zeros(0, _TIMES), *(part for parts in team.allgather(mine) for part in parts)])
-    replayed = ideal.visits[ideal.visits["region"] == number]
+    count = int(rows["number"].max(initial=-1)) + 1
+    replayed = _by_number(ideal.visits[ideal.visits["region"] == number], count)
     found = []
-    for visit in range(int(rows["number"].max(initial=-1)) + 1):
-        here = rows[rows["number"] == visit]
+    for visit, (here, there) in enumerate(zip(_by_number(rows, count), replayed, strict=True), start=1):
         runtime = int((here["end"] - here["begin"] - here["lost"]).max())
-        result = factors(here["useful"], runtime, ideal.of(replayed[replayed["number"] == visit]))
+        result = factors(here["useful"], runtime, ideal.of(there))
         begin, end = int(here["begin"].min()), int(here["end"].max())
-        found.append(VisitEfficiency(visit + 1, begin, end, len(here), result))
+        found.append(VisitEfficiency(visit, begin, end, len(here), result))
     return found
+
+
+def _by_number(rows: np.ndarray, count: int) -> list[np.ndarray]:
+    """The rows of each `number` below count, in their order."""
+    rows = rows[np.argsort(rows["number"], kind="stable")]
+    edges = np.searchsorted(rows["number"], np.arange(count + 1))
+    return [rows[first:last] for first, last in pairwise(edges.tolist())]
 
 
 _TIMES = np.dtype([("number", "<i8"), ("begin", "<i8"), ("end", "<i8"), ("useful", "<i8"), ("lost", "<i8")])

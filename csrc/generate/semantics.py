@@ -78,7 +78,7 @@ COLLECTIVES: dict[str, str] = {
     "Reduce": "REDUCE",
     "Allreduce": "ALLREDUCE",
     "Scan": "SCAN",
-    "Exscan": "SCAN",
+    "Exscan": "EXSCAN",
     "Reduce_scatter": "REDUCE_SCATTER",
     "Reduce_scatter_block": "REDUCE_SCATTER_BLOCK",
     "Neighbor_allgather": "NEIGHBOR_ALLGATHER",

@@ -83,6 +83,9 @@ static struct move reductions(const struct collective *c, enum shape shape)
     case SHAPE_REDUCE_SCATTER_BLOCK:
         bytes = data_bytes(c->recv);
         return (struct move){bytes * c->comm->size, bytes};
+    case SHAPE_EXSCAN: /* nobody is before the first, whose buffer stays as it is */
+        bytes = data_bytes(c->recv);
+        return (struct move){bytes, c->comm->rank ? bytes : 0};
     default:
         bytes = data_bytes(c->recv);
         return (struct move){bytes, bytes};
@@ -115,6 +118,7 @@ static struct move bytes_moved(const struct collective *c, enum shape shape)
     case SHAPE_REDUCE:
     case SHAPE_ALLREDUCE:
     case SHAPE_SCAN:
+    case SHAPE_EXSCAN:
     case SHAPE_REDUCE_SCATTER:
     case SHAPE_REDUCE_SCATTER_BLOCK:
         return reductions(c, shape);

@@ -58,7 +58,7 @@ static void everywhere(void)
     BOTH(MPI_Reduce_scatter, MPI_Ireduce_scatter, total, rank + 1, out, in, counts, MPI_INT, MPI_SUM, WORLD);
     BOTH(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, N * size, N, out, in, N, MPI_INT, MPI_SUM, WORLD);
     BOTH(MPI_Scan, MPI_Iscan, N, N, out, in, N, MPI_INT, MPI_SUM, WORLD);
-    BOTH(MPI_Exscan, MPI_Iexscan, N, N, out, in, N, MPI_INT, MPI_SUM, WORLD);
+    BOTH(MPI_Exscan, MPI_Iexscan, N, rank ? N : 0, out, in, N, MPI_INT, MPI_SUM, WORLD);
 }
 
 // Rank r sends c + 1 ints to rank c, and takes r + 1 from each.

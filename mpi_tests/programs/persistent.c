@@ -64,7 +64,7 @@ static void everywhere(MPI_Comm comm)
     PERSISTENT(MPI_Reduce_scatter_init, total, rank + 1, out, in, counts, MPI_INT, MPI_SUM, comm);
     PERSISTENT(MPI_Reduce_scatter_block_init, N * size, N, out, in, N, MPI_INT, MPI_SUM, comm);
     PERSISTENT(MPI_Scan_init, N, N, out, in, N, MPI_INT, MPI_SUM, comm);
-    PERSISTENT(MPI_Exscan_init, N, N, out, in, N, MPI_INT, MPI_SUM, comm);
+    PERSISTENT(MPI_Exscan_init, N, rank ? N : 0, out, in, N, MPI_INT, MPI_SUM, comm);
 }
 
 // In a ring with an own edge to oneself: three neighbours to send to, three to receive from.
