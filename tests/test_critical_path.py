@@ -202,6 +202,24 @@ def test_played_programs(program, window, data):
         assert play(*program, delayed=delayed, more=more).end() == played.end() + max(more - slack, 0)
 
 
+@settings(max_examples=20, deadline=None)
+@given(programs(), st.lists(st.integers(0, 200), max_size=8), st.integers(1, 5))
+def test_pieces_of_any_size_give_the_same_path(program, begins, piece):
+    """Nodes, slack and path, whatever part of them is looked at at once; with regions, one in the other."""
+    played = play(*program)
+    times = sorted(begins)
+    marks = [(t, 1) for t in times] + [(times[-1] + k, -1) for k in range(len(times))] if times else []
+    found = []
+    for rows in (1 << 16, piece):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("analyzer.rows.PIECE", rows)
+            patch.setattr("analyzer.critical.path.PIECE", rows)
+            one = played.trace(marks={0: marks}, regions=("solve",))
+            path = critical_path(one, LIMIT)
+            found.append((path.nodes.rows.tolist(), path.slack.tolist(), path.segments.tolist(), path.contradictions))
+    assert found[0] == found[1]
+
+
 def test_communicators_of_some_ranks():
     """Only members wait for each other."""
     groups = (Communicator(1, (0, 1, 2)), Communicator(2, (0, 1)))
