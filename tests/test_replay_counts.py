@@ -119,7 +119,7 @@ def test_files():
     "given",
     [
         {"node": {"cpus": {"uniform": [1]}}}, {"node": {"network": {"uniform": [0, 1]}}},
-        {"scheduling": {"policy": "decay", "tick_us": {"uniform": [1, 2]}}},
+        {"scheduling": {"policy": "decay", "tick_us": {"uniform": [2, 1]}}},
         {"scheduling": {"slice_us": {"normal": [1, 2]}}}, {"eager_limit": {"uniform": ["a", 2]}},
     ],
 )  # fmt: skip
