@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Order of what happens at one instant. An event that is added at the present time with an earlier phase than the one
    under way comes in the next round: phases are gone through again until nothing is left. */
@@ -104,10 +105,24 @@ static inline bool event_before(const struct event *a, const struct event *b)
 bool events_add(struct events *events, struct event event);
 bool events_open(struct events *events);
 
-/* pool.c; aligned_zeros begin where a line of the cache does */
+/* pool.c; aligned_zeros begin where a line of the cache does. pool_grow is false, pool_take NULL: no memory */
 void *aligned_zeros(size_t size);
-void *pool_take(struct pool *pool);
-void pool_give(struct pool *pool, void *block);
+bool pool_grow(struct pool *pool);
+
+static inline void *pool_take(struct pool *pool)
+{
+    if (!pool->free && !pool_grow(pool)) return NULL;
+    void *block = pool->free;
+    memcpy(&pool->free, block, sizeof(void *));
+    return block;
+}
+
+static inline void pool_give(struct pool *pool, void *block)
+{
+    memcpy(block, &pool->free, sizeof(void *));
+    pool->free = block;
+}
+
 void pool_free(struct pool *pool);
 
 #endif

@@ -14,7 +14,7 @@ void *aligned_zeros(size_t size)
     return memory ? memset(memory, 0, whole) : NULL;
 }
 
-static bool pool_grow(struct pool *pool)
+bool pool_grow(struct pool *pool)
 {
     void **slabs = realloc(pool->slabs, (pool->n_slabs + 1) * sizeof *slabs);
     if (!slabs) return false;
@@ -24,20 +24,6 @@ static bool pool_grow(struct pool *pool)
     pool->slabs[pool->n_slabs++] = slab;
     for (size_t i = SLAB; i-- > 0;) pool_give(pool, slab + i * pool->size);
     return true;
-}
-
-void *pool_take(struct pool *pool)
-{
-    if (!pool->free && !pool_grow(pool)) return NULL;
-    void *block = pool->free;
-    memcpy(&pool->free, block, sizeof(void *));
-    return block;
-}
-
-void pool_give(struct pool *pool, void *block)
-{
-    memcpy(block, &pool->free, sizeof(void *));
-    pool->free = block;
 }
 
 void pool_free(struct pool *pool)
