@@ -96,6 +96,16 @@ def test_writing_the_buffer_is_no_pause(tmp_path):
     assert path_of(tmp_path, [asks, sends(900)]) == [(0, 900, 1), (900, 51_320, 0)]
 
 
+def test_a_wait_after_a_poll_that_succeeded_is_another_one(tmp_path):
+    """Found at 320, the last poll of all; what is waited for from 322 on was sent at 700."""
+    asks = {
+        "calls": [call("MPI_Testsome", 20, 320), call("MPI_Wait", 322, 720, comm=WORLD, peer=1, tag=3)],
+        "requests": [request(What.RECV_DONE, 10, t, peer=1, tag=3, bytes=8) for t in (320, 720)],
+    }
+    found = found_in(tmp_path, [asks, {"calls": [*sends(300)["calls"], *sends(700)["calls"]]}])
+    assert found.nodes.enter[found.nodes.of(0)].tolist() == [0, 20, 322, 720]
+
+
 def test_two_kinds_of_polls_in_turns(tmp_path):
     asks = {
         "calls": [call("MPI_Test", 316, 320, comm=WORLD, peer=1, tag=3)],
@@ -301,6 +311,7 @@ def test_the_main_thread_waits_for_the_last_to_end(tmp_path):
     assert [stay[:2] for stay in stays(found)] == [(0, 105), (105, 700), (700, 902)]
     nodes = found.nodes
     assert [int(found.slack[nodes.of(t)][-1]) for t in (1, 2)] == [100, 0]
+    assert found.slack[nodes.of(0)].tolist() == [5, 5, 5, 0, 0]  # what begins the second thread could be 5 later
 
 
 def test_threads_that_are_not_waited_for(tmp_path):
