@@ -62,7 +62,7 @@ ffi.set_source(
         "csrc/replay/pack.h",
         *(f"csrc/kernels/{n}.h" for n in _names),
     ],
-    extra_compile_args=["-std=gnu11", "-O3", "-Wall", "-Wextra"],
+    extra_compile_args=["-std=gnu11", "-O3", "-Wall", "-Wextra", "-fvisibility=hidden"],
 )
 
 if __name__ == "__main__":

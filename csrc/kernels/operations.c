@@ -80,7 +80,8 @@ static void end_call(struct op_walk *walk, struct op_thread *thread)
 /* ---- Bursts. */
 
 /* Time of [begin, end) that flushes took; flushes before it are passed for good. */
-static int64_t flushed_by(const struct op_rows *rows, struct op_thread *thread, int64_t n, int64_t begin, int64_t end)
+__attribute__((noinline)) static int64_t flushed_by(const struct op_rows *rows, struct op_thread *thread, int64_t n,
+                                                    int64_t begin, int64_t end)
 {
     const struct trace_flush *flushes = rows->flushes;
     int64_t sum = 0, *next = &thread->next_flush;
