@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,6 @@ from analyzer.operations.bursts import CpuBursts, is_measured
 from analyzer.operations.events import NO_EVENTS, ProgramEvents
 from analyzer.operations.persistent import tell_bytes
 from analyzer.operations.plan import (
-    GLOBAL_INIT,
     NOTHING,
     dimemas_plan_of,
     is_in_dimemas,
@@ -32,6 +30,7 @@ from tracelib.schema import WHAT_ORDINAL_SHIFT, What
 
 if TYPE_CHECKING:
     from analyzer.operations.message_numbers import MessageNumbers
+    from analyzer.sources.lane import Lane
 
 
 ORDINALS = 256
@@ -119,7 +118,7 @@ class RankOperations:
         """Append the operations of a rank of one thread of which its rows say all that there is to know: the short
         way. Returns how many these are; None: only `of` knows them."""
         lane, measured = self._trace.only_lane(rank), self._cpu_time and is_measured(self._trace, rank)
-        if lane is None or measured or self._numbers or not self._rows_say_all:
+        if lane is None or measured or self._numbers or not self._rows_say_all(lane):
             return None
         if self._translation is None or self._translation.spill is not spill:
             self._translation = Translation(spill, self._plans(None), Choice(_POSTED), self._done)
@@ -131,10 +130,15 @@ class RankOperations:
         self.threads, self.slots, self.shared_slots = 1, walk.slots, walk.shared_slots
         return count
 
-    @cached_property
-    def _rows_say_all(self) -> bool:
-        """No call is on a window, and no persistent collective tells its bytes where it is started."""
-        return not self._on_window.any() and not (self._plan[:, 0] == GLOBAL_INIT).any()
+    def _rows_say_all(self, lane: Lane) -> bool:
+        """No call is on a window, and no persistent collective, whose bytes the calls around it tell, is started."""
+        for window in pairwise(windows_of_rank(self._trace, lane.rank).tolist()):
+            for rows in (lane.rows("calls", *window), lane.folded(*window)):
+                if len(rows) and self._on_window[lane.procedure_indices(rows["call"])].any():
+                    return False
+            if (lane.rows("requests", *window)["what"] == What.COLLECTIVE_STARTED).any():
+                return False
+        return True
 
     def _walk(self, rank: int, threads: RankThreads, cpu_overhead_ns: int) -> RankWalk:
         """At the begin of a rank."""

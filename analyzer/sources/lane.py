@@ -211,6 +211,11 @@ class Lane:
         index = self._refers.object_index
         return np.where(rows < len(index), index[np.minimum(rows, len(index) - 1)], -1)
 
+    def procedure_indices(self, rows: np.ndarray) -> np.ndarray:
+        """The same of many rows of `procedures`."""
+        index = self._refers.procedures["index"]
+        return index[np.minimum(rows, len(index) - 1)]
+
     def procedure_index(self, row: int) -> int:
         """Index in Trace.procedures of a row of `procedures`."""
         index = self._refers.procedures["index"]
