@@ -99,11 +99,19 @@ def paraver_events(path: Path, rank: int) -> list[list[list[int]]]:
     return list(threads.values())
 
 
+SHARED_BURST = 49000013
+"""Type of the events of a .dim that say how many threads share the burst before."""
+
+
 def check_dimemas(path: Path, rank: int, notes: list[list[list]], labels: dict) -> None:
-    """The .dim has the regions of the main thread (its notes are the first) in their order, and everybody's events."""
+    """The .dim has the regions of the main thread (its notes are the first) in their order, and everybody's events; of
+    bursts in parallel regions it says how many threads share them."""
     records = [line.split(":") for line in path.read_text().splitlines() if line.startswith(f"20:{rank}:")]
-    found = [[int(kind), int(value)] for *_, kind, value in records]
+    written = [[int(kind), int(value)] for *_, kind, value in records]
     expected = [in_paraver(thread, labels) for thread in notes]
+    threads = {value for kind, value in expected[0] if kind == schema.PARALLEL_TYPE and value > 1}
+    assert {value for kind, value in written if kind == SHARED_BURST} == threads
+    found = [pair for pair in written if pair[0] != SHARED_BURST]
     of_regions = {schema.REGION_TYPE, schema.PARALLEL_TYPE, *(kind for kind in labels if 491 <= kind // 10**5 <= 492)}
     assert [pair for pair in found if pair[0] in of_regions] == [p for p in expected[0] if p[0] in of_regions]
     events = [pair for thread in expected for pair in thread if pair[0] not in of_regions]
