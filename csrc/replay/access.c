@@ -14,14 +14,7 @@ static struct key key_of(const struct thread *thread, int32_t window, int32_t ta
 static struct accesses *accesses_of(struct sim *sim, const struct thread *thread, int32_t target)
 {
     struct key key = key_of(thread, thread->op->comm, target);
-    struct accesses *found = table_find(&sim->windows, &key);
-    if (found) return found;
-    found = pool_take(&sim->accesses);
-    if (!found) return NULL;
-    *found = (struct accesses){.entry.key = key};
-    if (table_add(&sim->windows, &found->entry)) return found;
-    pool_give(&sim->accesses, found);
-    return NULL;
+    return table_find_or_add(&sim->windows, &key, &sim->accesses);
 }
 
 bool access_begin(struct sim *sim, const struct thread *thread, struct access *access)

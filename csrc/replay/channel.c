@@ -15,24 +15,12 @@ static struct key key_of(const struct thread *thread)
                         .c = (uint32_t)op->tag | (op->other ? (uint64_t)op->other << 32 : 0)};
 }
 
-static struct channel *find_or_add(struct sim *sim, const struct key *key)
-{
-    struct channel *channel = table_find(&sim->matching, key);
-    if (channel) return channel;
-    channel = pool_take(&sim->channels);
-    if (!channel) return NULL;
-    *channel = (struct channel){.entry.key = *key};
-    if (table_add(&sim->matching, &channel->entry)) return channel;
-    pool_give(&sim->channels, channel);
-    return NULL;
-}
-
 struct channel *channel_of(struct sim *sim, struct thread *thread)
 {
     struct plan *plan = thread->plan;
     if (plan->channel) return plan->channel;
     struct key key = key_of(thread);
-    plan->channel = find_or_add(sim, &key);
+    plan->channel = table_find_or_add(&sim->matching, &key, &sim->channels);
     if (plan->channel) plan->channel->plans++;
     return plan->channel;
 }

@@ -21,16 +21,11 @@ static struct lock *find(const struct sim *sim, const struct thread *thread, int
 /* window: that of all targets; NULL: it is this one. */
 static struct lock *find_or_add(struct sim *sim, const struct thread *thread, int32_t target, struct lock *window)
 {
-    struct lock *lock = find(sim, thread, target);
-    if (lock) return lock;
-    lock = pool_take(&sim->locks);
-    if (!lock) return NULL;
-    *lock = (struct lock){.entry.key = key_of(thread, target), .window = window};
+    struct key key = key_of(thread, target);
+    struct lock *lock = table_find_or_add(&sim->windows, &key, &sim->locks);
+    if (!lock || lock->last) return lock;
     lock->last = &lock->first;
-    if (!table_add(&sim->windows, &lock->entry)) {
-        pool_give(&sim->locks, lock);
-        return NULL;
-    }
+    lock->window = window;
     if (window) window->targets++;
     return lock;
 }

@@ -459,9 +459,10 @@ void collective_wait(struct sim *sim, struct thread *thread, struct instance *in
 void collective_start(struct sim *sim, struct instance *instance);
 void collective_ended(struct sim *sim, struct instance *instance);
 
-/* table.c: entries are their owners'; table_add is false: no memory */
+/* table.c: entries are their owners', the first member of what comes from a pool, zeroed. table_find_or_add is NULL: no
+   memory */
 void *table_find(const struct table *table, const struct key *key);
-bool table_add(struct table *table, struct entry *entry);
+void *table_find_or_add(struct table *table, const struct key *key, struct pool *pool);
 void table_remove(struct table *table, const struct entry *entry);
 
 /* access.c; access_begin is false: no memory */

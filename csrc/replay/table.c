@@ -1,6 +1,7 @@
 /* What is found by a key, and kept by who adds it: a hash table of lists. */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim.h"
 
@@ -36,7 +37,7 @@ void *table_find(const struct table *table, const struct key *key)
     return entry;
 }
 
-bool table_add(struct table *table, struct entry *entry)
+static bool add(struct table *table, struct entry *entry)
 {
     if (table->n == table->room && !grow(table)) return false;
     struct entry **to = &table->at[place(&entry->key, table->room)];
@@ -44,6 +45,19 @@ bool table_add(struct table *table, struct entry *entry)
     *to = entry;
     table->n++;
     return true;
+}
+
+void *table_find_or_add(struct table *table, const struct key *key, struct pool *pool)
+{
+    struct entry *entry = table_find(table, key);
+    if (entry) return entry;
+    entry = pool_take(pool);
+    if (!entry) return NULL;
+    memset(entry, 0, pool->size);
+    entry->key = *key;
+    if (add(table, entry)) return entry;
+    pool_give(pool, entry);
+    return NULL;
 }
 
 void table_remove(struct table *table, const struct entry *entry)
