@@ -169,6 +169,22 @@ def test_what_dimemas_has_no_record_for(tmp_path, capsys):
     assert "rank 0 speaks to rank 0 of application 1, which is not there" in capsys.readouterr().err
 
 
+def test_those_that_speak_to_each_other_begin_again(tmp_path, capsys):
+    """Of both each run is the other's business: 400 ns of one, and the other 5 ns after its message; none is alone."""
+    for name, text in (("ours", OURS), ("server", SERVER)):
+        (tmp_path / f"{name}.dim").write_text(text)
+    runs = ["replay", str(tmp_path / "ours.dim"), "--app", str(tmp_path / "server.dim"), "--repeat", "2", "--cpus", "4"]
+    assert main([*runs, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    ends = [[round(run["end_s"] * 1e9) for run in found["runs"] if run["application"] == k] for k in (0, 1)]
+    assert ends == [[400, 800], [405, 805]]
+    assert "closed" not in found
+    assert main(runs) == 0
+    text = capsys.readouterr().out
+    assert "ours.dim: 2 runs, on average 400 ns\nserver.dim: 2 runs, on average 402 ns" in text
+    assert "none can be replayed alone" in text
+
+
 @pytest.mark.parametrize("block", [1, 7, 64])
 def test_blocks_do_not_show(block, monkeypatch):
     text = random_program(Random(3), 40).text()

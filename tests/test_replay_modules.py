@@ -67,6 +67,7 @@ def test_the_command(tmp_path, capsys):
     body = RUN.format(offset=f"{len(RUN.format(offset='000')):03d}")
     (tmp_path / "m.dim").write_text(body + f"s:0:{body.index('1:0:0:1.0')}\n")
     cfg, collectives = cfg_text(Machine(), 1, (Module(40, 7, 0.5),))
+    assert '"modules information" {40, 7, 2.0};;' in cfg  # Dimemas divides
     (tmp_path / "m.cfg").write_text(cfg)
     (tmp_path / "collectives.cfg").write_text(collectives)
     files = [str(tmp_path / "m.dim"), "--machine", str(tmp_path / "m.cfg")]
@@ -94,3 +95,14 @@ def test_wrong_modules(row, tmp_path):
 def test_a_region_by_default(tmp_path):
     (tmp_path / "m.toml").write_text("[[module]]\nvalue = 2\nratio = -1\n")
     assert read_machine(str(tmp_path / "m.toml")).modules == (Module(60000019, 2, -1.0),)
+
+
+@pytest.mark.parametrize(("ratio", "module"), [("2.0", 0.5), ("0.5", 2.0), ("0", 0.0), ("-1.5", -1.5)])
+def test_dimemas_divides(ratio, module, tmp_path):
+    """Its template: a divisive factor; 0 means instantaneous, a negative value a fixed duration in s."""
+    cfg, _ = cfg_text(Machine(), 1, (Module(40, 7, module),))
+    line = next(line for line in cfg.splitlines() if line.startswith('"modules information"'))
+    assert line == f'"modules information" {{40, 7, {float(ratio)}}};;'
+    cfg = cfg.replace("collectives.cfg", "").replace(line, f'"modules information" {{40, 7, {ratio}}};;')
+    (tmp_path / "m.cfg").write_text(cfg)
+    assert read_machine(str(tmp_path / "m.cfg")).modules == (Module(40, 7, module),)

@@ -8,6 +8,7 @@ from analyzer.commands.common import Session, common_options
 from analyzer.commands.machine_option import lacking_at_once, machine_options, replaying
 from analyzer.commands.write_prediction import write_prediction
 from analyzer.errors import TracelibError
+from analyzer.operations.streams import has_ports
 from analyzer.replay.machine_cfg import Configuration
 from analyzer.replay.program import program_of
 from analyzer.replay.simulate import simulate
@@ -58,7 +59,8 @@ def replay_command(
             prediction = simulate(
                 programs, machine, times=bool(output), transfers=bool(output), repetitions=repeat or 0
             )
-            together = closed(programs, machine, prediction) if others and repeat else None
+            apart = not any(map(has_ports, programs))  # each could run without the others
+            together = closed(programs, machine, prediction) if others and repeat and apart else None
             written = (
                 write_prediction(traces, programs, prediction, machine, output, force)
                 if output and session.speaks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzer.errors import TracelibError
 from analyzer.replay.counts import OF_NODE
 from analyzer.replay.machine import COLLECTIVE_NAMES, CollectiveModel, Machine, Node
-from analyzer.replay.machine_cfg import Module
+from analyzer.replay.machine_cfg import Module, inverse
 from analyzer.replay.machine_toml import MODELS, SIZES
 
 
@@ -29,7 +29,7 @@ def cfg_text(machine: Machine, ranks: int, modules: tuple[Module, ...] = ()) -> 
     placed = machine.place(ranks)
     lines.append(f'"mapping information" {{"", {ranks}, [{ranks}] {{{", ".join(map(str, placed))}}}}};;')
     lines.append('"configuration files" {"", "", "collectives.cfg", ""};;')
-    lines += [f'"modules information" {{{m.type}, {m.value}, {_n(m.ratio)}}};;' for m in modules]
+    lines += [f'"modules information" {{{m.type}, {m.value}, {_n(inverse(m.ratio))}}};;' for m in modules]
     return "\n".join(lines) + "\n", _collectives_text(machine)
 
 

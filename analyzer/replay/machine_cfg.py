@@ -195,7 +195,7 @@ class _Builder:
             self._collectives = read_collectives(self._folder / collectives)
 
     def _module(self, record: Record) -> None:
-        self._modules.append(Module(record.whole(0), record.whole(1), record.number(2, -math.inf)))
+        self._modules.append(Module(record.whole(0), record.whole(1), inverse(record.number(2, -math.inf))))
 
     def _dedicated(self, record: Record) -> None:
         raise TracelibError(f"{record.where}: dedicated connections are not simulated", "leave them out")
@@ -228,6 +228,12 @@ class _Builder:
             if there[number] != expected:
                 text = f"{name}: environment {number} announces {expected} nodes, {there[number]} are described"
                 raise TracelibError(text, "correct the count or the nodes")
+
+
+def inverse(ratio: float) -> float:
+    """Between the ratio of a Dimemas module, by which bursts are divided, and that of a Module; times and 0 are the
+    same in both."""
+    return 1 / ratio if ratio > 0 else ratio
 
 
 def _links(into: int, out: int) -> tuple[int, int, bool]:

@@ -49,6 +49,11 @@ class Replayed:
     closed: Closed | None = None  # where several run again and again
     lacking: str = ""  # of the runs, in one line
 
+    @property
+    def begin_again(self) -> bool:
+        """Whether there are more runs than applications."""
+        return len(self.prediction.runs) > len(self.files)
+
 
 def print_replay(replayed: Replayed, console: Console) -> None:
     """The predicted time beside the measured one, and where it goes."""
@@ -76,6 +81,8 @@ def print_replay(replayed: Replayed, console: Console) -> None:
         console.print(f"But {replayed.lacking}: this is not a replay of the whole run.", markup=False)
     if replayed.closed:
         _print_closed(replayed.files, replayed.closed, console)
+    elif replayed.begin_again:
+        _print_runs(replayed.files, prediction.runs, console)
 
 
 def utilisation(usage: np.ndarray, end_ns: int, *columns: str) -> float:
@@ -138,6 +145,17 @@ def _print_closed(files: Sequence[str], closed: Closed, console: Console) -> Non
     )
 
 
+def _print_runs(files: Sequence[str], runs: np.ndarray, console: Console) -> None:
+    """Of what is compared with no run alone: one application, or those that speak to each other."""
+    console.print()
+    for number, file in enumerate(files):
+        mine = runs[runs["application"] == number]
+        mean = units.time(float((mine["end"] - mine["begin"]).mean()))
+        console.print(f"{Path(file).name}: {units.plural(len(mine), 'run')}, on average {mean}", markup=False)
+    if len(files) > 1:
+        console.print("They speak to each other: none can be replayed alone to compare.")
+
+
 def replay_json(replayed: Replayed) -> dict[str, Any]:
     """Seconds under stable names; the parts as sums over all ranks and by rank."""
     prediction = replayed.prediction
@@ -165,7 +183,7 @@ def replay_json(replayed: Replayed) -> dict[str, Any]:
             for (application, rank), row in zip(_streams(replayed.programs), usage, strict=True)
         ],
     }
-    if len(prediction.runs) > len(replayed.files):
+    if replayed.begin_again:
         data["runs"] = [
             {"application": int(r["application"]), "begin_s": int(r["begin"]) / 1e9, "end_s": int(r["end"]) / 1e9}
             for r in prediction.runs
