@@ -136,6 +136,32 @@ def test_a_broken_file_says_where(tmp_path):
         read_toml(tmp_path / "absent.toml")
 
 
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("[node]\nnetwork = 1\n", r"m\.toml: \[node\] network = 1, there are 1"),
+        ("[[node]]\n[[node]]\nnetwork = 2\n[[network]]\n[[network]]\n", r"m\.toml: \[node\] network = 2, there are 2"),
+        ("mapping = [0, 2]\n[[node]]\ncount = 2\n", r"m\.toml: the mapping names node 2, there are 2"),
+        (
+            "[[node]]\ncount = 1\n[[application]]\n[[application]]\nmapping = [-1]\n",
+            r"m\.toml: the mapping names node -1",
+        ),
+    ],
+)
+def test_what_is_named_but_not_there(text, says, tmp_path):
+    (tmp_path / "m.toml").write_text(text)
+    with pytest.raises(TracelibError, match=says):
+        read_toml(tmp_path / "m.toml")
+
+
+def test_ranks_of_a_pattern_of_nodes_go_where_they_are_mapped():
+    """[node] alone is as many nodes as there are ranks: which mappings are possible, depends on the run."""
+    machine = machine_of({"mapping": [2, 0, 1], "node": {"network": 1}, "network": [{}, {}]})
+    assert machine.place(3) == [2, 0, 1]
+    with pytest.raises(TracelibError, match="names node 2, there are 2"):
+        machine.place(2)
+
+
 @pytest.mark.parametrize("name", sorted(POLICIES))
 def test_every_policy_runs(name):
     """Two threads of 5 ms share a CPU; every policy takes 10 ms without switching costs."""
@@ -174,12 +200,12 @@ CFG = """#DIMEMAS_CONFIGURATION
 
 
 def test_cfg(tmp_path):
-    """MB of 2^20, ratio divisive; links in and out of 0 are infinite, of one kind only half duplex."""
+    """MB of 2^20, ratios divisive, also of modules; no links are as many as wanted, of one kind only half duplex."""
     (tmp_path / "m.cfg").write_text(CFG)
     (tmp_path / "comm.cfg").write_text("11 LOG MAX LOG MAX 0.0\n8 LIN MIN LIN 2MAX 0\n")
     found = read_cfg(tmp_path / "m.cfg")
     machine = found.machine
-    assert found.modules == (Module(60000019, 2, 0.5),)
+    assert found.modules == (Module(60000019, 2, 2.0),)
     assert machine.networks == (Network(100.0, 8),)
     assert machine.wan_bandwidth_mb == 2.5
     first, _, third = machine.nodes

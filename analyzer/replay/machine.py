@@ -271,7 +271,7 @@ class Machine:
         there = self.with_nodes(nodes or ranks)
         mapping = self.mappings[application] if application < len(self.mappings) else self.mapping
         if not isinstance(mapping, str):
-            return _explicit(mapping, ranks, len(there))
+            return explicit(mapping, ranks, len(there))
         if mapping == "round-robin":
             return [rank % len(there) for rank in range(ranks)]
         if mapping != "fill":
@@ -285,7 +285,8 @@ class Machine:
         return replace(self, scheduling=scheduling, mappings=self.mappings[application : application + 1])
 
 
-def _explicit(mapping: tuple[int, ...], ranks: int, nodes: int) -> list[int]:
+def explicit(mapping: tuple[int, ...], ranks: int, nodes: int) -> list[int]:
+    """The node of each rank where all are named. Raises TracelibError where one is not there, or too few are named."""
     if len(mapping) < ranks:
         raise TracelibError(f"the mapping names {len(mapping)} ranks, the run has {ranks}", "name a node for each rank")
     wrong = [node for node in mapping[:ranks] if not 0 <= int(node) < nodes]

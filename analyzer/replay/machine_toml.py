@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import tomllib
@@ -17,8 +16,6 @@ from analyzer.replay.machine import (
     AS_CALLS,
     COLLECTIVE_NAMES,
     DIALECTS,
-    LAWS,
-    MOST,
     MOST_NODES,
     TABLE_9,
     CollectiveModel,
@@ -28,12 +25,13 @@ from analyzer.replay.machine import (
     Network,
     Node,
     Piece,
-    Quantity,
     Size,
     constant_both_ways,
+    explicit,
     simple_collectives,
 )
 from analyzer.replay.policies import policy_of
+from analyzer.replay.toml_table import Table
 
 MODELS = {"0": Model.NONE, "CTE": Model.CONSTANT, "LIN": Model.LINEAR, "LOG": Model.LOG}
 """Names of Table 2."""
@@ -66,7 +64,7 @@ def read_toml(path: str | Path) -> Machine:
 
 def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
     """A machine from the tables of a TOML file; models that it names are looked for in `folder`."""
-    top = _Table("the machine", given)
+    top = Table("the machine", given)
     nodes = top.tables("node", {})
     networks = top.tables("network", {})
     wan, mapping = top.table("wan"), top.take("mapping", "fill")
@@ -87,116 +85,31 @@ def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
     top.take("module", None)  # not of the machine: `read_modules`
     wan.end()
     top.end()
+    _check_references(machine)
     return machine
 
 
-class _Table:
-    """The keys of a table, each taken once; what is left over is a mistake."""
-
-    def __init__(self, name: str, given: Any) -> None:
-        if not isinstance(given, Mapping):
-            raise TracelibError(f"{name} is {given!r}, not a table", "see docs/machine.md for an example")
-        self.name, self._given, self._known = name, dict(given), set[str]()
-
-    def take(self, key: str, default: Any) -> Any:
-        """The value of a key."""
-        self._known.add(key)
-        return self._given.pop(key, default)
-
-    def peek(self, key: str) -> Any:
-        """The value of a key that is still to be taken."""
-        return self._given.get(key)
-
-    def table(self, key: str) -> _Table:
-        """A table within, empty if it is not there."""
-        return _Table(f"[{key}]", self.take(key, {}))
-
-    def tables(self, key: str, default: Any) -> list[_Table]:
-        """One table or an array of them."""
-        value = self.take(key, default)
-        return [_Table(f"[{key}]", v) for v in (value if isinstance(value, list) else [value] if value else [])]
-
-    def rest(self) -> dict[str, Any]:
-        """All that was not taken."""
-        left, self._given = self._given, {}
-        return left
-
-    def quantity(self, key: str, default: float, parts: float = 1.0) -> Quantity:
-        """A number, "inf" as 0, or a distribution, divided by `parts`."""
-        value = self.take(key, None)
-        if value is None:
-            return default
-        if isinstance(value, Mapping) and len(value) == 1:
-            (law, numbers), *_ = value.items()
-            if law in LAWS and isinstance(numbers, list) and len(numbers) == 2:
-                a, b = (self._number(key, n) / parts for n in numbers)
-                if "inf" in numbers or math.inf in numbers or (law == "uniform" and a > b):
-                    raise TracelibError(f"{self.name} {key} = {value!r}", "both are finite, and uniform = [low, high]")
-                return LAWS[law](a, b)
-        return self._number(key, value) / parts
-
-    def count(self, key: str) -> Count:
-        """A whole number from 0, "inf" as 0, or a distribution."""
-        if isinstance(self.peek(key), Mapping):
-            return self.quantity(key, 0.0)  # type: ignore[return-value]
-        return self.whole(key, 0)
-
-    def whole(self, key: str, default: int, least: int = 0, most: int = MOST) -> int:
-        """A whole number, "inf" as 0."""
-        number = self._number(key, self.take(key, default))
-        if number != int(number) or not least <= number <= most:
-            raise TracelibError(f"{self.name} {key} = {number:g}", f"it is a whole number from {least} to {most}")
-        return int(number)
-
-    def flag(self, key: str) -> bool:
-        """True or false, false by default."""
-        value = self.take(key, False)
-        if not isinstance(value, bool):
-            raise TracelibError(f"{self.name} {key} = {value!r}", "it is true or false")
-        return value
-
-    def seed(self) -> int:
-        """Any whole number."""
-        value = self.take("seed", 0)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TracelibError(f"{self.name} seed = {value!r}", "it is a whole number")
-        return value
-
-    def _number(self, key: str, value: Any) -> float:
-        if value == "inf" or (isinstance(value, float) and math.isinf(value)):
-            if key.endswith("_us"):
-                raise TracelibError(f"{self.name} {key} = {value!r}", "a time has an end; 0 is none")
-            return 0.0
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or math.isnan(value):
-            raise TracelibError(f"{self.name} {key} = {value!r}", "use a number from 0, or { uniform = [low, high] }")
-        return float(value)
-
-    def choice(self, key: str, choices: tuple[str, ...]) -> str:
-        """One of several words, the first by default."""
-        value = self.take(key, choices[0])
-        if value not in choices:
-            raise TracelibError(f"{self.name} {key} = {value!r} is not known", f"use {', '.join(choices)}")
-        return value
-
-    def end(self) -> None:
-        """Refuse what nobody took."""
-        for key in self._given:
-            near = difflib.get_close_matches(key, self._known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"it knows {', '.join(sorted(self._known))}"
-            raise TracelibError(f"{self.name}: {key!r} is not known", hint)
+def _check_references(machine: Machine) -> None:
+    """Raise TracelibError for a network or a node that is named but not there; [node] alone is as many as needed."""
+    last = max(node.network for node in machine.nodes or (machine.node,))
+    if last >= len(machine.networks):
+        raise TracelibError(f"[node] network = {last}, there are {len(machine.networks)}", "networks count from 0")
+    for mapping in (machine.mapping, *machine.mappings):
+        if machine.nodes and not isinstance(mapping, str):
+            explicit(mapping, len(mapping), len(machine.nodes))
 
 
-def _is_template(nodes: list[_Table]) -> bool:
+def _is_template(nodes: list[Table]) -> bool:
     """One [node] without a count is like all of them, as many as there are ranks."""
-    return len(nodes) == 1 and "count" not in nodes[0]._given
+    return len(nodes) == 1 and "count" not in nodes[0]
 
 
-def _nodes(table: _Table, folder: Path) -> list[Node]:
+def _nodes(table: Table, folder: Path) -> list[Node]:
     count = table.whole("count", 1, 1, MOST_NODES)
     return [_node(table, folder)] * count
 
 
-def _node(table: _Table, folder: Path) -> Node:
+def _node(table: Table, folder: Path) -> Node:
     us = 1e6
     node = Node(
         cpus=table.count("cpus"),
@@ -218,14 +131,14 @@ def _node(table: _Table, folder: Path) -> Node:
     return node
 
 
-def _network(table: _Table, folder: Path) -> Network:
+def _network(table: Table, folder: Path) -> Network:
     pieces = _measured(table, "model", folder)
     network = Network(table.quantity("bandwidth_mb", 0.0), table.count("buses"), pieces)
     table.end()
     return network
 
 
-def _measured(table: _Table, key: str, folder: Path) -> tuple[Piece, ...]:
+def _measured(table: Table, key: str, folder: Path) -> tuple[Piece, ...]:
     """The costs in the LoOgGP model that a key names, or those in the file itself (`pieces`, `intra_pieces`)."""
     model, rows = table.take(key, None), table.take(key.replace("model", "pieces"), None)
     if model is None:
@@ -250,7 +163,7 @@ def _pieces(rows: Any, where: str) -> tuple[Piece, ...]:
     return found
 
 
-def _mappings(top: _Table, default: Any) -> tuple[str | tuple[int, ...], ...]:
+def _mappings(top: Table, default: Any) -> tuple[str | tuple[int, ...], ...]:
     """Those of each [[application]]; one that says none has that of all."""
     found = []
     for table in top.tables("application", []):
@@ -267,7 +180,7 @@ def _mapping(value: Any) -> str | tuple[int, ...]:
     raise TracelibError(f"mapping = {value!r}", 'use "fill", "round-robin" or the node of each rank: [0, 0, 1, 1]')
 
 
-def _eager(top: _Table) -> Count | None:
+def _eager(top: Table) -> Count | None:
     if isinstance(top.peek("eager_limit"), Mapping):
         return top.count("eager_limit")
     value = top.take("eager_limit", None)
@@ -281,7 +194,7 @@ def _eager(top: _Table) -> Count | None:
     return int(found[1]) << {"": 0, "k": 10, "m": 20}[found[2].lower()]
 
 
-def _collectives(table: _Table) -> Mapping[str, CollectiveModel] | None:
+def _collectives(table: Table) -> Mapping[str, CollectiveModel] | None:
     default = table.take("default", None)
     if default is not None and default not in TABLES:
         raise TracelibError(f"[collectives] default = {default!r} is not known", f"use {', '.join(TABLES)}")
