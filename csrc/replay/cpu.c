@@ -238,10 +238,16 @@ bool cpu_spins(const struct thread *thread)
     return thread->state == THREAD_READY && thread->waits != WAIT_NOTHING;
 }
 
+/* Than changes of who runs. */
+static bool is_more_to_come(const struct sim *sim)
+{
+    return sim->has_scan || sim->events.n > sim->turns;
+}
+
 /* All wait for each other and would take turns for ever. */
 static bool only_turns_to_come(const struct sim *sim)
 {
-    if (sim->to_come) return false;
+    if (is_more_to_come(sim)) return false;
     for (int32_t a = 0; a < sim->n_apps; a++)
         for (int32_t k = 0; k < sim->apps[a].program->n_streams; k++) {
             const struct thread *thread = &sim->apps[a].threads[k];
@@ -257,7 +263,7 @@ enum { MOST_TURNS = 1 << 24 };
    other. */
 void cpu_count_turn(struct sim *sim)
 {
-    sim->idle_turns = sim->to_come ? 0 : sim->idle_turns + 1;
+    sim->idle_turns = is_more_to_come(sim) ? 0 : sim->idle_turns + 1;
     sim->stuck |= cpu_turns_for_ever(sim);
 }
 

@@ -1,52 +1,59 @@
-/* The events to come. Those of the near future are in a heap, which decides their order; all others lie in wheels:
-   slot k of wheel w holds what differs from the time that the wheels stand at in the w-th group of bits first, and has
-   k there. To add one costs the same however many there are, and each moves down a few wheels before its time. */
-
-#include <stddef.h>
+/* The events to come. Those of the near future are in order; all others lie in wheels: slot k of wheel w holds what
+   differs from the time that the wheels stand at in the w-th group of bits first, and has k there. To add one costs the
+   same however many there are, and each moves down a wheel or two before its time. */
 
 #include "events.h"
 
-enum { FEW = 24 }; /* events of a slot that go into the heap at once, whatever its width */
+enum { FEW = 24 }; /* events of a slot that are put in order at once, whatever its width */
 
-static void put_off(struct events *events, struct later *later)
+static void put_off(struct events *events, struct event *event)
 {
-    uint64_t time = (uint64_t)later->event.time, differs = time ^ events->base;
-    int wheel = differs ? (63 - __builtin_clzll(differs)) / WHEEL_BITS : 0;
-    int slot = (int)(time >> wheel * WHEEL_BITS & (SLOTS - 1));
-    later->next = events->slots[wheel][slot];
-    events->slots[wheel][slot] = later;
-    events->taken[wheel] |= (uint64_t)1 << slot;
+    uint64_t time = (uint64_t)event->time, differs = time ^ events->base;
+    unsigned wheel = (63 - (unsigned)__builtin_clzll(differs | 1)) / WHEEL_BITS;
+    unsigned slot = time >> wheel * WHEEL_BITS & (SLOTS - 1);
+    event->next = events->slots[wheel][slot];
+    events->slots[wheel][slot] = event;
+    events->taken[wheel][slot / 64] |= (uint64_t)1 << slot % 64;
 }
 
-bool events_add(struct events *events, struct event event)
+/* Among those of the near future: by insertion, since what is new mostly comes soon or is one of few. */
+static bool put_in_order(struct events *events, struct event *event)
 {
-    if ((uint64_t)event.time < events->horizon) return heap_push(&events->near, event);
-    struct later *later = pool_take(&events->pool);
-    if (!later) return false;
-    later->event = event;
-    events->n_later++;
-    put_off(events, later);
+    struct due due = {event->time, event}, *soon = events->soon;
+    if (events->n_soon == SOON) return heap_push(&events->crowd, due);
+    size_t k = events->n_soon++;
+    for (; k && due_before(&soon[k - 1], &due); k--) soon[k] = soon[k - 1];
+    soon[k] = due;
     return true;
 }
 
-static bool are_few(const struct later *later)
+bool events_add(struct events *events, const struct event *event)
+{
+    struct event *own = pool_take(&events->pool);
+    if (!own) return false;
+    *own = *event;
+    events->n++;
+    if ((uint64_t)own->time < events->horizon) return put_in_order(events, own);
+    put_off(events, own);
+    return true;
+}
+
+static bool are_few(const struct event *event)
 {
     int n = 0;
-    for (; later && n <= FEW; later = later->next) n++;
+    for (; event && n <= FEW; event = event->next) n++;
     return n <= FEW;
 }
 
-static bool to_the_heap(struct events *events, struct later *later)
+static bool all_in_order(struct events *events, struct event *event)
 {
-    for (struct later *next; later; later = next) {
-        next = later->next;
-        uint64_t after = (uint64_t)later->event.time + 1;
+    for (struct event *next; event; event = next) {
+        next = event->next;
+        uint64_t after = (uint64_t)event->time + 1;
         if (after > events->horizon) events->horizon = after;
-        const void *const *what = later->event.what;
+        const void *const *what = event->what;
         if (what) __builtin_prefetch(*what); /* a thread begins with the place of its operation */
-        if (!heap_push(&events->near, later->event)) return false;
-        events->n_later--;
-        pool_give(&events->pool, later);
+        if (!put_in_order(events, event)) return false;
     }
     return true;
 }
@@ -59,23 +66,56 @@ static void expect(const char *what)
     __builtin_prefetch(what + 64);
 }
 
-/* Move what comes first into the empty heap. false: no memory. */
-bool events_open(struct events *events)
+/* Take the list of the first slot that has one; the wheels go on to it. */
+static struct event *next_slot(struct events *events, unsigned *wheel)
 {
-    while (events->n_later && !events->near.n) {
-        int wheel = 0;
-        while (!events->taken[wheel]) wheel++;
-        int slot = __builtin_ctzll(events->taken[wheel]), shift = wheel * WHEEL_BITS;
-        struct later *list = events->slots[wheel][slot];
-        events->slots[wheel][slot] = NULL;
-        events->taken[wheel] &= events->taken[wheel] - 1;
-        events->base = (events->base >> shift >> WHEEL_BITS << WHEEL_BITS | (uint64_t)slot) << shift;
-        if (!wheel || are_few(list)) return to_the_heap(events, list);
-        for (struct later *next; list; list = next) {
+    unsigned word = 0;
+    for (*wheel = 0; !events->taken[*wheel][word];)
+        if (++word == WORDS_OF_SLOTS) {
+            word = 0;
+            ++*wheel;
+        }
+    uint64_t *taken = &events->taken[*wheel][word];
+    unsigned slot = word * 64 + (unsigned)__builtin_ctzll(*taken), shift = *wheel * WHEEL_BITS;
+    struct event *list = events->slots[*wheel][slot];
+    events->slots[*wheel][slot] = NULL;
+    *taken &= *taken - 1;
+    events->base = (events->base >> shift >> WHEEL_BITS << WHEEL_BITS | slot) << shift;
+    return list;
+}
+
+/* Put what comes first in order: there is something, and nothing that is. false: no memory. */
+static bool open_wheels(struct events *events)
+{
+    for (;;) {
+        unsigned wheel;
+        struct event *list = next_slot(events, &wheel);
+        if (!wheel || are_few(list)) return all_in_order(events, list);
+        for (struct event *next; list; list = next) {
             next = list->next;
-            expect(list->event.what);
+            expect(list->what);
             put_off(events, list);
         }
     }
-    return true;
+}
+
+static bool is_crowded(const struct events *events)
+{
+    const struct heap *crowd = &events->crowd;
+    return crowd->n && !(events->n_soon && due_before(&events->soon[events->n_soon - 1], &crowd->at[0]));
+}
+
+const struct event *events_first(struct events *events)
+{
+    if (!events_are_near(events) && !(events->n && open_wheels(events))) return NULL;
+    return is_crowded(events) ? events->crowd.at[0].event : events->soon[events->n_soon - 1].event;
+}
+
+struct event events_take(struct events *events)
+{
+    struct due due = is_crowded(events) ? heap_pop(&events->crowd) : events->soon[--events->n_soon];
+    struct event event = *due.event;
+    pool_give(&events->pool, due.event);
+    events->n--;
+    return event;
 }

@@ -41,10 +41,17 @@ struct event {
     void *what;
     uint32_t order;      /* round and phase */
     uint32_t generation; /* of the thread when the event was made: a thread taken off its processor has a new one */
+    struct event *next;  /* in its slot */
+};
+
+/* An event that is put in order. */
+struct due {
+    int64_t time;
+    struct event *event;
 };
 
 struct heap {
-    struct event *at;
+    struct due *at;
     size_t n, room;
 };
 
@@ -59,22 +66,19 @@ struct pool {
     size_t n_slabs;
 };
 
-enum { WHEEL_BITS = 6, SLOTS = 1 << WHEEL_BITS, WHEELS = 11 };
+enum { WHEEL_BITS = 8, SLOTS = 1 << WHEEL_BITS, WHEELS = 8, WORDS_OF_SLOTS = SLOTS / 64, SOON = 32 };
 
-/* An event of the wheels. */
-struct later {
-    struct event event;
-    struct later *next;
-};
-
-/* Times before `horizon` are in the heap; wheels stand at `base`. */
+/* Times before `horizon` are in `soon`, in order, the first to come at its end, or in `crowd` where these are full;
+   wheels stand at `base`. */
 struct events {
-    struct heap near;
+    struct due soon[SOON];
+    size_t n_soon;
+    struct heap crowd;
     uint64_t base, horizon;
-    uint64_t taken[WHEELS]; /* bit k: slot k has events */
-    struct later *slots[WHEELS][SLOTS];
+    uint64_t taken[WHEELS][WORDS_OF_SLOTS]; /* bit k: slot k has events */
+    struct event *slots[WHEELS][SLOTS];
     struct pool pool;
-    size_t n_later;
+    size_t n; /* all */
 };
 
 static inline bool moment_before(struct moment a, struct moment b)
@@ -90,20 +94,27 @@ static inline struct moment moment_after(struct moment moment, int64_t duration,
     return (struct moment){moment.time, (phase >= (moment.order & 255) ? round : round + 1) << 8 | phase};
 }
 
-/* heap.c */
-bool heap_push(struct heap *heap, struct event event);
-struct event heap_pop(struct heap *heap);
+/* heap.c; false: no memory. event_tie: of one time and order, the first comes first */
+bool heap_push(struct heap *heap, struct due due);
+struct due heap_pop(struct heap *heap);
 bool event_tie(const struct event *a, const struct event *b);
-static inline bool event_before(const struct event *a, const struct event *b)
+
+static inline bool due_before(const struct due *a, const struct due *b)
 {
     if (a->time != b->time) return a->time < b->time;
-    if (a->order != b->order) return a->order < b->order;
-    return event_tie(a, b);
+    if (a->event->order != b->event->order) return a->event->order < b->event->order;
+    return event_tie(a->event, b->event);
 }
 
-/* events.c: false: no memory */
-bool events_add(struct events *events, struct event event);
-bool events_open(struct events *events);
+/* events.c; events_add is false, events_first NULL although there are events: no memory. events_take: that first one */
+bool events_add(struct events *events, const struct event *event);
+const struct event *events_first(struct events *events);
+struct event events_take(struct events *events);
+
+static inline bool events_are_near(const struct events *events)
+{
+    return events->n_soon || events->crowd.n;
+}
 
 /* pool.c; aligned_zeros begin where a line of the cache does. pool_grow is false, pool_take NULL: no memory */
 void *aligned_zeros(size_t size);

@@ -32,11 +32,11 @@ bool event_tie(const struct event *a, const struct event *b)
     }
 }
 
-bool heap_push(struct heap *heap, struct event event)
+bool heap_push(struct heap *heap, struct due due)
 {
     if (heap->n == heap->room) {
         size_t room = heap->room ? 2 * heap->room : 256;
-        struct event *at = realloc(heap->at, room * sizeof *at);
+        struct due *at = realloc(heap->at, room * sizeof *at);
         if (!at) return false;
         heap->at = at;
         heap->room = room;
@@ -44,25 +44,25 @@ bool heap_push(struct heap *heap, struct event event)
     size_t k = heap->n++;
     while (k) {
         size_t parent = (k - 1) / ARITY;
-        if (!event_before(&event, &heap->at[parent])) break;
+        if (!due_before(&due, &heap->at[parent])) break;
         heap->at[k] = heap->at[parent];
         k = parent;
     }
-    heap->at[k] = event;
+    heap->at[k] = due;
     return true;
 }
 
-struct event heap_pop(struct heap *heap)
+struct due heap_pop(struct heap *heap)
 {
-    struct event top = heap->at[0], last = heap->at[--heap->n];
+    struct due top = heap->at[0], last = heap->at[--heap->n];
     size_t k = 0;
     for (;;) {
         size_t first = k * ARITY + 1, least = first;
         if (first >= heap->n) break;
         size_t end = first + ARITY < heap->n ? first + ARITY : heap->n;
         for (size_t i = first + 1; i < end; i++)
-            if (event_before(&heap->at[i], &heap->at[least])) least = i;
-        if (!event_before(&heap->at[least], &last)) break;
+            if (due_before(&heap->at[i], &heap->at[least])) least = i;
+        if (!due_before(&heap->at[least], &last)) break;
         heap->at[k] = heap->at[least];
         k = least;
     }

@@ -4,24 +4,22 @@
 
 #include "supply.h"
 
-/* Not only a change of who runs. */
-static bool is_progress(enum phase phase)
+/* Only a change of who runs. */
+static bool is_turn(enum phase phase)
 {
-    return phase != PHASE_SLICE && phase != PHASE_DISPATCH && phase != PHASE_TICK;
+    return phase == PHASE_SLICE || phase == PHASE_DISPATCH || phase == PHASE_TICK;
 }
 
 void schedule_at(struct sim *sim, struct moment moment, void *what, uint32_t generation)
 {
     enum phase phase = (enum phase)(moment.order & 255);
     if (moment.time > LONGEST) { /* slices and busy waiting may have no end */
-        if (is_progress(phase) && phase != PHASE_BUSY) fail(sim, REPLAY_TOO_LONG, NULL, NULL, -1);
+        if (!is_turn(phase) && phase != PHASE_BUSY) fail(sim, REPLAY_TOO_LONG, NULL, NULL, -1);
         return;
     }
-    sim->to_come += is_progress(phase);
-    struct event event = {moment.time, what, moment.order, generation};
-    if (sim->has_next && !events_add(&sim->events, sim->next)) fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
-    sim->next = event;
-    sim->has_next = true;
+    sim->turns += is_turn(phase);
+    struct event event = {moment.time, what, moment.order, generation, NULL};
+    if (!events_add(&sim->events, &event)) fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
 }
 
 void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint32_t generation)
@@ -32,8 +30,7 @@ void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint3
 void schedule_scan(struct sim *sim)
 {
     if (sim->has_scan) return;
-    sim->to_come++;
-    sim->scan = (struct event){sim->now, NULL, moment_after(moment_now(sim), 0, PHASE_NETWORK).order, 0};
+    sim->scan = moment_after(moment_now(sim), 0, PHASE_NETWORK);
     sim->has_scan = true;
 }
 
@@ -58,30 +55,27 @@ void fail(struct sim *sim, enum replay_error error, const struct thread *thread,
 
 static bool is_over(const struct sim *sim)
 {
-    return !sim->has_next && !sim->has_scan && !sim->events.near.n && !sim->events.n_later;
+    return !sim->has_scan && !sim->events.n;
+}
+
+/* The scan is at the present time: what is in the wheels comes later, and they do not turn for it. */
+static bool is_scan_first(struct sim *sim)
+{
+    if (!sim->has_scan || !events_are_near(&sim->events)) return sim->has_scan;
+    const struct event *first = events_first(&sim->events);
+    return moment_before(sim->scan, (struct moment){first->time, first->order});
 }
 
 /* Take the first event. false: no memory. */
 static bool next_event(struct sim *sim, struct event *event)
 {
-    struct events *events = &sim->events;
-    bool soon = (sim->has_next && (uint64_t)sim->next.time < events->horizon) ||
-                (sim->has_scan && (uint64_t)sim->scan.time < events->horizon);
-    if (!events->near.n && events->n_later && !soon) {
-        if (sim->has_next && !events_add(events, sim->next)) return false;
-        sim->has_next = false;
-        if (!events_open(events)) return false;
-    }
-    const struct event *first = events->near.n ? &events->near.at[0] : NULL;
-    if (sim->has_next && !(first && event_before(first, &sim->next))) first = &sim->next;
-    if (sim->has_scan && !(first && event_before(first, &sim->scan))) first = &sim->scan;
-    *event = *first;
-    if (first == &sim->scan)
+    if (is_scan_first(sim)) {
         sim->has_scan = false;
-    else if (first == &sim->next)
-        sim->has_next = false;
-    else
-        heap_pop(&events->near);
+        *event = (struct event){.time = sim->scan.time, .order = sim->scan.order};
+        return true;
+    }
+    if (!events_first(&sim->events)) return false;
+    *event = events_take(&sim->events);
     return true;
 }
 
@@ -114,7 +108,7 @@ static void handle(struct sim *sim, const struct event *event)
     sim->round = event->order >> 8;
     sim->phase = (enum phase)(event->order & 255);
     sim->result->events++;
-    sim->to_come -= is_progress(sim->phase);
+    sim->turns -= is_turn(sim->phase);
     switch (sim->phase) {
     case PHASE_ARRIVE:
         message_arrived(sim, event->what);
@@ -242,7 +236,7 @@ static bool init(struct sim *sim, const struct program *programs)
     sim->children.size = sizeof(struct thread);
     sim->accesses.size = sizeof(struct accesses);
     sim->locks.size = sizeof(struct lock);
-    sim->events.pool.size = sizeof(struct later);
+    sim->events.pool.size = sizeof(struct event);
     const struct policy *policy = &sim->machine->policy;
     sim->ahead = !sim->repetitions && is_no_span(&policy->spans[SPAN_BUSY_WAIT]) && policy->priority != PRIORITY_BOOST;
     sim->nodes = calloc((size_t)sim->machine->n_nodes, sizeof *sim->nodes);
@@ -295,7 +289,7 @@ static void release(struct sim *sim)
     free(sim->windows.at);
     free(sim->matching.at);
     pool_free(&sim->events.pool);
-    free(sim->events.near.at);
+    free(sim->events.crowd.at);
     free(sim->sites);
     free(sim->apps);
     free(sim->nodes);

@@ -329,10 +329,9 @@ struct sim {
     struct instance *holding, **last_holding;  /* collectives that wait for the network or hold it */
     int64_t queued;
     uint32_t generations;
-    struct event next; /* the last one scheduled: often the next to come, it then skips the heap */
-    struct event scan; /* of the network, at the present time: nobody else has its phase, so it needs no heap */
-    bool has_next, has_scan, failed;
-    int64_t to_come;    /* events that are more than a change of who runs */
+    struct moment scan; /* of the network, at the present time: nobody else has its phase */
+    bool has_scan, failed;
+    size_t turns;       /* events to come that are only a change of who runs */
     bool stuck;         /* all wait, and nothing is to come but turns */
     int64_t idle_turns; /* one after the other, in which nobody computed */
     /* DECAY: when intervals end, which of them do at this tick, and how often each, and last the tick, was drawn */
