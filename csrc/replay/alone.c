@@ -6,7 +6,7 @@
    a key, in their order; only a message in rendezvous depends on it, and that one has an event (PHASE_MEET). A message
    that arrives before its receiver waits for it lets that one go on from where it would have waited. */
 
-#include "sim.h"
+#include "fetch.h"
 
 enum step {
     PASSED,  /* the operation is over */

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* qsort_r */
 #include <stdlib.h>
 
-#include "sim.h"
+#include "fetch.h"
 
 static int compare(const void *a, const void *b, void *members)
 {

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "sim.h"
+#include "fetch.h"
 
 /* ---- The ready threads of a node: a heap in the order of the policy. */
 

@@ -16,25 +16,33 @@ static void put_off(struct events *events, struct event *event)
     events->taken[wheel][slot / 64] |= (uint64_t)1 << slot % 64;
 }
 
+/* Make room for an event among the k last of `soon` that come at its time or later; returns its place. */
+static size_t place_among_equals(struct due *soon, size_t k, const struct due *due)
+{
+    for (; k && soon[k - 1].time == due->time && due_before(&soon[k - 1], due); k--) soon[k] = soon[k - 1];
+    return k;
+}
+
 /* Among those of the near future: by insertion, since what is new mostly comes soon or is one of few. */
-static bool put_in_order(struct events *events, struct event *event)
+static inline bool put_in_order(struct events *events, struct event *event)
 {
     struct due due = {event->time, event}, *soon = events->soon;
     if (events->n_soon == SOON) return heap_push(&events->crowd, due);
     size_t k = events->n_soon++;
-    for (; k && due_before(&soon[k - 1], &due); k--) soon[k] = soon[k - 1];
+    for (; k && soon[k - 1].time < due.time; k--) soon[k] = soon[k - 1];
+    if (k && soon[k - 1].time == due.time) k = place_among_equals(soon, k, &due);
     soon[k] = due;
     return true;
 }
 
-bool events_add(struct events *events, const struct event *event)
+bool events_add(struct events *events, struct moment moment, void *what, uint32_t generation)
 {
-    struct event *own = pool_take(&events->pool);
-    if (!own) return false;
-    *own = *event;
+    struct event *event = pool_take(&events->pool);
+    if (!event) return false;
+    *event = (struct event){moment.time, what, moment.order, generation, NULL};
     events->n++;
-    if ((uint64_t)own->time < events->horizon) return put_in_order(events, own);
-    put_off(events, own);
+    if ((uint64_t)moment.time < events->horizon) return put_in_order(events, event);
+    put_off(events, event);
     return true;
 }
 
@@ -99,23 +107,20 @@ static bool open_wheels(struct events *events)
     }
 }
 
+/* The first event is among those that found no room. */
 static bool is_crowded(const struct events *events)
 {
     const struct heap *crowd = &events->crowd;
     return crowd->n && !(events->n_soon && due_before(&events->soon[events->n_soon - 1], &crowd->at[0]));
 }
 
-const struct event *events_first(struct events *events)
+const struct event *events_first_of_all(struct events *events)
 {
     if (!events_are_near(events) && !(events->n && open_wheels(events))) return NULL;
     return is_crowded(events) ? events->crowd.at[0].event : events->soon[events->n_soon - 1].event;
 }
 
-struct event events_take(struct events *events)
+struct event *events_take_of_all(struct events *events)
 {
-    struct due due = is_crowded(events) ? heap_pop(&events->crowd) : events->soon[--events->n_soon];
-    struct event event = *due.event;
-    pool_give(&events->pool, due.event);
-    events->n--;
-    return event;
+    return is_crowded(events) ? heap_pop(&events->crowd).event : events->soon[--events->n_soon].event;
 }

@@ -94,28 +94,6 @@ static inline struct moment moment_after(struct moment moment, int64_t duration,
     return (struct moment){moment.time, (phase >= (moment.order & 255) ? round : round + 1) << 8 | phase};
 }
 
-/* heap.c; false: no memory. event_tie: of one time and order, the first comes first */
-bool heap_push(struct heap *heap, struct due due);
-struct due heap_pop(struct heap *heap);
-bool event_tie(const struct event *a, const struct event *b);
-
-static inline bool due_before(const struct due *a, const struct due *b)
-{
-    if (a->time != b->time) return a->time < b->time;
-    if (a->event->order != b->event->order) return a->event->order < b->event->order;
-    return event_tie(a->event, b->event);
-}
-
-/* events.c; events_add is false, events_first NULL although there are events: no memory. events_take: that first one */
-bool events_add(struct events *events, const struct event *event);
-const struct event *events_first(struct events *events);
-struct event events_take(struct events *events);
-
-static inline bool events_are_near(const struct events *events)
-{
-    return events->n_soon || events->crowd.n;
-}
-
 /* pool.c; aligned_zeros begin where a line of the cache does. pool_grow is false, pool_take NULL: no memory */
 void *aligned_zeros(size_t size);
 bool pool_grow(struct pool *pool);
@@ -135,5 +113,42 @@ static inline void pool_give(struct pool *pool, void *block)
 }
 
 void pool_free(struct pool *pool);
+
+/* heap.c; false: no memory. event_tie: of one time and order, the first comes first */
+bool heap_push(struct heap *heap, struct due due);
+struct due heap_pop(struct heap *heap);
+bool event_tie(const struct event *a, const struct event *b);
+
+static inline bool due_before(const struct due *a, const struct due *b)
+{
+    if (a->time != b->time) return a->time < b->time;
+    if (a->event->order != b->event->order) return a->event->order < b->event->order;
+    return event_tie(a->event, b->event);
+}
+
+/* events.c; events_add is false, events_first NULL although there are events: no memory. events_take: that first one */
+bool events_add(struct events *events, struct moment moment, void *what, uint32_t generation);
+const struct event *events_first_of_all(struct events *events); /* see events_first */
+struct event *events_take_of_all(struct events *events);        /* see events_take */
+
+static inline bool events_are_near(const struct events *events)
+{
+    return events->n_soon || events->crowd.n;
+}
+
+static inline const struct event *events_first(struct events *events)
+{
+    bool known = events->n_soon && !events->crowd.n;
+    return known ? events->soon[events->n_soon - 1].event : events_first_of_all(events);
+}
+
+static inline struct event events_take(struct events *events)
+{
+    struct event *own = events->crowd.n ? events_take_of_all(events) : events->soon[--events->n_soon].event;
+    struct event event = *own;
+    pool_give(&events->pool, own);
+    events->n--;
+    return event;
+}
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "sim.h"
+#include "fetch.h"
 
 static void append_message(struct channel *channel, struct message *message)
 {

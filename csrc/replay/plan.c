@@ -101,9 +101,11 @@ bool plan_make(const struct sim *sim, struct thread *thread)
                           .shared = op->flags & OP_SHARED,
                           .plain = cost_is_plain(sim, thread, op->block),
                           .made = true};
+    plan->simple = plan->plain && op->kind != OP_PARALLEL;
     if (!is_sent(op) && !is_received(op)) return true;
     int32_t from = thread->node, to = peer_node(sim, thread);
     plan->drawn = cost_is_drawn(sim, from, to);
+    plan->simple &= !plan->drawn;
     plan->inside = from == to;
     if (!plan->drawn) cost(sim, thread, plan);
     if (op->kind == OP_GET)

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "supply.h"
+#include "fetch.h"
 
 /* Only a change of who runs. */
 static bool is_turn(enum phase phase)
@@ -18,8 +18,7 @@ void schedule_at(struct sim *sim, struct moment moment, void *what, uint32_t gen
         return;
     }
     sim->turns += is_turn(phase);
-    struct event event = {moment.time, what, moment.order, generation, NULL};
-    if (!events_add(&sim->events, &event)) fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
+    if (!events_add(&sim->events, moment, what, generation)) fail(sim, REPLAY_NO_MEMORY, NULL, NULL, -1);
 }
 
 void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint32_t generation)
@@ -322,8 +321,8 @@ int replay_run(const struct machine *machine, const struct program *programs, in
                       .repetitions = repetitions,
                       .n_apps = n_programs,
                       .unfinished = n_programs,
-                      .end = {.kind = PLAN_END, .phase = PHASE_POST, .plain = true, .made = true},
-                      .share = {.kind = PLAN_SHARE, .phase = PHASE_POST, .plain = true, .made = true},
+                      .end = {.kind = PLAN_END, .phase = PHASE_POST, .plain = true, .made = true, .simple = true},
+                      .share = {.kind = PLAN_SHARE, .phase = PHASE_POST, .plain = true, .made = true, .simple = true},
                       .now = -1};
     *result = (struct result){.error = REPLAY_OK, .stream = -1, .op = -1, .other_stream = -1, .other_op = -1};
     if (!init(&sim, programs)) fail(&sim, REPLAY_NO_MEMORY, NULL, NULL, -1);

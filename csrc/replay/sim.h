@@ -108,6 +108,7 @@ struct plan {
     uint8_t kind;  /* an enum op_kind, or PLAN_END or PLAN_SHARE */
     uint8_t phase; /* in which it acts */
     bool made;
+    bool simple;      /* it is made, plain, not drawn, and shared by no virtual threads */
     bool drawn : 1;   /* overhead, wire and hold are random: drawn anew each time */
     bool plain : 1;   /* its bursts last as long as they were measured */
     bool shared : 1;  /* its request is one of the rank */
@@ -385,13 +386,11 @@ static inline void profile_note(const struct sim *sim, enum doing what, int64_t 
 bool sites_init(struct sim *sim);
 
 /* thread.c: what threads do */
-struct slot *thread_slot(struct thread *thread); /* that its operation names */
 void thread_act(struct sim *sim, struct thread *thread);
 void thread_wake(struct sim *sim, struct thread *thread);
 void thread_block(struct sim *sim, struct thread *thread, enum waiting why);
 void thread_goes_on(struct sim *sim, struct thread *thread);
-void thread_op_done(struct sim *sim, struct thread *thread, int64_t when);
-void thread_fetch(struct sim *sim, struct thread *thread);
+void thread_fetch_other(struct sim *sim, struct thread *thread, int64_t burst); /* see fetch.h */
 
 /* plan.c: what operations are to their threads; plan_make is false: what it names does not exist */
 bool plan_make(const struct sim *sim, struct thread *thread);

@@ -78,7 +78,7 @@ static bool fill(const struct app *app, struct supply *supply)
 
 static void forget(struct sim *sim, struct plan *plan)
 {
-    plan->made = false;
+    plan->made = plan->simple = false;
     if (plan->channel) channel_leave(sim, plan);
 }
 
@@ -90,8 +90,7 @@ static int next_place(struct sim *sim, const struct app *app, struct supply *sup
     return (int)place;
 }
 
-/* Take the next operation of the thread, if there is any; returns its burst. */
-int64_t supply_next(struct sim *sim, struct thread *thread)
+int64_t supply_next_new(struct sim *sim, struct thread *thread)
 {
     struct supply *supply = thread->supply;
     thread->plan = &sim->end;

@@ -13,8 +13,24 @@ struct supply {
     struct op shapes[PACK_PLACES];
 };
 
-bool supply_init(struct app *app); /* false: no memory */
+/* supply.c; supply_init is false: no memory. supply_next_new: where that is not only a burst of a
+   known operation. */
+bool supply_init(struct app *app);
 void supply_open(struct sim *sim, struct thread *thread);
-int64_t supply_next(struct sim *sim, struct thread *thread);
+int64_t supply_next_new(struct sim *sim, struct thread *thread);
+
+/* Take the next operation of the thread, if there is any; returns its burst. */
+static inline int64_t supply_next(struct sim *sim, struct thread *thread)
+{
+    struct supply *supply = thread->supply;
+    bool known = supply->to_come && supply->stop - supply->at >= PACK_MOST && !(*supply->at & PACK_NEW);
+    if (!known) return supply_next_new(sim, thread);
+    int64_t burst;
+    unsigned place = unpack_place(supply->shapes, &supply->at, &burst) % PACK_PLACES;
+    supply->to_come--;
+    thread->op = &supply->shapes[place];
+    thread->plan = &supply->plans[place];
+    return burst;
+}
 
 #endif

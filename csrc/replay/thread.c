@@ -3,13 +3,7 @@
    An operation is a burst, then its overhead on the processor (latency), then what it does: `thread_act`. A thread
    that cannot go on gives its processor back; who wakes it ends the operation. */
 
-#include "supply.h"
-
-struct slot *thread_slot(struct thread *thread)
-{
-    struct slot *slots = thread->plan->shared ? thread->app->ranks[thread->rank].slots : thread->slots;
-    return &slots[thread->plan->request];
-}
+#include "fetch.h"
 
 /* Virtual threads come after the thread itself in the order of those of a rank. */
 enum { VIRTUAL = 256 };
@@ -83,12 +77,10 @@ static void finish(struct sim *sim, struct thread *thread)
         app_start(sim, app);
 }
 
-/* Take the next operation: how long its burst and its overhead last. The thread may have no processor yet. */
-void thread_fetch(struct sim *sim, struct thread *thread)
+/* Its operation is new, or its time is not that of its burst. */
+void thread_fetch_other(struct sim *sim, struct thread *thread, int64_t burst)
 {
-    int64_t burst = supply_next(sim, thread);
     struct plan *plan = thread->plan;
-    thread->draws = 0;
     if (burst < 0 || (!plan->made && !plan_make(sim, thread))) {
         fail(sim, REPLAY_BAD_OP, thread, NULL, -1);
         return;
@@ -100,12 +92,6 @@ void thread_fetch(struct sim *sim, struct thread *thread)
     if (plan->drawn) plan_draw(sim, thread);
     thread->usage->overhead += plan->overhead;
     thread->remaining = burst + plan->overhead;
-}
-
-void thread_op_done(struct sim *sim, struct thread *thread, int64_t when)
-{
-    if (sim->output->times) sim->output->times[thread->op_number] = (struct op_time){thread->op_began, when};
-    thread->op_number++;
 }
 
 /* The operation is over and the thread keeps its processor. */
@@ -169,22 +155,9 @@ static void account(struct sim *sim, struct thread *thread)
     }
 }
 
-/* What a thread waited for is there: its operation is over. */
-void thread_wake(struct sim *sim, struct thread *thread)
+/* What a thread waited for is there, and its processor did not look for it all the while: its operation is over. */
+static void wake_from_sleep(struct sim *sim, struct thread *thread)
 {
-    thread->usage->busy_wait += thread->state == THREAD_BUSY || cpu_spins(thread) ? sim->now - thread->since : 0;
-    if (thread->state == THREAD_BUSY) {
-        thread->state = THREAD_RUNNING;
-        thread->waits = WAIT_NOTHING;
-        thread_goes_on(sim, thread);
-        return;
-    }
-    if (cpu_spins(thread)) { /* its turn will come */
-        thread->waits = WAIT_NOTHING;
-        thread->finishing = true;
-        thread->since = sim->now;
-        return;
-    }
     account(sim, thread);
     if (thread->alone) {
         alone_wake(sim, thread);
@@ -194,6 +167,23 @@ void thread_wake(struct sim *sim, struct thread *thread)
     thread->finishing = true;
     policy_slept(sim, thread);
     cpu_ready(sim, thread);
+}
+
+void thread_wake(struct sim *sim, struct thread *thread)
+{
+    if (thread->state == THREAD_BUSY) {
+        thread->usage->busy_wait += sim->now - thread->since;
+        thread->state = THREAD_RUNNING;
+        thread->waits = WAIT_NOTHING;
+        thread_goes_on(sim, thread);
+    } else if (cpu_spins(thread)) { /* its turn will come */
+        thread->usage->busy_wait += sim->now - thread->since;
+        thread->waits = WAIT_NOTHING;
+        thread->finishing = true;
+        thread->since = sim->now;
+    } else {
+        wake_from_sleep(sim, thread);
+    }
 }
 
 static void wait_for(struct sim *sim, struct thread *thread, struct receive *receive)
