@@ -15,14 +15,21 @@ static struct key key_of(const struct thread *thread)
                         .c = (uint32_t)op->tag | (op->other ? (uint64_t)op->other << 32 : 0)};
 }
 
-struct channel *channel_of(struct sim *sim, struct thread *thread)
+static struct channel *found_or_added(struct sim *sim, const struct key *key)
 {
-    struct plan *plan = thread->plan;
-    if (plan->channel) return plan->channel;
+    struct named_channel *named = table_find_or_add(&sim->matching, key, &sim->named_channels);
+    if (!named || named->channel) return named ? named->channel : NULL;
+    struct channel *channel = pool_take(&sim->channels);
+    if (channel) *channel = (struct channel){.named = named};
+    return named->channel = channel;
+}
+
+struct channel *channel_find(struct sim *sim, struct thread *thread)
+{
     struct key key = key_of(thread);
-    plan->channel = table_find_or_add(&sim->matching, &key, &sim->channels);
-    if (plan->channel) plan->channel->plans++;
-    return plan->channel;
+    struct channel *channel = found_or_added(sim, &key);
+    if (channel) channel->plans++;
+    return thread->plan->channel = channel;
 }
 
 void channel_leave(struct sim *sim, struct plan *plan)
@@ -30,7 +37,8 @@ void channel_leave(struct sim *sim, struct plan *plan)
     struct channel *channel = plan->channel;
     plan->channel = NULL;
     if (--channel->plans || channel->first) return;
-    table_remove(&sim->matching, &channel->entry);
+    table_remove(&sim->matching, &channel->named->entry);
+    pool_give(&sim->named_channels, channel->named);
     pool_give(&sim->channels, channel);
 }
 
@@ -39,8 +47,8 @@ int64_t channels_unreceived(const struct sim *sim)
     int64_t n = 0;
     for (size_t k = 0; k < sim->matching.room; k++)
         for (const struct entry *entry = sim->matching.at[k]; entry; entry = entry->next) {
-            const struct channel *channel = (const struct channel *)entry;
-            if (channel->receives) continue;
+            const struct channel *channel = ((const struct named_channel *)entry)->channel;
+            if (!channel || channel->receives) continue;
             for (const struct message *m = channel->first; m; m = m->next) n++;
         }
     return n;

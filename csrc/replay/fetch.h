@@ -12,6 +12,18 @@ static inline struct slot *thread_slot(const struct thread *thread)
     return &slots[plan->request];
 }
 
+/* Of its operation, which sends. */
+static inline struct sending *thread_sending(const struct thread *thread)
+{
+    return &thread->supply->sendings[thread->plan - thread->supply->plans];
+}
+
+/* Of its operation, which sends or receives. NULL: no memory. */
+static inline struct channel *thread_channel(struct sim *sim, struct thread *thread)
+{
+    return thread->plan->channel ? thread->plan->channel : channel_find(sim, thread);
+}
+
 static inline void thread_op_done(struct sim *sim, struct thread *thread, int64_t when)
 {
     if (sim->output->times) sim->output->times[thread->op_number] = (struct op_time){thread->op_began, when};

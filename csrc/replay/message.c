@@ -55,12 +55,13 @@ static void match(struct sim *sim, struct message *message, struct receive *rece
 static void begin(struct sim *sim, struct thread *thread, struct message *message)
 {
     const struct plan *plan = thread->plan;
+    const struct sending *sending = thread_sending(thread);
     *message = (struct message){.sender = thread,
                                 .op = thread->op_number,
-                                .wire = plan->wire,
-                                .hold = plan->hold,
+                                .wire = sending->wire,
+                                .hold = sending->hold,
                                 .sequence = ++sim->sequence,
-                                .resource = {plan->resource[0], plan->resource[1], plan->resource[2]},
+                                .resource = {sending->resource[0], sending->resource[1], sending->resource[2]},
                                 .inside = plan->inside,
                                 .rendezvous = plan->rendezvous,
                                 .frees_at_start = plan->frees_at_start,
@@ -99,7 +100,7 @@ static void settle(const struct sim *sim, struct thread *thread)
 void message_submit(struct sim *sim, struct thread *thread)
 {
     struct plan *plan = thread->plan;
-    struct channel *channel = channel_of(sim, thread);
+    struct channel *channel = thread_channel(sim, thread);
     struct message *message = channel ? pool_take(&sim->messages) : NULL;
     if (!message) {
         fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
@@ -153,7 +154,7 @@ void message_access(struct sim *sim, struct thread *thread)
 
 struct receive *message_post(struct sim *sim, struct thread *thread, struct moment posted)
 {
-    struct channel *channel = channel_of(sim, thread);
+    struct channel *channel = thread_channel(sim, thread);
     struct receive *receive = channel ? pool_take(&sim->receives) : NULL;
     if (!receive) {
         fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);

@@ -19,7 +19,7 @@ static void lane_free(struct lane *lane)
 {
     free(lane->freed);
     free(lane->candidates);
-    free(lane->fresh.at);
+    free(lane->fresh.others);
 }
 
 /* How many there are of a resource of a node; 0: as many as wanted. */
@@ -85,7 +85,7 @@ bool network_init(struct sim *sim)
 
 void network_free(struct sim *sim)
 {
-    for (int32_t k = 0; sim->resources && k < sim->n_resources; k++) free(sim->resources[k].parked.at);
+    for (int32_t k = 0; sim->resources && k < sim->n_resources; k++) free(sim->resources[k].parked.others);
     free(sim->resources);
     lane_free(&sim->between);
     lane_free(&sim->inside);
@@ -124,33 +124,56 @@ static void count_waiting(struct sim *sim)
     sim->queue = sim->parked + (int64_t)sim->between.fresh.n;
 }
 
+static bool queue_grow(struct queue *queue)
+{
+    uint32_t room = queue->room ? 2 * queue->room : 4;
+    struct parked *others = realloc(queue->others, room * sizeof *others);
+    if (!others) return false;
+    queue->others = others;
+    queue->room = room;
+    return true;
+}
+
 static bool queue_push(struct queue *queue, struct message *message)
 {
-    if (queue->n == queue->room) {
-        size_t room = queue->room ? 2 * queue->room : 4;
-        struct parked *at = realloc(queue->at, room * sizeof *at);
-        if (!at) return false;
-        queue->at = at;
-        queue->room = room;
+    struct parked new = {message->sequence, message};
+    if (!queue->n) {
+        queue->n = 1;
+        queue->first = new;
+        return true;
     }
-    size_t k = queue->n++;
-    for (; k && message->sequence < queue->at[(k - 1) / 2].sequence; k = (k - 1) / 2)
-        queue->at[k] = queue->at[(k - 1) / 2];
-    queue->at[k] = (struct parked){message->sequence, message};
+    if (queue->n > queue->room && !queue_grow(queue)) return false;
+    struct parked *others = queue->others;
+    if (new.sequence < queue->first.sequence) {
+        struct parked second = queue->first;
+        queue->first = new;
+        new = second;
+    }
+    size_t k = queue->n++ - 1;
+    for (; k && new.sequence < others[(k - 1) / 2].sequence; k = (k - 1) / 2) others[k] = others[(k - 1) / 2];
+    others[k] = new;
     return true;
+}
+
+/* The first one of the others becomes that of all: there are n others. */
+static void queue_move_up(struct queue *queue, size_t n)
+{
+    struct parked *others = queue->others, last = others[--n];
+    queue->first = others[0];
+    size_t k = 0;
+    for (size_t child; (child = 2 * k + 1) < n; k = child) {
+        if (child + 1 < n && others[child + 1].sequence < others[child].sequence) child++;
+        if (others[child].sequence > last.sequence) break;
+        others[k] = others[child];
+    }
+    others[k] = last;
 }
 
 static struct message *queue_pop(struct queue *queue)
 {
-    struct parked top = queue->at[0], last = queue->at[--queue->n];
-    size_t k = 0;
-    for (size_t child; (child = 2 * k + 1) < queue->n; k = child) {
-        if (child + 1 < queue->n && queue->at[child + 1].sequence < queue->at[child].sequence) child++;
-        if (queue->at[child].sequence > last.sequence) break;
-        queue->at[k] = queue->at[child];
-    }
-    queue->at[k] = last;
-    return top.message;
+    struct message *message = queue->first.message;
+    if (--queue->n) queue_move_up(queue, queue->n);
+    return message;
 }
 
 static void start(struct sim *sim, struct message *message)
@@ -248,7 +271,7 @@ static int32_t candidate_pop(struct lane *lane)
 
 static void push_if_candidate(struct lane *lane, const struct resource *r, int32_t number)
 {
-    if (r->free > 0 && r->parked.n) candidate_push(lane, r->parked.at[0].sequence, number);
+    if (r->free > 0 && r->parked.n) candidate_push(lane, r->parked.first.sequence, number);
 }
 
 static void list_candidates(struct sim *sim, struct lane *lane)
@@ -263,13 +286,13 @@ static void list_candidates(struct sim *sim, struct lane *lane)
 /* The first message that a lane has for a scan. */
 static int64_t first_of(const struct lane *lane)
 {
-    int64_t fresh = lane->fresh.n ? lane->fresh.at[0].sequence : INT64_MAX;
+    int64_t fresh = lane->fresh.n ? lane->fresh.first.sequence : INT64_MAX;
     return lane->n_candidates && lane->candidates[0].sequence < fresh ? lane->candidates[0].sequence : fresh;
 }
 
 static void look_at_first(struct sim *sim, struct lane *lane)
 {
-    if (lane->fresh.n && !(lane->n_candidates && lane->candidates[0].sequence < lane->fresh.at[0].sequence)) {
+    if (lane->fresh.n && !(lane->n_candidates && lane->candidates[0].sequence < lane->fresh.first.sequence)) {
         start_or_park(sim, queue_pop(&lane->fresh));
         return;
     }

@@ -1,7 +1,7 @@
 /* What operations are to their threads: whether all that they name exists, what they cost, which links they need. Most
    operations repeat an earlier one, so that this is asked once for many. */
 
-#include "sim.h"
+#include "fetch.h"
 
 static const uint8_t PHASE_OF[OP_KINDS] = {
     [OP_NONE] = PHASE_POST,
@@ -85,8 +85,8 @@ static void cost(const struct sim *sim, struct thread *thread, struct plan *plan
     }
     struct cost cost = cost_message(sim, thread, mine, other, plan->bytes);
     plan->overhead = cost.cpu;
-    plan->wire = cost.wire;
-    plan->hold = cost.hold;
+    thread_sending(thread)->wire = cost.wire;
+    thread_sending(thread)->hold = cost.hold;
 }
 
 bool plan_make(const struct sim *sim, struct thread *thread)
@@ -109,9 +109,9 @@ bool plan_make(const struct sim *sim, struct thread *thread)
     plan->inside = from == to;
     if (!plan->drawn) cost(sim, thread, plan);
     if (op->kind == OP_GET)
-        network_resources(sim, to, from, plan->resource);
+        network_resources(sim, to, from, thread_sending(thread)->resource);
     else if (is_sent(op))
-        network_resources(sim, from, to, plan->resource);
+        network_resources(sim, from, to, thread_sending(thread)->resource);
     return true;
 }
 

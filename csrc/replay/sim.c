@@ -142,10 +142,11 @@ static void thread_start(struct sim *sim, struct app *app, int32_t stream)
     const struct program *program = app->program;
     struct thread *thread = &app->threads[stream];
     struct slot *slots = thread->slots;
-    struct usage *usage = thread->usage;
-    *thread = (struct thread){.app = app, .stream = stream, .rank = program->rank[stream], .slots = slots};
+    struct usage usage = thread->own; /* of the runs before */
+    *thread =
+        (struct thread){.app = app, .stream = stream, .rank = program->rank[stream], .slots = slots, .own = usage};
     thread->number = program->thread[stream];
-    thread->usage = usage;
+    thread->usage = &thread->own;
     thread->op_number = app->first_op + program->offsets[stream];
     thread->node = program->node[thread->rank];
     thread->alone = sim->sites[thread->node].dedicated;
@@ -184,7 +185,6 @@ static bool app_init(struct sim *sim, struct app *app)
         app->ranks[k].slots = app->slots + (slots -= p->shared_slots[k]);
     for (int32_t k = p->n_streams; k-- > 0;) {
         struct thread *thread = &app->threads[k];
-        thread->usage = sim->usage + app->first_stream + k;
         thread->slots = app->slots + (slots -= p->slots[k]);
         app->first_of_rank[p->rank[k]] = k;
         app->ranks[p->rank[k]].streams++;
@@ -231,6 +231,7 @@ static bool init(struct sim *sim, const struct program *programs)
     sim->one_sided.size = sizeof(struct access);
     sim->receives.size = sizeof(struct receive);
     sim->channels.size = sizeof(struct channel);
+    sim->named_channels.size = sizeof(struct named_channel);
     sim->instances.size = sizeof(struct instance);
     sim->children.size = sizeof(struct thread);
     sim->accesses.size = sizeof(struct accesses);
@@ -241,10 +242,7 @@ static bool init(struct sim *sim, const struct program *programs)
     sim->nodes = calloc((size_t)sim->machine->n_nodes, sizeof *sim->nodes);
     sim->apps = calloc((size_t)sim->n_apps, sizeof *sim->apps);
     int64_t streams = 0, ops = 0;
-    for (int32_t a = 0; a < sim->n_apps; a++) streams += programs[a].n_streams;
-    sim->usage = sim->output->usage ? sim->output->usage : calloc((size_t)streams, sizeof *sim->usage);
-    if (!sim->nodes || !sim->apps || !sim->usage || !sites_init(sim) || !network_init(sim)) return false;
-    streams = 0;
+    if (!sim->nodes || !sim->apps || !sites_init(sim) || !network_init(sim)) return false;
     for (int32_t a = 0; a < sim->n_apps; a++) {
         struct app *app = &sim->apps[a];
         *app = (struct app){.program = &programs[a], .number = a, .first_op = ops, .first_stream = streams};
@@ -275,12 +273,12 @@ static void release(struct sim *sim)
         free(sim->nodes[k].ready);
         free(sim->nodes[k].residents);
     }
-    if (!sim->output->usage) free(sim->usage);
     network_free(sim);
     pool_free(&sim->messages);
     pool_free(&sim->one_sided);
     pool_free(&sim->receives);
     pool_free(&sim->channels);
+    pool_free(&sim->named_channels);
     pool_free(&sim->instances);
     pool_free(&sim->children);
     pool_free(&sim->accesses);
@@ -298,13 +296,14 @@ static void release(struct sim *sim)
 static void conclude(struct sim *sim)
 {
     struct result *result = sim->result;
-    for (int32_t a = 0; a < sim->n_apps; a++) {
+    for (int32_t a = 0; sim->apps && a < sim->n_apps; a++) {
         struct app *app = &sim->apps[a];
-        for (int32_t k = 0; k < app->program->n_streams; k++) {
+        for (int32_t k = 0; app->threads && k < app->program->n_streams; k++) {
             const struct thread *thread = &app->threads[k];
             bool stuck = thread->state != THREAD_DONE && !sim->repetitions;
             if (stuck && !sim->failed)
                 fail(sim, cpu_turns_for_ever(sim) ? REPLAY_TURNS : REPLAY_DEADLOCK, thread, NULL, -1);
+            if (sim->output->usage) sim->output->usage[app->first_stream + k] = thread->own;
             if (sim->output->blocked)
                 sim->output->blocked[app->first_stream + k] = stuck ? thread->op_number - app->first_op : -1;
         }

@@ -96,19 +96,16 @@ struct slot {
     struct instance *instance;
 };
 
-/* What an operation is to its thread, found when it does it first and kept while it repeats it; alone in a line of the
-   cache. */
+/* What an operation is to its thread, found when it does it first and kept while it repeats it. */
 struct plan {
-    _Alignas(LINE) struct channel *channel; /* of its messages; NULL: not found yet */
+    struct channel *channel; /* of its messages; NULL: not found yet */
     int64_t bytes;
-    int64_t overhead;   /* ns of its thread's processor, besides its burst */
-    int64_t wire, hold; /* of the message that it sends: see struct message */
-    int32_t resource[3];
+    int64_t overhead; /* ns of its thread's processor, besides its burst */
     int32_t request;
     uint8_t kind;  /* an enum op_kind, or PLAN_END or PLAN_SHARE */
     uint8_t phase; /* in which it acts */
-    bool made;
-    bool simple;      /* it is made, plain, not drawn, and shared by no virtual threads */
+    bool made : 1;
+    bool simple : 1;  /* it is made, plain, not drawn, and shared by no virtual threads */
     bool drawn : 1;   /* overhead, wire and hold are random: drawn anew each time */
     bool plain : 1;   /* its bursts last as long as they were measured */
     bool shared : 1;  /* its request is one of the rank */
@@ -117,33 +114,42 @@ struct plan {
     bool rendezvous : 1, frees_at_start : 1, frees_at_arrival : 1;
 };
 
+/* The message of a plan that sends: see struct message. */
+struct sending {
+    int64_t wire, hold;
+    int32_t resource[3];
+};
+
 /* Behind the last operation of a stream; the share of a virtual thread. */
 enum { PLAN_END = OP_KINDS, PLAN_SHARE };
 
-/* The first 128 bytes are those that nearly each operation needs. */
+/* The first 128 bytes are those that nearly each operation needs, the next 64 those that count it. */
 struct thread {
-    struct plan *plan;   /* of its operation */
-    const struct op *op; /* but for its burst */
-    int64_t op_number;   /* in all operations of all applications */
-    struct app *app;
-    uint64_t who;
+    _Alignas(LINE) struct plan *plan; /* of its operation */
+    const struct op *op;              /* but for its burst */
+    const uint8_t *at, *stop;         /* the packed operations in its buffer: what is not unpacked yet */
+    int64_t to_come;                  /* operations, after this one */
+    struct supply *supply;            /* of its operations */
+    struct usage *usage;              /* its own, or that of its parent */
     int64_t remaining; /* ns of processor time until the operation acts, the last plan->overhead of them its own */
-    uint32_t generation;
-    uint8_t state, waits; /* thread_state, waiting */
-    bool finishing;       /* the operation under way ends when the thread has a processor again */
-    bool ahead;           /* of the clock, where nobody can see it: see alone.c */
-    int32_t node, rank;
 
+    int64_t op_number; /* in all operations of all applications */
+    int64_t op_began;
     int64_t since;       /* running, blocked or ready since */
     uint32_t waits_from; /* order at that time: of who is ahead of the clock */
     uint32_t draws;
-    int64_t op_began;
-    struct usage *usage;
     struct slot *slots;
-    struct supply *supply; /* of its operations */
-    int32_t stream, number;
-    bool alone; /* it has a processor of its own */
+    struct app *app;
+    uint64_t who;
+    uint32_t generation;
+    uint8_t state, waits; /* thread_state, waiting */
+    bool ahead;           /* of the clock, where nobody can see it: see alone.c */
+    bool alone;           /* it has a processor of its own */
 
+    struct usage own;
+    bool finishing; /* the operation under way ends when the thread has a processor again */
+    int32_t node, rank;
+    int32_t stream, number;
     int64_t switching;
     struct thread *next; /* in a list of waiting threads */
     struct thread *parent;
@@ -188,10 +194,16 @@ struct access {
 
 /* Sends without receives, or receives without sends, of one key. It goes when it is empty and no plan names it. */
 struct channel {
-    _Alignas(LINE) struct entry entry;
     void *first, *last; /* first is NULL: it is empty */
+    struct named_channel *named;
     int32_t plans;
     bool receives;
+};
+
+/* In a table apart from the channel: who has found it does not need the key. */
+struct named_channel {
+    struct entry entry;
+    struct channel *channel;
 };
 
 struct parked {
@@ -199,10 +211,10 @@ struct parked {
     struct message *message;
 };
 
-/* A heap by sequence. */
+/* By sequence: the first one, and a heap of the others. */
 struct queue {
-    struct parked *at;
-    size_t n, room;
+    struct parked first, *others;
+    uint32_t n, room; /* all; the others that there is room for */
 };
 
 /* Links and buses of which there is a limited number. */
@@ -310,12 +322,11 @@ struct sim {
     struct events events;
     struct app *apps;
     int32_t n_apps, unfinished;
-    struct usage *usage;
     struct cpus *nodes;
     struct site *sites;     /* of the nodes */
     struct plan end, share; /* of threads that have no more operations, of virtual ones */
-    struct pool messages, one_sided, receives, channels, instances, children, accesses, locks;
-    struct table matching; /* the channels */
+    struct pool messages, one_sided, receives, channels, named_channels, instances, children, accesses, locks;
+    struct table matching; /* the channels by name */
     struct table windows;  /* what is under way in them, and their locks */
     /* network */
     struct resource *resources; /* the limited ones of the nodes, and behind them the buses of the networks */
@@ -427,8 +438,8 @@ void policy_begin(struct sim *sim);     /* its intervals */
 void policy_intervals(struct sim *sim); /* at a tick, before the nodes: which of them end */
 void policy_tick(struct sim *sim, struct cpus *node);
 
-/* channel.c; channel_of is NULL: no memory */
-struct channel *channel_of(struct sim *sim, struct thread *thread);
+/* channel.c; channel_find, of the thread's plan, is NULL: no memory */
+struct channel *channel_find(struct sim *sim, struct thread *thread);
 void channel_leave(struct sim *sim, struct plan *plan);
 int64_t channels_unreceived(const struct sim *sim);
 

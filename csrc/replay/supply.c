@@ -55,21 +55,23 @@ static bool read_packed(const struct program *program, uint8_t *into, size_t byt
 }
 
 /* More bytes into the buffer, behind what of it was not unpacked yet. Behind the last ones of all zeros can be read. */
-static bool fill(const struct app *app, struct supply *supply)
+static bool fill(struct thread *thread)
 {
+    const struct app *app = thread->app;
     const struct program *program = app->program;
+    struct supply *supply = thread->supply;
     uint8_t *buffer = (uint8_t *)(supply + 1);
-    size_t left = (size_t)(supply->stop - supply->at), room = app->buffered - left;
+    size_t left = (size_t)(thread->stop - thread->at), room = app->buffered - left;
     int64_t behind = program->packed_bytes - supply->position;
     size_t n = behind < (int64_t)room ? (size_t)behind : room;
-    memmove(buffer, supply->at, left);
+    memmove(buffer, thread->at, left);
     if (!n || !read_packed(program, buffer + left, n, supply->position)) return false;
     supply->position += (int64_t)n;
-    supply->at = buffer;
-    supply->stop = buffer + left + n;
+    thread->at = buffer;
+    thread->stop = buffer + left + n;
     if (supply->position == program->packed_bytes) {
         memset(buffer + left + n, 0, PACK_MOST);
-        supply->stop += PACK_MOST;
+        thread->stop += PACK_MOST;
     }
     return true;
 }
@@ -82,10 +84,11 @@ static void forget(struct sim *sim, struct plan *plan)
     if (plan->channel) channel_leave(sim, plan);
 }
 
-static int next_place(struct sim *sim, const struct app *app, struct supply *supply, int64_t *burst)
+static int next_place(struct sim *sim, struct thread *thread, int64_t *burst)
 {
-    if (supply->stop - supply->at < PACK_MOST && !fill(app, supply)) return -1;
-    unsigned found = unpack_place(supply->shapes, &supply->at, burst), place = found % PACK_PLACES;
+    struct supply *supply = thread->supply;
+    if (thread->stop - thread->at < PACK_MOST && !fill(thread)) return -1;
+    unsigned found = unpack_place(supply->shapes, &thread->at, burst), place = found % PACK_PLACES;
     if (found & PACK_NEW) forget(sim, &supply->plans[place]);
     return (int)place;
 }
@@ -94,10 +97,10 @@ int64_t supply_next_new(struct sim *sim, struct thread *thread)
 {
     struct supply *supply = thread->supply;
     thread->plan = &sim->end;
-    if (!supply->to_come) return 0;
-    supply->to_come--;
+    if (!thread->to_come) return 0;
+    thread->to_come--;
     int64_t burst = 0;
-    int place = next_place(sim, thread->app, supply, &burst);
+    int place = next_place(sim, thread, &burst);
     if (place < 0) {
         fail(sim, REPLAY_UNREADABLE, thread, NULL, -1);
         return 0;
@@ -110,18 +113,17 @@ int64_t supply_next_new(struct sim *sim, struct thread *thread)
 /* The stream begins, perhaps once more. */
 void supply_open(struct sim *sim, struct thread *thread)
 {
-    const struct app *app = thread->app;
-    const struct program *program = app->program;
-    struct supply *supply = supply_of(app, thread->stream);
+    const struct program *program = thread->app->program;
+    struct supply *supply = supply_of(thread->app, thread->stream);
     int64_t first = program->offsets[thread->stream], last = program->offsets[thread->stream + 1], burst;
     thread->supply = supply;
     for (int k = 0; k < PACK_PLACES; k++) forget(sim, &supply->plans[k]);
-    supply->to_come = last - first;
-    supply->at = supply->stop = (const uint8_t *)(supply + 1);
+    thread->to_come = last - first;
+    thread->at = thread->stop = (const uint8_t *)(supply + 1);
     supply->position = first < last ? program->blocks[first / PACK_BLOCK] : 0;
     for (int64_t k = first < last ? first % PACK_BLOCK : 0; k > 0; k--) {
-        if (next_place(sim, app, supply, &burst) >= 0) continue;
+        if (next_place(sim, thread, &burst) >= 0) continue;
         fail(sim, REPLAY_UNREADABLE, thread, NULL, -1);
-        supply->to_come = 0;
+        thread->to_come = 0;
     }
 }

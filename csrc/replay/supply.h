@@ -7,10 +7,10 @@
 
 /* Of a stream. Its operations repeat a few, of which it has the plans; behind it is the buffer. */
 struct supply {
-    struct plan plans[PACK_PLACES];
-    const uint8_t *at, *stop;  /* in the buffer: what is not unpacked yet */
-    int64_t to_come, position; /* operations; where what comes after the buffer stands */
+    _Alignas(LINE) struct plan plans[PACK_PLACES];
+    struct sending sendings[PACK_PLACES]; /* of those that send */
     struct op shapes[PACK_PLACES];
+    int64_t position; /* where what comes after the buffer stands */
 };
 
 /* supply.c; supply_init is false: no memory. supply_next_new: where that is not only a burst of a
@@ -23,11 +23,11 @@ int64_t supply_next_new(struct sim *sim, struct thread *thread);
 static inline int64_t supply_next(struct sim *sim, struct thread *thread)
 {
     struct supply *supply = thread->supply;
-    bool known = supply->to_come && supply->stop - supply->at >= PACK_MOST && !(*supply->at & PACK_NEW);
+    bool known = thread->to_come && thread->stop - thread->at >= PACK_MOST && !(*thread->at & PACK_NEW);
     if (!known) return supply_next_new(sim, thread);
     int64_t burst;
-    unsigned place = unpack_place(supply->shapes, &supply->at, &burst) % PACK_PLACES;
-    supply->to_come--;
+    unsigned place = unpack_place(supply->shapes, &thread->at, &burst) % PACK_PLACES;
+    thread->to_come--;
     thread->op = &supply->shapes[place];
     thread->plan = &supply->plans[place];
     return burst;
