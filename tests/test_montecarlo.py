@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import signal
 import threading
 import time
 
@@ -99,6 +101,25 @@ def test_a_worker_takes_the_next_job_when_it_has_ended_one(monkeypatch):
     with workers(latency_study(ping()), Journal(None, {}), Team(), 2) as staff:
         staff.do_all([Job((float(k),), 0) for k in range(21)])
     assert sorted(map(len, done.values())) == [1, 20]
+
+
+def test_what_is_done_is_kept_at_once_and_little_is_lost(tmp_path, monkeypatch):
+    """A study of 100 000 machines that is ended in its 40th: those before are in the file, and nobody does the rest."""
+    tried = []
+
+    def do(self, job):
+        tried.append(job)
+        if len(tried) == 40:
+            raise KeyboardInterrupt
+        return Outcome((1,))
+
+    monkeypatch.setattr(Study, "do", do)
+    journal = Journal(tmp_path / "j", {"seed": 1})
+    with pytest.raises(KeyboardInterrupt), workers(latency_study(ping()), journal, Team(), 1) as staff:
+        staff.do_all([Job((float(k),), 0) for k in range(100_000)])
+    journal.close()
+    assert 40 <= len(tried) < 100
+    assert len((tmp_path / "j").read_bytes().splitlines()) >= 1 + 40 - 8
 
 
 def test_a_machine_that_cannot_replay_is_an_outcome(tmp_path):
@@ -236,6 +257,29 @@ def test_what_is_random_in_the_machine_is_drawn_anew(tmp_path, capsys):
     assert len((tmp_path / "out.samples.jsonl").read_bytes().splitlines()) == 51
     assert main(["monte-carlo", str(run), "--machine", "ideal"]) == 1
     assert "nothing is random" in capsys.readouterr().err
+
+
+def test_an_interrupted_study_says_how_to_go_on(tmp_path, capfd, monkeypatch):
+    """What was done by Ctrl-C is not done again."""
+    run, out, do, tried = exchange(tmp_path, "run", 3, 3), tmp_path / "out", Study.do, []
+
+    def interrupted(self, job):
+        tried.append(job)
+        if len(tried) == 20:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+        return do(self, job)
+
+    monkeypatch.setattr(Study, "do", interrupted)
+    drawn = ["monte-carlo", str(run), "--machine", "ideal", "--vary", "latency=1us..9us", "-n", "60", "--jobs", "1"]
+    assert main([*drawn, "-o", str(out)]) == 130
+    done = len((tmp_path / "out.samples.jsonl").read_bytes().splitlines()) - 1
+    said = f"Ended after {done} replays (the same command goes on from {out}.samples.jsonl)\ninterrupted\n"
+    assert capfd.readouterr().err == said
+    assert 12 <= done <= 30
+    again = len(tried)
+    spread_of(capfd, *drawn[1:], "-o", out)
+    assert len(tried) - again == 60 - done
 
 
 def test_the_report(tmp_path, capsys):

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from analyzer.commands.common import Session, jobs_option
-from analyzer.ending import die
+from analyzer.ending import Ended, die
 from analyzer.errors import TracelibError
 from analyzer.metrics.ideal import obstacle
 from analyzer.metrics.unrecorded import unrecorded
@@ -148,12 +148,15 @@ def studied(
 
 @contextmanager
 def _says_when_ended(book: Journal | None, path: Path | None) -> Iterator[None]:
-    """What to do, on stderr, when this process is ended from outside: so do launchers when one of the others dies."""
+    """What to do, on stderr, when this process is ended by its user, or from outside: so do launchers when one of the
+    others dies."""
+
+    def say(text: str) -> None:
+        hint = f"the same command goes on from {path}" if path else "with -o NAME the same command could go on"
+        os.write(2, f"{text} after {len(book or ())} replays ({hint})\n".encode())
 
     def ended(number: int, _frame: FrameType | None) -> None:
-        hint = f"the same command goes on from {path}" if path else "with -o NAME the same command could go on"
-        name = signal.Signals(number).name
-        os.write(2, f"Error: ended by {name} after {len(book or ())} replays ({hint})\n".encode())
+        say(f"Error: ended by {signal.Signals(number).name}")
         die(number)
 
     if book is None or current_thread() is not main_thread():
@@ -162,6 +165,9 @@ def _says_when_ended(book: Journal | None, path: Path | None) -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, ended)
     try:
         yield
+    except Ended:
+        say("Ended")
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
 

@@ -8,30 +8,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from itertools import islice
 from typing import cast
 
 from analyzer.montecarlo.jobs import Job, Outcome, Study
 from analyzer.montecarlo.journal import Journal
 from analyzer.parallel import Team
 
+_AHEAD = 8
+"""Jobs that are handed out for each worker, so that none waits for its next: few, since all of them are lost where the
+study is ended, and who ends it waits for those that are under way."""
+
 
 class Workers:
     """Does jobs, each only once, and keeps their outcomes."""
 
-    def __init__(self, executor: Executor, journal: Journal) -> None:
-        self._executor, self._journal = executor, journal
+    def __init__(self, executor: Executor, count: int, journal: Journal) -> None:
+        """count: of those who work."""
+        self._executor, self._ahead, self._journal = executor, _AHEAD * count, journal
 
     def do_all(self, jobs: Sequence[Job]) -> list[Outcome]:
-        """The outcomes of jobs, in their order; they are done in any."""
-        waiting = [job for job in dict.fromkeys(jobs) if self._journal.get(job) is None]
-        futures = {self._executor.submit(_do, job): job for job in waiting}
+        """The outcomes of jobs, in their order; they are done in any, and kept as soon as they are."""
+        waiting = iter([job for job in dict.fromkeys(jobs) if self._journal.get(job) is None])
+        given: dict[Future[Outcome], Job] = {}
         try:
-            for future in as_completed(futures):
-                self._journal.add(futures[future], future.result())
+            given.update((self._executor.submit(_do, job), job) for job in islice(waiting, self._ahead))
+            while given:
+                done, _ = wait(given, return_when=FIRST_COMPLETED)
+                for future in done:
+                    self._journal.add(given.pop(future), future.result())
+                given.update((self._executor.submit(_do, job), job) for job in islice(waiting, len(done)))
         finally:
-            for future in futures:
+            for future in given:
                 future.cancel()
         return [outcome for job in jobs if (outcome := self._journal.get(job)) is not None]
 
@@ -49,14 +59,15 @@ def workers(study: Study, journal: Journal | None, team: Team, jobs: int | None 
     """
     global _study
     _study = study
-    with _executor(team, jobs) as executor:
-        yield Workers(executor, journal) if executor is not None and journal is not None else None
+    count = jobs or len(os.sched_getaffinity(0)) if team.size == 1 else team.size - 1
+    with _executor(team, count) as executor:
+        yield Workers(executor, count, journal) if executor is not None and journal is not None else None
 
 
 @contextmanager
-def _executor(team: Team, jobs: int | None) -> Iterator[Executor | None]:
+def _executor(team: Team, count: int) -> Iterator[Executor | None]:
     if team.size == 1:
-        with ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0))) as executor:
+        with ThreadPoolExecutor(count) as executor:
             yield executor
         return
     from mpi4py.futures import MPICommExecutor
