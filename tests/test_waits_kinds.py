@@ -99,6 +99,17 @@ def test_probes_wait_for_the_message_that_is_received_next(found):
     assert waits == [(Kind.LATE_SENDER, 1, 0, 20, 50), (Kind.LATE_SENDER, 1, 0, 120, 30)]
 
 
+def test_a_probe_before_a_matched_receive_waits(found):
+    """As comm.probe() and comm.recv() of mpi4py: it is the first that waits."""
+    calls = [
+        call("MPI_Probe", 20, 90, comm=WORLD, peer=0, tag=1),
+        call("MPI_Mprobe", 100, 110, comm=WORLD, peer=0, tag=1),
+        call("MPI_Mrecv", 120, 130, comm=WORLD, peer=0, tag=1, received=8),
+    ]
+    rows = [request(What.RECEIVED, 100, 130, peer=0, tag=1, bytes=8)]
+    assert found([send(70, 80)], calls, requests={1: rows}) == [(Kind.LATE_SENDER, 1, 0, 20, 50)]
+
+
 @pytest.mark.parametrize("found_by", [{"peer": 0, "tag": 0}, {"peer": 2, "tag": 1}])
 def test_a_probe_of_another_message_waits_for_no_other(found, found_by):
     """The message with tag 1 of rank 0 is received after a probe that found another sender's, or another tag's."""

@@ -124,6 +124,36 @@ def test_improbe(found):
     assert found(sender(115), one) == [(Kind.LATE_SENDER, 1, 0, 110, 90, 5, Polled.BEGIN)]
 
 
+def test_iprobe_before_a_matched_receive(found):
+    """As comm.iprobe() and comm.recv() of mpi4py, again and again: each time it is the polls that waited."""
+    zero, one = {"calls": []}, {"calls": [], "polls": [], "requests": []}
+    for t in range(0, 4000, 200):
+        zero["calls"].append(call("MPI_Send", t + 100, t + 101, comm=WORLD, peer=1, tag=1, sent=8))
+        one["polls"].append(poll("MPI_Iprobe", t + 20, t + 110, inside=90, count=9))
+        one["calls"] += [
+            call("MPI_Iprobe", t + 120, t + 125, comm=WORLD, peer=0, tag=1),
+            call("MPI_Mprobe", t + 130, t + 140, comm=WORLD, peer=0, tag=1),
+            call("MPI_Mrecv", t + 150, t + 160, comm=WORLD, peer=0, tag=1, received=8),
+        ]
+        one["requests"].append(request(What.RECEIVED, t + 130, t + 160, peer=0, tag=1, bytes=8))
+    expected = [(Kind.LATE_SENDER, 1, 0, t + 100, 80, 0, Polled.BEGIN) for t in range(0, 4000, 200)]
+    assert found(zero, one) == expected
+
+
+def test_a_message_that_is_matched_takes_no_polls_for_another(found):
+    """Rank 2's message was found by polling; rank 0's is received first, and nothing was waited for."""
+    calls = [
+        call("MPI_Iprobe", 120, 125, comm=WORLD, peer=2, tag=1),
+        call("MPI_Mprobe", 130, 140, comm=WORLD, peer=0, tag=1),
+        call("MPI_Mrecv", 150, 160, comm=WORLD, peer=0, tag=1, received=8),
+        call("MPI_Iprobe", 170, 175, comm=WORLD, peer=2, tag=1),
+        call("MPI_Recv", 180, 190, comm=WORLD, peer=2, tag=1, received=8),
+    ]
+    rows = [request(What.RECEIVED, 130, 160, peer=0, tag=1, bytes=8)]
+    one = {"calls": calls, "requests": rows, "polls": [poll("MPI_Iprobe", 20, 110, inside=90, count=9)]}
+    assert found(sender(100), one, sender(5)) == []
+
+
 def test_polls_for_a_send_wait_for_the_receive(found):
     zero = {
         "calls": [

@@ -63,13 +63,13 @@ static void end_probe(struct waits *w, struct lane *lane)
     lane->probe.known = 0;
 }
 
-/* A probe announced this message if it found one of this sender and tag. */
+/* A probe announced this message if it found one of this sender and tag; a call that matches it may follow such a probe,
+   or have waited for it itself. */
 static void hold_probe(struct waits *w, struct lane *lane, struct wait_candidate c)
 {
     c.kind = WAITS_LATE_SENDER;
-    if (lane->now.role & WAITS_MATCHES) {
-        waits_hold(&lane->now, c);
-    } else if (lane->probe.known && lane->probe.peer == c.peer && (lane->probe.tag < 0 || lane->probe.tag == c.tag)) {
+    if (lane->now.role & WAITS_MATCHES) waits_hold(&lane->now, c);
+    if (lane->probe.known && lane->probe.peer == c.peer && (lane->probe.tag < 0 || lane->probe.tag == c.tag)) {
         waits_hold(&lane->probe, c);
         end_probe(w, lane);
     }
@@ -101,6 +101,7 @@ static void end_call(struct waits *w, struct lane *lane)
         lane->probe_polls = lane->probes.n;
         mine->others += call->inside;
     } else {
+        if (call->role & WAITS_MATCHES) end_probe(w, lane); /* whose polls are not this one's */
         int over = call->held || call->role & (WAITS_POLLS | WAITS_FINISHES);
         int polled = over && polls_settle(w, mine, mine->n, call, probes != 0);
         wait_in_call(w, call, polled);
