@@ -320,6 +320,12 @@ def test_threads_that_are_not_waited_for(tmp_path):
     assert stays(found_in(tmp_path / "told", [joining((100, 600), told=True)])) == [(0, 902, 0, 0)]
 
 
+def test_the_process_ends_with_its_main_thread(tmp_path):
+    """Which computed on, to an event at 1000, after the others had ended and its own last call."""
+    rank = joining((100, 950)) | {"events": [event(1000, 7, 1)]}
+    assert stays(found_in(tmp_path, [rank])) == [(0, 1000, 0, 0)]
+
+
 def test_waiting_for_threads_is_no_computation(tmp_path):
     ranks = [joining((100, 700))]
     trace = analyzer.open(write_run(tmp_path, ranks))

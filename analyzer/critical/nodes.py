@@ -61,7 +61,8 @@ class _Reader:
         ended = [over for _, over in threads]
         lives = [(n.mapped()["enter"][0], n.mapped()["exit"][-1]) for n, over in threads if over]
         begin, end = self._trace.span(rank)
-        span = begin, begin if threads else end
+        last = max((n.mapped()["exit"][-1] for n, _ in threads), default=-1)
+        span = begin, end if end > last else begin  # the process ends with its main thread, or with what another recorded
         main, _ = self._of_thread(0, own.pop(), marks, lost, np.array(lives, STAY), span)
         self.joined += [False, *ended]
         return [main, *(nodes for nodes, _ in threads)]
