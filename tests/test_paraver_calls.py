@@ -68,6 +68,31 @@ def test_irecv_and_wait(tmp_path):
     assert requests_of(trace, 0) == []
 
 
+def test_a_matched_receive_of_ours(tmp_path):
+    """A poll that fails and one that succeeds, which posts the receive; MPI_Mrecv completes it, as in run.h5."""
+    lines = *call(2, 1, 4, 191), *call(2, 5, 8, 191), *call(2, 20, 40, 192), *call(1, 2, 3, 1)
+    trace = read(tmp_path, *lines, message(1, 2, 3, 2, 5, 40, 80, 9))
+    failed, found, mrecv = rows_of(trace, 1)
+    assert only(failed, "name", "peer") == ("MPI_Improbe", Peer.NONE)
+    assert only(found, "name", "peer", "tag", "received") == ("MPI_Improbe", 0, 9, 0)
+    assert mrecv["name"] == "MPI_Mrecv"
+    (done,) = requests_of(trace, 1)
+    assert only(done, "what", "posted", "completed", "bytes", "peer", "tag") == (What.RECV_DONE, 5, 40, 80, 0, 9)
+
+
+def test_a_matched_receive_of_others(tmp_path):
+    """The message comes into MPI_Mrecv; a receive that is open meanwhile stays so."""
+    lines = *call(2, 1, 2, 4), *call(2, 5, 18, 190), *call(2, 20, 40, 192), *call(2, 50, 60, 5), *call(1, 2, 3, 1)
+    trace = read(tmp_path, *lines, message(1, 2, 3, 2, 20, 40, 80, 9), message(1, 2, 3, 2, 1, 60, 7, 8))
+    _, mprobe, mrecv, _ = rows_of(trace, 1)
+    assert only(mprobe, "name", "peer") == ("MPI_Mprobe", Peer.NONE)
+    assert only(mrecv, "name", "peer", "tag", "received") == ("MPI_Mrecv", 0, 9, 80)
+    assert [only(row, "what", "posted", "completed", "bytes") for row in requests_of(trace, 1)] == [
+        (What.RECEIVED, 20, 40, 80),
+        (What.RECV_DONE, 1, 60, 7),
+    ]
+
+
 def test_waitall_completes_many_and_the_order_is_that_of_arrival(tmp_path):
     trace = read(
         tmp_path,

@@ -2,8 +2,9 @@
 //
 // A call opens at an event of an MPI type with a value and closes at the next with 0. A message belongs to the
 // sender's call that holds its logical send and to the receiver's call that holds its logical receive; if that
-// only posts the receive, the Wait or Test that holds its physical receive completes it. Clocks are coarse: several
-// calls of a thread may share an instant, so a closed call waits in a short queue until time has gone on.
+// only posts the receive, the Wait or Test that holds its physical receive completes it. A matched receive is posted by
+// MPI_Mprobe in our own traces, and by MPI_Mrecv in those of others. Clocks are coarse: several calls of a thread may
+// share an instant, so a closed call waits in a short queue until time has gone on.
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ enum { SEND_SIZE = 50100001, RECEIVE_SIZE, ROOT, COMMUNICATOR };
 
 struct slot {
     struct trace_call call;
-    struct trace_request received; // the receiving half of a Sendrecv
+    struct trace_request received; // the receiving half of a Sendrecv, or what a matched receive took
     int32_t sends, receives;       // messages given to this call
     uint8_t role, open;
 };
@@ -284,7 +285,7 @@ static void feed_receive(struct builder *b, const struct trace_message *m)
         push_pending(b, t, row);
     } else {
         s->call.received += m->size;
-        if (s->role & SENDS) s->received = received_row(m, WHAT_RECEIVED);
+        if (s->role & (SENDS | COMPLETES)) s->received = received_row(m, WHAT_RECEIVED);
     }
     if (!(s->role & SENDS)) name_peer(&s->call, m->source, m->tag);
 }
