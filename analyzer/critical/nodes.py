@@ -62,7 +62,7 @@ class _Reader:
         lives = [(n.mapped()["enter"][0], n.mapped()["exit"][-1]) for n, over in threads if over]
         begin, end = self._trace.span(rank)
         last = max((n.mapped()["exit"][-1] for n, _ in threads), default=-1)
-        span = begin, end if end > last else begin  # the process ends with its main thread, or with what another recorded
+        span = begin, end if end > last else begin  # who recorded last, or the main thread if nobody did, ends the rank
         main, _ = self._of_thread(0, own.pop(), marks, lost, np.array(lives, STAY), span)
         self.joined += [False, *ended]
         return [main, *(nodes for nodes, _ in threads)]

@@ -63,8 +63,8 @@ static void end_probe(struct waits *w, struct lane *lane)
     lane->probe.known = 0;
 }
 
-/* A probe announced this message if it found one of this sender and tag; a call that matches it may follow such a probe,
-   or have waited for it itself. */
+/* A probe announced this message if it found one of this sender and tag; a call that matches it may follow such a
+   probe, or have waited for it itself. */
 static void hold_probe(struct waits *w, struct lane *lane, struct wait_candidate c)
 {
     c.kind = WAITS_LATE_SENDER;
