@@ -16,7 +16,7 @@ from analyzer.trace import REQUEST
 
 Arrays = Mapping[str, np.ndarray | None]
 
-_NONE = np.zeros(2, np.int64)
+_FIRST_OF_NONE = ffi.new("int64_t[2]")
 
 
 class RankWalk:
@@ -30,7 +30,8 @@ class RankWalk:
         self.by_turns = None if turns is None else np.pad(turns, (0, communicators - len(turns)))
         self._threads = threads
         self._flushes, self._first_flush = threads.split(flushes)
-        begins = np.array([begin, *threads.begin[1:].tolist()], np.int64)
+        begins = threads.begin.copy()
+        begins[0] = begin
         struct = lib.op_walk_open(rank, threads.count, pointer(begins, "int64_t *"), communicators, *overhead_ns)
         self.struct = ffi.gc(struct, lib.op_walk_close)
         if not self.struct:
@@ -79,20 +80,22 @@ class RankWalk:
     def rest(self, events: np.ndarray) -> tuple[Any, np.ndarray]:
         """`struct op_rows *` of a window whose calls and requests come from elsewhere, and its events (PROGRAM_EVENT)
         after those that were left over. One thread."""
-        left = self._rest[2]
-        events = np.concatenate((left, events)) if len(left) else np.ascontiguousarray(events)
+        if len(self._rest[2]):
+            events = np.concatenate((self._rest[2], events))
         self._first_event = np.array([0, len(events)], np.int64)  # as long as the struct needs it
-        return struct_of(
+        return ffi.new(
             "struct op_rows *",
             {
-                "events": events, "first_event": self._first_event, "flushes": self._flushes,
-                "first_flush": self._first_flush, "first_done": _NONE,
+                "events": ffi.from_buffer(events), "first_event": pointer(self._first_event, "int64_t *"),
+                "flushes": ffi.from_buffer(self._flushes), "first_flush": pointer(self._first_flush, "int64_t *"),
+                "first_done": _FIRST_OF_NONE,
             },
         ), events  # fmt: skip
 
     def leave(self, events: np.ndarray) -> None:
         """These are left over for the next window."""
-        self._rest = (*self._rest[:2], events.copy())
+        if len(events) or len(self._rest[2]):
+            self._rest = (*self._rest[:2], events.copy())
 
 
 @cache

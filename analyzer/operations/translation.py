@@ -5,6 +5,7 @@ The kernel does what `RankOperations.of` does step by step, and what packs its r
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -19,57 +20,87 @@ from analyzer.sources.lane import Lane
 from analyzer.trace import REQUEST, Trace
 
 
+class _Rows:
+    """Rows of a lane in a window of time, as `struct thread_rows`, which lives as long as this."""
+
+    def __init__(self, lane: Lane, window: tuple[int, int]) -> None:
+        calls, polls, requests = lane.rows("calls", *window), lane.folded(*window), lane.rows("requests", *window)
+        self._tables = calls, polls, requests
+        self.window = window
+        self.struct = ffi.new(
+            "struct thread_rows *",
+            {
+                "calls": ffi.from_buffer(calls), "polls": ffi.from_buffer(polls),
+                "requests": ffi.from_buffer(requests), "n_calls": len(calls), "n_polls": len(polls),
+                "n_requests": len(requests), "begin": window[0], "begin_ticks": lane.clock.ticks(window[0]), "end": -1,
+            },
+        )  # fmt: skip
+
+
+class _RankRows:
+    """Those of a lane, window by window, as often as they are asked for; the latest are kept."""
+
+    def __init__(self, lane: Lane, windows: Sequence[tuple[int, int]]) -> None:
+        self._lane, self._windows = lane, windows
+        self._latest: _Rows | None = None
+
+    def __iter__(self) -> Iterator[_Rows]:
+        for window in self._windows:
+            if self._latest is None or self._latest.window != window:
+                self._latest = None  # or two windows would be in memory
+                self._latest = _Rows(self._lane, window)
+            yield self._latest
+
+
 class Translation:
     """Of ranks one after the other, all into the same spill."""
 
-    def __init__(self, spill: OperationSpill, plans: Any, posted: Choice, done: Choice) -> None:
-        """plans: `struct op_plans *`; which requests open something, and which end it."""
+    def __init__(self, spill: OperationSpill, plans: Any, posted: Choice, done: Choice, on_window: np.ndarray) -> None:
+        """plans: `struct op_plans *`; which requests open something, and which end it; on_window: the procedures
+        (uint8) whose operations need more than their rows."""
         self.spill, self._plans, self._posted, self._done = spill, plans, posted, done
+        self._on_window = on_window
         packer = ffi.cast("struct packer *", spill.packer)
         wanted = [pointer(choice.wanted, "uint8_t *") for choice in (posted, done)]
         self._struct = ffi.gc(lib.translation_open(packer, *wanted), lib.translation_close)
         if not self._struct:
             raise MemoryError
 
-    def append(self, trace: Trace, lane: Lane, walk: RankWalk, events: ProgramEvents) -> int:
-        """Append the operations of a rank; returns their number."""
-        windows = windows_of_rank(trace, lane.rank).tolist()
-        late, end = self._late(lane, windows), trace.span(lane.rank)[1]
+    def append(self, trace: Trace, lane: Lane, walk: RankWalk, events: ProgramEvents) -> int | None:
+        """Append the operations of a rank; returns their number. None: its rows do not say all of them, and none is
+        appended."""
+        windows = [*pairwise(windows_of_rank(trace, lane.rank).tolist())]
+        blocks, marked = _RankRows(lane, windows), pointer(self._on_window, "uint8_t *")
+        if not all(lib.rows_are_plain(lane.struct, rows.struct, marked) for rows in blocks):
+            return None
+        late = self._late(lane, windows)
         lib.translation_begin(self._struct, walk.struct, lane.struct)
         count = 0
-        for window in pairwise(windows):
-            first, last = np.searchsorted(late["posted"], window) if len(late) else (0, 0)
-            said = events.window(window)
-            count += self._window(lane, walk, window, late[first:last], said, end if window[1] == windows[-1] else -1)
+        for rows in blocks:
+            if rows.window == windows[-1]:
+                rows.struct.end = trace.span(lane.rank)[1]
+            count += self._window(walk, rows, late, events.window(rows.window))
         return count
 
-    def _late(self, lane: Lane, windows: list[int]) -> np.ndarray:
+    def _late(self, lane: Lane, windows: list[tuple[int, int]]) -> np.ndarray:
         """Requests (REQUEST) that were posted in one window and completed in a later one, in order of posting."""
         found = []
-        for begin, end in pairwise(windows[1:]):
+        for begin, end in windows[1:]:
             rows = lane.rows("requests", begin, end)
             before = rows[rows["posted"] < lane.clock.ticks(begin)]
             if len(before):
                 found.append(lane.requests(before))
         return self._posted.of(gather_blocks(found, REQUEST)) if found else np.zeros(0, REQUEST)
 
-    def _window(
-        self, lane: Lane, walk: RankWalk, window: tuple[int, int], late: np.ndarray, events: np.ndarray, end: int
-    ) -> int:
-        tables = {
-            "calls": lane.rows("calls", *window), "polls": lane.folded(*window),
-            "requests": lane.rows("requests", *window), "late": late,
-        }  # fmt: skip
-        rows = ffi.new("struct thread_rows *")
-        for name, table in tables.items():
-            setattr(rows, name, pointer(table))
-            setattr(rows, f"n_{name}", len(table))
-        rows.begin, rows.begin_ticks, rows.end = window[0], lane.clock.ticks(window[0]), end
+    def _window(self, walk: RankWalk, rows: _Rows, late: np.ndarray, events: np.ndarray) -> int:
+        if len(late):
+            first, last = np.searchsorted(late["posted"], rows.window)
+            rows.struct.late, rows.struct.n_late = pointer(late[first:last]), last - first
         rest, events = walk.rest(events)
         used = ffi.new("int64_t *")
-        found = lib.translation_window(self._struct, self._plans, rest, rows, used)
+        found = lib.translation_window(self._struct, self._plans, rest, rows.struct, used)
         if not found:
             raise MemoryError
         walk.leave(events[used[0] :])
-        begins = np.array(ffi.unpack(found.begins, found.n_begins), np.int64)
-        return self.spill.append_packed(ffi.buffer(found.bytes, found.n_bytes)[:], begins, found.n_operations)
+        begins = np.frombuffer(ffi.buffer(found.begins, 8 * found.n_begins), np.int64)
+        return self.spill.append_packed(memoryview(ffi.buffer(found.bytes, found.n_bytes)), begins, found.n_operations)

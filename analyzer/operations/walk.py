@@ -30,7 +30,6 @@ from tracelib.schema import WHAT_ORDINAL_SHIFT, What
 
 if TYPE_CHECKING:
     from analyzer.operations.message_numbers import MessageNumbers
-    from analyzer.sources.lane import Lane
 
 
 ORDINALS = 256
@@ -101,7 +100,7 @@ class RankOperations:
         self.threads = threads.count
         end = self._trace.span(rank)[1]
         bursts = CpuBursts(self._trace, rank, wanted=self._cpu_time)
-        walk = self._walk(rank, threads, bursts.overhead_ns)
+        walk = self._walk(rank, threads, bursts.overhead_ns, self._no_burst(rank))
         events = ProgramEvents(self._trace, rank, self._events)
         partners = self._windows.partners(rank)
         for window, calls, posted, done in self._by_window(rank, threads.count > 1):
@@ -118,39 +117,33 @@ class RankOperations:
         """Append the operations of a rank of one thread of which its rows say all that there is to know: the short
         way. Returns how many these are; None: only `of` knows them."""
         lane, measured = self._trace.only_lane(rank), self._cpu_time and is_measured(self._trace, rank)
-        if lane is None or measured or self._numbers or not self._rows_say_all(lane):
+        if lane is None or measured or self._numbers:
             return None
         if self._translation is None or self._translation.spill is not spill:
-            self._translation = Translation(spill, self._plans(None), Choice(_POSTED), self._done)
+            self._translation = Translation(
+                spill, self._plans(None), Choice(_POSTED), self._done, self._on_window.view(np.uint8)
+            )
         events = ProgramEvents(self._trace, rank, self._events)
-        walk = self._walk(rank, RankThreads.one(), self._trace.cpu_overhead_ns(rank))
+        walk = self._walk(rank, RankThreads.one(), self._trace.cpu_overhead_ns(rank), lane.not_the_programs)
         count = self._translation.append(self._trace, lane, walk, events)
+        if count is None:
+            return None
         self._trace.forget(rank)
         self.idle_events += events.left_out
         self.threads, self.slots, self.shared_slots = 1, walk.slots, walk.shared_slots
         return count
 
-    def _rows_say_all(self, lane: Lane) -> bool:
-        """No call is on a window, and no persistent collective, whose bytes the calls around it tell, is started."""
-        for window in pairwise(windows_of_rank(self._trace, lane.rank).tolist()):
-            for rows in (lane.rows("calls", *window), lane.folded(*window)):
-                if len(rows) and self._on_window[lane.procedure_indices(rows["call"])].any():
-                    return False
-            if (lane.rows("requests", *window)["what"] == What.COLLECTIVE_STARTED).any():
-                return False
-        return True
-
-    def _walk(self, rank: int, threads: RankThreads, cpu_overhead_ns: int) -> RankWalk:
-        """At the begin of a rank."""
+    def _walk(self, rank: int, threads: RankThreads, cpu_overhead_ns: int, no_burst: np.ndarray) -> RankWalk:
+        """At the begin of a rank. no_burst: FLUSH in order of time, what is neither a call nor a burst."""
         subtract = self._trace.flush_mode == "subtract"
         return RankWalk(
             rank, threads, self._trace.span(rank)[0] if subtract else 0,
-            self._no_burst(rank) if subtract else np.zeros(0, FLUSH), len(self._defined),
+            no_burst if subtract else np.zeros(0, FLUSH), len(self._defined),
             (self._trace.overhead_ns(rank), cpu_overhead_ns),
         )  # fmt: skip
 
     def _no_burst(self, rank: int) -> np.ndarray:
-        """FLUSH in order of time: what is neither a call nor a burst."""
+        """FLUSH of all threads in order of time."""
         return _in_order(self._trace.flushes(rank), self._trace.unrecorded(rank), "begin")
 
     def _by_window(self, rank: int, threaded: bool) -> Iterator[tuple]:

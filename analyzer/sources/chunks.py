@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +14,7 @@ OPEN_FILES = 128
 """How many files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Chunks:
     """A table as it lies in its file: chunk k holds rows [k * rows, (k + 1) * rows), from byte `at[k]` on. `ends` are
     its first and last row, where they are known."""
@@ -24,6 +23,13 @@ class Chunks:
     rows: int
     at: np.ndarray  # int64
     ends: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, dtype: np.dtype, rows: int, count: int, found: bytes, at: int) -> Chunks:
+        """Of a table of `count` rows, as `rank_file_read` found it: places, then the ends."""
+        places = -(-count // rows)
+        ends = np.frombuffer(found, dtype, 2, at + 8 * places)
+        return cls(dtype, rows, np.frombuffer(found, np.int64, places, at), ends)
 
     def read(self, file: int, first: int, last: int, step: int = 1) -> np.ndarray:
         """Every step-th of rows [first, last) from an open file. Raises OSError where it is shorter than it was."""
@@ -42,9 +48,9 @@ class Descriptors:
     """Descriptors of files, the least recently used closed first."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[Path, int] = OrderedDict()
+        self._open: OrderedDict[str, int] = OrderedDict()
 
-    def get(self, path: Path) -> int:
+    def get(self, path: str) -> int:
         """The descriptor of a file."""
         if path in self._open:
             self._open.move_to_end(path)
@@ -54,7 +60,7 @@ class Descriptors:
             self._open[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         return self._open[path]
 
-    def drop(self, path: Path) -> None:
+    def drop(self, path: str) -> None:
         """Close a file."""
         if path in self._open:
             os.close(self._open.pop(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -26,7 +26,8 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
     MPI_Comm_spawn) are no members: no table has a row for them.
     """
     found: dict[tuple[int, Groups], int] = {}
-    for file in files:
+    more = [file for file in files if len(file.communicators) > SELF_ROW + 1]
+    for file in more:
         for row in file.communicators[SELF_ROW + 1 :]:
             if row["id"]:
                 found[int(row["id"]), _groups(file, row)] = -1
@@ -38,7 +39,8 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
         found[key] = len(merged)
         members, remote = (_of_run(np.frombuffer(group, np.uint32), size) for group in key[1])
         merged.append(Communicator(len(merged) + 1, members, remote, names.get(key, "")))
-    return tuple(merged), {file.rank: _rows(file, selves, found) for file in files}
+    index = _first_rows(files, selves) | {file.rank: _rows(file, selves, found) for file in more}
+    return tuple(merged), index
 
 
 def _names(files: Sequence[RankFile]) -> dict[tuple[int, Groups], str]:
@@ -56,12 +58,18 @@ def _of_run(group: np.ndarray, size: int) -> tuple[int, ...]:
     return tuple(group[group < size].tolist())
 
 
-def _rows(file: RankFile, selves: dict[int, int], found: dict[tuple[int, Groups], int]) -> np.ndarray:
-    index = np.full(max(len(file.communicators), 1), -1, np.int32)
-    if len(file.communicators) > WORLD_ROW:
-        index[WORLD_ROW] = 0
-    if len(file.communicators) > SELF_ROW:
-        index[SELF_ROW] = selves[file.rank]
+def _first_rows(files: Sequence[RankFile], selves: Mapping[int, int]) -> dict[int, np.ndarray]:
+    """The index of each rank's rows up to that of its MPI_COMM_SELF."""
+    table = np.full((len(files), SELF_ROW + 1), -1, np.int32)
+    table[:, WORLD_ROW] = 0
+    table[:, SELF_ROW] = [selves.get(file.rank, -1) for file in files]
+    return {file.rank: row[: max(len(file.communicators), 1)] for file, row in zip(files, table, strict=True)}
+
+
+def _rows(file: RankFile, selves: Mapping[int, int], found: Mapping[tuple[int, Groups], int]) -> np.ndarray:
+    """That of all rows of a rank that has more."""
+    index = np.full(len(file.communicators), -1, np.int32)
+    index[WORLD_ROW], index[SELF_ROW] = 0, selves[file.rank]
     for number, row in enumerate(file.communicators[SELF_ROW + 1 :], start=SELF_ROW + 1):
         if row["id"]:
             index[number] = found[int(row["id"]), _groups(file, row)]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -28,7 +27,7 @@ Value = TypeVar("Value")
 PROCEDURES = "procedures"
 _WHOLE = (*schema.DIRECT, PROCEDURES)
 _TABLES = (*_WHOLE, *schema.BUFFERED)
-_LENGTHS = (*schema.DIRECT, *schema.BUFFERED)
+_NO_ROWS = dict.fromkeys((*schema.DIRECT, *schema.BUFFERED), 0)
 _FOUND = np.dtype([("rows", "<i8"), ("chunk_rows", "<i8"), ("at", "<i8"), ("bytes", "<i8")])
 """`struct found_table` of the kernel."""
 
@@ -81,7 +80,7 @@ class Direct(NamedTuple):
     modified_ns: int
 
 
-def read_direct(path: Path, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
+def read_direct(path: str, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
     """What the file says; None: HDF5 must read it. `by_hdf5` gives a table of it: what is compressed, HDF5 reads once
     for all files that store the same."""
     return _reader.read(path, by_hdf5)
@@ -132,7 +131,7 @@ class _Reader:
             found = getattr(self._file, name)
             found.bytes, found.room = ffi.cast("unsigned char *", self._rooms[name].ctypes.data), room
 
-    def read(self, path: Path, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
+    def read(self, path: str, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
         """See `read_direct`."""
         with self._lock:
             place = os.fsencode(path)
@@ -153,21 +152,19 @@ class _Reader:
             return None
         row, data = np.frombuffer(self._used("values"), shape.values)[0], self._used("data")
         attributes = dict(zip(shape.values.names or (), row.item(), strict=True))
-        attributes |= {name: row[name] for name in shape.arrays}
-        lengths, rows, chunks, names = dict.fromkeys(_LENGTHS, 0), {}, {}, (0, b"")
+        for name in shape.arrays:
+            attributes[name] = row[name]
+        lengths, rows, chunks, names = _NO_ROWS.copy(), {}, {}, (0, b"")
         for name, (count, chunk_rows, at, size) in zip(_TABLES, self._tables.tolist(), strict=True):
             if count <= 0:
-                continue
-            if name == PROCEDURES:
-                names = count, data[at : at + size]
                 continue
             lengths[name] = count
             if name in schema.DIRECT:
                 rows[name] = np.frombuffer(data, shape.dtypes[name], count, at)
+            elif name == PROCEDURES:
+                names = lengths.pop(name), data[at : at + size]
             elif chunk_rows:
-                places = -(-count // chunk_rows)
-                ends = np.frombuffer(data, shape.dtypes[name], 2, at + 8 * places)
-                chunks[name] = Chunks(shape.dtypes[name], chunk_rows, np.frombuffer(data, np.int64, places, at), ends)
+                chunks[name] = Chunks.of(shape.dtypes[name], chunk_rows, count, data, at)
         known = self._names_of((shape.stored[PROCEDURES], *names), by_hdf5)
         if known is None:
             return None

@@ -19,7 +19,7 @@ from tracelib import schema
 
 _RANK_FILE = re.compile(r"\d{6,}\.h5")
 
-Place = tuple[Path, str]
+Place = tuple[str, str]
 """A rank's file, and its group in that."""
 
 
@@ -63,7 +63,8 @@ def _folder(folder: Path) -> Findings:
             break
         except TracelibError:
             continue
-    return _gather(str(folder), size, [(files.get(rank, folder / f"{rank:06d}.h5"), "/") for rank in range(size)])
+    names = (files.get(rank, folder / f"{rank:06d}.h5") for rank in range(size))
+    return _gather(str(folder), size, [(str(name), "/") for name in names])
 
 
 def _single(path: Path) -> Findings:
@@ -99,8 +100,8 @@ def _check_version(path: Path, file: h5py.File) -> None:
 def _linked(path: Path, group: h5py.Group, size: int) -> list[Place]:
     """Where run.h5 says that each rank is; of one that it does not know, where it would be. Files are beside it; where
     it is a symbolic link, beside what it points to."""
-    links, folder = group.id.links, path.parent
-    there = path.resolve().parent if path.is_symlink() else None
+    links, folder = group.id.links, str(path.parent)
+    there = str(path.resolve().parent) if path.is_symlink() else None
     kinds: dict[bytes, int] = {}
     links.iterate(lambda name, info: kinds.__setitem__(name, info.type), info=True)
     places = []
@@ -108,13 +109,18 @@ def _linked(path: Path, group: h5py.Group, size: int) -> list[Place]:
         name = f"{rank:06d}"
         kind = kinds.get(name.encode())
         if kind == h5l.TYPE_HARD:
-            places.append((path, f"ranks/{name}"))
+            places.append((str(path), f"ranks/{name}"))
             continue
         is_named = kind == h5l.TYPE_EXTERNAL
         file = os.fsdecode(links.get_val(name.encode())[0]) if is_named else f"{path.stem}.ranks/{name}.h5"
-        place = folder / file
-        places.append((there / file if there and not place.exists() else place, "/"))
+        place = _beside(folder, file)
+        places.append((_beside(there, file) if there and not Path(place).exists() else place, "/"))
     return places
+
+
+def _beside(folder: str, file: str) -> str:
+    """A Path of each of thousands of files would take longer than their links."""
+    return file if file.startswith("/") else f"{folder}/{file}"
 
 
 def _gather(path: str, size: int, places: list[Place]) -> Findings:

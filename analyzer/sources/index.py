@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -29,7 +29,8 @@ GAP = 1
 
 
 def _request_key(rows: np.ndarray) -> np.ndarray:
-    return np.where(rows["completed"] == 0, rows["posted"], rows["completed"])
+    completed = rows["completed"]
+    return completed if completed.all() else np.where(completed == 0, rows["posted"], completed)
 
 
 KEY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -43,7 +44,7 @@ KEY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 """The ticks by which a table's rows of one thread are in order."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Piece:
     """Consecutive rows of one thread: in the file from `first`, or in memory (`rows`)."""
 
@@ -51,6 +52,10 @@ class Piece:
     first: int
     count: int
     rows: np.ndarray | None = None
+
+
+Block = tuple[list[int], list[int], int, int]
+"""A row of `blocks`: first row and number of rows in each table, thread, flags."""
 
 
 class ThreadTable:
@@ -63,7 +68,7 @@ class ThreadTable:
     def __init__(self, file: RankFile | None, table: str, pieces: Sequence[Piece], gaps: Sequence[int] = ()) -> None:
         self._file, self._table, self._pieces = file, table, pieces
         self._gaps = sorted(set(gaps)) if gaps else []
-        self._starts = [0, *accumulate(p.count for p in pieces)]
+        self._starts = [0, *accumulate([piece.count for piece in pieces])]
         self._length = self._starts[-1]
         self._key = KEY[table]
         self._found: dict[int, int] = {}
@@ -82,21 +87,31 @@ class ThreadTable:
             found = self._sample_file(piece) if piece.rows is None else self._key(piece.rows[::STEP])
             positions.append(np.arange(start, start + STEP * len(found), STEP))
             keys.append(found)
-        return np.concatenate([*positions, [len(self) - 1]]), np.concatenate([*keys, self._key(self._last)])
+        return np.concatenate([*positions, [len(self) - 1]]), np.concatenate([*keys, self._key(self._ends[1:])])
 
-    @cached_property
+    @property
     def first_key(self) -> int:
         """Ticks of the first row; there must be one."""
-        return int(self._key(self._load(0, 1))[0])
+        return self._end_keys[0]
 
-    @cached_property
+    @property
     def last_key(self) -> int:
         """Ticks of the last row; there must be one."""
-        return int(self._key(self._last)[0])
+        return self._end_keys[1]
 
     @cached_property
-    def _last(self) -> np.ndarray:
-        return self._load(len(self) - 1, len(self))
+    def _end_keys(self) -> list[int]:
+        return self._key(self._ends).tolist()
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        """The first and the last row; there must be one."""
+        first, last = self._pieces[0], self._pieces[-1]
+        if first.rows is None and last.rows is None and not self._gaps:
+            assert self._file is not None
+            if not first.first and last.first + last.count == self._file.lengths[self._table]:
+                return self._file.ends(self._table)
+        return np.concatenate([self._load(0, 1), self._load(self._length - 1, self._length)])
 
     def read(self, first: int, last: int) -> np.ndarray:
         """Rows [first, last), cut to those that exist; the latest range is kept for the next reader of it."""
@@ -146,7 +161,7 @@ class ThreadTable:
 
     def last(self) -> np.void:
         """The last row."""
-        return self._last[0]
+        return self._ends[1]
 
     def find(self, ticks: int) -> int:
         """How many rows have a key less than `ticks`."""
@@ -162,7 +177,7 @@ class ThreadTable:
         if ticks <= self.first_key:
             return 0
         if ticks > self.last_key:
-            return len(self)
+            return self._length
         positions, keys = self.sampled
         after = bisect_left(keys, ticks, 1, len(keys) - 1)
         low, high = int(positions[after - 1]), int(positions[after])
@@ -178,38 +193,48 @@ class ThreadTable:
             yield self._load(first, min(first + SCAN_ROWS, len(self)))
 
 
+_NO_TABLES = {table: ThreadTable(None, table, ()) for table in KEY}
+"""Of a thread that has no rows."""
+
+
 def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[str, ThreadTable]]:
     """For each thread of a rank its tables; thread 0 is always there."""
-    pieces = {table: _joined(pieces_of(file, table, pending)) for table in KEY}
-    threads = sorted({0} | {piece.thread for found in pieces.values() for piece in found})
-    return {
-        thread: {table: _table(file, table, thread, found) for table, found in pieces.items()} for thread in threads
-    }
+    blocks = _blocks_of(file)
+    threads: dict[int, dict[str, ThreadTable]] = {0: dict(_NO_TABLES)}
+    for table in KEY:
+        if not file.lengths[table] and not pending:
+            continue
+        own: dict[int, list[Piece]] = {}
+        for piece in _joined(_pieces(file, blocks, table, pending)):
+            own.setdefault(piece.thread, []).append(piece)
+        for thread, pieces in own.items():
+            gaps = _gaps(blocks, thread) if table == "events" else ()
+            threads.setdefault(thread, dict(_NO_TABLES))[table] = ThreadTable(file, table, pieces, gaps)
+    return threads
 
 
-def _table(file: RankFile, table: str, thread: int, pieces: Sequence[Piece]) -> ThreadTable:
-    """One of a thread; `pieces` are those of all threads."""
-    if not pieces:
-        return _empty(table)
-    own = [piece for piece in pieces if piece.thread == thread]
-    return ThreadTable(file, table, own, _gaps(file, thread) if table == "events" else ()) if own else _empty(table)
-
-
-@cache
-def _empty(table: str) -> ThreadTable:
-    """That of all threads which have no rows in it."""
-    return ThreadTable(None, table, ())
-
-
-def _gaps(file: RankFile, thread: int) -> list[int]:
+def _gaps(blocks: Sequence[Block], thread: int) -> list[int]:
     """How many rows of events come before each dropped block of a thread."""
-    own = file.blocks[file.blocks["thread"] == thread]
-    dropped = (own["flags"] & BLOCK_DROPPED) != 0
-    count = np.where(dropped, 0, own["count"][:, _POSITION["events"]].astype(np.int64))
-    return np.cumsum(count)[dropped].tolist()
+    before, gaps = 0, []
+    for _, count, owner, flags in blocks:
+        if owner == thread and flags & BLOCK_DROPPED:
+            gaps.append(before)
+        elif owner == thread:
+            before += count[_POSITION["events"]]
+    return gaps
 
 
 def pieces_of(file: RankFile, table: str, pending: Sequence[Spool]) -> list[Piece]:
+    """Where the rows of a table are, in order of the file."""
+    return _pieces(file, _blocks_of(file), table, pending)
+
+
+def _blocks_of(file: RankFile) -> list[Block]:
+    columns = (file.blocks[name].tolist() for name in ("first", "count", "thread", "flags"))
+    return [*zip(*columns, strict=True)]
+
+
+def _pieces(file: RankFile, blocks: Sequence[Block], table: str, pending: Sequence[Spool]) -> list[Piece]:
     """Blocks of the file, rows that no block names, and rows of spools, in order of the file. Blocks whose rows were
     dropped have none.
 
@@ -217,12 +242,9 @@ def pieces_of(file: RankFile, table: str, pending: Sequence[Spool]) -> list[Piec
     rows there are not read.
     """
     length, position = file.lengths[table], _POSITION[table]
-    if not length and not pending:
-        return []
     found, named = [], 0
-    blocks = file.blocks
-    columns = blocks["first"][:, position], blocks["count"][:, position], blocks["thread"], blocks["flags"]
-    for first, count, thread, flags in zip(*(column.tolist() for column in columns), strict=True):
+    for firsts, counts, thread, flags in blocks:
+        first, count = firsts[position], counts[position]
         named = max(named, first + count * (not flags & BLOCK_UNWRITTEN))
         if not flags & BLOCK_DROPPED:
             found.append(Piece(thread, first, min(count, max(length - first, 0))))

@@ -36,6 +36,9 @@ PROCEDURE = np.dtype([("value", "<i8"), ("type", "<u4"), ("state", "<i4"), ("ind
 _NOT_THE_PROGRAMS = {FLUSH_TYPE: State.IO, SYNC_TYPE: State.OTHERS, TRACING_TYPE: State.TRACING_DISABLED}
 """Events that begin and end time that is not the program's, and its state; the first that goes on counts."""
 
+_LAST = {"calls": "exit", "polls": "exit", "events": "time"}
+"""The column of a table's last row that ends its thread; of summaries any row may."""
+
 _NO_FLUSHES = np.zeros(0, FLUSH)
 
 UNKNOWN_PROCEDURE = "MPI_Unknown"
@@ -120,33 +123,41 @@ class Lane:
         self.samples: ThreadSamples | None = None  # likewise
         self._refers = refers
         self._window = (0, -1), (0, 0)  # times and ticks that were asked for last
-        self._struct = ffi.new("struct lane *")
-        self._fill()
 
     def _bounds(self) -> tuple[int, int]:
         """Times of the thread's first and last row; (0, 0) if it has none."""
-        first = [self.clock.ns(t.first_key) for name, t in self.tables.items() if len(t) and name != "requests"]
-        ends = {"calls": "exit", "polls": "exit", "events": "time"}
-        last = [self.clock.ns(self.tables[n].last()[column]) for n, column in ends.items() if len(self.tables[n])]
-        if len(self.tables["summaries"]):
-            last.append(self.clock.ns(last_exit(self.tables["summaries"])))
+        first, last = [], []
+        for name, table in self.tables.items():
+            if len(table) and name != "requests":
+                first.append(self.clock.ns(table.first_key))
+                if name == "summaries":
+                    last.append(self.clock.ns(last_exit(table)))
+                elif name in _LAST:
+                    last.append(self.clock.ns(table.last()[_LAST[name]]))
         return min(first, default=0), max(last, default=0)
 
-    def _fill(self) -> None:
-        c, r = self._struct, self._refers
-        self.clock.fill(c.clock)
-        c.procedures = address(r.procedures, "struct procedure *")
-        c.communicators = address(r.communicators)
-        c.members = address(r.members, "uint32_t *")
-        c.communicator_index = address(r.communicator_index, "int32_t *")
-        c.n_procedures, c.n_communicators, c.n_members = len(r.procedures), len(r.communicators), len(r.members)
-        c.rank, c.thread, c.cpu = self.rank, self.thread, self.cpu
+    @cached_property
+    def _struct(self) -> Any:
+        r = self._refers
+        found = ffi.new(
+            "struct lane *",
+            {
+                "procedures": address(r.procedures, "struct procedure *"), "n_procedures": len(r.procedures),
+                "communicators": address(r.communicators), "n_communicators": len(r.communicators),
+                "members": address(r.members, "uint32_t *"), "n_members": len(r.members),
+                "communicator_index": address(r.communicator_index, "int32_t *"),
+                "rank": self.rank, "thread": self.thread, "cpu": self.cpu,
+            },
+        )  # fmt: skip
+        self.clock.fill(found.clock)
+        return found
 
     @property
     def struct(self) -> Any:
         """`struct lane *` with the present bounds."""
-        self._struct.start, self._struct.stop, self._struct.overhead = self.start, self.stop, self.overhead
-        return self._struct
+        found = self._struct
+        found.start, found.stop, found.overhead = self.start, self.stop, self.overhead
+        return found
 
     def rows(self, table: str, begin: int, end: int, around: int = 0) -> np.ndarray:
         """Raw rows whose key lies in [begin, end), and `around` more on both sides."""

@@ -14,6 +14,8 @@ from tracelib.schema import ObjectKind
 
 _KINDS: dict[int, str] = {ObjectKind.WINDOW: "window", ObjectKind.FILE: "file"}
 
+_NONE = np.full(1, -1, np.int32)
+
 
 def merge_objects(
     files: Sequence[RankFile], communicators: Mapping[int, np.ndarray]
@@ -26,8 +28,9 @@ def merge_objects(
     """
     merged: list[SharedObject] = []
     known: dict[int, int] = {}
-    index = {file.rank: np.full(max(len(file.objects), 1), -1, np.int32) for file in files}
-    for file in files:
+    index = {file.rank: _NONE for file in files}
+    for file in (f for f in files if len(f.objects) > 1):  # row 0 is none
+        index[file.rank] = np.full(len(file.objects), -1, np.int32)
         for number, row in enumerate(file.objects[1:], start=1):
             at = known.setdefault(int(row["id"]), len(merged)) if row["id"] else len(merged)
             if at == len(merged):

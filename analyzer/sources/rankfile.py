@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +26,25 @@ _DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)
 
 _LAST_THREAD = np.iinfo(schema.CALL["thread"]).max
 
-_ATTRIBUTES = frozenset({*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES})
 _EMPTY = {name: np.zeros(0, dtype) for name, dtype in schema.DIRECT.items()}
 _NOT_INSIDE = np.zeros(0, schema.INSIDE)
+
+Place = str | os.PathLike[str]
+"""A path, which errors name as `Path` writes it."""
 
 _files = OpenFiles()
 _descriptors = Descriptors()
 
 
-@dataclass(frozen=True)
+@dataclass
 class RankFile:
     """A readable rank file, or a rank's group of a packed run: attributes and small tables in memory, the buffered
     tables read by `read`."""
 
-    path: Path
+    place: str
     group: str
+    rank: int
+    size: int
     attributes: dict[str, int | str]
     procedures: tuple[str, ...]
     lengths: dict[str, int]  # rows of each table
@@ -57,12 +62,8 @@ class RankFile:
     modified_ns: int  # when it was last written, since 1970
 
     @property
-    def rank(self) -> int:
-        return self.attributes["rank"]  # type: ignore[return-value]
-
-    @property
-    def size(self) -> int:
-        return int(self.attributes["size"])
+    def path(self) -> Path:
+        return Path(self.place)
 
     def read(self, table: str, first: int, last: int) -> np.ndarray:
         """Rows [first, last) of a table."""
@@ -72,10 +73,17 @@ class RankFile:
             return end
         try:
             if table in self.chunks:
-                return self.chunks[table].read(_descriptors.get(self.path), first, min(last, self.lengths[table]))
+                return self.chunks[table].read(_descriptors.get(self.place), first, min(last, self.lengths[table]))
             return self._stored(table).rows(first, last)
         except _DAMAGED as error:
-            raise unreadable(self.path, error) from error
+            raise unreadable(self.place, error) from error
+
+    def ends(self, table: str) -> np.ndarray:
+        """The first and the last row of a table that has any."""
+        if (chunks := self.chunks.get(table)) is not None and chunks.ends is not None:
+            return chunks.ends
+        last = self.lengths[table]
+        return np.concatenate([self.read(table, 0, 1), self.read(table, last - 1, last)])
 
     def _end(self, table: str, row: int) -> np.ndarray | None:
         """The first or the last row of a table; None: it is not in memory, or another row."""
@@ -87,82 +95,88 @@ class RankFile:
         """Every step-th row of [first, last)."""
         try:
             if table in self.chunks:
-                return self.chunks[table].read(_descriptors.get(self.path), first, last, step)
+                return self.chunks[table].read(_descriptors.get(self.place), first, last, step)
             return self._stored(table).rows(first, last, step)
         except _DAMAGED as error:
-            raise unreadable(self.path, error) from error
+            raise unreadable(self.place, error) from error
 
     def _stored(self, table: str) -> Table:
-        stored = _files.group(self.path, self.group).table(table)
+        stored = _files.group(self.place, self.group).table(table)
         if stored is None:
             raise KeyError(f"no table {table}")
         return stored
 
     def close(self) -> None:
         """Give the descriptors back."""
-        _descriptors.drop(self.path)
-        _files.drop(self.path)
+        _descriptors.drop(self.place)
+        _files.drop(self.place)
 
 
-def unreadable(path: Path, error: Exception | str) -> TracelibError:
+def unreadable(path: Place, error: Exception | str) -> TracelibError:
     """The error for a file that HDF5 cannot read."""
     reason = " ".join(str(error).split())
     hint = "it was cut off, or is no HDF5 file at all; copy it again from where it was traced"
-    return TracelibError(f"{path}: cannot be read ({reason})", hint)
+    return TracelibError(f"{Path(path)}: cannot be read ({reason})", hint)
 
 
-def foreign(path: Path, what: str) -> TracelibError:
+def foreign(path: Place, what: str) -> TracelibError:
     """The error for an HDF5 file that holds something else."""
-    return TracelibError(f"{path}: not a rank file of a trace ({what})", "give run.h5 or the folder run.ranks")
+    return TracelibError(f"{Path(path)}: not a rank file of a trace ({what})", "give run.h5 or the folder run.ranks")
 
 
-def open_rank(path: Path, group: str = "/") -> RankFile:
+def open_rank(path: Place, group: str = "/") -> RankFile:
     """Read what is small of a rank file (of `group` in a packed run, which has no empty tables) and check that it is
     one; TracelibError says why not."""
+    place = os.fspath(path)
     if group == "/":
-        _descriptors.drop(path)
-        _files.drop(path)  # HDF5 would answer from what it knew of a file that has grown since
+        _descriptors.drop(place)
+        _files.drop(place)  # HDF5 would answer from what it knew of a file that has grown since
     try:
-        direct = read_direct(path, lambda name: _files.group(path, "/").table(name)) if group == "/" else None
-        file = _of_direct(path, direct) if direct else _of_hdf5(path, group)
+        direct = read_direct(place, lambda name: _files.group(place, "/").table(name)) if group == "/" else None
+        file = _of_direct(place, direct) if direct else _of_hdf5(place, group)
     except _DAMAGED as error:
-        raise unreadable(path, error) from error
-    if file.blocks["thread"].max(initial=0) > _LAST_THREAD:
-        raise foreign(path, "a block of a thread that cannot be")
-    if group == "/" and all(name in file.chunks for name in schema.BUFFERED if file.lengths[name]):
-        _files.drop(path)
+        raise unreadable(place, error) from error
+    if (file.blocks["thread"] > _LAST_THREAD).any():
+        raise foreign(place, "a block of a thread that cannot be")
+    if group == "/" and place in _files and all(n in file.chunks for n in schema.BUFFERED if file.lengths[n]):
+        _files.drop(place)
     return file
 
 
-def _of_direct(path: Path, found: Direct) -> RankFile:
+def _of_direct(path: str, found: Direct) -> RankFile:
     """What was read without HDF5."""
     version = _version(path, found.attributes)
     attributes = _attributes(path, found.attributes, version)
-    if not _fits(found.shape, version):
+    if not _has_tables(found.shape, version):
         for name in schema.TABLES:
             if has_table(version, name):
                 _check_dtype(path, name, version, found.shape.dtypes.get(name))
-    small = {name: upgraded(name, found.rows[name]) if name in found.rows else _EMPTY[name] for name in schema.DIRECT}
+    rows = found.rows
+    if not _has_tables(found.shape, schema.VERSION):
+        rows = {name: upgraded(name, old) for name, old in rows.items()}
     inside = np.array(found.attributes["inside"], schema.INSIDE) if "inside" in found.attributes else _NOT_INSIDE
     return RankFile(
-        path, "/", attributes, found.procedures, found.lengths, found.chunks, inside=inside,
-        modified_ns=found.modified_ns, **small,
+        path, "/", found.attributes["rank"], found.attributes["size"], attributes, found.procedures, found.lengths,
+        found.chunks, inside=inside, modified_ns=found.modified_ns, **(_EMPTY | rows),
     )  # fmt: skip
 
 
 @lru_cache
-def _fits(shape: Shape, version: int) -> bool:
+def _has_tables(shape: Shape, version: int) -> bool:
     """Whether all tables are there, and as this version has them."""
     return all(shape.dtypes.get(n) == dtype_of(version, n) for n in schema.TABLES if has_table(version, n))
 
 
-def _of_hdf5(path: Path, group: str) -> RankFile:
+def _of_hdf5(path: str, group: str) -> RankFile:
     """Any rank file, or a rank's group of a packed run."""
-    if not path.exists():
-        raise TracelibError(f"{path}: no such file", "copy the folder of rank files together with run.h5")
-    status = path.stat()
+    place = Path(path)
+    if not place.exists():
+        raise TracelibError(f"{place}: no such file", "copy the folder of rank files together with run.h5")
+    status = place.stat()
     if status.st_size == 0:
-        raise TracelibError(f"{path}: is empty", "the process ended, or the disk was full, before anything was written")
+        raise TracelibError(
+            f"{place}: is empty", "the process ended, or the disk was full, before anything was written"
+        )
     file = _files.group(path, group)
     stored = file.attributes()
     version = _version(path, stored)
@@ -175,22 +189,29 @@ def _of_hdf5(path: Path, group: str) -> RankFile:
     chunks = _chunks(tables)
     inside = np.array(stored.get("inside", []), schema.INSIDE)
     return RankFile(
-        path, group, attributes, procedures, lengths, chunks, inside=inside, modified_ns=status.st_mtime_ns, **small
-    )
+        path, group, int(attributes["rank"]), int(attributes["size"]), attributes, procedures, lengths, chunks,
+        inside=inside, modified_ns=status.st_mtime_ns, **small,
+    )  # fmt: skip
 
 
-def _version(path: Path, stored: Mapping[str, Any]) -> int:
+def _version(path: str, stored: Mapping[str, Any]) -> int:
     version = int(stored.get("schema_version", 0))
     if version < 1:
         raise foreign(path, "no attribute schema_version")
     if version > schema.VERSION:
-        text = f"{path}: written in version {version} of the format; this analyzer reads up to {schema.VERSION}"
+        text = f"{Path(path)}: written in version {version} of the format; this analyzer reads up to {schema.VERSION}"
         raise TracelibError(text, "install the version of tracelib that recorded it, or a later one")
     return version
 
 
-def _attributes(path: Path, stored: Mapping[str, Any], version: int) -> dict[str, int | str]:
-    if not stored.keys() >= _ATTRIBUTES - lacks(version):
+@cache
+def _expected(version: int) -> frozenset[str]:
+    """The attributes that a file of this version must have."""
+    return frozenset({*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES} - lacks(version))
+
+
+def _attributes(path: str, stored: Mapping[str, Any], version: int) -> dict[str, int | str]:
+    if not stored.keys() >= _expected(version):
         missing = (n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in stored)
         raise foreign(path, f"no attribute {next(n for n in missing if n not in lacks(version))}")
     numbers = {name: int(stored.get(name, 0)) for name in schema.INTEGER_ATTRIBUTES}
@@ -199,7 +220,7 @@ def _attributes(path: Path, stored: Mapping[str, Any], version: int) -> dict[str
     return numbers | {name: text_of(stored.get(name, b"")) for name in schema.TEXT_ATTRIBUTES}
 
 
-def _procedures(path: Path, file: OpenGroup, group: str) -> tuple[str, ...]:
+def _procedures(path: str, file: OpenGroup, group: str) -> tuple[str, ...]:
     """Names of the calls; in a packed run all ranks may share them."""
     names = file.table("procedures")
     if names is None and group != "/":
@@ -218,7 +239,7 @@ def _whole(name: str, table: Table | None) -> np.ndarray:
     return np.zeros(0, schema.TABLES[name]) if table is None else upgraded(name, table.rows())
 
 
-def _table(path: Path, file: OpenGroup, name: str, version: int, packed: bool) -> Table | None:
+def _table(path: str, file: OpenGroup, name: str, version: int, packed: bool) -> Table | None:
     """None: it has no rows, of which a packed run says nothing."""
     table = file.table(name)
     if table is not None or not packed:
@@ -226,7 +247,7 @@ def _table(path: Path, file: OpenGroup, name: str, version: int, packed: bool) -
     return table
 
 
-def _check_dtype(path: Path, name: str, version: int, found: np.dtype | None) -> None:
+def _check_dtype(path: str, name: str, version: int, found: np.dtype | None) -> None:
     """Raise TracelibError if a table is not as this version has it; None: there is no such table."""
     if found is None:
         raise foreign(path, f"no table {name}")

@@ -59,6 +59,8 @@ def _content(spools: Sequence[Spool]) -> str:
 
 def died_inside(file: RankFile, pending: Sequence[Spool], ns: Callable[[int], int]) -> list[Problem]:
     """In which calls the threads of a killed process died. `ns`: its clock."""
+    if not len(file.inside) and not pending:
+        return []
     found = file.inside.tolist() + [(*spool.inside, spool.thread) for spool in pending if spool.inside]
     problems = []
     for call, entered, thread in found:

@@ -39,7 +39,8 @@ def read_system(
 
 def sample_places(files: Sequence[RankFile]) -> list[tuple[Path, str]]:
     """Where the samples of nodes are: files beside the rank files, groups of a packed run."""
-    places = {(path, "/") for folder in {f.path.parent for f in files if f.group == "/"} for path in folder.glob(NAMES)}
+    folders = {f.place[: f.place.rfind("/") + 1] for f in files if f.group == "/"}
+    places = {(path, "/") for folder in folders for path in Path(folder).glob(NAMES)}
     for path in {f.path for f in files if f.group != "/"}:
         with h5py.File(path, "r", locking=False) as file:
             places |= {(path, f"{PACKED}/{host}") for host in file.get(PACKED, ())}

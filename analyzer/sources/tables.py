@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import h5py
@@ -125,13 +124,13 @@ class OpenFiles:
     """Open HDF5 files, the least recently used closed first."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[Path, tuple[h5f.FileID, dict[str, OpenGroup]]] = OrderedDict()
+        self._open: OrderedDict[str, tuple[h5f.FileID, dict[str, OpenGroup]]] = OrderedDict()
         self._access = h5p.create(h5p.FILE_ACCESS)
         # No lock: the file may be growing, or lie on a file system without locks.
         self._access.set_file_locking(False, False)
         self._access.set_cache(0, 521, 0, 0.75)
 
-    def group(self, path: Path, name: str) -> OpenGroup:
+    def group(self, path: str, name: str) -> OpenGroup:
         """A group of a file."""
         if path in self._open:
             self._open.move_to_end(path)
@@ -144,6 +143,9 @@ class OpenFiles:
             groups[name] = OpenGroup(file, name)
         return groups[name]
 
-    def drop(self, path: Path) -> None:
+    def __contains__(self, path: str) -> bool:
+        return path in self._open
+
+    def drop(self, path: str) -> None:
         """Close a file. It is enough to forget it: `h5f.FileID.close` looks through all that is open anywhere."""
         self._open.pop(path, None)
