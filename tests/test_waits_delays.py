@@ -67,6 +67,31 @@ def test_a_delay_goes_on_through_those_that_wait(tmp_path):
     assert (first.caused_ns, second.caused_ns) == (pytest.approx(90), 0)
 
 
+def test_a_delay_goes_on_through_a_thread_that_waits(tmp_path):
+    """The same where it is the second thread of rank 1 that waits and makes rank 2 wait; its first call shows that it
+    was there from 0 on."""
+    second = [call("MPI_Comm_rank", 0, 1), receive(10, 112), send(120, 125, peer=2)]
+    ranks = [
+        [send(100, 110)],
+        [call("MPI_Comm_rank", 300, 305), *(row | {"thread": 1} for row in second)],
+        [receive(10, 130, peer=1)],
+    ]
+    assert causes(found(write_run(tmp_path, [{"calls": calls} for calls in ranks]))) == {
+        (0, "", "computing"): pytest.approx((90, 90)),
+        (1, "", "computing"): pytest.approx((7, 0)),
+        (1, "", "MPI_Comm_rank"): pytest.approx((1, 0)),
+        (1, "", "MPI_Recv"): pytest.approx((12, 0)),
+    }
+
+
+def test_what_a_rank_did_before_its_process_began_is_no_computing(tmp_path):
+    """Rank 0 began at 60 and computed 20 ns, rank 1 began at 0 and computed 40: all that rank 0 did longer is its
+    MPI_Comm_rank."""
+    late = {"calls": [call("MPI_Comm_rank", 70, 90), send(100, 110)], "start": 60}
+    path = write_run(tmp_path, [late, {"calls": [receive(40, 115)]}])
+    assert causes(found(path)) == {(0, "", "MPI_Comm_rank"): (60, 0)}
+
+
 def test_what_was_made_up_for_before_counts_no_more(tmp_path):
     """Rank 0 computes longer before the barrier, rank 1 after it."""
     zero = [barrier(90, 100), send(110, 115), barrier(200, 210)]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from synthetic import FIRST, WORLD, call, request, write_run
+from synthetic import FIRST, WORLD, call, event, request, write_run
 
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
@@ -10,6 +10,7 @@ from analyzer.sources.run import open_run
 from analyzer.waits.find import Search, find
 from analyzer.waits.kinds import Kind, length
 from analyzer.waits.waits import waits
+from tracelib import schema
 from tracelib.schema import What
 
 ONE = Team()
@@ -158,6 +159,9 @@ def test_wait_at_barrier_and_its_completion(tmp_path):
     assert result.barrier_completion_ns.tolist() == [5, 0, 3]
     assert result.n_to_n_completion_ns.tolist() == [0, 0, 0]
     assert (result.total_ns, result.share) == (120, 120 / 300)
+    shared = waits(trace, ONE, profile(trace, ONE), causes=False)
+    assert shared.barrier_completion_ns.tolist() == [5, 0, 3]
+    assert (shared.time_ns == result.time_ns).all() and (shared.count == result.count).all()
 
 
 def test_wait_at_n_to_n(found):
@@ -251,6 +255,31 @@ def test_wait_at_fence(found):
         accesses={0: accesses(zero, (1, 2, 1)), 1: accesses(one, (1, 2, 1))},
     )  # fmt: skip
     assert waits == [(Kind.FENCE, 0, 1, 10, 40), (Kind.FENCE, 1, 0, 65, 5)]
+
+
+def test_fences_after_a_time_without_recording_are_not_brought_together(found):
+    """Rank 0 recorded nothing from 100 to 120, rank 1 from 300 on: who knows which fences were there."""
+
+    def off(begin, end):
+        return [event(begin, schema.TRACING_TYPE, 0), event(end, schema.TRACING_TYPE, 1)]
+
+    times = ((10, 60), (130, 180), (320, 380)), ((50, 60), (170, 180), (360, 380))
+    calls = [[call("MPI_Put", 1, 2, comm=WORLD, peer=1 - r), *(call("MPI_Win_fence", b, e, comm=WORLD) for b, e in of)]
+             for r, of in enumerate(times)]  # fmt: skip
+    accesses = [[{"enter": b, "offset": -1, "object": 1, "detail": 0, "thread": 0} for b in (1, *(b for b, _ in of))]
+                for of in times]  # fmt: skip
+    waits = found(
+        *calls, objects={r: [(7, 0, 8, WORLD, 1, 1, 1, b"")] for r in (0, 1)}, accesses=dict(enumerate(accesses)),
+        events={0: off(100, 120), 1: off(300, 310)},
+    )  # fmt: skip
+    assert waits == [(Kind.FENCE, 0, 1, 10, 40)]
+
+
+def test_a_fence_that_ends_as_the_last_member_enters_waited_for_it(found):
+    calls = [[call("MPI_Win_fence", b, 60, comm=WORLD)] for b in (10, 60)]
+    accesses = {r: [{"enter": b, "offset": -1, "object": 1, "detail": 0, "thread": 0}] for r, b in ((0, 10), (1, 60))}
+    waits = found(*calls, objects={r: [(7, 0, 8, WORLD, 1, 1, 1, b"")] for r in (0, 1)}, accesses=accesses)
+    assert waits == [(Kind.FENCE, 0, 1, 10, 50)]
 
 
 def test_fences_of_an_unknown_window_are_not_brought_together(found):

@@ -139,7 +139,10 @@ def test_a_lock_waits_for_who_has_it(found):
 def test_locks_that_do_not_exclude_each_other(found):
     holder = locked((10, 12), (13, 15), (60, 65), kind=SHARED)
     assert found(holder, locked((20, 66), (67, 68), (70, 75), kind=SHARED), []) == []
-    assert found(holder, locked((20, 66), (67, 68), (70, 75), target=1), []) == []
+    for other in (0, 1):
+        assert found(holder, locked((20, 66), (67, 68), (70, 75), target=other), []) == []
+        alone = locked((10, 12), (13, 15), (60, 65))
+        assert found(alone, locked((20, 66), (67, 68), (70, 75), target=other), []) == []
     assert found(holder, locked((20, 66), (67, 68), (70, 75)), []) == [
         (Kind.LOCK_CONTENTION, 1, 0, 20, 40, "MPI_Win_lock")
     ]

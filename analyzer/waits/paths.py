@@ -18,7 +18,6 @@ class Paths:
         self._trace = trace
         self._numbers: dict[tuple[int, int], int] = {}
         self.texts = [""]  # of each path, as "solve/exchange"
-        self.innermost = [-1]  # of each path, index in Trace.region_names
 
     def changes(self, rank: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """For each thread of a rank when its path changes (ns, ascending), and the path from then on."""
@@ -57,7 +56,6 @@ class Paths:
             self._numbers[parent, region] = len(self.texts)
             name = self._trace.region_names[region]
             self.texts.append(f"{self.texts[parent]}/{name}" if parent else name)
-            self.innermost.append(region)
         return self._numbers[parent, region]
 
 
