@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from synthetic import FIRST, NONE, SELF, WORLD, call, event, flush, poll, request, write_run
 
 from analyzer.metrics import requests as windows_of
+from analyzer.operations.operation import Kind
 from analyzer.operations.spill import packed
 from analyzer.operations.walk import RankOperations
 from analyzer.replay.program import program_of
@@ -86,6 +87,23 @@ def assert_equal(one, other):
     assert one.communicators == other.communicators
 
 
+def assert_slots_are_told_apart(program):
+    """What is waited for is open and what was opened, no slot is opened twice, and there are as many as are needed."""
+    for first, last, slots in zip(
+        program.offsets[:-1].tolist(), program.offsets[1:].tolist(), program.slots, strict=True
+    ):
+        opened, most = {}, 0
+        for op in program.ops[:][first:last]:
+            said = tuple(op[["peer", "tag", "comm"]].tolist())
+            if op["kind"] in (Kind.IRECV, Kind.COLLECTIVE_START):
+                assert int(op["request"]) not in opened and (opened or op["request"] == 0)
+                opened[int(op["request"])] = said
+                most = max(most, len(opened))
+            elif op["kind"] == Kind.WAIT:
+                assert opened.pop(int(op["request"])) == said
+        assert slots == most
+
+
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 2**32),
@@ -105,6 +123,7 @@ def test_any_rows(seed, n, late, window, odd, overhead, tsc, tmp_path_factory):
         found, straight = programs(path, monkeypatch)
     assert len(straight) == 2
     assert_equal(*found)
+    assert_slots_are_told_apart(found[0])
 
 
 def test_many_rows_in_batches(tmp_path, monkeypatch):
@@ -125,6 +144,7 @@ def test_many_rows_in_batches(tmp_path, monkeypatch):
         found, straight = programs(path, monkeypatch)
         assert straight == [4001, 3001]
         assert_equal(*found)
+        assert_slots_are_told_apart(found[0])
         assert b"".join(packed(found[0].ops).parts()) == b"".join(packed(found[1].ops).parts())
 
 

@@ -251,21 +251,23 @@ int64_t expand_events(const struct lane *lane, const void *calls, int64_t n_call
 int64_t expand_calls(const struct lane *lane, const void *calls, int64_t n_calls, const void *polls, int64_t n_polls,
                      void *out)
 {
+    struct row_reader reader = row_reader(lane);
     const struct file_call *call = calls;
     const struct file_poll *poll = polls;
     struct trace_call *to = out;
     int64_t i = 0, j = 0;
     while (i < n_calls || j < n_polls) {
         int poll_first = j < n_polls && (i == n_calls || poll[j].enter <= call[i].enter);
-        *to++ = poll_first ? poll_record(lane, &poll[j++]) : call_record(lane, &call[i++]);
+        *to++ = poll_first ? poll_record(&reader, &poll[j++]) : call_record(&reader, &call[i++]);
     }
     return n_calls + n_polls;
 }
 
 int64_t expand_requests(const struct lane *lane, const void *requests, int64_t n_requests, void *out)
 {
+    struct row_reader reader = row_reader(lane);
     const struct file_request *rows = requests;
     struct trace_request *to = out;
-    for (int64_t i = 0; i < n_requests; i++) to[i] = request_record(lane, &rows[i]);
+    for (int64_t i = 0; i < n_requests; i++) request_record(&reader, &rows[i], &to[i]);
     return n_requests;
 }

@@ -207,18 +207,17 @@ void op_put_done(struct op_walk *walk, struct op_thread *thread, const struct op
                                   : collective ? (struct open_request){.posted = r->posted}
                                                : receive_of(plans, r);
     if (collective) request.peer = PEER_NONE;
-    int32_t found = slots_give(&walk->slots, &request);
-    walk->failed |= found < 0;
-    if (found <= 0) return;
+    const struct open_request *found = slots_give(&walk->slots, &request);
+    if (!found) return;
     struct op op = receive_op(OP_WAIT, r->peer, r->bytes, r->tag, comm_of(plans, r));
     if (collective)
         op = (struct op){.flags = OP_OF_COLLECTIVE,
-                         .peer = request.root,
-                         .bytes = request.sent,
-                         .other = request.received,
-                         .tag = request.operation,
-                         .comm = request.of};
-    op_put_wait(walk, thread, &op, &request);
+                         .peer = found->root,
+                         .bytes = found->sent,
+                         .other = found->received,
+                         .tag = found->operation,
+                         .comm = found->of};
+    op_put_wait(walk, thread, &op, found);
 }
 
 void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op_feed *feed,

@@ -220,8 +220,7 @@ void op_put_on_window(struct op_walk *walk, struct op_thread *thread, const stru
 void op_put_access_done(struct op_walk *walk, struct op_thread *thread, const struct trace_request *r)
 {
     struct open_request request = request_of(r->posted, r->peer, r->comm);
-    int32_t found = slots_give(&walk->slots, &request);
-    walk->failed |= found < 0;
+    const struct open_request *found = slots_give(&walk->slots, &request);
     struct op op = {.peer = r->peer, .comm = r->comm + 1};
-    if (found > 0) op_put_wait(walk, thread, &op, &request);
+    if (found) op_put_wait(walk, thread, &op, found);
 }

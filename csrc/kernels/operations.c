@@ -1,9 +1,7 @@
-/* The walk over the calls of one rank: burst, what the call posts, the call, what it completes. */
+/* The walk over the calls of one rank. */
 #include <stdlib.h>
 
-#include "include/op_walk.h"
-
-enum { CPU_LATER = -2 };
+#include "include/op_step.h"
 
 /* Of the program; SIGNAL, WAIT: semaphore `value`. */
 enum { SIGNAL = -1, WAIT = -2 };
@@ -71,17 +69,7 @@ int64_t op_walk_room(const struct op_walk *walk, const struct op_rows *rows)
     return 3 * rows->n_calls + on_windows + 2 * rows->n_posted + 2 * done + events + n; /* with semaphores */
 }
 
-/* The call before the next burst is complete: one without any operation takes no time. */
-static void end_call(struct op_walk *walk, struct op_thread *thread)
-{
-    if (thread->open) op_put(walk, thread, (struct op){.kind = OP_NONE, .peer = -1, .request = -1});
-}
-
-/* ---- Bursts. */
-
-/* Time of [begin, end) that flushes took; flushes before it are passed for good. */
-__attribute__((noinline)) static int64_t flushed_by(const struct op_rows *rows, struct op_thread *thread, int64_t n,
-                                                    int64_t begin, int64_t end)
+int64_t op_flushed_by(const struct op_rows *rows, struct op_thread *thread, int64_t n, int64_t begin, int64_t end)
 {
     const struct trace_flush *flushes = rows->flushes;
     int64_t sum = 0, *next = &thread->next_flush;
@@ -95,24 +83,15 @@ __attribute__((noinline)) static int64_t flushed_by(const struct op_rows *rows, 
     return sum;
 }
 
-static inline int64_t flushed(const struct op_rows *rows, struct op_thread *thread, int64_t begin, int64_t end)
-{
-    int64_t n = rows->first_flush[thread->number + 1];
-    return thread->next_flush == n ? 0 : flushed_by(rows, thread, n, begin, end);
-}
-
-/* The events between two calls, from `begin` to `end`, where the burst has lasted `before` ns at `begin`, `after` at
-   `end`. */
-static void place_events(const struct op_rows *rows, struct op_thread *thread, struct op_cursor *c, int64_t begin,
-                         int64_t end, int64_t before, int64_t after)
+void op_place_events(const struct op_rows *rows, struct op_thread *thread, struct op_cursor *c, struct op_burst burst)
 {
     struct program_event *events = rows->events;
     int64_t n = rows->first_event[thread->number + 1];
-    for (; c->placed < n && events[c->placed].time <= end; c->placed++) {
+    for (; c->placed < n && events[c->placed].time <= burst.end; c->placed++) {
         struct program_event *row = &events[c->placed];
-        int64_t at = before;
-        if (row->time > begin) at += row->time - begin - flushed(rows, thread, begin, row->time);
-        row->at = at < after ? at : after;
+        int64_t at = burst.before;
+        if (row->time > burst.begin) at += row->time - burst.begin - op_flushed(rows, thread, burst.begin, row->time);
+        row->at = at < burst.after ? at : burst.after;
     }
 }
 
@@ -131,8 +110,7 @@ static void put_event(struct op_walk *walk, struct op_thread *thread, const stru
             (struct op){.kind = OP_EVENT, .tag = (int32_t)row->type, .other = row->value, .peer = -1, .request = -1});
 }
 
-/* A burst that took `wall` ns by the clock and counts as `ns`, cut where events are: the parts sum up to it. */
-static void put_burst(struct op_walk *walk, const struct op_rows *rows, struct op_thread *thread, struct op_cursor *c,
+int64_t op_put_events(struct op_walk *walk, const struct op_rows *rows, struct op_thread *thread, struct op_cursor *c,
                       int64_t wall, int64_t ns)
 {
     const struct program_event *events = rows->events;
@@ -144,62 +122,7 @@ static void put_burst(struct op_walk *walk, const struct op_rows *rows, struct o
         written = until;
         put_event(walk, thread, row);
     }
-    if (ns > written) thread->burst += ns - written;
-}
-
-/* What a burst counts as, of which `measured` ns of CPU time are known (-1: none) and the clock says `wall`. No thread
- * computes longer than time passes; what goes beyond it MPI spent in the failing polls between two readings. */
-static int64_t burst_of(const struct op_walk *walk, int64_t measured, int64_t wall)
-{
-    int64_t ns = measured - walk->cpu_overhead;
-    return measured < 0 || ns > wall ? wall : ns;
-}
-
-/* The computation before a call, and the end of the call before it. */
-static void put_computation(struct op_walk *walk, const struct op_rows *rows, struct op_thread *thread,
-                            struct op_cursor *c, const struct trace_call *call, int64_t measured)
-{
-    int64_t begin = thread->at + thread->gap, whole = thread->waiting;
-    int64_t wall = call->enter - begin - flushed(rows, thread, begin, call->enter);
-    if (wall > 0) whole += wall;
-    place_events(rows, thread, c, begin, call->enter, thread->waiting, whole);
-    thread->waiting = measured == CPU_LATER ? whole : 0;
-    if (measured != CPU_LATER) put_burst(walk, rows, thread, c, whole, burst_of(walk, measured, whole));
-}
-
-/* What the last call of the thread completed. A request that the call before this one both posted and completed has
-   posted == walk->entered. */
-static void put_completed(struct op_walk *walk, const struct op_plans *plans, struct op_thread *thread,
-                          struct request_source *done)
-{
-    const struct trace_request *row;
-    for (; (row = next_request(done)) && row->completed <= thread->at && row->posted <= walk->entered; done->next++)
-        op_put_done(walk, thread, plans, row);
-}
-
-/* Take what the call posted, and say who completes the collective or one-sided operation that it begins. */
-static int32_t put_all_posted(struct op_walk *walk, const struct op_plans *plans, struct op_thread *thread,
-                              struct request_source *posted, int64_t entered)
-{
-    const struct trace_request *row;
-    int32_t completer = (int32_t)thread->number;
-    for (; (row = next_request(posted)) && row->posted <= entered; posted->next++) {
-        if (op_what_of(row) == WHAT_COLLECTIVE_DONE || op_what_of(row) == WHAT_RMA_DONE)
-            completer = row->thread;
-        else
-            op_put_posted(walk, thread, plans, row);
-    }
-    return completer;
-}
-
-static void pass(struct op_walk *walk, struct op_thread *thread, const struct trace_call *call)
-{
-    /* Between the failing polls of one row the program computed: that time joins the next burst. */
-    int64_t polled = call->inside + walk->overhead * (call->count - 1);
-    int64_t done_at = call->count > 1 && call->enter + polled < call->exit ? call->enter + polled : call->exit;
-    if (done_at > thread->at) thread->at = done_at;
-    walk->entered = call->enter;
-    thread->gap = walk->overhead;
+    return written;
 }
 
 void op_cursor_open(const struct op_rows *rows, int32_t t, struct op_cursor *c)
@@ -214,25 +137,16 @@ void op_cursor_open(const struct op_rows *rows, int32_t t, struct op_cursor *c)
 
 void op_walk_call(struct op_walk *walk, const struct op_feed *feed, const struct trace_call *call)
 {
-    const struct op_plans *plans = feed->plans;
     const struct op_rows *rows = feed->rows;
-    int32_t number = walk->n_threads > 1 ? call->thread : 0;
-    struct op_thread *thread = &walk->threads[number];
-    struct op_cursor *cursor = &feed->cursors[number];
     int64_t index = rows->calls ? call - (const struct trace_call *)rows->calls : 0;
-    put_completed(walk, plans, thread, cursor->done);
-    end_call(walk, thread);
-    put_computation(walk, rows, thread, cursor, call, rows->cpu ? rows->cpu[index] : -1);
-    thread->open = thread->first = true;
-    int32_t completer = put_all_posted(walk, plans, thread, feed->posted, call->enter);
-    op_put_call(walk, thread, feed, call, rows->message ? rows->message[index] : 0, completer);
-    if (plans->lost[call->call]) plans->left_out[call->call] += call->count;
-    pass(walk, thread, call);
+    int32_t number = walk->n_threads > 1 ? call->thread : 0;
+    op_step(walk, feed, number, call, rows->cpu ? rows->cpu[index] : CPU_UNKNOWN,
+            rows->message ? rows->message[index] : 0);
 }
 
 void op_walk_done(struct op_walk *walk, const struct op_feed *feed, int32_t t)
 {
-    put_completed(walk, feed->plans, &walk->threads[t], feed->cursors[t].done);
+    op_put_completed(walk, feed->plans, &walk->threads[t], feed->cursors[t].done);
 }
 
 int64_t op_walk_calls(struct op_walk *walk, const struct op_plans *plans, const struct op_rows *rows, int64_t *used,
@@ -258,7 +172,7 @@ int64_t op_walk_calls(struct op_walk *walk, const struct op_plans *plans, const 
 
 void op_walk_end_calls(struct op_walk *walk)
 {
-    for (int32_t t = 0; t < walk->n_threads; t++) end_call(walk, &walk->threads[t]);
+    for (int32_t t = 0; t < walk->n_threads; t++) op_end_call(walk, &walk->threads[t]);
 }
 
 int64_t op_walk_finish(struct op_walk *walk, void *out)

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "include/row_records.h"
-
 static int64_t key_of(const struct request_order *o, const struct trace_request *record)
 {
     return o->by_completed ? record->completed : record->posted;
@@ -14,7 +12,7 @@ static int64_t key_of(const struct request_order *o, const struct trace_request 
 /* Whether those wanted are in order as they lie: a clock never falls, so ticks will do. */
 static bool lie_in_order(const struct request_order *o, uint64_t least_ticks)
 {
-    uint64_t origin = (uint64_t)o->lane->clock.pieces[0].origin;
+    uint64_t origin = (uint64_t)o->reader.lane->clock.pieces[0].origin;
     int64_t least = o->by_completed ? INT64_MIN : (int64_t)(least_ticks - origin), last = INT64_MIN;
     for (int64_t k = 0; k < o->n; k++) {
         const struct file_request *row = &o->rows[k];
@@ -37,7 +35,8 @@ static bool sort(struct request_order *o)
         if (!o->order) return false;
     }
     for (int64_t k = 0; k < o->n; k++) {
-        struct trace_request record = request_record(o->lane, &o->rows[k]);
+        struct trace_request record;
+        request_record(&o->reader, &o->rows[k], &record);
         if (o->wanted[record.what] && record.posted >= o->least)
             o->order[count++] = (struct timed_row){key_of(o, &record), k};
     }
@@ -50,25 +49,28 @@ static bool sort(struct request_order *o)
 static bool read_on(struct request_source *source)
 {
     struct request_order *o = (struct request_order *)source;
-    int64_t n = 0;
-    while (n < REQUESTS_AT_ONCE && o->rest_at < o->n_rest) o->read[n++] = o->rest[o->rest_at++];
-    while (n < REQUESTS_AT_ONCE && o->at < o->n) {
-        const struct file_request *row = &o->rows[o->is_sorted ? o->order[o->at].row : o->at];
+    struct trace_request *to = o->read, *end = o->read + REQUESTS_AT_ONCE;
+    const int64_t n_rows = o->n;
+    int64_t at = o->at;
+    while (to < end && o->rest_at < o->n_rest) *to++ = o->rest[o->rest_at++];
+    while (to < end && at < n_rows) {
+        const struct file_request *row = &o->rows[o->is_sorted ? o->order[at].row : at];
         if (o->wanted[row->what]) {
-            struct trace_request *record = &o->read[n];
-            *record = request_record(o->lane, row);
-            if (o->late < o->end && key_of(o, o->late) < key_of(o, record)) {
-                o->read[n++] = *o->late++;
+            request_record(&o->reader, row, to);
+            if (o->late < o->end && key_of(o, o->late) < key_of(o, to)) {
+                *to++ = *o->late++;
                 continue;
             }
-            n += record->posted >= o->least;
+            to += to->posted >= o->least;
         }
-        o->at++;
+        at++;
     }
-    while (n < REQUESTS_AT_ONCE && o->late < o->end) o->read[n++] = *o->late++;
+    while (to < end && o->late < o->end) *to++ = *o->late++;
+    o->at = at;
     source->next = o->read;
-    source->end = o->read + n;
-    return n;
+    source->end = to;
+    if (to == o->read) source->more = NULL;
+    return source->more;
 }
 
 bool request_order_rows(struct request_order *o, const struct file_request *rows, int64_t n, int64_t least,
@@ -104,7 +106,7 @@ bool request_order_keep(struct request_order *o)
 
 void request_order_begin(struct request_order *o, const struct lane *lane)
 {
-    o->lane = lane;
+    o->reader = row_reader(lane);
     o->n_rest = 0;
     o->late = o->end = NULL;
 }

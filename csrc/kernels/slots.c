@@ -1,66 +1,58 @@
-/* Which slot each open request has: a hash table by the time of posting. */
+/* Which slot each open request has. */
 #include "slots.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
-static size_t place(int64_t posted, size_t room)
-{
-    return (size_t)((uint64_t)posted * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
-}
+enum { LEAST_ROOM = 64 };
 
-static bool grow(struct slots *slots)
+/* Room for one more: gaps are closed where they are many, so that each request is moved a few times at most. */
+static bool make_room(struct slots *slots)
 {
-    size_t room = slots->room ? 2 * slots->room : 64, old = slots->room;
-    struct open_request *from = slots->requests, *to = calloc(room, sizeof *to);
-    if (!to) return false;
-    for (size_t i = 0; i < old; i++) {
-        if (!from[i].used) continue;
-        size_t k = place(from[i].posted, room);
-        while (to[k].used) k = (k + 1) & (room - 1);
-        to[k] = from[i];
-    }
-    free(from);
-    slots->requests = to;
+    size_t kept = 0;
+    for (size_t k = slots->first; k < slots->end; k++)
+        if (!slots->at[k].gone) slots->at[kept++] = slots->at[k];
+    slots->first = 0;
+    slots->end = kept;
+    if (2 * kept < slots->room) return true;
+    size_t room = slots->room ? 2 * slots->room : LEAST_ROOM;
+    struct open_request *larger = realloc(slots->at, room * sizeof *larger);
+    if (!larger) return false;
+    slots->at = larger;
     slots->room = room;
     return true;
 }
 
+/* Room to have all slots back. */
+static bool make_free_room(struct slots *slots)
+{
+    size_t room = slots->free_room ? 2 * slots->free_room : LEAST_ROOM;
+    int32_t *larger = realloc(slots->free, room * sizeof *larger);
+    if (!larger) return false;
+    slots->free = larger;
+    slots->free_room = room;
+    return true;
+}
+
+/* A program that repeats itself has the same slots again: whenever nothing is open, they are taken from the first on.
+ */
+static int32_t next_slot(struct slots *slots)
+{
+    if (slots->n_free) return slots->free[--slots->n_free];
+    if (slots->next == slots->own) slots->own++;
+    return slots->next++;
+}
+
 int32_t slots_take(struct slots *slots, struct open_request *request)
 {
-    if (2 * (slots->n + 1) > slots->room && !grow(slots)) return -1;
-    request->slot = request->shared ? slots->shared++ : slots->n_free ? slots->free[--slots->n_free] : slots->own++;
-    request->used = true;
-    size_t k = place(request->posted, slots->room);
-    while (slots->requests[k].used) k = (k + 1) & (slots->room - 1);
-    slots->requests[k] = *request;
+    if (slots->end == slots->room && !make_room(slots)) return -1;
+    if ((size_t)slots->own >= slots->free_room && !make_free_room(slots)) return -1;
+    request->slot = request->shared ? slots->shared++ : next_slot(slots);
+    request->gone = false;
+    if (slots->end > slots->first) slots->is_unordered |= request->posted < slots->at[slots->end - 1].posted;
+    slots->at[slots->end++] = *request;
     slots->n++;
     return request->slot;
-}
-
-static void close_gap(struct slots *slots, size_t hole)
-{
-    size_t mask = slots->room - 1;
-    for (size_t k = (hole + 1) & mask; slots->requests[k].used; k = (k + 1) & mask) {
-        size_t home = place(slots->requests[k].posted, slots->room);
-        if (((k - home) & mask) < ((k - hole) & mask)) continue;
-        slots->requests[hole] = slots->requests[k];
-        hole = k;
-    }
-    slots->requests[hole].used = false;
-}
-
-static bool keep_slot(struct slots *slots, int32_t slot)
-{
-    if (slots->n_free == slots->free_room) {
-        size_t room = slots->free_room ? 2 * slots->free_room : 64;
-        int32_t *larger = realloc(slots->free, room * sizeof *larger);
-        if (!larger) return false;
-        slots->free = larger;
-        slots->free_room = room;
-    }
-    slots->free[slots->n_free++] = slot;
-    return true;
 }
 
 static bool is_same(const struct open_request *a, const struct open_request *b)
@@ -68,22 +60,54 @@ static bool is_same(const struct open_request *a, const struct open_request *b)
     return a->posted == b->posted && a->peer == b->peer && a->tag == b->tag && a->comm == b->comm;
 }
 
-int32_t slots_give(struct slots *slots, struct open_request *request)
+/* The first of [first, end) that was posted at `posted` or later. */
+static size_t lower_bound(const struct slots *slots, int64_t posted)
 {
-    if (!slots->room) return 0;
-    size_t k = place(request->posted, slots->room);
-    for (; slots->requests[k].used; k = (k + 1) & (slots->room - 1)) {
-        if (!is_same(&slots->requests[k], request)) continue;
-        *request = slots->requests[k];
-        slots->n--;
-        close_gap(slots, k);
-        return request->shared || keep_slot(slots, request->slot) ? 1 : -1;
+    size_t low = slots->first, high = slots->end;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (slots->at[middle].posted < posted)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return 0;
+    return low;
+}
+
+/* Where it is; slots->end: nowhere. */
+static size_t find(const struct slots *slots, const struct open_request *request)
+{
+    const struct open_request *at = slots->at;
+    size_t k = slots->is_unordered ? slots->first : lower_bound(slots, request->posted);
+    for (; k < slots->end && (slots->is_unordered || at[k].posted == request->posted); k++)
+        if (!at[k].gone && is_same(&at[k], request)) return k;
+    return slots->end;
+}
+
+static void forget_all(struct slots *slots)
+{
+    slots->first = slots->end = slots->n_free = 0;
+    slots->next = slots->is_unordered = 0;
+}
+
+const struct open_request *slots_give(struct slots *slots, const struct open_request *request)
+{
+    size_t k = slots->first;
+    if (k == slots->end) return NULL;
+    if (!is_same(&slots->at[k], request)) k = find(slots, request);
+    if (k == slots->end) return NULL;
+    struct open_request *found = &slots->at[k];
+    found->gone = true;
+    if (!found->shared) slots->free[slots->n_free++] = found->slot;
+    if (--slots->n == 0)
+        forget_all(slots);
+    else
+        while (slots->at[slots->first].gone) slots->first++;
+    return found;
 }
 
 void slots_free(struct slots *slots)
 {
-    free(slots->requests);
+    free(slots->at);
     free(slots->free);
 }

@@ -8,27 +8,30 @@
 /* Equal ones posted by one call may be taken for each other. */
 struct open_request {
     int64_t posted;
-    int64_t sent, received; /* of a collective; of others nothing */
-    int32_t operation, root, of;
     int32_t peer, tag, comm;
     int32_t slot;
-    int32_t shared; /* another thread completes it: the slot is one of the rank, and nobody has it again */
-    int32_t used;
+    int32_t shared;              /* another thread completes it: the slot is one of the rank, and nobody has it again */
+    int32_t gone;                /* it was given back */
+    int32_t operation, root, of; /* of a collective; of others nothing, as the next two */
+    int64_t sent, received;
 };
 
+/* at: what is open, in order of taking, which nearly always is that of completion, too: from `first` to `end`, with
+   gaps where something was given back. free: slots to be had again. */
 struct slots {
-    struct open_request *requests; /* an open hash table */
-    size_t n, room;
+    struct open_request *at;
+    size_t first, end, room, n;
     int32_t *free;
     size_t n_free, free_room;
-    int32_t own, shared; /* how many there are of each kind */
+    int32_t next, own, shared; /* the next slot never had since nothing was open; how many there are of each kind */
+    int32_t is_unordered;      /* one was posted before the one taken before it */
 };
 
 /* Give the request a slot, which is noted in it, and remember it; the slot's number, -1: no memory. */
 int32_t slots_take(struct slots *slots, struct open_request *request);
 
-/* Find an equal request, forget it and write it to *request; 1, 0: none is known, -1: no memory. */
-int32_t slots_give(struct slots *slots, struct open_request *request);
+/* Find the first equal request and forget it; NULL: none is known, else valid until the next is taken. */
+const struct open_request *slots_give(struct slots *slots, const struct open_request *request);
 
 void slots_free(struct slots *slots);
 

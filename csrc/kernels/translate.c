@@ -1,23 +1,22 @@
-/* From rows of a rank file to packed operations: a batch of calls is made of the rows, the walk takes them one after
-   the other, and reads requests as it needs them; whenever there is a batch of operations, it is packed. */
+/* From rows of a rank file to packed operations: the walk takes one call after the other, and reads requests as it
+   needs them; whenever there is a batch of operations, it is packed. */
 #include "translate.h"
 
 #include <stdlib.h>
 
+#include "include/op_step.h"
 #include "include/request_order.h"
-#include "include/row_records.h"
 #include "pack.h"
 
-enum { CALLS_AT_ONCE = 32, OPERATIONS_AT_ONCE = 64 };
+enum { OPERATIONS_AT_ONCE = 64 };
 
 struct translation {
     struct op_walk *walk;
-    const struct lane *lane;
+    struct row_reader reader;
     struct packer *packer;
     struct request_order posted, done;
     struct packed_window packed;
     int64_t room, begins_room;
-    struct trace_call calls[CALLS_AT_ONCE];
     struct op operations[OPERATIONS_AT_ONCE];
 };
 
@@ -87,7 +86,7 @@ static void pack(struct op_walk *walk)
 void translation_begin(struct translation *t, struct op_walk *walk, const struct lane *lane)
 {
     t->walk = walk;
-    t->lane = lane;
+    t->reader = row_reader(lane);
     request_order_begin(&t->posted, lane);
     request_order_begin(&t->done, lane);
     walk->context = t;
@@ -96,18 +95,26 @@ void translation_begin(struct translation *t, struct op_walk *walk, const struct
     walk->end = t->operations + OPERATIONS_AT_ONCE;
 }
 
-/* Calls and polls in order of entry, a batch after the other. */
+/* A call: most become nothing themselves, and what they say of messages is not looked at. */
+static void walk_call(struct translation *t, const struct op_feed *feed, const struct file_call *row)
+{
+    struct trace_call call = bare_call_record(&t->reader, row);
+    if (feed->plans->call[2 * call.call] != NOTHING) tell_message(&t->reader, row, &call);
+    op_step(t->walk, feed, 0, &call, CPU_UNKNOWN, 0);
+}
+
+/* Calls and polls in order of entry. */
 static void walk_rows(struct translation *t, const struct op_feed *feed, const struct thread_rows *rows)
 {
     const struct file_call *call = rows->calls, *calls_end = call + rows->n_calls;
     const struct file_poll *poll = rows->polls, *polls_end = poll + rows->n_polls;
     while (call < calls_end || poll < polls_end) {
-        int n = 0;
-        for (; n < CALLS_AT_ONCE && (call < calls_end || poll < polls_end); n++) {
-            bool poll_first = poll < polls_end && (call == calls_end || poll->enter <= call->enter);
-            t->calls[n] = poll_first ? poll_record(t->lane, poll++) : call_record(t->lane, call++);
+        if (poll < polls_end && (call == calls_end || poll->enter <= call->enter)) {
+            struct trace_call polls = poll_record(&t->reader, poll++);
+            op_walk_call(t->walk, feed, &polls);
+        } else {
+            walk_call(t, feed, call++);
         }
-        for (int k = 0; k < n; k++) op_walk_call(t->walk, feed, &t->calls[k]);
     }
 }
 

@@ -38,12 +38,17 @@ static void forget_all(struct packer *packer)
 /* What tells operations apart: all but the burst, which comes first. */
 enum { WORDS = sizeof(struct op) / sizeof(uint64_t) };
 
+static inline uint64_t word_of(const struct op *op, int k)
+{
+    uint64_t word;
+    memcpy(&word, (const char *)op + k * (int)sizeof word, sizeof word);
+    return word;
+}
+
 static inline bool is_alike(const struct op *a, const struct op *b)
 {
-    uint64_t of_a[WORDS], of_b[WORDS], differ = 0;
-    memcpy(of_a, a, sizeof of_a);
-    memcpy(of_b, b, sizeof of_b);
-    for (int k = 1; k < WORDS; k++) differ |= of_a[k] ^ of_b[k];
+    uint64_t differ = 0;
+    for (int k = 1; k < WORDS; k++) differ |= word_of(a, k) ^ word_of(b, k);
     return !differ;
 }
 
@@ -51,9 +56,8 @@ static unsigned hash_of(const struct op *op)
 {
     static const uint64_t ODD[WORDS] = {
         0, 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0xd6e8feb86659fd93, 0xc2b2ae3d27d4eb4f};
-    uint64_t words[WORDS], sum = 0;
-    memcpy(words, op, sizeof words);
-    for (int k = 1; k < WORDS; k++) sum += (words[k] ^ words[k] >> 32) * ODD[k];
+    uint64_t sum = 0;
+    for (int k = 1; k < WORDS; k++) sum += (word_of(op, k) ^ word_of(op, k) >> 32) * ODD[k];
     return (unsigned)(sum >> 40) % HASH_PLACES;
 }
 
@@ -72,13 +76,14 @@ static unsigned looked_up(struct packer *packer, const struct op *op)
     return PACK_NEW + (unsigned)packer->n++;
 }
 
-static inline unsigned place_of(struct packer *packer, const struct op *op)
+/* Eight bytes of the burst are written, and as many as it has are kept. */
+static inline uint8_t *put_place(uint8_t *out, unsigned place, int64_t burst)
 {
-    uint8_t *expected = &packer->after[packer->last];
-    if (*expected < packer->n && is_alike(&packer->shapes[*expected], op)) return packer->last = *expected;
-    unsigned place = looked_up(packer, op);
-    packer->last = *expected = place % PACK_PLACES;
-    return place;
+    unsigned size = (burst != 0) + (63 - (unsigned)__builtin_clzll((uint64_t)burst | 1)) / 8;
+    out[0] = (uint8_t)place;
+    out[1] = (uint8_t)size;
+    memcpy(out + 2, &burst, sizeof burst);
+    return out + 2 + size;
 }
 
 static uint8_t *put_number(uint8_t *out, int64_t number)
@@ -97,30 +102,50 @@ static uint8_t *put_shape(uint8_t *out, const struct op *op)
     return out;
 }
 
-static uint8_t *put_operation(struct packer *packer, uint8_t *out, const struct op *op)
+/* An operation that was not expected: it is from now on. */
+__attribute__((noinline)) static uint8_t *put_unexpected(struct packer *packer, uint8_t *out, const struct op *op)
 {
-    uint64_t burst = (uint64_t)op->burst;
-    unsigned place = place_of(packer, op), size = burst ? 8 - (unsigned)__builtin_clzll(burst) / 8 : 0;
-    *out++ = (uint8_t)place;
-    *out++ = (uint8_t)size;
-    memcpy(out, &burst, sizeof burst);
-    out += size;
-    return place & PACK_NEW ? put_shape(out, op) : out;
+    unsigned place = looked_up(packer, op);
+    packer->last = packer->after[packer->last] = place % PACK_PLACES;
+    out = put_place(out, place, op->burst);
+    if (!(place & PACK_NEW)) return out;
+    if (op->kind == OP_PARALLEL && op->other > packer->virtual_threads) packer->virtual_threads = op->other;
+    return put_shape(out, op);
+}
+
+/* Operations of one block. */
+static uint8_t *put_operations(struct packer *packer, uint8_t *out, const struct op *op, const struct op *end)
+{
+    unsigned last = packer->last;
+    for (; op < end; op++) {
+        unsigned expected = packer->after[last];
+        if ((int)expected < packer->n && is_alike(&packer->shapes[expected], op)) {
+            out = put_place(out, expected, op->burst);
+            last = expected;
+        } else {
+            packer->last = (uint8_t)last;
+            out = put_unexpected(packer, out, op);
+            last = packer->last;
+        }
+    }
+    packer->last = (uint8_t)last;
+    return out;
 }
 
 int64_t packer_append(struct packer *packer, const void *operations, int64_t n, uint8_t *out, int64_t *begins)
 {
-    const struct op *op = operations;
+    const struct op *op = operations, *end = op + n;
     uint8_t *to = out;
-    for (int64_t k = 0; k < n; k++, op++) {
+    while (op < end) {
         if (packer->in_block % PACK_BLOCK == 0) {
             forget_all(packer);
             packer->in_block = 0;
             *begins++ = to - out;
         }
-        packer->in_block++;
-        if (op->kind == OP_PARALLEL && op->other > packer->virtual_threads) packer->virtual_threads = op->other;
-        to = put_operation(packer, to, op);
+        int64_t left = end - op, room = PACK_BLOCK - packer->in_block, now = left < room ? left : room;
+        packer->in_block += (int32_t)now;
+        to = put_operations(packer, to, op, op + now);
+        op += now;
     }
     return to - out;
 }

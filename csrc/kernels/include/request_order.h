@@ -3,6 +3,7 @@
 /* Requests of one thread in order of posting or of completion, made a few at a time of the rows of its file. */
 
 #include "op_walk.h"
+#include "row_records.h"
 #include "time_order.h"
 
 enum { REQUESTS_AT_ONCE = 32 };
@@ -10,7 +11,7 @@ enum { REQUESTS_AT_ONCE = 32 };
 /* Rows of a window of time; those that were left over of the windows before come first. */
 struct request_order {
     struct request_source source; /* what is read of them */
-    const struct lane *lane;
+    struct row_reader reader;
     const struct file_request *rows;
     const uint8_t *wanted; /* by `what` */
     bool by_completed;

@@ -1,43 +1,97 @@
 #ifndef ROW_RECORDS_H
 #define ROW_RECORDS_H
-/* The record of the trace that a row of a rank file stands for. */
+/* The records of the trace that rows of a rank file stand for. */
 
 #include <stdbool.h>
 
 #include "records.h"
 #include "ticks.h"
 
-static inline struct trace_call call_record(const struct lane *lane, const struct file_call *row)
+/* What is known of the rows of a lane that are read one after the other: they rarely leave a piece of the clock or a
+   communicator. */
+struct row_reader {
+    const struct lane *lane;
+    struct last_piece ticks, ns;
+    int64_t comm;            /* the row of `communicators` of which the rest is; -1: none */
+    int32_t index;           /* in Trace.communicators */
+    uint32_t size;           /* of its (remote) group, 0 if the table of members does not hold it */
+    const uint32_t *members; /* world ranks */
+};
+
+static inline struct row_reader row_reader(const struct lane *lane)
 {
-    int64_t enter = lane_ns(lane, row->enter), exit = lane_ns(lane, row->exit);
+    return (struct row_reader){.lane = lane, .comm = -1};
+}
+
+/* The same as lane_ns. */
+static inline int64_t row_ns(struct row_reader *reader, uint64_t ticks)
+{
+    const struct clock *c = &reader->lane->clock;
+    int64_t ns = clock_value_near(&reader->ticks, c->pieces, c->n_pieces, ticks);
+    return c->n_corrections ? clock_value_near(&reader->ns, c->corrections, c->n_corrections, (uint64_t)ns) : ns;
+}
+
+/* Makes `comm` the communicator of the reader. */
+static inline void row_comm(struct row_reader *reader, uint32_t comm)
+{
+    if (__builtin_expect(reader->comm == comm, 1)) return;
+    reader->comm = comm;
+    reader->index = lane_communicator_index(reader->lane, comm);
+    reader->members = lane_group(reader->lane, comm, &reader->size);
+}
+
+/* The same as lane_world, in the communicator of the reader. */
+static inline int32_t row_world(const struct row_reader *reader, int32_t peer)
+{
+    if (peer < 0) return peer;
+    return (uint32_t)peer < reader->size ? (int32_t)reader->members[peer] : PEER_NONE;
+}
+
+/* Of a call, what it is and when. */
+static inline struct trace_call bare_call_record(struct row_reader *reader, const struct file_call *row)
+{
+    int64_t enter = row_ns(reader, row->enter), exit = row_ns(reader, row->exit);
     return (struct trace_call){
         .enter = enter,
         .exit = exit,
-        .sent = (int64_t)row->sent,
-        .received = (int64_t)row->received,
-        .comm = lane_communicator_index(lane, row->comm),
-        .peer = lane_world(lane, row->comm, row->peer),
-        .tag = row->tag,
-        .call = lane_procedure(lane, row->call)->index,
-        .thread = lane->thread,
+        .call = lane_procedure(reader->lane, row->call)->index,
+        .thread = reader->lane->thread,
         .count = 1,
         .inside = exit - enter,
     };
 }
 
-static inline struct trace_call poll_record(const struct lane *lane, const struct file_poll *row)
+/* The rest of it: what it communicates. */
+static inline void tell_message(struct row_reader *reader, const struct file_call *row, struct trace_call *call)
 {
-    int64_t enter = lane_ns(lane, row->enter);
+    row_comm(reader, row->comm);
+    call->sent = (int64_t)row->sent;
+    call->received = (int64_t)row->received;
+    call->comm = reader->index;
+    call->peer = row_world(reader, row->peer);
+    call->tag = row->tag;
+}
+
+static inline struct trace_call call_record(struct row_reader *reader, const struct file_call *row)
+{
+    struct trace_call call = bare_call_record(reader, row);
+    tell_message(reader, row, &call);
+    return call;
+}
+
+static inline struct trace_call poll_record(struct row_reader *reader, const struct file_poll *row)
+{
+    int64_t enter = row_ns(reader, row->enter);
     return (struct trace_call){
         .enter = enter,
-        .exit = lane_ns(lane, row->exit),
+        .exit = row_ns(reader, row->exit),
         .comm = -1,
         .peer = PEER_NONE,
         .tag = -1,
-        .call = lane_procedure(lane, row->call)->index,
-        .thread = lane->thread,
+        .call = lane_procedure(reader->lane, row->call)->index,
+        .thread = reader->lane->thread,
         .count = (int32_t)row->count,
-        .inside = lane_ns(lane, row->enter + row->inside) - enter,
+        .inside = row_ns(reader, row->enter + row->inside) - enter,
     };
 }
 
@@ -49,18 +103,18 @@ static inline int32_t request_tag(const struct lane *lane, const struct file_req
     return lane_procedure(lane, row->tag < UINT16_MAX ? (uint16_t)row->tag : UINT16_MAX)->index;
 }
 
-static inline struct trace_request request_record(const struct lane *lane, const struct file_request *row)
+static inline void request_record(struct row_reader *reader, const struct file_request *row, struct trace_request *to)
 {
-    return (struct trace_request){
-        .posted = lane_ns(lane, row->posted),
-        .completed = row->completed ? lane_ns(lane, row->completed) : 0,
-        .bytes = (int64_t)row->bytes,
-        .comm = lane_communicator_index(lane, row->comm),
-        .peer = lane_world(lane, row->comm, row->peer),
-        .tag = request_tag(lane, row),
-        .what = row->what,
-        .thread = row->thread,
-    };
+    row_comm(reader, row->comm);
+    to->posted = row_ns(reader, row->posted);
+    to->completed = row->completed ? row_ns(reader, row->completed) : 0;
+    to->bytes = (int64_t)row->bytes;
+    to->comm = reader->index;
+    to->peer = row_world(reader, row->peer);
+    to->tag = request_tag(reader->lane, row);
+    to->what = row->what;
+    to->thread = row->thread;
+    to->reserved = 0;
 }
 
 #endif
