@@ -60,7 +60,7 @@ ffi.set_source(
         "build/generated/records.h",
         "csrc/replay/replay.h",
         "csrc/replay/pack.h",
-        *(f"csrc/kernels/{n}.h" for n in _names),
+        *(f"csrc/kernels/{p.relative_to(KERNELS)}" for p in sorted(KERNELS.rglob("*.h"))),
     ],
     extra_compile_args=["-std=gnu11", "-O3", "-Wall", "-Wextra", "-fvisibility=hidden"],
 )

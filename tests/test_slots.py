@@ -37,9 +37,13 @@ class Model:
         return found[1]
 
 
-def request(key, shared=False):
-    posted, tag = key
-    return ffi.new("struct open_request *", {"posted": posted, "peer": 1, "tag": tag, "comm": 2, "shared": shared})
+def take(slots, key, shared=False):
+    return lib.slots_take(slots, key[0], 1, key[1], 2, shared).slot
+
+
+def give(slots, key):
+    found = lib.slots_give(slots, key[0], 1, key[1], 2)
+    return found.slot if found else None
 
 
 @given(st.lists(TAKE | GIVE, max_size=300), st.booleans())
@@ -50,20 +54,19 @@ def test_any_order(actions, in_order):
             tag, shared = rest
             now += max(which, AGAIN) if in_order else which
             keys.append((now, tag))
-            assert lib.slots_take(slots, request(keys[-1], shared)) == model.take(keys[-1], shared)
+            assert take(slots, keys[-1], shared) == model.take(keys[-1], shared)
             most = max(most, sum(not shared for _, _, shared in model.open))
         else:
             key = keys[which % len(keys)] if keys else (0, 0)
-            found, slot = lib.slots_give(slots, request(key)), model.give(key)
-            assert (found.slot if found else None) == slot
+            assert give(slots, key) == model.give(key)
     assert (slots.own, slots.shared, slots.n) == (most, model.shared, len(model.open))
 
 
 def test_one_that_stays_open_keeps_no_room_of_others():
     slots = ffi.gc(ffi.new("struct slots *"), lib.slots_free)
-    lib.slots_take(slots, request((0, 9)))
+    take(slots, (0, 9))
     for k in range(10_000):
-        assert lib.slots_take(slots, request((k, 0))) == 1
-        assert lib.slots_give(slots, request((k, 0))).slot == 1
+        assert take(slots, (k, 0)) == 1
+        assert give(slots, (k, 0)) == 1
     assert slots.room == 64 and slots.n == 1
-    assert lib.slots_give(slots, request((0, 9))).slot == 0
+    assert give(slots, (0, 9)) == 0

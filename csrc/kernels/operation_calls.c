@@ -1,14 +1,6 @@
 /* What calls and requests of a rank become: one operation after the other. */
 #include "include/op_walk.h"
 
-/* Semaphores of the rank: 1 to 65535 begin threads, the next 65536 end them (analyzer/operations/threads.py). */
-enum { TURNS = 1 << 20, SHARED_REQUESTS = 1 << 30 };
-
-void op_put_semaphore(struct op_walk *walk, struct op_thread *thread, enum op_kind kind, int64_t number)
-{
-    op_put(walk, thread, (struct op){.kind = (uint16_t)kind, .tag = (int32_t)number, .peer = -1, .request = -1});
-}
-
 static void put_send(struct op_walk *walk, struct op_thread *thread, int32_t peer, int64_t bytes, int32_t tag,
                      int32_t comm, int sync, int64_t message)
 {
@@ -27,33 +19,6 @@ static void put_send(struct op_walk *walk, struct op_thread *thread, int32_t pee
 static struct op receive_op(enum op_kind kind, int32_t peer, int64_t bytes, int32_t tag, int32_t comm)
 {
     return (struct op){.kind = (uint16_t)kind, .peer = peer, .bytes = bytes, .tag = tag, .comm = comm, .request = -1};
-}
-
-/* Open a request that `completer` will complete; its operation names the slot. Where that is another thread, it must
-   not wait for what is not posted yet. */
-void op_put_opening(struct op_walk *walk, struct op_thread *thread, struct op *op, struct open_request *request,
-                    int32_t completer)
-{
-    request->shared = walk->n_threads > 1 && completer != (int32_t)thread->number;
-    op->request = slots_take(&walk->slots, request);
-    if (op->request < 0) {
-        walk->failed = true;
-        return;
-    }
-    if (request->shared) op->flags |= OP_SHARED;
-    op_put(walk, thread, *op);
-    if (request->shared) op_put_semaphore(walk, thread, OP_SEM_SIGNAL, SHARED_REQUESTS + (int64_t)op->request);
-}
-
-void op_put_wait(struct op_walk *walk, struct op_thread *thread, struct op *op, const struct open_request *request)
-{
-    op->kind = OP_WAIT;
-    op->request = request->slot;
-    if (request->shared) {
-        op->flags |= OP_SHARED;
-        op_put_semaphore(walk, thread, OP_SEM_WAIT, SHARED_REQUESTS + (int64_t)request->slot);
-    }
-    op_put(walk, thread, *op);
 }
 
 /* Whose turn it is among threads that call collectives of one communicator: the order in which they did is kept. */
@@ -93,19 +58,25 @@ void op_put_global(struct op_walk *walk, struct op_thread *thread, const struct 
     end_turn(walk, thread, turn);
 }
 
+/* What of a request tells it from others that one call posted. */
+struct request_name {
+    int32_t peer, tag, comm;
+};
+
 static void put_global_start(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans, struct op op,
-                             struct open_request request, int32_t completer)
+                             int64_t posted, struct request_name name, int32_t completer)
 {
     int32_t *turn = turn_of(walk, plans, op.comm);
+    struct open_request *request = op_open(walk, thread, posted, name.peer, name.tag, name.comm, completer);
+    if (!request) return;
+    request->sent = op.bytes;
+    request->received = op.other;
+    request->operation = op.tag;
+    request->root = op.peer;
+    request->of = op.comm;
     op.kind = OP_COLLECTIVE_START;
-    request.peer = PEER_NONE;
-    request.sent = op.bytes;
-    request.received = op.other;
-    request.operation = op.tag;
-    request.root = op.peer;
-    request.of = op.comm;
     take_turn(walk, thread, turn);
-    op_put_opening(walk, thread, &op, &request, completer);
+    op_put_opening(walk, thread, op, request);
     end_turn(walk, thread, turn);
 }
 
@@ -115,11 +86,6 @@ static int32_t comm_of(const struct op_plans *plans, const struct trace_request 
     unsigned what = op_what_of(r), ordinal = (unsigned)r->what >> WHAT_ORDINAL_SHIFT;
     if (what < WHAT_PARTITIONED_SEND_STARTED) return r->comm + 1;
     return ~(plans->first_channel + (int32_t)(ordinal & 255) * plans->channels + r->comm + 1);
-}
-
-static struct open_request receive_of(const struct op_plans *plans, const struct trace_request *r)
-{
-    return (struct open_request){.posted = r->posted, .peer = r->peer, .tag = r->tag, .comm = comm_of(plans, r)};
 }
 
 enum { SEND_IMMEDIATE = 2 };
@@ -143,10 +109,12 @@ static void end_partitioned(struct op_walk *walk, struct op_thread *thread, cons
         send_partitioned(walk, thread, &send);
 }
 
-/* A persistent collective: one call may have started several. */
-static struct open_request persistent_of(const struct trace_request *r)
+/* A call may have started several persistent collectives, but begins one other. */
+static const struct request_name COLLECTIVE_OF_CALL = {.peer = PEER_NONE};
+
+static struct request_name persistent_of(const struct trace_request *r)
 {
-    return (struct open_request){.posted = r->posted, .tag = r->tag + 1, .comm = r->comm + 1};
+    return (struct request_name){.peer = PEER_NONE, .tag = r->tag + 1, .comm = r->comm + 1};
 }
 
 /* A row of a request may come from anywhere: what it calls a procedure need not be one. */
@@ -168,56 +136,72 @@ static void put_started(struct op_walk *walk, struct op_thread *thread, const st
                     .other = r->completed, /* what is taken: a row of a start has no time there */
                     .tag = plans->call[2 * r->tag + 1],
                     .comm = r->comm + 1};
-    put_global_start(walk, thread, plans, op, persistent_of(r), r->thread);
+    put_global_start(walk, thread, plans, op, r->posted, persistent_of(r), r->thread);
+}
+
+static void put_posted_receive(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
+                               const struct trace_request *r)
+{
+    if (r->peer < 0) return;
+    struct op op = receive_op(OP_IRECV, r->peer, r->bytes, r->tag, comm_of(plans, r));
+    const struct open_request *request = op_open(walk, thread, r->posted, r->peer, r->tag, op.comm, r->thread);
+    op.other = r->reserved;
+    if (request) op_put_opening(walk, thread, op, request);
 }
 
 void op_put_posted(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
                    const struct trace_request *r)
 {
-    unsigned what = op_what_of(r);
-    if (what == WHAT_SEND_STARTED) {
+    switch (op_what_of(r)) {
+    case WHAT_SEND_STARTED:
         put_send(walk, thread, r->peer, r->bytes, r->tag, r->comm + 1, SEND_IMMEDIATE, r->reserved);
-    } else if (what == WHAT_COLLECTIVE_STARTED) {
+        break;
+    case WHAT_COLLECTIVE_STARTED:
         put_started(walk, thread, plans, r);
-    } else if (what == WHAT_PARTITIONED_SEND_STARTED) {
+        break;
+    case WHAT_PARTITIONED_SEND_STARTED:
         start_partitioned(walk, plans, r);
-    } else if (r->peer >= 0) {
-        struct op op = receive_op(OP_IRECV, r->peer, r->bytes, r->tag, comm_of(plans, r));
-        op.other = r->reserved;
-        struct open_request request = receive_of(plans, r);
-        op_put_opening(walk, thread, &op, &request, r->thread);
+        break;
+    default:
+        put_posted_receive(walk, thread, plans, r);
     }
+}
+
+static void put_done_collective(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
+                                const struct trace_request *r)
+{
+    struct request_name name = is_persistent(plans, r) ? persistent_of(r) : COLLECTIVE_OF_CALL;
+    const struct open_request *found = slots_give(&walk->slots, r->posted, name.peer, name.tag, name.comm);
+    if (!found) return;
+    struct op op = {.flags = OP_OF_COLLECTIVE,
+                    .peer = found->root,
+                    .bytes = found->sent,
+                    .other = found->received,
+                    .tag = found->operation,
+                    .comm = found->of};
+    op_put_wait(walk, thread, op, found);
+}
+
+static void put_done_receive(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
+                             const struct trace_request *r)
+{
+    if (r->peer < 0) return;
+    struct op op = receive_op(OP_WAIT, r->peer, r->bytes, r->tag, comm_of(plans, r));
+    const struct open_request *found = slots_give(&walk->slots, r->posted, r->peer, r->tag, op.comm);
+    if (found) op_put_wait(walk, thread, op, found);
 }
 
 void op_put_done(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
                  const struct trace_request *r)
 {
-    if (op_what_of(r) == WHAT_PARTITIONED_SEND_DONE) {
+    if (op_what_of(r) == WHAT_PARTITIONED_SEND_DONE)
         end_partitioned(walk, thread, plans, r);
-        return;
-    }
-    if (r->what == WHAT_RMA_DONE) {
+    else if (r->what == WHAT_RMA_DONE)
         op_put_access_done(walk, thread, r);
-        return;
-    }
-    bool collective = r->what == WHAT_COLLECTIVE_DONE;
-    if (!collective && r->peer < 0) return;
-    bool persistent = collective && is_persistent(plans, r);
-    struct open_request request = persistent   ? persistent_of(r)
-                                  : collective ? (struct open_request){.posted = r->posted}
-                                               : receive_of(plans, r);
-    if (collective) request.peer = PEER_NONE;
-    const struct open_request *found = slots_give(&walk->slots, &request);
-    if (!found) return;
-    struct op op = receive_op(OP_WAIT, r->peer, r->bytes, r->tag, comm_of(plans, r));
-    if (collective)
-        op = (struct op){.flags = OP_OF_COLLECTIVE,
-                         .peer = found->root,
-                         .bytes = found->sent,
-                         .other = found->received,
-                         .tag = found->operation,
-                         .comm = found->of};
-    op_put_wait(walk, thread, &op, found);
+    else if (r->what == WHAT_COLLECTIVE_DONE)
+        put_done_collective(walk, thread, plans, r);
+    else
+        put_done_receive(walk, thread, plans, r);
 }
 
 void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op_feed *feed,
@@ -239,7 +223,7 @@ void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op
         if (!on_world && !plans->defined[comm])
             plans->left_out[call->call]++;
         else if (starts)
-            put_global_start(walk, thread, plans, op, (struct open_request){.posted = call->enter}, completer);
+            put_global_start(walk, thread, plans, op, call->enter, COLLECTIVE_OF_CALL, completer);
         else
             op_put_global(walk, thread, plans, op);
     } else if (plan[0] == PART_READY) {

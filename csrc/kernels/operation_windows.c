@@ -78,10 +78,7 @@ static bool is_deferred(const struct op_walk *walk, int32_t window)
     return false;
 }
 
-static struct open_request request_of(int64_t posted, int32_t target, int32_t comm)
-{
-    return (struct open_request){.posted = posted, .peer = target, .tag = -1, .comm = comm + 1};
-}
+enum { TAG_OF_ACCESS = -1 }; /* what tells its request from those of messages */
 
 static void put_access(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
                        const struct trace_call *call, const struct window_call *window, int32_t completer)
@@ -93,14 +90,16 @@ static void put_access(struct op_walk *walk, struct op_thread *thread, const str
                     .request = -1,
                     .comm = window->window,
                     .bytes = puts ? call->sent : call->received};
-    struct open_request request = request_of(call->enter, call->peer, call->comm);
     if (call->peer < 0) return;
-    if (is_deferred(walk, window->window))
+    if (is_deferred(walk, window->window)) {
         keep(walk, &walk->deferred, op);
-    else if (has_request)
-        op_put_opening(walk, thread, &op, &request, completer);
-    else
+    } else if (has_request) {
+        const struct open_request *request =
+            op_open(walk, thread, call->enter, call->peer, TAG_OF_ACCESS, call->comm + 1, completer);
+        if (request) op_put_opening(walk, thread, op, request);
+    } else {
         op_put(walk, thread, op);
+    }
 }
 
 static void put_deferred(struct op_walk *walk, struct op_thread *thread, int32_t window)
@@ -219,8 +218,7 @@ void op_put_on_window(struct op_walk *walk, struct op_thread *thread, const stru
 
 void op_put_access_done(struct op_walk *walk, struct op_thread *thread, const struct trace_request *r)
 {
-    struct open_request request = request_of(r->posted, r->peer, r->comm);
-    const struct open_request *found = slots_give(&walk->slots, &request);
+    const struct open_request *found = slots_give(&walk->slots, r->posted, r->peer, TAG_OF_ACCESS, r->comm + 1);
     struct op op = {.peer = r->peer, .comm = r->comm + 1};
-    if (found) op_put_wait(walk, thread, &op, found);
+    if (found) op_put_wait(walk, thread, op, found);
 }

@@ -43,21 +43,29 @@ static int32_t next_slot(struct slots *slots)
     return slots->next++;
 }
 
-int32_t slots_take(struct slots *slots, struct open_request *request)
+struct open_request *slots_take(struct slots *slots, int64_t posted, int32_t peer, int32_t tag, int32_t comm,
+                                int32_t shared)
 {
-    if (slots->end == slots->room && !make_room(slots)) return -1;
-    if ((size_t)slots->own >= slots->free_room && !make_free_room(slots)) return -1;
-    request->slot = request->shared ? slots->shared++ : next_slot(slots);
+    if (slots->end == slots->room && !make_room(slots)) return NULL;
+    if ((size_t)slots->own >= slots->free_room && !make_free_room(slots)) return NULL;
+    struct open_request *request = &slots->at[slots->end];
+    if (slots->end > slots->first) slots->is_unordered |= posted < request[-1].posted;
+    request->posted = posted;
+    request->peer = peer;
+    request->tag = tag;
+    request->comm = comm;
+    request->slot = shared ? slots->shared++ : next_slot(slots);
+    request->shared = shared;
     request->gone = false;
-    if (slots->end > slots->first) slots->is_unordered |= request->posted < slots->at[slots->end - 1].posted;
-    slots->at[slots->end++] = *request;
+    slots->end++;
     slots->n++;
-    return request->slot;
+    return request;
 }
 
-static bool is_same(const struct open_request *a, const struct open_request *b)
+static bool is_it(const struct open_request *request, int64_t posted, int32_t peer, int32_t tag, int32_t comm)
 {
-    return a->posted == b->posted && a->peer == b->peer && a->tag == b->tag && a->comm == b->comm;
+    return request->posted == posted && request->peer == peer && request->tag == tag && request->comm == comm &&
+           !request->gone;
 }
 
 /* The first of [first, end) that was posted at `posted` or later. */
@@ -75,12 +83,11 @@ static size_t lower_bound(const struct slots *slots, int64_t posted)
 }
 
 /* Where it is; slots->end: nowhere. */
-static size_t find(const struct slots *slots, const struct open_request *request)
+static size_t find(const struct slots *slots, int64_t posted, int32_t peer, int32_t tag, int32_t comm)
 {
-    const struct open_request *at = slots->at;
-    size_t k = slots->is_unordered ? slots->first : lower_bound(slots, request->posted);
-    for (; k < slots->end && (slots->is_unordered || at[k].posted == request->posted); k++)
-        if (!at[k].gone && is_same(&at[k], request)) return k;
+    size_t k = slots->is_unordered ? slots->first : lower_bound(slots, posted);
+    for (; k < slots->end && (slots->is_unordered || slots->at[k].posted == posted); k++)
+        if (is_it(&slots->at[k], posted, peer, tag, comm)) return k;
     return slots->end;
 }
 
@@ -90,11 +97,11 @@ static void forget_all(struct slots *slots)
     slots->next = slots->is_unordered = 0;
 }
 
-const struct open_request *slots_give(struct slots *slots, const struct open_request *request)
+const struct open_request *slots_give(struct slots *slots, int64_t posted, int32_t peer, int32_t tag, int32_t comm)
 {
     size_t k = slots->first;
     if (k == slots->end) return NULL;
-    if (!is_same(&slots->at[k], request)) k = find(slots, request);
+    if (!is_it(&slots->at[k], posted, peer, tag, comm)) k = find(slots, posted, peer, tag, comm);
     if (k == slots->end) return NULL;
     struct open_request *found = &slots->at[k];
     found->gone = true;

@@ -27,11 +27,13 @@ struct slots {
     int32_t is_unordered;      /* one was posted before the one taken before it */
 };
 
-/* Give the request a slot, which is noted in it, and remember it; the slot's number, -1: no memory. */
-int32_t slots_take(struct slots *slots, struct open_request *request);
+/* Remember a request, and give it a slot; NULL: no memory, else valid until the next is taken. What a collective has
+   besides is for the caller to write. */
+struct open_request *slots_take(struct slots *slots, int64_t posted, int32_t peer, int32_t tag, int32_t comm,
+                                int32_t shared);
 
 /* Find the first equal request and forget it; NULL: none is known, else valid until the next is taken. */
-const struct open_request *slots_give(struct slots *slots, const struct open_request *request);
+const struct open_request *slots_give(struct slots *slots, int64_t posted, int32_t peer, int32_t tag, int32_t comm);
 
 void slots_free(struct slots *slots);
 

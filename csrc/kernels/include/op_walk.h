@@ -32,6 +32,9 @@ enum op_plan {
     WIN_UNLOCK,
 };
 
+/* Semaphores of the rank: 1 to 65535 begin threads, the next 65536 end them (analyzer/operations/threads.py). */
+enum { TURNS = 1 << 20, SHARED_REQUESTS = 1 << 30 };
+
 /* Operations and locks that are not what they look like until a later call. */
 struct window_rest {
     struct op *at;
@@ -108,6 +111,45 @@ static inline void op_put(struct op_walk *walk, struct op_thread *thread, struct
     *walk->out++ = op;
 }
 
+static inline void op_put_semaphore(struct op_walk *walk, struct op_thread *thread, enum op_kind kind, int64_t number)
+{
+    op_put(walk, thread, (struct op){.kind = (uint16_t)kind, .tag = (int32_t)number, .peer = -1, .request = -1});
+}
+
+/* Open a request that `completer` will complete; NULL: no memory, and the walk has failed. */
+static inline struct open_request *op_open(struct op_walk *walk, const struct op_thread *thread, int64_t posted,
+                                           int32_t peer, int32_t tag, int32_t comm, int32_t completer)
+{
+    bool shared = walk->n_threads > 1 && completer != (int32_t)thread->number;
+    struct open_request *request = slots_take(&walk->slots, posted, peer, tag, comm, shared);
+    walk->failed |= !request;
+    return request;
+}
+
+/* The operation that opens a request, whose slot it names. Where another thread completes it, that must not wait for
+   what is not posted yet. */
+static inline void op_put_opening(struct op_walk *walk, struct op_thread *thread, struct op op,
+                                  const struct open_request *request)
+{
+    op.request = request->slot;
+    if (request->shared) op.flags |= OP_SHARED;
+    op_put(walk, thread, op);
+    if (request->shared) op_put_semaphore(walk, thread, OP_SEM_SIGNAL, SHARED_REQUESTS + (int64_t)op.request);
+}
+
+/* The operation that waits for one. */
+static inline void op_put_wait(struct op_walk *walk, struct op_thread *thread, struct op op,
+                               const struct open_request *request)
+{
+    op.kind = OP_WAIT;
+    op.request = request->slot;
+    if (request->shared) {
+        op.flags |= OP_SHARED;
+        op_put_semaphore(walk, thread, OP_SEM_WAIT, SHARED_REQUESTS + (int64_t)op.request);
+    }
+    op_put(walk, thread, op);
+}
+
 /* Start to read the rows of thread t, then walk over one call after the other, in the end over what is left of the
    thread's requests that are done. */
 void op_cursor_open(const struct op_rows *rows, int32_t t, struct op_cursor *cursor);
@@ -116,8 +158,6 @@ void op_walk_done(struct op_walk *walk, const struct op_feed *feed, int32_t t);
 
 /* What op_walk_finish does. */
 void op_walk_end_calls(struct op_walk *walk);
-
-void op_put_semaphore(struct op_walk *walk, struct op_thread *thread, enum op_kind kind, int64_t number);
 
 /* What a request stands for where it is posted or started, and where it is completed. */
 void op_put_posted(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
@@ -135,10 +175,7 @@ void op_put_on_window(struct op_walk *walk, struct op_thread *thread, const stru
                       const struct trace_call *call, int32_t completer);
 void op_put_access_done(struct op_walk *walk, struct op_thread *thread, const struct trace_request *r);
 
-/* What both files need of each other. */
-void op_put_opening(struct op_walk *walk, struct op_thread *thread, struct op *op, struct open_request *request,
-                    int32_t completer);
-void op_put_wait(struct op_walk *walk, struct op_thread *thread, struct op *op, const struct open_request *request);
+/* A collective that all of its threads call in the same order. */
 void op_put_global(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans, struct op op);
 
 /* WHAT_... without the ordinal of partitioned operations. */
