@@ -12,6 +12,8 @@ from timed_program import LARGE, Player, ProgramTrace
 
 import analyzer
 from analyzer.cli import main
+from analyzer.critical.annotated import path_events
+from analyzer.critical.messages import _first_alike
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
 from analyzer.critical.stays import longest_stays
@@ -131,6 +133,15 @@ def test_times_that_contradict_each_other_are_left_out():
     path = critical_path(ProgramTrace(calls, messages=[(0, 1, 8, 50, 10, 40)], spans=[(0, 90), (0, 100)]))
     assert path.contradictions == 2
     assert path.length_ns == 100
+
+
+def test_who_left_an_alltoallv_early_had_no_data_to_wait_for():
+    """That is no contradiction, as it is in a barrier."""
+    for name, contradictions in (("MPI_Alltoallv", 0), ("MPI_Barrier", 1)):
+        data = {"comm": 0, "sent": 8, "received": 8}
+        calls = [[(name, 10, 40, data)], [(name, 50, 60, data)]]
+        path = critical_path(ProgramTrace(calls, messages=[], spans=[(0, 70), (0, 80)]))
+        assert (path.contradictions, stays(path)) == (contradictions, [(0, 80, 1)])
 
 
 def test_two_who_cause_each_other_at_once():
@@ -363,6 +374,32 @@ def test_the_path_in_paraver(tmp_path, capsys):
     plain = (tmp_path / "plain.prv").read_text().splitlines()
     assert [line for line in stripped if not re.fullmatch(r"2(:\d+){5}", line)] == plain
     assert "On the critical path" in (tmp_path / "path.pcf").read_text()
+
+
+def test_stays_without_length_are_no_events():
+    """Rank 2 sends in the instant in which its receive ends, which is that of rank 0's send: it is on the path for
+    no time."""
+    calls = [
+        [("MPI_Send", 50, 55, {})],
+        [("MPI_Recv", 10, 60, {})],
+        [("MPI_Recv", 20, 50, {}), ("MPI_Send", 50, 52, {})],
+    ]
+    messages = [(0, 2, 8, 50, 20, 50), (2, 1, 8, 50, 10, 60)]
+    trace = ProgramTrace(calls, messages=messages, spans=[(0, 56), (0, 70), (0, 56)])
+    path = critical_path(trace)
+    assert stays(path) == [(0, 50, 0), (50, 50, 2), (50, 70, 1)]
+    events = path_events(trace, path)
+    assert events[["time", "rank", "value"]].tolist() == [(0, 0, 1), (50, 0, 0), (50, 1, 1), (70, 1, 0)]
+
+
+COLUMN = st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 2)), max_size=12)
+
+
+@given(COLUMN, COLUMN)
+def test_the_first_row_alike(left, right):
+    columns = ([np.array([row[k] for row in rows], np.int64) for k in range(2)] for rows in (left, right))
+    expected = [right.index(row) if row in right else -1 for row in left]
+    assert _first_alike(*columns).tolist() == expected
 
 
 def test_no_wait_for_a_message_is_on_the_path():

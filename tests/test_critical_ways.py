@@ -290,6 +290,15 @@ def test_partitions_of_threads(tmp_path):
     ]  # fmt: skip
 
 
+def test_a_plain_message_has_no_parts(tmp_path):
+    """Rank 1 sends to rank 2 at 20; what it hands over to rank 0 at 300, with the same tag, is another message."""
+    handed = call("MPI_Pready", 300, 301, comm=WORLD, peer=0, tag=3)
+    sender = {"calls": [call("MPI_Send", 20, 25, comm=WORLD, peer=2, tag=3, sent=8), handed]}
+    receiver = {"calls": [call("MPI_Recv", 10, 400, comm=WORLD, peer=1, tag=3, received=8)]}
+    found = found_in(tmp_path, [{"calls": [call("MPI_Comm_rank", 1, 2)]}, sender, receiver])
+    assert stays(found) == [(0, 20, 1, 0), (20, 400, 2, 0)]
+
+
 def joining(*lives, told=False):
     """A rank whose main thread calls at 10 and at 900, and others that call at the begin and the end of their lives."""
     calls = [call("MPI_Comm_rank", 10, 12), call("MPI_Comm_rank", 900, 902)]
