@@ -11,27 +11,21 @@ static int compare(const void *a, const void *b, void *members)
     return x < y ? -1 : x > y;
 }
 
-bool comm_init(struct comm *comm, const int32_t *members, int64_t n)
+bool comm_init(struct sim *sim, struct comm *comm, const int32_t *members, int64_t n)
 {
     bool ascending = true;
     comm->members = members;
     comm->size = (int32_t)n;
     comm->last = &comm->open;
-    comm->made = calloc((size_t)n + 1, sizeof *comm->made);
+    comm->made = arena_zeros(&sim->arena, (size_t)n, sizeof *comm->made);
     if (!comm->made) return false;
     for (int64_t i = 1; i < n; i++) ascending &= members[i - 1] < members[i];
     if (ascending) return true;
-    comm->by_rank = calloc((size_t)n, sizeof *comm->by_rank);
+    comm->by_rank = arena_zeros(&sim->arena, (size_t)n, sizeof *comm->by_rank);
     if (!comm->by_rank) return false;
     for (int32_t i = 0; i < n; i++) comm->by_rank[i] = i;
     qsort_r(comm->by_rank, (size_t)n, sizeof *comm->by_rank, compare, (void *)members);
     return true;
-}
-
-void comm_free(struct comm *comm)
-{
-    free(comm->made);
-    free(comm->by_rank);
 }
 
 /* The instance that the next call of the member belongs to, made if it is the first member there. */

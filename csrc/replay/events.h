@@ -1,11 +1,8 @@
 #ifndef EVENTS_H
 #define EVENTS_H
-/* What is to happen in a simulation, in order; and the memory of which there is much. */
+/* What is to happen in a simulation, in order. */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "memory.h"
 
 /* Order of what happens at one instant. An event that is added at the present time with an earlier phase than the one
    under way comes in the next round: phases are gone through again until nothing is left. */
@@ -55,17 +52,6 @@ struct heap {
     size_t n, room;
 };
 
-/* Of the cache, in bytes. */
-enum { LINE = 64 };
-
-/* Equal blocks from one arena, reused; what is in one that was taken is not said. */
-struct pool {
-    size_t size;
-    void *free;
-    void **slabs;
-    size_t n_slabs;
-};
-
 enum { WHEEL_BITS = 8, SLOTS = 1 << WHEEL_BITS, WHEELS = 8, WORDS_OF_SLOTS = SLOTS / 64, SOON = 32 };
 
 /* Times before `horizon` are in `soon`, in order, the first to come at its end, or in `crowd` where these are full;
@@ -77,8 +63,8 @@ struct events {
     uint64_t base, horizon;
     uint64_t taken[WHEELS][WORDS_OF_SLOTS]; /* bit k: slot k has events */
     struct event *slots[WHEELS][SLOTS];
-    struct pool pool;
-    size_t n; /* all */
+    struct pool pool; /* struct event */
+    size_t n;         /* all */
 };
 
 static inline bool moment_before(struct moment a, struct moment b)
@@ -93,26 +79,6 @@ static inline struct moment moment_after(struct moment moment, int64_t duration,
     uint32_t round = moment.order >> 8;
     return (struct moment){moment.time, (phase >= (moment.order & 255) ? round : round + 1) << 8 | phase};
 }
-
-/* pool.c; aligned_zeros begin where a line of the cache does. pool_grow is false, pool_take NULL: no memory */
-void *aligned_zeros(size_t size);
-bool pool_grow(struct pool *pool);
-
-static inline void *pool_take(struct pool *pool)
-{
-    if (!pool->free && !pool_grow(pool)) return NULL;
-    void *block = pool->free;
-    memcpy(&pool->free, block, sizeof(void *));
-    return block;
-}
-
-static inline void pool_give(struct pool *pool, void *block)
-{
-    memcpy(block, &pool->free, sizeof(void *));
-    pool->free = block;
-}
-
-void pool_free(struct pool *pool);
 
 /* heap.c; false: no memory. event_tie: of one time and order, the first comes first */
 bool heap_push(struct heap *heap, struct due due);

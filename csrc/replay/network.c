@@ -8,18 +8,11 @@
 
 #include "sim.h"
 
-static bool lane_init(struct lane *lane, int32_t n_resources)
+static bool lane_init(struct sim *sim, struct lane *lane)
 {
-    lane->freed = calloc((size_t)n_resources, sizeof *lane->freed);
-    lane->candidates = calloc((size_t)n_resources, sizeof *lane->candidates);
+    lane->freed = arena_zeros(&sim->arena, (size_t)sim->n_resources, sizeof *lane->freed);
+    lane->candidates = arena_zeros(&sim->arena, (size_t)sim->n_resources, sizeof *lane->candidates);
     return lane->freed && lane->candidates;
-}
-
-static void lane_free(struct lane *lane)
-{
-    free(lane->freed);
-    free(lane->candidates);
-    free(lane->fresh.others);
 }
 
 /* How many there are of a resource of a node; 0: as many as wanted. */
@@ -66,9 +59,8 @@ bool network_init(struct sim *sim)
 {
     const struct machine *machine = sim->machine;
     number_resources(sim);
-    sim->resources = aligned_zeros((size_t)sim->n_resources * sizeof *sim->resources);
-    if (!sim->resources || !lane_init(&sim->between, sim->n_resources) || !lane_init(&sim->inside, sim->n_resources))
-        return false;
+    sim->resources = arena_zeros(&sim->arena, (size_t)sim->n_resources, sizeof *sim->resources);
+    if (!sim->resources || !lane_init(sim, &sim->between) || !lane_init(sim, &sim->inside)) return false;
     for (int32_t i = 0; i < machine->n_nodes; i++)
         for (int kind = 0; kind < PER_NODE; kind++) {
             int32_t number = one_of(sim, i, (enum resource_kind)kind);
@@ -86,9 +78,8 @@ bool network_init(struct sim *sim)
 void network_free(struct sim *sim)
 {
     for (int32_t k = 0; sim->resources && k < sim->n_resources; k++) free(sim->resources[k].parked.others);
-    free(sim->resources);
-    lane_free(&sim->between);
-    lane_free(&sim->inside);
+    free(sim->between.fresh.others);
+    free(sim->inside.fresh.others);
 }
 
 /* What a message needs one of; -1: nothing. */

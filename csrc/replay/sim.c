@@ -172,14 +172,15 @@ void app_start(struct sim *sim, struct app *app)
 static bool app_init(struct sim *sim, struct app *app)
 {
     const struct program *p = app->program;
+    struct arena *arena = &sim->arena;
     int64_t slots = 0;
     for (int32_t k = 0; k < p->n_streams; k++) slots += p->slots[k];
     for (int32_t k = 0; p->shared_slots && k < p->n_ranks; k++) slots += p->shared_slots[k];
-    app->threads = aligned_zeros((size_t)p->n_streams * sizeof *app->threads);
-    app->slots = calloc((size_t)slots + 1, sizeof *app->slots);
-    app->comms = calloc((size_t)p->n_comms + 1, sizeof *app->comms);
-    app->ranks = calloc((size_t)p->n_ranks, sizeof *app->ranks);
-    app->first_of_rank = calloc((size_t)p->n_ranks, sizeof *app->first_of_rank);
+    app->threads = arena_zeros(arena, (size_t)p->n_streams, sizeof *app->threads);
+    app->slots = arena_zeros(arena, (size_t)slots, sizeof *app->slots);
+    app->comms = arena_zeros(arena, (size_t)p->n_comms, sizeof *app->comms);
+    app->ranks = arena_zeros(arena, (size_t)p->n_ranks, sizeof *app->ranks);
+    app->first_of_rank = arena_zeros(arena, (size_t)p->n_ranks, sizeof *app->first_of_rank);
     if (!app->threads || !app->slots || !app->comms || !app->ranks || !app->first_of_rank) return false;
     for (int32_t k = p->n_ranks; p->shared_slots && k-- > 0;)
         app->ranks[k].slots = app->slots + (slots -= p->shared_slots[k]);
@@ -190,9 +191,10 @@ static bool app_init(struct sim *sim, struct app *app)
         app->ranks[p->rank[k]].streams++;
         sim->nodes[p->node[p->rank[k]]].threads += p->virtual_threads > 1 ? p->virtual_threads : 1;
     }
-    if (!supply_init(app)) return false;
+    if (!supply_init(sim, app)) return false;
     for (int32_t k = 0; k < p->n_comms; k++)
-        if (!comm_init(&app->comms[k], p->members + p->comm_offsets[k], p->comm_offsets[k + 1] - p->comm_offsets[k]))
+        if (!comm_init(sim, &app->comms[k], p->members + p->comm_offsets[k],
+                       p->comm_offsets[k + 1] - p->comm_offsets[k]))
             return false;
     return true;
 }
@@ -205,8 +207,8 @@ static bool nodes_init(struct sim *sim)
         sim->sites[k].dedicated = node->threads <= node->n;
         if (sim->sites[k].dedicated) continue;
         sim->shared = true;
-        node->at = calloc((size_t)node->n, sizeof *node->at);
-        node->residents = calloc((size_t)node->threads, sizeof *node->residents);
+        node->at = arena_zeros(&sim->arena, (size_t)node->n, sizeof *node->at);
+        node->residents = arena_zeros(&sim->arena, (size_t)node->threads, sizeof *node->residents);
         if (!node->at || !node->residents) return false;
     }
     for (int32_t a = 0; a < sim->n_apps; a++) {
@@ -225,22 +227,32 @@ static bool is_no_span(const struct span *span)
     return !span->ns && span->drawn.law == LAW_CONSTANT;
 }
 
+enum { OF_A_STREAM = 2048 }; /* bytes that one takes, about, besides its operations */
+
+static void memory_init(struct sim *sim, const struct program *programs)
+{
+    size_t streams = 0;
+    for (int32_t a = 0; a < sim->n_apps; a++) streams += (size_t)programs[a].n_streams;
+    arena_open(&sim->arena, streams * OF_A_STREAM);
+    sim->messages = (struct pool){sizeof(struct message), NULL, &sim->arena};
+    sim->one_sided = (struct pool){sizeof(struct access), NULL, &sim->arena};
+    sim->receives = (struct pool){sizeof(struct receive), NULL, &sim->arena};
+    sim->channels = (struct pool){sizeof(struct channel), NULL, &sim->arena};
+    sim->named_channels = (struct pool){sizeof(struct named_channel), NULL, &sim->arena};
+    sim->instances = (struct pool){sizeof(struct instance), NULL, &sim->arena};
+    sim->children = (struct pool){sizeof(struct thread), NULL, &sim->arena};
+    sim->accesses = (struct pool){sizeof(struct accesses), NULL, &sim->arena};
+    sim->locks = (struct pool){sizeof(struct lock), NULL, &sim->arena};
+    sim->events.pool = (struct pool){sizeof(struct event), NULL, &sim->arena};
+}
+
 static bool init(struct sim *sim, const struct program *programs)
 {
-    sim->messages.size = sizeof(struct message);
-    sim->one_sided.size = sizeof(struct access);
-    sim->receives.size = sizeof(struct receive);
-    sim->channels.size = sizeof(struct channel);
-    sim->named_channels.size = sizeof(struct named_channel);
-    sim->instances.size = sizeof(struct instance);
-    sim->children.size = sizeof(struct thread);
-    sim->accesses.size = sizeof(struct accesses);
-    sim->locks.size = sizeof(struct lock);
-    sim->events.pool.size = sizeof(struct event);
+    memory_init(sim, programs);
     const struct policy *policy = &sim->machine->policy;
     sim->ahead = !sim->repetitions && is_no_span(&policy->spans[SPAN_BUSY_WAIT]) && policy->priority != PRIORITY_BOOST;
-    sim->nodes = calloc((size_t)sim->machine->n_nodes, sizeof *sim->nodes);
-    sim->apps = calloc((size_t)sim->n_apps, sizeof *sim->apps);
+    sim->nodes = arena_zeros(&sim->arena, (size_t)sim->machine->n_nodes, sizeof *sim->nodes);
+    sim->apps = arena_zeros(&sim->arena, (size_t)sim->n_apps, sizeof *sim->apps);
     int64_t streams = 0, ops = 0;
     if (!sim->nodes || !sim->apps || !sites_init(sim) || !network_init(sim)) return false;
     for (int32_t a = 0; a < sim->n_apps; a++) {
@@ -259,37 +271,14 @@ static void release(struct sim *sim)
 {
     for (int32_t a = 0; sim->apps && a < sim->n_apps; a++) {
         struct app *app = &sim->apps[a];
-        for (int32_t k = 0; app->comms && k < app->program->n_comms; k++) comm_free(&app->comms[k]);
         for (int32_t k = 0; app->ranks && k < app->program->n_ranks; k++) semaphores_free(&app->ranks[k]);
-        free(app->threads);
-        free(app->slots);
-        free(app->supplies);
-        free(app->comms);
-        free(app->ranks);
-        free(app->first_of_rank);
     }
-    for (int32_t k = 0; sim->nodes && k < sim->machine->n_nodes; k++) {
-        free(sim->nodes[k].at);
-        free(sim->nodes[k].ready);
-        free(sim->nodes[k].residents);
-    }
+    for (int32_t k = 0; sim->nodes && k < sim->machine->n_nodes; k++) free(sim->nodes[k].ready);
     network_free(sim);
-    pool_free(&sim->messages);
-    pool_free(&sim->one_sided);
-    pool_free(&sim->receives);
-    pool_free(&sim->channels);
-    pool_free(&sim->named_channels);
-    pool_free(&sim->instances);
-    pool_free(&sim->children);
-    pool_free(&sim->accesses);
-    pool_free(&sim->locks);
     free(sim->windows.at);
     free(sim->matching.at);
-    pool_free(&sim->events.pool);
     free(sim->events.crowd.at);
-    free(sim->sites);
-    free(sim->apps);
-    free(sim->nodes);
+    arena_free(&sim->arena);
 }
 
 /* What is left when nothing is to come: threads that wait for ever, messages that nobody received. */

@@ -325,6 +325,7 @@ struct sim {
     struct cpus *nodes;
     struct site *sites;     /* of the nodes */
     struct plan end, share; /* of threads that have no more operations, of virtual ones */
+    struct arena arena;
     struct pool messages, one_sided, receives, channels, named_channels, instances, children, accesses, locks;
     struct table matching; /* the channels by name */
     struct table windows;  /* what is under way in them, and their locks */
@@ -461,8 +462,7 @@ void network_count(struct sim *sim);
 void network_free(struct sim *sim);
 
 /* collective.c */
-bool comm_init(struct comm *comm, const int32_t *members, int64_t n);
-void comm_free(struct comm *comm);
+bool comm_init(struct sim *sim, struct comm *comm, const int32_t *members, int64_t n);
 void collective_enter(struct sim *sim, struct thread *thread);
 void collective_wait(struct sim *sim, struct thread *thread, struct instance *instance);
 void collective_start(struct sim *sim, struct instance *instance);

@@ -1,13 +1,11 @@
 /* What operations need to know of nodes, found once: thousands of nodes as the machine has them fill the caches. */
 
-#include <stdlib.h>
-
 #include "sim.h"
 
 bool sites_init(struct sim *sim)
 {
     const struct machine *machine = sim->machine;
-    sim->sites = calloc((size_t)machine->n_nodes, sizeof *sim->sites);
+    sim->sites = arena_zeros(&sim->arena, (size_t)machine->n_nodes, sizeof *sim->sites);
     if (!sim->sites) return false;
     for (int32_t k = 0; k < machine->n_nodes; k++) {
         const struct node *node = &machine->nodes[k];

@@ -3,34 +3,23 @@
 
 #include "supply.h"
 
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-enum { ALL_BUFFERS = 2 << 20, LEAST_OF_ONE = 4096, MOST_OF_ONE = 65536, HUGE_PAGE = 2 << 20 }; /* bytes */
-
-/* In huge pages: those of usual size would be more than the processor knows the places of. */
-static char *supplies_of(size_t bytes)
-{
-    size_t whole = (bytes + HUGE_PAGE) / HUGE_PAGE * HUGE_PAGE;
-    char *memory = aligned_alloc(HUGE_PAGE, whole);
-    if (memory) madvise(memory, whole, MADV_HUGEPAGE); /* a wish, nothing is lost if it is not granted */
-    return memory;
-}
+enum { ALL_BUFFERS = 2 << 20, LEAST_OF_ONE = 4096, MOST_OF_ONE = 65536 }; /* bytes */
 
 static struct supply *supply_of(const struct app *app, int32_t stream)
 {
     return (struct supply *)(app->supplies + (size_t)stream * app->supply_bytes);
 }
 
-bool supply_init(struct app *app)
+bool supply_init(struct sim *sim, struct app *app)
 {
     int32_t streams = app->program->n_streams;
     size_t bytes = ALL_BUFFERS / (size_t)(streams ? streams : 1);
     app->buffered = bytes < LEAST_OF_ONE ? LEAST_OF_ONE : bytes > MOST_OF_ONE ? MOST_OF_ONE : bytes;
     size_t lines = (sizeof(struct supply) + app->buffered + PACK_MOST + LINE - 1) / LINE;
     app->supply_bytes = (lines | 1) * LINE; /* odd: streams in step would meet in few sets of the cache else */
-    app->supplies = supplies_of((size_t)streams * app->supply_bytes);
+    app->supplies = arena_take(&sim->arena, (size_t)streams * app->supply_bytes);
     for (int32_t k = 0; app->supplies && k < streams; k++) memset(supply_of(app, k), 0, sizeof(struct supply));
     return app->supplies;
 }

@@ -15,7 +15,7 @@ struct supply {
 
 /* supply.c; supply_init is false: no memory. supply_next_new: where that is not only a burst of a
    known operation. */
-bool supply_init(struct app *app);
+bool supply_init(struct sim *sim, struct app *app);
 void supply_open(struct sim *sim, struct thread *thread);
 int64_t supply_next_new(struct sim *sim, struct thread *thread);
 
