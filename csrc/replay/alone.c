@@ -53,6 +53,13 @@ static enum step step_ahead(struct sim *sim, struct thread *thread, struct momen
     }
 }
 
+/* For the profile: an operation lasts from a time to another. */
+static void note_step(const struct sim *sim, const struct thread *thread, int64_t from, int64_t to)
+{
+    profile_note(sim, DOING_COMPUTING, from, thread->op_began, 1);
+    profile_note(sim, DOING_MESSAGES, thread->op_began, to, 1);
+}
+
 /* Its operation begins at a moment. */
 void alone_run(struct sim *sim, struct thread *thread, struct moment begins)
 {
@@ -60,8 +67,7 @@ void alone_run(struct sim *sim, struct thread *thread, struct moment begins)
     while (!sim->failed) {
         struct moment at = moment_after(begins, thread->remaining, (enum phase)thread->plan->phase);
         thread->op_began = at.time - thread->plan->overhead;
-        profile_note(sim, DOING_COMPUTING, begins.time, thread->op_began, 1);
-        profile_note(sim, DOING_MESSAGES, thread->op_began, at.time, 1);
+        if (sim->output.profile) note_step(sim, thread, begins.time, at.time);
         enum step step = thread->ahead && at.time <= LONGEST ? step_ahead(sim, thread, at) : SEEN;
         if (step == SEEN) schedule_at(sim, at, thread, thread->generation);
         if (step != PASSED) return;

@@ -26,7 +26,7 @@ static inline struct channel *thread_channel(struct sim *sim, struct thread *thr
 
 static inline void thread_op_done(struct sim *sim, struct thread *thread, int64_t when)
 {
-    if (sim->output->times) sim->output->times[thread->op_number] = (struct op_time){thread->op_began, when};
+    if (sim->output.times) sim->output.times[thread->op_number] = (struct op_time){thread->op_began, when};
     thread->op_number++;
 }
 

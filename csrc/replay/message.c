@@ -37,8 +37,8 @@ static void match(struct sim *sim, struct message *message, struct receive *rece
     message->receive = receive;
     message->matched = true;
     receive->arrived = message->arrived;
-    if (sim->output->transfers) {
-        struct transfer *transfer = &sim->output->transfers[message->op];
+    if (sim->output.transfers) {
+        struct transfer *transfer = &sim->output.transfers[message->op];
         transfer->posted = receive->posted.time;
         transfer->receive = receive->op;
     }
@@ -174,7 +174,7 @@ struct receive *message_post(struct sim *sim, struct thread *thread, struct mome
 
 void message_started(struct sim *sim, struct message *message)
 {
-    if (sim->output->transfers) sim->output->transfers[message->op].start = sim->now;
+    if (sim->output.transfers) sim->output.transfers[message->op].start = sim->now;
     struct thread *sender = message->sender;
     if (message->frees_at_start) thread_wake(sim, sender);
 }
@@ -184,7 +184,7 @@ void message_arrived(struct sim *sim, struct message *message)
     message->arrived = true;
     message->arrival = sim->now;
     if (!message->overlong) network_leave(sim, message);
-    if (sim->output->transfers) sim->output->transfers[message->op].arrival = sim->now;
+    if (sim->output.transfers) sim->output.transfers[message->op].arrival = sim->now;
     if (message->matched) {
         struct receive *receive = message->receive;
         receive->arrived = true;

@@ -298,7 +298,7 @@ static void look_at_first(struct sim *sim, struct lane *lane)
 void network_scan(struct sim *sim)
 {
     network_count(sim);
-    list_candidates(sim, &sim->inside);
+    if (sim->inside.n_freed) list_candidates(sim, &sim->inside);
     if (!sim->holding) list_candidates(sim, &sim->between);
     while (!sim->failed) {
         int64_t inside = first_of(&sim->inside), between = sim->holding ? INT64_MAX : first_of(&sim->between);

@@ -10,11 +10,18 @@ static bool is_turn(enum phase phase)
     return phase == PHASE_SLICE || phase == PHASE_DISPATCH || phase == PHASE_TICK;
 }
 
+/* It is never, or later than a replay may last. */
+static void schedule_never(struct sim *sim, enum phase phase)
+{
+    bool endless = is_turn(phase) || phase == PHASE_BUSY; /* slices and busy waiting may be */
+    if (!endless) fail(sim, REPLAY_TOO_LONG, NULL, NULL, -1);
+}
+
 void schedule_at(struct sim *sim, struct moment moment, void *what, uint32_t generation)
 {
     enum phase phase = (enum phase)(moment.order & 255);
-    if (moment.time > LONGEST) { /* slices and busy waiting may have no end */
-        if (!is_turn(phase) && phase != PHASE_BUSY) fail(sim, REPLAY_TOO_LONG, NULL, NULL, -1);
+    if (moment.time > LONGEST) {
+        schedule_never(sim, phase);
         return;
     }
     sim->turns += is_turn(phase);
@@ -262,8 +269,8 @@ static bool init(struct sim *sim, const struct program *programs)
         ops += programs[a].offsets[programs[a].n_streams];
         streams += programs[a].n_streams;
     }
-    if (sim->output->transfers)
-        for (int64_t k = 0; k < ops; k++) sim->output->transfers[k] = (struct transfer){-1, -1, -1, -1};
+    if (sim->output.transfers)
+        for (int64_t k = 0; k < ops; k++) sim->output.transfers[k] = (struct transfer){-1, -1, -1, -1};
     return nodes_init(sim);
 }
 
@@ -292,9 +299,9 @@ static void conclude(struct sim *sim)
             bool stuck = thread->state != THREAD_DONE && !sim->repetitions;
             if (stuck && !sim->failed)
                 fail(sim, cpu_turns_for_ever(sim) ? REPLAY_TURNS : REPLAY_DEADLOCK, thread, NULL, -1);
-            if (sim->output->usage) sim->output->usage[app->first_stream + k] = thread->own;
-            if (sim->output->blocked)
-                sim->output->blocked[app->first_stream + k] = stuck ? thread->op_number - app->first_op : -1;
+            if (sim->output.usage) sim->output.usage[app->first_stream + k] = thread->own;
+            if (sim->output.blocked)
+                sim->output.blocked[app->first_stream + k] = stuck ? thread->op_number - app->first_op : -1;
         }
     }
     result->unreceived = channels_unreceived(sim);
@@ -304,7 +311,7 @@ int replay_run(const struct machine *machine, const struct program *programs, in
                const struct output *output, struct result *result)
 {
     struct sim sim = {.machine = machine,
-                      .output = output,
+                      .output = *output,
                       .result = result,
                       .repetitions = repetitions,
                       .n_apps = n_programs,

@@ -313,7 +313,7 @@ struct cpus {
 
 struct sim {
     const struct machine *machine;
-    const struct output *output;
+    struct output output;
     struct result *result;
     int32_t repetitions;
     int64_t now;
@@ -391,7 +391,7 @@ int64_t cost_collective(const struct sim *sim, const struct instance *instance);
 void profile_add(const struct sim *sim, enum doing what, int64_t from, int64_t to, int64_t n);
 static inline void profile_note(const struct sim *sim, enum doing what, int64_t from, int64_t to, int64_t n)
 {
-    if (sim->output->profile && from < to) profile_add(sim, what, from, to, n);
+    if (sim->output.profile && from < to) profile_add(sim, what, from, to, n);
 }
 
 /* site.c */

@@ -65,13 +65,13 @@ static void finish(struct sim *sim, struct thread *thread)
     cpu_release(sim, thread);
     if (--app->running) return;
     struct result *result = sim->result;
-    if (sim->output->runs && result->n_runs < sim->output->runs_room)
-        sim->output->runs[result->n_runs] = (struct run_time){app->number, 0, app->began, sim->now};
+    if (sim->output.runs && result->n_runs < sim->output.runs_room)
+        sim->output.runs[result->n_runs] = (struct run_time){app->number, 0, app->began, sim->now};
     result->n_runs++;
     app->runs++;
     if (app->runs == (sim->repetitions ? sim->repetitions : 1)) sim->unfinished--;
     if (!sim->repetitions || !sim->unfinished) return;
-    if (sim->output->runs && result->n_runs >= sim->output->runs_room)
+    if (sim->output.runs && result->n_runs >= sim->output.runs_room)
         fail_starved(sim);
     else
         app_start(sim, app);
