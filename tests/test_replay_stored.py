@@ -108,6 +108,17 @@ def test_what_repeats_takes_few_bytes():
     assert packed(program.ops).blocks[-1] < 18 * len(program.ops)
 
 
+def test_a_step_with_26_neighbours_takes_few_bytes():
+    """78 different operations: all of them are told apart in one dictionary."""
+    step = np.zeros(78, OP)
+    step["kind"] = np.repeat((Kind.IRECV, Kind.SEND, Kind.WAIT), 26)
+    step["request"] = np.where(step["kind"] == Kind.SEND, -1, np.arange(78) % 26)
+    step["peer"], step["bytes"], step["burst"] = np.arange(78) % 26, 4096, 20
+    ops = np.tile(step, 1000)
+    assert packed(ops).blocks[-1] < 5 * len(ops)
+    assert packed(ops)[:].tobytes() == ops.tobytes()
+
+
 @pytest.mark.parametrize("repetitions", [0, 3])
 def test_packed_operations_are_replayed_as_those_of_an_array(stored, repetitions):
     """More than a stream's buffer holds; streams begin anywhere in a block."""

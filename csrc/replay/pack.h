@@ -16,8 +16,8 @@
    comm, request, kind, flags, block */
 enum {
     PACK_BLOCK = 1024, /* operations */
-    PACK_PLACES = 64,
-    PACK_NEW = 64,
+    PACK_PLACES = 128,
+    PACK_NEW = 128,
     PACK_MOST = 128 /* bytes: no operation has more; so many must be readable behind the last one */
 };
 
