@@ -53,6 +53,14 @@ def test_records_by_hand(tmp_path):
     assert trace.unmatched() == []
 
 
+def test_a_header_that_ends_too_early(tmp_path):
+    """A trace is as long as what it holds, and says whose time is wrong."""
+    trace = read(tmp_path, HEAD.replace("1000_ns", "0_ns") + "1:1:1:1:1:0:10:1\n2:2:1:2:2:1500:50000001:0\n")
+    assert trace.duration_ns == 1500
+    (problem,) = trace.problems
+    assert problem.text == "the header ends the trace at 0 ns, its last record is at 1500 ns"
+
+
 def test_units_are_scaled_and_open_states_end_with_the_trace(tmp_path):
     trace = read(tmp_path, "#Paraver (20/11/2026 at 15:00):9:1(1):1:1(1:1)\n1:1:1:1:1:2:-1:1\n2:1:1:1:1:3:5:6\n")
     assert trace.states()[["begin", "end"]].tolist() == [(2000, 9000)]

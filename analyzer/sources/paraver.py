@@ -37,7 +37,7 @@ class ParaverTrace(Trace):
         self.size = header.size
         self.threads = header.threads
         self.node_of = header.node_of
-        self.duration_ns = header.duration_ns
+        self.duration_ns = max(header.duration_ns, body.last_ns)
         self.date = header.date
         self.applications = header.applications if len(header.applications) > 1 else ()
         self.cpus = _cpus(body)
@@ -46,6 +46,9 @@ class ParaverTrace(Trace):
         self.event_labels, label_problems = read_labels(stem.with_suffix(".pcf"))
         self.nodes, node_problems = read_nodes(stem.with_suffix(".row"), len(self.cpus))
         self.problems = [*body.problems, *label_problems, *node_problems]
+        if header.duration_ns < body.last_ns:
+            text = f"the header ends the trace at {header.duration_ns} ns, its last record is at {body.last_ns} ns"
+            self.problems.append(Problem(-1, text))
         self.procedures, self._procedure_table = find_procedures(body, self.event_labels)
 
     @cached_property
@@ -62,7 +65,7 @@ class ParaverTrace(Trace):
         return np.sort(np.concatenate([table.sample() for table in tables]))
 
     def _end(self, end: int | None) -> int:
-        return max(self.duration_ns, self._body.last_ns) + 1 if end is None else end
+        return self.duration_ns + 1 if end is None else end
 
     def span(self, rank: int) -> tuple[int, int]:
         return int(self._body.begin[rank]), int(self._body.end[rank])
