@@ -22,6 +22,7 @@ from analyzer.replay.machine_text import machine_text
 from analyzer.replay.machine_toml import machine_of, read_toml
 from analyzer.replay.parameters import vary
 from analyzer.report.eager import Eager
+from tracelib.schema import What
 
 WORLD = {"comm": 0, "sent": 8, "received": 8}
 SEND, RECEIVE = ("MPI_Send", "MPI_Recv")
@@ -52,6 +53,19 @@ def test_those_that_wait_whatever_the_limit_do_not():
     with pytest.raises(TracelibError) as caught:
         simulate([program_of(receives)], Machine.ideal())
     assert "--eager" not in caught.value.hint
+
+
+def test_what_is_waited_for_is_named():
+    """A receive that was posted, a nonblocking collective that rank 2 does not make, and who made all of its calls."""
+    posted = [("MPI_Irecv", 5, 6, {}), ("MPI_Wait", 7, 8, {})]
+    begun = [("MPI_Iallreduce", 5, 6, WORLD), ("MPI_Wait", 7, 8, {})]
+    requests = {0: [(What.RECV_DONE, 5, 8, 8, 2, 7, 0)], 1: [(What.COLLECTIVE_DONE, 5, 8, 8, -1, -1, 0)]}
+    with pytest.raises(TracelibError) as caught:
+        simulate([program_of(MemoryTrace([posted, begun, []], requests=requests))], Machine.ideal())
+    assert str(caught.value).endswith(
+        "rank 0 in a wait for its receive from rank 2, tag 7; "
+        "rank 1 in a wait for MPI_Allreduce of ranks 0-2; rank 2 ended"
+    )
 
 
 @pytest.mark.parametrize("command", [["replay"], ["limits", "--quick", "--machine", "ideal"], ["what-if"]])

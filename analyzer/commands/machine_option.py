@@ -17,11 +17,11 @@ from analyzer.errors import TracelibError
 from analyzer.metrics.ideal import ADDED_UP, NOT_RECORDED, obstacle
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
+from analyzer.replay.failure import ReplayBlocked
 from analyzer.replay.machine import DIALECTS, MOST, Machine
 from analyzer.replay.machine_options import Overrides, changed, read_machine
 from analyzer.replay.own_machine import NAME_ONE, own_machine
 from analyzer.replay.parameters import MB, parameter, value_of
-from analyzer.replay.simulate import ReplayBlocked
 from analyzer.trace import Trace, ranks_text
 
 

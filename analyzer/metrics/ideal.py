@@ -11,9 +11,10 @@ from analyzer.metrics.eager import shown_eager_limit
 from analyzer.metrics.ideal_regions import REPLAYED_VISIT, replayed_visits
 from analyzer.metrics.unrecorded import Unrecorded
 from analyzer.parallel import Team
+from analyzer.replay.failure import ReplayBlocked
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
-from analyzer.replay.simulate import ReplayBlocked, simulate
+from analyzer.replay.simulate import simulate
 from analyzer.trace import Trace, ranks_text
 
 EAGER_LIMIT = 32768

@@ -12,9 +12,10 @@ import numpy as np
 
 from analyzer._replay import ffi, lib
 from analyzer.errors import TracelibError
-from analyzer.operations.operation import PORTS, Flag, Kind, Program, dtype_of
-from analyzer.operations.spill import PackedOperations, packed, unreadable
+from analyzer.operations.operation import Program, dtype_of
+from analyzer.operations.spill import PackedOperations, packed
 from analyzer.replay.counts import first_after_counts, first_count, set_quantity, with_counts
+from analyzer.replay.failure import failure
 from analyzer.replay.machine import (
     AS_CALLS,
     COLLECTIVE_NAMES,
@@ -44,26 +45,6 @@ class Doing(IntEnum):
     MESSAGES = lib.DOING_MESSAGES  # threads that spend latency on one, or wait for it
     COLLECTIVES = lib.DOING_COLLECTIVES  # threads in one, or waiting for its other members
     QUEUE = lib.DOING_QUEUE  # messages that wait for links and buses
-
-
-_WAITS_IN = {
-    Kind.SEND: "a send to rank {peer}, tag {tag}",
-    Kind.RECV: "a receive from rank {peer}, tag {tag}",
-    Kind.WAIT: "a wait for a nonblocking operation",
-    Kind.COLLECTIVE: "{collective}",
-    Kind.SEM_WAIT: "semaphore {tag}",
-    Kind.PORT_RECV: "a receive from port {tag}",
-    Kind.ACCESSES_WAIT: "the end of its one-sided operations",
-    Kind.LOCK: "{lock}",
-}
-_WAITS_ON_WINDOW = {
-    lib.WINDOW_POSTED: "an access epoch, for MPI_Win_post of rank {peer}",
-    lib.WINDOW_COMPLETED: "MPI_Win_wait, for MPI_Win_complete of rank {peer}",
-}
-
-
-class ReplayBlocked(TracelibError):
-    """Nobody can go on: the program is wrong, or the trace does not hold all of it."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +114,7 @@ def simulate(
         output.profile, (output.n_bins, output.bin_ns) = keep.pointer(profile, "struct bin *"), bins
     result = keep.new("struct result *")
     if lib.replay_run(c_machine, c_programs, len(programs), repetitions, output, result):
-        raise _error(result, programs, found["blocked"], eager=machine.eager_limit not in (None, AS_CALLS))
+        raise failure(result, programs, found["blocked"], eager=machine.eager_limit not in (None, AS_CALLS))
     return Prediction(
         end_ns=result.end, usage=found["usage"], times=found.get("times"), transfers=found.get("transfers"),
         runs=found["runs"][: result.n_runs], unreceived=result.unreceived, most_waiting=result.busiest,
@@ -270,62 +251,3 @@ def _operations(keep: _Kept, c: Any, ops: PackedOperations) -> None:
         c.packed = keep.pointer(ops.memory, "uint8_t *")
     elif ops.file is not None:
         c.file = ops.file.fileno()
-
-
-def _where(program: Program, stream: int, op: int) -> str:
-    """ "rank 3 in a receive from rank 2, tag 7"."""
-    row = program.ops[op]
-    name = COLLECTIVE_NAMES[row["tag"] % len(COLLECTIVE_NAMES)]
-    text = _WAITS_IN.get(Kind(row["kind"]), "an operation")
-    if row["flags"] & Flag.OF_WINDOW:
-        text = _WAITS_ON_WINDOW[int(row["tag"])]
-    lock = f"MPI_Win_lock of rank {row['peer']}" if row["peer"] >= 0 else "MPI_Win_lock_all"
-    collective = f"MPI_{name} on communicator {row['comm']}"
-    what = text.format(peer=row["peer"], tag=row["tag"], collective=collective, lock=lock)
-    return f"rank {program.rank[stream]} in {what}"
-
-
-def _error(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, eager: bool) -> TracelibError:
-    program = programs[result.application]
-    if result.error == lib.REPLAY_NO_MEMORY:
-        return TracelibError("the replay needs more memory than there is", "replay fewer ranks")
-    if result.error == lib.REPLAY_TOO_LONG:
-        return TracelibError("the replay takes longer than 73 years", "check the numbers of the machine")
-    if result.error == lib.REPLAY_MISMATCH:
-        first = _where(program, result.stream, result.op)
-        other = _where(program, result.other_stream, result.other_op)
-        return TracelibError(f"the ranks of a communicator make different calls: {first}, {other}", "check the trace")
-    if result.error == lib.REPLAY_UNREADABLE:
-        return unreadable()
-    if result.error == lib.REPLAY_BAD_OP:
-        row = program.ops[result.op] if result.op < len(program.ops) else None
-        if row is not None and row["kind"] in PORTS:
-            who = f"rank {program.rank[result.stream]} speaks to rank {row['peer']} of application {row['comm']}"
-            hint = "name its trace with --app: applications count from 0, in their order"
-            return TracelibError(f"{who}, which is not there", hint)
-        shown = "its end" if row is None else row
-        return TracelibError(
-            f"operation {result.op} of rank {program.rank[result.stream]} names what does not exist: {shown}",
-            "check the trace",
-        )
-    if result.error == lib.REPLAY_STARVED:
-        where = _where(program, result.stream, result.op) if result.op < len(program.ops) else f"{program.name} ends"
-        return TracelibError(
-            f"application {result.application} does not end while others begin again and again: {where}",
-            "give it a processor or a link of its own, or another scheduling policy",
-        )
-    offset, lines, sends = 0, [], False
-    for p in programs:
-        for stream in range(len(p.rank)):
-            op = int(blocked[offset + stream])
-            if op >= 0:
-                lines.append(_where(p, stream, op))
-                sends = sends or p.ops[op]["kind"] == Kind.SEND
-        offset += len(p.rank)
-    shown = "; ".join(lines[:4]) + (f"; and {len(lines) - 4} more" if len(lines) > 4 else "")
-    hint = "were all ranks and calls recorded?"
-    if sends and not eager:
-        hint = "programs that count on MPI to buffer messages need --eager 32k or the like"
-    if result.error == lib.REPLAY_TURNS:
-        hint = 'those who wait busily keep the processors: leave out busy_wait_us = "inf", or set policy = "rr"'
-    return ReplayBlocked(f"the replay cannot go on, all wait: {shown}", hint)

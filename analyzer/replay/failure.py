@@ -1,0 +1,118 @@
+"""What a replay says that came to no end: who waits for whom, or what is wrong with the trace or the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from analyzer._replay import lib
+from analyzer.errors import TracelibError
+from analyzer.operations.operation import PORTS, Flag, Kind, Program
+from analyzer.operations.spill import unreadable
+from analyzer.replay.machine import COLLECTIVE_NAMES
+from analyzer.trace import ranks_text
+
+_WAITS_IN = {
+    Kind.SEND: "a send to rank {peer}, tag {tag}",
+    Kind.RECV: "a receive from rank {peer}, tag {tag}",
+    Kind.WAIT: "a wait for its receive from rank {peer}, tag {tag}",
+    Kind.COLLECTIVE: "{collective}",
+    Kind.SEM_WAIT: "semaphore {tag}",
+    Kind.PORT_RECV: "a receive from port {tag}",
+    Kind.ACCESSES_WAIT: "the end of its one-sided operations",
+    Kind.LOCK: "{lock}",
+}
+_WAITS_ON_WINDOW = {
+    lib.WINDOW_POSTED: "an access epoch, for MPI_Win_post of rank {peer}",
+    lib.WINDOW_COMPLETED: "MPI_Win_wait, for MPI_Win_complete of rank {peer}",
+}
+
+_MOST_SHOWN = 4
+
+
+class ReplayBlocked(TracelibError):
+    """Nobody can go on: the program is wrong, or the trace does not hold all of it."""
+
+
+def failure(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, eager: bool) -> TracelibError:
+    """The error that ended a replay.
+
+    result: of the simulator; blocked: of all streams of all programs the operation in which they wait, -1 none;
+    eager: whether the machine has an eager limit.
+    """
+    program = programs[result.application]
+    if result.error == lib.REPLAY_NO_MEMORY:
+        return TracelibError("the replay needs more memory than there is", "replay fewer ranks")
+    if result.error == lib.REPLAY_TOO_LONG:
+        return TracelibError("the replay takes longer than 73 years", "check the numbers of the machine")
+    if result.error == lib.REPLAY_MISMATCH:
+        first = _where(program, result.stream, result.op)
+        other = _where(program, result.other_stream, result.other_op)
+        return TracelibError(f"the ranks of a communicator make different calls: {first}, {other}", "check the trace")
+    if result.error == lib.REPLAY_UNREADABLE:
+        return unreadable()
+    if result.error == lib.REPLAY_BAD_OP:
+        row = program.ops[result.op] if result.op < len(program.ops) else None
+        if row is not None and row["kind"] in PORTS:
+            who = f"rank {program.rank[result.stream]} speaks to rank {row['peer']} of application {row['comm']}"
+            hint = "name its trace with --app: applications count from 0, in their order"
+            return TracelibError(f"{who}, which is not there", hint)
+        shown = "its end" if row is None else row
+        return TracelibError(
+            f"operation {result.op} of rank {program.rank[result.stream]} names what does not exist: {shown}",
+            "check the trace",
+        )
+    if result.error == lib.REPLAY_STARVED:
+        where = _where(program, result.stream, result.op) if result.op < len(program.ops) else f"{program.name} ends"
+        return TracelibError(
+            f"application {result.application} does not end while others begin again and again: {where}",
+            "give it a processor or a link of its own, or another scheduling policy",
+        )
+    hint = "were all ranks and calls recorded?"
+    waiting = [(p, stream, op) for p, ops in _by_program(programs, blocked) for stream, op in enumerate(ops) if op >= 0]
+    if any(p.ops[op]["kind"] == Kind.SEND for p, _, op in waiting) and not eager:
+        hint = "programs that count on MPI to buffer messages need --eager 32k or the like"
+    if result.error == lib.REPLAY_TURNS:
+        hint = 'those who wait busily keep the processors: leave out busy_wait_us = "inf", or set policy = "rr"'
+    return ReplayBlocked(f"the replay cannot go on, all wait: {_shown(waiting)}{_ended(programs, blocked)}", hint)
+
+
+def _by_program(programs: Sequence[Program], blocked: np.ndarray) -> Iterator[tuple[Program, list[int]]]:
+    ends = np.cumsum([len(p.rank) for p in programs])
+    yield from zip(programs, (ops.tolist() for ops in np.split(blocked, ends[:-1])), strict=True)
+
+
+def _shown(waiting: list[tuple[Program, int, int]]) -> str:
+    more = f"; and {len(waiting) - _MOST_SHOWN} more" if len(waiting) > _MOST_SHOWN else ""
+    return "; ".join(_where(*one) for one in waiting[:_MOST_SHOWN]) + more
+
+
+def _ended(programs: Sequence[Program], blocked: np.ndarray) -> str:
+    """Of a single program the ranks of which no thread waits: they made all their calls, and may be waited for."""
+    if len(programs) > 1:
+        return ""
+    rank = np.asarray(programs[0].rank)
+    ended = np.setdiff1d(rank, rank[blocked >= 0]).tolist()
+    if not ended:
+        return ""
+    return f"; {'ranks' if len(ended) > 1 else 'rank'} {ranks_text(ended)} ended"
+
+
+def _where(program: Program, stream: int, op: int) -> str:
+    """ "rank 3 in a receive from rank 2, tag 7"."""
+    row = program.ops[op]
+    members = program.communicators[row["comm"]] if 0 <= row["comm"] < len(program.communicators) else ()
+    name = COLLECTIVE_NAMES[row["tag"] % len(COLLECTIVE_NAMES)]
+    if name == "Barrier" and row["comm"] == 0:
+        name = "Init or MPI_Barrier"
+    collective = f"MPI_{name} of ranks {ranks_text(members)}"
+    text = _WAITS_IN.get(Kind(row["kind"]), "an operation")
+    if row["kind"] == Kind.WAIT and row["flags"] & Flag.OF_COLLECTIVE:
+        text = "a wait for {collective}"
+    if row["flags"] & Flag.OF_WINDOW:
+        text = _WAITS_ON_WINDOW[int(row["tag"])]
+    lock = f"MPI_Win_lock of rank {row['peer']}" if row["peer"] >= 0 else "MPI_Win_lock_all"
+    what = text.format(peer=row["peer"], tag=row["tag"], collective=collective, lock=lock)
+    return f"rank {program.rank[stream]} in {what}"
