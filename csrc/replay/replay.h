@@ -1,5 +1,6 @@
 #ifndef REPLAY_H
 #define REPLAY_H
+#include <stdint.h>
 
 /* What the simulator takes and gives. Both the compiler and cffi read this file: plain declarations only.
    Times are ns from the start of the replay; counts of 0 stand for "as many as wanted". */
