@@ -254,6 +254,8 @@ def test_scaling_by_hand():
         ([amount(2, 100), amount(8, 110)], STRONG),
         ([amount(2, 100), amount(8, 390), amount(4, 200)], WEAK),
         ([amount(2, 100), amount(8, 390, 80)], WEAK),
+        ([amount(2, 0), amount(8, 390)], STRONG),
+        ([amount(2, 100), amount(8, 0)], STRONG),
         ([amount(2, 100, 80), amount(8, 390, 90)], STRONG),
         ([amount(2, 100), amount(2, 500)], STRONG),
     ],

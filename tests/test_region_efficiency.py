@@ -72,6 +72,25 @@ def test_command(run, capsys):
     assert len(out(capsys, "efficiency", run, "--region", "solve").split("\n\n")) == 4
 
 
+def test_each_visit_on_an_ideal_network(tmp_path, capsys):
+    """First both compute, 40 and 90 of 100 ns, and meet in a barrier, which costs nothing there: 90 of 90. Then rank 1
+    waits for what rank 0 sends after 30 ns, and computes 50 of 100: 50 of 80."""
+    edges = [begin(10, 1), end(110, 1), begin(200, 1)]
+    ranks = [
+        {"labels": LABELS, "events": [*edges, end(240, 1)],
+         "calls": [barrier(40, 100), call("MPI_Send", 230, 235, comm=1, peer=1, tag=1, sent=8)]},
+        {"labels": LABELS, "events": [*edges, end(300, 1)],
+         "calls": [barrier(90, 100), call("MPI_Recv", 200, 250, comm=1, peer=0, tag=1, received=8)]},
+    ]  # fmt: skip
+    found = json.loads(out(capsys, "efficiency", write_run(tmp_path, ranks), "--region", "solve", "--json"))
+    first, second = found["visits"]
+    names = ("communication_efficiency", "serialization_efficiency", "transfer_efficiency")
+    assert [first[name] for name in names] == pytest.approx([90 / 100, 1, 0.9])
+    assert [second[name] for name in names] == pytest.approx([50 / 100, 50 / 80, 0.8])
+    region = found["regions"][0]
+    assert [region[name] for name in names] == pytest.approx([140 / 200, 140 / 170, 140 / 200 / (140 / 170)])
+
+
 def test_unknown_regions(run, tmp_path, capsys):
     (tmp_path / "none").mkdir()
     without = write_run(tmp_path / "none", [{"calls": [barrier(1, 2)]}])
