@@ -122,6 +122,17 @@ def test_of_a_paraver_trace_only_the_dim_is_new(tmp_path, packed, capsys):
     assert all(after[p] == data for p, data in before.items())
 
 
+def test_what_a_dim_cannot_say_is_said(tmp_path, capsys):
+    """Which calls it has no record for, and whose threads call MPI side by side; not those of rank 0, which do not."""
+    put, threads = call("MPI_Put", 5, 6, comm=WORLD, peer=1, sent=8), [0, 1]
+    calls = [call("MPI_Comm_rank", 10 + thread, 20 + thread, thread=thread) for thread in threads]
+    path = write_run(tmp_path, [{"calls": [put]}, {"calls": calls}])
+    assert main(["dim", str(path)]) == 0
+    _, left_out, sequence = capsys.readouterr().out.splitlines()
+    assert left_out == "run.dim leaves out what Dimemas has no record for: 1 MPI_Put"
+    assert sequence.startswith("run.dim has the calls of all threads of rank 1 in one sequence")
+
+
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("output", [[], ["-o", "run"], ["-o", "run.prv", "-f"], ["-o", "."]])
 def test_what_was_read_is_never_written(tmp_path, packed, output, monkeypatch, capsys):

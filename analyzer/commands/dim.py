@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from analyzer.commands.common import Session, common_options, file_argument, output_base, repair_option
-from analyzer.commands.write import left_out_text, write_dimemas
+from analyzer.commands.write import dimemas_notes, write_dimemas
 from analyzer.sources.opening import open_trace
 
 
@@ -27,7 +27,7 @@ def dim(session: Session, file: str, repair_ns: int | None, output: str | None, 
     try:
         report = write_dimemas(trace, output_base(Path(file), output, (".dim",)), session, force)
         session.say(str(report.path))
-        if note := left_out_text(report):
+        for note in dimemas_notes(trace, report):
             session.say(note)
     finally:
         trace.close()

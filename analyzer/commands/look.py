@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from analyzer.commands.common import Session, common_options, file_argument, is_imported, output_base, repair_option
-from analyzer.commands.write import left_out_text, write_dimemas, write_paraver
+from analyzer.commands.write import dimemas_notes, write_dimemas, write_paraver
 from analyzer.errors import TracelibError
 from analyzer.report.as_json import summary_json
 from analyzer.report.look import print_files, print_look
@@ -60,8 +60,7 @@ def _write_all(
         report = write_dimemas(trace, base, session, force)
     except TracelibError as error:
         return error, written, []
-    note = left_out_text(report)
-    return None, [*written, report.path], [note] if note else []
+    return None, [*written, report.path], dimemas_notes(trace, report)
 
 
 def _next(written: list[Path]) -> str:

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.commands.common import Session, check_writable
+from analyzer.metrics.ideal import ranks_of_many_callers
 from analyzer.operations.events import NO_EVENTS
 from analyzer.paraver import EventType
-from analyzer.trace import Trace
+from analyzer.trace import Trace, ranks_text
 from analyzer.waits.annotated import WithWaits
 from analyzer.waits.kinds import Kind
 from analyzer.writers.cfg import write_event_cfg
@@ -53,9 +54,15 @@ def write_dimemas(trace: Trace, base: Path, session: Session, force: bool, event
         return write_dim(trace, path, session.team, events)
 
 
-def left_out_text(report: DimReport) -> str:
-    """What the .dim file does not hold, as a line for the user; "" if nothing."""
-    if not report.left_out:
-        return ""
-    calls = ", ".join(f"{count} {name}" for name, count in report.left_out.items())
-    return f"{report.path.name} leaves out what Dimemas has no record for: {calls}"
+def dimemas_notes(trace: Trace, report: DimReport) -> list[str]:
+    """What the .dim file of a trace does not hold, as lines for the user."""
+    notes, name = [], report.path.name
+    if report.left_out:
+        calls = ", ".join(f"{count} {of}" for of, count in report.left_out.items())
+        notes.append(f"{name} leaves out what Dimemas has no record for: {calls}")
+    if ranks := ranks_of_many_callers(trace):
+        of = f"rank {ranks_text(ranks)}"
+        notes.append(
+            f"{name} has the calls of all threads of {of} in one sequence, in which a replay may come to no end"
+        )
+    return notes

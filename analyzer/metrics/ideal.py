@@ -92,8 +92,13 @@ def obstacle(trace: Trace, missed: Unrecorded) -> str:
         return reason
     if len(trace.applications) > 1:
         return "the trace holds several applications"
-    threaded = [rank for rank in np.flatnonzero(np.asarray(trace.threads) > 1).tolist() if _threads_call(trace, rank)]
+    threaded = ranks_of_many_callers(trace)
     return f"several threads of rank {ranks_text(threaded)} call MPI" if threaded else ""
+
+
+def ranks_of_many_callers(trace: Trace) -> list[int]:
+    """The ranks of which several threads call MPI."""
+    return [rank for rank in np.flatnonzero(np.asarray(trace.threads) > 1).tolist() if _threads_call(trace, rank)]
 
 
 def lacking(trace: Trace, missed: Unrecorded) -> str:
