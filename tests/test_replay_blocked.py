@@ -68,6 +68,21 @@ def test_what_is_waited_for_is_named():
     )
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["what-if", "--machine", "ideal", "--by", "calls"],
+        ["monte-carlo", "--vary", "latency=1us..5us", "--samples", "2"],
+    ],
+)
+def test_threads_that_call_mpi_are_replayed(command, tmp_path, capsys):
+    """They are streams of their own: what is asked of such a run is answered, for the whole of it."""
+    calls = [call("MPI_Init", 0, 10), call("MPI_Barrier", 20, 30), call("MPI_Finalize", 90, 99)]
+    rank = {"calls": [*calls, call("MPI_Comm_rank", 40, 41, thread=1), call("MPI_Comm_rank", 60, 61, thread=1)]}
+    assert main([*command, str(write_run(tmp_path, [rank, rank]))]) == 0
+    assert "whole run" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("command", [["replay"], ["limits", "--quick", "--machine", "ideal"], ["what-if"]])
 def test_the_rank_that_is_missing_is_named(command, tmp_path, capsys):
     calls = [call("MPI_Init", 0, 10), call("MPI_Barrier", 20, 30), call("MPI_Finalize", 40, 50)]

@@ -14,7 +14,7 @@ import click
 
 from analyzer.commands.common import FiniteRange
 from analyzer.errors import TracelibError
-from analyzer.metrics.ideal import ADDED_UP, NOT_RECORDED, obstacle
+from analyzer.metrics.ideal import ADDED_UP, NOT_RECORDED, not_whole
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
 from analyzer.replay.failure import ReplayBlocked
@@ -123,7 +123,7 @@ def replaying(trace: Trace, team: Team) -> Iterator[None]:
 
 def incomplete(trace: Trace, team: Team) -> str:
     """Why a replay of the trace is not one of the whole run, in one line; "": nothing is known to lack."""
-    return "" if trace.program else obstacle(trace, unrecorded(trace, team))
+    return "" if trace.program else not_whole(trace, unrecorded(trace, team))
 
 
 def lacking_at_once(trace: Trace) -> str:

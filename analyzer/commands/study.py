@@ -19,7 +19,7 @@ import click
 from analyzer.commands.common import Session, jobs_option
 from analyzer.ending import Ended, die
 from analyzer.errors import TracelibError
-from analyzer.metrics.ideal import obstacle
+from analyzer.metrics.ideal import not_whole
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.montecarlo.design import DESIGNS, LATIN
 from analyzer.montecarlo.distribution import Varied, varied
@@ -100,7 +100,7 @@ def opened(session: Session, files: Sequence[str], machine: Machine) -> Iterator
             traces.append(open_trace(file, team))
             stack.callback(traces[-1].close)
             session.mention_problems(traces[-1])
-            if reason := obstacle(traces[-1], unrecorded(traces[-1], team)):
+            if reason := not_whole(traces[-1], unrecorded(traces[-1], team)):
                 raise TracelibError(f"{file} cannot be replayed: {reason}", "trace the whole run")
         sections = sections_of(traces, team, buffered=machine.eager_limit is None)
         yield [Traced(*row) for row in zip(files, traces, sections, strict=True)]

@@ -87,13 +87,19 @@ def _replay(trace: Trace, eager_limit: int | None, regions: bool) -> Ideal:
 
 
 def obstacle(trace: Trace, missed: Unrecorded) -> str:
+    """Why the factors of a trace are not known from a replay, or what its ranks did in it not comparable, in one line;
+    "": for no reason."""
+    if reason := not_whole(trace, missed):
+        return reason
+    threaded = ranks_of_many_callers(trace)
+    return f"several threads of rank {ranks_text(threaded)} call MPI" if threaded else ""
+
+
+def not_whole(trace: Trace, missed: Unrecorded) -> str:
     """Why a trace does not hold all that a replay needs, in one line; "": nothing is known to lack."""
     if reason := lacking(trace, missed):
         return reason
-    if len(trace.applications) > 1:
-        return "the trace holds several applications"
-    threaded = ranks_of_many_callers(trace)
-    return f"several threads of rank {ranks_text(threaded)} call MPI" if threaded else ""
+    return "the trace holds several applications" if len(trace.applications) > 1 else ""
 
 
 def ranks_of_many_callers(trace: Trace) -> list[int]:
