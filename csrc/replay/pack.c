@@ -86,7 +86,7 @@ static inline uint8_t *put_place(uint8_t *out, unsigned place, int64_t burst)
     return out + 2 + size;
 }
 
-static uint8_t *put_number(uint8_t *out, int64_t number)
+static inline uint8_t *put_number(uint8_t *out, int64_t number)
 {
     uint64_t rest = (uint64_t)number << 1 ^ (uint64_t)(number >> 63);
     for (; rest > 127; rest >>= 7) *out++ = (uint8_t)(rest | 128);
@@ -96,10 +96,15 @@ static uint8_t *put_number(uint8_t *out, int64_t number)
 
 static uint8_t *put_shape(uint8_t *out, const struct op *op)
 {
-    const int64_t fields[] = {op->bytes,   op->other, op->peer,  op->tag,  op->comm,
-                              op->request, op->kind,  op->flags, op->block};
-    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) out = put_number(out, fields[k]);
-    return out;
+    out = put_number(out, op->bytes);
+    out = put_number(out, op->other);
+    out = put_number(out, op->peer);
+    out = put_number(out, op->tag);
+    out = put_number(out, op->comm);
+    out = put_number(out, op->request);
+    out = put_number(out, op->kind);
+    out = put_number(out, op->flags);
+    return put_number(out, op->block);
 }
 
 /* An operation that was not expected: it is from now on. */
