@@ -144,6 +144,19 @@ def test_who_left_an_alltoallv_early_had_no_data_to_wait_for():
         assert (path.contradictions, stays(path)) == (contradictions, [(0, 80, 1)])
 
 
+@pytest.mark.parametrize("name", ["MPI_Alltoallv", "MPI_Alltoallw"])
+def test_who_left_an_alltoallv_early_waited_for_those_that_were_there(name):
+    """As in analyze waits: rank 0 leaves at 60, before rank 2 comes at 90, and so waited for rank 1, since 10, until
+    50. Rank 1, which leaves after that, waited for rank 2. Where nothing is handed over, nobody is waited for."""
+    times = ((10, 60), (50, 95), (90, 96))
+    expected = {8: ([(0, 50, 1), (50, 200, 0)], [40, 0, 100]), 0: ([(0, 200, 0)], [0, 100, 100])}
+    for sent, (path_there, slack) in expected.items():
+        calls = [[(name, *t, {"comm": 0, "sent": sent if rank else 8, "received": 8})] for rank, t in enumerate(times)]
+        path = critical_path(ProgramTrace(calls, messages=[], spans=[(0, 200), (0, 100), (0, 100)]))
+        assert (stays(path), path.contradictions) == (path_there, 0)
+        assert [int(path.slack[path.nodes.of(rank)][1]) for rank in range(3)] == slack
+
+
 def test_two_who_cause_each_other_at_once():
     """Clocks too coarse to tell: each got, at 10, what the other sent at 10 after that. One of both is dropped."""
     calls = [[("MPI_Recv", 5, 10, {}), ("MPI_Send", 10, 12, {})] for _ in range(2)]

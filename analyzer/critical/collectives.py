@@ -22,6 +22,7 @@ from analyzer.metrics.collective_calls import (
 from analyzer.metrics.nonblocking_collectives import PROBABLY_ALL, blocking_name
 from analyzer.paraver import base_name
 from analyzer.trace import Trace
+from analyzer.waits.collective import NOBODY, last_present
 
 FENCE = "MPI_Win_fence"
 _ALL, _FROM_ROOT, _TO_ROOT, _PREFIX = (
@@ -110,7 +111,8 @@ class Groups:
             self._meet(members.take(np.flatnonzero(near & (rows["comm"] == comm))))
 
     def _join(self, m: _Members) -> None:
-        """One join of all who give, for all who take."""
+        """One join of all who give, for all who take; who left an Alltoallv before the last of them came waited
+        for the last that was there."""
         if not len(m.group):
             return
         first = starts(m.group)
@@ -118,6 +120,10 @@ class Groups:
         given = np.where(m.gives, m.rows["enter"], np.iinfo(np.int64).min)
         early = m.takes & (m.rows["exit"] < np.maximum.reduceat(given, first)[number])
         self._found.contradictions += int((early & (m.left >= 0) & ~self._probably[m.rows["call"]]).sum())
+        some = early & self._probably[m.rows["call"]] & ~self._together[m.rows["call"]]
+        if some.any():
+            last = last_present(m.rows, number, m.gives)
+            self._found.add(np.where(some & (last != NOBODY), m.left, -1), m.entered[last])
         joins = self._found.new_joins(len(first))[number]
         self._found.add(np.where(m.gives, joins, -1), m.entered)
         self._found.add(np.where(m.takes & ~early, m.left, -1), joins)

@@ -115,6 +115,18 @@ def _by_pattern(
             yield _Members(trace, rows[mine], group[mine], lane), pattern, kind
 
 
+def last_present(rows: np.ndarray, group: np.ndarray, gives: np.ndarray) -> np.ndarray:
+    """Of each member (MEMBER_CALL) of collectives the row of the one of its `group` (ascending) that entered last of
+    those that give and entered before it left: for no later one it waited. NOBODY: there is none."""
+    givers = np.flatnonzero(gives)
+    if not len(givers):
+        return np.full(len(rows), NOBODY)
+    givers = givers[np.lexsort((rows["enter"][givers], group[givers]))]
+    after = Sorted(group[givers], rows["enter"][givers]).at_or_after(group, rows["exit"])
+    last = np.where(after >= 0, after, np.searchsorted(group[givers], group, side="right")) - 1
+    return np.where((last >= 0) & (group[givers[last]] == group), givers[last], NOBODY)
+
+
 class _Members:
     """The members' calls (MEMBER_CALL) of collectives of one pattern, in order of `group`."""
 
@@ -136,7 +148,7 @@ class _Members:
         else:
             gives, takes = rows["gives"], rows["takes"]
         if pattern is None:
-            cause = self._last_present(gives)
+            cause = last_present(rows, self._group, gives)
         else:
             cause = self._last_before(gives) if pattern is Pattern.PREFIX else self._last(gives)
         first = self._earliest(gives)[self._group] if pattern is Pattern.TO_ROOT else rows["enter"][cause]
@@ -172,16 +184,6 @@ class _Members:
         order = np.lexsort((time, self._group))
         last = order[np.append(self._first[1:], len(order)) - 1]
         return np.where(gives[last], last, NOBODY)[self._group]
-
-    def _last_present(self, gives: np.ndarray) -> np.ndarray:
-        """The row of the member that entered last of those that give and entered before the row's own left."""
-        givers = np.flatnonzero(gives)
-        givers = givers[np.lexsort((self.rows["enter"][givers], self._group[givers]))]
-        after = Sorted(self._group[givers], self.rows["enter"][givers]).at_or_after(self._group, self.rows["exit"])
-        ends = np.searchsorted(self._group[givers], self._group, side="right")
-        last = np.where(after >= 0, after, ends) - 1
-        known = (last >= 0) & (self._group[givers[last]] == self._group) if len(givers) else np.zeros(len(last), bool)
-        return np.where(known, givers[last] if len(givers) else NOBODY, NOBODY)
 
     def _earliest(self, gives: np.ndarray) -> np.ndarray:
         """When the first of those that give enters, by group."""
