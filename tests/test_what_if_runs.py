@@ -4,6 +4,7 @@ import pytest
 from synthetic import SELF, WORLD, call, event, label, request, write_run
 
 import analyzer
+from analyzer.cli import main
 from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
 from analyzer.replay.program import program_of
@@ -58,3 +59,12 @@ def test_threads_of_a_rank(tmp_path, factor):
         {"calls": [call("MPI_Recv", 20, 115, comm=WORLD, peer=0, tag=3, received=8)]},
     ]  # fmt: skip
     assert times(tmp_path, ranks, factor) == (110, max(110, 10 + 70 * factor + 30))
+
+
+def test_a_region_of_other_threads_only_is_said_to_be_one(tmp_path, capsys):
+    calls = [call("MPI_Barrier", 10, 10, comm=SELF), call("MPI_Comm_rank", 80, 80)]
+    calls += [call("MPI_Comm_rank", time, time, thread=1) for time in (10, 70)]
+    labels = [label(schema.LabelKind.REGION, 1, "solve")]
+    path = write_run(tmp_path, [{"calls": calls, "events": solve(10, 70, thread=1), "labels": labels}])
+    assert main(["what-if", str(path), "--region", "solve", "--machine", "ideal"]) == 0
+    assert "No main thread computes there, and others do not count." in " ".join(capsys.readouterr().out.split())

@@ -73,7 +73,11 @@ def _words(found: WhatIf) -> Iterator[str]:
     yield f"{inside} of all computation ({units.time(found.inside_ns)} of all ranks together) is there."
     elasticity = found.elasticity
     if elasticity is None:
-        yield "Nothing of it was changed."
+        yield (
+            "Nothing of it was changed."
+            if found.inside_ns
+            else "No main thread computes there, and others do not count."
+        )
         return
     yield f"Elasticity {elasticity:.2f}: 1 % less of it makes the run {abs(elasticity):.2f} % {_direction(elasticity)}."
     promised, gained = found.before_ns - found.amdahl_ns, found.gain_ns
