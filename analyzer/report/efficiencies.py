@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from rich.table import Table
@@ -15,6 +14,7 @@ from analyzer.metrics.region_efficiency import RegionEfficiency, VisitEfficiency
 from analyzer.metrics.scaling import Scaling, Work
 from analyzer.report import units
 from analyzer.report.as_json import efficiency_json, scaling_json
+from analyzer.report.names import file_names
 from analyzer.report.replayed import eager_note
 
 MOST_VISITS = 40
@@ -40,11 +40,12 @@ def efficiencies_tables(compared: Compared, *, additive: bool) -> Iterator[Table
 
 def _notes(compared: Compared, additive: bool) -> list[str]:
     notes = [ADDITIVE_NOTE] if additive else []
+    names = file_names(run.file for run in compared.runs)
     if compared.kind:
-        name = Path(compared.runs[compared.reference].file).name
+        name = names[compared.runs[compared.reference].file]
         notes.append(f"{compared.kind.capitalize()} scaling, relative to {name}.")
     for run in compared.runs:
-        name = f"{Path(run.file).name}: " if len(compared.runs) > 1 else ""
+        name = f"{names[run.file]}: " if len(compared.runs) > 1 else ""
         if run.efficiency.ideal.eager_shown:
             notes.append(f"{name}{eager_note(run.efficiency.ideal)}")
         if run.efficiency.ideal.reason:
@@ -58,9 +59,10 @@ def _tree(compared: Compared, chosen: range, additive: bool) -> Table:
     table.add_column("", no_wrap=True)
     runs = [compared.runs[k] for k in chosen]
     scaled = [compared.wholes[k] for k in chosen]
+    names = file_names(run.file for run in compared.runs)
     for run in runs:
         table.add_column(
-            Text(Path(run.file).name.removesuffix(".gz")),
+            Text(names[run.file].removesuffix(".gz")),
             justify="right",
             overflow="fold",
             max_width=(_WIDTH - _WIDTH_OF_NAMES) // len(runs),

@@ -16,6 +16,7 @@ from analyzer.montecarlo.fit import Fit
 from analyzer.montecarlo.region import Known
 from analyzer.report import units
 from analyzer.report.eager import Eager
+from analyzer.report.names import file_names
 from analyzer.report.parameters import value_text
 from analyzer.report.plain import plain_table
 
@@ -69,9 +70,10 @@ def _runs(fitted: Fitted) -> Table:
     found = fitted.fit
     errors = found.wanted.errors(found.best.times)
     table = plain_table("", "measured", "best fit", "error", "weight")
+    names = file_names(fitted.files)
     for k, file in enumerate(fitted.files):
         table.add_row(
-            Path(file).name,
+            names[file],
             units.time(float(found.wanted.measured_ns[k])),
             units.time(found.best.times_ns[k]),
             f"{100 * errors[k]:+.1f} %",

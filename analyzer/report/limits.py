@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -18,6 +17,7 @@ from analyzer.replay.parameters import PARAMETERS
 from analyzer.report import units
 from analyzer.report.eager import Eager
 from analyzer.report.findings import crowds
+from analyzer.report.names import file_names
 from analyzer.report.parameters import INCOMPLETE, value_text
 from analyzer.report.plain import plain_table
 from analyzer.sensitivity.knees import THRESHOLD
@@ -54,11 +54,12 @@ class Limited:
 def print_limits(runs: Sequence[Limited], console: Console) -> None:
     """Of each run the networks, where its time goes, and what limits it."""
     faster = speedups([run.found for run in runs])
+    names = file_names(run.file for run in runs)
     for number, run in enumerate(runs):
         if number:
             console.print()
         measured = f", {units.time(run.measured_ns)} as measured" if run.measured_ns else ""
-        console.print(f"{Path(run.file).name}: {units.plural(run.found.ranks, 'rank')}{measured}", markup=False)
+        console.print(f"{names[run.file]}: {units.plural(run.found.ranks, 'rank')}{measured}", markup=False)
         console.print(f"Machine: {_machine_text(run.machine)}", markup=False)
         console.print(run.eager.text)
         console.print()

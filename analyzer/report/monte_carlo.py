@@ -16,6 +16,7 @@ from analyzer.montecarlo.spread import QUANTILES, Spread, spread
 from analyzer.montecarlo.stable import is_stable
 from analyzer.report import units
 from analyzer.report.eager import Eager
+from analyzer.report.names import file_names
 from analyzer.report.parameters import value_text
 
 _STRONG, _WEAK = 0.5, 0.2
@@ -47,11 +48,12 @@ class Studied:
 
 def print_spread(found: Studied, console: Console) -> None:
     """A block for each run."""
+    names = file_names(found.files)
     for k, of in enumerate(found.spreads()):
         drawn = units.plural(len(found.samples.values), "machine")
         measured = found.measured_ns[k]
         took = f"; it took {units.time(measured)}" if measured is not None else ""
-        console.print(f"{Path(found.files[k]).name} on {drawn}{took}", markup=False)
+        console.print(f"{names[found.files[k]]} on {drawn}{took}", markup=False)
         console.print()
         console.print(_times(of))
         if found.samples.varied:

@@ -16,6 +16,7 @@ from analyzer.replay.machine import Machine
 from analyzer.replay.simulate import Prediction
 from analyzer.report import units
 from analyzer.report.eager import eager_json, eager_text
+from analyzer.report.names import file_names
 from analyzer.scheduling.closed import Closed
 
 PARTS = {
@@ -57,10 +58,10 @@ class Replayed:
 
 def print_replay(replayed: Replayed, console: Console) -> None:
     """The predicted time beside the measured one, and where it goes."""
-    prediction = replayed.prediction
+    prediction, names = replayed.prediction, file_names(replayed.files)
     for file, measured in zip(replayed.files, replayed.measured_ns, strict=True):
         if measured:
-            console.print(f"{Path(file).name} took {units.time(measured)}", markup=False)
+            console.print(f"{names[file]} took {units.time(measured)}", markup=False)
     console.print(f"Predicted: {units.time(prediction.end_ns)}{_ratio(replayed)}", markup=False)
     console.print()
     console.print(_table(prediction))
@@ -123,6 +124,7 @@ def _table(prediction: Prediction) -> Table:
 
 def _print_closed(files: Sequence[str], closed: Closed, console: Console) -> None:
     """What sharing costs each application, and whether it is worth it."""
+    names = file_names(files)
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     for name in ("", "alone", "together", "runs", "speed kept"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
@@ -130,7 +132,7 @@ def _print_closed(files: Sequence[str], closed: Closed, console: Console) -> Non
         files, closed.alone, closed.together, closed.runs, closed.speeds, strict=True
     ):
         times = (units.time(seconds * 1e9) for seconds in (alone, together))
-        table.add_row(Path(file).name, *times, str(runs), units.percent(speed))
+        table.add_row(names[file], *times, str(runs), units.percent(speed))
     console.print()
     console.print(table)
     console.print()
@@ -140,18 +142,17 @@ def _print_closed(files: Sequence[str], closed: Closed, console: Console) -> Non
     )
     least = files[closed.speeds.index(min(closed.speeds))]
     share = f"1/{len(files)} of its speed"
-    console.print(
-        f"Fair: each keeps {share}" if closed.fair else f"Not fair: {Path(least).name} keeps less than {share}"
-    )
+    console.print(f"Fair: each keeps {share}" if closed.fair else f"Not fair: {names[least]} keeps less than {share}")
 
 
 def _print_runs(files: Sequence[str], runs: np.ndarray, console: Console) -> None:
     """Of what is compared with no run alone: one application, or those that speak to each other."""
     console.print()
+    names = file_names(files)
     for number, file in enumerate(files):
         mine = runs[runs["application"] == number]
         mean = units.time(float((mine["end"] - mine["begin"]).mean()))
-        console.print(f"{Path(file).name}: {units.plural(len(mine), 'run')}, on average {mean}", markup=False)
+        console.print(f"{names[file]}: {units.plural(len(mine), 'run')}, on average {mean}", markup=False)
     if len(files) > 1:
         console.print("They speak to each other: none can be replayed alone to compare.")
 

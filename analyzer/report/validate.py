@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -13,6 +12,7 @@ from rich.table import Table
 from analyzer.paraver import PROBES, TESTS, base_name
 from analyzer.report import units
 from analyzer.report.eager import Eager
+from analyzer.report.names import file_names
 from analyzer.report.plain import plain_table
 from analyzer.validation.errors import Error, Validation, spread
 
@@ -64,12 +64,13 @@ def print_validation(validated: Validated, console: Console) -> None:
 def _runs(validated: Validated) -> Table:
     parts = ("bursts", "model", "tracing") if validated.untraced else ("bursts", "model")
     of_error = f"= {parts[0]}", *(f"+ {name}" for name in parts[1:])
-    table = plain_table("predicted from", "took", "predicted", Path(validated.against).name, "error", *of_error)
+    names = _names(validated)
+    table = plain_table("predicted from", "took", "predicted", names[validated.against], "error", *of_error)
     for run in validated.runs:
         whole = run.found.whole
         shares = (_percent(whole.share(getattr(whole, name))) for name in ("total", *parts))
         times = (units.time(ns) for ns in (run.measured_ns, whole.predicted, whole.reference))
-        table.add_row(Path(run.file).name, *times, *shares)
+        table.add_row(names[run.file], *times, *shares)
     return table
 
 
@@ -109,8 +110,13 @@ def meaning(validated: Validated) -> list[str]:
     for run in validated.runs:
         different = _different(run.calls, validated.calls)
         if different:
-            lines.append(f"{Path(run.file).name} and {Path(validated.against).name} make other calls: {different}.")
+            names = _names(validated)
+            lines.append(f"{names[run.file]} and {names[validated.against]} make other calls: {different}.")
     return lines
+
+
+def _names(validated: Validated) -> dict[str, str]:
+    return file_names([validated.against, *(run.file for run in validated.runs)])
 
 
 def _spreads(validated: Validated) -> tuple[list[float], list[float]]:
@@ -122,7 +128,8 @@ def _sentence(run: Compared, validated: Validated) -> str:
     total = whole.share(whole.total)
     if total is None:
         return "Nothing was measured to compare with."
-    run_name, other = Path(run.file).name, Path(validated.against).name
+    names = _names(validated)
+    run_name, other = names[run.file], names[validated.against]
     causes = {
         "bursts": f"the computation of {run_name}, which is not that of {other}",
         "model": f"the model's and the machine's: the replay of {other} itself is so far from what it took",
