@@ -29,6 +29,12 @@ def is_measured(trace: Trace, rank: int) -> bool:
     return trace.threads[rank] == 1 and any(counter.name == CPU_TIME for counter in trace.counters)
 
 
+def is_any_measured(trace: Trace) -> bool:
+    """Whether that of any rank is."""
+    names = {counter.name for counter in trace.counters}
+    return CPU_TIME in names and any(is_measured(trace, rank) for rank in range(trace.size))
+
+
 @lru_cache(maxsize=4)
 def _are_polls(procedures: tuple[str, ...]) -> np.ndarray:
     """Which procedures ask and come back; the same for all ranks."""

@@ -32,7 +32,7 @@ class _Rows:
             {
                 "calls": ffi.from_buffer(calls), "polls": ffi.from_buffer(polls),
                 "requests": ffi.from_buffer(requests), "n_calls": len(calls), "n_polls": len(polls),
-                "n_requests": len(requests), "begin": window[0], "begin_ticks": lane.clock.ticks(window[0]), "end": -1,
+                "n_requests": len(requests), "begin": window[0], "begin_ticks": lane.ticks(*window)[0], "end": -1,
             },
         )  # fmt: skip
 

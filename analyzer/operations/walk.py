@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analyzer.metrics.requests import Choice, Posted, gather_blocks, window_calls, windows_of_rank
-from analyzer.operations.bursts import CpuBursts, is_measured
+from analyzer.operations.bursts import CpuBursts, is_any_measured, is_measured
 from analyzer.operations.events import NO_EVENTS, ProgramEvents
 from analyzer.operations.persistent import tell_bytes
 from analyzer.operations.plan import (
@@ -69,7 +69,8 @@ class RankOperations:
     def __init__(
         self, trace: Trace, *, cpu_time: bool = True, by_thread: bool = False, events: np.ndarray = NO_EVENTS
     ) -> None:
-        self._trace, self._cpu_time, self._events = trace, cpu_time, events
+        self._trace, self._events = trace, events
+        self._cpu_time = cpu_time and is_any_measured(trace)
         self._numbers = message_numbers(trace) if by_thread else None
         means = plan_of if by_thread else dimemas_plan_of
         self._plan = np.array([*map(means, trace.procedures), (NOTHING, 0)], np.int32)

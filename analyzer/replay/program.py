@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.metrics.eager import shown_eager_limit
-from analyzer.operations.bursts import is_measured
+from analyzer.operations.bursts import is_any_measured
 from analyzer.operations.operation import Program
 from analyzer.operations.spill import OperationSpill
 from analyzer.operations.virtual import VirtualThreads
@@ -49,7 +49,7 @@ def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True, buf
         ranks=trace.size,
         name=Path(trace.path).name,
         buffered=shown_eager_limit(trace) if buffered else -1,
-        cpu_time=cpu_time and any(is_measured(trace, rank) for rank in range(trace.size)),
+        cpu_time=cpu_time and is_any_measured(trace),
     )
 
 

@@ -37,6 +37,7 @@ class Pieces:
     def __init__(self, table: np.ndarray) -> None:
         self.table = np.ascontiguousarray(table, PIECE)
         self._only: tuple[int, int, int, int] | None = self.table[0].item() if len(self.table) == 1 else None
+        self.origin = int(self.table["origin"][0])
 
     @classmethod
     def of(cls, *rows: tuple[int, int, int, int]) -> Pieces:
@@ -47,8 +48,8 @@ class Pieces:
         """The value of x."""
         if self._only:
             origin, value, multiplier, shift = self._only
-            return (_signed(x - origin) * multiplier >> shift) + value
-        first = int(self.table["origin"][0])
+            return (((x - origin + _HALF) % _WHOLE - _HALF) * multiplier >> shift) + value
+        first = self.origin
         at = max(bisect_left(self.table, _signed(x - first) + 1, key=lambda row: int(row["origin"]) - first) - 1, 0)
         origin, value, multiplier, shift = self.table[at].tolist()
         return (_signed(x - origin) * multiplier >> shift) + value
@@ -103,8 +104,8 @@ class Clock:
         return Clock(Pieces(table))
 
     def corrected(self, correction: Pieces | None) -> Clock:
-        """The same clock with its ns mapped once more."""
-        return Clock(self.pieces, correction)
+        """The same clock with its ns mapped once more; None: as they are."""
+        return Clock(self.pieces, correction) if correction or self.correction else self
 
     @property
     def ns_per_tick(self) -> Fraction:
@@ -125,7 +126,7 @@ class Clock:
     def ticks(self, ns: int) -> int:
         """The first tick whose time is `ns` or later, within the range of a uint64."""
         ns = self.correction.first(int(ns)) if self.correction else int(ns)
-        origin = int(self.pieces.table["origin"][0])
+        origin = self.pieces.origin
         unsigned = origin % _WHOLE  # ticks beyond 2^63 stand in the table as negative numbers
         return min(max(self.pieces.first(ns) - origin + unsigned, 0), _WHOLE - 1)
 

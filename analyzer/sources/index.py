@@ -87,31 +87,30 @@ class ThreadTable:
             found = self._sample_file(piece) if piece.rows is None else self._key(piece.rows[::STEP])
             positions.append(np.arange(start, start + STEP * len(found), STEP))
             keys.append(found)
-        return np.concatenate([*positions, [len(self) - 1]]), np.concatenate([*keys, self._key(self._ends[1:])])
+        return np.concatenate([*positions, [len(self) - 1]]), np.concatenate(
+            [*keys, np.array([self.last_key], np.uint64)]
+        )
 
     @property
     def first_key(self) -> int:
         """Ticks of the first row; there must be one."""
-        return self._end_keys[0]
+        return self._ends[1][0]
 
     @property
     def last_key(self) -> int:
         """Ticks of the last row; there must be one."""
-        return self._end_keys[1]
+        return self._ends[1][1]
 
     @cached_property
-    def _end_keys(self) -> list[int]:
-        return self._key(self._ends).tolist()
-
-    @cached_property
-    def _ends(self) -> np.ndarray:
-        """The first and the last row; there must be one."""
+    def _ends(self) -> tuple[np.ndarray, list[int]]:
+        """The first and the last row, and their keys; there must be one."""
         first, last = self._pieces[0], self._pieces[-1]
-        if first.rows is None and last.rows is None and not self._gaps:
-            assert self._file is not None
-            if not first.first and last.first + last.count == self._file.lengths[self._table]:
-                return self._file.ends(self._table)
-        return np.concatenate([self._load(0, 1), self._load(self._length - 1, self._length)])
+        file = self._file if first.rows is None and last.rows is None and not self._gaps else None
+        if file and not first.first and last.first + last.count == file.lengths[self._table]:
+            rows = file.ends(self._table)
+        else:
+            rows = np.concatenate([self._load(0, 1), self._load(self._length - 1, self._length)])
+        return rows, self._key(rows).tolist()
 
     def read(self, first: int, last: int) -> np.ndarray:
         """Rows [first, last), cut to those that exist; the latest range is kept for the next reader of it."""
@@ -161,7 +160,7 @@ class ThreadTable:
 
     def last(self) -> np.void:
         """The last row."""
-        return self._ends[1]
+        return self._ends[0][1]
 
     def find(self, ticks: int) -> int:
         """How many rows have a key less than `ticks`."""
@@ -283,6 +282,8 @@ def _unnamed(file: RankFile, table: str, first: int, length: int) -> list[Piece]
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
     """Neighbours of one thread in the file made one."""
+    if len(pieces) < 2:
+        return pieces
     joined: list[Piece] = []
     for piece in pieces:
         last = joined[-1] if joined else None

@@ -41,6 +41,10 @@ _LAST = {"calls": "exit", "polls": "exit", "events": "time"}
 
 _NO_FLUSHES = np.zeros(0, FLUSH)
 
+ProcedureTable = tuple[np.ndarray, np.ndarray]
+"""PROCEDURE, and the kind for burst mode, of each row of a file's `procedures`, of calls that were summed up, and of a
+number without a name."""
+
 UNKNOWN_PROCEDURE = "MPI_Unknown"
 """Stands for a call number that the file's `procedures` does not have."""
 
@@ -65,15 +69,20 @@ def role_of(name: str) -> int:
 
 def merge_procedures(files: Sequence[RankFile]) -> tuple[str, ...]:
     """The names in all files, each once, in order of appearance; last the one for numbers without a name."""
-    names = dict.fromkeys(name for table in dict.fromkeys(f.procedures for f in files) for name in table)
+    lists = {id(f.procedures): f.procedures for f in files}  # a few: files that say the same share one
+    names = dict.fromkeys(name for own in lists.values() for name in own)
     summed = (SUMMED_PROCEDURE,) if any(f.lengths["summaries"] for f in files) else ()
     return (*names, *summed, UNKNOWN_PROCEDURE)
 
 
+def procedure_tables(files: Sequence[RankFile], procedures: Sequence[str]) -> dict[int, ProcedureTable]:
+    """Those of all files, by the `id` of what they share: their `procedures`."""
+    lists = {id(f.procedures): f.procedures for f in files}
+    return {key: _procedure_table(own, tuple(procedures)) for key, own in lists.items()}
+
+
 @lru_cache(maxsize=16)
-def _procedure_table(own: tuple[str, ...], procedures: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """PROCEDURE, and the kind for burst mode, of each row of a file's `procedures`, of calls that were summed up, and
-    of a number without a name; the files of a run share it."""
+def _procedure_table(own: tuple[str, ...], procedures: tuple[str, ...]) -> ProcedureTable:
     number = {name: k for k, name in enumerate(procedures)}
     summed = SUMMED_PROCEDURE if SUMMED_PROCEDURE in number else UNKNOWN_PROCEDURE
     names = (*own, summed, UNKNOWN_PROCEDURE)
@@ -93,19 +102,20 @@ class RankTables:
     def __init__(
         self,
         file: RankFile,
-        procedures: Sequence[str],
+        procedures: ProcedureTable,
         communicator_index: np.ndarray,
         object_index: np.ndarray,
         uneven_windows: Mapping[int, Units],
     ) -> None:
-        self.start_ticks, self.overhead_ticks = (int(file.attributes[n]) for n in ("start_ticks", "overhead_ticks"))
-        self.overhead_cpu_ns = int(file.attributes["overhead_cpu_ns"])
+        a = file.attributes
+        self.start_ticks, self.overhead_ticks = int(a["start_ticks"]), int(a["overhead_ticks"])
+        self.overhead_cpu_ns = int(a["overhead_cpu_ns"])
         self.summed = len(file.procedures)
-        self.procedures, self.kinds = _procedure_table(file.procedures, tuple(procedures))
+        self.procedures, self.kinds = procedures
         self.communicators = file.communicators if len(file.communicators) else np.zeros(1, file.communicators.dtype)
         self.members = file.members
         self.object_index, self.uneven_windows = object_index, uneven_windows
-        self.communicator_index = np.ascontiguousarray(communicator_index, np.int32)
+        self.communicator_index = communicator_index  # int32
 
 
 class Lane:
@@ -162,9 +172,9 @@ class Lane:
     def rows(self, table: str, begin: int, end: int, around: int = 0) -> np.ndarray:
         """Raw rows whose key lies in [begin, end), and `around` more on both sides."""
         rows = self.tables[table]
-        return rows.window(*self._ticks(begin, end), around) if len(rows) else rows.read(0, 0)
+        return rows.window(*self.ticks(begin, end), around) if len(rows) else rows.read(0, 0)
 
-    def _ticks(self, begin: int, end: int) -> tuple[int, int]:
+    def ticks(self, begin: int, end: int) -> tuple[int, int]:
         """Times as ticks; mostly one window is asked for again and again."""
         if self._window[0] != (begin, end):
             self._window = (begin, end), (self.clock.ticks(begin), self.clock.ticks(end))

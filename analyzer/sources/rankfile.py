@@ -156,7 +156,7 @@ def _of_direct(path: str, found: Direct) -> RankFile:
         rows = {name: upgraded(name, old) for name, old in rows.items()}
     inside = np.array(found.attributes["inside"], schema.INSIDE) if "inside" in found.attributes else _NOT_INSIDE
     return RankFile(
-        path, "/", found.attributes["rank"], found.attributes["size"], attributes, found.procedures, found.lengths,
+        path, "/", int(attributes["rank"]), int(attributes["size"]), attributes, found.procedures, found.lengths,
         found.chunks, inside=inside, modified_ns=found.modified_ns, **(_EMPTY | rows),
     )  # fmt: skip
 
@@ -214,10 +214,13 @@ def _attributes(path: str, stored: Mapping[str, Any], version: int) -> dict[str,
     if not stored.keys() >= _expected(version):
         missing = (n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in stored)
         raise foreign(path, f"no attribute {next(n for n in missing if n not in lacks(version))}")
-    numbers = {name: int(stored.get(name, 0)) for name in schema.INTEGER_ATTRIBUTES}
-    if not 0 <= numbers["rank"] < numbers["size"]:
-        raise foreign(path, f"rank {numbers['rank']} of {numbers['size']}")
-    return numbers | {name: text_of(stored.get(name, b"")) for name in schema.TEXT_ATTRIBUTES}
+    found: dict[str, int | str] = {name: int(stored.get(name, 0)) for name in schema.INTEGER_ATTRIBUTES}
+    rank, size = int(found["rank"]), int(found["size"])
+    if not 0 <= rank < size:
+        raise foreign(path, f"rank {rank} of {size}")
+    for name in schema.TEXT_ATTRIBUTES:
+        found[name] = text_of(stored.get(name, b""))
+    return found
 
 
 def _procedures(path: str, file: OpenGroup, group: str) -> tuple[str, ...]:

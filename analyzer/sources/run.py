@@ -25,7 +25,7 @@ from analyzer.sources.findings import Findings, find_ranks, strangers
 from analyzer.sources.ghosts import Ghosts, collectives_of
 from analyzer.sources.index import ThreadTable, thread_tables
 from analyzer.sources.labels import merge_labels
-from analyzer.sources.lane import Lane, RankTables, merge_procedures
+from analyzer.sources.lane import Lane, RankTables, merge_procedures, procedure_tables
 from analyzer.sources.matching import Matching
 from analyzer.sources.objects import merge_objects
 from analyzer.sources.paraver_runs import sort_rows
@@ -155,10 +155,12 @@ class RunTrace(Trace):
         self.communicators, index = merge_communicators(self._files, self.size)
         self.objects, object_index = merge_objects(self._files, index)
         uneven = uneven_windows(self._files)
+        procedures = procedure_tables(self._files, self.procedures)
         for file in self._files:
             rank, clock = file.rank, clocks[file.rank]
             self.problems += died_inside(file, spools[rank], clock.ns)
-            refers = RankTables(file, self.procedures, index[rank], object_index[rank], uneven[rank])
+            names = procedures[id(file.procedures)]
+            refers = RankTables(file, names, index[rank], object_index[rank], uneven[rank])
             lanes = [
                 Lane(rank, thread, int(self._first_cpu[rank]) + thread, clock, threads, refers)
                 for thread, threads in sorted(tables[rank].items())
