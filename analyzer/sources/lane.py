@@ -16,13 +16,12 @@ from analyzer.paraver_regions import region_events
 from analyzer.sources.burst_mode import BurstMode, kind_of
 from analyzer.sources.clock import Clock
 from analyzer.sources.displacements import Units, in_target_units
-from analyzer.sources.index import ThreadTable
+from analyzer.sources.index import SCAN_ROWS, ThreadTable
 from analyzer.sources.rankfile import RankFile
 from analyzer.sources.regions import Regions, is_one_of
 from analyzer.sources.samples import is_reading
 from analyzer.sources.summed import SUMMED_PROCEDURE, as_polls, last_exit, stretches, totals
 from analyzer.trace import ACCESS, CALL, ERROR, EVENT, FLUSH, REQUEST, STATE, State
-from tracelib import schema
 from tracelib.schema import ACCESS_HAS_GROUP, ERROR_TYPE, FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE
 from tracelib.schema import REQUEST as RAW_REQUEST
 
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 PROCEDURE = np.dtype([("value", "<i8"), ("type", "<u4"), ("state", "<i4"), ("index", "<i4"), ("role", "<i4")])
 """`struct procedure` of the kernels."""
 
-_NOT_THE_PROGRAMS = {FLUSH_TYPE: State.IO, SYNC_TYPE: State.OTHERS, TRACING_TYPE: State.TRACING_DISABLED}
-"""Events that begin and end time that is not the program's, and its state; the first that goes on counts."""
+_NOT_THE_PROGRAMS = (FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE)
+"""Events that begin and end time that is not the program's."""
 
 _LAST = {"calls": "exit", "polls": "exit", "events": "time"}
 """The column of a table's last row that ends its thread; of summaries any row may."""
@@ -256,23 +255,15 @@ class Lane:
         What began and did not end (a process that died while flushing) lasts until `stop`. Recording that goes on
         without having stopped did not begin before: all was dropped up to there.
         """
-        if not len(self.tables["events"]):
+        table = self.tables["events"]
+        if not len(table):
             return _NO_FLUSHES
-        rows = [block[is_one_of(block["type"], _NOT_THE_PROGRAMS)] for block in self.tables["events"].scan()]
-        events = np.concatenate([np.zeros(0, schema.EVENT), *rows])
-        times = [self.clock.ns(ticks) for ticks in events["time"]]
-        found: list[tuple[int, int, int, int]] = []
-        switched = events["value"][events["type"] == TRACING_TYPE]
-        going_on = {FLUSH_TYPE: False, SYNC_TYPE: False, TRACING_TYPE: switched[:1].tolist() == [1]}
-        since = self.start
-        types, values = [*events["type"].tolist(), TRACING_TYPE], [*events["value"].tolist(), 1]
-        for time, type_, value in zip([*times, self.stop], types, values, strict=True):
-            state = next((state for kind, state in _NOT_THE_PROGRAMS.items() if going_on[kind]), None)
-            if state is not None and (time > since or state != State.TRACING_DISABLED):
-                found.append((since, time, self.thread, state))
-            since = time
-            going_on[type_] = value == (0 if type_ == TRACING_TYPE else 1)
-        return np.array(found, FLUSH)
+        if len(table) <= SCAN_ROWS:
+            events = table.read(0, len(table))
+        else:
+            events = np.concatenate([block[is_one_of(block["type"], _NOT_THE_PROGRAMS)] for block in table.scan()])
+        found = np.empty(len(events) + 1, FLUSH)
+        return found[: lib.interruptions(self.struct, address(events), len(events), address(found))].copy()
 
     @property
     def flushes(self) -> np.ndarray:

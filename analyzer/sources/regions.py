@@ -15,6 +15,8 @@ from analyzer.trace import EVENT as TRACE_EVENT
 from analyzer.trace import MARK, Mark
 from tracelib.schema import EVENT, PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE, TRACERS_TYPES
 
+_NO_EVENTS = np.zeros(0, TRACE_EVENT)
+
 ENDS, REAL = 2, 1 << 15
 """`flags` of the end of a region, of a real parameter."""
 
@@ -94,6 +96,8 @@ def marks(rows: np.ndarray, thread: int, clock: Clock) -> np.ndarray:
 def program_events(rows: np.ndarray, rank: int, thread: int, clock: Clock) -> np.ndarray:
     """The trace's EVENT from well nested rows of the schema's, without those of the tracer."""
     rows = region_events(rows[~is_one_of(rows["type"], TRACERS_TYPES)])
+    if not len(rows):
+        return _NO_EVENTS
     found = np.zeros(len(rows), TRACE_EVENT)
     found["time"], found["rank"], found["thread"] = clock.times(rows["time"]), rank, thread
     found["type"], found["value"] = rows["type"], rows["value"]

@@ -349,7 +349,8 @@ class RunTrace(Trace):
         if not lanes:
             return _NO_EVENTS
         rows = [program_events(lane.event_rows(begin, stop), rank, lane.thread, lane.clock) for lane in lanes]
-        return sort_rows(np.concatenate([np.zeros(0, EVENT), *rows]), "time", "thread")
+        found = rows[0] if len(rows) == 1 else np.concatenate(rows)
+        return sort_rows(found, "time", "thread") if len(found) else found
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._matched().messages(begin, self._end(end))
