@@ -26,6 +26,9 @@ def _load(path: Path):
     return module
 
 
+_NUMBERS = ("WHAT_ORDINAL_SHIFT", "BLOCK_DROPPED", "BLOCK_UNWRITTEN")
+
+
 def records_header() -> str:
     """Structs of both record families and the enums that kernels need."""
     trace = _load(ROOT / "analyzer" / "trace.py")
@@ -34,9 +37,9 @@ def records_header() -> str:
         c_struct(f"trace_{n.lower()}", getattr(trace, n))
         for n in ("STATE", "EVENT", "MESSAGE", "CALL", "REQUEST", "FLUSH")
     ]
-    rows = ("CALL", "REQUEST", "POLL", "EVENT", "ACCESS", "SUMMARY", "COMMUNICATOR", "SKIPPED")
+    rows = ("CALL", "REQUEST", "POLL", "EVENT", "ACCESS", "SUMMARY", "COMMUNICATOR", "SKIPPED", "BLOCK")
     parts += [c_struct(f"file_{n.lower()}", getattr(schema, n)) for n in rows]
-    numbers = [n for n in vars(schema) if n.endswith("_TYPE") or n == "WHAT_ORDINAL_SHIFT"]
+    numbers = [n for n in vars(schema) if n.endswith("_TYPE") or n in _NUMBERS]
     parts.append(f"enum {{ {', '.join(f'{n} = {getattr(schema, n)}' for n in numbers)} }};")
     return header("RECORDS_H", *parts, c_enum(schema.Peer), c_enum(schema.What), c_enum(trace.State))
 

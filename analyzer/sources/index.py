@@ -10,9 +10,10 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
+from analyzer._kernels import ffi, lib
 from analyzer.sources.rankfile import RankFile
 from tracelib import schema
-from tracelib.schema import BLOCK_DROPPED, BLOCK_UNWRITTEN
+from tracelib.schema import BLOCK_DROPPED
 from tracelib.schema.spool import Spool
 
 _NO_POSITIONS, _NO_KEYS = np.zeros(0, np.int64), np.zeros(0, np.uint64)
@@ -52,10 +53,6 @@ class Piece:
     first: int
     count: int
     rows: np.ndarray | None = None
-
-
-Block = tuple[list[int], list[int], int, int]
-"""A row of `blocks`: first row and number of rows in each table, thread, flags."""
 
 
 class ThreadTable:
@@ -198,56 +195,46 @@ _NO_TABLES = {table: ThreadTable(None, table, ()) for table in KEY}
 
 def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[str, ThreadTable]]:
     """For each thread of a rank its tables; thread 0 is always there."""
-    blocks = _blocks_of(file)
     threads: dict[int, dict[str, ThreadTable]] = {0: dict(_NO_TABLES)}
     for table in KEY:
         if not file.lengths[table] and not pending:
             continue
         own: dict[int, list[Piece]] = {}
-        for piece in _joined(_pieces(file, blocks, table, pending)):
+        for piece in _joined(pieces_of(file, table, pending, join=True)):
             own.setdefault(piece.thread, []).append(piece)
         for thread, pieces in own.items():
-            gaps = _gaps(blocks, thread) if table == "events" else ()
+            gaps = _gaps(file.blocks, thread) if table == "events" else ()
             threads.setdefault(thread, dict(_NO_TABLES))[table] = ThreadTable(file, table, pieces, gaps)
     return threads
 
 
-def _gaps(blocks: Sequence[Block], thread: int) -> list[int]:
+def _gaps(blocks: np.ndarray, thread: int) -> list[int]:
     """How many rows of events come before each dropped block of a thread."""
-    before, gaps = 0, []
-    for _, count, owner, flags in blocks:
-        if owner == thread and flags & BLOCK_DROPPED:
-            gaps.append(before)
-        elif owner == thread:
-            before += count[_POSITION["events"]]
-    return gaps
+    dropped = (blocks["flags"] & BLOCK_DROPPED) != 0
+    if not dropped.any():
+        return []
+    mine = blocks["thread"] == thread
+    count = np.where(mine & ~dropped, blocks["count"][:, _POSITION["events"]].astype(np.int64), 0)
+    return np.cumsum(count)[mine & dropped].tolist()
 
 
-def pieces_of(file: RankFile, table: str, pending: Sequence[Spool]) -> list[Piece]:
-    """Where the rows of a table are, in order of the file."""
-    return _pieces(file, _blocks_of(file), table, pending)
-
-
-def _blocks_of(file: RankFile) -> list[Block]:
-    columns = (file.blocks[name].tolist() for name in ("first", "count", "thread", "flags"))
-    return [*zip(*columns, strict=True)]
-
-
-def _pieces(file: RankFile, blocks: Sequence[Block], table: str, pending: Sequence[Spool]) -> list[Piece]:
+def pieces_of(file: RankFile, table: str, pending: Sequence[Spool], *, join: bool = False) -> list[Piece]:
     """Blocks of the file, rows that no block names, and rows of spools, in order of the file. Blocks whose rows were
-    dropped have none.
+    dropped have none. join: blocks that follow each other may be one piece.
 
     A spool that was being flushed holds what belongs at its base, whether or not it got there; so the file's
     rows there are not read.
     """
-    length, position = file.lengths[table], _POSITION[table]
-    found, named = [], 0
-    for firsts, counts, thread, flags in blocks:
-        first, count = firsts[position], counts[position]
-        named = max(named, first + count * (not flags & BLOCK_UNWRITTEN))
-        if not flags & BLOCK_DROPPED:
-            found.append(Piece(thread, first, min(count, max(length - first, 0))))
-    found += _unnamed(file, table, named, length)
+    length, blocks = file.lengths[table], file.blocks
+    if not length and not pending:
+        return []
+    rows, named = np.empty((len(blocks), 3), np.int64), ffi.new("int64_t *")
+    count = lib.block_pieces(
+        ffi.from_buffer(blocks), len(blocks), _POSITION[table], length, join,
+        ffi.cast("struct piece *", ffi.from_buffer(rows)), named,
+    )  # fmt: skip
+    found = [Piece(*row) for row in rows[:count].tolist()]
+    found += _unnamed(file, table, named[0], length)
     for p in pending:
         if p.base is not None:
             flushed = Piece(p.thread, p.base[table], len(p.rows[table]), p.rows[table])
