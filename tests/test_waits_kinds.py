@@ -52,8 +52,10 @@ def test_late_sender(found):
     assert found([send(70, 80)], [receive(20, 90)]) == [(Kind.LATE_SENDER, 1, 0, 20, 50)]
 
 
-def test_a_message_that_is_there_is_not_waited_for(found):
-    assert found([send(10, 20)], [receive(20, 90)]) == []
+@pytest.mark.parametrize("sent", [10, 20])
+def test_a_message_that_is_there_is_not_waited_for(found, sent):
+    """Also where it is sent in the instant in which the receive begins."""
+    assert found([send(sent, sent + 5)], [receive(20, 90)]) == []
 
 
 def test_late_sender_in_the_wait_for_a_posted_receive(found):
