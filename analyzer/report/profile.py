@@ -41,7 +41,8 @@ def print_profile(profiled: Profiled, console: Console) -> None:
         f"{computing.min():.2f} to {computing.max():.2f}"
     )
     if (waiting := found.series.get(QUEUE)) is not None and waiting.any():
-        console.print(f"Messages that wait for links and buses: {found.mean(QUEUE):.3g}, at most {waiting.max():.3g}")
+        most = f"{waiting.max():.3g} in a piece"
+        console.print(f"Messages that wait for links and buses: {found.mean(QUEUE):.3g} on average, at most {most}")
     console.print()
     dips = found.dips()
     if dips:
