@@ -103,6 +103,28 @@ static void probe(void)
     MPI_Recv(in, 1, MPI_INT, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* What was found is matched then, as recv() of mpi4py does. */
+static void receive_matched(void)
+{
+    MPI_Message message;
+    MPI_Mprobe(other, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    MPI_Mrecv(in, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+}
+
+static void iprobe_then_matched(void)
+{
+    if (late) return send();
+    for (int there = 0; !there;) MPI_Iprobe(other, 1, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    receive_matched();
+}
+
+static void probe_then_matched(void)
+{
+    if (late) return send();
+    MPI_Probe(other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    receive_matched();
+}
+
 /* Asks for a message that never comes and for one that does, in turns. */
 static void two_polls_in_turns(void)
 {
@@ -285,6 +307,8 @@ static const struct {
     {"iprobe", iprobe},
     {"improbe", improbe},
     {"probe", probe},
+    {"iprobe, then matched", iprobe_then_matched},
+    {"probe, then matched", probe_then_matched},
     {"two polls in turns", two_polls_in_turns},
     {"test of a collective", test_of_a_collective},
     {"fence", fence},
