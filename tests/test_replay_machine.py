@@ -160,6 +160,8 @@ def test_ranks_of_a_pattern_of_nodes_go_where_they_are_mapped():
     assert machine.place(3) == [2, 0, 1]
     with pytest.raises(TracelibError, match="names node 2, there are 2"):
         machine.place(2)
+    with pytest.raises(TracelibError, match="the machine's mapping has nodes for 3 of 4 ranks"):
+        machine.place(4)
 
 
 @pytest.mark.parametrize("name", sorted(POLICIES))

@@ -1,6 +1,7 @@
 """What a prediction is compared with: the part between MPI_Init and MPI_Finalize; programs in files."""
 
 import numpy as np
+import pytest
 from memory_trace import MemoryTrace
 
 from analyzer.metrics.ideal_regions import replayed_visits
@@ -26,8 +27,10 @@ def two_ranks(init=True, finalize=True, events=()):
     return MemoryTrace(calls, spans=[(2, 340), (2, 340)], events=events)
 
 
-def test_by_hand():
+@pytest.mark.parametrize("block", [1, 2, 1 << 20])
+def test_by_hand(block, monkeypatch):
     """Counted from the first rank's exit of MPI_Init, 100: the barrier is entered at 50 and 40; the rest is 7 and 9."""
+    monkeypatch.setattr("analyzer.replay.section._BLOCK", block)
     section = section_of(two_ranks())
     assert section.measured_ns == 109 and section.ends_ns.tolist() == [107, 109]
     found = simulate(section.program, Machine.ideal(), times=True)

@@ -288,7 +288,8 @@ class Machine:
 def explicit(mapping: tuple[int, ...], ranks: int, nodes: int) -> list[int]:
     """The node of each rank where all are named. Raises TracelibError where one is not there, or too few are named."""
     if len(mapping) < ranks:
-        raise TracelibError(f"the mapping names {len(mapping)} ranks, the run has {ranks}", "name a node for each rank")
+        text = f"the machine's mapping has nodes for {len(mapping)} of {ranks} ranks"
+        raise TracelibError(text, "name a node for each rank")
     wrong = [node for node in mapping[:ranks] if not 0 <= int(node) < nodes]
     if wrong:
         raise TracelibError(f"the mapping names node {wrong[0]}, there are {nodes}", "nodes count from 0")
