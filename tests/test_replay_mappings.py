@@ -55,7 +55,7 @@ def test_toml_round_trip_and_mistakes():
     for wrong in ({"mapping": "near"}, {"nodes": [1]}):
         with pytest.raises(TracelibError):
             machine_of({"application": [wrong]})
-    with pytest.raises(TracelibError, match="names 2 ranks, the run has 3"):
+    with pytest.raises(TracelibError, match="has nodes for 2 of 3 ranks"):
         simulate([computing(1, 1, 1)], machine)
     with pytest.raises(TracelibError, match="names node 7"):
         simulate([computing(1), computing(1)], replace(machine, mappings=((0,), (7,))))
