@@ -19,6 +19,8 @@ from analyzer.operations.spill import OperationSpill
 from analyzer.sources.lane import Lane
 from analyzer.trace import REQUEST, Trace
 
+_NONE = np.zeros(0, REQUEST)
+
 
 class _Rows:
     """Rows of a lane in a window of time, as `struct thread_rows`, which lives as long as this."""
@@ -90,7 +92,7 @@ class Translation:
             before = rows[rows["posted"] < lane.clock.ticks(begin)]
             if len(before):
                 found.append(lane.requests(before))
-        return self._posted.of(gather_blocks(found, REQUEST)) if found else np.zeros(0, REQUEST)
+        return self._posted.of(gather_blocks(found, REQUEST)) if found else _NONE
 
     def _window(self, walk: RankWalk, rows: _Rows, late: np.ndarray, events: np.ndarray) -> int:
         if len(late):

@@ -181,6 +181,8 @@ class ThreadTable:
 
     def window(self, begin: int, end: int, around: int = 0) -> np.ndarray:
         """Rows with begin <= key < end (ticks), and `around` more on both sides."""
+        if self._length and begin <= self.first_key and end > self.last_key:
+            return self.read(0, self._length)
         return self.read(self.find(begin) - around, self.find(end) + around)
 
     def scan(self) -> Iterator[np.ndarray]:
