@@ -408,6 +408,7 @@ def test_stays_without_length_are_no_events():
 COLUMN = st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 2)), max_size=12)
 
 
+@settings(deadline=None)
 @given(COLUMN, COLUMN)
 def test_the_first_row_alike(left, right):
     columns = ([np.array([row[k] for row in rows], np.int64) for k in range(2)] for rows in (left, right))

@@ -59,7 +59,7 @@ def test_what_makes_no_sense_is_not_drawn():
 
 
 @given(count=st.integers(1, 70), dimensions=st.integers(1, 4), seed=st.integers(0, 2**64 - 1))
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_designs(count, dimensions, seed):
     for design in DESIGNS:
         found = points(design, count, dimensions, seed)
