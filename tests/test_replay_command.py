@@ -98,6 +98,8 @@ def test_a_closed_system_repeats(capsys):
         (["--cpus", "0"], "cpus"),
         (["--app", "absent.h5"], "no such file"),
         (["--app", str(FOUR), "-o", "both.h5"], "several runs at once are one trace in Paraver only"),
+        (["-o", "predicted.dim"], "a prediction is a .h5 or a .prv, not predicted.dim"),
+        (["-o", "predicted.prv.gz"], "a prediction is a .h5 or a .prv, not predicted.prv.gz"),
         (["--repeat", "2", "-o", "twice.prv"], "runs that begin again are not one run"),
     ],
 )

@@ -48,6 +48,8 @@ def replay_command(
         raise TracelibError("runs that begin again are not one run", "leave out -o, or --repeat")
     if output and others and not output.endswith(".prv"):
         raise TracelibError("several runs at once are one trace in Paraver only", "name it NAME.prv")
+    if output and output.endswith((".dim", ".gz")):
+        raise TracelibError(f"a prediction is a .h5 or a .prv, not {output}", "a .dim holds no times: analyze dim FILE")
     traces = [open_trace(name, session.team) for name in (file, *others)]
     try:
         for trace in traces:
