@@ -190,6 +190,7 @@ class Communicator:
     members: tuple[int, ...]
     remote: tuple[int, ...] = ()
     name: str = ""
+    outside: int = 0  # processes of its groups that are not of the run
 
     @property
     def label(self) -> str:

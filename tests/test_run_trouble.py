@@ -71,13 +71,17 @@ def test_ranks_that_meet_for_an_instant_are_of_one_run(tmp_path):
 
 
 @pytest.mark.parametrize("groups", [[0, 1, OUTSIDE], ([0, 1], [OUTSIDE])])
-def test_spawned_processes_are_no_ranks_of_the_run(tmp_path, groups):
-    """A barrier of ranks 0 and 1 with a process that MPI_Comm_spawn started: readable, sound, and written."""
+def test_spawned_processes_are_no_ranks_of_the_run(tmp_path, groups, capsys):
+    """A barrier of ranks 0 and 1 with a process that MPI_Comm_spawn started: readable, sound, and written; a replay
+    says that what is done with the process is not in it."""
     ranks = [{"calls": [call("MPI_Barrier", 10, 20, comm=FIRST)]}] * 2
     path = write_run(tmp_path, ranks, [groups])
     assert open_run(str(path)).communicators[-1].members == (0, 1)
     assert main(["-q", str(path)]) == 0
     assert main(["check", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["replay", str(path)]) == 0
+    assert "messages with processes outside of the run are left out" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_block_of_an_impossible_thread(tmp_path):

@@ -126,6 +126,15 @@ def test_mistakes(tmp_path, capsys, words, says):
     assert says in capsys.readouterr().err
 
 
+def test_threads_that_call_side_by_side_are_not_compared(tmp_path, capsys):
+    calls = [call("MPI_Comm_rank", at, at, comm=WORLD, thread=thread) for thread in (0, 1) for at in (10, 20)]
+    run = str(write_run(tmp_path, [{"calls": calls}]))
+    assert main(["validate", run, "--against", run, "--machine", "ideal"]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "several threads of rank 0 call MPI" in said
+    assert "it compares ranks in which one thread calls MPI" in said and "whole run" not in said
+
+
 @pytest.mark.parametrize(("times", "found"), [((2, 3, 2.5), 0.5), ((5,), None), ((), None), ((0, 5), None)])
 def test_spread_by_hand(times, found):
     """(longest - shortest) / shortest, as in the thesis's section 6.3."""

@@ -24,6 +24,8 @@ from analyzer.replay.own_machine import NAME_ONE, own_machine
 from analyzer.replay.parameters import MB, parameter, value_of
 from analyzer.trace import Trace, ranks_text
 
+OUTSIDE = "messages with processes outside of the run are left out"
+
 
 class _Amount(click.ParamType):
     """The value of a parameter of the machine, with its unit."""
@@ -137,6 +139,8 @@ def lacking_at_once(trace: Trace) -> str:
         return ADDED_UP
     if any(len(trace.unrecorded(rank)) or trace.dropped_calls(rank) for rank in range(trace.size)):
         return NOT_RECORDED
+    if any(communicator.outside for communicator in trace.communicators):
+        return OUTSIDE
     wrong = [problem.text for problem in trace.problems if not problem.note]
     return wrong[0] if wrong and trace.flush_mode == "keep" else ""
 

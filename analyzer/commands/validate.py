@@ -7,7 +7,7 @@ import click
 from analyzer.commands.common import FiniteRange, Session, common_options
 from analyzer.commands.machine_option import MachineChoice, machine_choice
 from analyzer.errors import TracelibError
-from analyzer.metrics.ideal import obstacle
+from analyzer.metrics.ideal import not_whole, obstacle
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
 from analyzer.replay.machine import Machine
@@ -103,8 +103,13 @@ def _predicted(session: Session, trace: Trace, section: Section, machine: Machin
 def _open(file: str, team: Team) -> Trace:
     """A run that can be replayed and has times. Raises TracelibError."""
     trace = open_trace(file, team)
-    reason = "it holds no times" if trace.program is not None else obstacle(trace, unrecorded(trace, team))
+    if trace.program is not None:
+        reason, hint = "it holds no times", "compare with a traced run"
+    else:
+        missed = unrecorded(trace, team)
+        hint = "trace the whole run" if not_whole(trace, missed) else "it compares ranks in which one thread calls MPI"
+        reason = obstacle(trace, missed)
     if reason:
         trace.close()
-        raise TracelibError(f"{file} cannot be compared: {reason}", "trace the whole run")
+        raise TracelibError(f"{file} cannot be compared: {reason}", hint)
     return trace

@@ -23,7 +23,7 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
     MPI_COMM_WORLD is the first, then the ranks' MPI_COMM_SELF in their order, then the others in order of the
     id that their members agreed on. Names are those that the program gave; of several that of the last rank that gave
     one, and of those the last. Rows of unknown id (0) have no index. Processes outside the run (of
-    MPI_Comm_spawn) are no members: no table has a row for them.
+    MPI_Comm_spawn) are no members: no table has a row for them. They are counted.
     """
     found: dict[tuple[int, Groups], int] = {}
     more = [file for file in files if len(file.communicators) > SELF_ROW + 1]
@@ -37,8 +37,10 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
     names = _names(files)
     for key in sorted(found):
         found[key] = len(merged)
-        members, remote = (_of_run(np.frombuffer(group, np.uint32), size) for group in key[1])
-        merged.append(Communicator(len(merged) + 1, members, remote, names.get(key, "")))
+        groups = [np.frombuffer(group, np.uint32) for group in key[1]]
+        members, remote = (_of_run(group, size) for group in groups)
+        outside = sum(map(len, groups)) - len(members) - len(remote)
+        merged.append(Communicator(len(merged) + 1, members, remote, names.get(key, ""), outside))
     index = _first_rows(files, selves) | {file.rank: _rows(file, selves, found) for file in more}
     return tuple(merged), index
 

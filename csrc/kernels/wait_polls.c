@@ -30,6 +30,7 @@ static int wait_in_poll(struct waits *w, const struct poll *p, const struct wait
 int polls_settle(struct waits *w, struct polls *list, int64_t n, const struct judged *call, int all)
 {
     int64_t kept = 0, waits = 0;
+    if (!n) return 0;
     for (int64_t k = 0; k < n; k++) {
         const struct poll *p = &list->rows[k];
         int mine = all || !call->held || p->enter >= call->by.posted;
