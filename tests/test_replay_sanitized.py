@@ -1,22 +1,13 @@
 """The simulator under AddressSanitizer and UBSan: random programs and machines touch no memory that is not theirs, and
 no sum wraps."""
 
-import os
-import subprocess
-import sys
-import sysconfig
-from pathlib import Path
+from sanitized import build, run
 
 from csrc.build_replay import REPLAY, ffi
 
-ROOT = Path(__file__).resolve().parent.parent
 CASES = 60
 
 RUN = f"""
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("analyzer._replay", sys.argv[1])
-sys.modules["analyzer._replay"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(sys.modules["analyzer._replay"])
 from dataclasses import replace
 from random import Random
 import numpy as np
@@ -62,19 +53,6 @@ print("done")
 
 def test_random_cases(tmp_path):
     """Applications at once, closed ones, and operations that name what does not exist, too."""
-    source, library = tmp_path / "replay_module.c", tmp_path / "_replay.abi3.so"
-    ffi.emit_c_code(str(source))
-    flags = ["-shared", "-fPIC", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    includes = ["-I", str(REPLAY), "-I", sysconfig.get_paths()["include"]]
-    sources = [str(source), *map(str, sorted(REPLAY.glob("*.c")))]
-    subprocess.run(["gcc", "-std=gnu11", *flags, *includes, *sources, "-lm", "-o", str(library)], check=True)
-    asan = subprocess.run(["gcc", "-print-file-name=libasan.so"], check=True, capture_output=True, text=True)
-    environment = os.environ | {
-        "LD_PRELOAD": asan.stdout.strip(),
-        "ASAN_OPTIONS": "detect_leaks=0",  # Python itself leaves memory behind
-        "PYTHONPATH": str(ROOT),
-    }
-    command = [sys.executable, "-c", RUN, str(library)]
-    found = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert found.returncode == 0, found.stderr[-4000:]
-    assert found.stdout == "done\n"
+    library = tmp_path / "_replay.abi3.so"
+    build(ffi, library, sorted(REPLAY.glob("*.c")), [REPLAY])
+    assert run("analyzer._replay", library, RUN) == "done\n"
