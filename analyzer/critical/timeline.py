@@ -94,7 +94,7 @@ class Timeline:
 
     def _find(self, rank: np.ndarray, thread: np.ndarray, time: np.ndarray, find: Callable) -> np.ndarray:
         streams = np.ascontiguousarray(self.first_thread[rank] + thread, np.int64)
-        times = np.require(time, np.int64, "CA")  # a field of rows is not aligned
+        times = np.require(time, np.int64, ("C", "A"))  # a field of rows is not aligned
         hints = np.zeros(self.threads, np.int64)
         found = np.empty(len(times), np.int64)
         arrays = (pointer(array, "int64_t *") for array in (self.offsets, hints, streams, times))

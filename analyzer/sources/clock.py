@@ -56,7 +56,7 @@ class Pieces:
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """The values of an array, int64."""
-        x = np.require(x, requirements="CA").view(np.int64)  # a field of rows is not aligned
+        x = np.require(x, requirements=("C", "A")).view(np.int64)  # a field of rows is not aligned
         values = np.empty(len(x), np.int64)
         lib.clock_values(self.struct, len(self.table), _column(x), len(x), _column(values))
         return values
