@@ -27,7 +27,7 @@ class _Rows:
 
     def __init__(self, lane: Lane, window: tuple[int, int]) -> None:
         calls, polls, requests = lane.rows("calls", *window), lane.folded(*window), lane.rows("requests", *window)
-        self._tables = calls, polls, requests
+        self._calls, self._polls, self.requests = calls, polls, requests
         self.window = window
         self.struct = ffi.new(
             "struct thread_rows *",
@@ -40,18 +40,24 @@ class _Rows:
 
 
 class _RankRows:
-    """Those of a lane, window by window, as often as they are asked for; the latest are kept."""
+    """Those of a lane, window by window, as often as they are asked for; those of the last window are kept."""
 
     def __init__(self, lane: Lane, windows: Sequence[tuple[int, int]]) -> None:
         self._lane, self._windows = lane, windows
-        self._latest: _Rows | None = None
+        self._last: _Rows | None = None
 
     def __iter__(self) -> Iterator[_Rows]:
-        for window in self._windows:
-            if self._latest is None or self._latest.window != window:
-                self._latest = None  # or two windows would be in memory
-                self._latest = _Rows(self._lane, window)
-            yield self._latest
+        for window in self._windows[:-1]:
+            yield _Rows(self._lane, window)
+        if self._last is None:
+            self._last = _Rows(self._lane, self._windows[-1])
+        yield self._last
+
+
+def _posted_before(lane: Lane, rows: _Rows) -> np.ndarray:
+    """Requests (REQUEST) that are completed in a window and were posted in an earlier one."""
+    before = rows.requests[rows.requests["posted"] < lane.clock.ticks(rows.window[0])]
+    return lane.requests(before) if len(before) else _NONE
 
 
 class Translation:
@@ -73,9 +79,13 @@ class Translation:
         appended."""
         windows = [*pairwise(windows_of_rank(trace, lane.rank).tolist())]
         blocks, marked = _RankRows(lane, windows), pointer(self._on_window, "uint8_t *")
-        if not all(lib.rows_are_plain(lane.struct, rows.struct, marked) for rows in blocks):
-            return None
-        late = self._late(lane, windows)
+        posted = []
+        for rows in blocks:
+            if not lib.rows_are_plain(lane.struct, rows.struct, marked):
+                return None
+            if rows.window != windows[0]:
+                posted.append(_posted_before(lane, rows))
+        late = self._posted.of(gather_blocks(posted, REQUEST))
         lib.translation_begin(self._struct, walk.struct, lane.struct)
         count = 0
         for rows in blocks:
@@ -83,16 +93,6 @@ class Translation:
                 rows.struct.end = trace.span(lane.rank)[1]
             count += self._window(walk, rows, late, events.window(rows.window))
         return count
-
-    def _late(self, lane: Lane, windows: list[tuple[int, int]]) -> np.ndarray:
-        """Requests (REQUEST) that were posted in one window and completed in a later one, in order of posting."""
-        found = []
-        for begin, end in windows[1:]:
-            rows = lane.rows("requests", begin, end)
-            before = rows[rows["posted"] < lane.clock.ticks(begin)]
-            if len(before):
-                found.append(lane.requests(before))
-        return self._posted.of(gather_blocks(found, REQUEST)) if found else _NONE
 
     def _window(self, walk: RankWalk, rows: _Rows, late: np.ndarray, events: np.ndarray) -> int:
         if len(late):
