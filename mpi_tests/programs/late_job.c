@@ -8,15 +8,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+// Both ranks do: whoever sees the file sees all of it.
 static void write_new(const char *folder, const char *name, const char *text)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], own[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "wx");
+    snprintf(own, sizeof own, "%s/of-%d", folder, (int)getpid());
+    FILE *file = fopen(own, "w");
     if (!file) return;
     fputs(text, file);
     fclose(file);
+    int late = link(own, path); // the other may have been first
+    (void)late;
+    unlink(own);
 }
 
 DIR *opendir(const char *path)
