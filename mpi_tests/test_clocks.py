@@ -18,6 +18,8 @@ from analyzer.sources.run import open_run
 from analyzer.trace import State
 from tracelib.schema import SYNC_TYPE
 
+pytestmark = pytest.mark.timed
+
 SKEW_NS = 1000 * 10**9
 CALLS_A_WINDOW = 40
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 import pytest
 
+pytestmark = pytest.mark.timed
+
 PHASES = 12
 MILLISECONDS = 15
 

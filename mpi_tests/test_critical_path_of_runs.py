@@ -9,6 +9,8 @@ from analyzer.critical.shares import shares
 from analyzer.metrics.regions import region_visits
 from tracelib.preload import INCLUDE
 
+pytestmark = pytest.mark.timed
+
 WAYS = 4
 WAITING = ("MPI_Allreduce", "MPI_Wait", "MPI_Send", "MPI_Bcast")
 SLEEP_MS = 40

@@ -7,6 +7,8 @@ import pytest
 
 from tracelib import schema
 
+pytestmark = pytest.mark.timed
+
 FLUSH = "40000003"
 
 

@@ -8,6 +8,8 @@ from matrix import ROOT
 from analyzer.cli import main
 from analyzer.replay.machine import COLLECTIVE_NAMES
 
+pytestmark = pytest.mark.timed
+
 STEPS = 50
 SLOW = ["--machine", "ideal", "--dialect", "thesis", "--latency", "10ms", "--json"]
 

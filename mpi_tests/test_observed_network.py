@@ -5,6 +5,8 @@ import statistics
 
 import pytest
 
+pytestmark = pytest.mark.timed
+
 
 @pytest.mark.parametrize("name", ["openmpi", "mpich"])
 def test_a_traced_ping_pong(name, request, compiled, traced, analyze):

@@ -1,10 +1,13 @@
 """The tracer's own time between two calls is measured at the start, and no analysis takes it for the program's."""
 
 import numpy as np
+import pytest
 
 import analyzer
 from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
+
+pytestmark = pytest.mark.timed
 
 CALLS = 8000
 

@@ -13,6 +13,8 @@ from conftest import PROGRAMS
 
 from analyzer.cli import main
 
+pytestmark = pytest.mark.timed
+
 DRAWN = ("--machine", "ideal", "--vary", "latency=log:1us..100us", "--vary", "bandwidth=log:10MB/s..1GB/s", "--json")
 
 

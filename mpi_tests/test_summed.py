@@ -12,6 +12,8 @@ from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
 from analyzer.trace import State
 
+pytestmark = pytest.mark.timed
+
 PHASES, MILLISECONDS = 25, 4
 
 

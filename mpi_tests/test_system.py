@@ -26,6 +26,8 @@ from conftest import LIBRARY, PROGRAMS
 from result import rank_files
 from running import MARK, end_marked
 
+pytestmark = pytest.mark.timed
+
 
 @dataclass
 class Run:

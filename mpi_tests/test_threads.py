@@ -154,6 +154,7 @@ def hand_computed(busy: dict[int, list[float]]) -> float:
     return max(ends)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("debian", ["openmpi", "mpich"])
 def test_threads_are_replayed_side_by_side(request, compiled, traced, debian):
     """Four threads a rank; one after the other they would take twice as long and more.

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import pytest
 from test_region_api import compile_flags
 
+pytestmark = pytest.mark.timed
+
 LEGS = [("openmpi", 4), ("mpich", 2)]
 
 KINDS = {

@@ -14,6 +14,8 @@ from analyzer.waits.waits import waits
 from analyzer.writers.prv import write_prv
 from tracelib.preload import INCLUDE
 
+pytestmark = pytest.mark.timed
+
 SLEEP_MS = 20
 MPI_4 = {"persistent collective", "partitioned"}
 PROBED = {"iprobe", "improbe", "probe", "iprobe, then matched", "probe, then matched"}
