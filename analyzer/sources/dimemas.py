@@ -51,6 +51,7 @@ _WRONG = {
     lib.DIM_LATE_DEFINITION: "is a definition among the records",
     lib.DIM_ACCELERATOR: "is a burst of an accelerator, which is not simulated",
     lib.DIM_BAD_TIME: "has a duration that is none",
+    lib.DIM_BAD_SIZE: "has a size that no memory holds",
 }
 _HINT = "see docs/analyze-dim.md, and the file's maker"
 

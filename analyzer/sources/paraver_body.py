@@ -35,6 +35,7 @@ _REASONS = (
     "a state that ends before it begins",
     "a communicator after the first record",
     "too many events in one line",
+    "a size that no memory holds",
 )
 
 _OLD_STATES = np.array(

@@ -28,7 +28,8 @@ enum dim_reason {
     DIM_LATE_DEFINITION = 12,
     DIM_ACCELERATOR = 13,
     DIM_BAD_TIME = 14,
-    DIM_NO_MEMORY = 15
+    DIM_BAD_SIZE = 15,
+    DIM_NO_MEMORY = 16
 };
 
 struct dim_reader;

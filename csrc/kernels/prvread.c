@@ -13,7 +13,20 @@
 
 enum { MPI_TYPE_COUNT = 6, CALL_VALUE_COUNT = 4096, KEPT_PROBLEMS = 16 };
 
-enum reason { FINE, NO_NUMBER, NO_RECORD, NO_OBJECT, NO_CPU, BAD_TIME, BAD_PAIRS, BAD_END, LATE_COMMUNICATOR, FULL };
+enum reason {
+    FINE,
+    NO_NUMBER,
+    NO_RECORD,
+    NO_OBJECT,
+    NO_CPU,
+    BAD_TIME,
+    BAD_PAIRS,
+    BAD_END,
+    LATE_COMMUNICATOR,
+    FULL,
+    BAD_SIZE
+};
+enum { COLLECTIVE_SENT = 50100001, COLLECTIVE_RECEIVED = 50100002 };
 
 struct span {
     int64_t begin;      // first event, or first state other than "not created"
@@ -122,6 +135,11 @@ static int mpi_type(int64_t type)
     return type == 50000100 ? 5 : -1;
 }
 
+static int is_size(int64_t type)
+{
+    return type == COLLECTIVE_SENT || type == COLLECTIVE_RECEIVED;
+}
+
 static void see_event(struct reader *r, const struct trace_event *e)
 {
     int mpi = mpi_type(e->type);
@@ -139,6 +157,7 @@ static int64_t read_events(struct cursor *c, struct reader *r, struct trace_even
         int64_t type = number(c);
         if (c->reason == FINE && (c->at == c->end || type < 0 || type > UINT32_MAX)) fail(c, BAD_PAIRS);
         int64_t value = number(c);
+        if (is_size(type) && value > MOST_BYTES) fail(c, BAD_SIZE);
         if (c->reason != FINE) return 0;
         if (n == room) return -1;
         rows[n++] = (struct trace_event){time, value, (uint32_t)type, at.rank, at.thread, at.cpu};
@@ -160,6 +179,7 @@ static int read_message(struct cursor *c, struct reader *r, struct trace_message
     int64_t logical_receive = timestamp(c, r), physical_receive = timestamp(c, r);
     int64_t size = number(c), tag = number(c);
     if (c->reason == FINE && (c->at != c->end || size < 0)) fail(c, NO_NUMBER);
+    if (size > MOST_BYTES) fail(c, BAD_SIZE);
     if (c->reason != FINE) return 0;
     *row = (struct trace_message){.logical_send = logical_send,
                                   .physical_send = physical_send,

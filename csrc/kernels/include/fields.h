@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a message: 1 PiB, more than any memory holds. What says more is damage, and sums of the rest stay in 64 bits. */
+#define MOST_BYTES (INT64_C(1) << 50)
+
 static inline bool is_digit(const char *p, const char *end)
 {
     return p < end && (unsigned)(*p - '0') < 10;
