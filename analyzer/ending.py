@@ -10,16 +10,22 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread, current_thread, main_thread
+from threading import Thread, Timer, current_thread, main_thread
+from types import CodeType, FrameType
+from typing import TypeVar
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GRACE_S = 0.3
 """How long the main thread has for an end of its own; launchers kill after a second what has not ended."""
+_AGAIN_S = 0.01
+"""After so long a signal comes again that found us where no exception may be raised."""
 
+_Function = TypeVar("_Function", bound=Callable)
 _temporaries: set[Path] = set()
+_called_from_c: set[CodeType] = set()
 
 
 class Ended(BaseException):
@@ -72,7 +78,20 @@ def raised() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _raise(number: int, _frame: object) -> None:
+def called_from_c(function: _Function) -> _Function:
+    """Of what a library in C calls that crashes when an exception comes back (HDF5): signals wait until it is over."""
+    _called_from_c.add(function.__code__)  # type: ignore[attr-defined]
+    return function
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    while frame:
+        if frame.f_code in _called_from_c:
+            again = Timer(_AGAIN_S, os.kill, (os.getpid(), number))
+            again.daemon = True
+            again.start()
+            return
+        frame = frame.f_back
     raise Ended(number)
 
 

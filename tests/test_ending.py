@@ -4,12 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from synthetic import call, write_run
 
 from analyzer.cli import main
+from analyzer.writers import hdf5, packed
 
 ROOT = Path(__file__).resolve().parent.parent
 SAID = {signal.SIGINT: "interrupted\n", signal.SIGTERM: "ended by SIGTERM\n", signal.SIGHUP: "ended by SIGHUP\n"}
@@ -45,6 +47,32 @@ def test_while_a_file_is_written(words, run, tmp_path, monkeypatch, capsys):
     command, *options = words.split()
     assert main([command, str(run), *options]) == 128 + signal.SIGTERM
     assert capsys.readouterr().err == SAID[signal.SIGTERM]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+class Signalling:
+    """A file in whose first write a signal arrives."""
+
+    def __init__(self, file):
+        self._file, self._left = file, 1
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+    def write(self, data):
+        if self._left:
+            self._left -= 1
+            os.kill(os.getpid(), signal.SIGINT)
+        return self._file.write(data)
+
+
+def test_while_hdf5_calls_us(run, tmp_path, monkeypatch, capsys):
+    """It crashed where an exception came back: the signal waits until it no longer waits for us."""
+    before, init = sorted(tmp_path.rglob("*")), hdf5._Kept.__init__
+    monkeypatch.setattr(hdf5._Kept, "__init__", lambda kept, file: init(kept, Signalling(file)))
+    monkeypatch.setattr(packed, "_compare", lambda *_: time.sleep(5))
+    assert main(["pack", str(run), "-o", str(tmp_path / "x.h5")]) == 128 + signal.SIGINT
+    assert capsys.readouterr().err == SAID[signal.SIGINT]
     assert sorted(tmp_path.rglob("*")) == before
 
 

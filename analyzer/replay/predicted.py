@@ -8,15 +8,13 @@ import numpy as np
 
 from analyzer.metrics.requests import gather_blocks
 from analyzer.operations.operation import Flag, Kind, Program, between_calls
+from analyzer.paraver import EventType
 from analyzer.paraver_regions import is_of_region
 from analyzer.replay.recorded import in_order, recorded, regions_of
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import CALL, MARK, REQUEST, Trace
 from analyzer.writers.run_file import RankRecords, write_run
 from tracelib import schema
-
-_APPLICATION = 40000001
-"""Paraver's event "Application"; value 0: it ends here."""
 
 
 def write_predicted(
@@ -59,7 +57,7 @@ def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> 
     for column in ("type", "value", "thread"):
         own[column] = events[column]
     end = max(times.end, int(map_.exit.max())) if len(calls) else 0
-    own = np.append(own, np.array([(end, 0, _APPLICATION, 0, 0)], schema.EVENT))
+    own = np.append(own, np.array([(end, 0, EventType.APPLICATION, 0, 0)], schema.EVENT))
     moved = calls.copy()
     moved["enter"], moved["exit"] = map_.enter, map_.exit
     moved["inside"] = np.minimum(moved["inside"], moved["exit"] - moved["enter"])

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
+from weakref import finalize
 
 import numpy as np
 
+from analyzer.ending import discard, temporary
 from analyzer.errors import TracelibError
 from analyzer.operations.operation import Program
 from analyzer.operations.streams import has_ports
@@ -49,7 +51,7 @@ class ProgramTrace(Trace):
         self.node_of = np.zeros(self.size, np.int32)
         self.event_labels = {}
         self.problems = [Problem(-1, _NO_TIMES, note=True)]
-        self._folder: TemporaryDirectory | None = None
+        self._remove: finalize | None = None
         self.duration_ns = 0
         if has_ports(program):
             self.problems.append(Problem(-1, "it speaks to other applications: replay it with them (--app)", note=True))
@@ -68,8 +70,9 @@ class ProgramTrace(Trace):
         """Its ideal replay."""
         assert self.program is not None
         prediction = self._ideal(times=True)
-        self._folder = TemporaryDirectory()
-        path = Path(self._folder.name) / "ideal.h5"
+        folder = temporary(Path(mkdtemp(prefix="analyze-")))
+        self._remove = finalize(self, discard, folder)
+        path = folder / "ideal.h5"
         write_predicted(self, self.program, prediction, path, "ideal")
         run = open_run(str(path))
         self.event_labels |= run.event_labels
@@ -109,6 +112,6 @@ class ProgramTrace(Trace):
         return self._run.program_events(rank, begin, end)
 
     def close(self) -> None:
-        if self._folder is not None:
+        if self._remove is not None:
             self._run.close()
-            self._folder.cleanup()
+            self._remove()

@@ -6,6 +6,7 @@ import numpy as np
 
 from analyzer.operations.operation import Flag, Kind, Program
 from analyzer.operations.streams import pieces
+from analyzer.paraver import EventType
 from analyzer.replay.machine import COLLECTIVE_NAMES
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import CALL, MARK, REQUEST, Mark
@@ -29,8 +30,6 @@ CALLS = (Kind.SEND, Kind.RECV, Kind.IRECV, Kind.WAIT, Kind.COLLECTIVE, Kind.COLL
 _WAIT_FOR_NOBODY = (Kind.SEND, Kind.IRECV, Kind.COLLECTIVE_START)
 _IDLE = 0
 """Type of the events with which prv2dim marks idle blocks: not the program's."""
-_APPLICATION = 40000001
-"""Paraver's event "Application"; value 0: it ends here."""
 
 
 def regions_of(program: Program) -> tuple[int, ...]:
@@ -68,7 +67,7 @@ def _thread(program: Program, prediction: Prediction, stream: int, regions: tupl
     events = _events(ops, times, thread)
     marks = _marks(ops, times, thread, regions)
     end = max(int(prediction.usage["end"][stream]), int(leave[-1]) if len(leave) else 0)
-    events = np.append(events, np.array([(end, 0, _APPLICATION, 0, thread)], schema.EVENT))
+    events = np.append(events, np.array([(end, 0, EventType.APPLICATION, 0, thread)], schema.EVENT))
     return calls, _requests(ops[is_call], calls, thread), marks, events
 
 

@@ -12,6 +12,7 @@ import h5py
 import numpy as np
 from h5py import h5l
 
+from analyzer.ending import called_from_c
 from analyzer.errors import TracelibError
 from analyzer.sources.rankfile import RankFile, foreign, open_rank, unreadable
 from analyzer.trace import Problem
@@ -103,7 +104,7 @@ def _linked(path: Path, group: h5py.Group, size: int) -> list[Place]:
     links, folder = group.id.links, str(path.parent)
     there = str(path.resolve().parent) if path.is_symlink() else None
     kinds: dict[bytes, int] = {}
-    links.iterate(lambda name, info: kinds.__setitem__(name, info.type), info=True)
+    links.iterate(called_from_c(lambda name, info: kinds.__setitem__(name, info.type)), info=True)
     places = []
     for rank in range(size):
         name = f"{rank:06d}"

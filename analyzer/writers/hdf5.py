@@ -11,6 +11,8 @@ from typing import Any, BinaryIO
 
 import h5py
 
+from analyzer.ending import called_from_c
+
 
 @contextmanager
 def new_hdf5(path: Path) -> Iterator[h5py.File]:
@@ -34,18 +36,22 @@ class _Kept(io.RawIOBase):
         self._file = file
         self._end = 0  # the end that it would have
 
+    @called_from_c
     def seek(self, at: int, whence: int = os.SEEK_SET) -> int:
         return self._file.seek(self._end if whence == os.SEEK_END else at)
 
+    @called_from_c
     def tell(self) -> int:
         return self._file.tell()
 
+    @called_from_c
     def readinto(self, into: Any) -> int:
         """What was not written reads as zeros."""
         count = self._file.readinto(into)  # type: ignore[attr-defined]
         memoryview(into)[count:] = bytes(len(into) - count)
         return len(into)
 
+    @called_from_c
     def write(self, data: Any) -> int:
         begin, at, left = self._file.tell(), 0, memoryview(data).cast("B")
         self._end = max(self._end, begin + len(left))
@@ -56,6 +62,7 @@ class _Kept(io.RawIOBase):
             self.error = error
         return len(left)
 
+    @called_from_c
     def truncate(self, size: int | None = None) -> int:
         self._end = self._file.tell() if size is None else size
         try:
@@ -64,5 +71,6 @@ class _Kept(io.RawIOBase):
             self.error = self.error or error
         return self._end
 
+    @called_from_c
     def flush(self) -> None:
         """Each write is one."""
