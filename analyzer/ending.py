@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,7 +22,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GRACE_S = 0.3
 """How long the main thread has for an end of its own; launchers kill after a second what has not ended."""
 _AGAIN_S = 0.01
-"""After so long a signal comes again that found us where no exception may be raised."""
+"""After so long a signal comes again that found us where no exception gets on."""
 
 _Function = TypeVar("_Function", bound=Callable)
 _temporaries: set[Path] = set()
@@ -69,11 +70,22 @@ def raised() -> Iterator[None]:
         return
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     caught = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
+    hook = sys.unraisablehook
+
+    def lost(what: sys.UnraisableHookArgs) -> None:
+        """An exception in a destructor ends there."""
+        if isinstance(what.exc_value, Ended):
+            _again(what.exc_value.number)
+        else:
+            hook(what)
+
     try:
         for number in caught:
             signal.signal(number, _raise)
+        sys.unraisablehook = lost
         yield
     finally:
+        sys.unraisablehook = hook
         for number, handler in caught.items():
             signal.signal(number, handler)
 
@@ -87,12 +99,16 @@ def called_from_c(function: _Function) -> _Function:
 def _raise(number: int, frame: FrameType | None) -> None:
     while frame:
         if frame.f_code in _called_from_c:
-            again = Timer(_AGAIN_S, os.kill, (os.getpid(), number))
-            again.daemon = True
-            again.start()
+            _again(number)
             return
         frame = frame.f_back
     raise Ended(number)
+
+
+def _again(number: int) -> None:
+    again = Timer(_AGAIN_S, os.kill, (os.getpid(), number))
+    again.daemon = True
+    again.start()
 
 
 def die(number: int) -> None:

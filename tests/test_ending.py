@@ -76,6 +76,20 @@ def test_while_hdf5_calls_us(run, tmp_path, monkeypatch, capsys):
     assert sorted(tmp_path.rglob("*")) == before
 
 
+class Dying:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_while_an_object_dies(run, tmp_path, monkeypatch, capsys):
+    """Python tells of an exception there, and goes on."""
+    before = sorted(tmp_path.rglob("*"))
+    monkeypatch.setattr(packed, "_compare", lambda *_: (Dying() is None, time.sleep(5)))
+    assert main(["pack", str(run), "-o", str(tmp_path / "x.h5")]) == 128 + signal.SIGTERM
+    assert capsys.readouterr().err == SAID[signal.SIGTERM]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_what_is_ignored_stays_so(run, monkeypatch):
     """As under nohup."""
     before, replace = signal.signal(signal.SIGHUP, signal.SIG_IGN), Path.replace
