@@ -55,6 +55,22 @@ def is_of_region(types: np.ndarray) -> np.ndarray:
     return parameter | np.isin(types, (REGION_TYPE, PARALLEL_TYPE))
 
 
+def ended(value: np.ndarray) -> np.ndarray:
+    """The region that each event begins or ends; 0: it ends none. Regions nest, so begins and ends of one depth
+    alternate."""
+    is_begin = value > 0
+    depth = np.cumsum(np.where(is_begin, 1, -1))
+    depth -= np.minimum(np.minimum.accumulate(depth), 0)  # ends without a begin end nothing
+    level = depth + ~is_begin  # of the region that begins or ends
+    order = np.argsort(level, kind="stable")
+    before = np.concatenate([[0], order[:-1]]) if len(order) else order
+    region = value.copy()
+    ends = ~is_begin[order]
+    partner = ends & is_begin[before] & (level[order] == level[before])
+    region[order[partner]] = value[before[partner]]
+    return region
+
+
 def region_labels(
     regions: Sequence[str], parameters: Sequence[str], used: Iterable[int]
 ) -> dict[int, tuple[str, dict[int, str]]]:

@@ -15,8 +15,10 @@ from analyzer.paraver_regions import is_program_event
 from analyzer.sources.paraver_body import Body, read_body
 from analyzer.sources.paraver_calls import Calls, find_procedures
 from analyzer.sources.paraver_labels import read_labels, read_nodes
+from analyzer.sources.paraver_marks import MOST_REGIONS, marks_of, named_regions
 from analyzer.sources.paraver_runs import INDEX_ROWS, RankRuns
 from analyzer.trace import EVENT, FLUSH, Communicator, Problem, Trace, Unmatched
+from tracelib.schema import REGION_TYPE
 
 _ROWS_A_CALL = 5  # two states, two events and half a message: what a call becomes in a .prv
 
@@ -50,6 +52,8 @@ class ParaverTrace(Trace):
             text = f"the header ends the trace at {header.duration_ns} ns, its last record is at {body.last_ns} ns"
             self.problems.append(Problem(-1, text))
         self.procedures, self._procedure_table = find_procedures(body, self.event_labels)
+        if REGION_TYPE in self.event_labels:
+            self.region_names = named_regions(self.event_labels, self._regions())
 
     @cached_property
     def _calls(self) -> Calls:
@@ -109,6 +113,20 @@ class ParaverTrace(Trace):
 
     def program_events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._program_events.read(rank, begin, self._end(end))
+
+    def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        if not self.region_names:
+            return super().marks(rank, begin, end)
+        marks = marks_of(self.program_events(rank), int(self._body.end[rank]))
+        return marks[(marks["time"] >= begin) & (marks["time"] < self._end(end))]
+
+    def _regions(self) -> int:
+        """How many regions there are: the largest number; 0 where the values are no numbers of regions."""
+        largest = 0
+        for rank in range(self.size):
+            events = self.program_events(rank)
+            largest = max(largest, int(events["value"][events["type"] == REGION_TYPE].max(initial=0)))
+        return largest if largest <= MOST_REGIONS else 0
 
     @cached_property
     def _program_events(self) -> RankRuns:

@@ -12,6 +12,7 @@ import numpy as np
 
 from analyzer.operations.operation import Flag, Kind, Program, between_calls
 from analyzer.operations.streams import pieces, rewritten
+from analyzer.paraver_regions import ended
 from analyzer.replay.machine import COLLECTIVE_NAMES
 from analyzer.replay.recorded import regions_of
 from analyzer.trace import Trace
@@ -97,22 +98,6 @@ class _Contexts:
             bits = np.unpackbits(np.frombuffer(row, np.uint8))[: len(self._values)]
             found[:, number] = bits.astype(bool)
         return found
-
-
-def ended(value: np.ndarray) -> np.ndarray:
-    """The region that each event begins or ends; 0: it ends none. Regions nest, so begins and ends of one depth
-    alternate."""
-    is_begin = value > 0
-    depth = np.cumsum(np.where(is_begin, 1, -1))
-    depth -= np.minimum(np.minimum.accumulate(depth), 0)  # ends without a begin end nothing
-    level = depth + ~is_begin  # of the region that begins or ends
-    order = np.argsort(level, kind="stable")
-    before = np.concatenate([[0], order[:-1]]) if len(order) else order
-    region = value.copy()
-    ends = ~is_begin[order]
-    partner = ends & is_begin[before] & (level[order] == level[before])
-    region[order[partner]] = value[before[partner]]
-    return region
 
 
 def blocks_between_calls(trace: Trace, program: Program, ranks: frozenset[int] | None = None) -> Blocks:

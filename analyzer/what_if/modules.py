@@ -12,8 +12,8 @@ import numpy as np
 
 from analyzer.operations.operation import Kind, Program
 from analyzer.operations.streams import rewritten
+from analyzer.paraver_regions import ended
 from analyzer.replay.machine_cfg import Module
-from analyzer.what_if.blocks import ended
 
 
 def with_modules(program: Program, modules: Sequence[Module]) -> Program:
