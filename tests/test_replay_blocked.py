@@ -63,8 +63,8 @@ def test_what_is_waited_for_is_named():
     with pytest.raises(TracelibError) as caught:
         simulate([program_of(MemoryTrace([posted, begun, []], requests=requests))], Machine.ideal())
     assert str(caught.value).endswith(
-        "rank 0 in a wait for its receive from rank 2, tag 7; "
-        "rank 1 in a wait for MPI_Allreduce of ranks 0-2; rank 2 ended"
+        "rank 0 in a wait for its receive from rank 2, tag 7 (call 2); "
+        "rank 1 in a wait for MPI_Allreduce of ranks 0-2 (call 2); rank 2 ended"
     )
 
 
@@ -207,3 +207,16 @@ def test_a_configuration_of_dimemas_keeps_its_meaning(tmp_path):
         machine = machine_of({"eager_limit": text})
         assert machine.eager_limit == limit
         assert machine_of(tomllib.loads(machine_text(machine))).eager_limit == limit
+
+
+def test_an_eager_limit_unblocks_operations_that_block_by_themselves(tmp_path, capsys):
+    """And nothing is said of an ideal machine, which nobody asked for."""
+    head_on = '#DIMEMAS:"x":0:2(1,1),0\n1:0:0:0.001\n2:0:0:1:5:0:0:1\n3:0:0:1:5:0:0:0\n'
+    head_on += "1:1:0:0.002\n2:1:0:0:5:0:0:1\n3:1:0:0:5:0:0:0\n"
+    (tmp_path / "x.dim").write_text(head_on)
+    assert main(["replay", str(tmp_path / "x.dim"), "--eager", "32k", "--json"]) == 0
+    said = capsys.readouterr()
+    assert (json.loads(said.out)["predicted_s"], said.err) == (0.002, "")
+    assert main(["replay", str(tmp_path / "x.dim")]) == 1
+    said = capsys.readouterr().err
+    assert said.count("cannot go on") == 1 and "rank 1 in a send to rank 0, tag 0 (call 1)" in said

@@ -112,3 +112,14 @@ def test_options_by_hand(name, options, ends, column, sums, dialect):
     """Row 18: each shows in the time that it takes, or in how often the processor changes hands."""
     usage = replayed(name, options, LAST, dialect)
     assert (usage["end"].tolist(), usage[column].tolist()) == (ends, sums)
+
+
+@pytest.mark.parametrize(("levels", "expected"), [
+    ([[0.03, 0, 0]], [220, 160]),  # round robin
+    ([[0.03, 1, 0], [0.02, 1, 0]], [220, 160]),  # 30, 30, 20, 20, 20, 20; that slice ends with the burst
+    ([[0.01, 1, 0], [0.04, 2, 0], [0.02, 2, 0]], [220, 150]),  # 40, 40, 20, 20, 20, 10
+])  # fmt: skip
+def test_threads_begin_in_the_middle_level_of_their_own_table(levels, expected):
+    """Also of a table that is shorter than the one which svr4 has by itself."""
+    found = replayed("svr4", {"levels": levels}, [[compute(100), compute(50)], [compute(70)]], "thesis", mapping=(0, 0))
+    assert found["end"].tolist() == expected

@@ -21,7 +21,7 @@ from analyzer.replay.machine import (
     Size,
     Uniform,
 )
-from analyzer.replay.machine_cfg import Module, read_cfg
+from analyzer.replay.machine_cfg import Module, read_cfg, read_collectives
 from analyzer.replay.machine_toml import machine_of, read_toml
 from analyzer.replay.policies import POLICIES, policy_of
 from analyzer.replay.simulate import simulate
@@ -110,6 +110,8 @@ def test_one_node_is_the_pattern_of_all():
         ({"scheduling": {"preemptive": "no"}}, "true or false"),
         ({"scheduling": {"policy": "svr4", "levels": 3}}, "list of rows"),
         ({"scheduling": {"policy": "svr4", "levels": [[1, "a", 0]]}}, "a row is"),
+        ({"scheduling": {"policy": "svr4", "levels": [[1, 0, 0]], "base": 1}}, "there are 1 levels"),
+        ({"scheduling": {"policy": "svr4", "levels": []}}, "there are 0 levels"),
         ({"network": {"buses": 10**26}}, "from 0 to 2147483647"),
         ({"node": {"cpus": 1e30}}, "from 0 to 2147483647"),
         ({"node": [{"count": 0}]}, "from 1 to 1048576"),
@@ -221,44 +223,47 @@ def test_cfg(tmp_path):
 @pytest.mark.parametrize(
     "line, says",
     [
-        ('"node information" {0, "", 1, 2.0};;', ":9: 'node information' has 4 fields"),
-        ('"node information" {0, "", 1, fast, 0.0, 0.0, 0, 0, 0, 2e-5, 0, 1, 0.0};;', ":9: 'fast' is not a number"),
-        ('"nod information" {1};;', ":9: record 'nod information' is not known"),
-        ('"modules information" {1, 2, 3.0}', ":9: not a record"),
-        ('"mapping information" {"", 3, [3] {0, 0}};;', ":9: \\[3\\] announces another number than 2"),
-        ('"predefined mapping information" {"SOMEHOW"};;', ":9: mapping 'SOMEHOW'"),
-        ('"environment information" {"", 1, "", 1, 1.0, 0, 7};;', ":9: collective model 7"),
-        ('"environment information" {"", 0, "", 3, 1.0, 0, 1};;', ":9: environment 0 is there twice"),
+        ('"node information" {0, "", 1, 2.0};;', ", line 9: 'node information' has 4 fields"),
+        (
+            '"node information" {0, "", 1, fast, 0.0, 0.0, 0, 0, 0, 2e-5, 0, 1, 0.0};;',
+            ", line 9: 'fast' is not a number",
+        ),
+        ('"nod information" {1};;', ", line 9: record 'nod information' is not known"),
+        ('"modules information" {1, 2, 3.0}', ", line 9: not a record"),
+        ('"mapping information" {"", 3, [3] {0, 0}};;', ", line 9: \\[3\\] announces another number than 2"),
+        ('"predefined mapping information" {"SOMEHOW"};;', ", line 9: mapping 'SOMEHOW'"),
+        ('"environment information" {"", 1, "", 1, 1.0, 0, 7};;', ", line 9: collective model 7"),
+        ('"environment information" {"", 0, "", 3, 1.0, 0, 1};;', ", line 9: environment 0 is there twice"),
         (
             '"environment information" {"", 1, "", 0, -1.0, 0, 1};;',
-            ":9: -1 .it is field 5 of 'env",
+            ", line 9: -1 .it is field 5 of 'env",
         ),
-        ('"environment information" {"", 1, "", 0, nan, 0, 1};;', ":9: nan .it is field 5"),
-        ('"environment information" {"", 1, "", 0, 1.0, inf, 1};;', ":9: inf .it is field 6"),
+        ('"environment information" {"", 1, "", 0, nan, 0, 1};;', ", line 9: nan .it is field 5"),
+        ('"environment information" {"", 1, "", 0, 1.0, inf, 1};;', ", line 9: inf .it is field 6"),
         (
             '"environment information" {"", 1, "", 0, 1.0, 1e30, 1};;',
-            ":9: 1e\\+30 .* a whole number from 0 to 2147",
+            ", line 9: 1e\\+30 .* a whole number from 0 to 2147",
         ),
-        ('"node information" {0, "", 1.5, 1.0, 0, 0, 0, 0, 0, 2e-5, 0, 1, 0};;', ":9: 1.5 .it is field 3"),
-        ('"node information" {0, "", nan, 1.0, 0, 0, 0, 0, 0, 2e-5, 0, 1, 0};;', ":9: nan .it is field 3"),
-        ('"node information" {0, "", 1, -1, 0, 0, 0, 0, 0, 2e-5, 0, 1, 0};;', ":9: -1 .it is field 4"),
-        ('"node information" {0, "", 1, 1, 0, 0, 0, 0, 0, -2e-5, 0, 1, 0};;', ":9: -2e-05 .it is field 10"),
-        ('"node information" {7, "", 1, 1, 0, 0, 0, 0, 0, 2e-5, 0, 1, 0};;', ":9: there is no environment 7"),
+        ('"node information" {0, "", 1.5, 1.0, 0, 0, 0, 0, 0, 2e-5, 0, 1, 0};;', ", line 9: 1.5 .it is field 3"),
+        ('"node information" {0, "", nan, 1.0, 0, 0, 0, 0, 0, 2e-5, 0, 1, 0};;', ", line 9: nan .it is field 3"),
+        ('"node information" {0, "", 1, -1, 0, 0, 0, 0, 0, 2e-5, 0, 1, 0};;', ", line 9: -1 .it is field 4"),
+        ('"node information" {0, "", 1, 1, 0, 0, 0, 0, 0, -2e-5, 0, 1, 0};;', ", line 9: -2e-05 .it is field 10"),
+        ('"node information" {7, "", 1, 1, 0, 0, 0, 0, 0, 2e-5, 0, 1, 0};;', ", line 9: there is no environment 7"),
         (
             '"multi node information" {0, 2000000000, "", 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0};;',
-            ":9: more than 1048576",
+            ", line 9: more than 1048576",
         ),
-        ('"multi node information" {0, -4, "", 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0};;', ":9: -4 .it is field 2"),
-        ('"mapping information" {"", 2, [2] {0, -1}};;', ":9: '-1' is not a number of the list"),
-        ('"mapping information" {"", 2, [2] {0, 9}};;', ":9: the mapping names node 9, there are 3"),
-        ('"predefined mapping information" {"0 TASKS_PER_NODE"};;', ":9: mapping '0 TASKS_PER_NODE'"),
-        ('"predefined mapping information" {"99999999999 TASKS_PER_NODE"};;', ":9: mapping '99999999999 TASKS"),
-        ('"configuration files" {"", "", "", "random.cfg"};;', ":9: file of random values 'random.cfg'"),
-        ('"modules information" {1e30, 1, 2.0};;', ":9: 1e\\+30 .it is field 1"),
-        ('"modules information" {1, 1, inf};;', ":9: inf .it is field 3"),
+        ('"multi node information" {0, -4, "", 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0};;', ", line 9: -4 .it is field 2"),
+        ('"mapping information" {"", 2, [2] {0, -1}};;', ", line 9: '-1' is not a number of the list"),
+        ('"mapping information" {"", 2, [2] {0, 9}};;', ", line 9: the mapping names node 9, there are 3"),
+        ('"predefined mapping information" {"0 TASKS_PER_NODE"};;', ", line 9: mapping '0 TASKS_PER_NODE'"),
+        ('"predefined mapping information" {"99999999999 TASKS_PER_NODE"};;', ", line 9: mapping '99999999999 TASKS"),
+        ('"configuration files" {"", "", "", "random.cfg"};;', ", line 9: file of random values 'random.cfg'"),
+        ('"modules information" {1e30, 1, 2.0};;', ", line 9: 1e\\+30 .it is field 1"),
+        ('"modules information" {1, 1, inf};;', ", line 9: inf .it is field 3"),
         (
             '"dedicated connection information" {0, 0, 1, 10.0, [1] {1}, 0, ">", "&", 0, ">", [1] {1}, 0.0, 0.0};;',
-            ":9: dedicated connections are not simulated",
+            ", line 9: dedicated connections are not simulated",
         ),
     ],
 )
@@ -277,6 +282,23 @@ def raise_as_shown(path):
         read_cfg(path)
     except TracelibError as error:
         raise TracelibError(f"{error} ({error.hint})", "") from error
+
+
+@pytest.mark.parametrize(
+    "line, says",
+    [
+        ("16 LOG MAX 0 MAX 0", "line 3: operation 16 is not known"),
+        ("-1 LOG MAX 0 MAX 0", "line 3: operation -1 is not known"),
+        ("MPI_Bcast LOG MAX 0 MAX 0", "line 3: operation MPI_Bcast is not known"),
+        ("1 LOGARITHMIC MAX 0 MAX 0", "line 3: operation 1 = 'LOGARITHMIC MAX 0 MAX'"),
+        ("1", "line 3: operation 1 = ''"),
+    ],
+)
+def test_malformed_lines_of_collectives_have_their_number(tmp_path, line, says):
+    """Headings, comments and empty lines are none."""
+    (tmp_path / "comm.cfg").write_text(f"# 0 LIN\noperation model size\n{line}\n")
+    with pytest.raises(TracelibError, match=says):
+        read_collectives(tmp_path / "comm.cfg")
 
 
 def test_a_node_of_older_dimemas(tmp_path):

@@ -62,7 +62,10 @@ class Session:
             _write(text)
 
     def mention_problems(self, trace: Trace) -> None:
-        """A line on standard error if something is wrong with the trace that the figures are of."""
+        """A line on standard error if something is wrong with the trace that the figures are of. Of operations without
+        times nothing can be but that their replay comes to no end, which that says itself."""
+        if trace.program:
+            return
         wrong = [problem.line for problem in trace.problems if not problem.note]
         if wrong and self.speaks and not self.quiet:
             more = f" (and {len(wrong) - 1} more: analyze check)" if wrong[1:] else ""

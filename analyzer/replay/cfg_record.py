@@ -22,7 +22,7 @@ class Record:
 
     name: str
     fields: list[Field]
-    where: str  # "file.cfg:12"
+    where: str  # "file.cfg, line 12"
 
     def number(self, k: int, least: float = 0.0) -> float:
         """Field k (from 0) as a number."""
@@ -51,7 +51,7 @@ def records(text: str, name: str) -> Iterator[Record]:
     for number, line in enumerate(text.splitlines(), 1):
         if number == 1 or not line.strip() or "//" in line or line.lstrip().startswith("#"):
             continue
-        where = f"{name}:{number}"
+        where = f"{name}, line {number}"
         found = re.fullmatch(r'\s*"([^"]*)"\s*\{(.*)\}\s*;;\s*', line)
         if not found:
             raise TracelibError(f"{where}: not a record", 'a record is "name" {field, ...};; on one line')

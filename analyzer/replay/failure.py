@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ _WAITS_ON_WINDOW = {
 }
 
 _MOST_SHOWN = 4
+_AT_ONCE = 1 << 20  # operations
 
 
 class ReplayBlocked(TracelibError):
@@ -101,7 +103,7 @@ def _ended(programs: Sequence[Program], blocked: np.ndarray) -> str:
 
 
 def _where(program: Program, stream: int, op: int) -> str:
-    """ "rank 3 in a receive from rank 2, tag 7"."""
+    """ "rank 3 in a receive from rank 2, tag 7 (call 12)"."""
     row = program.ops[op]
     members = program.communicators[row["comm"]] if 0 <= row["comm"] < len(program.communicators) else ()
     name = COLLECTIVE_NAMES[row["tag"] % len(COLLECTIVE_NAMES)]
@@ -115,4 +117,11 @@ def _where(program: Program, stream: int, op: int) -> str:
         text = _WAITS_ON_WINDOW[int(row["tag"])]
     lock = f"MPI_Win_lock of rank {row['peer']}" if row["peer"] >= 0 else "MPI_Win_lock_all"
     what = text.format(peer=row["peer"], tag=row["tag"], collective=collective, lock=lock)
-    return f"rank {program.rank[stream]} in {what}"
+    number = _calls(program, int(program.offsets[stream]), op + 1)
+    return f"rank {program.rank[stream]} in {what}" + (f" (call {number})" if number else "")
+
+
+def _calls(program: Program, first: int, stop: int) -> int:
+    """How many calls the operations [first, stop) are."""
+    cuts = pairwise((*range(first, stop, _AT_ONCE), stop))
+    return sum(int(np.count_nonzero(program.ops[a:b]["flags"] & Flag.FIRST)) for a, b in cuts)

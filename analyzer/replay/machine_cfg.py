@@ -25,7 +25,7 @@ from analyzer.replay.machine import (
     Network,
     Node,
 )
-from analyzer.replay.machine_toml import collective_model
+from analyzer.replay.machine_toml import MODELS, collective_model
 
 _MODEL_OF = {1: Model.CONSTANT, 2: Model.LINEAR, 3: Model.LOG}
 
@@ -253,10 +253,12 @@ def read_collectives(path: Path) -> Mapping[str, CollectiveModel]:
     found = {}
     for number, line in enumerate(lines, 1):
         words = line.split()
-        if not words or not words[0].isdigit():
+        where = f"{path}, line {number}"
+        if not words or line.lstrip().startswith(("#", "/")):
             continue
-        where = f"{path}:{number}"
-        if int(words[0]) >= len(COLLECTIVE_NAMES):
+        if not words[0].isdigit() and not {word.upper() for word in words[1:2]} & MODELS.keys():
+            continue  # a heading
+        if not words[0].isdigit() or int(words[0]) >= len(COLLECTIVE_NAMES):
             raise TracelibError(f"{where}: operation {words[0]} is not known", "0 Barrier to 15 Alltoallw")
-        found[COLLECTIVE_NAMES[int(words[0])]] = collective_model(words[1:5], where)
+        found[COLLECTIVE_NAMES[int(words[0])]] = collective_model(words[1:5], f"{where}: operation {words[0]}")
     return found

@@ -160,11 +160,15 @@ def _scheduling(wanted: Scheduling) -> Iterator[Line]:
     same = {name: s for name, s in found.items() if s.priority == wanted.priority}
     policy = min(same, key=lambda name: len(_differences(wanted, same[name])))
     yield "policy", f'"{policy}"'
-    for key in _differences(wanted, same[policy]):
+    different = _differences(wanted, same[policy])
+    for key in different:
+        if key == "base" and "levels" in different:
+            continue
         value = getattr(wanted, key)
         if key == "levels":
             rows = (f"[{_quantity(_us(row.quantum_ns))}, {row.expired}, {row.slept}]" for row in value)
             yield key, f"[{', '.join(rows)}]"
+            yield "base", str(wanted.base)  # what is left out depends on the levels
         elif key == "priorities":
             yield key, json.dumps(value)
         elif key.endswith("_ns"):

@@ -51,7 +51,8 @@ _NUMBERS = ("base", "best", "worst", "receiver_first", "receiver_last", "sender_
 
 def policy_of(options: Mapping[str, Any]) -> Scheduling:
     """A policy from its name and options: `policy`, times as `slice_us`, ..., numbers, `preemptive`, and `levels` as
-    [[quantum_us, level after the slice, level after sleeping], ...]. Raises TracelibError for what it does not know."""
+    [[quantum_us, level after the slice, level after sleeping], ...]; who begins has the middle one unless `base` says
+    another. Raises TracelibError for what it does not know."""
     given = dict(options)
     name = str(given.pop("policy", "fcfs"))
     if name not in POLICIES:
@@ -70,6 +71,8 @@ def policy_of(options: Mapping[str, Any]) -> Scheduling:
         found["preemptive"] = value
     if (rows := given.pop("levels", None)) is not None:
         found["levels"] = _levels(rows)
+        if name == "svr4" and "base" not in options:
+            found["base"] = max(0, len(found["levels"]) - 1) // 2
     if (rows := given.pop("priorities", None)) is not None:
         found["priorities"] = _priorities(rows)
     if given:
@@ -78,6 +81,10 @@ def policy_of(options: Mapping[str, Any]) -> Scheduling:
     if found.get("busy_wait_ns") == SPIN and not found.get("slice_ns") and not found.get("levels"):
         raise TracelibError(
             f'[scheduling] busy_wait_us = "inf", but "{name}" gives no turns', 'set slice_us, or policy = "rr"'
+        )
+    if found.get("priority") == Priority.SVR4 and not 0 <= found["base"] < len(found["levels"]):
+        raise TracelibError(
+            f"[scheduling] base = {found['base']}, there are {len(found['levels'])} levels", "levels count from 0"
         )
     return Scheduling(**found)
 

@@ -50,16 +50,27 @@ class ProgramTrace(Trace):
         self.nodes, self.cpus = ("node1",), (int(self.threads.sum()),)
         self.node_of = np.zeros(self.size, np.int32)
         self.event_labels = {}
-        self.problems = [Problem(-1, _NO_TIMES, note=True)]
         self._remove: finalize | None = None
-        self.duration_ns = 0
-        if has_ports(program):
-            self.problems.append(Problem(-1, "it speaks to other applications: replay it with them (--app)", note=True))
-            return
+
+    @cached_property
+    def duration_ns(self) -> int:  # type: ignore[override]
+        """Of its ideal replay; 0 where that comes to no end, which `problems` says."""
+        return self._alone[0]
+
+    @cached_property
+    def problems(self) -> list[Problem]:  # type: ignore[override]
+        """That these are no measured times; and why it cannot be replayed, on the ideal machine alone."""
+        return [Problem(-1, _NO_TIMES, note=True), *self._alone[1]]
+
+    @cached_property
+    def _alone(self) -> tuple[int, tuple[Problem, ...]]:
+        assert self.program is not None
+        if has_ports(self.program):
+            return 0, (Problem(-1, "it speaks to other applications: replay it with them (--app)", note=True),)
         try:
-            self.duration_ns = self._ideal().end_ns
+            return self._ideal().end_ns, ()
         except TracelibError as error:  # a machine with an eager limit may replay it all the same
-            self.problems.append(Problem(-1, f"on an ideal machine {error}"))
+            return 0, (Problem(-1, f"on an ideal machine {error}"),)
 
     def _ideal(self, *, times: bool = False) -> Prediction:
         assert self.program is not None
