@@ -55,6 +55,14 @@ class Rows:
             raise _no_room(error) from error
         self._count += len(rows)
 
+    def fileno(self) -> int:
+        """Of the file, for others that append to it; `grew` says so."""
+        return int(self._file.fileno())
+
+    def grew(self, count: int) -> None:
+        """Others have appended so many rows."""
+        self._count += count
+
     def __len__(self) -> int:
         return self._count
 

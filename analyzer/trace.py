@@ -412,6 +412,11 @@ class Trace(ABC):
     def flushes(self, rank: int) -> np.ndarray:
         """All flushes of a rank (FLUSH)."""
 
+    def cpu_waits(self, rank: int) -> np.ndarray:
+        """Intervals (FLUSH in state SCHEDULING) in which threads of a prediction had to compute and waited for a CPU,
+        or for the change to it. Those inside calls are in `states` only."""
+        return np.zeros(0, FLUSH)
+
     @abstractmethod
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         """States (STATE) that begin in [begin, end), sorted by (begin, rank, thread).

@@ -37,7 +37,7 @@ from tests.reference_windows import Windows
 
 
 class Reference(Policies, Links, Windows):
-    """One run of one program: `begin` and `end` of each operation, and the `messages` by operation.
+    """One run of one program: `begin` and `end` of each operation, the `messages` by operation, `cpu_waits` by thread.
 
     applications: how many ranks each has, if the program is made of several. With `repetitions` who ends begins again
     until each has ended that often: `runs` are (application, begin, end).
@@ -55,6 +55,7 @@ class Reference(Policies, Links, Windows):
         self.messages: dict[int, Message] = {}
         self.sent: dict[tuple[int, ...], list[Message]] = {}  # and not received
         self.posted: dict[tuple[int, ...], list[Receive]] = {}  # and not sent
+        self.cpu_waits: dict[tuple[int, int, int], list[tuple[int, int]]] = {}  # for it, or the change to it
         self.taken = dict.fromkeys(self.costs.room, 0)
         self.queue: list[Message] = []  # in order of submission
         self.holding: list[Instance] = []  # that wait for the network or hold it
@@ -164,6 +165,7 @@ class Reference(Policies, Links, Windows):
                 self.finish(thread)
                 return
             thread.resumes = True
+            thread.wants = self.now
             if thread in self.ready:  # it spins, and it is not its turn
                 return
             if self.policy.priority == Priority.SVR4:
@@ -173,6 +175,7 @@ class Reference(Policies, Links, Windows):
     def enqueue(self, thread: Thread) -> None:
         self.serial += 1
         thread.queued = self.serial
+        thread.wants = self.now
         self.ready.append(thread)
         self.ask(thread)
 
@@ -217,6 +220,8 @@ class Reference(Policies, Links, Windows):
         spins = thread.waits_for is not None
         same = spins or last in (None, thread.name)
         starts = self.now + (0 if same else self.time(thread, "context_switch_ns"))
+        if not spins and thread.wants < starts:
+            self.cpu_waits.setdefault(thread.name, []).append((thread.wants, starts))
         thread.cpu, thread.last_cpu = cpu, cpu
         thread.kept = max(self.now + self.time(thread, "least_run_ns"), starts + (starts > self.now))
         if thread.resumes:

@@ -39,6 +39,7 @@ class Thread:
     stay: int = 0  # how often it got or lost a processor
     busy: bool = False  # waits without leaving its processor
     queued: int = 0
+    wants: int = 0  # a processor since then
     waits_for: Any = None
     requests: dict[int, Any] = field(default_factory=dict)
     last_cpu: int | None = None

@@ -22,9 +22,10 @@ PLACES = spill.lib.PACK_PLACES
 
 
 def assert_same(program, machine):
-    """Begin and end of each operation, start and arrival of each message, equal to the nanosecond; the queue, too."""
+    """Begin and end of each operation, start and arrival of each message, and when threads waited for a processor,
+    equal to the nanosecond; the queue, too."""
     expected = Reference(program, machine).run()
-    found = simulate(program, machine, times=True, transfers=True)
+    found = simulate(program, machine, times=True, transfers=True, cpu_waits=True)
     assert found.times["begin"].tolist() == expected.begin
     assert found.times["end"].tolist() == expected.end
     sent = sorted(expected.messages)
@@ -32,6 +33,9 @@ def assert_same(program, machine):
     assert found.transfers["arrival"][sent].tolist() == [expected.messages[k].arrival for k in sent]
     assert found.end_ns == expected.over
     assert (found.most_waiting, found.mean_waiting) == expected.queue_lengths()
+    for stream, (rank, thread) in enumerate(zip(program.rank, program.thread, strict=True)):
+        waits = zip(*(side.tolist() for side in found.cpu_waits.of_stream(stream)), strict=True)
+        assert list(waits) == expected.cpu_waits.get((rank, thread, 0), [])
     return expected
 
 
@@ -39,7 +43,7 @@ def assert_same(program, machine):
 @pytest.mark.parametrize("part", range(5))
 def test_equals_the_reference(dialect, part):
     """Over all of them every kind of operation, contention and processors that threads wait for."""
-    kinds, ends, queues = set(), 0, 0
+    kinds, ends, queues, cpu_waits = set(), 0, 0, 0
     for k in range(200):
         random = Random(f"{dialect} {part} {k}")
         program = random_program(random)
@@ -47,9 +51,10 @@ def test_equals_the_reference(dialect, part):
         kinds |= set(program.ops["kind"].tolist())
         ends += any(m.start > expected.end[m.op] for m in expected.messages.values())
         queues += expected.queue_lengths()[0] > 1
+        cpu_waits += sum(map(len, expected.cpu_waits.values()))
     assert kinds == set(map(int, Kind)) - {Kind.PORT_SEND, Kind.PORT_RECV}
     assert ends > 20
-    assert queues > 5
+    assert queues > 5 and cpu_waits > 1000
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

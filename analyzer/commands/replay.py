@@ -59,7 +59,12 @@ def replay_command(
             shown, modules = machine.eager_limit is None, configuration.modules
             programs = [with_modules(program_of(trace, buffered=shown), modules) for trace in traces]
             prediction = simulate(
-                programs, machine, times=bool(output), transfers=bool(output), repetitions=repeat or 0
+                programs,
+                machine,
+                times=bool(output),
+                transfers=bool(output),
+                cpu_waits=bool(output),
+                repetitions=repeat or 0,
             )
             apart = not any(map(has_ports, programs))  # each could run without the others
             together = closed(programs, machine, prediction) if others and repeat and apart else None

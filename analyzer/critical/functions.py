@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.critical.timeline import JOINED, LOST, Timeline
+from analyzer.critical.timeline import JOINED, LOST, NO_CPU, Timeline
 from analyzer.trace import Trace
 
-COMPUTATION, CALL, LOST_TIME, LAUNCH, THREADS = "computation", "call", "lost", "launch", "threads"
+COMPUTATION, CALL, LOST_TIME, LAUNCH, THREADS, CPU_WAIT = "computation", "call", "lost", "launch", "threads", "cpu"
 """Kinds of functions: outside MPI, an MPI call, flushes and times in which nothing was recorded, before the process, a
-main thread's waiting for others."""
+main thread's waiting for others, a predicted thread's for a CPU."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,17 @@ class Functions:
     def __init__(self, trace: Trace) -> None:
         computation = [Function(COMPUTATION, name) for name in ("", *trace.region_names)]
         calls = [Function(CALL, name) for name in trace.procedures]
-        self.every = (*computation, *calls, Function(LOST_TIME), Function(LAUNCH), Function(THREADS))
+        others = (Function(kind) for kind in (LOST_TIME, LAUNCH, THREADS, CPU_WAIT))
+        self.every = (*computation, *calls, *others)
         self._first_call, self._lost = len(computation), len(computation) + len(calls)
 
     def of_nodes(self, nodes: Timeline, chosen: slice) -> np.ndarray:
         """What a thread does from the entry of each node to its exit; points in time may have any number."""
         call = nodes.call[chosen]
-        special = np.where(call == JOINED, self._lost + 2, self._lost)
-        return np.where((call == LOST) | (call == JOINED), special, self._first_call + call)
+        found = self._first_call + call.astype(np.int64)
+        for special, after in ((LOST, 0), (JOINED, 2), (NO_CPU, 3)):
+            found[call == special] = self._lost + after
+        return found
 
     def before_nodes(self, nodes: Timeline, thread: int, chosen: slice) -> np.ndarray:
         """What it does between the exit of the node before and the entry of each."""

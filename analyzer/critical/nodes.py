@@ -7,11 +7,11 @@ import numpy as np
 from analyzer._kernels import lib
 from analyzer.critical.joins import STAY, join_stays
 from analyzer.critical.polling import POLL_GAP_NS, Polls
-from analyzer.critical.timeline import JOINED, LOST, MARKED, NODE, NOTED, Timeline, pointer
+from analyzer.critical.timeline import JOINED, LOST, MARKED, NO_CPU, NODE, NOTED, Timeline, pointer
 from analyzer.metrics.regions import lost_times
 from analyzer.paraver import base_name
 from analyzer.rows import Rows
-from analyzer.trace import Mark, Trace
+from analyzer.trace import Mark, State, Trace
 
 _NOBODY = np.zeros(0, STAY)
 _EARLIEST = np.iinfo(np.int64).min
@@ -55,7 +55,7 @@ class _Reader:
     def rank(self, rank: int) -> list[Rows]:
         """The nodes (NODE) of each thread of a rank."""
         own = self._calls(rank)
-        marks, lost = self._trace.marks(rank), lost_times(self._trace, rank)
+        marks, lost = self._trace.marks(rank), _no_computation(self._trace, rank)
         marks = marks[marks["what"] <= Mark.END]
         threads = [self._of_thread(k, own.pop(1), marks, lost) for k in range(1, len(own))]  # one file less each time
         ended = [over for _, over in threads]
@@ -108,6 +108,12 @@ class _Reader:
         self.noted.append(rows)
 
 
+def _no_computation(trace: Trace, rank: int) -> np.ndarray:
+    """FLUSH in order: what is not the program's, and where a predicted thread waits for a CPU between calls."""
+    rows = np.concatenate([lost_times(trace, rank), trace.cpu_waits(rank)])
+    return rows[np.argsort(rows["begin"], kind="stable")]
+
+
 def _joins(calls: Rows, marks: np.ndarray, lives: np.ndarray) -> np.ndarray:
     """When a main thread with these calls and marks waited (STAY) for others."""
     if not len(lives):
@@ -124,6 +130,7 @@ def _others(marks: np.ndarray, lost: np.ndarray, joins: np.ndarray) -> np.ndarra
     others["enter"] = np.concatenate([marks["time"], lost["begin"], joins["begin"]])
     others["exit"] = np.concatenate([marks["time"], lost["end"], joins["end"]])
     others["call"] = np.repeat([MARKED, LOST, JOINED], [len(marks), len(lost), len(joins)])
+    others["call"][len(marks) :][: len(lost)][lost["state"] == State.SCHEDULING] = NO_CPU
     others["region"] = lib.NODE_KEEPS_REGION
     others["region"][: len(marks)] = _innermost_after(marks)
     return others[np.lexsort((others["exit"], others["enter"]))]

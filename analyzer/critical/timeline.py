@@ -12,9 +12,9 @@ from analyzer._kernels import ffi, lib
 from analyzer.rows import Rows
 from analyzer.trace import CALL
 
-MARKED, LOST, JOINED = -1, -2, -3
+MARKED, LOST, JOINED, NO_CPU = -1, -2, -3, -4
 """In place of a call: a point in time; a time that is not the program's (flushes, nothing recorded); a main thread that
-waits for others of its rank to end."""
+waits for others of its rank to end; a predicted thread that waits for a CPU."""
 
 NODE = np.dtype([("enter", "<i8"), ("exit", "<i8"), ("call", "<i4"), ("region", "<i4")])
 """`struct node` of csrc/kernels/nodes.h."""
@@ -67,7 +67,7 @@ class Timeline:
 
     @property
     def call(self) -> np.ndarray:
-        """(nodes,) int32, index in Trace.procedures; MARKED, LOST, JOINED."""
+        """(nodes,) int32, index in Trace.procedures; MARKED, LOST, JOINED, NO_CPU."""
         return self.rows["call"]
 
     @property

@@ -145,7 +145,8 @@ class RankOperations:
 
     def _no_burst(self, rank: int) -> np.ndarray:
         """FLUSH of all threads in order of time."""
-        return _in_order(self._trace.flushes(rank), self._trace.unrecorded(rank), "begin")
+        lost = _in_order(self._trace.flushes(rank), self._trace.unrecorded(rank), "begin")
+        return _in_order(lost, self._trace.cpu_waits(rank), "begin")
 
     def _by_window(self, rank: int, threaded: bool) -> Iterator[tuple]:
         """Window by window: its begin and end, calls, requests posted and requests done.

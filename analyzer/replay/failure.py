@@ -55,6 +55,8 @@ def failure(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, ea
         return TracelibError(f"the ranks of a communicator make different calls: {first}, {other}", "check the trace")
     if result.error == lib.REPLAY_UNREADABLE:
         return unreadable()
+    if result.error == lib.REPLAY_UNWRITABLE:
+        return TracelibError("a temporary file cannot be written", "set TMPDIR to a folder with room")
     if result.error == lib.REPLAY_BAD_OP:
         row = program.ops[result.op] if result.op < len(program.ops) else None
         if row is not None and row["kind"] in PORTS:

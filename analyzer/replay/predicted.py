@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -10,11 +12,15 @@ from analyzer.metrics.requests import gather_blocks
 from analyzer.operations.operation import Flag, Kind, Program, between_calls
 from analyzer.paraver import EventType
 from analyzer.paraver_regions import is_of_region
+from analyzer.replay.cpu_waits import Intervals, outside_calls, wait_events
 from analyzer.replay.recorded import in_order, recorded, regions_of
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import CALL, MARK, REQUEST, Trace
 from analyzer.writers.run_file import RankRecords, write_run
 from tracelib import schema
+
+NO_THREADS: Mapping[int, Intervals] = MappingProxyType({})
+_NO_WAITS: Intervals = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def write_predicted(
@@ -23,11 +29,12 @@ def write_predicted(
     """Write the predicted run as `path`, a packed run that `analyze` opens like a measured one.
 
     A call lasts from the end of the burst before it to the end of its last operation. What happened between calls
-    (regions, events of the program) keeps its place in the burst, in proportion. Calls that take no time last 1 ns, so
-    that their order is kept: they begin as much earlier as the burst before them allows, so that nothing is received
-    before it was sent; else what follows starts that much later, and catches up at the next burst.
+    (regions, events of the program) keeps its place in what the burst computes, in proportion. Calls that take no time
+    last 1 ns, so that their order is kept: they begin as much earlier as the burst before them allows, so that nothing
+    is received before it was sent; else what follows starts that much later, and catches up at the next burst.
     Of a Dimemas trace, which holds no calls, each operation is one.
-    prediction: of `program` alone, with `times`. Raises TracelibError where the file cannot be written, which names
+    prediction: of `program` alone, with `times`, and with `cpu_waits` if it is to say when threads waited for a CPU.
+    Raises TracelibError where the file cannot be written, which names
     `called` if `path` is only a step on the way to that.
     """
     regions = regions_of(program) if trace.program is not None else ()
@@ -43,7 +50,7 @@ def write_predicted(
 def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> RankRecords:
     calls = gather_blocks(trace.calls(rank), CALL)
     times = CallTimes(program, prediction, rank)
-    map_ = TimeMap(calls, *times.next(calls["thread"]))
+    map_ = TimeMap(calls, *times.next(calls["thread"]), times.waits)
     requests = gather_blocks(trace.requests(rank), REQUEST).copy()
     requests["posted"] = map_.entries(requests["posted"])
     started = requests["completed"] <= 0
@@ -57,7 +64,7 @@ def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> 
     for column in ("type", "value", "thread"):
         own[column] = events[column]
     end = max(times.end, int(map_.exit.max())) if len(calls) else 0
-    own = np.append(own, np.array([(end, 0, EventType.APPLICATION, 0, 0)], schema.EVENT))
+    own = np.concatenate([own, *map_.wait_events, np.array([(end, 0, EventType.APPLICATION, 0, 0)], schema.EVENT)])
     moved = calls.copy()
     moved["enter"], moved["exit"] = map_.enter, map_.exit
     moved["inside"] = np.minimum(moved["inside"], moved["exit"] - moved["enter"])
@@ -70,6 +77,7 @@ class CallTimes:
     def __init__(self, program: Program, prediction: Prediction, rank: int) -> None:
         assert prediction.times is not None, "simulate(..., times=True)"
         self.end = 0  # ns: of the rank
+        self.waits: dict[int, Intervals] = {}  # for a CPU, of the threads that had any
         self._times: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for index in np.flatnonzero(program.rank == rank).tolist():
             ops, times = (table[program.stream(index)] for table in (program.ops, prediction.times))
@@ -79,6 +87,9 @@ class CallTimes:
             begins = np.flatnonzero(ops["flags"] & Flag.FIRST)
             ends = np.append(begins[1:], len(ops)) - 1
             self._times[int(program.thread[index])] = times["begin"][begins], times["end"][ends]
+            waits = prediction.cpu_waits.of_stream(index) if prediction.cpu_waits else _NO_WAITS
+            if len(waits[0]):
+                self.waits[int(program.thread[index])] = waits
         self._next = dict.fromkeys(self._times, 0)
 
     def next(self, threads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -94,16 +105,28 @@ class CallTimes:
 
 
 class TimeMap:
-    """Times of a traced rank to those of its prediction."""
+    """Times of a traced rank to those of its prediction.
 
-    def __init__(self, calls: np.ndarray, enter: np.ndarray, exit_: np.ndarray) -> None:
+    waits: those for a CPU, by thread; `wait_events` are what the rank's file says of them.
+    """
+
+    def __init__(
+        self, calls: np.ndarray, enter: np.ndarray, exit_: np.ndarray, waits: Mapping[int, Intervals] = NO_THREADS
+    ) -> None:
         self.enter, self.exit = enter.copy(), exit_.copy()
+        self.wait_events: list[np.ndarray] = []
         self._between: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for thread in np.unique(calls["thread"]).tolist():
             mine = calls["thread"] == thread
             no_time = enter[mine] == exit_[mine]
             self.enter[mine], self.exit[mine] = in_order(enter[mine], exit_[mine], no_time)
-            self._between[thread] = _points(calls[mine], self.enter[mine], self.exit[mine])
+            moved = self.enter[mine], self.exit[mine]
+            points = _points(calls[mine], *moved)
+            if thread in waits:
+                events = wait_events(waits[thread], (enter[mine], exit_[mine]), moved, thread)
+                points = _with_waits(*points, *outside_calls(events))
+                self.wait_events.append(events)
+            self._between[thread] = points
         self._enter = calls["enter"]
         order = np.argsort(calls["exit"], kind="stable")
         self._exit, self._exit_to = calls["exit"][order], self.exit[order]
@@ -139,3 +162,24 @@ def _points(calls: np.ndarray, enter: np.ndarray, exit_: np.ndarray) -> tuple[np
     pairs = (np.column_stack([calls["enter"], calls["exit"]]), np.column_stack([enter, exit_]))
     from_, to = (np.maximum.accumulate(np.concatenate([[0], pair.ravel()])) for pair in pairs)
     return from_, to
+
+
+def _with_waits(from_: np.ndarray, to: np.ndarray, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same with two more points for each wait between calls: nothing of the trace takes place in it.
+
+    What was computed until then is to the burst's computation as the time in the trace to that of the burst.
+    """
+    inside = end <= to[-1]
+    begin, end = begin[inside], end[inside]
+    at = np.searchsorted(to, begin, "right") - 1  # the point before
+    length = end - begin
+    all_waits = np.append(0, np.cumsum(length))
+    first, last = np.searchsorted(at, at), np.searchsorted(at, at, "right")
+    computed = begin - to[at] - (all_waits[:-1] - all_waits[first])
+    whole = to[at + 1] - to[at] - (all_waits[last] - all_waits[first])
+    share = np.divide(computed, whole, out=np.zeros(len(at)), where=whole > 0).clip(0, 1)
+    traced = from_[at] + np.rint(share * (from_[at + 1] - from_[at])).astype(np.int64)
+    froms = np.concatenate([from_, np.repeat(traced, 2)])
+    tos = np.concatenate([to, np.column_stack([begin, end]).ravel()])
+    order = np.lexsort((froms, tos))
+    return froms[order], tos[order]

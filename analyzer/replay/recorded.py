@@ -7,6 +7,7 @@ import numpy as np
 from analyzer.operations.operation import Flag, Kind, Program
 from analyzer.operations.streams import pieces
 from analyzer.paraver import EventType
+from analyzer.replay.cpu_waits import wait_events
 from analyzer.replay.machine import COLLECTIVE_NAMES
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import CALL, MARK, REQUEST, Mark
@@ -62,11 +63,15 @@ def _thread(program: Program, prediction: Prediction, stream: int, regions: tupl
     thread = int(program.thread[stream])
     is_call = np.isin(ops["kind"], CALLS)
     early = np.isin(ops["kind"][is_call], _WAIT_FOR_NOBODY)
-    enter, leave = in_order(times["begin"][is_call], times["end"][is_call], early)
+    predicted = times["begin"][is_call], times["end"][is_call]
+    enter, leave = in_order(*predicted, early)
     calls = _calls(ops[is_call], enter, leave, thread)
     events = _events(ops, times, thread)
     marks = _marks(ops, times, thread, regions)
     end = max(int(prediction.usage["end"][stream]), int(leave[-1]) if len(leave) else 0)
+    if prediction.cpu_waits:
+        waits = wait_events(prediction.cpu_waits.of_stream(stream), predicted, (enter, leave), thread)
+        events = np.concatenate([events, waits])
     events = np.append(events, np.array([(end, 0, EventType.APPLICATION, 0, thread)], schema.EVENT))
     return calls, _requests(ops[is_call], calls, thread), marks, events
 

@@ -15,6 +15,7 @@ from analyzer.errors import TracelibError
 from analyzer.operations.operation import Program, dtype_of
 from analyzer.operations.spill import PackedOperations, packed
 from analyzer.replay.counts import first_after_counts, first_count, set_quantity, with_counts
+from analyzer.replay.cpu_waits import CPU_WAIT, CpuWaits, room_for_waits
 from analyzer.replay.failure import failure
 from analyzer.replay.machine import (
     AS_CALLS,
@@ -26,6 +27,7 @@ from analyzer.replay.machine import (
     constant_both_ways,
     simple_collectives,
 )
+from analyzer.rows import PIECE, Rows
 
 TIME = dtype_of("op_time")
 """begin: end of the burst before the operation, so the entry of the call; end: when the thread went on. ns."""
@@ -61,6 +63,7 @@ class Prediction:
     mean_waiting: float  # how many did on average from 0 to `end_ns`
     events: int
     profile: np.ndarray | None = None  # BIN of shape (len(Doing), bins)
+    cpu_waits: CpuWaits | None = None  # of all streams, where they were asked for
 
     def of(self, programs: Sequence[Program], number: int) -> Prediction:
         """The arrays of one of the applications; what is said of all stays."""
@@ -68,7 +71,8 @@ class Prediction:
         op = slice(sum(len(p.ops) for p in before), sum(len(p.ops) for p in before) + len(own.ops))
         stream = slice(sum(len(p.rank) for p in before), sum(len(p.rank) for p in before) + len(own.rank))
         times, transfers = (None if of is None else of[op] for of in (self.times, self.transfers))
-        return replace(self, usage=self.usage[stream], times=times, transfers=transfers)
+        waits = self.cpu_waits and self.cpu_waits.from_stream(stream.start)
+        return replace(self, usage=self.usage[stream], times=times, transfers=transfers, cpu_waits=waits)
 
 
 def simulate(
@@ -80,6 +84,7 @@ def simulate(
     repetitions: int = 0,
     runs_room: int = 1 << 16,
     bins: tuple[int, int] = (0, 0),
+    cpu_waits: bool = False,
 ) -> Prediction:
     """Replay one application, or several at once that share the machine.
 
@@ -112,13 +117,20 @@ def simulate(
     profile = np.zeros((len(Doing), bins[0]), BIN) if bins[0] else None
     if profile is not None:
         output.profile, (output.n_bins, output.bin_ns) = keep.pointer(profile, "struct bin *"), bins
+    waits = Rows(CPU_WAIT) if cpu_waits else None
+    if waits is not None:
+        output.cpu_waits, output.cpu_waits_room = keep.pointer(room_for_waits(), "struct cpu_wait *"), PIECE
+        output.cpu_waits_file = waits.fileno()
     result = keep.new("struct result *")
     if lib.replay_run(c_machine, c_programs, len(programs), repetitions, output, result):
         raise failure(result, programs, found["blocked"], eager=machine.eager_limit not in (None, AS_CALLS))
+    if waits is not None:
+        waits.grew(result.n_cpu_waits)
     return Prediction(
         end_ns=result.end, usage=found["usage"], times=found.get("times"), transfers=found.get("transfers"),
         runs=found["runs"][: result.n_runs], unreceived=result.unreceived, most_waiting=result.busiest,
         mean_waiting=result.mean_queue, events=result.events, profile=profile,
+        cpu_waits=None if waits is None else CpuWaits.of(waits, streams),
     )  # fmt: skip
 
 

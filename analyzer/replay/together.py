@@ -81,6 +81,10 @@ class Together(Trace):
         run, own = self._of(rank)
         return run.flushes(own)
 
+    def cpu_waits(self, rank: int) -> np.ndarray:
+        run, own = self._of(rank)
+        return run.cpu_waits(own)
+
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         rows = self._merged([run.states(begin, end) for run in self._runs], ["rank"], ["cpu"])
         return sort_rows(_those_of(rows, ranks).astype(STATE, copy=False), "begin", "rank", "thread")

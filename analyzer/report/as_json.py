@@ -61,6 +61,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
             "time_s": float(summary.flushes.time_ns.sum()) / 1e9,
             "mode": trace.flush_mode,
         },
+        "cpu_waits_s": float(summary.cpu_waits_ns.sum()) / 1e9,
         "counters": counters_json(summary.counted, present),
         "ipc": ipc_json(summary.counted, present),
         "samples": samples_json(trace),

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.critical.functions import CALL, COMPUTATION, LAUNCH, LOST_TIME, THREADS, Function
+from analyzer.critical.functions import CALL, COMPUTATION, CPU_WAIT, LAUNCH, LOST_TIME, THREADS, Function
 from analyzer.critical.path import CriticalPath
 from analyzer.critical.shares import Shares, Slack
 from analyzer.critical.stays import Stay
@@ -24,6 +24,7 @@ _OTHERS = {
     LAUNCH: "Before the process began",
     LOST_TIME: "Flushing the trace, nothing recorded",
     THREADS: "Waiting for threads",
+    CPU_WAIT: "Waiting for a CPU",
 }
 MOST_FUNCTIONS = 15
 MOST_RANKS = 16

@@ -12,6 +12,7 @@ from analyzer.metrics.accesses import Accessed, Failed, accesses, failed
 from analyzer.metrics.bursts import Bursts, bursts
 from analyzer.metrics.collectives import Collective, collectives
 from analyzer.metrics.counters import Counted, counted
+from analyzer.metrics.cpu_waits import cpu_waits
 from analyzer.metrics.efficiency import Efficiency, efficiency
 from analyzer.metrics.flushes import Flushes, flushes
 from analyzer.metrics.ideal import ideal_replay
@@ -50,6 +51,7 @@ class Summary:
     counted: Counted
     sharing: tuple[Sharing, ...]
     waits: Waits
+    cpu_waits_ns: np.ndarray  # by rank, outside MPI
 
     @property
     def present(self) -> np.ndarray:
@@ -102,4 +104,5 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
         sums,
         sharing(trace),
         waited,
+        cpu_waits(trace, team),
     )

@@ -34,6 +34,7 @@ def time_table(summary: Summary) -> Table:
     parts = {
         "Computing": summary.useful.by_rank(),
         "In MPI": summary.profile.mpi_ns(),
+        "Waiting for a CPU": summary.cpu_waits_ns,
     }
     if trace.flush_mode == "subtract":
         parts["Flushing the trace"] = summary.flushes.time_ns - summary.flushes.clocks_ns

@@ -22,7 +22,7 @@ from analyzer.sources.regions import Regions, is_one_of
 from analyzer.sources.samples import is_reading
 from analyzer.sources.summed import SUMMED_PROCEDURE, as_polls, last_exit, stretches, totals
 from analyzer.trace import ACCESS, CALL, ERROR, EVENT, FLUSH, REQUEST, STATE, State
-from tracelib.schema import ACCESS_HAS_GROUP, ERROR_TYPE, FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE
+from tracelib.schema import ACCESS_HAS_GROUP, CPU_WAIT_TYPE, ERROR_TYPE, FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE, CpuWait
 from tracelib.schema import REQUEST as RAW_REQUEST
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 PROCEDURE = np.dtype([("value", "<i8"), ("type", "<u4"), ("state", "<i4"), ("index", "<i4"), ("role", "<i4")])
 """`struct procedure` of the kernels."""
 
-_NOT_THE_PROGRAMS = (FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE)
-"""Events that begin and end time that is not the program's."""
+_NOT_THE_PROGRAMS = (FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE, CPU_WAIT_TYPE)
+"""Events that begin and end time that is not the program's, or in which it waits for a CPU."""
 
 _LAST = {"calls": "exit", "polls": "exit", "events": "time"}
 """The column of a table's last row that ends its thread; of summaries any row may."""
@@ -249,8 +249,8 @@ class Lane:
 
     @cached_property
     def not_the_programs(self) -> np.ndarray:
-        """FLUSH of this thread in order, disjoint: buffers that were written, clocks that were measured, and times when
-        nothing was recorded.
+        """FLUSH of this thread in order, disjoint: buffers that were written, clocks that were measured, times when
+        nothing was recorded, and (in calls, too) those in which a predicted thread waits for a CPU.
 
         What began and did not end (a process that died while flushing) lasts until `stop`. Recording that goes on
         without having stopped did not begin before: all was dropped up to there.
@@ -274,6 +274,16 @@ class Lane:
     def unrecorded(self) -> np.ndarray:
         """FLUSH of the times when nothing was recorded."""
         return self._in_state(State.TRACING_DISABLED)
+
+    @cached_property
+    def cpu_waits(self) -> np.ndarray:
+        """FLUSH of the times when this thread waited for a CPU to compute."""
+        waits = self._in_state(State.SCHEDULING)
+        if not len(waits):
+            return waits
+        said = (rows[rows["type"] == CPU_WAIT_TYPE] for rows in self.tables["events"].scan())
+        begins = np.concatenate([rows["time"][rows["value"] == CpuWait.OUTSIDE] for rows in said])
+        return waits[np.isin(waits["begin"], self.clock.times(begins))]
 
     def _in_state(self, *states: State) -> np.ndarray:
         found = self.not_the_programs

@@ -17,8 +17,8 @@ from analyzer.sources.paraver_calls import Calls, find_procedures
 from analyzer.sources.paraver_labels import read_labels, read_nodes
 from analyzer.sources.paraver_marks import MOST_REGIONS, marks_of, named_regions
 from analyzer.sources.paraver_runs import INDEX_ROWS, RankRuns
-from analyzer.trace import EVENT, FLUSH, Communicator, Problem, Trace, Unmatched
-from tracelib.schema import REGION_TYPE
+from analyzer.trace import EVENT, FLUSH, Communicator, Problem, State, Trace, Unmatched
+from tracelib.schema import REGION_TYPE, CpuWait
 
 _ROWS_A_CALL = 5  # two states, two events and half a message: what a call becomes in a .prv
 
@@ -93,17 +93,22 @@ class ParaverTrace(Trace):
             yield self._calls.requests.read(rank, *window)
 
     def flushes(self, rank: int) -> np.ndarray:
-        rows = [_pair_flushes(events, thread, int(self._body.end[rank])) for thread, events in self._flush_events(rank)]
-        flushes = np.concatenate(rows) if rows else np.zeros(0, FLUSH)
-        return flushes[np.argsort(flushes["begin"], kind="stable")]
+        flushes = self._intervals(rank, self._body.flushes)
+        flushes["state"] = 0
+        return flushes
 
-    def _flush_events(self, rank: int) -> Iterator[tuple[int, np.ndarray]]:
-        """Flush events of each thread of a rank in order of time."""
-        blocks = [block[block["rank"] == rank] for block in self._body.flushes]
-        events = np.concatenate(blocks) if blocks else np.zeros(0, EVENT)
-        events = events[np.argsort(events["time"], kind="stable")]
-        for thread in np.unique(events["thread"]).tolist():
-            yield thread, events[events["thread"] == thread]
+    def cpu_waits(self, rank: int) -> np.ndarray:
+        waits = self._intervals(rank, self._body.cpu_waits)
+        outside = waits[waits["state"] == CpuWait.OUTSIDE]
+        outside["state"] = State.SCHEDULING
+        return outside
+
+    def _intervals(self, rank: int, blocks: list[np.ndarray]) -> np.ndarray:
+        """FLUSH in order, with the value of the event that begins each in place of a state."""
+        last = int(self._body.end[rank])
+        rows = [_pair_flushes(events, thread, last) for thread, events in _by_thread(rank, blocks)]
+        flushes = np.concatenate([np.zeros(0, FLUSH), *rows])
+        return flushes[np.argsort(flushes["begin"], kind="stable")]
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         return _of_ranks(self._body.states.read(begin, self._end(end)), ranks)
@@ -185,12 +190,21 @@ def _of_ranks(rows: np.ndarray, ranks: range | None) -> np.ndarray:
     return rows[(rows["rank"] >= ranks.start) & (rows["rank"] < ranks.stop)]
 
 
+def _by_thread(rank: int, blocks: list[np.ndarray]) -> Iterator[tuple[int, np.ndarray]]:
+    """The EVENT of each thread of a rank in order of time."""
+    events = np.concatenate([np.zeros(0, EVENT), *(block[block["rank"] == rank] for block in blocks)])
+    events = events[np.argsort(events["time"], kind="stable")]
+    for thread in np.unique(events["thread"]).tolist():
+        yield thread, events[events["thread"] == thread]
+
+
 def _pair_flushes(events: np.ndarray, thread: int, last: int) -> np.ndarray:
     """Each begin with the next end of the thread; a flush that does not end lasts to the rank's end."""
     begins, ends = np.flatnonzero(events["value"] != 0), np.flatnonzero(events["value"] == 0)
     times = np.append(events["time"], max(last, int(events["time"].max(initial=0))))
     flushes = np.zeros(len(begins), FLUSH)
     flushes["begin"], flushes["thread"] = times[begins], thread
+    flushes["state"] = events["value"][begins]
     flushes["end"] = times[np.append(ends, len(events))[np.searchsorted(ends, begins)]]
     return flushes
 

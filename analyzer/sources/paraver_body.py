@@ -73,6 +73,7 @@ class Body:
     events: SortedRuns = field(default_factory=lambda: SortedRuns(EVENT, "time", "rank", "thread"))
     messages: SortedRuns = field(default_factory=lambda: SortedRuns(MESSAGE, "logical_send", "source"))
     flushes: list[np.ndarray] = field(default_factory=list)  # EVENT rows of the flush type, in order of the file
+    cpu_waits: list[np.ndarray] = field(default_factory=list)  # likewise: a prediction's threads wait for a CPU
     problems: list[Problem] = field(default_factory=list)
     begin: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # ns, of each rank
     end: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -179,9 +180,10 @@ class _Tables:
             old = rows["state"] < len(_OLD_STATES)
             rows["state"][old] = _OLD_STATES[rows["state"][old]]
         elif rows.dtype == EVENT:
-            flushes = rows[rows["type"] == EventType.FLUSH]
-            if len(flushes):
-                self._body.flushes.append(flushes)
+            for type_, kept in ((EventType.FLUSH, self._body.flushes), (EventType.CPU_WAIT, self._body.cpu_waits)):
+                mine = rows[rows["type"] == type_]
+                if len(mine):
+                    kept.append(mine)
 
 
 def _kernel_reader(header: Header) -> object:

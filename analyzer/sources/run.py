@@ -291,6 +291,9 @@ class RunTrace(Trace):
     def flushes(self, rank: int) -> np.ndarray:
         return _by_begin([lane.flushes for lane in self._lanes.get(rank, [])])
 
+    def cpu_waits(self, rank: int) -> np.ndarray:
+        return _by_begin([lane.cpu_waits for lane in self._lanes.get(rank, [])])
+
     def _lost_to_limit(self) -> list[Problem]:
         """Ranks that stopped recording where they met TRACELIB_LIMIT."""
         found = []

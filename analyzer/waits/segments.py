@@ -17,9 +17,9 @@ SEGMENT = np.dtype([("begin", "<i8"), ("activity", "<i4"), ("reserved", "<i4")])
 WAITING = 0
 """Activity of waiting; all others are those of `Activities.table`."""
 
-COMPUTING, NOT_RECORDED, FIRST_CALL = 0, 1, 2
-"""What a thread does on a path: compute, nothing that was recorded (and what is the tracer's), or call procedure
-n - FIRST_CALL."""
+COMPUTING, NOT_RECORDED, NO_CPU, FIRST_CALL = 0, 1, 2, 3
+"""What a thread does on a path: compute, nothing that was recorded (and what is the tracer's), wait for a CPU, or call
+procedure n - FIRST_CALL."""
 
 _PATH, _CALL, _WAIT, _LOST = range(4)
 
@@ -57,17 +57,19 @@ class Segments:
 
     def add_rank(self, rank: int, waits: np.ndarray, changes: list[tuple[np.ndarray, np.ndarray]]) -> None:
         """All threads of the next rank: its waits (WAIT, by lane and time) and the changes of its threads' paths."""
-        lost = lost_times(self._trace, rank)
+        lost, no_cpu = lost_times(self._trace, rank), self._trace.cpu_waits(rank)
         first_lane = len(self.first) - 1
         for thread, change in enumerate(changes):
             mine = waits[waits["lane"] == first_lane + thread]
-            hidden = lost[lost["thread"] == thread]
+            hidden, idle = (rows[rows["thread"] == thread] for rows in (lost, no_cpu))
             lane = _Lane(self._trace, rank, self.activities)
             points = [
                 _points(_PATH, self._begin(rank, thread), OUTSIDE),
                 _points(_PATH, change[0], change[1]),
-                _points(_LOST, hidden["end"], 0),
-                _points(_LOST, hidden["begin"], 1),
+                _points(_LOST, hidden["end"], COMPUTING),
+                _points(_LOST, idle["end"], COMPUTING),
+                _points(_LOST, hidden["begin"], NOT_RECORDED),
+                _points(_LOST, idle["begin"], NO_CPU),
                 _points(_WAIT, mine["end"], 0),
                 _points(_WAIT, mine["enter"], 1),
             ]
@@ -97,7 +99,8 @@ class Segments:
 
 
 _POINT = np.dtype([("time", "<i8"), ("value", "<i8"), ("of", "<i4")])
-"""From `time` on the lane's path, call (1 + its procedure; 0: none), waiting or being lost is `value`."""
+"""From `time` on the lane's path, call (1 + its procedure; 0: none), waiting, or what it does outside of calls is
+`value`."""
 
 
 def _points(of: int, times: np.ndarray, value: np.ndarray | int) -> np.ndarray:
@@ -148,7 +151,7 @@ class _Lane:
     def _segments(
         self, time: np.ndarray, path: np.ndarray, call: np.ndarray, wait: np.ndarray, lost: np.ndarray
     ) -> np.ndarray:
-        what = np.where(call > 0, FIRST_CALL - 1 + call, np.where(lost > 0, NOT_RECORDED, COMPUTING))
+        what = np.where(call > 0, FIRST_CALL - 1 + call, lost)
         activity = np.where(wait > 0, WAITING, self._activities.number(path, what))
         new = np.diff(activity, prepend=self._activity) != 0
         self._activity = int(activity[-1])

@@ -16,7 +16,7 @@ from analyzer.waits.delays import Costs, delay_costs
 from analyzer.waits.find import Found, Search, find
 from analyzer.waits.kinds import Kind, Polled, length
 from analyzer.waits.paths import Paths, path_at
-from analyzer.waits.segments import COMPUTING, FIRST_CALL, NOT_RECORDED
+from analyzer.waits.segments import COMPUTING, FIRST_CALL, NO_CPU, NOT_RECORDED
 
 MOST_SINGLE = 10
 """Single waits that are named unless told otherwise."""
@@ -41,7 +41,7 @@ class Cause:
 
     rank: int
     path: str
-    what: str  # "computing", a procedure, "not recorded": flushes and what was left out
+    what: str  # "computing", a procedure, "waiting for a CPU", "not recorded": flushes and what was left out
     direct_ns: float  # waiting of those that waited for this rank
     indirect_ns: float  # waiting of others that waited for those
 
@@ -222,7 +222,7 @@ def _causes(trace: Trace, found: Found, paths: Paths, costs: Costs) -> tuple[Cau
 def _what(trace: Trace, what: int) -> str:
     if what >= FIRST_CALL:
         return trace.procedures[what - FIRST_CALL]
-    return {COMPUTING: "computing", NOT_RECORDED: "not recorded"}[what]
+    return {COMPUTING: "computing", NOT_RECORDED: "not recorded", NO_CPU: "waiting for a CPU"}[what]
 
 
 def _longest(trace: Trace, found: Found, path: Rows, paths: Paths, costs: Costs, number: int) -> tuple[Single, ...]:

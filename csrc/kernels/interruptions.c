@@ -1,4 +1,4 @@
-/* Events that begin and end what is not the program's, as intervals. */
+/* Events that begin and end what is not the program's, or its waiting for a CPU, as intervals. */
 #include "interruptions.h"
 
 #include <stdbool.h>
@@ -6,9 +6,9 @@
 #include "include/ticks.h"
 
 /* Of several that go on the first counts. */
-enum { FLUSH, SYNC, TRACING, KINDS };
+enum { FLUSH, SYNC, CPU_WAIT, TRACING, KINDS };
 
-static const int32_t state_of[KINDS] = {STATE_IO, STATE_OTHERS, STATE_TRACING_DISABLED};
+static const int32_t state_of[KINDS] = {STATE_IO, STATE_OTHERS, STATE_SCHEDULING, STATE_TRACING_DISABLED};
 
 /* KINDS: none of them. */
 static int kind_of(const struct file_event *event)
@@ -18,6 +18,8 @@ static int kind_of(const struct file_event *event)
         return FLUSH;
     case SYNC_TYPE:
         return SYNC;
+    case CPU_WAIT_TYPE:
+        return CPU_WAIT;
     case TRACING_TYPE:
         return TRACING;
     default:
@@ -46,7 +48,7 @@ int64_t interruptions(const struct lane *lane, const void *events, int64_t n, vo
         if (now < TRACING || (now == TRACING && time > since))
             *found++ = (struct trace_flush){since, time, lane->thread, state_of[now]};
         since = time;
-        if (i < n) goes_on[kind] = event[i].value == (kind != TRACING);
+        if (i < n) goes_on[kind] = (event[i].value != 0) == (kind != TRACING);
     }
     return found - (struct trace_flush *)flushes;
 }

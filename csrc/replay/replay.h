@@ -205,6 +205,12 @@ struct run_time {
     int64_t begin, end;
 };
 
+/* From a time to another a thread of a stream waited for a processor, or that changed to it. */
+struct cpu_wait {
+    int64_t begin, end;
+    int32_t stream, reserved;
+};
+
 enum replay_error {
     REPLAY_OK = 0,
     REPLAY_NO_MEMORY = 1,
@@ -214,7 +220,8 @@ enum replay_error {
     REPLAY_STARVED = 5,    /* an application does not end, however often others do */
     REPLAY_TURNS = 6,      /* as a deadlock: busy waiters take turns, and their priorities let nobody else compute */
     REPLAY_UNREADABLE = 7, /* the file with the operations ends too early */
-    REPLAY_TOO_LONG = 8    /* something would happen at a time that no number holds */
+    REPLAY_TOO_LONG = 8,   /* something would happen at a time that no number holds */
+    REPLAY_UNWRITABLE = 9  /* the file that takes waits for processors has no room */
 };
 
 struct result {
@@ -227,6 +234,7 @@ struct result {
     int64_t busiest;   /* most messages that waited for the network at once */
     double mean_queue; /* how many did, on average from 0 to the end */
     int64_t n_runs;
+    int64_t n_cpu_waits;
 };
 
 /* What a profile counts: threads that compute, that spend latency on or wait for messages, that are in collectives or
@@ -250,6 +258,9 @@ struct output {
     struct bin *profile; /* n_bins for each enum doing, of bin_ns each; what lies behind the last one is left out */
     int64_t bin_ns;
     int32_t n_bins;
+    int32_t cpu_waits_file;     /* descriptor of a file to which they go when there is no more room */
+    struct cpu_wait *cpu_waits; /* of all but virtual threads, in order of their end */
+    int64_t cpu_waits_room;
 };
 
 /* The value of a parameter that is needed only once, as the machine is made. */

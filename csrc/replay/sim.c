@@ -157,6 +157,7 @@ static void conclude(struct sim *sim)
         }
     }
     result->unreceived = channels_unreceived(sim);
+    cpu_waits_write(sim);
 }
 
 int replay_run(const struct machine *machine, const struct program *programs, int32_t n_programs, int32_t repetitions,

@@ -62,6 +62,7 @@ struct sim {
     int64_t sequence, in_flight, parked;
     int64_t queue, queue_since, longest_queue; /* messages that wait for the network; since then; the most so far */
     double queue_area;                         /* their sum over time, exact below 2^53 ns */
+    int64_t cpu_waits;                         /* in the buffer of the output */
     struct instance *holding, **last_holding;  /* collectives that wait for the network or hold it */
     int64_t queued;
     uint32_t generations;
@@ -104,6 +105,15 @@ void profile_add(const struct sim *sim, enum doing what, int64_t from, int64_t t
 static inline void profile_note(const struct sim *sim, enum doing what, int64_t from, int64_t to, int64_t n)
 {
     if (sim->output.profile && from < to) profile_add(sim, what, from, to, n);
+}
+
+/* cpu_wait.c: the thread waited for its processor until a time, if anybody wants to know; at the end the rest of them
+   goes to the file */
+void cpu_wait_add(struct sim *sim, const struct thread *thread, int64_t until);
+void cpu_waits_write(struct sim *sim);
+static inline void cpu_wait_note(struct sim *sim, const struct thread *thread, int64_t until)
+{
+    if (sim->output.cpu_waits && thread->since < until && !thread->parent) cpu_wait_add(sim, thread, until);
 }
 
 /* semaphore.c */

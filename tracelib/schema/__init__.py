@@ -347,8 +347,18 @@ ERROR_TYPE = 49000003
 """At the exit of a call that failed: class of the error that it returned."""
 SYNC_TYPE = 49000004
 """Value 1: from here clocks are measured between two calls; 0: to here. The time is the tracer's own, as a flush."""
+CPU_WAIT_TYPE = 49000006
+"""Of predicted runs. A value of CpuWait: from here the thread waits for a CPU, or that changes to it; 0: to here."""
 
-TRACERS_TYPES = (FLUSH_TYPE, TRACING_TYPE, COUNTER_SET_TYPE, ERROR_TYPE, SYNC_TYPE, MISSED_SAMPLES_TYPE)
+
+class CpuWait(IntEnum):
+    """Where a thread waits for a CPU."""
+
+    OUTSIDE = 1  # MPI: it has something to compute
+    INSIDE = 2  # a call
+
+
+TRACERS_TYPES = (FLUSH_TYPE, TRACING_TYPE, COUNTER_SET_TYPE, ERROR_TYPE, SYNC_TYPE, MISSED_SAMPLES_TYPE, CPU_WAIT_TYPE)
 """Types of the events that are not the program's own."""
 
 FLUSHING = 1

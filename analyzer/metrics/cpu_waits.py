@@ -1,0 +1,18 @@
+"""How long the threads of a prediction had to compute and waited for a CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.trace import Trace
+
+
+def cpu_waits(trace: Trace, team: Team) -> np.ndarray:
+    """ns of each rank's threads outside MPI, the change of the CPU included: int64 of shape (ranks,). Of measured runs
+    0: what their threads do not compute between calls is not told from what they do."""
+    sums = np.zeros(trace.size, np.int64)
+    for rank in team.share(trace.size):
+        rows = trace.cpu_waits(rank)
+        sums[rank] = (rows["end"] - rows["begin"]).sum()
+    return np.sum(team.allgather(sums), axis=0)

@@ -1,0 +1,97 @@
+"""When threads of a replay waited for a processor, and how a predicted run says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analyzer.operations.operation import dtype_of
+from analyzer.rows import PIECE, Rows
+from tracelib import schema
+from tracelib.schema import CpuWait
+
+CPU_WAIT = dtype_of("cpu_wait")
+"""From `begin` to `end` (ns) the thread of `stream` waited for a processor, or that changed to it."""
+
+Intervals = tuple[np.ndarray, np.ndarray]
+"""Begins and ends, ns."""
+
+
+@dataclass(frozen=True)
+class CpuWaits:
+    """The waits (CPU_WAIT) of all streams, stream by stream and in order of time, in a temporary file."""
+
+    rows: Rows
+    offsets: np.ndarray  # (streams + 1,) int64, the first one of each
+    first: int = 0  # stream
+
+    @classmethod
+    def of(cls, found: Rows, streams: int) -> CpuWaits:
+        """found: each stream's in order of time, as they came."""
+        counts = np.zeros(streams, np.int64)
+        for _, rows in found.pieces():
+            counts += np.bincount(rows["stream"], minlength=streams)
+        offsets = np.append(0, np.cumsum(counts))
+        ordered, next_ = Rows.zeros(len(found), CPU_WAIT), offsets[:-1].copy()
+        into = ordered.mapped()
+        for _, rows in found.pieces():
+            by_stream = rows[np.argsort(rows["stream"], kind="stable")]
+            stream = by_stream["stream"]
+            into[next_[stream] + np.arange(len(stream)) - np.searchsorted(stream, stream)] = by_stream
+            next_ += np.bincount(stream, minlength=streams)
+            ordered.forget()
+        return cls(ordered, offsets)
+
+    def from_stream(self, first: int) -> CpuWaits:
+        """The same, its streams counted from there."""
+        return replace(self, first=self.first + first)
+
+    def of_stream(self, stream: int) -> Intervals:
+        """In order of time; they do not overlap."""
+        at = self.first + stream
+        rows = self.rows.mapped()[int(self.offsets[at]) : int(self.offsets[at + 1])]
+        return rows["begin"].copy(), rows["end"].copy()
+
+
+def room_for_waits() -> np.ndarray:
+    """The simulator's buffer on the way to the file."""
+    return np.zeros(PIECE, CPU_WAIT)
+
+
+def _are_outside(waits: Intervals, calls: Intervals) -> np.ndarray:
+    """Which waits are in no call: a replay has each in one call, or in none."""
+    (begin, end), (enter, leave) = waits, calls
+    if not len(enter):
+        return np.ones(len(begin), bool)
+    at = np.searchsorted(leave, end).clip(max=len(enter) - 1)
+    return (begin < enter[at]) | (leave[at] < end)
+
+
+def wait_events(waits: Intervals, calls: Intervals, moved: Intervals, thread: int) -> np.ndarray:
+    """The waits of one thread as events of its file (schema.EVENT).
+
+    calls: of the thread, in order, as the simulator had them; moved: where they are in the run that is written, a
+    few ns away. A wait keeps to its call, or to the time between two.
+    """
+    begin, end = waits
+    outside = _are_outside(waits, calls)
+    enter, leave = moved
+    earliest, latest = np.append(0, leave), np.append(enter, np.iinfo(np.int64).max)
+    after = np.searchsorted(calls[0], end)  # the call that comes after a wait outside
+    inside = np.searchsorted(calls[1], end).clip(max=max(len(enter) - 1, 0))
+    begin = np.maximum(begin, np.where(outside, earliest[after], np.append(enter, 0)[inside]))
+    end = np.minimum(end, np.where(outside, latest[after], np.append(leave, 0)[inside]))
+    some = begin < end
+    events = np.zeros(2 * int(some.sum()), schema.EVENT)
+    events["type"], events["thread"] = schema.CPU_WAIT_TYPE, thread
+    events["time"][::2], events["time"][1::2] = begin[some], end[some]
+    events["value"][::2] = np.where(outside, CpuWait.OUTSIDE, CpuWait.INSIDE)[some]
+    return events
+
+
+def outside_calls(events: np.ndarray) -> Intervals:
+    """Of the events of one thread (`wait_events`) the waits that are in no call."""
+    begin, end = events[::2], events[1::2]
+    outside = begin["value"] == CpuWait.OUTSIDE
+    return begin["time"][outside].astype(np.int64), end["time"][outside].astype(np.int64)
