@@ -1,5 +1,6 @@
 """Rows translated straight into packed operations give what the records of the trace give, step by step."""
 
+from collections import Counter
 from contextlib import closing
 
 import numpy as np
@@ -10,10 +11,14 @@ from synthetic import FIRST, NONE, SELF, WORLD, call, event, flush, poll, reques
 
 from analyzer.metrics import requests as windows_of
 from analyzer.operations.operation import Kind
-from analyzer.operations.spill import packed
+from analyzer.operations.spill import OperationSpill, packed
 from analyzer.operations.walk import RankOperations
 from analyzer.replay.program import program_of
+from analyzer.sources import row_stream
 from analyzer.sources.opening import open_trace
+from analyzer.sources.rankfile import RankFile
+from analyzer.writers.packed import pack_run
+from benchmarks.halo import write_halo
 from tracelib.schema import WHAT_ORDINAL_SHIFT, What
 
 PROCEDURES = (
@@ -42,17 +47,10 @@ def random_rank(rng, n, late, odd):
         started = what in (What.SEND_STARTED, What.RECV_STARTED)
         end = 0 if started else exit_[min(k + int(rng.integers(0, late)), n - 1)] + int(rng.choice([-1, 0, 0, odd]))
         comm = (WORLD, FIRST, FIRST + 1)[int(rng.integers(0, 3))]
-        done.append(
-            request(
-                What.RECV_DONE,
-                enter[k] + int(rng.choice([0, 0, odd])),
-                end,
-                comm=comm,
-                peer=int(rng.integers(-1, 3)),
-                tag=1,
-                bytes=k,
-            )
-        )
+        posted = enter[k] + int(rng.choice([0, 0, odd]))
+        end = end and max(end, posted)  # nothing is completed before it is posted
+        peer = int(rng.integers(-1, 3))
+        done.append(request(What.RECV_DONE, posted, end, comm=comm, peer=peer, tag=1, bytes=k))
         done[-1]["what"] = what
     done.sort(key=lambda row: row["completed"] or row["posted"])
     gaps = [(a, b) for a, b in zip(exit_, enter[1:], strict=False) if b - a > 6]
@@ -110,16 +108,20 @@ def assert_slots_are_told_apart(program):
     n=st.integers(2, 60),
     late=st.integers(1, 30),
     window=st.integers(2, 40),
+    block=st.integers(1, 40),
+    room=st.integers(0, 5),
     odd=st.sampled_from([0, 0, 200]),
     overhead=st.integers(0, 9),
     tsc=st.sampled_from([None, 700, 2300]),
 )
-def test_any_rows(seed, n, late, window, odd, overhead, tsc, tmp_path_factory):
+def test_any_rows(seed, n, late, window, block, room, odd, overhead, tsc, tmp_path_factory):
     rng = np.random.default_rng(seed)
     ranks = [random_rank(rng, n, late, odd) | {"tsc_per_us": tsc, "overhead_ticks": overhead} for _ in range(2)]
     path = write_run(tmp_path_factory.mktemp("run"), ranks, communicators=COMMUNICATORS)
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(windows_of, "RECORDS_OF_A_RANK", window)
+        monkeypatch.setattr(row_stream, "ROWS_AT_ONCE", block)
+        monkeypatch.setattr(row_stream, "ROOM", room)
         found, straight = programs(path, monkeypatch)
     assert len(straight) == 2
     assert_equal(*found)
@@ -153,7 +155,7 @@ def test_many_rows_in_batches(tmp_path, monkeypatch):
     [
         {"calls": [call("MPI_Win_fence", 5, 6)]},
         {
-            "calls": [call("MPI_Start", 5, 6)],
+            "calls": [call("MPI_Barrier_init", 1, 2, comm=WORLD), call("MPI_Start", 5, 6)],
             "requests": [request(What.COLLECTIVE_STARTED, 5, 0, peer=-1)],
         },
         {"calls": [call("MPI_Barrier", 5, 6, comm=WORLD), call("MPI_Barrier", 7, 8, comm=WORLD, thread=1)]},
@@ -163,3 +165,60 @@ def test_what_rows_do_not_say_all_of_goes_the_long_way(tmp_path, monkeypatch, un
     found, straight = programs(write_run(tmp_path, [unusual, unusual]), monkeypatch)
     assert not straight
     assert_equal(*found)
+
+
+def rows_read(run, monkeypatch):
+    """How many rows of each table there are, and were read to make the program, besides first and last ones."""
+    there, found, read = Counter(), Counter(), RankFile.read
+
+    def counted(self, table, first, last, into=None):
+        if into is not None or last - first > 1:
+            found[table] += last - first
+        return read(self, table, first, last, into)
+
+    with monkeypatch.context() as patch, closing(open_trace(str(run))) as trace:
+        patch.setattr(row_stream, "ROWS_AT_ONCE", 32)
+        patch.setattr(RankFile, "read", counted)
+        patch.setattr(RankFile, "sample", None)
+        program_of(trace)
+        for rank in range(trace.size):
+            there.update({name: len(table) for name, table in trace.only_lane(rank).tables.items()})
+    return there, found
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_each_row_is_read_once(tmp_path, monkeypatch, is_packed):
+    """However long the run is: one block of rows of each rank, or many."""
+    for steps in (2, 400):
+        run = write_halo(tmp_path / str(steps), 2, 2 * 5 * steps)
+        if is_packed:
+            pack_run(str(run), packed_run := tmp_path / f"{steps}.h5")
+            run = packed_run
+        there, found = rows_read(run, monkeypatch)
+        assert there["calls"] == 10 * steps and there["requests"] == 8 * steps
+        assert found == {name: count for name, count in there.items() if count}
+
+
+def test_a_receive_that_is_open_all_the_time(tmp_path, monkeypatch):
+    """It is found where it is completed, many blocks later, and its rank begun again; of the next one it is known."""
+    n = 500
+    calls = [call("MPI_Irecv", 10, 15, comm=WORLD, peer=1, tag=9)]
+    requests = []
+    for k in range(n):
+        calls.append(call("MPI_Irecv", 100 + 10 * k, 102 + 10 * k, comm=WORLD, peer=1, tag=k))
+        calls.append(call("MPI_Wait", 104 + 10 * k, 108 + 10 * k))
+        requests.append(request(What.RECV_DONE, 100 + 10 * k, 108 + 10 * k, peer=1, tag=k, bytes=k))
+    calls.append(call("MPI_Wait", 9000, 9010))
+    requests.append(request(What.RECV_DONE, 10, 9010, peer=1, tag=9, bytes=7))
+    run = write_run(tmp_path, [{"calls": calls, "requests": requests}] * 2)
+    returned = []
+    monkeypatch.setattr(row_stream, "ROWS_AT_ONCE", 32)
+    back = OperationSpill.return_to
+    monkeypatch.setattr(
+        OperationSpill, "return_to", lambda self, mark: returned.append(mark.operations) or back(self, mark)
+    )
+    found, straight = programs(run, monkeypatch)
+    assert straight == [2 * n + 3] * 2 and returned == [0]
+    assert_equal(*found)
+    first = found[0].ops[:][0]
+    assert first["kind"] == Kind.IRECV and first["tag"] == 9 and first["bytes"] == 7

@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, BinaryIO, cast, overload
+from typing import Any, BinaryIO, NamedTuple, cast, overload
 
 import numpy as np
 
@@ -97,6 +97,15 @@ def unreadable() -> TracelibError:
     return TracelibError("the operations in a temporary file can no longer be read", "is its file system there?")
 
 
+class Mark(NamedTuple):
+    """A place in a spill, and its packer as it was there."""
+
+    packer: Any
+    operations: int
+    bytes: int
+    parts: int
+
+
 class OperationSpill:
     """OP in order of appending; the file has no name and vanishes with what `operations` returns."""
 
@@ -128,6 +137,23 @@ class OperationSpill:
         self._count += count
         self._bytes += len(packed)
         return count
+
+    def mark(self) -> Mark:
+        """Where it ends now."""
+        packer = ffi.gc(lib.packer_new(), lib.packer_free)
+        if not packer:
+            raise MemoryError
+        lib.packer_copy(packer, self._packer)
+        return Mark(packer, self._count, self._bytes, len(self._blocks))
+
+    def return_to(self, mark: Mark) -> None:
+        """Forget what was appended since."""
+        lib.packer_copy(self._packer, mark.packer)
+        self._count, self._bytes = mark.operations, mark.bytes
+        del self._blocks[mark.parts :], self._memory[mark.bytes :]
+        if self._file is not None:
+            self._file.seek(mark.bytes)
+            self._file.truncate()
 
     def _pack(self, block: np.ndarray) -> None:
         out = np.empty(len(block) * _MOST, np.uint8)

@@ -5,99 +5,86 @@ The kernel does what `RankOperations.of` does step by step, and what packs its r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.metrics.requests import Choice, gather_blocks, windows_of_rank
+from analyzer.metrics.requests import Choice
 from analyzer.operations.events import ProgramEvents
+from analyzer.operations.rank_rows import OpenForLong, RankRows, Rows
 from analyzer.operations.rank_walk import RankWalk, pointer
 from analyzer.operations.spill import OperationSpill
 from analyzer.sources.lane import Lane
-from analyzer.trace import REQUEST, Trace
-
-_NONE = np.zeros(0, REQUEST)
+from analyzer.trace import Trace
 
 
-class _Rows:
-    """Rows of a lane in a window of time, as `struct thread_rows`, which lives as long as this."""
+class Begun(NamedTuple):
+    """Where the translation of a rank stands."""
 
-    def __init__(self, lane: Lane, window: tuple[int, int]) -> None:
-        calls, polls, requests = lane.rows("calls", *window), lane.folded(*window), lane.rows("requests", *window)
-        self._calls, self._polls, self.requests = calls, polls, requests
-        self.window = window
-        self.struct = ffi.new(
-            "struct thread_rows *",
-            {
-                "calls": ffi.from_buffer(calls), "polls": ffi.from_buffer(polls),
-                "requests": ffi.from_buffer(requests), "n_calls": len(calls), "n_polls": len(polls),
-                "n_requests": len(requests), "begin": window[0], "begin_ticks": lane.ticks(*window)[0], "end": -1,
-            },
-        )  # fmt: skip
+    walk: RankWalk
+    events: ProgramEvents
 
 
-class _RankRows:
-    """Those of a lane, window by window, as often as they are asked for; those of the last window are kept."""
+class Unusual:
+    """What rows do not say all of: operations on windows, and persistent collectives, whose bytes the calls around
+    their starts tell."""
 
-    def __init__(self, lane: Lane, windows: Sequence[tuple[int, int]]) -> None:
-        self._lane, self._windows = lane, windows
-        self._last: _Rows | None = None
+    def __init__(self, on_window: np.ndarray, persistent: np.ndarray) -> None:
+        """Which procedures these are."""
+        self._on_window = on_window.view(np.uint8)
+        self._any = on_window | persistent
 
-    def __iter__(self) -> Iterator[_Rows]:
-        for window in self._windows[:-1]:
-            yield _Rows(self._lane, window)
-        if self._last is None:
-            self._last = _Rows(self._lane, self._windows[-1])
-        yield self._last
-
-
-def _posted_before(lane: Lane, rows: _Rows) -> np.ndarray:
-    """Requests (REQUEST) that are completed in a window and were posted in an earlier one."""
-    before = rows.requests[rows.requests["posted"] < lane.clock.ticks(rows.window[0])]
-    return lane.requests(before) if len(before) else _NONE
+    def is_in(self, lane: Lane, rank: RankRows) -> bool:
+        """Whether a rank has any. Its rows are looked at only where it names such procedures."""
+        marked = pointer(self._on_window, "uint8_t *")
+        return lane.names_any(self._any) and not all(
+            lib.rows_are_plain(lane.struct, rows.struct, marked) for rows in rank.apart()
+        )
 
 
 class Translation:
     """Of ranks one after the other, all into the same spill."""
 
-    def __init__(self, spill: OperationSpill, plans: Any, posted: Choice, done: Choice, on_window: np.ndarray) -> None:
-        """plans: `struct op_plans *`; which requests open something, and which end it; on_window: the procedures
-        (uint8) whose operations need more than their rows."""
-        self.spill, self._plans, self._posted, self._done = spill, plans, posted, done
-        self._on_window = on_window
+    def __init__(self, spill: OperationSpill, plans: Any, posted: Choice, done: Choice, unusual: Unusual) -> None:
+        """plans: `struct op_plans *`; which requests open something, and which end it."""
+        self.spill, self._plans, self._posted, self._done, self._unusual = spill, plans, posted, done, unusual
         packer = ffi.cast("struct packer *", spill.packer)
         wanted = [pointer(choice.wanted, "uint8_t *") for choice in (posted, done)]
         self._struct = ffi.gc(lib.translation_open(packer, *wanted), lib.translation_close)
         if not self._struct:
             raise MemoryError
+        self._open_for_long = False  # in a rank before: others will be like it
 
-    def append(self, trace: Trace, lane: Lane, walk: RankWalk, events: ProgramEvents) -> int | None:
-        """Append the operations of a rank; returns their number. None: its rows do not say all of them, and none is
-        appended."""
-        windows = [*pairwise(windows_of_rank(trace, lane.rank).tolist())]
-        blocks, marked = _RankRows(lane, windows), pointer(self._on_window, "uint8_t *")
-        posted = []
-        for rows in blocks:
-            if not lib.rows_are_plain(lane.struct, rows.struct, marked):
-                return None
-            if rows.window != windows[0]:
-                posted.append(_posted_before(lane, rows))
-        late = self._posted.of(gather_blocks(posted, REQUEST))
-        lib.translation_begin(self._struct, walk.struct, lane.struct)
+    def append(self, trace: Trace, lane: Lane, begin: Callable[[], Begun]) -> tuple[int, Begun] | None:
+        """Append the operations of a rank; returns their number, and where it ended. None: its rows do not say all of
+        them, and none is appended. `begin` may be asked more than once."""
+        rank = RankRows(lane, max(trace.duration_ns + 1, 1), self._posted)
+        if self._unusual.is_in(lane, rank):
+            return None
+        end = trace.span(lane.rank)[1]
+        if not rank.is_long:
+            return self._translated(lane, rank.windows(None), end, begin())
+        if not self._open_for_long:
+            before = self.spill.mark()
+            with suppress(OpenForLong):
+                return self._translated(lane, rank.windows(None), end, begin())
+            self._open_for_long = True
+            self.spill.return_to(before)
+        return self._translated(lane, rank.windows(rank.far_requests()), end, begin())
+
+    def _translated(self, lane: Lane, windows: Iterator[Rows], end: int, begun: Begun) -> tuple[int, Begun]:
+        lib.translation_begin(self._struct, begun.walk.struct, lane.struct)
         count = 0
-        for rows in blocks:
-            if rows.window == windows[-1]:
-                rows.struct.end = trace.span(lane.rank)[1]
-            count += self._window(walk, rows, late, events.window(rows.window))
-        return count
+        for rows in windows:
+            if rows.is_last:
+                rows.struct.end = end
+            count += self._window(begun.walk, rows, begun.events.window(rows.window))
+        return count, begun
 
-    def _window(self, walk: RankWalk, rows: _Rows, late: np.ndarray, events: np.ndarray) -> int:
-        if len(late):
-            first, last = np.searchsorted(late["posted"], rows.window)
-            rows.struct.late, rows.struct.n_late = pointer(late[first:last]), last - first
+    def _window(self, walk: RankWalk, rows: Rows, events: np.ndarray) -> int:
         rest, events = walk.rest(events)
         used = ffi.new("int64_t *")
         found = lib.translation_window(self._struct, self._plans, rest, rows.struct, used)

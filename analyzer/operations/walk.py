@@ -13,6 +13,7 @@ from analyzer.operations.bursts import CpuBursts, is_any_measured, is_measured
 from analyzer.operations.events import NO_EVENTS, ProgramEvents
 from analyzer.operations.persistent import tell_bytes
 from analyzer.operations.plan import (
+    GLOBAL_INIT,
     NOTHING,
     dimemas_plan_of,
     is_in_dimemas,
@@ -23,7 +24,7 @@ from analyzer.operations.plan import (
 from analyzer.operations.rank_walk import Arrays, RankWalk, nothing, struct_of
 from analyzer.operations.spill import OperationSpill
 from analyzer.operations.threads import RankThreads
-from analyzer.operations.translation import Translation
+from analyzer.operations.translation import Begun, Translation, Unusual
 from analyzer.operations.windows import Partners, Windows, is_fence, window_groups
 from analyzer.trace import FLUSH, REQUEST, Communicator, Trace
 from tracelib.schema import WHAT_ORDINAL_SHIFT, What
@@ -121,14 +122,18 @@ class RankOperations:
         if lane is None or measured or self._numbers:
             return None
         if self._translation is None or self._translation.spill is not spill:
-            self._translation = Translation(
-                spill, self._plans(None), Choice(_POSTED), self._done, self._on_window.view(np.uint8)
-            )
-        events = ProgramEvents(self._trace, rank, self._events)
-        walk = self._walk(rank, RankThreads.one(), self._trace.cpu_overhead_ns(rank), lane.not_the_programs)
-        count = self._translation.append(self._trace, lane, walk, events)
-        if count is None:
+            unusual = Unusual(self._on_window, self._plan[:, 0] == GLOBAL_INIT)
+            self._translation = Translation(spill, self._plans(None), Choice(_POSTED), self._done, unusual)
+        left_out, no_burst = self.left_out.copy(), lane.not_the_programs
+
+        def begin() -> Begun:
+            self.left_out[:] = left_out
+            walk = self._walk(rank, RankThreads.one(), self._trace.cpu_overhead_ns(rank), no_burst)
+            return Begun(walk, ProgramEvents(self._trace, rank, self._events))
+
+        if (found := self._translation.append(self._trace, lane, begin)) is None:
             return None
+        count, (walk, events) = found
         self._trace.forget(rank)
         self.idle_events += events.left_out
         self.threads, self.slots, self.shared_slots = 1, walk.slots, walk.shared_slots

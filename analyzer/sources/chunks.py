@@ -31,12 +31,13 @@ class Chunks:
         ends = np.frombuffer(found, dtype, 2, at + 8 * places)
         return cls(dtype, rows, np.frombuffer(found, np.int64, places, at), ends)
 
-    def read(self, file: int, first: int, last: int, step: int = 1) -> np.ndarray:
-        """Every step-th of rows [first, last) from an open file. Raises OSError where it is shorter than it was."""
+    def read(self, file: int, first: int, last: int, step: int = 1, into: np.ndarray | None = None) -> np.ndarray:
+        """Every step-th of rows [first, last) from an open file, in an array of that length if one is given. Raises
+        OSError where the file is shorter than it was."""
         last = min(last, len(self.at) * self.rows)
-        found = np.empty(max(-(-(last - first) // step), 0), self.dtype)
-        at, into = ffi.cast("int64_t *", ffi.from_buffer(self.at)), ffi.from_buffer(found)
-        answer = lib.rank_file_rows(file, at, self.rows, self.dtype.itemsize, first, last, step, into)
+        found = np.empty(max(-(-(last - first) // step), 0), self.dtype) if into is None else into
+        at, to = ffi.cast("int64_t *", ffi.from_buffer(self.at)), ffi.from_buffer(found)
+        answer = lib.rank_file_rows(file, at, self.rows, self.dtype.itemsize, first, last, step, to)
         if answer < 0:
             raise OSError(ffi.errno, os.strerror(ffi.errno))
         if not answer:

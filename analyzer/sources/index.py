@@ -137,6 +137,19 @@ class ThreadTable:
         rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return self._with_gaps(rows, last - len(rows)) if self._gaps else rows
 
+    def fill(self, first: int, into: np.ndarray) -> None:
+        """Write rows from number `first` on into an array, for all of which there are some. Not of events."""
+        at = bisect_right(self._starts, first) - 1
+        while len(into):
+            piece, skipped = self._pieces[at], first - self._starts[at]
+            part = into[: piece.count - skipped]
+            if piece.rows is None:
+                assert self._file is not None
+                self._file.read(self._table, piece.first + skipped, piece.first + skipped + len(part), part)
+            else:
+                part[:] = piece.rows[skipped : skipped + len(part)]
+            first, at, into = first + len(part), at + 1, into[len(part) :]
+
     def _with_gaps(self, rows: np.ndarray, first: int) -> np.ndarray:
         """Rows from number `first` on, the flushes at gaps as events of recording switched off (0) and on (1)."""
         rows = rows.copy()

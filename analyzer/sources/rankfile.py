@@ -65,16 +65,17 @@ class RankFile:
     def path(self) -> Path:
         return Path(self.place)
 
-    def read(self, table: str, first: int, last: int) -> np.ndarray:
-        """Rows [first, last) of a table."""
+    def read(self, table: str, first: int, last: int, into: np.ndarray | None = None) -> np.ndarray:
+        """Rows [first, last) of a table, in an array of that length if one is given."""
         if not self.lengths[table]:
             return np.zeros(0, schema.TABLES[table])
-        if last == first + 1 and (end := self._end(table, first)) is not None:
+        if into is None and last == first + 1 and (end := self._end(table, first)) is not None:
             return end
         try:
             if table in self.chunks:
-                return self.chunks[table].read(_descriptors.get(self.place), first, min(last, self.lengths[table]))
-            return self._stored(table).rows(first, last)
+                stop = min(last, self.lengths[table])
+                return self.chunks[table].read(_descriptors.get(self.place), first, stop, into=into)
+            return self._stored(table).rows(first, last, into=into)
         except _DAMAGED as error:
             raise unreadable(self.place, error) from error
 

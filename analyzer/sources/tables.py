@@ -42,11 +42,14 @@ class Table:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def rows(self, first: int = 0, last: int | None = None, step: int = 1) -> np.ndarray:
-        """Every step-th row of [first, last); all of a dataset without rows are none."""
+    def rows(
+        self, first: int = 0, last: int | None = None, step: int = 1, into: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Every step-th row of [first, last), in an array of that length if one is given; all of a dataset without
+        rows are none."""
         stop = len(self) if last is None else min(last, len(self))
         count = max(-(-(stop - first) // step), 0)
-        found = np.empty(count, self.dtype)
+        found = np.empty(count, self.dtype) if into is None else into
         if count:
             stored = self._dataset.get_space()
             stored.select_hyperslab((first,), (count,), (step,))

@@ -24,6 +24,11 @@ void packer_free(struct packer *packer)
     free(packer);
 }
 
+void packer_copy(struct packer *to, const struct packer *from)
+{
+    *to = *from;
+}
+
 int64_t packer_virtual_threads(const struct packer *packer)
 {
     return packer->virtual_threads;

@@ -26,6 +26,9 @@ struct packer; /* the dictionary of the block under way */
 struct packer *packer_new(void); /* NULL: no memory */
 void packer_free(struct packer *packer);
 
+/* `to` goes on from where `from` stands. */
+void packer_copy(struct packer *to, const struct packer *from);
+
 /* Append n operations to what was packed before; returns how many bytes went to `out`, which has room for
    n * PACK_MOST. begins: where in `out` each block begins that begins here. */
 int64_t packer_append(struct packer *packer, const void *operations, int64_t n, uint8_t *out, int64_t *begins);
