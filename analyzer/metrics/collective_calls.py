@@ -10,9 +10,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer.metrics.intercommunicators import each_way
 from analyzer.parallel import Team
 from analyzer.paraver import base_name
 from analyzer.trace import Communicator, Trace
+from tracelib.schema import Peer
 
 MOST_WAITING = 1 << 22
 """Calls that may wait for the other members of their communicators to make theirs; beyond, something is wrong."""
@@ -66,7 +68,7 @@ MEMBER_CALL = np.dtype(
 
 
 def collectives(trace: Trace, team: Team | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The blocking collectives of intracommunicators by windows: MEMBER_CALL of all members, and the number (within the
+    """The blocking collectives by windows: MEMBER_CALL of all members, and the number (within the
     window) of the collective that each belongs to. A team shares them: each member gets some.
 
     Where members' calls are not the same one, nothing is known about that communicator from there on.
@@ -125,7 +127,8 @@ class CollectiveCalls:
         rows = np.zeros(len(calls), MEMBER_CALL)
         for column in ("comm", "call", "enter", "exit", "thread"):
             rows[column] = calls[column]
-        rows["rank"], rows["root"], rows["number"] = rank, calls["peer"], self._numbers(rank, calls)
+        rows["rank"], rows["number"] = rank, self._numbers(rank, calls)
+        rows["root"] = np.where(calls["peer"] == Peer.ROOT, rank, calls["peer"])
         barrier = self._barriers[calls["call"]]
         rows["gives"], rows["takes"] = barrier | (calls["sent"] > 0), barrier | (calls["received"] > 0)
         return rows
@@ -142,7 +145,7 @@ class CollectiveCalls:
 
     def groups(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """MEMBER_CALL of the collectives that all members have made now, and the number of the collective
-        that each belongs to, ascending."""
+        that each belongs to, ascending; see `each_way`."""
         rows = np.concatenate([self._waiting, rows])
         rows = rows[self._is_known(rows)]
         rows = rows[np.lexsort((rows["rank"], rows["number"], rows["comm"]))]
@@ -153,7 +156,7 @@ class CollectiveCalls:
         rows, group = rows[whole], group[whole]
         self._find_broken(rows, group)
         known = self._is_known(rows)
-        return rows[known], group[known]
+        return each_way(self._trace, rows[known], group[known])
 
     def _is_past(self, rows: np.ndarray, whole: np.ndarray) -> np.ndarray:
         """Which rows all members have gone past: a member did not record that collective."""
@@ -229,7 +232,9 @@ COUNTED = frozenset(PATTERN) | _PATTERNLESS
 
 def present(trace: Trace, communicator: Communicator) -> int:
     """How many members make calls that we can see; 0: not to be joined."""
-    return 0 if communicator.remote else len(set(communicator.members) - set(trace.missing))
+    if communicator.remote and trace.predicted:
+        return 0  # the simulator lets nobody wait in them
+    return len({*communicator.members, *communicator.remote} - set(trace.missing))
 
 
 def _changes(*columns: np.ndarray) -> np.ndarray:

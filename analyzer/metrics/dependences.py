@@ -33,7 +33,7 @@ def message_points(trace: Trace) -> Iterator[np.ndarray]:
 
 
 def collective_points(trace: Trace) -> Iterator[np.ndarray]:
-    """POINT of the blocking collectives of intracommunicators, by windows."""
+    """POINT of the blocking collectives, by windows."""
     points = _Points(trace)
     for rows, group in collectives(trace):
         yield points.of(rows, group)

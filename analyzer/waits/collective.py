@@ -59,7 +59,7 @@ def fence_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[np.ndarray]:
 
 
 def collective_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[CollectiveWaits]:
-    """The wait states of the blocking collectives of intracommunicators, by windows.
+    """The wait states of the blocking collectives, by windows.
 
     A member that takes data waits until the last member that it takes from enters; members that hand over no data
     delay nobody, and those that take none do not wait. Barriers: all wait for all.
@@ -225,9 +225,9 @@ class _Members:
         return rows[(root != NOBODY) & (rows["lane"] != rows["other"])]
 
     def completion(self, is_n_to_n: np.ndarray) -> np.ndarray:
-        """ns by (barriers or N-to-N, rank) that members were inside after the first one had left."""
+        """ns by (barriers or N-to-N, rank) that members that take data were inside after the first one had left."""
         left = np.minimum.reduceat(self.rows["exit"], self._first)[self._group]
-        times = self.rows["exit"] - np.maximum(left, self.rows["enter"])
+        times = np.where(self.rows["takes"], self.rows["exit"] - np.maximum(left, self.rows["enter"]), 0)
         found = np.zeros((2, self._trace.size), np.int64)
         np.add.at(found, (is_n_to_n.astype(int), self.rows["rank"]), times)
         return found
