@@ -104,15 +104,22 @@ def test_several_applications_equal_the_reference(dialect):
         again = random.randint(1, 3)
         closed = Reference(together, merged, ranks, again)
         try:
-            runs = simulate(programs, machine, repetitions=again, runs_room=MOST_RUNS).runs
+            repeated = simulate(programs, machine, repetitions=again, runs_room=MOST_RUNS)
         except TracelibError as error:
             assert "does not end while others" in str(error)
             with pytest.raises(RuntimeError, match="one starves"):
                 closed.run()
         else:
-            assert [(r["application"], r["begin"], r["end"]) for r in runs] == closed.run().runs
+            assert [(r["application"], r["begin"], r["end"]) for r in repeated.runs] == closed.run().runs
+            parts = np.array([repeated.usage[name] for name in PARTS])
+            assert (parts >= 0).all() and (parts.sum(axis=0)[plain(programs)] <= repeated.end_ns).all()
         ports += sum(int((p.ops["kind"] == Kind.PORT_SEND).sum()) for p in programs)
     assert ports > 50
+
+
+def plain(programs):
+    """Which streams never compute as several virtual threads at once."""
+    return [not (p.ops[p.stream(k)]["kind"] == Kind.PARALLEL).any() for p in programs for k in range(len(p.rank))]
 
 
 def some(number, dialect="dimemas-5.5", **changes):

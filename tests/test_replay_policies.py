@@ -201,3 +201,25 @@ def test_cost_is_linear_in_messages_and_switches():
 
     few, many = events(200), events(2000)
     assert many == pytest.approx(10 * few, rel=0.02)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize("options", [
+    {}, {"policy": "rr", "slice_us": 0.013, "context_switch_us": 0.007}, {"busy_wait_us": 0.02},
+    {"policy": "rr", "slice_us": 0.013, "busy_wait_us": "inf"}, {"policy": "fixed-preemptive", "priorities": [0, 1]},
+])  # fmt: skip
+def test_what_is_under_way_at_the_end_of_a_closed_system_counts_as_far_as_it_came(options, cpus, dialect):
+    """Of an application of one thread, which is never idle, all parts sum up to the end of the replay."""
+    busy = Program.of([operations(*[compute(100), {"kind": Kind.SEND, "peer": 0, "bytes": 1 << 20}, receive(0)] * 3)])
+    parallel = Program.of([operations(compute(7), {"kind": Kind.PARALLEL, "burst": 31, "other": 1}, compute(50))])
+    on = Machine(
+        nodes=(Node(cpus=cpus, intra_latency_s=3e-9, intra_bandwidth_mb=2e7),), mapping=(0,), dialect=dialect,
+        scheduling=policy_of(options),
+    )  # fmt: skip
+    found = simulate([busy, parallel], on, repetitions=3, runs_room=1000)
+    parts = (
+        "computing", "overhead", "context_switch", "busy_wait", "wait_message", "wait_send", "wait_cpu",
+        "wait_semaphore", "wait_access", "wait_members", "collective",
+    )  # fmt: skip
+    assert sum(found.usage[name] for name in parts).tolist() == [found.end_ns] * 2

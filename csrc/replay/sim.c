@@ -147,10 +147,11 @@ static void conclude(struct sim *sim)
     for (int32_t a = 0; sim->apps && a < sim->n_apps; a++) {
         struct app *app = &sim->apps[a];
         for (int32_t k = 0; app->threads && k < app->program->n_streams; k++) {
-            const struct thread *thread = &app->threads[k];
+            struct thread *thread = &app->threads[k];
             bool stuck = thread->state != THREAD_DONE && !sim->repetitions;
             if (stuck && !sim->failed)
                 fail(sim, cpu_turns_for_ever(sim) ? REPLAY_TURNS : REPLAY_DEADLOCK, thread, NULL, -1);
+            if (sim->repetitions && !sim->failed && thread->state != THREAD_DONE) thread_cut(sim, thread);
             if (sim->output.usage) sim->output.usage[app->first_stream + k] = thread->own;
             if (sim->output.blocked)
                 sim->output.blocked[app->first_stream + k] = stuck ? thread->op_number - app->first_op : -1;

@@ -27,7 +27,7 @@ static int64_t share_out(struct sim *sim, struct thread *thread, int64_t whole)
         child->cpu = child->last_cpu = -1;
         child->parent = thread;
         child->usage = thread->usage;
-        child->remaining = share;
+        child->remaining = child->own.computing = share;
         child->stream = thread->stream;
         child->priority = thread->priority;
         thread->children++;
@@ -87,8 +87,8 @@ void thread_fetch_other(struct sim *sim, struct thread *thread, int64_t burst)
     }
     if (!plan->plain && burst) burst = cost_burst(sim, thread, burst, thread->op->block);
     if (burst > LONGEST) burst = LONGEST;
-    thread->usage->computing += burst;
     if (plan->kind == OP_PARALLEL) burst = share_out(sim, thread, burst);
+    thread->usage->computing += burst;
     if (plan->drawn) plan_draw(sim, thread);
     thread->usage->overhead += plan->overhead;
     thread->remaining = burst + plan->overhead;
@@ -169,6 +169,35 @@ static void wake_from_sleep(struct sim *sim, struct thread *thread)
     cpu_ready(sim, thread);
 }
 
+/* Processor time that its operation needs yet; its context switch may not be over. */
+static int64_t left_to_run(struct sim *sim, struct thread *thread)
+{
+    if (thread->state == THREAD_READY) return thread->remaining;
+    if (thread->alone) return thread->op_began + thread->plan->overhead - sim->now;
+    int64_t begins = thread->since + thread->switching;
+    if (begins > sim->now) {
+        thread->usage->context_switch -= begins - sim->now;
+        begins = sim->now;
+    }
+    return begins + thread->remaining - sim->now;
+}
+
+void thread_cut(struct sim *sim, struct thread *thread)
+{
+    struct usage *usage = thread->usage;
+    if (thread->state == THREAD_BLOCKED) {
+        account(sim, thread);
+    } else if (thread->state == THREAD_BUSY || cpu_spins(thread)) {
+        usage->busy_wait += sim->now - thread->since;
+    } else {
+        if (thread->state == THREAD_READY && !thread->alone) usage->wait_cpu += sim->now - thread->since;
+        int64_t left = left_to_run(sim, thread);
+        int64_t overhead = left < thread->plan->overhead ? left : thread->plan->overhead;
+        usage->overhead -= overhead;
+        usage->computing -= left - overhead;
+    }
+}
+
 void thread_wake(struct sim *sim, struct thread *thread)
 {
     if (thread->state == THREAD_BUSY) {
@@ -224,6 +253,7 @@ static void child_over(struct sim *sim, struct thread *child)
 {
     struct thread *parent = child->parent;
     child->state = THREAD_DONE;
+    child->usage->computing += child->own.computing;
     cpu_release(sim, child);
     pool_give(&sim->children, child);
     if (--parent->children == 0 && parent->waits == WAIT_CHILDREN) thread_wake(sim, parent);
