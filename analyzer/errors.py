@@ -1,5 +1,11 @@
 """The one exception that a user's mistake or a bad file ends in."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 
 class TracelibError(Exception):
     """Shown as one line on stderr, never as a traceback: what is wrong, and what to do (`hint`)."""
@@ -8,3 +14,14 @@ class TracelibError(Exception):
         super().__init__(message)
         self.hint = hint
         self.exit_code = exit_code
+
+
+@contextmanager
+def about(file: str | Path) -> Iterator[None]:
+    """Errors within begin with the name of the file that they are of; "": they are of none."""
+    try:
+        yield
+    except TracelibError as error:
+        if not file:
+            raise
+        raise TracelibError(f"{file}: {error}", error.hint, error.exit_code) from error

@@ -5,13 +5,16 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import h5py
 import pytest
+from analyzer._kernels import lib
 from synthetic import call, write_run
 
 from analyzer.cli import main
+from analyzer.commands import group
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -108,6 +111,22 @@ def test_an_absurd_number_of_threads_is_no_traceback(tmp_path, capsys):
 def test_a_mistyped_command_is_named(capsys):
     assert main(["eficiency", "run.h5"]) == 1
     assert "did you mean `analyze efficiency`?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("absent", [lambda _: lib.not_there, lambda _: import_module("analyzer._kernels")])
+def test_kernels_that_were_not_built_anew_are_one_line(absent, monkeypatch, capsys):
+    """After `git pull` alone: they lack what the new Python asks for, or are not there at all."""
+    monkeypatch.setattr(group, "import_module", absent)
+    monkeypatch.setitem(sys.modules, "analyzer._kernels", None)
+    assert main(["info", "run.h5"]) == 1
+    text = "the compiled part of analyze is not there, or older than the rest"
+    assert capsys.readouterr().err == f"Error: {text} (run `make build`, or install tracelib again)\n"
+
+
+def test_other_mistakes_of_ours_keep_their_traceback(monkeypatch):
+    monkeypatch.setattr(group, "import_module", lambda _: group.not_there)
+    with pytest.raises(AttributeError, match="not_there"):
+        main(["info", "run.h5"])
 
 
 def test_unknown_options_are_a_usage_error(capsys):

@@ -17,9 +17,11 @@ from analyzer.replay.machine import (
     Model,
     Network,
     Node,
+    Piece,
     Priority,
     Size,
     Uniform,
+    simple_collectives,
 )
 from analyzer.replay.machine_cfg import Module, read_cfg, read_collectives
 from analyzer.replay.machine_toml import machine_of, read_toml
@@ -371,6 +373,32 @@ def test_what_is_written_as_cfg_is_read_again(tmp_path_factory, nodes, bandwidth
     assert found.collectives["Bcast"] == CollectiveModel()
 
 
-def test_what_a_cfg_cannot_say_is_refused():
-    with pytest.raises(TracelibError, match="random"):
-        cfg_text(Machine(node=Node(speed=Uniform(1, 2))), 2)
+@pytest.mark.parametrize(
+    ("says", "machine"),
+    [
+        ("random", Machine(node=Node(speed=Uniform(1, 2)))),
+        ("random", Machine(networks=(Network(buses=Uniform(1, 2)),))),
+        ("measured", Machine(networks=(Network(pieces=(Piece(0, wire=5),)),))),
+        ("measured", Machine(node=Node(intra=(Piece(0, wire=5),)))),
+        ("one direction", Machine(node=Node(links_in=1))),
+        ("one direction", Machine(node=Node(links_out=2))),
+        ("one direction", Machine(node=Node(intra_links_out=2))),
+        ("scheduling", Machine(scheduling=policy_of({"policy": "rr"}))),
+        ("eager", Machine(eager_limit=1024)),
+        ("synchronous", Machine(synchronous=True)),
+        ("thesis", Machine(dialect="thesis")),
+        ("largest", Machine(collectives=simple_collectives(Model.LOG))),
+    ],
+)
+def test_what_a_cfg_cannot_say_is_refused(says, machine):
+    """What would be read as another machine."""
+    with pytest.raises(TracelibError, match=f"a .cfg has no .*{says}"):
+        cfg_text(machine, 2)
+
+
+def test_a_half_duplex_link_is_said(tmp_path):
+    text, collectives = cfg_text(Machine(nodes=(Node(cpus=1, links_in=2, links_out=2, half_duplex=True),)), 1)
+    (tmp_path / "m.cfg").write_text(text)
+    (tmp_path / "collectives.cfg").write_text(collectives)
+    (node,) = read_cfg(tmp_path / "m.cfg").machine.nodes
+    assert (node.links_in, node.links_out, node.half_duplex) == (2, 2, True)

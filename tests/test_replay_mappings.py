@@ -14,7 +14,7 @@ from analyzer.replay.cfg_text import cfg_text
 from analyzer.replay.machine import Network, Node
 from analyzer.replay.machine_cfg import read_cfg
 from analyzer.replay.machine_text import machine_text
-from analyzer.replay.machine_toml import machine_of
+from analyzer.replay.machine_toml import machine_of, read_toml
 
 TWO = """
 [[application]]
@@ -87,3 +87,33 @@ def test_the_command(tmp_path, capsys):
         assert main(["replay", ring, "--app", ring, "--machine", machine, "--json"]) == 0
         ends.append(json.loads(capsys.readouterr().out)["parts_s"]["wait_cpu"])
     assert ends[0] == 0 < ends[1]
+
+
+MAPPED = {
+    "m.toml": "mapping = [0]\n[[node]]\n",
+    "m.cfg": cfg_text(Machine(nodes=(Node(cpus=1),), mapping=(0,)), 1)[0].replace("collectives.cfg", ""),
+}
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_the_file_of_a_mapping_that_is_too_short_is_named(name, tmp_path, capsys):
+    """Which ranks there are is known when the run is."""
+    assert main(["ring", "--tasks", "2", "--iterations", "1", "-o", str(tmp_path / "ring.dim"), "-q"]) == 0
+    (tmp_path / name).write_text(MAPPED[name])
+    assert main(["replay", str(tmp_path / "ring.dim"), "--machine", str(tmp_path / name)]) == 1
+    says = f"Error: {tmp_path / name}: the machine's mapping has nodes for 1 of 2 ranks (name a node for each rank)\n"
+    assert capsys.readouterr().err == says
+
+
+def test_the_file_of_priorities_that_are_too_few_is_named(tmp_path, capsys):
+    assert main(["ring", "--tasks", "2", "--iterations", "1", "-o", str(tmp_path / "ring.dim"), "-q"]) == 0
+    (tmp_path / "m.toml").write_text('[scheduling]\npolicy = "fixed"\npriorities = [[3]]\n')
+    assert main(["replay", str(tmp_path / "ring.dim"), "--machine", str(tmp_path / "m.toml")]) == 1
+    assert capsys.readouterr().err.startswith(f"Error: {tmp_path / 'm.toml'}: priorities are said of 1 ranks")
+
+
+def test_a_machine_is_the_same_in_any_file(tmp_path):
+    for name in ("a.toml", "b.toml"):
+        (tmp_path / name).write_text(MAPPED["m.toml"])
+    first, second = (read_toml(tmp_path / name) for name in ("a.toml", "b.toml"))
+    assert first == second and first.file != second.file

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from memory_trace import MemoryTrace
+from synthetic import call, write_run
 
 from analyzer.metrics.ideal_regions import replayed_visits
 from analyzer.operations.operation import Kind, Program, operations
@@ -10,6 +11,7 @@ from analyzer.parallel import Team
 from analyzer.replay import Machine, simulate
 from analyzer.replay.program_file import load_program, save_program
 from analyzer.replay.section import section_of
+from analyzer.sources.run import open_run
 from analyzer.validation.parts import measured_parts
 from tracelib.schema import REGION_TYPE
 
@@ -35,6 +37,8 @@ def test_by_hand(block, monkeypatch):
     assert section.measured_ns == 109 and section.ends_ns.tolist() == [107, 109]
     found = simulate(section.program, Machine.ideal(), times=True)
     assert found.usage["end"].tolist() == [57, 59]
+    barrier = np.flatnonzero(section.program.ops["kind"] == Kind.COLLECTIVE)
+    assert found.times["begin"][barrier].tolist() == [50, 40]
     parts, counts = measured_parts(two_ranks(), section, Team())
     assert parts.in_mpi.tolist() == [50, 60] and parts.outside.tolist() == [57, 49]
     assert parts.procedures == {"MPI_Barrier": 110} and counts == {"MPI_Barrier": 2}
@@ -48,6 +52,28 @@ def test_without_init_or_finalize():
     section = section_of(two_ranks(finalize=False))
     assert (section.begin.tolist(), section.end.tolist()) == ([100, 130], [340, 340])
     assert simulate(section.program, Machine.ideal()).usage["end"].tolist() == [190, 190]
+
+
+def test_nothing_after_init():
+    """Ranks leave it at 100 and 130, and end."""
+    trace = MemoryTrace([[("MPI_Init", 5, left, {})] for left in (100, 130)])
+    section = section_of(trace)
+    assert (section.begin.tolist(), section.end.tolist()) == ([100, 130], [100, 130])
+    assert simulate(section.program, Machine.ideal()).usage["end"].tolist() == section.ends_ns.tolist() == [0, 30]
+
+
+@pytest.mark.parametrize("init", [True, False])
+def test_another_thread_may_begin_and_end_it(init, tmp_path):
+    """What thread 1 does before its MPI_Init and after its MPI_Finalize takes no time; of thread 0 all counts."""
+    calls = [call("MPI_Comm_rank", 2, 3), call("MPI_Comm_rank", 50, 51), call("MPI_Comm_rank", 950, 951)]
+    calls += [call("MPI_Comm_size", 20, 21, thread=1), call("MPI_Comm_size", 300, 301, thread=1)]
+    calls += [call("MPI_Init", 30, 100, thread=1)] if init else []
+    calls += [call("MPI_Finalize", 700, 710, thread=1), call("MPI_Get_version", 990, 999, thread=1)]
+    section = section_of(open_run(str(write_run(tmp_path, [{"calls": sorted(calls, key=lambda row: row["enter"])}]))))
+    assert section.measured_ns == (600 if init else 700)
+    program = section.program
+    computed = [program.ops["burst"][program.stream(program.stream_of(0, thread))].sum() for thread in (0, 1)]
+    assert computed == [999 - 3, 200 + 399 if init else 279 + 399]
 
 
 def test_events_outside_stay_and_take_no_time():

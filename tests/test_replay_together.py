@@ -2,12 +2,18 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from column_trace import ColumnTrace
+from memory_trace import MemoryTrace
 
 import analyzer
 from analyzer.cli import main
+from analyzer.operations.operation import Program, operations
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.machine import Network, Node
+from analyzer.replay.together import Together
+from analyzer.trace import MESSAGE, Communicator, Problem, Unmatched
 
 EPOCH = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "epoch"
 MACHINE = """
@@ -57,6 +63,103 @@ def test_two_lists_and_two_arrows(dialect, tmp_path):
     assert {p.suffix for p in tmp_path.iterdir()} == {".dim", ".toml", ".prv", ".pcf", ".row"}
     again = analyzer.open(out)
     assert again.applications == (2, 2) and again.size == 4 and not again.problems
+
+
+def columns(rank_count, first, **attributes):
+    """A run of so many ranks on CPUs that are said: each computes at `first`, names a region, and sends to the next."""
+    ranks = range(rank_count)
+    states = [(first + rank, first + rank + 5, rank, 0, 1, rank + 3) for rank in ranks]
+    events = [(first + 2 * rank, 7, 60000019, rank, 0, rank + 3) for rank in ranks]
+    messages = np.zeros(rank_count, MESSAGE)
+    messages["logical_send"] = first + np.arange(rank_count)
+    messages["source"], messages["destination"] = ranks, (np.arange(rank_count) + 1) % rank_count
+    messages["source_cpu"] = messages["destination_cpu"] = 4
+    return ColumnTrace(states, events, messages, rank_count, **attributes)
+
+
+def of_no_time(ranks):
+    return Program.of([operations()] * ranks)
+
+
+@pytest.fixture
+def together():
+    """Two ranks and three, on nodes of two CPUs and of one."""
+    calls = [[("MPI_Init", 1, 2 + rank, {})] for rank in range(3)]
+    problems, unmatched = [Problem(2, "late"), Problem(-1, "cut")], [Unmatched(1, "MPI_Send", 2, 7, 0, 8, 1, "send")]
+    spans = [(0, 9), (1, 9), (2, 30)]
+    second = MemoryTrace(calls, flushes={2: [(4, 6)]}, spans=spans, problems=problems, unmatched=unmatched)
+    second.communicators = (Communicator(1, (0, 1, 2)), Communicator(5, (2,), (0, 1)))
+    labels = (
+        {60000019: ("User function", {0: "End", 1: "solve", 2: "write"})},
+        {60000019: ("User function", {1: "init"})},
+    )
+    first = columns(2, 100, event_labels=labels[0], procedures=("MPI_Init", "MPI_Send"))
+    second.event_labels = labels[1]
+    machine = Machine(nodes=(Node(cpus=2), Node(cpus=1), Node(cpus=0)))
+    return Together([first, second], [of_no_time(2), of_no_time(3)], machine)
+
+
+def test_ranks_are_one_after_the_other(together):
+    """Of what is asked by rank, each is asked of its own run."""
+    assert together.predicted and together.size == 5 and together.applications == (2, 3)
+    assert together.duration_ns == 106
+    assert [together.span(rank) for rank in range(5)] == [(0, 106), (0, 106), (0, 9), (1, 9), (2, 30)]
+    exits = [[row["exit"] for rows in together.calls(rank) for row in rows] for rank in range(5)]
+    assert exits == [[], [], [2], [3], [4]]
+    assert [len(together.flushes(rank)) for rank in range(5)] == [0, 0, 0, 0, 1]
+    assert [sum(map(len, together.requests(rank))) for rank in range(5)] == [0] * 5
+    found = [(c.id, c.members, c.remote) for c in together.communicators]
+    assert found == [(1, (0, 1), ()), (1, (2, 3, 4), ()), (5, (4,), (2, 3))]
+    assert [(problem.rank, problem.text) for problem in together.problems] == [(4, "late"), (-1, "cut")]
+    assert [(found.rank, found.peer) for found in together.unmatched()] == [(3, 4)]
+    assert together.procedures == ("MPI_Init", "MPI_Send")
+
+
+def test_where_they_run(together):
+    """Filled: two CPUs, one, and one for each thread; the next ranks begin again."""
+    assert together.node_of.tolist() == [0, 0, 1, 2, 0]
+    assert (together.nodes, together.cpus) == (("node1", "node2", "node3"), (2, 1, 1))
+
+
+def test_labels_of_all_runs(together):
+    """Region 1 is not the same in both."""
+    names = {0: "End", 1: "solve / init", 2: "write"}
+    assert together.event_labels == {60000019: ("User function", names)}
+
+
+def test_rows_of_all_runs(together):
+    """In order of time, with the ranks of all, and without CPUs; the runs' own rows are as they were."""
+    other = columns(3, 101)
+    together._runs[1] = other
+    assert together.states()[["begin", "rank", "cpu"]].tolist() == [
+        (100, 0, 0), (101, 1, 0), (101, 2, 0), (102, 3, 0), (103, 4, 0),
+    ]  # fmt: skip
+    assert together.events()[["time", "rank", "cpu"]].tolist() == [
+        (100, 0, 0), (101, 2, 0), (102, 1, 0), (103, 3, 0), (105, 4, 0),
+    ]  # fmt: skip
+    assert together.messages()[["logical_send", "source", "destination", "source_cpu"]].tolist() == [
+        (100, 0, 1, 0), (101, 1, 0, 0), (101, 2, 3, 0), (102, 3, 4, 0), (103, 4, 2, 0),
+    ]  # fmt: skip
+    assert together.states(101, 103)["begin"].tolist() == [101, 101, 102]
+    assert together.events(102)["time"].tolist() == [102, 103, 105]
+    assert together.states(ranks=range(1, 3))["rank"].tolist() == [1, 2]
+    assert together.events(ranks=range(2, 4))["rank"].tolist() == [2, 3]
+    assert together.states(ranks=range(0))["rank"].tolist() == []
+    assert other.states_table["rank"].tolist() == [0, 1, 2] and other.states_table["cpu"].tolist() == [3, 4, 5]
+    assert other.messages_table["destination"].tolist() == [1, 2, 0]
+
+
+def test_windows_share_the_room(monkeypatch):
+    """Each run's windows bound a window of all; of two runs each has half of the rows, and at least one."""
+    runs = [columns(2, 100, window=40), columns(2, 120, window=60)]
+    asked = []
+    for run in runs:
+        of_run = run.windows
+        monkeypatch.setattr(run, "windows", lambda records, of_run=of_run: (asked.append(records), of_run(records))[1])
+    both = Together(runs, [of_no_time(2)] * 2, Machine())
+    assert both.windows(10).tolist() == [0, 40, 60, 80, 120, 180]
+    assert both.windows(1).tolist() == both.windows(10).tolist()
+    assert asked == [5, 5, 1, 1, 5, 5]
 
 
 @pytest.mark.skipif(not EPOCH.is_dir(), reason="the EPOCH traces are not here")

@@ -107,6 +107,12 @@ def run(arguments: list[str] | None) -> int:
     except MemoryError:
         _fail(members, "Error: not enough memory for this trace")
         return 1
+    except (AttributeError, ImportError) as error:
+        if not _is_of_kernels(error):
+            raise
+        text = "the compiled part of analyze is not there, or older than the rest"
+        _fail(members, f"Error: {text} (run `make build`, or install tracelib again)")
+        return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -117,6 +123,13 @@ def run(arguments: list[str] | None) -> int:
         if members.size > 1:  # the launcher says so
             ending.die(end.number)
         raise
+
+
+def _is_of_kernels(error: AttributeError | ImportError) -> bool:
+    """Whether it says that a module of cffi is not there, or has not what is asked of it."""
+    if isinstance(error, ImportError):
+        return error.name in ("analyzer._kernels", "analyzer._replay")
+    return str(error).startswith("cffi library ")
 
 
 def _show(error: click.ClickException) -> None:

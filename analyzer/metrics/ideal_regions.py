@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.operations.operation import Kind, Program
+from analyzer.operations.operation import Program
+from analyzer.operations.region_events import are_of_regions, outermost_visits
 from analyzer.replay.simulate import TIME, Prediction
-from tracelib.schema import REGION_TYPE
 
 REPLAYED_VISIT = np.dtype([("rank", "<i4"), ("region", "<i4"), ("number", "<i8"), ("time", "<i8"), ("useful", "<i8")])
 """The visit `number` (from 0) by a rank of a region (index in Trace.region_names) that is in no other visit of it."""
@@ -22,10 +22,11 @@ def replayed_visits(program: Program, found: Prediction) -> np.ndarray:
 
 
 def _of_stream(rank: int, ops: np.ndarray, times: np.ndarray) -> np.ndarray:
-    at = np.flatnonzero((ops["kind"] == Kind.EVENT) & (ops["tag"] == REGION_TYPE))
+    at = np.flatnonzero(are_of_regions(ops))
     computed = np.cumsum(ops["burst"])[at]
     value, time = ops["other"][at], times["begin"][at]
-    begins, ends, regions = _pairs(value)
+    begins, ends = outermost_visits(value)
+    regions = value[begins]
     found = np.zeros(len(begins), REPLAYED_VISIT)
     found["rank"], found["region"] = rank, regions - 1
     found["time"], found["useful"] = time[ends] - time[begins], computed[ends] - computed[begins]
@@ -33,24 +34,3 @@ def _of_stream(rank: int, ops: np.ndarray, times: np.ndarray) -> np.ndarray:
         mine = regions == region
         found["number"][mine] = np.arange(np.count_nonzero(mine))
     return found
-
-
-def _pairs(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Begins, ends and regions of the visits that are in no other visit of their region, in order of their ends.
-
-    A value is the region that begins, or 0 where the innermost ends.
-    """
-    stack: list[tuple[int, int]] = []
-    open_: dict[int, int] = {}
-    rows = []
-    for place, value in enumerate(values.tolist()):
-        if value:
-            stack.append((place, value))
-            open_[value] = open_.get(value, 0) + 1
-        elif stack:
-            begin, region = stack.pop()
-            open_[region] -= 1
-            if not open_[region]:
-                rows.append((begin, place, region))
-    table = np.array(rows, np.int64).reshape(-1, 3)
-    return table[:, 0], table[:, 1], table[:, 2]

@@ -9,8 +9,8 @@ import numpy as np
 
 from analyzer.metrics.regions import region_visits
 from analyzer.operations.operation import OP, Kind
+from analyzer.operations.region_events import are_of_regions
 from analyzer.trace import Mark, Trace
-from tracelib.schema import REGION_TYPE
 
 _ALONE = np.ones(1, np.int64)
 
@@ -42,7 +42,7 @@ class VirtualThreads:
         """OP in which the bursts of such regions are operations of their own (Kind.PARALLEL)."""
         if not self.are_any:
             return ops
-        is_edge = (ops["kind"] == Kind.EVENT) & (ops["tag"] == REGION_TYPE)
+        is_edge = are_of_regions(ops)
         passed = self._passed + np.cumsum(is_edge)
         self._passed = int(passed[-1]) if len(ops) else self._passed
         threads = self._after[(passed - is_edge).clip(max=len(self._after) - 1)]

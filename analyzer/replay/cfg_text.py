@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyzer.errors import TracelibError
 from analyzer.replay.counts import OF_NODE
-from analyzer.replay.machine import COLLECTIVE_NAMES, CollectiveModel, Machine, Node
+from analyzer.replay.machine import AS_CALLS, COLLECTIVE_NAMES, CollectiveModel, Machine, Node, Scheduling
 from analyzer.replay.machine_cfg import Module, inverse
 from analyzer.replay.machine_toml import MODELS, SIZES
 
@@ -12,7 +12,7 @@ from analyzer.replay.machine_toml import MODELS, SIZES
 def cfg_text(machine: Machine, ranks: int, modules: tuple[Module, ...] = ()) -> tuple[str, str]:
     """A .cfg that says the same, and its collective fine tuning file ("collectives.cfg").
 
-    Raises TracelibError for what Dimemas has no word for: random parameters, measured networks, scheduling.
+    Raises TracelibError for what Dimemas has no word for: random parameters, measured networks, and others.
     """
     nodes = machine.with_nodes(ranks)
     _check_sayable(machine, nodes)
@@ -38,15 +38,30 @@ def _n(value: object) -> str:
 
 
 def _check_sayable(machine: Machine, nodes: tuple[Node, ...]) -> None:
-    values: list[object] = [machine.wan_bandwidth_mb, *(n.bandwidth_mb for n in machine.networks)]
-    values += [n.buses for n in machine.networks]
+    quantities: list[object] = [machine.wan_bandwidth_mb, *(n.bandwidth_mb for n in machine.networks)]
+    quantities += [n.buses for n in machine.networks]
     for node in nodes:
-        values += [getattr(node, name) for name in OF_NODE]
-        values += [node.speed, node.latency_s, node.intra_latency_s, node.intra_bandwidth_mb, node.wan_latency_s]
-    if not all(isinstance(v, int | float) for v in values):
-        raise TracelibError("a .cfg has no random parameters", "keep the machine as TOML")
-    if any(network.pieces for network in machine.networks):
-        raise TracelibError("a .cfg has no measured networks", "keep the machine as TOML")
+        quantities += [getattr(node, name) for name in OF_NODE]
+        quantities += [node.speed, node.latency_s, node.intra_latency_s, node.intra_bandwidth_mb, node.wan_latency_s]
+    unsayable = {
+        "random parameters": not all(isinstance(q, int | float) for q in quantities),
+        "measured networks": any(n.pieces for n in machine.networks) or any(node.intra for node in nodes),
+        "links in one direction only": any(map(_one_way, nodes)),
+        "scheduling policies": machine.scheduling != Scheduling(),
+        "eager limit": machine.eager_limit not in (None, AS_CALLS),
+        "synchronous sends": machine.synchronous,
+        "rules of the thesis": machine.dialect == "thesis",
+        "collectives of the largest sizes": any(model.largest for model in (machine.collectives or {}).values()),
+    }
+    for what, is_wanted in unsayable.items():
+        if is_wanted:
+            raise TracelibError(f"a .cfg has no {what}", "keep the machine as TOML")
+
+
+def _one_way(node: Node) -> bool:
+    """A 0 beside another number stands for half duplex there."""
+    outer = not node.half_duplex and (node.links_in == 0) != (node.links_out == 0)
+    return outer or (node.intra_links_in == 0) != (node.intra_links_out == 0)
 
 
 def _node_line(node: Node) -> str:

@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Any
 
 from analyzer._replay import lib
-from analyzer.errors import TracelibError
+from analyzer.errors import TracelibError, about
 
 DIALECTS = ("dimemas-5.5", "thesis")
 
@@ -252,6 +252,7 @@ class Machine:
     eager_limit: Count | None = None  # bytes from which sends are rendezvous; None: as the run shows; AS_CALLS
     synchronous: bool = False  # blocking sends wait for delivery
     seed: int = 0
+    file: str = field(default="", compare=False)  # that says so, for errors
 
     @classmethod
     def ideal(cls, **more: Any) -> Machine:
@@ -271,7 +272,8 @@ class Machine:
         there = self.with_nodes(nodes or ranks)
         mapping = self.mappings[application] if application < len(self.mappings) else self.mapping
         if not isinstance(mapping, str):
-            return explicit(mapping, ranks, len(there))
+            with about(self.file):
+                return explicit(mapping, ranks, len(there))
         if mapping == "round-robin":
             return [rank % len(there) for rank in range(ranks)]
         if mapping != "fill":

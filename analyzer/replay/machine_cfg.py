@@ -218,7 +218,7 @@ class _Builder:
         machine = Machine(
             nodes=nodes, networks=tuple(self._networks[n] for n in numbers), wan_bandwidth_mb=self._wan,
             mapping=mapping, mappings=tuple(self._mappings[:-1]), eager_limit=AS_CALLS,
-            collectives=dict.fromkeys(COLLECTIVE_NAMES, default) | dict(self._collectives),
+            collectives=dict.fromkeys(COLLECTIVE_NAMES, default) | dict(self._collectives), file=name,
         )  # fmt: skip
         return Configuration(machine, tuple(self._modules))
 

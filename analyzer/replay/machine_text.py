@@ -11,23 +11,21 @@ from typing import Any
 from analyzer.replay.machine import (
     AS_CALLS,
     COLLECTIVE_NAMES,
+    LAWS,
     CollectiveModel,
     Count,
-    Exponential,
-    Gaussian,
     Machine,
     Network,
     Node,
     Piece,
     Quantity,
     Scheduling,
-    Uniform,
 )
 from analyzer.replay.machine_fields import scaled
 from analyzer.replay.machine_toml import MODELS, SIZES, TABLES
 from analyzer.replay.policies import POLICIES
 
-_LAWS = {Uniform: "uniform", Gaussian: "gaussian", Exponential: "exponential"}
+_LAW_NAMES: dict[type, str] = {law: name for name, law in LAWS.items()}
 _MODEL_NAMES = {model: name for name, model in MODELS.items()}
 _SIZE_NAMES = {size: name for name, size in reversed(SIZES.items())}
 _US = 1e6
@@ -118,9 +116,9 @@ def _count(count: Count) -> str:
 
 def _quantity(quantity: Quantity, parts: float = 1.0) -> str:
     """A number, or a distribution; `parts` are what the file counts in, as many as 1 here."""
-    if type(quantity) in _LAWS:
+    if type(quantity) in _LAW_NAMES:
         numbers = ", ".join(_number(value, parts) for value in vars(quantity).values())
-        return f"{{ {_LAWS[type(quantity)]} = [{numbers}] }}"
+        return f"{{ {_LAW_NAMES[type(quantity)]} = [{numbers}] }}"
     return _number(quantity, parts)  # type: ignore[arg-type]
 
 

@@ -6,12 +6,12 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from analyzer.errors import TracelibError
+from analyzer.errors import TracelibError, about
 from analyzer.replay.machine import (
     AS_CALLS,
     COLLECTIVE_NAMES,
@@ -52,14 +52,13 @@ TABLES: dict[str, Callable[[], Mapping[str, CollectiveModel]]] = {
 def read_toml(path: str | Path) -> Machine:
     """The machine in a file. Raises TracelibError that names what is wrong and where."""
     try:
-        text = Path(path).read_text()
-        return machine_of(tomllib.loads(text), Path(path).parent)
+        given = tomllib.loads(Path(path).read_text())
     except OSError as error:
         raise TracelibError(f"cannot read {path}: {error.strerror}", "name a machine file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TracelibError(f"{path}: {error}", "see docs/machine.md for an example") from error
-    except TracelibError as error:
-        raise TracelibError(f"{path}: {error}", error.hint) from error
+    with about(path):
+        return replace(machine_of(given, Path(path).parent), file=str(path))
 
 
 def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:

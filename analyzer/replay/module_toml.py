@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analyzer.errors import TracelibError
+from analyzer.errors import TracelibError, about
 from analyzer.replay.machine_cfg import Module
 from tracelib.schema import REGION_TYPE
 
@@ -18,10 +18,8 @@ _HINT = "a [[module]] has value, ratio, and type unless it is a region's"
 def read_modules(path: str | Path) -> tuple[Module, ...]:
     """Of a file that `read_toml` has read. Raises TracelibError that says what is wrong with one."""
     rows = tomllib.loads(Path(path).read_text()).get("module", [])
-    try:
+    with about(path):
         return tuple(map(_module, rows if isinstance(rows, list) else [rows]))
-    except TracelibError as error:
-        raise TracelibError(f"{path}: {error}", error.hint) from error
 
 
 def _module(row: Any) -> Module:

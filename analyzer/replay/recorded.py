@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer.operations.operation import Flag, Kind, Program
+from analyzer.operations.region_events import are_of_regions, begun_by
 from analyzer.operations.streams import pieces
 from analyzer.paraver import EventType
 from analyzer.replay.cpu_waits import wait_events
@@ -35,13 +36,9 @@ _IDLE = 0
 
 def regions_of(program: Program) -> tuple[int, ...]:
     """Numbers of the regions that the program's events (type 60000019) name, ascending."""
-    found = [np.unique(ops["other"][_is_region(ops)]) for ops in pieces(program)]
+    found = [np.unique(ops["other"][are_of_regions(ops)]) for ops in pieces(program)]
     values = np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
     return tuple(values[values > 0].tolist())
-
-
-def _is_region(ops: np.ndarray) -> np.ndarray:
-    return (ops["kind"] == Kind.EVENT) & (ops["tag"] == schema.REGION_TYPE)
 
 
 def recorded(program: Program, prediction: Prediction, rank: int, regions: tuple[int, ...]) -> RankRecords:
@@ -142,7 +139,7 @@ def _requests(ops: np.ndarray, calls: np.ndarray, thread: int) -> np.ndarray:
 
 
 def _events(ops: np.ndarray, times: np.ndarray, thread: int) -> np.ndarray:
-    mine = (ops["kind"] == Kind.EVENT) & (ops["tag"] != _IDLE) & (ops["tag"] != schema.REGION_TYPE)
+    mine = (ops["kind"] == Kind.EVENT) & (ops["tag"] != _IDLE) & ~are_of_regions(ops)
     events = np.zeros(int(mine.sum()), schema.EVENT)
     events["time"], events["thread"] = times["begin"][mine], thread
     events["type"], events["value"] = ops["tag"][mine].astype(np.uint32), ops["other"][mine]
@@ -151,18 +148,12 @@ def _events(ops: np.ndarray, times: np.ndarray, thread: int) -> np.ndarray:
 
 def _marks(ops: np.ndarray, times: np.ndarray, thread: int, regions: tuple[int, ...]) -> np.ndarray:
     """Begins and ends of regions; an end, which has no number, is that of the innermost that is open."""
-    mine = _is_region(ops)
+    mine = are_of_regions(ops)
     value, time = ops["other"][mine], times["begin"][mine]
-    begins = value > 0
-    depth = np.cumsum(np.where(begins, 1, -1))
-    depth -= np.minimum.accumulate(np.minimum(depth, 0))  # ends of what did not begin do not count
-    level = np.where(begins, depth, depth + 1)  # of the region that begins or ends
-    order = np.argsort(level, kind="stable")
-    opener = np.arange(len(value))
-    opener[order] = np.where(begins[order], order, np.concatenate([order[:1], order])[:-1])
-    sound = begins[opener] & (level == level[opener])
-    marks = np.zeros(int(sound.sum()), MARK)
+    begun = begun_by(value)
+    sound = np.flatnonzero(begun >= 0)
+    marks = np.zeros(len(sound), MARK)
     marks["time"], marks["thread"] = time[sound], thread
-    marks["what"] = np.where(begins[sound], Mark.BEGIN, Mark.END)
-    marks["number"] = np.searchsorted(regions, value[opener[sound]]) + 1
+    marks["what"] = np.where(begun[sound] == sound, Mark.BEGIN, Mark.END)
+    marks["number"] = np.searchsorted(regions, value[begun[sound]]) + 1
     return marks

@@ -69,9 +69,7 @@ def section_of(trace: Trace, *, cpu_time: bool = True, buffered: bool = False) -
         after = _operation_of(ops, inits[rank].number) + 1 if len(inits) == trace.size else 0
         _silence(ops[:after])
         if len(finals) == trace.size:
-            at = _operation_of(ops, finals[rank].number)
-            ops["kind"][at] = Kind.NONE
-            _silence(ops[at + 1 :])
+            _silence(ops[_operation_of(ops, finals[rank].number) + 1 :])
         if after < len(ops):
             ops["burst"][after] += begin[rank] - begin.min()
 

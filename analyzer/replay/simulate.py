@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from analyzer._replay import ffi, lib
-from analyzer.errors import TracelibError
+from analyzer.errors import TracelibError, about
 from analyzer.operations.operation import Program, dtype_of
 from analyzer.operations.spill import PackedOperations, packed
 from analyzer.replay.counts import first_after_counts, first_count, set_quantity, with_counts
@@ -99,8 +99,9 @@ def simulate(
     for k, program in enumerate(programs):
         _program(keep, c_programs[k], program, placed[k], buffers=machine.eager_limit is None)
         if program.priority is None and machine.scheduling.priorities:
-            fixed = np.array(machine.scheduling.fixed_priorities(k, program.ranks), np.int64)
-            c_programs[k].priority = keep.pointer(fixed, "int64_t *")
+            with about(machine.file):
+                fixed = machine.scheduling.fixed_priorities(k, program.ranks)
+            c_programs[k].priority = keep.pointer(np.array(fixed, np.int64), "int64_t *")
     ops = sum(len(p.ops) for p in programs)
     streams = sum(len(p.rank) for p in programs)
     wanted = {"times": (times, ops, TIME), "transfers": (transfers, ops, TRANSFER)}

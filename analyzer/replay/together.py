@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,8 +33,12 @@ class Together(Trace):
         self.threads = np.concatenate([run.threads for run in runs])
         self.duration_ns = max(run.duration_ns for run in runs)
         self.procedures = tuple(dict.fromkeys(name for run in runs for name in run.procedures))
-        self.event_labels = {type_: label for run in runs for type_, label in run.event_labels.items()}
-        self.problems = [problem for run in runs for problem in run.problems]
+        self.event_labels = _labels(runs)
+        self.problems = [
+            replace(problem, rank=problem.rank + first if problem.rank >= 0 else -1)
+            for run, first in zip(runs, self._first, strict=False)
+            for problem in run.problems
+        ]
         self.communicators = tuple(
             Communicator(c.id, tuple(m + first for m in c.members), tuple(m + first for m in c.remote), c.name)
             for run, first in zip(runs, self._first, strict=False)
@@ -99,7 +104,11 @@ class Together(Trace):
         return sort_rows(rows.astype(MESSAGE, copy=False), "logical_send", "source")
 
     def unmatched(self) -> list[Unmatched]:
-        return [found for run in self._runs for found in run.unmatched()]
+        return [
+            replace(found, rank=found.rank + first, peer=found.peer + first if found.peer >= 0 else found.peer)
+            for run, first in zip(self._runs, self._first, strict=False)
+            for found in run.unmatched()
+        ]
 
     def close(self) -> None:
         for run in self._runs:
@@ -108,3 +117,15 @@ class Together(Trace):
 
 def _those_of(rows: np.ndarray, ranks: range | None) -> np.ndarray:
     return rows if ranks is None else rows[(rows["rank"] >= ranks.start) & (rows["rank"] < ranks.stop)]
+
+
+def _labels(runs: Sequence[Trace]) -> dict[int, tuple[str, dict[int, str]]]:
+    """Those of all runs; a value to which they give several names has all of them."""
+    found: dict[int, tuple[str, dict[int, str]]] = {}
+    for run in runs:
+        for type_, (label, values) in run.event_labels.items():
+            known = found.setdefault(type_, (label, {}))[1]
+            for value, name in values.items():
+                names = known[value].split(" / ") if value in known else []
+                known[value] = " / ".join(dict.fromkeys([*names, name]))
+    return found

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analyzer.operations.operation import Flag, Kind, Program, between_calls
+from analyzer.operations.region_events import are_of_regions, region_of_each
 from analyzer.operations.streams import pieces, rewritten
 from analyzer.paraver_regions import ended
 from analyzer.replay.machine import COLLECTIVE_NAMES
 from analyzer.replay.recorded import regions_of
 from analyzer.trace import Trace
-from tracelib.schema import REGION_TYPE
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class _Contexts:
 
     def number(self, ops: np.ndarray) -> None:
         """Set the blocks of one stream: each burst is in what is open after the last event before it."""
-        events = np.flatnonzero((ops["kind"] == Kind.EVENT) & (ops["tag"] == REGION_TYPE))
+        events = np.flatnonzero(are_of_regions(ops))
         open_ = self._open_after(ops["other"][events])
         packed = np.packbits(np.concatenate([np.zeros((1, len(self._values)), bool), open_]), axis=1)
         sets, which = np.unique(packed, axis=0, return_inverse=True)
@@ -84,7 +84,7 @@ class _Contexts:
 
     def _open_after(self, value: np.ndarray) -> np.ndarray:
         """Which regions are open after each event, bool of shape (events, regions). 0 ends the innermost one."""
-        region = ended(value)
+        region = region_of_each(value)
         step = np.where(value > 0, 1, -1)
         return np.column_stack(
             [np.cumsum(np.where(region == wanted, step, 0)) > 0 for wanted in self._values]

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from analyzer.operations.operation import Kind, Program
+from analyzer.operations.region_events import region_of_each
 from analyzer.operations.streams import rewritten
 from analyzer.paraver_regions import ended
 from analyzer.replay.machine_cfg import Module
@@ -44,7 +45,7 @@ def _open_after(events: np.ndarray, module: Module) -> np.ndarray:
     mine = events["tag"] == module.type
     value = events["other"][mine]
     steps = np.zeros(len(events), np.int64)
-    steps[mine] = np.where(ended(value) == module.value, np.where(value > 0, 1, -1), 0)
+    steps[mine] = np.where(region_of_each(value) == module.value, np.where(value > 0, 1, -1), 0)
     return np.cumsum(steps) > 0
 
 
