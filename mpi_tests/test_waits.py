@@ -30,6 +30,7 @@ KINDS = {
     "allgatherv": ("n_to_n", 1, "MPI_Allgatherv"),
     "reduce_scatter": ("n_to_n", 1, "MPI_Reduce_scatter"),
     "neighbours": ("n_to_n", 1, "MPI_Neighbor_alltoall"),
+    "other_group": ("n_to_n", 1, "MPI_Allreduce"),
     "persistent_n_to_n": ("n_to_n", 1, "MPI_Wait"),
     "late_post": ("late_post", 1, ""),
     "early_wait": ("early_wait", 0, "MPI_Win_wait"),

@@ -25,7 +25,7 @@ static int given[MOST_RANKS], taken[MOST_RANKS];
 static MPI_Datatype integers[MOST_RANKS];
 static char small[8], large[LARGE];
 static MPI_Win window, posted_window, locked_window;
-static MPI_Comm ring;
+static MPI_Comm ring, across; // across: the lower half of the ranks and the upper one
 
 static long now(void)
 {
@@ -169,6 +169,7 @@ COLLECTIVE(allgatherv, 1, 1, MPI_Allgatherv(given, 1, MPI_INT, taken, ones, plac
 COLLECTIVE(reduce_scatter, 1, 1, MPI_Reduce_scatter(given, taken, ones, MPI_INT, MPI_SUM, MPI_COMM_WORLD))
 COLLECTIVE(neighbours, 1, (r + 1) % size == 1 || (r + size - 1) % size == 1,
            MPI_Neighbor_alltoall(given, 1, MPI_INT, taken, 1, MPI_INT, ring))
+COLLECTIVE(other_group, 1, (r < size / 2) != (1 < size / 2), MPI_Allreduce(given, taken, 1, MPI_INT, MPI_SUM, across))
 
 static void persistent_n_to_n(void)
 {
@@ -375,6 +376,15 @@ static void share_flags(void)
     close(file);
 }
 
+static void join_halves(void)
+{
+    MPI_Comm half;
+    int upper = rank >= size / 2;
+    MPI_Comm_split(MPI_COMM_WORLD, upper, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, upper ? 0 : size / 2, 0, &across);
+    MPI_Comm_free(&half);
+}
+
 int main(int argc, char **argv)
 {
     static void (*const functions[])(void) = {
@@ -396,6 +406,7 @@ int main(int argc, char **argv)
         allgatherv,
         reduce_scatter,
         neighbours,
+        other_group,
         persistent_n_to_n,
         eager,
         synchronous,
@@ -424,6 +435,7 @@ int main(int argc, char **argv)
         integers[r] = MPI_INT;
     }
     MPI_Cart_create(MPI_COMM_WORLD, 1, &size, ones, 0, &ring);
+    join_halves();
     MPI_Win_create(&part[0], 1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Win_create(&part[1], 1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &posted_window);
     MPI_Win_create(&part[2], 1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &locked_window);
@@ -436,6 +448,7 @@ int main(int argc, char **argv)
     MPI_Win_free(&posted_window);
     MPI_Win_free(&locked_window);
     MPI_Comm_free(&ring);
+    MPI_Comm_free(&across);
     fclose(notes);
     MPI_Finalize();
     return 0;
