@@ -13,7 +13,7 @@ import numpy as np
 
 from analyzer.error_classes import ERROR_CLASSES
 from analyzer.trace import State
-from tracelib.schema import CPU_WAIT_TYPE, ERROR_TYPE, CpuWait
+from tracelib.schema import CPU_WAIT_TYPE, ERROR_TYPE, PREDICTED_TYPE, CpuWait
 
 
 class EventType(IntEnum):
@@ -25,6 +25,7 @@ class EventType(IntEnum):
     TRACING = 40000012
     CLOCKS = 49000004  # ours: clocks of other nodes are measured
     CPU_WAIT = CPU_WAIT_TYPE  # ours: a predicted thread waits for a CPU
+    PREDICTED = PREDICTED_TYPE  # ours: by a replay
     PRIORITY = 49000010  # ours, in a .dim: of the thread from here on, the smaller the better
     WAIT_STATE = 49000020  # ours: the kind of a wait, from 1
     MPI_POINT_TO_POINT = 50000001
@@ -253,6 +254,7 @@ TYPE_LABELS: dict[int, tuple[str, dict[int, str]]] = {
     EventType.FLUSH: ("Flushing Traces", _SWITCH),
     EventType.TRACING: ("Tracing", {0: "Disabled", 1: "Enabled"}),
     EventType.CLOCKS: ("Measuring clocks", _SWITCH),
+    EventType.PREDICTED: ("Predicted", {1: "By a replay"}),
     EventType.CPU_WAIT: ("Waiting for a CPU", {0: "End", CpuWait.OUTSIDE: "To compute", CpuWait.INSIDE: "In a call"}),
     EventType.RMA_SIZE: ("MPI One-sided size", {}),
     EventType.RMA_TARGET: ("MPI One-sided target rank", {}),

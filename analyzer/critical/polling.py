@@ -60,9 +60,10 @@ class Polls:
 
     def as_waits(self, calls: np.ndarray, lost: np.ndarray) -> np.ndarray:
         """The calls of one thread (NODE, `region` how many polls failed), a failed poll and what follows at once as
-        one, under the name of the last. Times that are not the program's (FLUSH) do not count."""
+        one, under the name of the last. Times that are not the program's (FLUSH) do not count. In a prediction only
+        calls that complete something wait: what was between two polls is computed."""
         failed = calls["region"] > 0
-        if not failed.any():
+        if self._trace.predicted or not failed.any():
             return calls
         before = np.concatenate([[0], np.cumsum(lost["end"] - lost["begin"])])
         lost_until = before[np.searchsorted(lost["end"], calls["enter"], "right")]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -34,8 +35,8 @@ def write_predicted(
     is received before it was sent; else what follows starts that much later, and catches up at the next burst.
     Of a Dimemas trace, which holds no calls, each operation is one.
     prediction: of `program` alone, with `times`, and with `cpu_waits` if it is to say when threads waited for a CPU.
-    Raises TracelibError where the file cannot be written, which names
-    `called` if `path` is only a step on the way to that.
+    Raises TracelibError where the file cannot be written, which names `called` if `path` is only a step on the way to
+    that.
     """
     regions = regions_of(program) if trace.program is not None else ()
     records = (
@@ -44,7 +45,15 @@ def write_predicted(
         else recorded(program, prediction, rank, regions)
         for rank in range(trace.size)
     )
-    write_run(trace, records, path, {"predicted_from": trace.path, "machine": machine}, called)
+    write_run(trace, _said(records), path, {"predicted_from": trace.path, "machine": machine}, called)
+
+
+def _said(records: Iterator[RankRecords]) -> Iterator[RankRecords]:
+    """The same, the first of which says that it is a prediction."""
+    first = next(records)
+    event = np.array([(0, 1, schema.PREDICTED_TYPE, 0, 0)], schema.EVENT)
+    yield replace(first, events=np.concatenate([event, first.events]))
+    yield from records
 
 
 def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> RankRecords:

@@ -41,6 +41,7 @@ class ParaverTrace(Trace):
         self.node_of = header.node_of
         self.duration_ns = max(header.duration_ns, body.last_ns)
         self.date = header.date
+        self.predicted = bool(body.predicted)
         self.applications = header.applications if len(header.applications) > 1 else ()
         self.cpus = _cpus(body)
         self.communicators = _communicators(body)

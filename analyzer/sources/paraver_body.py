@@ -74,6 +74,7 @@ class Body:
     messages: SortedRuns = field(default_factory=lambda: SortedRuns(MESSAGE, "logical_send", "source"))
     flushes: list[np.ndarray] = field(default_factory=list)  # EVENT rows of the flush type, in order of the file
     cpu_waits: list[np.ndarray] = field(default_factory=list)  # likewise: a prediction's threads wait for a CPU
+    predicted: list[np.ndarray] = field(default_factory=list)  # likewise: that it is one
     problems: list[Problem] = field(default_factory=list)
     begin: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # ns, of each rank
     end: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -180,7 +181,11 @@ class _Tables:
             old = rows["state"] < len(_OLD_STATES)
             rows["state"][old] = _OLD_STATES[rows["state"][old]]
         elif rows.dtype == EVENT:
-            for type_, kept in ((EventType.FLUSH, self._body.flushes), (EventType.CPU_WAIT, self._body.cpu_waits)):
+            body = self._body
+            by_type = {
+                EventType.FLUSH: body.flushes, EventType.CPU_WAIT: body.cpu_waits, EventType.PREDICTED: body.predicted,
+            }  # fmt: skip
+            for type_, kept in by_type.items():
                 mine = rows[rows["type"] == type_]
                 if len(mine):
                     kept.append(mine)

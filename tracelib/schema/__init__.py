@@ -350,6 +350,9 @@ SYNC_TYPE = 49000004
 CPU_WAIT_TYPE = 49000006
 """Of predicted runs. A value of CpuWait: from here the thread waits for a CPU, or that changes to it; 0: to here."""
 
+PREDICTED_TYPE = 49000007
+"""At the begin of rank 0, value 1: the run was predicted by a replay."""
+
 
 class CpuWait(IntEnum):
     """Where a thread waits for a CPU."""
@@ -358,7 +361,16 @@ class CpuWait(IntEnum):
     INSIDE = 2  # a call
 
 
-TRACERS_TYPES = (FLUSH_TYPE, TRACING_TYPE, COUNTER_SET_TYPE, ERROR_TYPE, SYNC_TYPE, MISSED_SAMPLES_TYPE, CPU_WAIT_TYPE)
+TRACERS_TYPES = (
+    FLUSH_TYPE,
+    TRACING_TYPE,
+    COUNTER_SET_TYPE,
+    ERROR_TYPE,
+    SYNC_TYPE,
+    MISSED_SAMPLES_TYPE,
+    CPU_WAIT_TYPE,
+    PREDICTED_TYPE,
+)
 """Types of the events that are not the program's own."""
 
 FLUSHING = 1
