@@ -37,7 +37,7 @@ def add_messages(found: Dependences, trace: Trace, nodes: Timeline, eager_limit:
         messages, begun = sends.between(begin, end)
         received = np.maximum(messages["physical_receive"], messages["logical_receive"])
         receiver = nodes.left(messages["destination"], messages["destination_thread"], received)
-        sender = partitions.senders(messages, begun, received)
+        sender = partitions.senders(messages, begun)
         backwards = received < messages["logical_send"]
         found.contradictions += int(backwards.sum())
         found.add(np.where(backwards, -1, receiver), sender)

@@ -23,10 +23,11 @@ from analyzer.critical.joins import add_joins
 from analyzer.critical.messages import add_messages
 from analyzer.critical.nodes import timeline
 from analyzer.critical.one_sided import NEEDED, add_one_sided
-from analyzer.critical.partitions import ARRIVED, HANDED
+from analyzer.critical.partitions import ARRIVED
 from analyzer.critical.polling import POLL_GAP_NS
 from analyzer.critical.probes import PROBES
 from analyzer.critical.timeline import Timeline, pointer
+from analyzer.metrics.partitioned import HANDED
 from analyzer.rows import PIECE, Rows
 from analyzer.trace import Trace
 

@@ -11,6 +11,7 @@ import numpy as np
 from analyzer.metrics.collective_calls import COUNTED
 from analyzer.metrics.epochs import SYNCHRONIZES
 from analyzer.metrics.nonblocking_collectives import NONBLOCKING, PERSISTENT
+from analyzer.metrics.partitioned import HANDED
 from analyzer.parallel import Team
 from analyzer.paraver import base_name
 from analyzer.rows import Rows
@@ -30,6 +31,7 @@ from analyzer.waits.messages import (
     append_by_window,
 )
 from analyzer.waits.one_sided import one_sided_candidates
+from analyzer.waits.partitioned import partitioned_candidates
 from analyzer.waits.point_to_point import BEGIN_SENDS, message_waits
 from analyzer.waits.syncs import MEMBER, SYNC
 
@@ -41,6 +43,7 @@ _OTHERS = (
     (nonblocking_candidates, NONBLOCKING),
     (persistent_candidates, PERSISTENT),
     (one_sided_candidates, SYNCHRONIZES),
+    (partitioned_candidates, HANDED),
 )
 """What calls that complete something may wait for besides messages, and the procedures without which they do not."""
 

@@ -13,7 +13,6 @@ import numpy as np
 from analyzer.operations.operation import Flag, Kind, Program, between_calls
 from analyzer.operations.region_events import are_of_regions, region_of_each
 from analyzer.operations.streams import pieces, rewritten
-from analyzer.paraver_regions import ended
 from analyzer.replay.machine import COLLECTIVE_NAMES
 from analyzer.replay.recorded import regions_of
 from analyzer.trace import Trace

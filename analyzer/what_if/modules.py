@@ -13,7 +13,6 @@ import numpy as np
 from analyzer.operations.operation import Kind, Program
 from analyzer.operations.region_events import region_of_each
 from analyzer.operations.streams import rewritten
-from analyzer.paraver_regions import ended
 from analyzer.replay.machine_cfg import Module
 
 

@@ -1,0 +1,48 @@
+"""Waiting for the last part of a partitioned message."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.metrics.partitioned import HANDED, Handed
+from analyzer.parallel import Team
+from analyzer.paraver import base_name
+from analyzer.trace import CALL, Trace
+from analyzer.waits.kinds import Kind
+from analyzer.waits.lanes import Lanes
+from analyzer.waits.messages import CANDIDATE
+
+_HANDED_CALL = np.dtype([*CALL.descr, ("rank", "<i4")])
+
+
+def partitioned_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
+    """CANDIDATE of the calls that complete partitioned receives: they wait until the call is entered that hands over
+    the last part (MPI_Pready and its kin). The team shares the reading; each member gets all."""
+    rows = [_handed_by(trace, rank) for rank in team.share(trace.size)]
+    handed = Handed(np.concatenate(team.allgather(np.concatenate([np.zeros(0, _HANDED_CALL), *rows]))))
+    windows = (trace.messages(begin, end) for begin, end in pairwise(trace.windows().tolist()))
+    return np.concatenate([np.zeros(0, CANDIDATE), *(_candidates(handed, lanes, messages) for messages in windows)])
+
+
+def _handed_by(trace: Trace, rank: int) -> np.ndarray:
+    handed = np.array([base_name(p) in HANDED for p in trace.procedures], bool)
+    calls = np.concatenate([np.zeros(0, CALL), *(block[handed[block["call"]]] for block in trace.calls(rank))])
+    found = np.zeros(len(calls), _HANDED_CALL)
+    for column in CALL.names or ():
+        found[column] = calls[column]
+    found["rank"] = rank
+    return found
+
+
+def _candidates(handed: Handed, lanes: Lanes, messages: np.ndarray) -> np.ndarray:
+    at = handed.completing(messages)
+    messages, rows = messages[at >= 0], handed.rows[at[at >= 0]]
+    found = np.zeros(len(messages), CANDIDATE)
+    found["complete"], found["until"] = messages["physical_receive"], rows["enter"]
+    found["posted"], found["kind"] = messages["logical_receive"], int(Kind.LATE_SENDER)
+    found["lane"] = lanes.of(messages["destination"], messages["destination_thread"])
+    found["cause"] = lanes.of(rows["rank"], rows["thread"])
+    found["peer"], found["tag"] = messages["source"], messages["tag"]
+    return found[(found["lane"] != found["cause"]) & (found["until"] > found["posted"])]
