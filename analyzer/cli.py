@@ -17,6 +17,7 @@ COMMANDS = {
     "limits": ("limits:limits_command", "What limits the run: network, load, or computation."),
     "loggp": ("loggp:loggp", "Latency, overhead and gap of the network."),
     "look": ("look:look", ""),
+    "machine": ("machine:machine_command", "Print a machine, or turn a Dimemas .cfg into TOML and back."),
     "monte-carlo": ("monte_carlo:monte_carlo", "How predicted times spread with the machine's parameters."),
     "pack": ("pack:pack", "Compress a run into one file."),
     "profile": ("profile:profile_command", "How many threads compute at each instant."),

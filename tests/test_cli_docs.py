@@ -9,7 +9,7 @@ from analyzer.replay.parameters import PARAMETERS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 WITH_A_PAGE = """
-check critical-path dim efficiency fit-machine info limits loggp monte-carlo pack profile prv replay
+check critical-path dim efficiency fit-machine info limits loggp machine monte-carlo pack profile prv replay
 ring sensitivity validate waits what-if
 """
 PAGES = {"analyze": ["look"]} | {f"analyze-{name}": [name] for name in WITH_A_PAGE.split()}

@@ -156,6 +156,17 @@ def machine_options(command: Callable) -> Callable:
     return _with_options(with_machine, _IDEAL)
 
 
+def machine_argument(command: Callable) -> Callable:
+    """The same for a machine that is the command's argument."""
+
+    @wraps(command)
+    def with_machine(*args: Any, machine_file: str, **given: Any) -> Any:
+        overrides = _take_overrides(given)
+        return command(*args, configuration=read_machine(machine_file, overrides), **given)
+
+    return _with_options(with_machine, click.argument("machine_file", metavar="FILE"))
+
+
 def machine_choice(command: Callable) -> Callable:
     """Adds the options; the command gets `choice`, a MachineChoice."""
 

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from analyzer.errors import TracelibError
 from analyzer.replay.counts import OF_NODE
-from analyzer.replay.machine import AS_CALLS, COLLECTIVE_NAMES, CollectiveModel, Machine, Node, Scheduling
+from analyzer.replay.machine import AS_CALLS, COLLECTIVE_NAMES, Machine, Node, Scheduling
 from analyzer.replay.machine_cfg import Module, inverse
 from analyzer.replay.machine_toml import MODELS, SIZES
 
+_PREDEFINED = {"fill": "FILL_NODES", "round-robin": "INTERLEAVED"}
 
-def cfg_text(machine: Machine, ranks: int, modules: tuple[Module, ...] = ()) -> tuple[str, str]:
-    """A .cfg that says the same, and its collective fine tuning file ("collectives.cfg").
 
+def cfg_text(
+    machine: Machine,
+    ranks: int | Sequence[int] | None = None,
+    modules: tuple[Module, ...] = (),
+    collectives: str = "collectives.cfg",
+) -> tuple[str, str]:
+    """A .cfg that says the same, and its collective fine tuning file, which it names `collectives`.
+
+    ranks: of the run, or of each of several, whose nodes are then named; None: as the machine's own mapping says.
     Raises TracelibError for what Dimemas has no word for: random parameters, measured networks, and others.
     """
-    nodes = machine.with_nodes(ranks)
+    counts = (ranks,) if isinstance(ranks, int) else ranks
+    if not machine.nodes and not counts:
+        raise TracelibError("a .cfg names each node, and this machine has as many as a run has ranks", "say --ranks N")
+    nodes = machine.with_nodes(max(counts or (0,)))
     _check_sayable(machine, nodes)
     lines = ["#DIMEMAS_CONFIGURATION"]
     networks = machine.networks
@@ -26,11 +39,31 @@ def cfg_text(machine: Machine, ranks: int, modules: tuple[Module, ...] = ()) -> 
         line = f'"environment information" {{"", {k}, "", {count}, {_n(network.bandwidth_mb)}, {network.buses}, 1}};;'
         lines.append(line)
     lines += [_node_line(node) for node in nodes]
-    placed = machine.place(ranks)
-    lines.append(f'"mapping information" {{"", {ranks}, [{ranks}] {{{", ".join(map(str, placed))}}}}};;')
-    lines.append('"configuration files" {"", "", "collectives.cfg", ""};;')
+    lines += _placed(machine, counts) if counts else _mapped(machine)
+    lines.append(f'"configuration files" {{"", "", "{collectives}", ""}};;')
     lines += [f'"modules information" {{{m.type}, {m.value}, {_n(inverse(m.ratio))}}};;' for m in modules]
     return "\n".join(lines) + "\n", _collectives_text(machine)
+
+
+def _placed(machine: Machine, ranks: Sequence[int]) -> Iterator[str]:
+    """The nodes of the ranks of each application."""
+    for k, count in enumerate(ranks):
+        yield _mapping_line(machine.place(count, max(ranks), sum(ranks[:k]), k))
+
+
+def _mapped(machine: Machine) -> Iterator[str]:
+    mappings = (*machine.mappings, machine.mapping)
+    for mapping in mappings:
+        if not isinstance(mapping, str):
+            yield _mapping_line(list(mapping))
+        elif len(mappings) > 1:
+            raise TracelibError(f"a .cfg cannot say {mapping!r} of one of several applications", "say --ranks N,...")
+        else:
+            yield f'"predefined mapping information" {{"{_PREDEFINED[mapping]}"}};;'
+
+
+def _mapping_line(nodes: list[int]) -> str:
+    return f'"mapping information" {{"", {len(nodes)}, [{len(nodes)}] {{{", ".join(map(str, nodes))}}}}};;'
 
 
 def _n(value: object) -> str:
@@ -77,10 +110,10 @@ def _node_line(node: Node) -> str:
 def _collectives_text(machine: Machine) -> str:
     models = {v: k for k, v in MODELS.items()}
     sizes = {v: k for k, v in reversed(SIZES.items())}
-    table = machine.collectives or {}
+    table = machine.collective_models()
     lines = []
     for number, name in enumerate(COLLECTIVE_NAMES):
-        row = table.get(name, CollectiveModel())
+        row = table[name]
         words = models[row.in_model], sizes[row.in_size], models[row.out_model], sizes[row.out_size]
         lines.append(f"{number} {' '.join(words)} 0.0")
     return "\n".join(lines) + "\n"

@@ -259,6 +259,11 @@ class Machine:
         """No latency, infinite bandwidth, no contention (section 3.1)."""
         return cls(**more)
 
+    def collective_models(self) -> dict[str, CollectiveModel]:
+        """Of each operation; those of the dialect where nothing is said."""
+        by_dialect = constant_both_ways() if self.dialect == "dimemas-5.5" else simple_collectives(Model.CONSTANT)
+        return {**by_dialect, **(self.collectives or {})}
+
     def with_nodes(self, ranks: int) -> tuple[Node, ...]:
         """The nodes; those of a machine without any are one for each rank."""
         return self.nodes or (self.node,) * ranks

@@ -30,3 +30,9 @@ def _module(row: Any) -> Module:
     if not whole or isinstance(ratio, bool) or not isinstance(ratio, int | float) or not math.isfinite(ratio):
         raise TracelibError(f"[[module]]: {row!r}", _HINT)
     return Module(type_, value, float(ratio))
+
+
+def modules_text(modules: tuple[Module, ...]) -> str:
+    """The TOML of modules, to stand behind that of their machine."""
+    rows = (f"\n[[module]]\ntype = {m.type}\nvalue = {m.value}\nratio = {m.ratio!r}\n" for m in modules)
+    return "".join(rows)

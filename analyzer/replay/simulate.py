@@ -22,10 +22,7 @@ from analyzer.replay.machine import (
     COLLECTIVE_NAMES,
     DIALECTS,
     Machine,
-    Model,
     Piece,
-    constant_both_ways,
-    simple_collectives,
 )
 from analyzer.rows import PIECE, Rows
 
@@ -187,8 +184,7 @@ def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tupl
         set_quantity(target.bandwidth, network.bandwidth_mb, next(ids))
         target.buses = network.buses
     set_quantity(c.wan_bandwidth, machine.wan_bandwidth_mb, next(ids))
-    default = constant_both_ways() if dimemas else simple_collectives(Model.CONSTANT)
-    models = {**default, **(machine.collectives or {})}
+    models = machine.collective_models()
     for number, name in enumerate(COLLECTIVE_NAMES):
         m, to = models[name], c.collectives[number]
         to.in_model, to.in_size, to.out_model, to.out_size = m.in_model, m.in_size, m.out_model, m.out_size
