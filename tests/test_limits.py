@@ -96,6 +96,16 @@ def test_several_threads_compute_at_once():
     assert found.whole.utilisation == 0.7
 
 
+def test_computation_that_takes_no_time():
+    """At speed 0 nothing lasts, blocks of several threads neither; no ratio is of 0."""
+    block = operations({"kind": Kind.PARALLEL, "burst": 40 * MS, "other": 4})
+    found = limits(Program.of([block]), replace(IDEAL, node=Node(cpus=4, speed=0.0)), Team())
+    assert (found.whole.end_ns, found.computing_ns, found.limit) == (0, 0, None)
+    assert (
+        found.whole.utilisation == 0 and found.whole.slowdown(found.ideal) is found.whole.speedup(found.ideal) is None
+    )
+
+
 def test_all_costs_at_once():
     """Row 35: 10 ms of computation, 5 ms latency, 10 ms of wire twice over one bus; each alone, and the gains."""
     machine = vary(IDEAL, {"latency": 5e-3, "bandwidth": 100 * MB, "buses": 1})

@@ -75,6 +75,19 @@ def test_a_configuration_of_dimemas_has_a_record_for_each(tmp_path):
     assert found.place(2, application=1) == [1, 1]
 
 
+def test_a_node_that_names_no_cpus_is_filled_by_one_rank():
+    machine = Machine(nodes=(Node(), Node(cpus=2), Node()))
+    assert machine.place(6) == [0, 1, 1, 2, 0, 1]
+    assert machine.place(2, taken=2) == [1, 2]
+    with pytest.raises(TracelibError, match="mapping 'near' is not known"):
+        replace(machine, mapping="near").place(2)
+
+
+def test_an_application_that_is_alone_keeps_its_mapping():
+    machine = Machine(nodes=(Node(),) * 3, mapping=(2,), mappings=((0,), (1,)))
+    assert [machine.of_application(k).place(1) for k in range(3)] == [[0], [1], [2]]
+
+
 def test_the_command(tmp_path, capsys):
     """Two rings on two nodes: each on its own as said, or both on one."""
     assert main(["ring", "--tasks", "2", "--iterations", "5", "-o", str(tmp_path / "ring.dim"), "-q"]) == 0

@@ -92,6 +92,31 @@ def test_nodes_that_differ_and_distributions_keep_their_proportions():
         assert vary(random, {"latency": 0}).node.latency_s == 0
 
 
+def test_nothing_in_proportion_to_nothing():
+    """A latency of 0 stays 0 beside one that grows; of rates one that is infinite has no proportion to others."""
+    nodes = vary(Machine(nodes=(Node(latency_s=0.0), Node(latency_s=2e-6))), {"latency": 4e-6}).nodes
+    assert [node.latency_s for node in nodes] == [0, pytest.approx(8e-6)]
+    rates = Machine(networks=(Network(0.0), Network(100.0)))
+    assert parameter("bandwidth").get(rates) == math.inf
+    assert [n.bandwidth_mb for n in vary(rates, {"bandwidth": 50 * MB}).networks] == [50, 50]
+
+
+@pytest.mark.parametrize(
+    ("machine", "path", "there"),
+    [
+        (Machine(nodes=(Node(), Node())), "node.2.speed", 2),
+        (Machine(), "node.0.speed", 0),
+        (Machine(), "network.1.buses", 1),
+    ],
+)
+def test_a_part_that_is_not_there(machine, path, there):
+    """A machine without nodes of their own names none."""
+    for use in (parameter(path).get, lambda machine: vary(machine, {path: 2})):
+        with pytest.raises(TracelibError, match="does not exist") as error:
+            use(machine)
+        assert error.value.hint == f"it counts from 0, the machine names {there}"
+
+
 def way(machine, size):
     """ns from sending to arrival, and how long the sender's CPU was taken."""
     send = {"kind": Kind.SEND, "peer": 1, "bytes": size, "flags": Flag.IMMEDIATE}

@@ -61,6 +61,12 @@ class Kind(IntEnum):
     UNLOCK = lib.OP_UNLOCK
 
 
+COLLECTIVE_NAMES = (
+    "Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv",
+    "Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Alltoallw",
+)  # fmt: skip
+"""By their number in a Dimemas trace, the `tag` of a COLLECTIVE."""
+
 PORTS = (Kind.PORT_SEND, Kind.PORT_RECV)
 """Messages to and from other applications; `comm` is the number of theirs."""
 

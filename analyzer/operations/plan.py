@@ -6,6 +6,7 @@ Source: "Dimemas 5.5.0 input format"; flags and identifiers as prv2dim writes th
 from __future__ import annotations
 
 from analyzer._replay import lib
+from analyzer.operations.operation import COLLECTIVE_NAMES
 from analyzer.paraver import COLLECTIVES, base_name, is_one_sided
 
 (
@@ -26,12 +27,9 @@ _SENDS = {
 }  # fmt: skip
 """Flag `sync` of each send, and that MPI decides whether it waits."""
 
-_IN_ORDER_OF_ID = """
-Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Alltoallv Reduce Allreduce
-Reduce_scatter Reduce_scatter_block Scan Alltoallw
-"""
-OPERATIONS = {name: number for number, name in enumerate(_IN_ORDER_OF_ID.split())}
+OPERATIONS = {name: number for number, name in enumerate(COLLECTIVE_NAMES)}
 """Collective operations of Dimemas."""
+OPERATIONS["Exscan"] = OPERATIONS["Scan"]  # unknown to it; communicates as a Scan does
 _WITH_REQUEST, _ALL_TARGETS = 1, 1
 _ON_WINDOWS = {
     **dict.fromkeys(("Put", "Accumulate"), (ACCESS_PUT, 0)),
@@ -51,7 +49,6 @@ _ON_WINDOWS = {
     "Win_unlock": (WIN_UNLOCK, 0),
     "Win_unlock_all": (WIN_UNLOCK, _ALL_TARGETS),
 }
-OPERATIONS["Exscan"] = OPERATIONS["Scan"]  # unknown to Dimemas; communicates as a Scan does
 
 
 def plan_of(procedure: str) -> tuple[int, int]:

@@ -10,9 +10,8 @@ import numpy as np
 
 from analyzer._replay import lib
 from analyzer.errors import TracelibError
-from analyzer.operations.operation import PORTS, Flag, Kind, Program
+from analyzer.operations.operation import COLLECTIVE_NAMES, PORTS, Flag, Kind, Program
 from analyzer.operations.spill import unreadable
-from analyzer.replay.machine import COLLECTIVE_NAMES
 from analyzer.trace import ranks_text
 
 _WAITS_IN = {

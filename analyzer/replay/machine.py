@@ -14,6 +14,7 @@ from typing import Any
 
 from analyzer._replay import lib
 from analyzer.errors import TracelibError, about
+from analyzer.operations.operation import COLLECTIVE_NAMES
 
 DIALECTS = ("dimemas-5.5", "thesis")
 
@@ -123,12 +124,6 @@ class CollectiveModel:
     out_size: Size = Size.MAX
     largest: bool = False  # the largest sizes of any member instead of the root's
 
-
-COLLECTIVE_NAMES = (
-    "Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv",
-    "Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Alltoallw",
-)  # fmt: skip
-"""By their number in a Dimemas trace."""
 
 _LIN, _LOG, _CTE, _NO = Model.LINEAR, Model.LOG, Model.CONSTANT, Model.NONE
 TABLE_9: dict[str, CollectiveModel] = {

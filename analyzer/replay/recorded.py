@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.operations.operation import Flag, Kind, Program
+from analyzer.operations.operation import COLLECTIVE_NAMES, Flag, Kind, Program
 from analyzer.operations.region_events import are_of_regions, begun_by
 from analyzer.operations.streams import pieces
 from analyzer.paraver import EventType
 from analyzer.replay.cpu_waits import wait_events
-from analyzer.replay.machine import COLLECTIVE_NAMES
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import CALL, MARK, REQUEST, Mark
 from analyzer.writers.run_file import RankRecords

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from analyzer.operations.operation import Kind, Program
 from analyzer.operations.streams import pieces
@@ -149,7 +150,7 @@ def _computing(program: Program, machine: Machine, found: Prediction) -> list[fl
     ns = found.usage["computing"].astype(float)
     if program.most_virtual_threads() > 1:
         nodes = machine.with_nodes(program.ranks)
-        speeds = [mean_of(nodes[node].speed) for node in machine.mapping]  # type: ignore[index]
+        speeds = [mean_of(nodes[node].speed) or inf for node in machine.mapping]  # type: ignore[index]
         ns -= [_shared(program, k) / speeds[rank] for k, rank in enumerate(program.rank.tolist())]
     longest = [0.0] * program.ranks
     for rank, mine in zip(program.rank.tolist(), ns.tolist(), strict=True):

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyzer.operations.operation import Flag, Kind, Program, between_calls
+from analyzer.operations.operation import COLLECTIVE_NAMES, Flag, Kind, Program, between_calls
 from analyzer.operations.region_events import are_of_regions, region_of_each
 from analyzer.operations.streams import pieces, rewritten
-from analyzer.replay.machine import COLLECTIVE_NAMES
 from analyzer.replay.recorded import regions_of
 from analyzer.trace import Trace
 
