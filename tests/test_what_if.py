@@ -229,3 +229,11 @@ def test_a_run_whose_network_is_not_known(tmp_path, capsys):
     text = " ".join(capsys.readouterr().out.split())
     assert "on an ideal machine (its messages do not show its own; --machine names one): 1.01 us" in text
     assert "Most worth making faster: MPI_Init ... MPI_Finalize, at most 99.0 % of the run (1.00 us)." in text
+
+
+def test_operations_without_times_were_not_measured(tmp_path, capsys):
+    (tmp_path / "x.dim").write_text('#DIMEMAS:"x":0:1(1),0\n20:0:0:60000019:1\n1:0:0:0.002\n20:0:0:60000019:0\n')
+    arguments = [str(tmp_path / "x.dim"), "--region", "region 1", "--machine", "ideal", "--json"]
+    assert main(["what-if", *arguments]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["measured_s"], found["before_s"], found["after_s"]) == (None, 0.002, 0.001)

@@ -119,7 +119,8 @@ def _words_of_each(asked: Asked) -> Iterator[str]:
 
 def what_if_json(asked: Asked) -> dict[str, Any]:
     """Seconds and fractions under stable names."""
-    head: dict[str, Any] = {"file": asked.file, "measured_s": asked.measured_ns / 1e9, "machine": asked.machine}
+    measured = asked.measured_ns / 1e9 if asked.measured_ns else None
+    head: dict[str, Any] = {"file": asked.file, "measured_s": measured, "machine": asked.machine}
     head["eager"] = asked.eager.as_json()
     head["lacking"] = asked.lacking or None
     rows = [_json(found) for found in asked.found]
