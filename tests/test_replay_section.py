@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from memory_trace import MemoryTrace
-from synthetic import call, write_run
+from synthetic import call, event, label, write_run
 
 from analyzer.metrics.ideal_regions import replayed_visits
 from analyzer.operations.operation import Kind, Program, operations
@@ -13,7 +13,7 @@ from analyzer.replay.program_file import load_program, save_program
 from analyzer.replay.section import section_of
 from analyzer.sources.run import open_run
 from analyzer.validation.parts import measured_parts
-from tracelib.schema import REGION_TYPE
+from tracelib.schema import REGION_TYPE, LabelKind
 
 WORLD = {"comm": 0}
 
@@ -74,6 +74,20 @@ def test_another_thread_may_begin_and_end_it(init, tmp_path):
     program = section.program
     computed = [program.ops["burst"][program.stream(program.stream_of(0, thread))].sum() for thread in (0, 1)]
     assert computed == [999 - 3, 200 + 399 if init else 279 + 399]
+
+
+def test_measured_regions(tmp_path):
+    """Of the main thread's visits what lies between MPI_Init and MPI_Finalize, 100 to 900: 50-300 and 400-700, but not
+    what is within the latter once more; thread 1 is in it from 200 to 800."""
+    edges = [(50, 1, 0), (200, 1, 1), (300, 2, 0), (400, 1, 0), (450, 1, 0), (500, 2, 0), (700, 2, 0), (800, 2, 1)]
+    rank = {
+        "calls": [call("MPI_Init", 5, 100), call("MPI_Comm_size", 190, 191, thread=1), call("MPI_Finalize", 900, 910)],
+        "events": [event(time, REGION_TYPE, 1, flags=flags, thread=thread) for time, flags, thread in edges],
+        "labels": [label(LabelKind.REGION, 1, "solve")],
+    }
+    trace = open_run(str(write_run(tmp_path, [rank])))
+    parts, _ = measured_parts(trace, section_of(trace), Team())
+    assert parts.regions == {"solve": 200 + 300}
 
 
 def test_events_outside_stay_and_take_no_time():
