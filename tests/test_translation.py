@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from synthetic import FIRST, NONE, SELF, WORLD, call, event, flush, poll, request, write_run
 
 from analyzer.metrics import requests as windows_of
+from analyzer.operations import spill
 from analyzer.operations.operation import Kind
 from analyzer.operations.spill import OperationSpill, packed
 from analyzer.operations.walk import RankOperations
@@ -18,6 +19,7 @@ from analyzer.sources import row_stream
 from analyzer.sources.opening import open_trace
 from analyzer.sources.rankfile import RankFile
 from analyzer.writers.packed import pack_run
+from benchmarks import halo
 from benchmarks.halo import write_halo
 from tracelib.schema import WHAT_ORDINAL_SHIFT, What
 
@@ -188,7 +190,8 @@ def rows_read(run, monkeypatch):
 
 @pytest.mark.parametrize("is_packed", [False, True])
 def test_each_row_is_read_once(tmp_path, monkeypatch, is_packed):
-    """However long the run is: one block of rows of each rank, or many."""
+    """However long the run is: one block of rows of each rank, or many; the runtime's files name all procedures."""
+    monkeypatch.setattr("benchmarks.halo.PROCEDURES", (*halo.PROCEDURES, "MPI_Win_fence", "MPI_Barrier_init"))
     for steps in (2, 400):
         run = write_halo(tmp_path / str(steps), 2, 2 * 5 * steps)
         if is_packed:
@@ -197,6 +200,39 @@ def test_each_row_is_read_once(tmp_path, monkeypatch, is_packed):
         there, found = rows_read(run, monkeypatch)
         assert there["calls"] == 10 * steps and there["requests"] == 8 * steps
         assert found == {name: count for name, count in there.items() if count}
+
+
+def returns(monkeypatch):
+    """How many operations were kept each time that a rank was begun again; blocks of rows are small."""
+    found, return_to = [], OperationSpill.return_to
+
+    def noted(self, mark):
+        found.append(mark.operations)
+        return_to(self, mark)
+
+    monkeypatch.setattr(row_stream, "ROWS_AT_ONCE", 32)
+    monkeypatch.setattr(OperationSpill, "return_to", noted)
+    return found
+
+
+@pytest.mark.parametrize("in_memory", [0, 1 << 22])
+def test_a_rank_that_is_unusual_from_late_on_is_begun_again(tmp_path, monkeypatch, in_memory):
+    """The first is translated, of the second much when it is met, of the third none. Neighbourhood collectives, which
+    nothing replays, are counted once."""
+    barriers = [call("MPI_Barrier", 10 * k + 5, 10 * k + 8, comm=WORLD) for k in range(1500)]
+    barriers[7]["call"] = "MPI_Neighbor_alltoall"
+    fence = [call("MPI_Win_fence", 16000, 16001)]
+    run = write_run(tmp_path, [{"calls": barriers}, {"calls": barriers + fence}, {"calls": barriers + fence}])
+    monkeypatch.setattr(spill, "IN_MEMORY", in_memory)
+    returned = returns(monkeypatch)
+    found, straight = programs(run, monkeypatch)
+    assert len(straight) == 1 and returned == straight
+    assert_equal(*found)
+    with closing(open_trace(str(run))) as trace:
+        walk, into = RankOperations(trace, by_thread=True), OperationSpill()
+        for rank in range(3):
+            assert (walk.append_to(into, rank) is None) == (rank > 0)
+        assert walk.left_out[trace.procedures.index("MPI_Neighbor_alltoall")] == 1
 
 
 def test_a_receive_that_is_open_all_the_time(tmp_path, monkeypatch):
@@ -211,12 +247,7 @@ def test_a_receive_that_is_open_all_the_time(tmp_path, monkeypatch):
     calls.append(call("MPI_Wait", 9000, 9010))
     requests.append(request(What.RECV_DONE, 10, 9010, peer=1, tag=9, bytes=7))
     run = write_run(tmp_path, [{"calls": calls, "requests": requests}] * 2)
-    returned = []
-    monkeypatch.setattr(row_stream, "ROWS_AT_ONCE", 32)
-    back = OperationSpill.return_to
-    monkeypatch.setattr(
-        OperationSpill, "return_to", lambda self, mark: returned.append(mark.operations) or back(self, mark)
-    )
+    returned = returns(monkeypatch)
     found, straight = programs(run, monkeypatch)
     assert straight == [2 * n + 3] * 2 and returned == [0]
     assert_equal(*found)

@@ -92,8 +92,8 @@ class RankRows:
 
     @property
     def is_long(self) -> bool:
-        """Whether its requests are more than one block."""
-        return len(self._lane.tables["requests"]) > row_stream.ROWS_AT_ONCE
+        """Whether any of its tables is more than one block; else there is one window."""
+        return any(len(table) > row_stream.ROWS_AT_ONCE for table in self._lane.tables.values())
 
     def stream(self, table: str) -> RowStream:
         """All rows of one table."""

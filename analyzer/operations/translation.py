@@ -6,7 +6,6 @@ The kernel does what `RankOperations.of` does step by step, and what packs its r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,57 +27,58 @@ class Begun(NamedTuple):
     events: ProgramEvents
 
 
-class Unusual:
-    """What rows do not say all of: operations on windows, and persistent collectives, whose bytes the calls around
-    their starts tell."""
-
-    def __init__(self, on_window: np.ndarray, persistent: np.ndarray) -> None:
-        """Which procedures these are."""
-        self._on_window = on_window.view(np.uint8)
-        self._any = on_window | persistent
-
-    def is_in(self, lane: Lane, rank: RankRows) -> bool:
-        """Whether a rank has any. Its rows are looked at only where it names such procedures."""
-        marked = pointer(self._on_window, "uint8_t *")
-        return lane.names_any(self._any) and not all(
-            lib.rows_are_plain(lane.struct, rows.struct, marked) for rows in rank.apart()
-        )
+class Unusual(Exception):
+    """Rows do not say all of their operations: those on windows, and persistent collectives, whose bytes the calls
+    around their starts tell."""
 
 
 class Translation:
-    """Of ranks one after the other, all into the same spill."""
+    """Of ranks one after the other, all into the same spill.
 
-    def __init__(self, spill: OperationSpill, plans: Any, posted: Choice, done: Choice, unusual: Unusual) -> None:
-        """plans: `struct op_plans *`; which requests open something, and which end it."""
-        self.spill, self._plans, self._posted, self._done, self._unusual = spill, plans, posted, done, unusual
+    Rows are read once. What is met too late (a rank that is unusual, a request that was open for long) has its rank
+    begun again, and is looked for before in the ranks after it, which will be like it.
+    """
+
+    def __init__(self, spill: OperationSpill, plans: Any, posted: Choice, done: Choice, on_window: np.ndarray) -> None:
+        """plans: `struct op_plans *`; which requests open something, and which end it; on_window: the procedures
+        (uint8) whose operations need more than their rows."""
+        self.spill, self._plans, self._posted, self._done = spill, plans, posted, done
+        self._on_window = on_window
         packer = ffi.cast("struct packer *", spill.packer)
         wanted = [pointer(choice.wanted, "uint8_t *") for choice in (posted, done)]
         self._struct = ffi.gc(lib.translation_open(packer, *wanted), lib.translation_close)
         if not self._struct:
             raise MemoryError
-        self._open_for_long = False  # in a rank before: others will be like it
+        self._unusual = self._open_for_long = False  # a rank before
 
     def append(self, trace: Trace, lane: Lane, begin: Callable[[], Begun]) -> tuple[int, Begun] | None:
         """Append the operations of a rank; returns their number, and where it ended. None: its rows do not say all of
         them, and none is appended. `begin` may be asked more than once."""
         rank = RankRows(lane, max(trace.duration_ns + 1, 1), self._posted)
-        if self._unusual.is_in(lane, rank):
+        if self._unusual and not all(self._are_plain(lane, rows) for rows in rank.apart()):
             return None
-        end = trace.span(lane.rank)[1]
-        if not rank.is_long:
-            return self._translated(lane, rank.windows(None), end, begin())
-        if not self._open_for_long:
-            before = self.spill.mark()
-            with suppress(OpenForLong):
-                return self._translated(lane, rank.windows(None), end, begin())
-            self._open_for_long = True
-            self.spill.return_to(before)
-        return self._translated(lane, rank.windows(rank.far_requests()), end, begin())
+        far = rank.far_requests() if self._open_for_long and rank.is_long else None
+        before = self.spill.mark() if rank.is_long else None
+        try:
+            return self._translated(lane, rank.windows(far), trace.span(lane.rank)[1], begin())
+        except (Unusual, OpenForLong) as met:
+            if before:
+                self.spill.return_to(before)
+            if isinstance(met, Unusual):
+                self._unusual = True
+                return None
+        self._open_for_long = True
+        return self.append(trace, lane, begin)
+
+    def _are_plain(self, lane: Lane, rows: Rows) -> bool:
+        return bool(lib.rows_are_plain(lane.struct, rows.struct, pointer(self._on_window, "uint8_t *")))
 
     def _translated(self, lane: Lane, windows: Iterator[Rows], end: int, begun: Begun) -> tuple[int, Begun]:
         lib.translation_begin(self._struct, begun.walk.struct, lane.struct)
         count = 0
         for rows in windows:
+            if not self._are_plain(lane, rows):
+                raise Unusual
             if rows.is_last:
                 rows.struct.end = end
             count += self._window(begun.walk, rows, begun.events.window(rows.window))

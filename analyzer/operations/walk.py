@@ -13,7 +13,6 @@ from analyzer.operations.bursts import CpuBursts, is_any_measured, is_measured
 from analyzer.operations.events import NO_EVENTS, ProgramEvents
 from analyzer.operations.persistent import tell_bytes
 from analyzer.operations.plan import (
-    GLOBAL_INIT,
     NOTHING,
     dimemas_plan_of,
     is_in_dimemas,
@@ -24,7 +23,7 @@ from analyzer.operations.plan import (
 from analyzer.operations.rank_walk import Arrays, RankWalk, nothing, struct_of
 from analyzer.operations.spill import OperationSpill
 from analyzer.operations.threads import RankThreads
-from analyzer.operations.translation import Begun, Translation, Unusual
+from analyzer.operations.translation import Begun, Translation
 from analyzer.operations.windows import Partners, Windows, is_fence, window_groups
 from analyzer.trace import FLUSH, REQUEST, Communicator, Trace
 from tracelib.schema import WHAT_ORDINAL_SHIFT, What
@@ -122,8 +121,9 @@ class RankOperations:
         if lane is None or measured or self._numbers:
             return None
         if self._translation is None or self._translation.spill is not spill:
-            unusual = Unusual(self._on_window, self._plan[:, 0] == GLOBAL_INIT)
-            self._translation = Translation(spill, self._plans(None), Choice(_POSTED), self._done, unusual)
+            self._translation = Translation(
+                spill, self._plans(None), Choice(_POSTED), self._done, self._on_window.view(np.uint8)
+            )
         left_out, no_burst = self.left_out.copy(), lane.not_the_programs
 
         def begin() -> Begun:
@@ -132,6 +132,7 @@ class RankOperations:
             return Begun(walk, ProgramEvents(self._trace, rank, self._events))
 
         if (found := self._translation.append(self._trace, lane, begin)) is None:
+            self.left_out[:] = left_out
             return None
         count, (walk, events) = found
         self._trace.forget(rank)

@@ -236,10 +236,6 @@ class Lane:
         index = self._refers.procedures["index"]
         return index[np.minimum(rows, len(index) - 1)]
 
-    def names_any(self, marked: np.ndarray) -> bool:
-        """Whether its rank names a procedure that is marked, by its index in Trace.procedures."""
-        return bool(marked[self._refers.procedures["index"]].any())
-
     def procedure_index(self, row: int) -> int:
         """Index in Trace.procedures of a row of `procedures`."""
         index = self._refers.procedures["index"]
