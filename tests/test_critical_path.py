@@ -144,6 +144,17 @@ def test_who_left_an_alltoallv_early_had_no_data_to_wait_for():
         assert (path.contradictions, stays(path)) == (contradictions, [(0, 80, 1)])
 
 
+@pytest.mark.parametrize(("name", "contradictions"), [("MPI_Barrier", 1), ("MPI_Alltoallv", 0)])
+def test_who_left_too_early_waited_for_all_that_were_there(name, contradictions):
+    """Rank 0 leaves at 60, before rank 3 comes at 90; the path is its own from 50 on, when rank 1 came. Rank 2,
+    which came at 30, may be 20 later."""
+    data = {"comm": 0, "sent": 8, "received": 8}
+    calls = [[(name, *t, data)] for t in ((10, 60), (50, 95), (30, 95), (90, 96))]
+    path = critical_path(ProgramTrace(calls, messages=[], spans=[(0, 200), *[(0, 100)] * 3]))
+    assert (stays(path), path.contradictions) == ([(0, 50, 1), (50, 200, 0)], contradictions)
+    assert [int(path.slack[path.nodes.of(rank)][1]) for rank in range(4)] == [40, 0, 20, 100]
+
+
 @pytest.mark.parametrize("name", ["MPI_Alltoallv", "MPI_Alltoallw"])
 def test_who_left_an_alltoallv_early_waited_for_those_that_were_there(name):
     """As in analyze waits: rank 0 leaves at 60, before rank 2 comes at 90, and so waited for rank 1, since 10, until

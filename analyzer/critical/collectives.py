@@ -22,7 +22,6 @@ from analyzer.metrics.collective_calls import (
 from analyzer.metrics.nonblocking_collectives import PROBABLY_ALL, blocking_name
 from analyzer.paraver import base_name
 from analyzer.trace import Trace
-from analyzer.waits.collective import NOBODY, last_present
 
 FENCE = "MPI_Win_fence"
 _ALL, _FROM_ROOT, _TO_ROOT, _PREFIX = (
@@ -111,8 +110,8 @@ class Groups:
             self._meet(members.take(np.flatnonzero(near & (rows["comm"] == comm))))
 
     def _join(self, m: _Members) -> None:
-        """One join of all who give, for all who take; who left an Alltoallv before the last of them came waited
-        for the last that was there."""
+        """One join of all who give, for all who take; who left before the last of them came (an Alltoallv, or clocks
+        that contradict each other) waited for those that were there."""
         if not len(m.group):
             return
         first = starts(m.group)
@@ -120,13 +119,31 @@ class Groups:
         given = np.where(m.gives, m.rows["enter"], np.iinfo(np.int64).min)
         early = m.takes & (m.rows["exit"] < np.maximum.reduceat(given, first)[number])
         self._found.contradictions += int((early & (m.left >= 0) & ~self._probably[m.rows["call"]]).sum())
-        some = early & self._probably[m.rows["call"]] & ~self._together[m.rows["call"]]
+        some = early & ~self._together[m.rows["call"]]
         if some.any():
-            last = last_present(m.rows, number, m.gives)
-            self._found.add(np.where(some & (last != NOBODY), m.left, -1), m.entered[last])
+            self._wait_for_present(m, number, some)
         joins = self._found.new_joins(len(first))[number]
         self._found.add(np.where(m.gives, joins, -1), m.entered)
         self._found.add(np.where(m.takes & ~early, m.left, -1), joins)
+
+    def _wait_for_present(self, m: _Members, number: np.ndarray, some: np.ndarray) -> None:
+        """Some members (bool), of the collectives that `number` tells apart, wait for all who gave and entered before
+        they left: a join of each giver and those who came before, for those who left then."""
+        givers = np.flatnonzero(m.gives & np.isin(number, number[some]))
+        givers = givers[np.lexsort((m.rows["enter"][givers], number[givers]))]
+        joins, of_join = self._found.new_joins(len(givers)), number[givers]
+        before = np.append(-1, joins[:-1])[: len(joins)]
+        before[starts(of_join)] = -1
+        self._found.add(joins, before)
+        self._found.add(joins, m.entered[givers])
+        leaving = np.flatnonzero(some)
+        time = np.concatenate([m.rows["enter"][givers], m.rows["exit"][leaving]])
+        of = np.concatenate([of_join, number[leaving]])
+        leaves = np.arange(len(time)) >= len(givers)
+        order = np.lexsort((leaves, time, of))
+        last = np.maximum.accumulate(np.where(leaves[order], -1, order))  # the givers are in this very order
+        there = leaves[order] & (last >= 0) & (of[order] == of_join[last.clip(min=0)])
+        self._found.add(m.left[leaving[order[there] - len(givers)]], joins[last[there]])
 
     def _meet(self, m: _Members) -> None:
         """Each with those who may be its neighbours."""
