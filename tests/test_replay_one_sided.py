@@ -3,6 +3,7 @@
 There a message costs its sender 10 us, then takes bytes / (100 MB/s) to arrive; receives cost nothing.
 """
 
+import numpy as np
 import pytest
 from synthetic import WORLD, call, request, write_run
 
@@ -11,6 +12,7 @@ from analyzer.errors import TracelibError
 from analyzer.operations.operation import Kind, Program, operations
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.machine import Network, Node
+from analyzer.replay.predicted import write_predicted
 from tracelib.schema import ACCESS_HAS_GROUP, What
 
 MB = 1 << 20
@@ -95,9 +97,21 @@ def test_the_request_of_a_put_is_complete_when_it_has_arrived():
 # ---- Of traces.
 
 
+def assert_same_accesses(trace, predicted, rank):
+    """On the same objects, by the same calls, of the same groups."""
+    seen = []
+    for one in (trace, predicted):
+        rows, calls = (np.concatenate(list(of(rank))) for of in (one.accesses, one.calls))
+        groups = [one.group(rank, group).tolist() if group else [] for group in rows["group"].tolist()]
+        seen.append((rows[["offset", "object", "detail", "thread"]].tolist(), groups))
+        assert np.isin(rows["enter"], calls["enter"]).all()
+    assert seen[0] == seen[1]
+
+
 @pytest.fixture
 def replayed(tmp_path):
-    """replayed(calls of rank 0, ..., groups=, requests=): when the ranks end. Each call is (row, detail, group)."""
+    """replayed(calls of rank 0, ..., groups=, requests=): when the ranks end. Each call is (row, detail, group). In the
+    predicted run they are on the same window, and wait for the same in its replay."""
 
     def of(*ranks, groups=(), requests=None, on=THESIS):
         content = []
@@ -112,7 +126,17 @@ def replayed(tmp_path):
             content[-1]["requests"] = (requests or {}).get(rank, [])
         rows = [{"group": members} for members in groups]
         trace = analyzer.open(str(write_run(tmp_path, content, rows)))
-        return simulate(program_of(trace), on).usage["end"].tolist()
+        program = program_of(trace)
+        found = simulate(program, on, times=True)
+        path = tmp_path / "predicted.h5"
+        write_predicted(trace, program, found, path, "test")
+        predicted = analyzer.open(path)
+        assert predicted.objects == trace.objects
+        for rank in range(trace.size):
+            assert_same_accesses(trace, predicted, rank)
+        again = simulate(program_of(predicted), on).usage["end"]
+        assert np.abs(again - found.usage["end"]).max() <= 2 * sum(map(len, ranks))  # calls that last 1 ns
+        return found.usage["end"].tolist()
 
     return of
 

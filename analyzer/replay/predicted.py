@@ -11,12 +11,12 @@ import numpy as np
 
 from analyzer.metrics.requests import gather_blocks
 from analyzer.operations.operation import Flag, Kind, Program, between_calls
-from analyzer.paraver import EventType
+from analyzer.paraver import EventType, is_one_sided
 from analyzer.paraver_regions import is_of_region
 from analyzer.replay.cpu_waits import Intervals, outside_calls, wait_events
 from analyzer.replay.recorded import in_order, recorded, regions_of
 from analyzer.replay.simulate import Prediction
-from analyzer.trace import CALL, MARK, REQUEST, Trace
+from analyzer.trace import ACCESS, CALL, MARK, REQUEST, Trace
 from analyzer.writers.run_file import RankRecords, write_run
 from tracelib import schema
 
@@ -77,7 +77,10 @@ def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> 
     moved = calls.copy()
     moved["enter"], moved["exit"] = map_.enter, map_.exit
     moved["inside"] = np.minimum(moved["inside"], moved["exit"] - moved["enter"])
-    return RankRecords(moved[np.argsort(moved["enter"], kind="stable")], requests, marks, own)
+    accesses = gather_blocks(trace.accesses(rank), ACCESS).copy()
+    shares = np.array([is_one_sided(name) or name.startswith("MPI_File_") for name in trace.procedures], bool)
+    accesses["enter"] = map_.entries_of(accesses["enter"], accesses["thread"], shares[calls["call"]])
+    return RankRecords(moved[np.argsort(moved["enter"], kind="stable")], requests, marks, own, accesses)
 
 
 class CallTimes:
@@ -136,13 +139,26 @@ class TimeMap:
                 points = _with_waits(*points, *outside_calls(events))
                 self.wait_events.append(events)
             self._between[thread] = points
-        self._enter = calls["enter"]
+        self._enter, self._thread = calls["enter"], calls["thread"]
         order = np.argsort(calls["exit"], kind="stable")
         self._exit, self._exit_to = calls["exit"][order], self.exit[order]
 
     def entries(self, times: np.ndarray) -> np.ndarray:
         """Of times at which calls were entered."""
         return self._exact(times, self._enter, self.enter)
+
+    def entries_of(self, times: np.ndarray, threads: np.ndarray, calls: np.ndarray) -> np.ndarray:
+        """Of times, in order, at which these threads entered a call each: one of `calls` (bool) if one was then."""
+        found = times.copy()
+        for thread in np.unique(threads).tolist():
+            asked = np.flatnonzero(threads == thread)
+            for own in (self._thread == thread, calls & (self._thread == thread)):
+                entered, when = self._enter[own], times[asked]
+                first, last = (np.searchsorted(entered, when, side) for side in ("left", "right"))
+                equals_before = np.arange(len(when)) - np.searchsorted(when, when)
+                there = first < last
+                found[asked[there]] = self.enter[own][np.minimum(first + equals_before, last - 1)[there]]
+        return found
 
     def exits(self, times: np.ndarray) -> np.ndarray:
         """Of times at which calls ended."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from analyzer.ending import discard
 from analyzer.sources.rankfile import PREDICTED
-from analyzer.trace import MARK, REQUEST, Communicator, Mark, Trace
+from analyzer.trace import ACCESS, MARK, REQUEST, Communicator, Mark, Trace
 from analyzer.writers.hdf5 import new_hdf5
+from analyzer.writers.run_objects import Objects, access_rows
 from analyzer.writers.whole import cannot_write, temporary_name
 from tracelib import schema
 
@@ -29,6 +30,7 @@ class RankRecords:
     requests: np.ndarray = field(default_factory=lambda: np.zeros(0, REQUEST))
     marks: np.ndarray = field(default_factory=lambda: np.zeros(0, MARK))
     events: np.ndarray = field(default_factory=lambda: np.zeros(0, schema.EVENT))  # of the program, but for regions
+    accesses: np.ndarray = field(default_factory=lambda: np.zeros(0, ACCESS))
 
 
 def write_run(
@@ -82,17 +84,22 @@ class _Tables:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._labels = _labels(trace)
+        self._labels, self._objects = _labels(trace), Objects(trace)
 
     def of(self, rank: int, records: RankRecords) -> dict[str, np.ndarray]:
         """The tables of one rank: its threads one after the other, a block for each."""
-        rows = _communicators(self._trace, rank)
+        groups = np.unique(records.accesses["group"][records.accesses["group"] > 0]).tolist()
+        rows = _communicators(self._trace, rank, [self._trace.group(rank, group) for group in groups])
+        objects, object_rows = self._objects.of(rank, records.accesses, rows.row_of)
+        group_rows = dict(zip(groups, range(len(rows.table) - len(groups), len(rows.table)), strict=True))
+        accesses = access_rows(records.accesses, object_rows, group_rows)
         calls, polls = self._calls(records.calls, rows)
         requests = self._requests(records.requests, rows)
         events = np.concatenate([_regions(records.marks), records.events])
         tables = {
             "calls": _by_thread(calls, "enter"), "polls": _by_thread(polls, "enter"),
             "requests": _by_thread(requests, "completed"), "events": _by_thread(events, "time"),
+            "accesses": _by_thread(accesses, "enter"),
         }  # fmt: skip
         last = max((int(t[name].max()) for t, name in ((calls, "exit"), (events, "time")) if len(t)), default=0)
         return tables | {
@@ -100,6 +107,7 @@ class _Tables:
             "clock": np.array([(0, 0), (last + 1, last + 1)], schema.CLOCK),
             "communicators": rows.table,
             "members": rows.members,
+            "objects": objects if len(objects) > 1 else objects[:0],
             "labels": self._labels,
         }
 
@@ -148,7 +156,8 @@ class _Communicators:
         return rows, peers
 
 
-def _communicators(trace: Trace, rank: int) -> _Communicators:
+def _communicators(trace: Trace, rank: int, named: Sequence[np.ndarray] = ()) -> _Communicators:
+    """named: world ranks of the groups that calls on windows named, whose rows are the last."""
     world = tuple(range(trace.size))
     groups: list[tuple[Communicator, int]] = []
     row_of = np.ones(len(trace.communicators) + 1, np.int64)  # one more: no communicator at all
@@ -166,13 +175,19 @@ def _communicators(trace: Trace, rank: int) -> _Communicators:
         inside = rank in communicator.members
         locals_.append(communicator.members if inside else communicator.remote)
         remotes.append(communicator.remote if inside else communicator.members if communicator.remote else ())
+    known = len(locals_)
+    locals_ += [tuple(group.tolist()) for group in named]
+    remotes += [()] * len(named)
     table = np.zeros(len(locals_), schema.COMMUNICATOR)
     at = 0
     for row, (local, remote) in enumerate(zip(locals_, remotes, strict=True)):
         table["members"][row], table["size"][row] = at, len(local)
         table["remote"][row], table["remote_size"][row] = at + len(local), len(remote)
         table["rank"][row] = local.index(rank) if rank in local else -1
-        table["id"][row] = row if row < 3 else 3 + groups[row - 3][1]
+        if row < known:
+            table["id"][row] = row if row < 3 else 3 + groups[row - 3][1]
+        else:
+            table["rank"][row], table["flags"][row] = -1, schema.COMMUNICATOR_IS_GROUP
         at += len(local) + len(remote)
     members = np.array([m for pair in zip(locals_, remotes, strict=True) for group in pair for m in group], np.uint32)
     peers = tuple(remote or local for local, remote in zip(locals_, remotes, strict=True))
