@@ -1,5 +1,6 @@
 """Rows translated straight into packed operations give what the records of the trace give, step by step."""
 
+import tracemalloc
 from collections import Counter
 from contextlib import closing
 
@@ -21,6 +22,7 @@ from analyzer.sources.rankfile import RankFile
 from analyzer.writers.packed import pack_run
 from benchmarks import halo
 from benchmarks.halo import write_halo
+from tracelib import schema
 from tracelib.schema import WHAT_ORDINAL_SHIFT, What
 
 PROCEDURES = (
@@ -253,3 +255,19 @@ def test_a_receive_that_is_open_all_the_time(tmp_path, monkeypatch):
     assert_equal(*found)
     first = found[0].ops[:][0]
     assert first["kind"] == Kind.IRECV and first["tag"] == 9 and first["bytes"] == 7
+
+
+def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
+    """Operations lie in a file; of the rows a few blocks are kept."""
+    monkeypatch.setattr(row_stream, "ROWS_AT_ONCE", 1024)
+    monkeypatch.setattr(spill, "IN_MEMORY", 0)
+    peaks, few, many = [], 20_000, 160_000
+    for calls in (few, many):
+        run = write_halo(tmp_path / str(calls), 2, calls)
+        with closing(open_trace(str(run))) as trace:
+            tracemalloc.start()
+            program_of(trace)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    assert peaks[0] > 1024 * (schema.CALL.itemsize + schema.REQUEST.itemsize)
+    assert peaks[1] - peaks[0] < 2 * (many - few)
