@@ -40,11 +40,16 @@ class Session:
         """Only one process prints."""
         return self.team.rank == 0
 
+    @property
+    def alone(self) -> bool:
+        """Under mpirun what looks like a terminal may be the launcher's own, which passes everything on to a file."""
+        return self.team.size == 1
+
     def print(self, render: Callable[[Console], None]) -> None:
         """Rich output: colours and the terminal's width on a terminal, plain text of 80 columns in a pipe."""
         if not self.speaks:
             return
-        if sys.stdout.isatty():
+        if sys.stdout.isatty() and self.alone:
             render(Console(width=min(Console().width, WIDEST), highlight=False))
             return
         text = io.StringIO()
@@ -75,7 +80,7 @@ class Session:
     def step(self, label: str) -> Iterator[Callable[[str], None]]:
         """Show what is being done, on a terminal only; what is yielded says how far it is."""
         console = Console(stderr=True)
-        if self.speaks and not self.quiet and console.is_terminal:
+        if self.alone and not self.quiet and console.is_terminal:
             with console.status(label) as status:
                 yield lambda text: status.update(f"{label}: {text}")
         else:
