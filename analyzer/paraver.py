@@ -108,9 +108,8 @@ Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Allt
 Reduce Allreduce Reduce_scatter Reduce_scatter_block Scan Exscan
 Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv Neighbor_alltoallw
 """
-COLLECTIVES = frozenset(
-    name for base in _BLOCKING_COLLECTIVES.split() for name in (f"MPI_{base}", f"MPI_I{base[0].lower()}{base[1:]}")
-)
+NONBLOCKING_COLLECTIVES = frozenset(f"MPI_I{base[0].lower()}{base[1:]}" for base in _BLOCKING_COLLECTIVES.split())
+COLLECTIVES = NONBLOCKING_COLLECTIVES | {f"MPI_{base}" for base in _BLOCKING_COLLECTIVES.split()}
 """Collective operations on data, blocking and nonblocking."""
 
 ROOTED = frozenset({"MPI_Bcast", "MPI_Gather", "MPI_Gatherv", "MPI_Reduce", "MPI_Scatter", "MPI_Scatterv"})

@@ -154,6 +154,43 @@ def test_collectives(tmp_path):
     assert only(alltoall, "name", "comm") == ("MPI_Alltoall", -1)
 
 
+IALLREDUCE, IBARRIER, WAIT, WAITALL = 155, 156, 5, 6
+
+
+def test_a_wait_in_which_nothing_is_received_is_for_the_oldest_collective(tmp_path):
+    """As prv2dim takes it; a Wait that receives something, and one for several, are for none."""
+    sizes = ":50100001:8:50100002:8:50100004:5"
+    trace = read(
+        tmp_path,
+        *call(2, 1, 2, 4),
+        *call(2, 10, 12, IALLREDUCE, 50000002, sizes),
+        *call(2, 20, 22, IBARRIER, 50000002, ":50100004:1"),
+        *call(2, 30, 35, WAIT),
+        *call(2, 36, 37, WAITALL),
+        *call(2, 40, 45, WAIT),
+        *call(2, 50, 55, WAIT),
+        *call(2, 60, 65, WAIT),
+        *call(1, 10, 11, 1),
+        message(1, 10, 11, 2, 1, 33, 80, 9),
+    )
+    received, allreduce, barrier = requests_of(trace, 1)
+    assert only(received, "what", "posted", "completed") == (What.RECV_DONE, 1, 35)
+    assert only(allreduce, "what", "posted", "completed", "bytes") == (What.COLLECTIVE_DONE, 10, 45, 0)
+    assert only(barrier, "what", "posted", "completed") == (What.COLLECTIVE_DONE, 20, 55)
+    assert [trace.procedures[done["tag"]] for done in (allreduce, barrier)] == ["MPI_Iallreduce", "MPI_Ibarrier"]
+    assert [trace.communicators[done["comm"]].members for done in (allreduce, barrier)] == [(1,), (0, 1)]
+    assert [row["comm"] for row in rows_of(trace, 1)[1:3]] == [allreduce["comm"], barrier["comm"]] == [1, 0]
+
+
+def test_many_collectives_may_be_under_way(tmp_path):
+    lines = [line for k in range(100) for line in call(1, 10 * k, 10 * k + 1, IBARRIER, 50000002, ":50100004:1")]
+    lines += [line for k in range(100, 300) for line in call(1, 10 * k, 10 * k + 5, WAIT if k % 2 else IBARRIER)]
+    done = requests_of(read(tmp_path, *lines), 0)
+    begun = [10 * k for k in (*range(100), *range(100, 300, 2))]
+    assert [row["posted"] for row in done] == begun[:100]
+    assert [row["completed"] for row in done] == [10 * k + 5 for k in range(101, 300, 2)]
+
+
 def test_calls_at_one_instant_of_a_coarse_clock(tmp_path):
     """Three Isends without duration take their three messages in order, and a Waitall follows at once."""
     isends = [line for _ in range(3) for line in call(1, 10, 10, 3)]

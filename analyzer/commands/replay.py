@@ -62,7 +62,7 @@ def replay_command(
                 programs,
                 machine,
                 times=bool(output),
-                transfers=bool(output),
+                transfers=(output or "").endswith(".prv"),
                 cpu_waits=bool(output),
                 repetitions=repeat or 0,
             )

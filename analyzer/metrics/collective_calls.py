@@ -156,7 +156,11 @@ class CollectiveCalls:
         rows, group = rows[whole], group[whole]
         self._find_broken(rows, group)
         known = self._is_known(rows)
-        return each_way(self._trace, rows[known], group[known])
+        return self._each_way(rows[known], group[known])
+
+    def _each_way(self, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What is brought together is one collective, but between the groups of an intercommunicator."""
+        return each_way(self._trace, rows, group)
 
     def _is_past(self, rows: np.ndarray, whole: np.ndarray) -> np.ndarray:
         """Which rows all members have gone past: a member did not record that collective."""

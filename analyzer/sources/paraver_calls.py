@@ -1,12 +1,15 @@
 """MPI calls and completed receives of an imported trace, rebuilt from its events and messages.
 
 What a .prv does not say stays unknown: the communicator of a message, the root on ranks that are not the root,
-requests of sends and of collectives.
+requests of sends. Which call completed a nonblocking collective it does not say, either; as prv2dim takes it, an
+MPI_Wait in which no receive completes is for the oldest.
 """
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import pairwise
+from operator import or_
 
 import numpy as np
 
@@ -16,6 +19,7 @@ from analyzer.paraver import (
     IMMEDIATE_SEND_RECEIVES,
     IMMEDIATE_SENDS,
     MPI_TYPES,
+    NONBLOCKING_COLLECTIVES,
     RECEIVES,
     ROOTED,
     SEND_RECEIVES,
@@ -29,8 +33,10 @@ from analyzer.sources.paraver_body import Body
 from analyzer.sources.paraver_labels import Labels
 from analyzer.sources.paraver_runs import RankRuns, SortedRuns
 from analyzer.trace import CALL, EVENT, MESSAGE, REQUEST
+from tracelib.schema import What
 
 _SENDS, _RECEIVES, _POSTS, _COMPLETES, _MANY, _ROOTED = 1, 2, 4, 8, 16, 32  # as prvcalls.c names them
+_BEGINS_COLLECTIVE, _WAITS_FOR_ONE = 64, 128
 
 _ROLES = (
     (SENDS | IMMEDIATE_SENDS, _SENDS),
@@ -41,7 +47,9 @@ _ROLES = (
     (IMMEDIATE_SEND_RECEIVES, _SENDS | _POSTS),
     (STARTS, _SENDS | _POSTS | _MANY),
     (WAITS | TESTS, _COMPLETES),
+    ({"MPI_Wait"}, _WAITS_FOR_ONE),
     (ROOTED | {f"MPI_I{name[4:].lower()}" for name in ROOTED}, _ROOTED),
+    (NONBLOCKING_COLLECTIVES, _BEGINS_COLLECTIVE),
 )
 
 
@@ -58,7 +66,7 @@ def find_procedures(body: Body, labels: Labels) -> tuple[tuple[str, ...], np.nda
 def _roles(procedures: tuple[str, ...]) -> np.ndarray:
     roles = np.zeros(max(1, len(procedures)), np.uint8)
     for index, name in enumerate(procedures):
-        roles[index] = next((role for names, role in _ROLES if name in names), 0)
+        roles[index] = reduce(or_, (role for names, role in _ROLES if name in names), 0)
     return roles
 
 
@@ -123,19 +131,23 @@ class Calls:
             ffi.from_buffer("int32_t[]", request_ranks),
         )
         self._number_communicators(calls, call_ranks)
+        collective = requests["what"] == What.COLLECTIVE_DONE
+        done = requests[collective]
+        self._number_communicators(done, request_ranks[collective])
+        requests[collective] = done
         self.calls.append(calls, call_ranks)
         self.requests.append(requests, request_ranks)
 
-    def _number_communicators(self, calls: np.ndarray, ranks: np.ndarray) -> None:
+    def _number_communicators(self, rows: np.ndarray, ranks: np.ndarray) -> None:
         """The trace's ids of communicators become rows of `communicators`."""
         keys = self._communicator_keys
         if not len(keys):
-            calls["comm"] = -1
+            rows["comm"] = -1
             return
         order = np.argsort(keys, kind="stable")
-        wanted = (self._application[ranks] << 32) + calls["comm"]
+        wanted = (self._application[ranks] << 32) + rows["comm"]
         at = np.searchsorted(keys[order], wanted).clip(max=len(keys) - 1)
-        calls["comm"] = np.where((calls["comm"] >= 0) & (keys[order][at] == wanted), order[at], -1)
+        rows["comm"] = np.where((rows["comm"] >= 0) & (keys[order][at] == wanted), order[at], -1)
 
     def close(self) -> None:
         self.calls.close()

@@ -3,19 +3,30 @@
 // A call opens at an event of an MPI type with a value and closes at the next with 0. A message belongs to the
 // sender's call that holds its logical send and to the receiver's call that holds its logical receive; if that
 // only posts the receive, the Wait or Test that holds its physical receive completes it. A matched receive is posted by
-// MPI_Mprobe in our own traces, and by MPI_Mrecv in those of others. Clocks are coarse: several calls of a thread may
-// share an instant, so a closed call waits in a short queue until time has gone on.
+// MPI_Mprobe in our own traces, and by MPI_Mrecv in those of others. What completes a nonblocking collective no event
+// says: as prv2dim takes it, an MPI_Wait in which no receive completes is for the oldest. Clocks are coarse: several
+// calls of a thread may share an instant, so a closed call waits in a short queue until time has gone on.
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/prvrequests.h"
 #include "prvcalls.h"
 #include "records.h"
 
 enum { CALL_VALUE_COUNT = 4096, QUEUE = 16 };
 
-enum role { SENDS = 1, RECEIVES = 2, POSTS = 4, COMPLETES = 8, MANY = 16, ROOTED = 32 };
+enum role {
+    SENDS = 1,
+    RECEIVES = 2,
+    POSTS = 4,
+    COMPLETES = 8,
+    MANY = 16,
+    ROOTED = 32,
+    BEGINS_COLLECTIVE = 64,
+    WAITS_FOR_ONE = 128
+};
 
 enum { SEND_SIZE = 50100001, RECEIVE_SIZE, ROOT, COMMUNICATOR };
 
@@ -36,8 +47,7 @@ struct thread {
     int32_t count; // of the queue; only the last may be open
     struct slot queue[QUEUE];
     struct sizes sizes;
-    struct trace_request *pending; // posted receives, a heap by `completed`, which holds the physical receive
-    int64_t pending_count, pending_room;
+    struct open_requests open;
 };
 
 struct rows {
@@ -94,45 +104,39 @@ static void retire(struct builder *b, struct thread *t, int64_t time)
     while (t->count && !t->queue[0].open && t->queue[0].call.exit < time) emit_oldest(b, t);
 }
 
-static void sift_down(struct trace_request *heap, int64_t n)
-{
-    for (int64_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && heap[child + 1].completed < heap[child].completed) child++;
-        if (heap[i].completed <= heap[child].completed) return;
-        struct trace_request swap = heap[i];
-        heap[i] = heap[child];
-        heap[child] = swap;
-    }
-}
-
-static void push_pending(struct builder *b, struct thread *t, struct trace_request row)
-{
-    if (t->pending_count == t->pending_room) {
-        int64_t room = t->pending_room ? 2 * t->pending_room : 16;
-        struct trace_request *heap = realloc(t->pending, (size_t)room * sizeof *heap);
-        if (!heap) {
-            b->failed = 1;
-            return;
-        }
-        t->pending = heap;
-        t->pending_room = room;
-    }
-    int64_t i = t->pending_count++;
-    for (; i && t->pending[(i - 1) / 2].completed > row.completed; i = (i - 1) / 2)
-        t->pending[i] = t->pending[(i - 1) / 2];
-    t->pending[i] = row;
-}
-
 // Receives whose data were there by `exit` are done: by the call entered at `enter`, or, before it, by themselves.
-static void complete(struct builder *b, struct thread *t, int64_t enter, int64_t exit)
+// Returns how many the call completes.
+static int64_t complete_receives(struct builder *b, struct thread *t, int64_t enter, int64_t exit)
 {
-    while (t->pending_count && t->pending[0].completed <= exit) {
-        struct trace_request row = t->pending[0];
-        t->pending[0] = t->pending[--t->pending_count];
-        sift_down(t->pending, t->pending_count);
-        if (row.completed >= enter) row.completed = exit;
+    int64_t count = 0;
+    for (struct trace_request row; close_receive(&t->open, exit, &row);) {
+        if (row.completed >= enter) {
+            row.completed = exit;
+            count++;
+        }
         add_row(b, &b->requests, &row, t->rank);
     }
+    return count;
+}
+
+static void complete_collective(struct builder *b, struct thread *t, int64_t exit)
+{
+    struct trace_request row;
+    if (!close_oldest_collective(&t->open, &row)) return;
+    row.completed = exit;
+    add_row(b, &b->requests, &row, t->rank);
+}
+
+// Of a collective `tag` is its procedure.
+static void begin_collective(struct builder *b, struct thread *t, const struct trace_call *call)
+{
+    struct trace_request row = {.posted = call->enter,
+                                .comm = call->comm,
+                                .peer = PEER_NONE,
+                                .tag = call->call,
+                                .what = WHAT_COLLECTIVE_DONE,
+                                .thread = t->number};
+    b->failed |= !open_collective(&t->open, &row);
 }
 
 static void apply_sizes(struct thread *t, struct slot *s)
@@ -156,7 +160,10 @@ static void close_call(struct builder *b, struct thread *t, int64_t time)
     s->call.exit = time;
     s->call.inside = time - s->call.enter;
     apply_sizes(t, s);
-    if (s->role & COMPLETES) complete(b, t, s->call.enter, time);
+    if (s->role & BEGINS_COLLECTIVE) begin_collective(b, t, &s->call);
+    if (!(s->role & COMPLETES)) return;
+    int64_t received = complete_receives(b, t, s->call.enter, time);
+    if ((s->role & WAITS_FOR_ONE) && !received) complete_collective(b, t, time);
 }
 
 static void open_call(struct builder *b, struct thread *t, int64_t time, int32_t procedure)
@@ -282,7 +289,7 @@ static void feed_receive(struct builder *b, const struct trace_message *m)
     if (s->role & POSTS) {
         struct trace_request row = received_row(m, WHAT_RECV_DONE);
         row.posted = s->call.enter;
-        push_pending(b, t, row);
+        b->failed |= !open_receive(&t->open, &row);
     } else {
         s->call.received += m->size;
         if (s->role & (SENDS | COMPLETES)) s->received = received_row(m, WHAT_RECEIVED);
@@ -323,7 +330,7 @@ int64_t prv_calls_finish(void *builder, int64_t end)
             close_call(b, t, end);
         }
         while (t->count) emit_oldest(b, t);
-        complete(b, t, INT64_MAX, INT64_MAX);
+        complete_receives(b, t, INT64_MAX, INT64_MAX);
     }
     return b->failed ? -1 : 0;
 }
@@ -360,7 +367,7 @@ void prv_calls_free(void *builder)
 {
     struct builder *b = builder;
     if (!b) return;
-    for (int64_t i = 0; b->threads && i < b->first[b->ranks]; i++) free(b->threads[i].pending);
+    for (int64_t i = 0; b->threads && i < b->first[b->ranks]; i++) open_requests_free(&b->threads[i].open);
     free(b->threads);
     free(b->first);
     free(b->calls.data);

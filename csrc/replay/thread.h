@@ -104,8 +104,8 @@ void thread_act(struct sim *sim, struct thread *thread);
 void thread_wake(struct sim *sim, struct thread *thread);
 void thread_block(struct sim *sim, struct thread *thread, enum waiting why);
 void thread_goes_on(struct sim *sim, struct thread *thread);
-void thread_cut(struct sim *sim,
-                struct thread *thread); /* the replay ends while it is under way: so far its usage is */
+/* The replay ends while it is under way: its usage becomes what it was so far. */
+void thread_cut(struct sim *sim, struct thread *thread);
 void thread_fetch_other(struct sim *sim, struct thread *thread, int64_t burst); /* see fetch.h */
 
 /* plan.c: what operations are to their threads; plan_make is false: what it names does not exist */
