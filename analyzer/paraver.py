@@ -101,6 +101,8 @@ IMMEDIATE_SEND_RECEIVES = frozenset({"MPI_Isendrecv", "MPI_Isendrecv_replace"})
 STARTS = frozenset({"MPI_Start", "MPI_Startall"})
 WAITS = frozenset({"MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"})
 TESTS = frozenset({"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"})
+CLOCKS = frozenset({"MPI_Wtime", "MPI_Wtick"})
+"""They do nothing for others: time in them is the program's computation, as to tools that do not record them."""
 PROBES = frozenset({"MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe"})
 
 _BLOCKING_COLLECTIVES = """

@@ -68,7 +68,7 @@ CALL = np.dtype(
         ("call", "<i4"),  # index in Trace.procedures
         ("thread", "<i4"),
         ("count", "<i4"),  # 1; for folded polls the number of failing polls
-        ("inside", "<i8"),  # ns inside MPI: exit - enter, less for folded polls
+        ("inside", "<i8"),  # ns inside MPI: exit - enter, less for folded polls, 0 in MPI_Wtime
     ]
 )
 """One MPI call, or a run of failing polls (count of them, `inside` ns in MPI)."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from analyzer.paraver import CALL_VALUES
+from analyzer.replay.program import program_of
 from analyzer.sources.paraver import open_prv
 from analyzer.trace import CALL, REQUEST
 from tracelib.schema import Peer, What
@@ -180,6 +182,19 @@ def test_a_wait_in_which_nothing_is_received_is_for_the_oldest_collective(tmp_pa
     assert [trace.procedures[done["tag"]] for done in (allreduce, barrier)] == ["MPI_Iallreduce", "MPI_Ibarrier"]
     assert [trace.communicators[done["comm"]].members for done in (allreduce, barrier)] == [(1,), (0, 1)]
     assert [row["comm"] for row in rows_of(trace, 1)[1:3]] == [allreduce["comm"], barrier["comm"]] == [1, 0]
+
+
+def test_the_time_in_looks_at_the_clock_is_the_programs(tmp_path):
+    """As long as they last, the replay computes: 10 ns, and 20 + 400 + 30 between the barriers."""
+    wtime = CALL_VALUES["MPI_Wtime"]
+    calls = *call(1, 10, 20, 8, 50000002), *call(1, 40, 440, wtime, 50000003), *call(1, 470, 480, 8, 50000002)
+    trace = read(tmp_path, *calls, *call(2, 10, 20, 8, 50000002), *call(2, 470, 480, 8, 50000002))
+    barrier, look, _ = rows_of(trace, 0)
+    assert only(barrier, "name", "inside") == ("MPI_Barrier", 10)
+    assert only(look, "name", "enter", "exit", "inside") == ("MPI_Wtime", 40, 440, 0)
+    program = program_of(trace)
+    ops = program.ops[program.stream(0)]
+    assert int(ops["burst"].sum()) == 10 + 20 + 400 + 30
 
 
 def test_many_collectives_may_be_under_way(tmp_path):

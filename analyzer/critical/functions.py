@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.critical.timeline import JOINED, LOST, NO_CPU, Timeline
+from analyzer.paraver import CLOCKS, base_name
 from analyzer.trace import Trace
 
 COMPUTATION, CALL, LOST_TIME, LAUNCH, THREADS, CPU_WAIT = "computation", "call", "lost", "launch", "threads", "cpu"
@@ -31,11 +32,14 @@ class Functions:
         others = (Function(kind) for kind in (LOST_TIME, LAUNCH, THREADS, CPU_WAIT))
         self.every = (*computation, *calls, *others)
         self._first_call, self._lost = len(computation), len(computation) + len(calls)
+        self._clocks = np.flatnonzero([base_name(name) in CLOCKS for name in trace.procedures])
 
     def of_nodes(self, nodes: Timeline, chosen: slice) -> np.ndarray:
-        """What a thread does from the entry of each node to its exit; points in time may have any number."""
+        """What a thread does from the entry of each node to its exit; points in time may have any number. Looks at the
+        clock are computation."""
         call = nodes.call[chosen]
-        found = self._first_call + call.astype(np.int64)
+        looks = np.isin(call, self._clocks)
+        found = np.where(looks, nodes.region[chosen] + 1, self._first_call + call.astype(np.int64))
         for special, after in ((LOST, 0), (JOINED, 2), (NO_CPU, 3)):
             found[call == special] = self._lost + after
         return found

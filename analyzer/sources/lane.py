@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.paraver import COLLECTIVES, ONE_SIDED_OPERATIONS, base_name, event_table, state_table
+from analyzer.paraver import CLOCKS, COLLECTIVES, ONE_SIDED_OPERATIONS, base_name, event_table, state_table
 from analyzer.paraver_regions import region_events
 from analyzer.sources.burst_mode import BurstMode, kind_of
 from analyzer.sources.clock import Clock
@@ -63,6 +63,8 @@ def role_of(name: str) -> int:
         return lib.ROLE_RECEIVE
     if base in ONE_SIDED_OPERATIONS:
         return lib.ROLE_ONE_SIDED
+    if base in CLOCKS:
+        return lib.ROLE_CLOCK
     return lib.ROLE_COLLECTIVE if base in COLLECTIVES else lib.ROLE_NONE
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.paraver import (
+    CLOCKS,
     IMMEDIATE_RECEIVES,
     IMMEDIATE_SEND_RECEIVES,
     IMMEDIATE_SENDS,
@@ -36,7 +37,7 @@ from analyzer.trace import CALL, EVENT, MESSAGE, REQUEST
 from tracelib.schema import What
 
 _SENDS, _RECEIVES, _POSTS, _COMPLETES, _MANY, _ROOTED = 1, 2, 4, 8, 16, 32  # as prvcalls.c names them
-_BEGINS_COLLECTIVE, _WAITS_FOR_ONE = 64, 128
+_BEGINS_COLLECTIVE, _WAITS_FOR_ONE, _LOOKS_AT_CLOCK = 64, 128, 256
 
 _ROLES = (
     (SENDS | IMMEDIATE_SENDS, _SENDS),
@@ -50,6 +51,7 @@ _ROLES = (
     ({"MPI_Wait"}, _WAITS_FOR_ONE),
     (ROOTED | {f"MPI_I{name[4:].lower()}" for name in ROOTED}, _ROOTED),
     (NONBLOCKING_COLLECTIVES, _BEGINS_COLLECTIVE),
+    (CLOCKS, _LOOKS_AT_CLOCK),
 )
 
 
@@ -64,7 +66,7 @@ def find_procedures(body: Body, labels: Labels) -> tuple[tuple[str, ...], np.nda
 
 
 def _roles(procedures: tuple[str, ...]) -> np.ndarray:
-    roles = np.zeros(max(1, len(procedures)), np.uint8)
+    roles = np.zeros(max(1, len(procedures)), np.uint16)
     for index, name in enumerate(procedures):
         roles[index] = reduce(or_, (role for names, role in _ROLES if name in names), 0)
     return roles
@@ -89,7 +91,7 @@ class Calls:
             len(threads),
             ffi.from_buffer("int32_t[]", threads),
             ffi.from_buffer("int32_t[]", table),
-            ffi.from_buffer("uint8_t[]", roles),
+            ffi.from_buffer("uint16_t[]", roles),
         )
         if builder == ffi.NULL:
             raise MemoryError

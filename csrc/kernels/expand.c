@@ -61,22 +61,25 @@ static void load_poll(struct stream *s)
     s->procedure = lane_procedure(s->lane, row->call);
 }
 
-/* The same two with the tracer's own time, which is no computation: a call keeps the program so much longer. */
+/* The same two with the tracer's own time, which is no computation: a call keeps the program so much longer. Of looks
+   at the clock there is only that of the last, as who waits for a time waits no longer for the tracer. */
 static void load_call_held(struct stream *s)
 {
     const struct file_call *row = (const struct file_call *)s->rows + s->i;
-    set(s, lane_ns(s->lane, row->enter), lane_ns(s->lane, row->exit) + s->lane->overhead);
     s->procedure = lane_procedure(s->lane, row->call);
+    uint64_t until = s->procedure->role == ROLE_CLOCK ? row->enter : row->exit;
+    set(s, lane_ns(s->lane, row->enter), lane_ns(s->lane, until) + s->lane->overhead);
 }
 
 static void load_poll_held(struct stream *s)
 {
     const struct file_poll *row = (const struct file_poll *)s->rows + s->i;
+    s->procedure = lane_procedure(s->lane, row->call);
     int64_t begin = lane_ns(s->lane, row->enter), exit = lane_ns(s->lane, row->exit);
     int64_t inside = lane_ns(s->lane, row->enter + row->inside),
-            between = s->lane->overhead * ((int64_t)row->count - 1);
-    set(s, begin, larger(inside, smaller(inside + between, exit)) + s->lane->overhead);
-    s->procedure = lane_procedure(s->lane, row->call);
+            between = s->lane->overhead * ((int64_t)row->count - 1),
+            until = larger(inside, smaller(inside + between, exit));
+    set(s, begin, (s->procedure->role == ROLE_CLOCK ? begin : until) + s->lane->overhead);
 }
 
 static void load_flush(struct stream *s)

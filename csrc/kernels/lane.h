@@ -11,7 +11,7 @@ struct procedure {
     int32_t role;  /* ROLE_... */
 };
 
-enum role { ROLE_NONE = 0, ROLE_SEND = 1, ROLE_RECEIVE = 2, ROLE_COLLECTIVE = 3, ROLE_ONE_SIDED = 4 };
+enum role { ROLE_NONE = 0, ROLE_SEND = 1, ROLE_RECEIVE = 2, ROLE_COLLECTIVE = 3, ROLE_ONE_SIDED = 4, ROLE_CLOCK = 5 };
 
 /* One thread of a rank and the tables its rows refer to. */
 struct lane {

@@ -25,7 +25,8 @@ enum role {
     MANY = 16,
     ROOTED = 32,
     BEGINS_COLLECTIVE = 64,
-    WAITS_FOR_ONE = 128
+    WAITS_FOR_ONE = 128,
+    LOOKS_AT_CLOCK = 256
 };
 
 enum { SEND_SIZE = 50100001, RECEIVE_SIZE, ROOT, COMMUNICATOR };
@@ -34,7 +35,8 @@ struct slot {
     struct trace_call call;
     struct trace_request received; // the receiving half of a Sendrecv, or what a matched receive took
     int32_t sends, receives;       // messages given to this call
-    uint8_t role, open;
+    uint16_t role;
+    uint8_t open;
 };
 
 struct sizes { // what the pairs beside a collective's entry said
@@ -62,7 +64,7 @@ struct builder {
     int64_t *first; // thread of each rank, and the number of threads
     struct thread *threads;
     const int32_t *procedures; // [type][value]: row of the trace's procedures, -1 none
-    const uint8_t *roles;      // of each procedure
+    const uint16_t *roles;     // of each procedure
     struct rows calls, requests;
     int64_t broken; // calls without an end, ends without a call
     int failed;     // out of memory
@@ -158,7 +160,7 @@ static void close_call(struct builder *b, struct thread *t, int64_t time)
     }
     s->open = 0;
     s->call.exit = time;
-    s->call.inside = time - s->call.enter;
+    s->call.inside = s->role & LOOKS_AT_CLOCK ? 0 : time - s->call.enter;
     apply_sizes(t, s);
     if (s->role & BEGINS_COLLECTIVE) begin_collective(b, t, &s->call);
     if (!(s->role & COMPLETES)) return;
@@ -335,7 +337,7 @@ int64_t prv_calls_finish(void *builder, int64_t end)
     return b->failed ? -1 : 0;
 }
 
-void *prv_calls_new(int64_t ranks, const int32_t *threads, const int32_t *procedures, const uint8_t *roles)
+void *prv_calls_new(int64_t ranks, const int32_t *threads, const int32_t *procedures, const uint16_t *roles)
 {
     struct builder *b = calloc(1, sizeof *b);
     if (!b) return NULL;

@@ -90,12 +90,11 @@ static inline int32_t op_put_all_posted(struct op_walk *walk, const struct op_pl
 /* The thread goes on after the call. */
 static inline void op_pass(struct op_walk *walk, struct op_thread *thread, const struct trace_call *call)
 {
-    int64_t done_at = call->exit;
-    if (call->count > 1) {
-        /* Between the failing polls of one row the program computed: that time joins the next burst. */
-        int64_t polled = call->enter + call->inside + walk->overhead * (call->count - 1);
-        if (polled < done_at) done_at = polled;
-    }
+    /* Between the failing polls of one row the program computed: that time joins the next burst. So does that of looks
+       at the clock, which have no time inside of MPI: who waits for a time waits no longer for the tracer. */
+    int64_t done_at = call->enter;
+    if (call->inside) done_at += call->inside + walk->overhead * (call->count - 1);
+    if (call->exit < done_at) done_at = call->exit;
     if (done_at > thread->at) thread->at = done_at;
     walk->entered = call->enter;
     thread->gap = walk->overhead;

@@ -47,17 +47,24 @@ static inline int32_t row_world(const struct row_reader *reader, int32_t peer)
     return (uint32_t)peer < reader->size ? (int32_t)reader->members[peer] : PEER_NONE;
 }
 
+/* Of the time that calls take, what is spent in MPI: a look at the clock is the program's own. */
+static inline int64_t inside_mpi(const struct procedure *procedure, int64_t time)
+{
+    return procedure->role == ROLE_CLOCK ? 0 : time;
+}
+
 /* Of a call, what it is and when. */
 static inline struct trace_call bare_call_record(struct row_reader *reader, const struct file_call *row)
 {
     int64_t enter = row_ns(reader, row->enter), exit = row_ns(reader, row->exit);
+    const struct procedure *procedure = lane_procedure(reader->lane, row->call);
     return (struct trace_call){
         .enter = enter,
         .exit = exit,
-        .call = lane_procedure(reader->lane, row->call)->index,
+        .call = procedure->index,
         .thread = reader->lane->thread,
         .count = 1,
-        .inside = exit - enter,
+        .inside = inside_mpi(procedure, exit - enter),
     };
 }
 
@@ -82,16 +89,17 @@ static inline struct trace_call call_record(struct row_reader *reader, const str
 static inline struct trace_call poll_record(struct row_reader *reader, const struct file_poll *row)
 {
     int64_t enter = row_ns(reader, row->enter);
+    const struct procedure *procedure = lane_procedure(reader->lane, row->call);
     return (struct trace_call){
         .enter = enter,
         .exit = row_ns(reader, row->exit),
         .comm = -1,
         .peer = PEER_NONE,
         .tag = -1,
-        .call = lane_procedure(reader->lane, row->call)->index,
+        .call = procedure->index,
         .thread = reader->lane->thread,
         .count = (int32_t)row->count,
-        .inside = row_ns(reader, row->enter + row->inside) - enter,
+        .inside = inside_mpi(procedure, row_ns(reader, row->enter + row->inside) - enter),
     };
 }
 
