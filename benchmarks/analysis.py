@@ -16,7 +16,7 @@ REPEATS = 3
 
 WRITE = """
 import json, os, resource, sys
-from analyzer.sources.opening import open_trace
+from analyzer.opening import open_trace
 from analyzer.writers.prv import write_prv
 
 def cpu():

@@ -10,7 +10,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from analyzer.operations.operation import Flag, Kind, Program, operations
+from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.program import Program
 from tracelib import schema
 from tracelib.schema import What
 

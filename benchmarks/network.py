@@ -17,7 +17,7 @@ from analyzer.loggp.options import Options
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
 from benchmarks.recording import Figure
 from benchmarks.shared import load
-from tracelib.ngmpi.limits import spread
+from tracelib.ngmpi.stopping_rules import spread
 from tracelib.schema.prtt import size_times
 
 LARGEST = "200K"

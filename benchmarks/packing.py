@@ -23,7 +23,7 @@ def programs() -> Iterator[tuple[str, list[str]]]:
     """LAMMPS and hpcc, where they are installed."""
     WORK.mkdir(parents=True, exist_ok=True)
     if shutil.which("lmp"):
-        yield "LAMMPS", ["lmp", "-in", str(ROOT / "mpi_tests" / "programs" / "in.lj")]
+        yield "LAMMPS", ["lmp", "-in", str(ROOT / "mpi_tests" / "apps" / "inputs" / "lammps" / "in.lj")]
     if shutil.which("hpcc"):
         packed = HPCC_INPUT.with_name(HPCC_INPUT.name + ".gz")
         text = subprocess.run(

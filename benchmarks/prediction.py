@@ -12,12 +12,13 @@ from statistics import fmean, median
 
 import numpy as np
 
-from analyzer.metrics.requests import gather_blocks
-from analyzer.operations.operation import Kind, Program, operations
-from analyzer.operations.streams import pieces
+from analyzer.opening import open_trace
+from analyzer.pairing.requests import gather_blocks
+from analyzer.program.operation import Kind, operations
+from analyzer.program.program import Program
+from analyzer.program.streams import pieces
 from analyzer.replay import program_of, simulate
 from analyzer.replay.predicted import CallTimes
-from analyzer.sources.opening import open_trace
 from analyzer.trace import CALL, Trace
 from benchmarks.mpi import ROOT, WORK, Mpi, remove_run
 from benchmarks.recording import Figure
@@ -33,7 +34,7 @@ def programs(mpi: Mpi) -> Iterator[tuple[str, list[str]]]:
     subprocess.run([mpi.mpicc, "-O2", ROOT / "examples" / "heat.c", "-o", heat, "-lm"], check=True)
     yield "heat", [str(heat), "--size", "1024", "--steps", "3000"]
     if shutil.which("lmp"):
-        yield "LAMMPS", ["lmp", "-in", str(ROOT / "mpi_tests" / "programs" / "in.lj")]
+        yield "LAMMPS", ["lmp", "-in", str(ROOT / "mpi_tests" / "apps" / "inputs" / "lammps" / "in.lj")]
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ def traced(mpi: Mpi, ranks: int, words: list[str]) -> Traced:
 def bound_to(trace: Trace) -> list[int]:
     """The place of each rank's CPU among those that this process may use."""
     here = sorted(os.sched_getaffinity(0))
-    assert all(len(cpus) == 1 for cpus in trace.affinity), trace.affinity
-    return [here.index(*cpus) for cpus in trace.affinity]
+    assert all(len(cpus) == 1 for cpus in trace.nodes.affinity), trace.nodes.affinity
+    return [here.index(*cpus) for cpus in trace.nodes.affinity]
 
 
 def predicted_s(run: Traced, here: Here, others: float) -> float:

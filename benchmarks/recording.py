@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchmarks.mpi import Mpi, remove_run
+from benchmarks.mpi import ROOT, Mpi, remove_run
 
 ROUNDS = 5
 BATCHES = 400
 CALLS = 1000  # a batch is shorter than the way from one flush of a 1 MiB buffer to the next
-LONG_BATCHES = 10
-LONG_CALLS = 400_000  # a batch holds dozens of flushes
+LONG_BATCHES = 60
+LONG_CALLS = 65_536  # a batch holds three flushes, and is so short that some are not interrupted
 ROUND_TRIPS = 1000
+READS = 2  # of the clock, by each recorded call: the least that a tracer can do
+ABOVE_NS, FLUSHES_NS, REQUEST_NS = 15, 15, 10
+"""What a call may cost besides: in itself, by its share of flushes, by a request that is followed."""
 
 
 @dataclass(frozen=True)
@@ -37,17 +40,30 @@ def cost_ns(mpi: Mpi, ranks: int, program: str, *args: object) -> tuple[float, f
     return min(without), min(with_library) - min(without)
 
 
+def read_ns(mpi: Mpi, clock: str) -> float:
+    """Smallest batch of reads of "tsc" or "monotonic"."""
+    program = mpi.compile("clock", f"-I{ROOT / 'csrc' / 'runtime'}")
+    return min(n for _ in range(ROUNDS) for n in mpi.run(1, program, clock, BATCHES, CALLS))
+
+
+def call_figure(mpi: Mpi, name: str, calls: str, read: float, batches: int, length: int, above: float) -> Figure:
+    """What a call costs, and how much of that is not reading the clock, of which the budget is `above`."""
+    bare, added = cost_ns(mpi, 1, "call", calls, batches, length)
+    what = {"send": "MPI_Send to MPI_PROC_NULL", "isend": "MPI_Isend and MPI_Wait"}[calls]
+    note = f"two reads of the clock and {added - READS * read:.1f} ns; {what}, {bare:.1f} ns untraced"
+    return Figure(name, added, "ns", round(READS * read + above, 1), note)
+
+
 def figures(mpi: Mpi) -> Iterator[Figure]:
-    """Cost of a call between flushes, with them, with a request, and of a round trip."""
-    bare, added = cost_ns(mpi, 1, "call", "send", BATCHES, CALLS)
-    yield Figure(
-        "recorded call, between flushes", added, "ns", 25, f"MPI_Send to MPI_PROC_NULL, {bare:.1f} ns untraced"
-    )
-    bare, added = cost_ns(mpi, 1, "call", "send", LONG_BATCHES, LONG_CALLS)
-    yield Figure("recorded call, with flushes", added, "ns", 40, f"the same, buffer of 1 MiB, {bare:.1f} ns untraced")
-    bare, added = cost_ns(mpi, 1, "call", "isend", BATCHES, CALLS)
-    yield Figure("with a request, between flushes", added, "ns", 35, f"MPI_Isend and MPI_Wait, {bare:.1f} ns untraced")
-    bare, added = cost_ns(mpi, 1, "call", "isend", LONG_BATCHES, LONG_CALLS)
-    yield Figure("with a request, with flushes", added, "ns", 50, f"the same, buffer of 1 MiB, {bare:.1f} ns untraced")
+    """Price of a read of the clock; cost of a call between flushes, with them, with a request, and of a round trip."""
+    read = read_ns(mpi, "tsc")
+    yield Figure("read of the clock, time stamp counter", read, "ns", None, "each recorded call takes two")
+    yield Figure("read of the clock, CLOCK_MONOTONIC", read_ns(mpi, "monotonic"), "ns", None)
+    short, long = (BATCHES, CALLS), (LONG_BATCHES, LONG_CALLS)
+    whole = ABOVE_NS + FLUSHES_NS
+    yield call_figure(mpi, "recorded call, between flushes", "send", read, *short, ABOVE_NS)
+    yield call_figure(mpi, "recorded call, with flushes", "send", read, *long, whole)
+    yield call_figure(mpi, "with a request, between flushes", "isend", read, *short, ABOVE_NS + REQUEST_NS)
+    yield call_figure(mpi, "with a request, with flushes", "isend", read, *long, whole + REQUEST_NS)
     bare, added = cost_ns(mpi, 2, "pingpong", BATCHES, ROUND_TRIPS)
     yield Figure("0-byte round trip, 4 calls", added / 1e3, "us", 0.1, f"{bare / 1e3:.2f} us untraced")

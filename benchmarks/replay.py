@@ -12,12 +12,12 @@ from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 
+from analyzer.machine.machine import Machine, Network, Node
 from analyzer.memory import fix_thresholds
-from analyzer.operations.operation import Program
-from analyzer.replay.machine import Machine, Network, Node
-from analyzer.replay.program import program_of
+from analyzer.opening import open_trace
+from analyzer.operations.program import program_of
+from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
-from analyzer.sources.opening import open_trace
 from benchmarks.halo import halo, write_halo
 from benchmarks.mpi import Mpi
 from benchmarks.recording import Figure

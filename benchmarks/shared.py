@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import median
 
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.sources.opening import open_trace
 from analyzer.writers.dim import write_dim
 from benchmarks.mpi import ROOT, WORK, Mpi, remove_run
 from benchmarks.recording import Figure
@@ -52,7 +52,7 @@ def measure(mpi: Mpi, steps: str, cpu_time: str) -> float:
 def figures(mpi: Mpi) -> Iterator[Figure]:
     """The ratio by CPU time, to be 1, and what it is by the time that passed; loaded and idle in turns."""
     WORK.mkdir(parents=True, exist_ok=True)
-    source = ROOT / "mpi_tests" / "programs" / "phases.c"
+    source = ROOT / "mpi_tests" / "programs" / "waits" / "phases.c"
     subprocess.run([mpi.mpicc, "-O1", source, "-o", WORK / "phases"], check=True)
     mpi.run(1, WORK / "phases", 1, MILLISECONDS)
     steps = (WORK / "phases-0").read_text().split()[2]

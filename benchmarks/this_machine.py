@@ -14,9 +14,9 @@ from statistics import fmean, median
 from threading import Event, Thread
 
 from analyzer.loggp.model import LoOgGP
+from analyzer.machine.machine import SPIN, TABLE_9, Network, Node, Scheduling
+from analyzer.machine.measured import costs_of
 from analyzer.replay import Machine
-from analyzer.replay.machine import SPIN, TABLE_9, Network, Node, Scheduling
-from analyzer.replay.measured import costs_of
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
 from benchmarks.shared import load
 

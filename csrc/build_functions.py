@@ -9,7 +9,7 @@ from pathlib import Path
 import cffi
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLES = {"tracelib/include/tracelib.h": "tracelib_functions", "csrc/runtime/probe.h": "tracelib_probes"}
+TABLES = {"tracelib/include/tracelib.h": "tracelib_functions", "csrc/runtime/counters/probe.h": "tracelib_probes"}
 """Header -> the struct of functions that it declares, which is also the name of the library's only one."""
 
 ffi = cffi.FFI()

@@ -1,8 +1,8 @@
 """cffi builder of `analyzer._kernels`: the few loops over records that numpy cannot do fast.
 
-The headers `csrc/kernels/NAME.h` hold plain prototypes only: they are both what the compiler sees and what cffi
+The headers `csrc/kernels/ROOM/NAME.h` hold plain prototypes only: they are both what the compiler sees and what cffi
 parses. Records are passed as `void *` into numpy arrays; their structs are generated
-from the dtypes of `analyzer.trace` and `tracelib.schema` (`struct trace_call`, `struct file_call`, ...).
+from the dtypes of `analyzer.trace.records` and `tracelib.schema` (`struct trace_call`, `struct file_call`, ...).
 """
 
 import importlib.util
@@ -14,6 +14,7 @@ import cffi
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from csrc import rooms  # noqa: E402
 from csrc.generate.structs import c_enum, c_struct, header  # noqa: E402
 
 
@@ -31,7 +32,8 @@ _NUMBERS = ("WHAT_ORDINAL_SHIFT", "BLOCK_DROPPED", "BLOCK_UNWRITTEN")
 
 def records_header() -> str:
     """Structs of both record families and the enums that kernels need."""
-    trace = _load(ROOT / "analyzer" / "trace.py")
+    trace = _load(ROOT / "analyzer" / "trace" / "records.py")
+    events = _load(ROOT / "analyzer" / "trace" / "event_types.py")
     schema = _load(ROOT / "tracelib" / "schema" / "__init__.py")
     parts = [
         c_struct(f"trace_{n.lower()}", getattr(trace, n))
@@ -41,30 +43,27 @@ def records_header() -> str:
     parts += [c_struct(f"file_{n.lower()}", getattr(schema, n)) for n in rows]
     numbers = [n for n in vars(schema) if n.endswith("_TYPE") or n in _NUMBERS]
     parts.append(f"enum {{ {', '.join(f'{n} = {getattr(schema, n)}' for n in numbers)} }};")
-    return header("RECORDS_H", *parts, c_enum(schema.Peer), c_enum(schema.What), c_enum(trace.State))
+    return header(
+        "RECORDS_H", *parts, c_enum(schema.Peer), c_enum(schema.What), c_enum(trace.State), c_enum(events.EventType)
+    )
 
 
-KERNELS = ROOT / "csrc" / "kernels"
+KERNELS, REPLAY = ROOT / "csrc" / "kernels", ROOT / "csrc" / "replay"
 GENERATED = ROOT / "build" / "generated"
 GENERATED.mkdir(parents=True, exist_ok=True)
 (GENERATED / "records.h").write_text(records_header())
+SOURCES = [*rooms.sources("kernels"), REPLAY / "packed" / "pack.c"]
 
 ffi = cffi.FFI()
-_names = sorted(p.stem for p in KERNELS.glob("*.h"))
+_names = rooms.interface("kernels")
 for _name in _names:
-    _text = (KERNELS / f"{_name}.h").read_text()
-    ffi.cdef("\n".join(line for line in _text.splitlines() if not line.startswith("#")))
+    ffi.cdef(rooms.declarations(KERNELS / _name))
 ffi.set_source(
     "analyzer._kernels",
-    "".join(f'#include "{n}.h"\n' for n in _names),
-    sources=[*sorted(f"csrc/kernels/{p.name}" for p in KERNELS.glob("*.c")), "csrc/replay/pack.c"],
+    "".join(f'#include "{name}"\n' for name in _names),
+    sources=rooms.relative(SOURCES),
     include_dirs=["csrc/kernels", "csrc/replay", "build/generated"],
-    depends=[
-        "build/generated/records.h",
-        "csrc/replay/replay.h",
-        "csrc/replay/pack.h",
-        *(f"csrc/kernels/{p.relative_to(KERNELS)}" for p in sorted(KERNELS.rglob("*.h"))),
-    ],
+    depends=["build/generated/records.h", *rooms.relative([*rooms.headers("kernels"), *rooms.headers("replay")])],
     extra_compile_args=["-std=gnu11", "-O3", "-Wall", "-Wextra", "-fvisibility=hidden"],
 )
 

@@ -12,11 +12,14 @@ import cffi
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from csrc import build_runtime  # noqa: E402
+from csrc import build_runtime, rooms  # noqa: E402
 from csrc.generate.structs import c_enum, header  # noqa: E402
 
 SOURCES = ROOT / "csrc" / "ngmpi"
-SHARED = ("abi", "clock", "message", "resolve", "settings", "signals")
+SHARED = (
+    "clock/clock", "common/user_message", "common/settings", "common/signals", "mpi/abi", "mpi/detect", "mpi/resolve",
+    "mpi/symbols",
+)  # fmt: skip
 """Files of the runtime that serve here too."""
 
 
@@ -30,16 +33,15 @@ def write_headers(folder: Path) -> None:
 write_headers(build_runtime.GENERATED)
 
 ffi = cffi.FFI()
-_names = sorted(p.stem for p in SOURCES.glob("*.c"))
+_names = rooms.interface("ngmpi")
 for _name in _names:
-    _text = (SOURCES / f"{_name}.h").read_text()
-    ffi.cdef("\n".join(line for line in _text.splitlines() if not line.startswith("#")))
+    ffi.cdef(rooms.declarations(SOURCES / _name))
 ffi.set_source(
     "tracelib._ngmpi",
-    "".join(f'#include "{n}.h"\n' for n in _names),
-    sources=[*(f"csrc/ngmpi/{n}.c" for n in _names), *(f"csrc/runtime/{n}.c" for n in SHARED)],
+    "".join(f'#include "{name}"\n' for name in _names),
+    sources=[*rooms.relative(rooms.sources("ngmpi")), *(f"csrc/runtime/{n}.c" for n in SHARED)],
     include_dirs=["csrc/ngmpi", "csrc/runtime", "build/generated"],
-    depends=[*(f"csrc/ngmpi/{n}.h" for n in _names), "tracelib/schema/net.py"],
+    depends=[*rooms.relative(rooms.headers("ngmpi")), "tracelib/schema/net.py"],
     extra_compile_args=["-std=gnu11", "-O2", "-fvisibility=hidden", "-fno-strict-aliasing", "-Wall", "-Wextra"],
 )
 

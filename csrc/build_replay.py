@@ -1,22 +1,29 @@
 """cffi builder of `analyzer._replay`, from `csrc/replay`: the simulator, whose interface is `replay.h`, and the packed
-form of its operations, `pack.h`."""
+form of its operations, `packed/form.h`."""
 
+import sys
 from pathlib import Path
 
 import cffi
 
-REPLAY = Path(__file__).resolve().parent / "replay"
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from csrc import rooms  # noqa: E402
+
+REPLAY = ROOT / "csrc" / "replay"
+SOURCES = rooms.sources("replay")
 
 ffi = cffi.FFI()
-_HEADERS = ("replay.h", "pack.h")
+_HEADERS = ("replay.h", "packed/form.h", "packed/pack.h")
 for _name in _HEADERS:
-    ffi.cdef("\n".join(line for line in (REPLAY / _name).read_text().splitlines() if not line.startswith("#")))
+    ffi.cdef(rooms.declarations(REPLAY / _name))
 ffi.set_source(
     "analyzer._replay",
     "".join(f'#include "{name}"\n' for name in _HEADERS),
-    sources=sorted(f"csrc/replay/{p.name}" for p in REPLAY.glob("*.c")),
+    sources=rooms.relative(SOURCES),
     include_dirs=["csrc/replay"],
-    depends=sorted(f"csrc/replay/{p.name}" for p in REPLAY.glob("*.h")),
+    depends=rooms.relative(rooms.headers("replay")),
     extra_compile_args=["-std=gnu11", "-O3", "-Wall", "-Wextra", "-fvisibility=hidden"],
     libraries=["m"],
 )

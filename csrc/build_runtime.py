@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from csrc import rooms  # noqa: E402
 from csrc.generate import links, standard, structs, template, wrappers  # noqa: E402
 
 RUNTIME = ROOT / "csrc" / "runtime"
@@ -78,7 +79,7 @@ def _is_clang(compiler: list[str]) -> bool:
 
 def build(output: Path, generated: Path = GENERATED, extra: list[str] | None = None) -> None:
     """Compile the runtime into `output` with $CC, $CFLAGS and $LDFLAGS; `extra` flags for sanitizers."""
-    sources = [*sorted(RUNTIME.glob("*.c")), generate(generated)]
+    sources = [*rooms.sources("runtime"), generate(generated)]
     compiler = shlex.split(os.environ.get("CC", "cc"))
     flags = [
         "-std=gnu11",
@@ -112,7 +113,7 @@ def build(output: Path, generated: Path = GENERATED, extra: list[str] | None = N
 def build_if_stale(output: Path) -> None:
     """Compile only if a source is newer than `output`: the wrappers take a while."""
     inputs = [
-        *RUNTIME.glob("*.[ch]"),
+        *RUNTIME.rglob("*.[ch]"),
         *INCLUDE.glob("*.h"),
         *(ROOT / "csrc").rglob("*.py"),
         SCHEMA,

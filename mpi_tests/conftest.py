@@ -13,11 +13,12 @@ from pathlib import Path
 
 import matrix
 import pytest
+from building import build as build_program
+from building import build_counter, source_of
 from matrix import ROOT, Leg
 from result import RankFile, Truth, rank_files, read_truth
 from running import Finished, run
 
-PROGRAMS = Path(__file__).parent / "programs"
 LIBRARY = ROOT / "tracelib" / "libtrace.so"
 SPOOL = Path("/dev/shm")
 
@@ -86,22 +87,34 @@ def mpich(legs: dict[str, Leg]) -> Leg:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """compiled(leg, "blocking.c", *flags): the program, built once a session."""
+    """compiled(leg, "blocking.c", *flags): the program (a test's by its name, others by path), built once a session."""
     folder = tmp_path_factory.mktemp("programs")
     done: dict[str, Path] = {}
 
     def build(leg: Leg, source: str | Path, *flags: str) -> Path:
-        path = PROGRAMS / source
-        compiler = leg.compiler(path)
-        if compiler is None:
+        path = source if isinstance(source, Path) else source_of(source)
+        if leg.compiler(path) is None:
             pytest.skip(f"{leg.name} has no compiler for {path.suffix}")
         key = hashlib.sha256(repr((leg.name, path, flags)).encode()).hexdigest()[:12]
         if key not in done:
             target = folder / f"{path.stem}-{key}"
-            run([compiler, "-g", "-O1", "-w", "-I", str(PROGRAMS), path, "-o", target, *flags, "-lm"], folder,
-                matrix.environment(leg), 120).check()  # fmt: skip
+            build_program(leg, path, target, *flags)
             done[key] = target
         return done[key]
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def counter(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Leg], Path]:
+    """counter(leg): the library that counts calls beside the tracer (counter.c)."""
+
+    done: dict[str, Path] = {}
+
+    def build(leg: Leg) -> Path:
+        if leg.name not in done:
+            done[leg.name] = build_counter(leg, tmp_path_factory.mktemp(f"counter-{leg.name}"))
+        return done[leg.name]
 
     return build
 

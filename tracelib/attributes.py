@@ -18,5 +18,5 @@ def read_attributes(path: Path) -> Attributes | str:
         with h5py.File(path, "r", locking=False) as file:
             texts = {name: bytes(file.attrs[name]).split(b"\0")[0].decode(errors="replace") for name in _TEXTS}
             return {name: int(file.attrs[name]) for name in _INTEGERS} | texts
-    except (OSError, KeyError) as error:
+    except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:  # h5py's, of a damaged file
         return " ".join(str(error).split())

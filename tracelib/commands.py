@@ -11,7 +11,7 @@ import click
 
 from tracelib import counters as counting
 from tracelib import doctor as doctors
-from tracelib import launch, preload, recovery, settings
+from tracelib import launchers, recovery, run_command, settings
 from tracelib.errors import TracelibError
 from tracelib.period import period_ns
 
@@ -52,9 +52,9 @@ def lib(include: bool) -> None:
     mpicc -I $(tracelib lib --include) app.c
     """
     if include:
-        click.echo(preload.INCLUDE)
+        click.echo(launchers.INCLUDE)
         return
-    path = preload.library()
+    path = launchers.library()
     click.echo(path)
     if sys.stderr.isatty() and sys.stdout.isatty():
         click.echo(
@@ -71,14 +71,18 @@ def lib(include: bool) -> None:
 @click.option("--system", metavar="PERIOD", help="Sample load, memory, network and disk of each node, as 500ms, 1s.")
 @click.option("--sample", metavar="PERIOD", help="Sample counters between calls, as 1ms, perf::INSTRUCTIONS:1000000.")
 @click.option("--limit", metavar="SIZE", help="The most that each rank may write, as 200M, 4G (default no limit).")
-@click.option("--policy", type=click.Choice(["stop", "ring", "thin"]), help="What happens there (default stop).")
-@click.option("--delay", metavar="TIME", help="Record only so long after MPI_Init, as 10s, 500ms.")
-@click.option("--duration", metavar="TIME", help="Record for so long.")
-@click.option("--calls", metavar="KINDS", help="Record one by one only these kinds of calls, or (-p2p) all others.")
-@click.option("--bursts", metavar="TIME", help="Only computations longer than this one by one, sums of the rest.")
-@click.option("--regions", metavar="NAMES", help="Record only inside of these regions of the program.")
-@click.option("--compress", type=click.IntRange(1, 9), metavar="LEVEL", help="Compress, 1 (fast) to 9 (small).")
-@click.option("-q", "--quiet", is_flag=True, help="No closing line.")
+@click.option(
+    "--policy", type=click.Choice(["stop", "ring", "thin"]), help="What happens at this limit (default stop)."
+)
+@click.option("--delay", metavar="TIME", help="Begin to record this long after MPI_Init, as 10s, 500ms.")
+@click.option("--duration", metavar="TIME", help="Record for this long.")
+@click.option("--calls", metavar="KINDS", help="Record only these kinds of calls one by one, or (-p2p) all others.")
+@click.option("--bursts", metavar="TIME", help="Record bursts longer than this one by one, the rest as sums.")
+@click.option("--regions", metavar="NAMES", help="Record only inside these regions of the program.")
+@click.option(
+    "--compress", type=click.IntRange(1, 9), metavar="LEVEL", help="Compress the files, 1 (fast) to 9 (small)."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print no closing line.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
     output: str, force: bool, system: str | None, quiet: bool, command: tuple[str, ...], **options: str | int | None
@@ -88,13 +92,13 @@ def run(
     \b
     tracelib run -o first.h5 -- mpirun -n 4 ./app
 
-    The library is loaded into the ranks that mpirun, mpiexec or srun starts, on all nodes, and not into the launcher
-    itself. The exit code is that of COMMAND.
+    The library is loaded into the ranks that mpirun, mpiexec or srun starts on all nodes, but not into the launcher.
+    The exit code is that of COMMAND.
     """
     settings.check_options(options, os.environ)
-    path = launch.output_path(output)
-    library = preload.library()
-    launch.make_room(path, force)
+    path = run_command.output_path(output)
+    library = launchers.library()
+    run_command.make_room(path, force)
     environment = dict(os.environ) | {"TRACELIB_OUTPUT": str(path)}
     environment |= {VARIABLES[name]: str(value) for name, value in options.items() if value}
     if system:
@@ -103,15 +107,15 @@ def run(
     environment.setdefault("TRACELIB_PYTHON", sys.executable)
     if quiet:
         environment["TRACELIB_QUIET"] = "1"
-    words, environment = preload.traced(command, preload.detect(command[0]), str(library), environment)
-    code = launch.execute(words, environment)
+    words, environment = launchers.traced(command, launchers.detect(command[0]), str(library), environment)
+    code = run_command.execute(words, environment)
     if code == 0 and not path.exists():
         click.echo("tracelib: nothing was recorded; `tracelib doctor -- COMMAND` finds out why", err=True)
     return code
 
 
 @commands.command(context_settings=COMMAND_SETTINGS)
-@click.option("--json", "as_json", is_flag=True, help="The findings as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def doctor(as_json: bool, command: tuple[str, ...]) -> int:
     """Find out why there is no output.
@@ -119,8 +123,8 @@ def doctor(as_json: bool, command: tuple[str, ...]) -> int:
     \b
     tracelib doctor -- mpirun -n 4 ./app
 
-    Without COMMAND it examines this machine; with one it also looks at the program and runs it traced, keeping
-    nothing. The exit code is 1 if something is wrong.
+    Without COMMAND this examines the machine. With COMMAND it also examines the program, and runs it traced without
+    keeping the result. The exit code is 1 if something is wrong.
     """
     findings = doctors.examine(list(command))
     if as_json:
@@ -136,8 +140,8 @@ def doctor(as_json: bool, command: tuple[str, ...]) -> int:
 
 
 @commands.command()
-@click.option("--json", "as_json", is_flag=True, help="What was done, as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Only what is wrong.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only what is wrong.")
 @click.argument("run")
 def recover(as_json: bool, quiet: bool, run: str) -> int:
     """Complete the files of a run whose ranks were killed.
@@ -145,10 +149,10 @@ def recover(as_json: bool, quiet: bool, run: str) -> int:
     \b
     tracelib recover run.h5
 
-    RUN is run.h5 (also where rank 0 never wrote it), the folder run.ranks, or one rank file. The calls that killed
-    ranks had not yet written lie in their buffers, on the nodes where they ran: run this on each of these nodes. It
-    puts them into the files, writes run.h5 if it is missing, and removes the buffers. The exit code is 1 if calls
-    are missing still.
+    RUN is run.h5 (even if rank 0 never wrote it), the folder run.ranks, or one rank file. The last calls of killed
+    ranks are still in buffers on the nodes where the ranks ran: run this command on each of these nodes. It puts the
+    calls into the files, writes run.h5 if it is missing, and removes the buffers. The exit code is 1 if calls are
+    still missing.
     """
     done = recovery.recover(run)
     if as_json:
@@ -165,7 +169,7 @@ def recover(as_json: bool, quiet: bool, run: str) -> int:
 
 
 @commands.command()
-@click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.argument("names", nargs=-1)
 def counters(as_json: bool, names: tuple[str, ...]) -> int:
     """List the counters of this node and what they cost.
@@ -174,8 +178,8 @@ def counters(as_json: bool, names: tuple[str, ...]) -> int:
     tracelib counters
     tracelib counters 'PAPI_L1*' perf::page-faults
 
-    Each is opened and read as in a traced program. NAMES are names of counters, or patterns with * and ?. The exit
-    code is 1 if none of them counts here, 2 if nothing is named so.
+    Each counter is opened and read as in a traced program. NAMES are names of counters, or patterns with * and ?. The
+    exit code is 1 if none of these counters counts here, 2 if no counter has such a name.
     """
     found, missing = counting.look(names)
     if as_json:
@@ -191,7 +195,7 @@ COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 
 
 def run_commands() -> int:
-    """The command line's; a user's mistake is one line and an exit code, never a traceback."""
+    """Run the command line. A user's mistake gives one line and an exit code, never a traceback."""
     try:
         return commands.main(prog_name="tracelib", standalone_mode=False) or 0
     except click.ClickException as error:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from textwrap import wrap
 
-from tracelib import preload
+from tracelib import launchers
 from tracelib.errors import TracelibError
 from tracelib.schema import CounterBackend
 
@@ -72,7 +72,7 @@ def ask_pypapi() -> Papi:
         from pypapi.exceptions import PapiError
     except ImportError as error:
         why = "is not installed" if getattr(error, "name", "") == "pypapi" else f"cannot be used ({error})"
-        return Papi({}, {}, f"pypapi {why}: PAPI's counters are tried only by their whole names ({INSTALL_PYPAPI})")
+        return Papi({}, {}, f"pypapi {why}: PAPI's counters can be tried only by their full names ({INSTALL_PYPAPI})")
     presets = {name: "" for name, code in vars(events).items() if _is_preset(name, code)}
     native: dict[str, str] = {}
     off = []
@@ -87,7 +87,9 @@ def ask_pypapi() -> Papi:
             if info.disabled:
                 off.append(f"{info.name} ({info.disabled_reason})")
     except (PapiError, OSError) as error:
-        return Papi(presets, native, f"pypapi cannot ask PAPI ({error}): native events are tried by their whole names")
+        return Papi(
+            presets, native, f"pypapi cannot ask PAPI ({error}): native events can be tried only by their full names"
+        )
     return Papi(presets, native, f"PAPI has switched off {', '.join(off)}" if off else "")
 
 
@@ -100,8 +102,10 @@ def _is_preset(name: str, code: object) -> bool:
 def _ask_library(names: Sequence[str] | None) -> list:
     """The answer of tracelib.probing, in a process that has the library in it."""
     environment = dict(os.environ)
-    environment[preload.PRELOAD] = preload.with_library(environment.get(preload.PRELOAD), str(preload.library()))
-    words = [sys.executable, "-P", "-c", _PROGRAM, str(preload.LIBRARY.parent.parent)]
+    environment[launchers.PRELOAD] = launchers.with_library(
+        environment.get(launchers.PRELOAD), str(launchers.library())
+    )
+    words = [sys.executable, "-P", "-c", _PROGRAM, str(launchers.LIBRARY.parent.parent)]
     try:
         done = subprocess.run(
             words, input=json.dumps(names), env=environment, capture_output=True, text=True, timeout=LONGEST_S
@@ -128,7 +132,7 @@ def choose(patterns: Sequence[str], usual: Iterable[str], more: Iterable[str]) -
     for pattern in patterns:
         matching = [name for name in listed if fnmatchcase(name.upper(), pattern.upper())]
         if not matching and re.search(r"[*?\[]", pattern):
-            raise TracelibError(f"no counter is named like {pattern}", "`tracelib counters` lists them", 2)
+            raise TracelibError(f"no counter matches {pattern}", "`tracelib counters` lists them", 2)
         chosen |= dict.fromkeys(matching or [pattern])
     return list(chosen)
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from tracelib import launch, preload, schema, settings
+from tracelib import launchers, run_command, schema, settings
+from tracelib.elf import Program, find_program, inspect
 from tracelib.errors import TracelibError
-from tracelib.program import Program, find_program, inspect
 
 LAUNCHERS = ("mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "srun")
 SPOOL = "/dev/shm"
@@ -26,7 +26,7 @@ DEBUG_LINE = "tracelib: debug: "
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at. `verdict`: ok, note (may matter), problem."""
+    """The result of one check. `verdict`: ok, note (may matter), problem."""
 
     topic: str
     verdict: str
@@ -50,7 +50,7 @@ def examine(command: list[str]) -> list[Finding]:
 def check_library() -> Finding:
     """libtrace.so is there and can be loaded into a program."""
     try:
-        path = preload.library()
+        path = launchers.library()
     except TracelibError as error:
         return Finding("library", "problem", str(error), error.hint)
     done = subprocess.run(
@@ -68,9 +68,9 @@ def check_mpi() -> list[Finding]:
     for name in LAUNCHERS:
         path = shutil.which(name)
         if path:
-            lines = [line.strip() for line in preload.version_text(path).splitlines() if line.strip()]
+            lines = [line.strip() for line in launchers.version_text(path).splitlines() if line.strip()]
             version = next((line for line in lines if re.search(r"\d+\.\d+", line)), "")
-            found.append(Finding("MPI", "ok", f"{path}: {preload.detect(path).value}, {' '.join(version.split())}"))
+            found.append(Finding("MPI", "ok", f"{path}: {launchers.detect(path).value}, {' '.join(version.split())}"))
     return found or [Finding("MPI", "note", "no mpirun, mpiexec or srun on the PATH")]
 
 
@@ -99,7 +99,10 @@ def check_spool() -> Finding:
     free = _free_mb(place)
     if free < SPOOL_ROOM_MB:
         return Finding(
-            "spool", "note", f"{place} has only {free} MB free", "a lower TRACELIB_BUFFER, or TRACELIB_SPOOL"
+            "spool",
+            "note",
+            f"{place} has only {free} MB free",
+            "set a lower TRACELIB_BUFFER, or set TRACELIB_SPOOL to another directory",
         )
     return Finding("spool", "ok", f"{place}, {free} MB free")
 
@@ -108,7 +111,7 @@ def check_output() -> Finding:
     """Where the result would go."""
     wanted = os.environ.get("TRACELIB_OUTPUT", "run.h5")
     try:
-        path = launch.output_path(wanted)
+        path = run_command.output_path(wanted)
     except TracelibError as error:
         return Finding("output", "problem", str(error), "set TRACELIB_OUTPUT to a file in a directory you can write")
     return Finding("output", "ok", f"{path}, {_free_mb(path.parent)} MB free")
@@ -121,16 +124,16 @@ def check_variables(environment: dict[str, str]) -> list[Finding]:
     for name, value in sorted(environment.items()):
         if name in strangers:
             hint = f"is it meant for {strangers[name]}?" if strangers[name] else f"unset {name}"
-            findings.append(Finding("setting", "note", f"{name}={value} is no setting: it does nothing", hint))
+            findings.append(Finding("setting", "note", f"{name}={value} is not a setting: it does nothing", hint))
         elif name == "TRACELIB_DISABLE" and value not in ("", "0"):
             findings.append(Finding("setting", "problem", f"{name}={value}: nothing is recorded", f"unset {name}"))
-        elif name.startswith("TRACELIB_") or name == preload.PRELOAD:
+        elif name.startswith("TRACELIB_") or name == launchers.PRELOAD:
             findings.append(Finding("setting", "note", f"{name}={value}"))
     return findings
 
 
 def check_program(program: Program | None, command: list[str]) -> list[Finding]:
-    """What can be said without running: the cases that no preloaded library can see."""
+    """What the file of the program shows without running it: cases in which a preloaded library sees no call."""
     if program is None:
         return [
             Finding("program", "note", f"none of the words of `{' '.join(command)}` names a program on this machine")
@@ -140,7 +143,7 @@ def check_program(program: Program | None, command: list[str]) -> list[Finding]:
         hint = "trace a copy without the set-user-ID or set-group-ID bit"
         return [Finding("program", "problem", f"{name} is set-user-ID or set-group-ID: LD_PRELOAD is ignored", hint)]
     if not program.readable:
-        return [Finding("program", "note", f"{name} is a script, or readelf is missing: it is judged by running it")]
+        return [Finding("program", "note", f"{name} is a script, or readelf is missing: only running it shows more")]
     if not program.dynamic:
         return [Finding("program", "problem", f"{name} is linked statically: nothing can be preloaded", RELINK)]
     if program.libraries:
@@ -149,16 +152,22 @@ def check_program(program: Program | None, command: list[str]) -> list[Finding]:
             findings.append(_own_wrappers(program))
         return findings
     if program.defines:
-        return [Finding("program", "problem", f"{name} holds MPI itself ({program.defines[0]} and others)", RELINK)]
+        return [Finding("program", "problem", f"{name} contains MPI itself ({program.defines[0]} and others)", RELINK)]
     if program.mentions:
-        return [Finding("program", "note", f"{name} links no MPI but names one: it loads MPI while it runs", BY_HANDLE)]
-    return [Finding("program", "note", f"{name} links no MPI: an interpreter, or not an MPI program")]
+        return [
+            Finding(
+                "program", "note", f"{name} is not linked with MPI but names it: it loads MPI while it runs", BY_HANDLE
+            )
+        ]
+    return [Finding("program", "note", f"{name} is not linked with MPI: an interpreter, or not an MPI program")]
 
 
 RELINK = "link it with the shared libmpi (mpicc without -static)"
+KNOWN = "run the program with Open MPI, with MPICH or an MPI compatible with it, or with a libmpi_abi"
 BY_HANDLE = (
-    "if it takes its functions with dlsym from libmpi itself, no preloaded library sees them: let it open libtrace.so"
-    " instead, with LD_PRELOAD=libmpi.so (for Julia's MPI.jl: MPIPreferences with the path from `tracelib lib`)"
+    "if it takes the functions of MPI from libmpi with dlsym, no preloaded library sees the calls: let it open"
+    " libtrace.so instead, with LD_PRELOAD=libmpi.so (for Julia's MPI.jl: MPIPreferences with the path from"
+    " `tracelib lib`)"
 )
 
 
@@ -174,26 +183,32 @@ class Debug:
     loaded: int = 0
     mpi: str = ""
     recording: int = 0
+    unknown: str = ""  # why the MPI that was met cannot be traced
 
     @classmethod
     def read(cls, stderr: str) -> Debug:
         """From the lines of the ranks' stderr."""
         lines = [line.partition(DEBUG_LINE)[2] for line in stderr.splitlines() if DEBUG_LINE in line]
-        mpi = next((line.removeprefix("MPI is ") for line in lines if line.startswith("MPI is ")), "")
         return cls(
             sum(line.startswith("loaded into process") for line in lines),
-            mpi,
+            _after(lines, "MPI is "),
             sum(" records into " in line for line in lines),
+            _after(lines, "not traced: "),
         )
 
 
+def _after(lines: list[str], start: str) -> str:
+    """The rest of the first line that begins so."""
+    return next((line.removeprefix(start) for line in lines if line.startswith(start)), "")
+
+
 def check_run(command: list[str], program: Program | None) -> list[Finding]:
-    """Run the command traced into a folder that is removed again, and say how far the library came."""
-    kind = preload.detect(command[0])
+    """Run the command traced, into a folder that is removed afterwards, and say how far the library came."""
+    kind = launchers.detect(command[0])
     with tempfile.TemporaryDirectory(prefix="tracelib-doctor-", dir=_writable_folder()) as folder:
         result = Path(folder) / "run.h5"
         environment = dict(os.environ) | {"TRACELIB_OUTPUT": str(result), "TRACELIB_DEBUG": "1", "TRACELIB_QUIET": "1"}
-        words, environment = preload.traced(command, kind, str(preload.library()), environment)
+        words, environment = launchers.traced(command, kind, str(launchers.library()), environment)
         try:
             done = subprocess.run(
                 words, env=environment, stdout=sys.stderr, stderr=subprocess.PIPE, text=True, errors="replace"
@@ -225,7 +240,7 @@ class Recorded:
 def _recorded(result: Path) -> Recorded:
     """Of the files beside a run.h5."""
     sums = Recorded()
-    for path in launch.rank_folder(result).glob("*.h5"):
+    for path in run_command.rank_folder(result).glob("*.h5"):
         with h5py.File(path) as file:
             sums.ranks += 1
             sums.calls += len(file["calls"])
@@ -242,6 +257,8 @@ def judge(debug: Debug, recorded: Recorded, program: Program | None) -> list[Fin
     if not debug.loaded:
         hint = "the launcher may clear the environment: try `mpirun -n 4 env LD_PRELOAD=$(tracelib lib) ./app`"
         return [Finding("run", "problem", "the library was loaded into no process", hint)]
+    if debug.unknown:
+        return [Finding("run", "problem", debug.unknown, KNOWN)]
     if not debug.mpi and recorded.events:
         text = f"{recorded.events} events of the program's own were recorded, and no call of MPI"
         if program and (program.libraries or program.mentions):
@@ -251,7 +268,7 @@ def judge(debug: Debug, recorded: Recorded, program: Program | None) -> list[Fin
         text = f"the library was loaded into {debug.loaded} processes, but none of them called MPI through it"
         return [Finding("run", "problem", text, _missing_calls(program))]
     if not debug.recording:
-        text = f"MPI ({debug.mpi}) was called, but no rank came through MPI_Init or could create its file"
+        text = f"MPI ({debug.mpi}) was called, but no rank returned from MPI_Init, or none could create its file"
         return [Finding("run", "problem", text, "see the lines above that begin with `tracelib:`")]
     return [Finding("run", "problem", f"{debug.recording} ranks began to record, but no call is in their files")]
 

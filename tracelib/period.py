@@ -1,4 +1,7 @@
-"""The time between two samples of the system as a user writes it; csrc/runtime/sampler.c reads the same text."""
+"""The time between two samples of the system as a user writes it.
+
+C reads the same text (csrc/runtime/node/start_sampler.c).
+"""
 
 from __future__ import annotations
 

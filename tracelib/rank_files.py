@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 from tracelib.errors import TracelibError
-from tracelib.launch import rank_folder
+from tracelib.run_command import rank_folder
 from tracelib.unfinished import links_name, publish_rank_files
 
 RANK_FILE = re.compile(r"\d{6,}\.h5")
@@ -54,7 +54,7 @@ def _linked_folder(path: Path) -> Path | None:
             if "calls" in file:
                 return None
             link = file.get("ranks/000000", getlink=True)
-    except OSError as error:
+    except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:  # h5py's, of a damaged file
         raise TracelibError(f"{path}: cannot be read ({' '.join(str(error).split())})", EXPECTED) from error
     if not isinstance(link, h5py.ExternalLink):
         raise TracelibError(f"{path}: not a run of this tool", EXPECTED)

@@ -30,7 +30,7 @@ from tracelib.unfinished import remove_links
 
 
 class Fate(StrEnum):
-    """How it stands with a rank after recovery."""
+    """The state of a rank after recovery."""
 
     WHOLE = "whole"  # there was nothing to do
     RECOVERED = "recovered"
@@ -56,9 +56,9 @@ class Outcome:
 
     @property
     def line(self) -> str:
-        """For a person."""
+        """One line about this rank."""
         said = {
-            Fate.WHOLE: "is whole",
+            Fate.WHOLE: "is complete",
             Fate.RECOVERED: f"was killed; {self.calls} calls were put into its file",
             Fate.ELSEWHERE: f"was killed or is still running on {self.host or 'another node'}; recover it there",
             Fate.GONE: "was killed, and its buffer is gone: the last calls are missing",
@@ -82,7 +82,7 @@ class Recovery:
 
     @property
     def line(self) -> str:
-        """The sum, for a person."""
+        """One line about all ranks."""
         recovered = [outcome for outcome in self.outcomes if outcome.fate == Fate.RECOVERED]
         ranks = f"{len(self.outcomes)} rank{'s' if len(self.outcomes) > 1 else ''}"
         calls = sum(outcome.calls for outcome in recovered)
@@ -163,6 +163,9 @@ def _fold(path: Path, contents: Sequence[bytes]) -> tuple[Fate, int]:
             copy.unlink()
             return (Fate.GONE if state == State.RECORDING else Fate.WHOLE), 0
         _put_in_place(copy, path)
+    except (KeyError, RuntimeError, ValueError, TypeError, OverflowError) as error:  # h5py's
+        copy.unlink(missing_ok=True)
+        raise TracelibError(f"{path} is damaged: {' '.join(str(error).split())}", "nothing was changed") from error
     except OSError as error:
         copy.unlink(missing_ok=True)
         hint = "nothing was changed; the copy that is made needs as much room as the file"
@@ -171,8 +174,26 @@ def _fold(path: Path, contents: Sequence[bytes]) -> tuple[Fate, int]:
 
 
 def _read_spools(file: h5py.File, name: str, contents: Sequence[bytes]) -> list[Spool]:
-    read = (read_spool(data, name, len(file["blocks"])) for data in contents)
+    _check_tables(file)
+    lengths = {table: len(file[table]) for table in schema.TABLES if table in file}
+    read = (read_spool(data, name, lengths) for data in contents)
     return [spool for spool in read if spool is not None]
+
+
+def _check_tables(file: h5py.File) -> None:
+    """Raise TypeError if a table is none, or has other columns than those of the format or of its beginnings."""
+    for name, dtype in schema.TABLES.items():
+        table = file.get(name)
+        if table is not None and not isinstance(table, h5py.Dataset):
+            raise TypeError(f"{name} is no table")
+        if table is not None and not _columns(table.dtype).items() <= _columns(dtype).items():
+            raise TypeError(f"{name} has other columns")
+
+
+def _columns(dtype: np.dtype) -> dict[str, tuple[np.dtype, int]]:
+    """Type and dimensions of each column; a later version may have more elements in one."""
+    fields = dtype.fields or {"": (dtype, 0)}
+    return {name: (of[0].base, of[0].ndim) for name, of in fields.items()}
 
 
 def _put_in_place(copy: Path, path: Path) -> None:

@@ -113,22 +113,22 @@ _complained = False
 def region(name: str, /, **parameters: float) -> _Region | _Untraced:
     """A region of the program: `with region("solve", n=500): ...`, or `@region("solve")` before a function.
 
-    `parameters` say what it works on: integers and real numbers. Regions nest, each thread has its own. A coroutine's
-    body is not one region: others run in between.
+    `parameters`, integers and real numbers, say what it works on. Regions can be nested; each thread has its own. Do
+    not use one around the body of a coroutine: other coroutines run in between.
     """
     library = _find() if not _looked else _library
     return _UNTRACED if library is None else _Region(library, name, parameters)
 
 
 def parameter(name: str, value: float) -> None:
-    """What the innermost region of this thread is working on: an integer or a real number."""
+    """A parameter of the innermost region of this thread: an integer or a real number."""
     library = _find() if not _looked else _library
     if library is not None:
         _record_parameter(library, name, value)
 
 
 def parallel(threads: int) -> None:
-    """What if the innermost region ran on so many threads? Its computation stands for theirs together."""
+    """The innermost region stands for this many threads: its computation could be shared among them."""
     library = _find() if not _looked else _library
     if library is not None:
         _record(library.table.region_parallel, threads)
@@ -142,35 +142,35 @@ def event(type: int, value: int) -> None:
 
 
 def label_type(type: int, name: str) -> None:
-    """What the events of a type are called."""
+    """Give a name to a type of events."""
     library = _find() if not _looked else _library
     if library is not None:
         _record(library.table.label_type, type, *library.name(name))
 
 
 def label_value(type: int, value: int, name: str) -> None:
-    """What a value of the events of a type means."""
+    """Give a name to a value of a type of events."""
     library = _find() if not _looked else _library
     if library is not None:
         _record(library.table.label_value, type, value, *library.name(name))
 
 
 def pause() -> None:
-    """No calls of this process are recorded from here on, of no thread. Regions and events are."""
+    """Stop recording the calls of this process, in all threads. Regions and events are still recorded."""
     library = _find() if not _looked else _library
     if library is not None:
         library.table.pause()
 
 
 def resume() -> None:
-    """Calls are recorded again."""
+    """Record calls again."""
     library = _find() if not _looked else _library
     if library is not None:
         library.table.resume()
 
 
 def _record(function: Callable[..., None], *arguments: Any) -> None:
-    """A call that does not fail because the program is traced: what is no number is left out, which is said once."""
+    """Call the library, but never fail in the traced program: what is not a number is left out, with one message."""
     global _complained
     try:
         function(*arguments)
@@ -181,7 +181,7 @@ def _record(function: Callable[..., None], *arguments: Any) -> None:
 
 
 def _record_parameter(library: _Library, name: str, value: Any) -> None:
-    """As an integer what is one, else as a real number."""
+    """An integer is recorded as an integer, everything else as a real number."""
     try:
         library.table.region_parameter_integer(*library.name(name), index(value))
     except (TypeError, OverflowError):

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 from tracelib import schema
-from tracelib.quantities import Quantities, machine
+from tracelib.node_quantities import Quantities, machine
 
 _CHUNK_ROWS = 1024
 _FLOATING = {"s", "MHz", "processes"}

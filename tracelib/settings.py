@@ -1,6 +1,6 @@
 """What a user sets for the library, looked at before anything is started.
 
-Sizes and times are written as csrc/runtime/settings.c reads them; there a mistake is said, and does not count.
+Sizes and times are written as csrc/runtime/common/settings.c reads them; there a mistake is said, and does not count.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def check_sampling(text: str) -> None:
     except TracelibError:
         sampled_ns = 0
     if sampled_ns < LEAST_SAMPLE_NS:
-        text = f"{text!r} is neither a time from 10us nor an event and how many of it"
+        text = f"{text!r} is neither a time from 10us on nor an event with a number"
         raise TracelibError(text, "write it as 1ms or perf::INSTRUCTIONS:1000000")
 
 
@@ -82,6 +82,6 @@ def check_options(options: Mapping[str, object], environment: Mapping[str, str])
 
 
 def unknown(environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables that begin as ours do and are none, each with the nearest that is one ("": none is near)."""
+    """Variables that begin with TRACELIB_ but are unknown, each with the most similar known one ("": none)."""
     strangers = sorted(name for name in environment if name.startswith("TRACELIB_") and name not in NAMES)
     return {name: next(iter(difflib.get_close_matches(name, NAMES, 1, 0.75)), "") for name in strangers}

@@ -27,7 +27,7 @@ NAMES = (
     "TRACELIB_SYNC",
     "TRACELIB_SYSTEM",
 )
-"""A new variable is a line here: any other name that begins so is told to the user as a mistake."""
+"""All variables. Any other name that begins with TRACELIB_ is reported to the user as a mistake."""
 
 BUFFER_BYTES = (4096, 64 << 30)
 LIMIT_BYTES = (1 << 20, 1 << 50)

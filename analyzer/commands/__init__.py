@@ -1,1 +1,1 @@
-"""One file a subcommand of `analyze`; its docstring is its help."""
+"""The subcommands of `analyze`, one in each file; the docstring of its function is its help."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.annotated import Annotated
+from analyzer.columns.runs import sort_rows
 from analyzer.critical.path import CriticalPath
-from analyzer.sources.paraver_runs import sort_rows
 from analyzer.trace import EVENT, Trace
+from analyzer.trace.annotated import Annotated
 
 PATH_TYPE = 90
 _LABELS = {PATH_TYPE: ("Critical path", {0: "Not on the critical path", 1: "On the critical path"})}

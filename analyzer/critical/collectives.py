@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 
 import numpy as np
 
 from analyzer.critical.dependences import Dependences
-from analyzer.critical.neighbours import NEIGHBOURHOOD, possible_pairs
+from analyzer.critical.neighbours import possible_pairs
 from analyzer.critical.started import started_collectives
 from analyzer.critical.timeline import Timeline
-from analyzer.metrics.collective_calls import (
+from analyzer.pairing.collective_calls import (
     MEMBER_CALL,
     PATTERN,
     PATTERNS,
@@ -19,32 +20,37 @@ from analyzer.metrics.collective_calls import (
     positions,
     starts,
 )
-from analyzer.metrics.nonblocking_collectives import PROBABLY_ALL, blocking_name
-from analyzer.paraver import base_name
-from analyzer.trace import Trace
+from analyzer.pairing.nonblocking_collectives import PROBABLY_ALL, blocking_name
+from analyzer.trace import Losses, Trace
+from tracelib.schema.procedures import (
+    BLOCKING_COLLECTIVES,
+    FENCES,
+    FINALIZE,
+    INIT,
+    NEIGHBOURHOOD,
+    NONBLOCKING_COLLECTIVES,
+    WINDOWS_MADE,
+    base_name,
+)
 
-FENCE = "MPI_Win_fence"
 _ALL, _FROM_ROOT, _TO_ROOT, _PREFIX = (
     PATTERNS.index(p) for p in (Pattern.ALL, Pattern.FROM_ROOT, Pattern.TO_ROOT, Pattern.PREFIX)
 )
 
 
-_MADE_TOGETHER = frozenset(
-    f"MPI_Win_{name}" for name in ("create", "allocate", "allocate_shared", "create_dynamic", "free", "fence")
-)
-_BLOCKING = frozenset(PATTERN) | frozenset(PROBABLY_ALL) | NEIGHBOURHOOD | _MADE_TOGETHER
-COLLECTIVES = _BLOCKING | {f"MPI_I{name.removeprefix('MPI_').lower()}" for name in _BLOCKING - _MADE_TOGETHER}
+_BLOCKING = BLOCKING_COLLECTIVES | WINDOWS_MADE | FENCES
+WHOLE_CALLS = _BLOCKING | NONBLOCKING_COLLECTIVES
 """Procedures of which `add_collectives` needs the whole calls."""
 
 
 def add_collectives(found: Dependences, trace: Trace, nodes: Timeline) -> None:
     """Add those of blocking, nonblocking and persistent collectives, MPI_Init and MPI_Finalize."""
     groups = Groups(found, trace, nodes)
-    blocking = np.array([base_name(p) in _BLOCKING - {FENCE} for p in trace.procedures], bool)
+    blocking = np.array([base_name(p) in _BLOCKING - FENCES for p in trace.procedures], bool)
     groups.add(*joined(trace, nodes.noted[blocking[nodes.noted["call"]]]))
     for rows, group in started_collectives(trace, nodes):
         groups.add(rows, group)
-    for names in (("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",)):
+    for names in (INIT, FINALIZE):
         groups.add_all_ranks(names)
 
 
@@ -79,12 +85,12 @@ class Groups:
         self._found, self._trace, self._nodes = found, trace, nodes
         names = [base_name(p) for p in trace.procedures]
         blocking = [blocking_name(n.removesuffix("_init")) for n in names]
-        self._together = np.array([n in _MADE_TOGETHER for n in blocking], bool)
+        self._together = np.array([n in WINDOWS_MADE | FENCES for n in blocking], bool)
         self._near = np.array([n in NEIGHBOURHOOD for n in blocking], bool)
         self._probably = np.array([n in PROBABLY_ALL for n in blocking], bool) | self._together | self._near
         known = [PATTERNS.index(PATTERN[n]) if n in PATTERN else -1 for n in blocking]
         known = [_ALL if probably else pattern for pattern, probably in zip(known, self._probably, strict=True)]
-        self._patterns = np.array([min(k, _ALL) for k in known] if trace.predicted else known, np.int32)
+        self._patterns = np.array([min(k, _ALL) for k in known] if trace.origin.predicted else known, np.int32)
 
     def add(self, rows: np.ndarray, group: np.ndarray) -> None:
         """Collectives as their members' calls (MEMBER_CALL) and the number of the collective, ascending."""
@@ -94,7 +100,7 @@ class Groups:
         is_root = rows["rank"] == rows["root"]
         rooted = (pattern == _FROM_ROOT) | (pattern == _TO_ROOT)
         known = (pattern >= 0) & ((rows["root"] >= 0) | ~rooted)
-        all_give = self._together[rows["call"]] | self._trace.predicted
+        all_give = self._together[rows["call"]] | self._trace.origin.predicted
         gives = known & (rows["gives"] | all_give) & ~((pattern == _FROM_ROOT) & ~is_root)
         gives &= ~((pattern == _TO_ROOT) & is_root)
         takes = known & (rows["takes"] | all_give) & ~((pattern == _FROM_ROOT) & is_root)
@@ -102,7 +108,7 @@ class Groups:
         entered = self._nodes.entered(rows["rank"], rows["thread"], rows["enter"])
         left = self._nodes.left(rows["rank"], rows["thread"], rows["exit"])
         left = np.where(rows["exit"] > 0, left, -1)
-        chain, near = pattern == _PREFIX, self._near[rows["call"]] & ~np.bool_(self._trace.predicted)
+        chain, near = pattern == _PREFIX, self._near[rows["call"]] & ~np.bool_(self._trace.origin.predicted)
         members = _Members(rows, group, gives, takes, entered, left)
         self._join(members.take(np.flatnonzero(~chain & ~near)))
         self._chain(members.take(np.flatnonzero(chain)))
@@ -168,13 +174,13 @@ class Groups:
         self._found.add(np.where(m.gives, joins, -1), m.entered)
         self._found.add(np.where(m.takes, m.left, -1), before)
 
-    def add_all_ranks(self, names: tuple[str, ...]) -> None:
+    def add_all_ranks(self, names: Collection[str]) -> None:
         """What every rank calls once, if none left it before the last entered it."""
         numbers = [k for k, name in enumerate(self._trace.procedures) if base_name(name) in names]
         pieces = self._nodes.pieces() if numbers else ()
         parts = [first + np.flatnonzero(np.isin(rows["call"], numbers)) for first, rows in pieces]
         calls = np.concatenate([np.zeros(0, np.int64), *parts])
-        present = self._trace.size - len(self._trace.missing)
+        present = self._trace.size - len(self._trace.extra(Losses).missing)
         if len(calls) != present or present < 2:
             return
         if self._nodes.exit[calls].min() < self._nodes.enter[calls].max():

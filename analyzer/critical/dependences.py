@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analyzer.rows import Rows
+from analyzer.columns.rows import Rows
 
 DEPENDENCE = np.dtype([("sink", "<u4"), ("source", "<u4")])
 """A node that ends, and a node that must have been entered before. Joins, which come when all their sources have come,

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.critical.timeline import JOINED, LOST, NO_CPU, Timeline
-from analyzer.paraver import CLOCKS, base_name
-from analyzer.trace import Trace
+from analyzer.critical.timeline import JOINED, NO_CPU, NOT_RECORDED, OF_TRACER
+from analyzer.trace import Regions, Trace
 
-COMPUTATION, CALL, LOST_TIME, LAUNCH, THREADS, CPU_WAIT = "computation", "call", "lost", "launch", "threads", "cpu"
-"""Kinds of functions: outside MPI, an MPI call, flushes and times in which nothing was recorded, before the process, a
-main thread's waiting for others, a predicted thread's for a CPU."""
+COMPUTATION, CALL, TRACER, UNRECORDED = "computation", "call", "tracer", "unrecorded"
+LAUNCH, THREADS, CPU_WAIT = "launch", "threads", "cpu"
+"""Kinds of functions: outside MPI, an MPI call, the tracer's own time, times in which nothing was recorded, before the
+process, a main thread's waiting for others, a predicted thread's for a CPU."""
 
 
 @dataclass(frozen=True)
@@ -27,26 +27,23 @@ class Functions:
     """All functions of a trace by their number, and those of nodes."""
 
     def __init__(self, trace: Trace) -> None:
-        computation = [Function(COMPUTATION, name) for name in ("", *trace.region_names)]
+        computation = [Function(COMPUTATION, name) for name in ("", *trace.extra(Regions).names)]
         calls = [Function(CALL, name) for name in trace.procedures]
-        others = (Function(kind) for kind in (LOST_TIME, LAUNCH, THREADS, CPU_WAIT))
-        self.every = (*computation, *calls, *others)
-        self._first_call, self._lost = len(computation), len(computation) + len(calls)
-        self._clocks = np.flatnonzero([base_name(name) in CLOCKS for name in trace.procedures])
+        kinds = TRACER, UNRECORDED, LAUNCH, THREADS, CPU_WAIT
+        self.every = (*computation, *calls, *map(Function, kinds))
+        self._first_call = len(computation)
+        first = len(computation) + len(calls)
+        self.tracer, unrecorded, self.launch, threads, cpu_wait = range(first, first + len(kinds))
+        self._special = {OF_TRACER: self.tracer, NOT_RECORDED: unrecorded, JOINED: threads, NO_CPU: cpu_wait}
 
-    def of_nodes(self, nodes: Timeline, chosen: slice) -> np.ndarray:
-        """What a thread does from the entry of each node to its exit; points in time may have any number. Looks at the
-        clock are computation."""
-        call = nodes.call[chosen]
-        looks = np.isin(call, self._clocks)
-        found = np.where(looks, nodes.region[chosen] + 1, self._first_call + call.astype(np.int64))
-        for special, after in ((LOST, 0), (JOINED, 2), (NO_CPU, 3)):
-            found[call == special] = self._lost + after
+    def of_nodes(self, rows: np.ndarray) -> np.ndarray:
+        """What a thread does from the entry of each node (NODE) to its exit; points in time may have any number."""
+        call = rows["call"]
+        found = self._first_call + call.astype(np.int64)
+        for special, number in self._special.items():
+            found[call == special] = number
         return found
 
-    def before_nodes(self, nodes: Timeline, thread: int, chosen: slice) -> np.ndarray:
-        """What it does between the exit of the node before and the entry of each."""
-        found = nodes.region[chosen].astype(np.int64) + 1
-        if chosen.start == nodes.offsets[thread]:
-            found[:1] = self._lost + 1
-        return found
+    def before_nodes(self, rows: np.ndarray) -> np.ndarray:
+        """What it computes before it enters each."""
+        return rows["region"].astype(np.int64) + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.metrics.epochs import ANY
+from analyzer.pairing.epochs import ANY
 
 
 def of_target(locks: np.ndarray, target: int) -> np.ndarray:

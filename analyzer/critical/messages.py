@@ -6,20 +6,18 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer.columns.spill import Spill
 from analyzer.critical.dependences import Dependences
 from analyzer.critical.partitions import Partitions
 from analyzer.critical.probes import Probes
 from analyzer.critical.timeline import Timeline
-from analyzer.metrics.eager import LEAST_EAGER, STANDARD, EagerLimit
-from analyzer.metrics.requests import Posted
-from analyzer.paraver import base_name
-from analyzer.sources.spill import Spill
+from analyzer.metrics.eager import LEAST_EAGER, EagerLimit
+from analyzer.pairing.requests import Posted
 from analyzer.trace import MESSAGE, Trace
 from tracelib.schema import What
+from tracelib.schema.procedures import BUFFERED_SENDS, STANDARD_SENDS, SYNCHRONOUS_SENDS, base_name
 
-_BLOCKING = STANDARD | {"MPI_Ssend", "MPI_Rsend"}
-_SYNCHRONOUS = frozenset(("MPI_Ssend", "MPI_Issend"))
-_BUFFERED = frozenset(("MPI_Bsend", "MPI_Ibsend"))
+_BLOCKING = STANDARD_SENDS | {"MPI_Ssend", "MPI_Rsend"}
 _SENT = (What.SEND_DONE, What.PARTITIONED_SEND_DONE)
 
 _SENT_MESSAGE = np.dtype([("message", MESSAGE), ("sender", "<i8")])
@@ -59,7 +57,7 @@ class _Sends:
         names = [base_name(p) for p in trace.procedures]
         self._is = {
             kind: np.array([*(name in kind for name in names), False], bool)
-            for kind in (_BLOCKING, _SYNCHRONOUS, _BUFFERED)
+            for kind in (_BLOCKING, SYNCHRONOUS_SENDS, BUFFERED_SENDS)
         }
         self._completions: dict[int, Posted] = {}
 
@@ -78,7 +76,9 @@ class _Sends:
         call = np.where(sender >= 0, self._nodes.call[sender], -1)
         self._shows.look(rows, call, self._nodes.exit[sender])
         least = LEAST_EAGER if self._limit is None else self._limit
-        waits = ((rows["size"] > least) | self._sent_by(_SYNCHRONOUS, sender)) & ~self._sent_by(_BUFFERED, sender)
+        waits = ((rows["size"] > least) | self._sent_by(SYNCHRONOUS_SENDS, sender)) & ~self._sent_by(
+            BUFFERED_SENDS, sender
+        )
         kept = np.empty(int(waits.sum()), _SENT_MESSAGE)
         kept["message"], kept["sender"] = rows[waits], sender[waits]
         self._kept.append(window, kept)
@@ -92,7 +92,7 @@ class _Sends:
         for window in range(len(self._trace.windows()) - 1):
             kept = self._kept.read(window)
             rows, sender = kept["message"], kept["sender"]
-            waits = (rows["size"] > limit) | self._sent_by(_SYNCHRONOUS, sender)
+            waits = (rows["size"] > limit) | self._sent_by(SYNCHRONOUS_SENDS, sender)
             self._add_late_receivers(found, rows[waits], sender[waits], window)
             self._nodes.forget()
         self._kept.close()

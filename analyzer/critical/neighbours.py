@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-NEIGHBOURHOOD = frozenset(
-    f"MPI_Neighbor_{name}" for name in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
-)
 MOST_PAIRS = 32
 """Possible neighbours of a member, on average, up to which each is told from the others."""
 

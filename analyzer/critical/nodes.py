@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from analyzer._kernels import lib
+from analyzer.columns.rows import Rows
 from analyzer.critical.joins import STAY, join_stays
-from analyzer.critical.polling import POLL_GAP_NS, Polls
-from analyzer.critical.timeline import JOINED, LOST, MARKED, NO_CPU, NODE, NOTED, Timeline, pointer
+from analyzer.critical.polling import DONE, POLL_GAP_NS, Polls
+from analyzer.critical.timeline import (
+    JOINED,
+    MARKED,
+    NO_CPU,
+    NODE,
+    NOT_RECORDED,
+    NOTED,
+    OF_TRACER,
+    Timeline,
+)
 from analyzer.metrics.regions import lost_times
-from analyzer.paraver import base_name
-from analyzer.rows import Rows
-from analyzer.trace import Mark, State, Trace
+from analyzer.native import pointer
+from analyzer.trace import CpuWaits, Mark, Regions, State, Trace
+from tracelib.schema.procedures import base_name
 
 _NOBODY = np.zeros(0, STAY)
 _EARLIEST = np.iinfo(np.int64).min
@@ -24,13 +36,15 @@ def timeline(trace: Trace, noted: frozenset[str] = frozenset(), poll_gap_ns: int
     noted: names of procedures of which all calls are kept whole; poll_gap_ns: see POLL_GAP_NS.
     """
     reader = _Reader(trace, noted, poll_gap_ns)
-    every, threads, offsets = Rows(NODE), [], [0]
+    every, polling, threads, offsets, polling_offsets = Rows(NODE), Rows(NODE), [], [0], [0]
     for rank in range(trace.size):
-        for thread, nodes in enumerate(reader.rank(rank)):
-            for _, rows in nodes.pieces():
-                every.append(rows)
+        for thread, done in enumerate(reader.rank(rank)):
+            for of_all, of_thread in ((every, done.nodes), (polling, done.polling)):
+                for _, rows in of_thread.pieces() if of_thread else ():
+                    of_all.append(rows)
             threads.append((rank, thread))
             offsets.append(len(every))
+            polling_offsets.append(len(polling))
     rank_of, thread_of = np.array(threads, np.int32).reshape(-1, 2).T
     return Timeline(
         file=every,
@@ -40,7 +54,18 @@ def timeline(trace: Trace, noted: frozenset[str] = frozenset(), poll_gap_ns: int
         first_thread=np.searchsorted(rank_of, np.arange(trace.size)),
         joined=np.array(reader.joined, bool),
         noted=np.concatenate([np.zeros(0, NOTED), *reader.noted]),
+        polling=polling,
+        polling_offsets=np.array(polling_offsets, np.int64),
     )
+
+
+@dataclass(frozen=True)
+class _Thread:
+    """What one thread did (NODE)."""
+
+    nodes: Rows
+    polling: Rows | None  # each poll by itself; None: it did not poll
+    ended: bool  # by itself: who asks in vain to the end is told to
 
 
 class _Reader:
@@ -52,20 +77,19 @@ class _Reader:
         self.noted: list[np.ndarray] = []
         self.joined: list[bool] = []  # of each thread read so far
 
-    def rank(self, rank: int) -> list[Rows]:
-        """The nodes (NODE) of each thread of a rank."""
+    def rank(self, rank: int) -> list[_Thread]:
+        """All threads of a rank."""
         own = self._calls(rank)
-        marks, lost = self._trace.marks(rank), _no_computation(self._trace, rank)
+        marks, lost = self._trace.extra(Regions).marks(rank), _no_computation(self._trace, rank)
         marks = marks[marks["what"] <= Mark.END]
         threads = [self._of_thread(k, own.pop(1), marks, lost) for k in range(1, len(own))]  # one file less each time
-        ended = [over for _, over in threads]
-        lives = [(n.mapped()["enter"][0], n.mapped()["exit"][-1]) for n, over in threads if over]
+        lives = [(t.nodes.mapped()["enter"][0], t.nodes.mapped()["exit"][-1]) for t in threads if t.ended]
         begin, end = self._trace.span(rank)
-        last = max((n.mapped()["exit"][-1] for n, _ in threads), default=-1)
+        last = max((t.nodes.mapped()["exit"][-1] for t in threads), default=-1)
         span = begin, end if end > last else begin  # who recorded last, or the main thread if nobody did, ends the rank
-        main, _ = self._of_thread(0, own.pop(), marks, lost, np.array(lives, STAY), span)
-        self.joined += [False, *ended]
-        return [main, *(nodes for nodes, _ in threads)]
+        main = self._of_thread(0, own.pop(), marks, lost, np.array(lives, STAY), span)
+        self.joined += [False, *(t.ended for t in threads)]
+        return [main, *threads]
 
     def _of_thread(
         self,
@@ -75,26 +99,31 @@ class _Reader:
         lost: np.ndarray,
         lives: np.ndarray = _NOBODY,
         span: tuple[int, ...] = (),
-    ) -> tuple[Rows, bool]:
-        """The nodes (NODE) of one thread, and whether it ended by itself: who asks in vain to the end is told to.
+    ) -> _Thread:
+        """What a thread with these calls (DONE) did.
 
         lives (STAY): of the threads whose end it may have waited for; span: it begins and ends then, or with what it
         recorded.
         """
         marks, lost = marks[marks["thread"] == thread], lost[lost["thread"] == thread]
-        if any((rows["region"] > 0).any() for _, rows in calls.pieces()):
-            calls = Rows.of(self._polls.as_waits(calls.mapped(), lost))
-        ended = len(calls) > 0 and calls.mapped()["region"][-1] == 0
-        return _nodes(calls, _others(marks, lost, _joins(calls, marks, lives)), span), ended
+        waits = calls
+        if any((rows["failed"] > 0).any() for _, rows in calls.pieces()):
+            waits = Rows.of(self._polls.as_waits(calls.mapped(), lost))
+        ended = len(waits) > 0 and waits.mapped()["failed"][-1] == 0
+        others = _others(marks, lost, _joins(waits, marks, lost, lives))
+        ends = (*span[1:], *calls.mapped()["exit"][-1:].tolist())  # in a folded row it computes to the end
+        alone = _nodes(calls, others, span[:1], ends) if waits is not calls else None
+        return _Thread(_nodes(waits, others, span[:1], ends), alone, ended)
 
     def _calls(self, rank: int) -> list[Rows]:
-        """The calls of each thread of a rank in order of enter (NODE, in place of a region how many polls failed)."""
-        threads = [Rows(NODE) for _ in range(max(int(self._trace.threads[rank]), 1))]
+        """The calls (DONE) of each thread of a rank in order of enter."""
+        threads = [Rows(DONE) for _ in range(max(int(self._trace.threads[rank]), 1))]
         for block in self._trace.calls(rank):
-            rows = np.empty(len(block), NODE)
-            for column in ("enter", "exit", "call"):
+            rows = np.empty(len(block), DONE)
+            for column in ("enter", "exit", "tracer", "call"):
                 rows[column] = block[column]
-            rows["region"] = self._polls.failed(rank, block)
+            rows["over"] = block["enter"] + block["inside"]
+            rows["failed"] = self._polls.failed(rank, block)
             for thread, calls in enumerate(threads):
                 calls.append(rows[block["thread"] == thread] if len(threads) > 1 else rows)
             self._note(rank, block[self._wanted[block["call"]]])
@@ -110,18 +139,29 @@ class _Reader:
 
 def _no_computation(trace: Trace, rank: int) -> np.ndarray:
     """FLUSH in order: what is not the program's, and where a predicted thread waits for a CPU between calls."""
-    rows = np.concatenate([lost_times(trace, rank), trace.cpu_waits(rank)])
+    rows = np.concatenate([lost_times(trace, rank), trace.extra(CpuWaits).of(rank)])
     return rows[np.argsort(rows["begin"], kind="stable")]
 
 
-def _joins(calls: Rows, marks: np.ndarray, lives: np.ndarray) -> np.ndarray:
-    """When a main thread with these calls and marks waited (STAY) for others."""
+def _as_nodes(calls: np.ndarray) -> np.ndarray:
+    """Calls (DONE) as NODE: each ends where MPI did, and what the program computes between those of a folded row comes
+    after them."""
+    nodes = np.zeros(len(calls), NODE)
+    for column in ("enter", "tracer", "call"):
+        nodes[column] = calls[column]
+    nodes["exit"] = calls["over"]
+    return nodes
+
+
+def _joins(calls: Rows, marks: np.ndarray, lost: np.ndarray, lives: np.ndarray) -> np.ndarray:
+    """When a main thread with these calls (DONE), marks and times of the tracer (FLUSH) waited (STAY) for others."""
     if not len(lives):
         return lives
-    busy = np.zeros(len(calls) + len(marks), STAY)
-    busy["begin"] = np.concatenate([calls.mapped()["enter"], marks["time"]])
-    busy["end"] = np.concatenate([calls.mapped()["exit"], marks["time"]])
-    return join_stays(busy[np.argsort(busy["begin"], kind="stable")], lives)
+    own = calls.mapped()
+    busy = np.zeros(len(own) + len(marks) + len(lost), STAY)
+    busy["begin"] = np.concatenate([own["enter"], marks["time"], lost["begin"]])
+    busy["end"] = np.concatenate([own["exit"] + own["tracer"], marks["time"], lost["end"]])
+    return join_stays(busy[np.lexsort((busy["end"], busy["begin"]))], lives)
 
 
 def _others(marks: np.ndarray, lost: np.ndarray, joins: np.ndarray) -> np.ndarray:
@@ -129,25 +169,29 @@ def _others(marks: np.ndarray, lost: np.ndarray, joins: np.ndarray) -> np.ndarra
     others = np.zeros(len(marks) + len(lost) + len(joins), NODE)
     others["enter"] = np.concatenate([marks["time"], lost["begin"], joins["begin"]])
     others["exit"] = np.concatenate([marks["time"], lost["end"], joins["end"]])
-    others["call"] = np.repeat([MARKED, LOST, JOINED], [len(marks), len(lost), len(joins)])
-    others["call"][len(marks) :][: len(lost)][lost["state"] == State.SCHEDULING] = NO_CPU
+    others["call"] = np.repeat([MARKED, OF_TRACER, JOINED], [len(marks), len(lost), len(joins)])
+    of_lost = others["call"][len(marks) :][: len(lost)]
+    of_lost[lost["state"] == State.SCHEDULING] = NO_CPU
+    of_lost[lost["state"] == State.TRACING_DISABLED] = NOT_RECORDED
     others["region"] = lib.NODE_KEEPS_REGION
     others["region"][: len(marks)] = _innermost_after(marks)
     return others[np.lexsort((others["exit"], others["enter"]))]
 
 
-def _nodes(calls: Rows, others: np.ndarray, span: tuple[int, ...]) -> Rows:
-    """All nodes of one thread (NODE): calls and others merged, between one at its begin and one at its end."""
+def _nodes(calls: Rows, others: np.ndarray, begins_at: tuple[int, ...], ends_at: tuple[int, ...]) -> Rows:
+    """All nodes of one thread (NODE): calls (DONE) and others merged, between one at its begin and one at its end;
+    these are not after `begins_at` and not before `ends_at`."""
     begins = [int(rows["enter"][0]) for rows in (calls.mapped(), others) if len(rows)]
-    begin = min([*begins, *span[:1]], default=0)
-    nodes, last = Rows.of(np.array([(begin, begin, MARKED, -1)], NODE)), np.array([(0, _EARLIEST, 0, -1)], NODE)
+    begin = min([*begins, *begins_at], default=0)
+    nodes, last = Rows.of(np.array([(begin, begin, MARKED, -1, 0)], NODE)), np.array([(0, _EARLIEST, 0, -1, 0)], NODE)
     for _, rows in calls.pieces():
-        before = _coming_before(others, *rows[["enter", "exit"]][-1].tolist())
-        nodes.append(_merged(rows, others[:before], last))
+        own = _as_nodes(rows)
+        before = _coming_before(others, *own[["enter", "exit"]][-1].tolist())
+        nodes.append(_merged(own, others[:before], last))
         others = others[before:]
-    nodes.append(_merged(calls.mapped()[:0], others, last))
-    end = max([*last["exit"][: len(begins)].tolist(), *span[1:]], default=0)
-    nodes.append(np.array([(end, end, MARKED, last["region"][0])], NODE))
+    nodes.append(_merged(others[:0], others, last))
+    end = max([*last["exit"][: len(begins)].tolist(), *ends_at], default=0)
+    nodes.append(np.array([(end, end, MARKED, last["region"][0], 0)], NODE))
     return nodes
 
 

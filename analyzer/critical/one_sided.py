@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.critical.collectives import FENCE, Groups, joined
+from analyzer.critical.collectives import Groups, joined
 from analyzer.critical.dependences import Dependences
 from analyzer.critical.locks import last_before, last_while_locking, of_target
 from analyzer.critical.timeline import NOTED, Timeline
-from analyzer.metrics.epochs import EpochReader, Epochs, with_windows
-from analyzer.metrics.requests import gather_blocks
+from analyzer.pairing.epochs import EpochReader, Epochs, with_windows
+from analyzer.pairing.requests import gather_blocks
 from analyzer.parallel import Team
-from analyzer.paraver import base_name, is_one_sided
-from analyzer.trace import ACCESS, Trace
+from analyzer.trace import ACCESS, Objects, Trace
 from analyzer.waits.fence import FenceCalls
+from tracelib.schema.procedures import FENCES, base_name, is_one_sided
 
-NEEDED = frozenset({FENCE})
+NEEDED = FENCES
 """Procedures of which `add_one_sided` needs the whole calls."""
 
 
@@ -32,7 +32,7 @@ def add_one_sided(found: Dependences, trace: Trace, nodes: Timeline) -> None:
     on_windows = np.array([is_one_sided(p) for p in trace.procedures], bool)
     if not on_windows.any():
         return
-    fences = np.array([base_name(p) == FENCE for p in trace.procedures], bool)
+    fences = np.array([base_name(p) in FENCES for p in trace.procedures], bool)
     rows = _with_windows(trace, nodes.noted[fences[nodes.noted["call"]]])
     Groups(found, trace, nodes).add(*joined(trace, rows, FenceCalls(trace, Team(), fences)))
     reader = EpochReader(trace)
@@ -44,11 +44,11 @@ def add_one_sided(found: Dependences, trace: Trace, nodes: Timeline) -> None:
 
 
 def _with_windows(trace: Trace, rows: np.ndarray) -> np.ndarray:
-    """The calls (NOTED) on windows, with `comm` the window (index in Trace.objects)."""
+    """The calls (NOTED) on windows, with `comm` the window (index in Objects.known)."""
     parts = [np.zeros(0, NOTED)]
     for rank in np.unique(rows["rank"]).tolist():
         mine = rows[rows["rank"] == rank]
-        at, accesses = with_windows(mine, gather_blocks(trace.accesses(rank), ACCESS))
+        at, accesses = with_windows(mine, gather_blocks(trace.extra(Objects).accesses(rank), ACCESS))
         mine = mine[at]
         mine["comm"] = accesses["object"]
         mine = mine[mine["comm"] >= 0]

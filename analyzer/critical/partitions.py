@@ -6,11 +6,9 @@ import numpy as np
 
 from analyzer.critical.dependences import Dependences
 from analyzer.critical.timeline import Timeline
-from analyzer.metrics.partitioned import HANDED, Handed
-from analyzer.paraver import base_name
+from analyzer.pairing.partitioned import Handed
 from analyzer.trace import Trace
-
-ARRIVED = "MPI_Parrived"
+from tracelib.schema.procedures import ARRIVED, HANDED_OVER, base_name
 
 
 class Partitions:
@@ -18,7 +16,7 @@ class Partitions:
 
     def __init__(self, trace: Trace, nodes: Timeline) -> None:
         names = [base_name(p) for p in trace.procedures]
-        handed, asked = np.array([n in HANDED for n in names], bool), np.array([n == ARRIVED for n in names], bool)
+        handed, asked = np.array([n in HANDED_OVER for n in names], bool), np.array([n in ARRIVED for n in names], bool)
         self._handed = Handed(nodes.noted[handed[nodes.noted["call"]]] if handed.any() else nodes.noted[:0])
         rows = self._handed.rows
         self._node = nodes.entered(rows["rank"], rows["thread"], rows["enter"])

@@ -17,19 +17,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.critical.collectives import COLLECTIVES, add_collectives
+from analyzer.columns.rows import PIECE, Rows
+from analyzer.critical.collectives import WHOLE_CALLS, add_collectives
 from analyzer.critical.dependences import Dependences
 from analyzer.critical.joins import add_joins
 from analyzer.critical.messages import add_messages
 from analyzer.critical.nodes import timeline
 from analyzer.critical.one_sided import NEEDED, add_one_sided
-from analyzer.critical.partitions import ARRIVED
 from analyzer.critical.polling import POLL_GAP_NS
-from analyzer.critical.probes import PROBES
-from analyzer.critical.timeline import Timeline, pointer
-from analyzer.metrics.partitioned import HANDED
-from analyzer.rows import PIECE, Rows
+from analyzer.critical.timeline import Timeline
+from analyzer.native import pointer
 from analyzer.trace import Trace
+from tracelib.schema.procedures import ARRIVED, HANDED_OVER, PROBES
 
 SEGMENT = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i8")])
 """A stay of the path on one thread (index in Timeline.rank), ns."""
@@ -66,7 +65,7 @@ class CriticalPath:
         return max(len(self.segments) - 1, 0)
 
 
-_NOTED = PROBES | HANDED | {ARRIVED} | COLLECTIVES | NEEDED
+_NOTED = PROBES | HANDED_OVER | ARRIVED | WHOLE_CALLS | NEEDED
 
 
 def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int = POLL_GAP_NS) -> CriticalPath:
@@ -94,7 +93,7 @@ def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int
 
 
 class _Graph:
-    """csrc/kernels/path.h."""
+    """csrc/kernels/path/path.h."""
 
     def __init__(self, nodes: Timeline, found: Dependences) -> None:
         main = nodes.first_thread[nodes.rank].astype(np.int32)

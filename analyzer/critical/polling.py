@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.metrics.requests import gather_blocks
-from analyzer.paraver import base_name
+from analyzer.pairing.requests import gather_blocks
 from analyzer.trace import REQUEST, Trace
+from tracelib.schema.procedures import ASKS, POLLS, PROBES, WAITS, WINDOW_WAITS, base_name
+
+DONE = np.dtype(
+    [("enter", "<i8"), ("exit", "<i8"), ("over", "<i8"), ("tracer", "<i8"), ("call", "<i4"), ("failed", "<i4")]
+)
+"""A call (columns as in CALL) that is in MPI until `over`, and how many failing polls it is."""
 
 POLL_GAP_NS = 10_000
 """Two polls belong to one wait if between them are at most so many ns for each poll that failed in a row before or
 after: who asks a thousand times has nothing else to do, but may lose the CPU, or sleep before asking again."""
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(f"MPI_{name}" for name in text.split())
-
-
-_ASKS = _names(
-    "Test Testall Testany Testsome Request_get_status Request_get_status_all Request_get_status_any "
-    "Request_get_status_some Iprobe Improbe"
-)
-_SILENT = _names("Parrived Win_test")
+_SILENT = POLLS - ASKS
 """Of these a trace does not say whether they found anything."""
-_ENDS = _ASKS | _SILENT | _names("Wait Waitall Waitany Waitsome Probe Mprobe Win_wait")
+_ENDS = POLLS | WAITS | PROBES | WINDOW_WAITS
 
 
 class Polls:
@@ -37,7 +34,7 @@ class Polls:
         self._trace, self._gap = trace, gap_ns
         names = [base_name(p) for p in trace.procedures]
         self._asks, self._silent, self._ends = (
-            np.array([n in kind for n in names], bool) for kind in (_ASKS, _SILENT, _ENDS)
+            np.array([n in kind for n in names], bool) for kind in (ASKS, _SILENT, _ENDS)
         )
         self._there = not _ENDS.isdisjoint(names)
 
@@ -59,22 +56,23 @@ class Polls:
         return rows["completed"]
 
     def as_waits(self, calls: np.ndarray, lost: np.ndarray) -> np.ndarray:
-        """The calls of one thread (NODE, `region` how many polls failed), a failed poll and what follows at once as
-        one, under the name of the last. Times that are not the program's (FLUSH) do not count. In a prediction only
-        calls that complete something wait: what was between two polls is computed."""
-        failed = calls["region"] > 0
-        if self._trace.predicted or not failed.any():
+        """The calls of one thread (DONE), a failed poll and what follows at once as one, under the name of the last.
+        Times that are not the program's (FLUSH) do not count. In a prediction only calls that complete something wait:
+        what was between two polls is computed."""
+        failed = calls["failed"] > 0
+        if self._trace.origin.predicted or not failed.any():
             return calls
         before = np.concatenate([[0], np.cumsum(lost["end"] - lost["begin"])])
         lost_until = before[np.searchsorted(lost["end"], calls["enter"], "right")]
         asks_on = failed[:-1] & self._ends[calls["call"][1:]]
         gap = calls["enter"][1:] - calls["exit"][:-1] - np.diff(lost_until)
         first, last = _runs(asks_on & (gap <= self._gap))
-        count = np.append(np.add.reduceat(calls["region"], first, dtype=np.int64), 0)
+        count = np.append(np.add.reduceat(calls["failed"], first, dtype=np.int64), 0)
         pause = self._gap * np.maximum(count[:-1], count[1:])
         first, last = _runs(asks_on & (gap <= np.repeat(pause, last - first + 1)[:-1].clip(min=self._gap)))
         waits = calls[last]
         waits["enter"] = calls["enter"][first]
+        waits["over"] = np.where(first < last, waits["exit"], waits["over"])
         return waits
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from analyzer.columns.runs import sort_rows
 from analyzer.critical.path import CriticalPath
-from analyzer.paraver import EventType
 from analyzer.scheduling.ring import CRITICAL
-from analyzer.sources.paraver_runs import sort_rows
 from analyzer.trace import EVENT
+from analyzer.trace.paraver import EventType
 
 OUTSIDE = CRITICAL + 1
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from analyzer.critical.dependences import Dependences
 from analyzer.critical.timeline import Timeline
-from analyzer.paraver import base_name
 from analyzer.trace import Trace
+from tracelib.schema.procedures import PROBES, base_name
 
-PROBES = frozenset(("MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe"))
 _KEY = ("rank", "comm", "peer", "tag")
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from analyzer.critical.functions import COMPUTATION, Function, Functions
 from analyzer.critical.path import CriticalPath
-from analyzer.trace import Trace
+from analyzer.trace import Losses, Trace
 
 _NODES_AT_ONCE = 1 << 16
 """So that what is computed of them stays in the cache."""
@@ -50,6 +51,7 @@ class Shares:
     rank_path_ns: np.ndarray  # (ranks,) int64
     rank_slack: tuple[Slack | None, ...]  # None: it did not compute
     function_slack: dict[Function, Slack]  # of those that are computation
+    total_ns: dict[Function, int]  # of all threads, on the path or not
 
     @property
     def imbalance_ns(self) -> float:
@@ -58,40 +60,107 @@ class Shares:
 
 
 def shares(trace: Trace, path: CriticalPath) -> Shares:
-    """Add up the path's time and the slack, thread by thread."""
+    """Add up the path's time and the slack, thread by thread. What is computed between polls has the slack of their
+    wait."""
     nodes, functions = path.nodes, Functions(trace)
-    on_path, in_all = np.zeros((2, len(functions.every)), np.int64)
+    sums = _Times(functions)
     ranks, slacks = _Slacks(trace.size), _Slacks(len(functions.every))
     rank_path = np.zeros(trace.size, np.int64)
     by_thread = np.argsort(path.segments["thread"], kind="stable")
     stays = np.split(by_thread, np.cumsum(np.bincount(path.segments["thread"], minlength=nodes.threads))[:-1])
     for thread in range(nodes.threads):
-        own, rank = nodes.of(thread), int(nodes.rank[thread])
-        before = _Before(path.segments[stays[thread]])
+        whole, rank = nodes.whole(thread), int(nodes.rank[thread])
+        before, slack = _Before(path.segments[stays[thread]]), _SlackOf(path, thread)
         rank_path[rank] += before.total
-        for first in range(own.start, own.stop, _NODES_AT_ONCE):
-            chosen = slice(first, min(first + _NODES_AT_ONCE, own.stop))
-            enter, exit_ = nodes.enter[chosen], nodes.exit[chosen]
-            inside, ahead = functions.of_nodes(nodes, chosen), functions.before_nodes(nodes, thread, chosen)
-            start = 0 if nodes.thread[thread] == 0 else enter[0]
-            begin = np.append(start if first == own.start else nodes.exit[first - 1], exit_[:-1])
-            at_enter, at_exit = before.until(enter), before.until(exit_)
-            at_begin = np.append(before.until(begin[:1]), at_exit[:-1])
-            _add(on_path, inside, at_exit - at_enter)
-            _add(on_path, ahead, at_enter - at_begin)
-            _add(in_all, inside, exit_ - enter)
-            _add(in_all, ahead, enter - begin)
-            is_burst = slice(first == own.start, None)
-            burst, slack = (enter - begin)[is_burst], path.slack[chosen][is_burst]
-            ranks.add(np.full(len(burst), rank), burst, slack)
-            slacks.add(ahead[is_burst], burst, slack)
+        begin = 0 if nodes.thread[thread] == 0 else int(whole["enter"][0])
+        for first, did in _pieces(functions, whole, begin):
+            sums.add(did, before)
+            bursts = slice(first == 0, None)
+            burst = (did.enter - did.held)[bursts]
+            of_bursts = slack.of(first, did.enter)[bursts]
+            ranks.add(np.full(len(burst), rank), burst, of_bursts)
+            slacks.add(did.ahead[bursts], burst, of_bursts)
             path.forget()
-    rows = zip(functions.every, on_path.tolist(), in_all.tolist(), strict=True)
-    present = max(trace.size - len(trace.missing), 1)
+    rows = zip(functions.every, sums.on_path.tolist(), sums.in_all.tolist(), strict=True)
+    present = max(trace.size - len(trace.extra(Losses).missing), 1)
     found = [Share(function, of_path, total / present) for function, of_path, total in rows if of_path]
     found.sort(key=lambda share: (-share.path_ns, share.function.kind, share.function.name))
     of_functions = {f: slack for f, slack in zip(functions.every, slacks.found(), strict=True) if slack}
-    return Shares(tuple(found), rank_path, tuple(ranks.found()), of_functions)
+    totals = {function: total for function, total in zip(functions.every, sums.in_all.tolist(), strict=True) if total}
+    return Shares(tuple(found), rank_path, tuple(ranks.found()), of_functions, totals)
+
+
+@dataclass(frozen=True)
+class Did:
+    """What a thread did: in [begin, held) the tracer had it, in [held, enter) it did `ahead`, in [enter, exit)
+    `inside` (numbers of Functions). Arrays of one length."""
+
+    begin: np.ndarray
+    held: np.ndarray
+    enter: np.ndarray
+    exit: np.ndarray
+    ahead: np.ndarray
+    inside: np.ndarray
+
+
+def did_in(functions: Functions, rows: np.ndarray, begin: int, held: int) -> Did:
+    """From `begin` on, with the nodes (NODE) of a thread that the tracer holds until `held`."""
+    enter, exit_ = rows["enter"], rows["exit"]
+    begins = np.append(begin, exit_[:-1])
+    until = np.maximum.accumulate(np.append(held, (exit_ + rows["tracer"])[:-1]))
+    return Did(
+        begins, np.clip(until, begins, np.maximum(enter, begins)), enter, exit_,
+        functions.before_nodes(rows), functions.of_nodes(rows),
+    )  # fmt: skip
+
+
+def _pieces(functions: Functions, whole: np.ndarray, begin: int) -> Iterator[tuple[int, Did]]:
+    """What a thread with these nodes (NODE) did from `begin` on, piece by piece, each with the number of its first."""
+    held = begin
+    for first in range(0, len(whole), _NODES_AT_ONCE):
+        rows = whole[first : first + _NODES_AT_ONCE]
+        did = did_in(functions, rows, begin, held)
+        if first == 0:
+            did.ahead[:1] = functions.launch
+        yield first, did
+        begin, held = int(rows["exit"][-1]), max(held, int((rows["exit"] + rows["tracer"]).max()))
+
+
+class _Times:
+    """Sums by function, on the path and in all."""
+
+    def __init__(self, functions: Functions) -> None:
+        self._tracer = functions.tracer
+        self.on_path, self.in_all = np.zeros((2, len(functions.every)), np.int64)
+
+    def add(self, did: Did, before: _Before) -> None:
+        """What a thread did, whose time on the path `before` knows."""
+        held, enter, exit_ = (before.until(times) for times in (did.held, did.enter, did.exit))
+        begin = np.concatenate([before.until(did.begin[:1]), exit_[:-1]])
+        self.on_path[self._tracer] += (held - begin).sum()
+        self.in_all[self._tracer] += (did.held - did.begin).sum()
+        _add(self.on_path, did.ahead, enter - held)
+        _add(self.in_all, did.ahead, did.enter - did.held)
+        _add(self.on_path, did.inside, exit_ - enter)
+        _add(self.in_all, did.inside, did.exit - did.enter)
+
+
+class _SlackOf:
+    """The slack of what a thread does before each node of `Timeline.whole`."""
+
+    def __init__(self, path: CriticalPath, thread: int) -> None:
+        self._path, self._own = path, path.nodes.of(thread)
+        whole = path.nodes.whole(thread)
+        same = len(whole) == self._own.stop - self._own.start
+        self._exits = None if same else np.ascontiguousarray(path.nodes.exit[self._own])
+
+    def of(self, first: int, enter: np.ndarray) -> np.ndarray:
+        """Of those from number `first` on, which are entered then: of a poll that of its wait."""
+        slack = self._path.slack[self._own]
+        if self._exits is None:
+            return slack[first : first + len(enter)]
+        at = np.searchsorted(self._exits, enter)
+        return slack[at.clip(max=len(self._exits) - 1)]
 
 
 def _add(sums: np.ndarray, number: np.ndarray, times: np.ndarray) -> None:

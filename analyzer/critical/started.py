@@ -7,14 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.critical.neighbours import NEIGHBOURHOOD
 from analyzer.critical.timeline import NOTED, Timeline
-from analyzer.metrics.collective_calls import MEMBER_CALL, PATTERN, CollectiveCalls
-from analyzer.metrics.nonblocking_collectives import PROBABLY_ALL, blocking_name, complete
-from analyzer.metrics.requests import gather_blocks, rank_windows
-from analyzer.paraver import base_name
+from analyzer.pairing.collective_calls import MEMBER_CALL, PATTERN, CollectiveCalls
+from analyzer.pairing.nonblocking_collectives import PROBABLY_ALL, blocking_name, complete
+from analyzer.pairing.requests import gather_blocks, rank_windows
 from analyzer.trace import REQUEST, Trace
 from tracelib.schema import What
+from tracelib.schema.procedures import NEIGHBOURHOOD, base_name
 
 _PERSISTENT = "_init"
 _KNOWN = frozenset((*PATTERN, *PROBABLY_ALL, *NEIGHBOURHOOD))

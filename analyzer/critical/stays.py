@@ -9,6 +9,7 @@ import numpy as np
 
 from analyzer.critical.functions import Function, Functions
 from analyzer.critical.path import CriticalPath
+from analyzer.critical.shares import did_in
 from analyzer.trace import Trace
 
 
@@ -34,13 +35,17 @@ def longest_stays(trace: Trace, path: CriticalPath, most: int) -> list[Stay]:
 
 def _stay(path: CriticalPath, functions: Functions, begin: int, end: int, thread: int) -> Stay:
     nodes = path.nodes
-    own = nodes.of(thread)
-    first = own.start + bisect_left(nodes.exit[own], begin)
-    last = own.start + bisect_left(nodes.enter[own], end)
-    near = slice(first, min(last + 1, own.stop))
-    enter, exit_ = nodes.enter[near].clip(begin, end), nodes.exit[near].clip(begin, end)
+    whole = nodes.whole(thread)
+    # The row before the first one counts, too: the tracer may hold the thread after it.
+    first = max(bisect_left(whole["exit"], begin) - 1, 0)
+    near = whole[first : bisect_left(whole["enter"], end) + 1]
+    did = did_in(functions, near, 0, 0) if first == 0 else did_in(functions, near, *near["enter"][[0, 0]].tolist())
+    did.ahead[: int(first == 0)] = functions.launch
+    times = [column.clip(begin, end) for column in (did.begin, did.held, did.enter, did.exit)]
     sums = np.zeros(len(functions.every), np.int64)
-    np.add.at(sums, functions.of_nodes(nodes, near), exit_ - enter)
-    np.add.at(sums, functions.before_nodes(nodes, thread, near), enter - np.concatenate([[begin], exit_[:-1]]))
+    for number, low, high in zip(
+        (np.full(len(near), functions.tracer), did.ahead, did.inside), times, times[1:], strict=False
+    ):
+        np.add.at(sums, number, high - low)
     most = int(np.argmax(sums))
     return Stay(begin, end, int(nodes.rank[thread]), int(nodes.thread[thread]), functions.every[most], int(sums[most]))

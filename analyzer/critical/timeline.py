@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from analyzer._kernels import ffi, lib
-from analyzer.rows import Rows
+from analyzer._kernels import lib
+from analyzer.columns.rows import Rows
+from analyzer.native import pointer
 from analyzer.trace import CALL
 
-MARKED, LOST, JOINED, NO_CPU = -1, -2, -3, -4
-"""In place of a call: a point in time; a time that is not the program's (flushes, nothing recorded); a main thread that
-waits for others of its rank to end; a predicted thread that waits for a CPU."""
+MARKED, OF_TRACER, JOINED, NO_CPU, NOT_RECORDED = -1, -2, -3, -4, -5
+"""In place of a call: a point in time; the tracer writes its buffer or measures clocks; a main thread that waits for
+others of its rank to end; a predicted thread that waits for a CPU; nothing is recorded."""
 
-NODE = np.dtype([("enter", "<i8"), ("exit", "<i8"), ("call", "<i4"), ("region", "<i4")])
-"""`struct node` of csrc/kernels/nodes.h."""
+NODE = np.dtype([("enter", "<i8"), ("exit", "<i8"), ("call", "<i4"), ("region", "<i4"), ("tracer", "<i8")])
+"""`struct node` of csrc/kernels/path/nodes.h."""
 
 NOTED = np.dtype([*CALL.descr, ("rank", "<i4")])
 """A call and its rank."""
@@ -38,6 +38,8 @@ class Timeline:
     first_thread: np.ndarray  # (ranks,) the main thread of each rank
     joined: np.ndarray  # (threads,) bool, those that the main thread of their rank waited for
     noted: np.ndarray  # NOTED, calls of which more than their times is needed, by rank
+    polling: Rows | None = None  # NODE of the threads that poll, each poll by itself, computation between them
+    polling_offsets: np.ndarray | None = None  # (threads + 1,) the first of them of each thread
 
     def __len__(self) -> int:
         return len(self.file)
@@ -54,6 +56,8 @@ class Timeline:
     def forget(self) -> None:
         """What was looked at need not stay in memory."""
         self.file.forget()
+        if self.polling is not None:
+            self.polling.forget()
 
     @property
     def enter(self) -> np.ndarray:
@@ -67,7 +71,7 @@ class Timeline:
 
     @property
     def call(self) -> np.ndarray:
-        """(nodes,) int32, index in Trace.procedures; MARKED, LOST, JOINED, NO_CPU."""
+        """(nodes,) int32, index in Trace.procedures; MARKED, OF_TRACER, ..."""
         return self.rows["call"]
 
     @property
@@ -83,6 +87,14 @@ class Timeline:
     def of(self, thread: int) -> slice:
         """The nodes of a thread of the run."""
         return slice(int(self.offsets[thread]), int(self.offsets[thread + 1]))
+
+    def whole(self, thread: int) -> np.ndarray:
+        """All that a thread of the run did (NODE): its nodes, but of one that polls each poll by itself."""
+        if self.polling is not None and self.polling_offsets is not None:
+            first, last = self.polling_offsets[thread : thread + 2].tolist()
+            if last > first:
+                return self.polling.mapped()[first:last]
+        return self.rows[self.of(thread)]
 
     def entered(self, rank: np.ndarray, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
         """The calls (node, int64) that these threads were in, or entered, at these times; -1: they were in none."""
@@ -100,8 +112,3 @@ class Timeline:
         arrays = (pointer(array, "int64_t *") for array in (self.offsets, hints, streams, times))
         find(pointer(self.rows, "struct node *"), *arrays, len(times), pointer(found, "int64_t *"))
         return found
-
-
-def pointer(array: np.ndarray, kind: str = "void *") -> Any:
-    """A C pointer to the array, which must stay."""
-    return ffi.cast(kind, array.ctypes.data)

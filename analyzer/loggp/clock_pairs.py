@@ -6,20 +6,20 @@ import math
 
 import numpy as np
 
-from analyzer.trace import NodeClock, Trace
+from analyzer.trace import Clocks, NodeClock, Trace
 
 
 class ClockPairs:
     """The clocks of a trace, numbered: 0 is rank 0's. A pair (sender's, receiver's) is one number too."""
 
     def __init__(self, trace: Trace) -> None:
-        self._node = np.asarray(trace.node_of, np.int64)
+        self._node = np.asarray(trace.nodes.of_rank, np.int64)
         self._clock = np.zeros(trace.size, np.int64)
         self._error_s: list[float | None] = [0.0]
-        if trace.flush_mode == "keep":  # another tool's: it says nothing of the clocks of its nodes
+        if trace.origin.imported:  # it says nothing of the clocks of its nodes
             self._clock = self._node
             self._error_s = [None] * (int(self._node.max(initial=0)) + 1)
-        for clock in trace.clocks:
+        for clock in trace.extra(Clocks).known:
             self._clock[list(clock.ranks)] = len(self._error_s)
             self._error_s.append(_error_s(clock))
 

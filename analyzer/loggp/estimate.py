@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.loggp.changepoint import Change, misfit, significance, significant_pieces
-from analyzer.loggp.detectors import DETECTORS
+from analyzer.loggp.intervals.changepoint import Change, misfit, significance, significant_pieces
+from analyzer.loggp.intervals.detectors import DETECTORS
 from analyzer.loggp.lines import fit_line, left_out
 from analyzer.loggp.model import Interval, LoOgGP, Piece
 from analyzer.loggp.options import DEFAULTS, TYPICAL, Options
@@ -58,7 +58,7 @@ def estimates(
     of = sample(rows, options.rules, options.window, at_one_level(rows, levels))
     whole = curves(of)
     if not len(whole.size) or not of.latency_counts.any():
-        raise TracelibError("no size has rows that count", "measure more rows, or leave out --filter")
+        raise TracelibError("no message size has rows left", "measure more rows, or leave out --filter")
     out = standing_out(whole, options.tolerance)
     kept = whole.only(~out)
     found = []

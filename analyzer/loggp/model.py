@@ -19,7 +19,7 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.loggp.lines import Line
-from analyzer.writers.whole import whole_file
+from analyzer.whole import whole_file
 
 FORMAT = "tracelib-loggp"
 VERSION = 1
@@ -140,7 +140,7 @@ class LoOgGP:
             raise TracelibError(f"{path} is no model of a network", hint) from error
         except KeyError as error:
             raise TracelibError(f"{path}: {error.args[0]} is missing", hint) from error
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise TracelibError(f"{path} is no model of a network: {error}", hint) from error
 
 

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.sources.rank_file.limited import opened
+from analyzer.sources.rank_file.tables import DAMAGED, rows_of
 from tracelib.schema import net
+
+_LEAST_TRAIN = 2
+_TABLES = {"hosts": net.HOST, "pairs": net.PAIR, "rows": net.ROW}
 
 
 @dataclass(frozen=True)
@@ -47,21 +51,25 @@ class Measurement:
 def read_measurement(path: str | Path) -> Measurement:
     """The whole file. Raises TracelibError for one that is damaged, of a later version, or without rows."""
     try:
-        with h5py.File(path, "r") as file:
+        with opened(path) as file:
             attributes = {name: _text(value) for name, value in file.attrs.items()}
+            if strange := [name for name, value in attributes.items() if not isinstance(value, str | int | float)]:
+                raise TypeError(f"attribute {strange[0]} is neither text nor a number")
             if int(attributes.get("version", 0)) > net.VERSION:
                 raise TracelibError(f"{path} is of a later version than this program knows", "update tracelib")
-            tables = {name: file[name][:] for name in ("hosts", "pairs", "rows")}
-    except (OSError, KeyError, ValueError) as error:
-        raise TracelibError(f"{path} is a damaged network measurement: {error}", "measure again") from error
+            tables = {name: rows_of(file, name, columns) for name, columns in _TABLES.items()}
+    except DAMAGED as error:
+        text = " ".join(str(error).split())
+        raise TracelibError(f"{path} is a damaged network measurement: {text}", "measure again") from error
     rows = tables["rows"]
-    missing = [name for name in net.ROW.names or () if name not in (rows.dtype.names or ())]
-    if missing:
-        raise TracelibError(f"{path} has no column {missing[0]} in rows", "measure again")
     if not len(rows):
-        raise TracelibError(f"{path} holds no rows", "the measurement ended before its first: measure again")
+        raise TracelibError(f"{path} holds no rows", "the measurement ended before its first row: measure again")
+    if rows["size"].min() < 1 or rows["train"].min() < _LEAST_TRAIN:
+        raise TracelibError(f"{path} is damaged: it has impossible sizes or numbers of messages", "measure again")
+    if not all(np.isfinite(rows[column]).all() for column in rows.dtype.names or () if column.endswith("_s")):
+        raise TracelibError(f"{path} is damaged: it has times that are not finite numbers", "measure again")
     if rows["pair"].min() < 0 or rows["pair"].max() >= len(tables["pairs"]):
-        raise TracelibError(f"{path} has rows of pairs that it does not list", "measure again")
+        raise TracelibError(f"{path} is damaged: it has rows of pairs that it does not list", "measure again")
     return Measurement(str(path), attributes, tables["hosts"], tables["pairs"], rows)
 
 

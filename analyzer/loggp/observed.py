@@ -19,8 +19,8 @@ from analyzer.loggp.fastest import BATCHES, NEVER, Fastest
 from analyzer.loggp.waiting import Calls, call_at, windows_with_calls
 from analyzer.metrics.messages import SIZE_CLASSES, size_class
 from analyzer.parallel import Team
-from analyzer.paraver import base_name
 from analyzer.trace import Trace
+from tracelib.schema.procedures import base_name
 
 WHERE = ("intra", "inter")
 """Between ranks of one node; between nodes."""

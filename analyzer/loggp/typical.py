@@ -46,7 +46,7 @@ def typical(size: np.ndarray, value: np.ndarray, usable: np.ndarray | None = Non
     windows = [(0, len(v)) for v in samples]
     for _ in range(ROUNDS):
         levels = np.array([abs(v[a]) + floor for v, (a, _) in zip(samples, windows, strict=True)])
-        shares = np.maximum(WINDOW * running_median(spreads / levels), LEAST)
+        shares = np.maximum(WINDOW * running_median(_relative(spreads, levels)), LEAST)
         windows = [_fullest(v, share, floor) for v, share in zip(samples, shares.tolist(), strict=True)]
         spreads = np.sqrt(mean_and_variance([v[a:b] for v, (a, b) in zip(samples, windows, strict=True)])[1])
     for of, v, (a, b) in zip(places, samples, windows, strict=True):
@@ -76,6 +76,11 @@ def running_median(values: np.ndarray, beside: int = BESIDE) -> np.ndarray:
     found = np.zeros(len(values))
     found[known] = np.nanmedian(near[known], axis=1)
     return found
+
+
+def _relative(spreads: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """NaN of what took no time at all."""
+    return np.divide(spreads, levels, out=np.full(len(levels), np.nan), where=levels > 0)
 
 
 def _closest(v: np.ndarray) -> float:

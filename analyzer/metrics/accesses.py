@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.metrics.profile import by_index
-from analyzer.metrics.requests import Posted, gather_blocks, rank_windows, window_calls
+from analyzer.pairing.requests import Posted, gather_blocks, rank_windows, window_calls
 from analyzer.parallel import Team
-from analyzer.trace import ACCESS, SharedObject, Trace
+from analyzer.trace import ACCESS, Errors, Objects, SharedObject, Trace
 from tracelib.schema import What
 
 _COLUMNS = ("count", "inside", "sent", "received")
@@ -38,20 +38,20 @@ class Failed:
 
     rank: int
     procedure: str
-    class_: int  # as in analyzer.error_classes
+    class_: int  # as in analyzer.trace.error_classes
     count: int
 
 
 def accesses(trace: Trace, team: Team) -> list[Accessed]:
-    """What was done to each window and file, in the order of Trace.objects; all openings of one file are one."""
-    if not trace.objects:
+    """What was done to each window and file, in the order of Objects.known; all openings of one file are one."""
+    if not trace.extra(Objects).known:
         return []
-    sums = np.zeros((len(_COLUMNS), len(trace.objects)), np.int64)
+    sums = np.zeros((len(_COLUMNS), len(trace.extra(Objects).known)), np.int64)
     windows = rank_windows(trace)
     for rank in team.share(trace.size):
         posted = Posted(trace, rank, windows, (What.READ_DONE, What.WRITE_DONE))
         for index, (begin, end) in enumerate(pairwise(windows.tolist())):
-            rows = gather_blocks(trace.accesses(rank, begin, end), ACCESS)
+            rows = gather_blocks(trace.extra(Objects).accesses(rank, begin, end), ACCESS)
             calls = _joined(window_calls(trace, rank, begin, end), rows)
             _take_actual(calls, posted.window(index))
             for line, column in zip(sums, _COLUMNS, strict=True):
@@ -59,7 +59,7 @@ def accesses(trace: Trace, team: Team) -> list[Accessed]:
                 line += by_index(rows["object"][known], calls[column][known], len(line))
     totals = sum(team.allgather(sums))
     found: dict[object, Accessed] = {}
-    for number, (one, line) in enumerate(zip(trace.objects, totals.T.tolist(), strict=True)):
+    for number, (one, line) in enumerate(zip(trace.extra(Objects).known, totals.T.tolist(), strict=True)):
         key = one.name or number
         if key in found:
             before = found[key]
@@ -94,7 +94,7 @@ def failed(trace: Trace, team: Team) -> list[Failed]:
     """Errors that calls returned to the program, the most frequent first."""
     counts: Counter[tuple[int, int, int]] = Counter()
     for rank in team.share(trace.size):
-        errors = trace.errors(rank)
+        errors = trace.extra(Errors).of(rank)
         counts.update((rank, int(e["call"]), int(e["class"])) for e in errors)
     every = [item for part in team.allgather([sorted(counts.items())]) for items in part for item in items]
     names = (*trace.procedures, "an unknown call")

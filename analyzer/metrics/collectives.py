@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.metrics.requests import gather_blocks, rank_windows, window_calls
+from analyzer.pairing.requests import gather_blocks, rank_windows, window_calls
 from analyzer.parallel import Team
-from analyzer.paraver import COLLECTIVES, base_name
 from analyzer.trace import CALL, REQUEST, Trace
 from tracelib.schema import What
+from tracelib.schema.procedures import COLLECTIVES, base_name
 
 _COLUMNS = ("count", "inside", "sent", "received")
 

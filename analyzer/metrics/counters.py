@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.parallel import Team
-from analyzer.trace import UNKNOWN, Counter, Trace
+from analyzer.trace import UNKNOWN, Counter, Counters, Trace
 
 RATIOS = (("PAPI_TOT_INS", "PAPI_TOT_CYC"), ("perf::INSTRUCTIONS", "perf::CYCLES"))
 """Instructions and cycles of one source."""
@@ -50,12 +50,12 @@ def _ratio(instructions: int, cycles: int) -> float | None:
 
 def counted(trace: Trace, team: Team) -> Counted:
     """The sums of all ranks; without columns in a trace without counters. Collective over the team."""
-    columns, rows = (trace.size, len(trace.counters)), (trace.size,)
+    columns, rows = (trace.size, len(trace.extra(Counters).known)), (trace.size,)
     zeros = [np.zeros(shape, np.int64) for shape in (columns, columns, columns, rows, rows, rows)]
-    sums = Counted(trace.counters, *zeros)
-    pairs = _pairs([counter.name for counter in trace.counters])
+    sums = Counted(trace.extra(Counters).known, *zeros)
+    pairs = _pairs([counter.name for counter in trace.extra(Counters).known])
     for rank in team.share(trace.size):
-        for block in trace.counts(rank):
+        for block in trace.extra(Counters).counts(rank):
             for total, part in ((sums.useful, block.burst), (sums.inside, block.inside)):
                 total[rank] += np.where(part == UNKNOWN, 0, part).sum(axis=0)
             sums.bursts[rank] += (block.burst != UNKNOWN).sum(axis=0)
@@ -66,7 +66,7 @@ def counted(trace: Trace, team: Team) -> Counted:
                 sums.cycles[rank] += block.burst[both, cycles].sum()
     arrays = ("useful", "inside", "bursts", "calls", "instructions", "cycles")
     members = team.allgather([getattr(sums, name) for name in arrays])
-    return Counted(trace.counters, *(np.sum(parts, axis=0) for parts in zip(*members, strict=True)))
+    return Counted(trace.extra(Counters).known, *(np.sum(parts, axis=0) for parts in zip(*members, strict=True)))
 
 
 def _pairs(names: list[str]) -> list[tuple[int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer.parallel import Team
-from analyzer.trace import Trace
+from analyzer.trace import CpuWaits, Trace
 
 
 def cpu_waits(trace: Trace, team: Team) -> np.ndarray:
@@ -13,6 +13,6 @@ def cpu_waits(trace: Trace, team: Team) -> np.ndarray:
     0: what their threads do not compute between calls is not told from what they do."""
     sums = np.zeros(trace.size, np.int64)
     for rank in team.share(trace.size):
-        rows = trace.cpu_waits(rank)
+        rows = trace.extra(CpuWaits).of(rank)
         sums[rank] = (rows["end"] - rows["begin"]).sum()
     return np.sum(team.allgather(sums), axis=0)

@@ -6,15 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.metrics.requests import window_calls
-from analyzer.paraver import base_name
+from analyzer.pairing.requests import window_calls
+from analyzer.parallel import Team
 from analyzer.trace import CALL, Trace
+from tracelib.schema.procedures import STANDARD_SENDS, base_name
 
 LEAST_EAGER = 1024
 """Bytes up to which no MPI lets a sender wait."""
-
-STANDARD = frozenset(("MPI_Send", "MPI_Sendrecv", "MPI_Sendrecv_replace"))
-"""Blocking sends of which MPI decides by their size whether they wait."""
 
 
 class EagerLimit:
@@ -25,7 +23,7 @@ class EagerLimit:
 
     def __init__(self, trace: Trace) -> None:
         self.shown = LEAST_EAGER
-        self._standard = np.array([*(base_name(name) in STANDARD for name in trace.procedures), False], bool)
+        self._standard = np.array([*(base_name(name) in STANDARD_SENDS for name in trace.procedures), False], bool)
 
     @property
     def any(self) -> bool:
@@ -43,21 +41,22 @@ class EagerLimit:
         self.shown = max(self.shown, int(messages["size"][gone].max(initial=0)))
 
 
-def shown_eager_limit(trace: Trace) -> int:
-    """Bytes up to which the run shows that blocking sends do not wait for their receives.
+def shown_eager_limit(trace: Trace, team: Team | None = None) -> int:
+    """Bytes up to which the run shows that blocking sends do not wait for their receives. Collective over the team.
 
     A run that was over cannot block in a replay where larger ones wait: in a circle of ranks that send first, the first
     to post its receive had sent before.
     """
-    found = EagerLimit(trace)
-    windows = trace.windows().tolist() if found.any else []
-    for begin, end in pairwise(windows):
+    found, team = EagerLimit(trace), team or Team()
+    windows = list(pairwise(trace.windows().tolist())) if found.any else []
+    for index in team.share(len(windows)):
+        begin, end = windows[index]
         rows = found.candidates(trace.messages(begin, end))
         for rank in np.unique(rows["source"]).tolist():
             mine = rows[rows["source"] == rank]
             sender = _senders(window_calls(trace, rank, begin, end), mine)
             found.look(mine, sender["call"], sender["exit"])
-    return found.shown
+    return max(team.allgather(found.shown))
 
 
 def _senders(calls: np.ndarray, messages: np.ndarray) -> np.ndarray:

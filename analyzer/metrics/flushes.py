@@ -1,4 +1,4 @@
-"""What the tracer itself took between the program's calls: writing its buffers, measuring clocks."""
+"""What the tracer took for writing its buffers and measuring clocks. What it takes after each call: useful.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.parallel import Team
-from analyzer.trace import State, Trace
+from analyzer.trace import State, Trace, TracerTime
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ def flushes(trace: Trace, team: Team) -> Flushes:
     """Number and duration of the flushes of each rank."""
     sums = np.zeros((5, trace.size), np.int64)
     for rank in team.share(trace.size):
-        every = trace.flushes(rank)
+        every = trace.extra(TracerTime).flushes(rank)
         length = every["end"] - every["begin"]
         rows = every[every["state"] != State.OTHERS]
         # Where the process wrote its last rows when the trace was closed, so did each thread when it ended.

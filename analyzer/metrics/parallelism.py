@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.parallel import Team
-from analyzer.trace import State, Trace
+from analyzer.trace import Losses, State, Trace
 
 COMPUTING, MESSAGES, COLLECTIVES, QUEUE = "computing", "messages", "collectives", "queue"
 """Names of the series: threads that compute, are in calls of messages, in collectives; messages waiting for links."""
@@ -125,5 +125,5 @@ def parallelism(trace: Trace, team: Team, bins: int) -> Parallelism:
     for name, counted in found.items():
         change, area = (sum(team.allgather(part)) for part in (counted.change, counted.area))
         series[name] = means(change, area, counted.width_ns, trace.duration_ns)
-    threads = int(np.delete(trace.threads, list(trace.missing)).sum())
+    threads = int(np.delete(trace.threads, list(trace.extra(Losses).missing)).sum())
     return Parallelism(trace.duration_ns, found[COMPUTING].width_ns, threads, series)

@@ -7,15 +7,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.metrics.requests import Posted, rank_windows, window_calls
+from analyzer.pairing.requests import Posted, rank_windows, window_calls
 from analyzer.parallel import Team
-from analyzer.paraver import TESTS, WAITS, base_name
-from analyzer.sources.summed import SUMMED_PROCEDURE
-from analyzer.trace import Trace
+from analyzer.sources.lane.summed import SUMMED_PROCEDURE
+from analyzer.trace import SummedCalls, Trace
 from tracelib.schema import What
+from tracelib.schema.procedures import TESTS, WAITS, base_name
 
 _AT_POSTING = (What.RECV_DONE, What.SEND_STARTED, What.READ_DONE)
 """Completions whose bytes belong to the call that posted or started the operation, which did not know them."""
+
+_MOST = float(2**63 - 1024)
+"""The largest double that 64 bits hold."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def profile(trace: Trace, team: Team) -> Profile:
 
 def _complete(trace: Trace, rank: int, sums: np.ndarray) -> None:
     """In place of stretches of calls that were not recorded one by one, what is known of each procedure's."""
-    rows = trace.summed(rank)
+    rows = trace.extra(SummedCalls).of(rank)
     if not len(rows):
         return
     sums[:, trace.procedures.index(SUMMED_PROCEDURE)] = 0
@@ -83,5 +86,6 @@ def _posted_bytes(calls: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def by_index(index: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:
-    """Sums of integer `weights` by `index`, exact while each block's sum stays below 2^53."""
-    return np.bincount(index, weights, length).astype(np.int64)
+    """Sums of integer `weights` by `index`, exact while each block's sum stays below 2^53; at most about 2^63, which
+    only damaged rows come to."""
+    return np.bincount(index, weights, length).clip(-_MOST, _MOST).astype(np.int64)

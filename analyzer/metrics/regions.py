@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.metrics.requests import rank_windows, window_calls
+from analyzer.pairing.requests import rank_windows, window_calls
 from analyzer.parallel import Team
-from analyzer.trace import FLUSH, MARK, Mark, State, Trace
+from analyzer.trace import FLUSH, MARK, Losses, Mark, Regions, State, Trace, TracerTime
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class RegionSums:
     time_ns: np.ndarray
     useful_ns: np.ndarray
     mpi_ns: np.ndarray
-    lost_ns: np.ndarray  # of time_ns what is not the program's: flushes, times in which nothing was recorded
+    lost_ns: np.ndarray  # of time_ns what is not the program's: the tracer's, times in which nothing was recorded
 
     def by_rank(self, ranks: int) -> RegionProfile:
         """The threads of each rank together."""
@@ -69,25 +69,25 @@ def region_sums(trace: Trace, team: Team) -> RegionSums:
     """
     rank_of = np.repeat(np.arange(trace.size), trace.threads)
     first = np.concatenate(([0], np.cumsum(trace.threads)))
-    sums = np.zeros((5, len(rank_of), len(trace.region_names)), np.int64)
+    sums = np.zeros((5, len(rank_of), len(trace.extra(Regions).names)), np.int64)
     windows = rank_windows(trace).tolist()
-    for rank in team.share(trace.size) if trace.region_names else ():
+    for rank in team.share(trace.size) if trace.extra(Regions).names else ():
         lost = lost_times(trace, rank)
-        threads = [_Thread(thread, len(trace.region_names), lost) for thread in range(int(trace.threads[rank]))]
+        threads = [_Thread(thread, len(trace.extra(Regions).names), lost) for thread in range(int(trace.threads[rank]))]
         for begin, end in pairwise(windows):
             states = trace.states(begin, end, range(rank, rank + 1))
             calls = window_calls(trace, rank, begin, end)
-            marks = trace.marks(rank, begin, end)
+            marks = trace.extra(Regions).marks(rank, begin, end)
             for number, thread in enumerate(threads):
                 sums[:, first[rank] + number] += thread.add(states, calls, marks)
-    return RegionSums(trace.region_names, rank_of, *sum(team.allgather(sums)))
+    return RegionSums(trace.extra(Regions).names, rank_of, *sum(team.allgather(sums)))
 
 
 def lost_times(trace: Trace, rank: int) -> np.ndarray:
     """FLUSH of the times of a rank that are not the program's, in order; none where flushes are kept."""
-    if trace.flush_mode != "subtract":
+    if not trace.origin.tracer_times:
         return np.zeros(0, FLUSH)
-    rows = np.concatenate([trace.flushes(rank), trace.unrecorded(rank)])
+    rows = np.concatenate([trace.extra(TracerTime).flushes(rank), trace.extra(Losses).unrecorded(rank)])
     return rows[np.argsort(rows["begin"], kind="stable")]
 
 
@@ -110,7 +110,7 @@ def region_visits(trace: Trace, rank: int) -> np.ndarray:
 
     As regions nest, begins and ends of one depth alternate.
     """
-    every = trace.marks(rank)
+    every = trace.extra(Regions).marks(rank)
     marks = every[every["what"] <= Mark.END]
     is_begin = marks["what"] == Mark.BEGIN
     depth = np.cumsum(np.where(is_begin, 1, -1)) - is_begin  # a thread begins at 0: the one before it has ended all
@@ -144,24 +144,28 @@ class _Thread:
     def __init__(self, number: int, regions: int, lost: np.ndarray) -> None:
         self._number = number
         self._open = np.zeros(regions, np.int64)  # how often each region is open
-        self._running, self._inside = Accumulated(), Accumulated()
+        self._running, self._inside, self._tracer = Accumulated(), Accumulated(), Accumulated()
         self._lost = Accumulated()
         lost = lost[lost["thread"] == number]
         self._lost.append(lost["begin"], lost["end"], lost["end"] - lost["begin"])
 
     def add(self, states: np.ndarray, calls: np.ndarray, marks: np.ndarray) -> np.ndarray:
         """Counts and times of this thread in one window, shape (5, regions)."""
-        states = states[(states["thread"] == self._number) & (states["state"] == State.RUNNING)]
+        states = states[states["thread"] == self._number]
+        for of_state, state in ((self._running, State.RUNNING), (self._tracer, State.TRACER)):
+            rows = states[states["state"] == state]
+            of_state.append(rows["begin"], rows["end"], rows["end"] - rows["begin"])
         calls = calls[calls["thread"] == self._number]
-        self._running.append(states["begin"], states["end"], states["end"] - states["begin"])
-        self._inside.append(calls["enter"], calls["exit"], calls["inside"])
+        self._inside.append(calls["enter"], calls["enter"] + calls["inside"], calls["inside"])
         marks = marks[(marks["thread"] == self._number) & (marks["what"] <= Mark.END)]
         sums = np.zeros((5, len(self._open)), np.int64)
         sums[0] = np.bincount(marks["number"][marks["what"] == Mark.BEGIN] - 1, minlength=len(self._open))
         outer = self._outermost(marks)
         sign = np.where(outer["what"] == Mark.BEGIN, -1, 1)
-        accumulated = (self._running, self._inside, self._lost)
-        columns = (outer["time"], *(weights.until(outer["time"]) for weights in accumulated))
+        useful, inside, lost, tracer = (
+            sums.until(outer["time"]) for sums in (self._running, self._inside, self._lost, self._tracer)
+        )
+        columns = (outer["time"], useful, inside, lost + tracer)
         for line, values in zip(sums[1:], columns, strict=True):
             np.add.at(line, outer["number"] - 1, sign * values)
         return sums

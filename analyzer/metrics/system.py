@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.system import BUSY, NodeSamples
 from analyzer.trace import Trace
+from analyzer.trace.system import BUSY, NodeSamples
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ TOTALS = (
 
 def system(trace: Trace) -> list[NodeSummary]:
     """A summary of each node that was sampled, in order of nodes; [] where none was."""
-    return [_summary(samples, trace.nodes[samples.node]) for samples in trace.system]
+    return [_summary(samples, trace.nodes.names[samples.node]) for samples in trace.nodes.samples]
 
 
 def _summary(samples: NodeSamples, name: str) -> NodeSummary:

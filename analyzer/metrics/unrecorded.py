@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.parallel import Team
-from analyzer.trace import Trace
+from analyzer.trace import Leftovers, Losses, SummedCalls, Trace
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,14 @@ class Unrecorded:
 
 def unrecorded(trace: Trace, team: Team) -> Unrecorded:
     """How long the threads of each rank recorded nothing."""
+    losses, summed = trace.extra(Losses), trace.extra(SummedCalls)
     sums = np.zeros((2, trace.size), np.int64)
     for rank in team.share(trace.size):
-        rows = trace.unrecorded(rank)
+        rows = losses.unrecorded(rank)
         by_thread = np.zeros(int(trace.threads[rank]), np.int64)
         np.add.at(by_thread, rows["thread"], rows["end"] - rows["begin"])
         sums[:, rank] = by_thread.sum(), by_thread.min(initial=by_thread[0] if len(by_thread) else 0)
     time_ns, shared_ns = sum(team.allgather(sums))
-    calls = sum(trace.dropped_calls(rank) for rank in range(trace.size))
-    summed = sum(team.allgather(sum(int(trace.summed(rank)["count"].sum()) for rank in team.share(trace.size))))
-    return Unrecorded(time_ns, shared_ns, calls, trace.partners_not_recorded(), summed)
+    calls = sum(losses.dropped_calls(rank) for rank in range(trace.size))
+    added_up = sum(team.allgather(sum(int(summed.of(rank)["count"].sum()) for rank in team.share(trace.size))))
+    return Unrecorded(time_ns, shared_ns, calls, trace.extra(Leftovers).not_recorded(), added_up)

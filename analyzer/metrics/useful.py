@@ -1,4 +1,5 @@
-"""Useful computation: the time in Paraver's state Running, the base of all efficiencies."""
+"""Useful computation: the time in Paraver's state Running, the base of all efficiencies. docs/computing.md has the
+definition that all analyses share."""
 
 from __future__ import annotations
 
@@ -17,11 +18,25 @@ class Useful:
 
     rank: np.ndarray
     time_ns: np.ndarray
+    tracer_ns: np.ndarray  # what the tracer took after calls (state TRACER)
 
     def by_rank(self) -> np.ndarray:
         """Summed over the threads of each rank, shape (ranks,)."""
+        return self._summed(self.time_ns)
+
+    def tracer_by_rank(self) -> np.ndarray:
+        """The same of the tracer."""
+        return self._summed(self.tracer_ns)
+
+    def least_tracer_by_rank(self) -> np.ndarray:
+        """What the tracer took of the thread of each rank that lost least, shape (ranks,)."""
+        least = np.full(int(self.rank.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(least, self.rank, self.tracer_ns)
+        return least
+
+    def _summed(self, of_thread: np.ndarray) -> np.ndarray:
         total = np.zeros(int(self.rank.max(initial=-1)) + 1, np.int64)
-        np.add.at(total, self.rank, self.time_ns)
+        np.add.at(total, self.rank, of_thread)
         return total
 
 
@@ -29,15 +44,16 @@ def useful(trace: Trace, team: Team) -> Useful:
     """The sum of state 1 (Running) of each thread.
 
     In measured runs this is the time outside MPI from the start of the process to its last event, less
-    flushes, the tracer's own time and times in which nothing was recorded; in imported traces what the trace calls
-    Running.
+    flushes, the tracer's own time and times in which nothing was recorded; in traces of other tools what the trace
+    calls Running.
     """
     first = np.concatenate(([0], np.cumsum(trace.threads)))
-    time_ns = np.zeros(int(first[-1]), np.int64)
+    sums = np.zeros((2, int(first[-1])), np.int64)
     ranks = team.share(trace.size)
     for begin, end in pairwise(trace.windows().tolist() if len(ranks) else []):
-        states = trace.states(begin, end, ranks)
-        states = states[states["state"] == State.RUNNING]
-        np.add.at(time_ns, first[states["rank"]] + states["thread"], states["end"] - states["begin"])
+        every = trace.states(begin, end, ranks)
+        for of_state, state in zip(sums, (State.RUNNING, State.TRACER), strict=True):
+            rows = every[every["state"] == state]
+            np.add.at(of_state, first[rows["rank"]] + rows["thread"], rows["end"] - rows["begin"])
     rank_of = np.repeat(np.arange(trace.size), trace.threads)
-    return Useful(rank_of, sum(team.allgather(time_ns)))
+    return Useful(rank_of, *sum(team.allgather(sums)))

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.replay.parameters import Parameter, parameter, two_values_of
+from analyzer.machine.parameters import Parameter, parameter, two_values_of
 
 UNIFORM, LOG, GAUSSIAN, EXPONENTIAL = "uniform", "log", "gaussian", "exponential"
 _HINT = "write latency=1us..100us, latency=log:1us..100us, gaussian:MEAN,DEVIATION or exponential:LEAST,MEAN"
@@ -88,13 +88,13 @@ def varied(text: str) -> Varied:
     """A parameter and its distribution from NAME=[LAW:]VALUES. Raises TracelibError."""
     name, equals, rest = text.partition("=")
     if not equals:
-        raise TracelibError(f"{text!r} varies nothing", _HINT)
+        raise TracelibError(f"{text!r} names no parameter with its values", _HINT)
     of = parameter(name.strip())
     law, colon, values = rest.rpartition(":")
     law = law.strip() if colon else UNIFORM
     words = values.split(".." if law in (UNIFORM, LOG) else ",")
     if law not in (UNIFORM, LOG, GAUSSIAN, EXPONENTIAL) or len(words) != 2:
-        raise TracelibError(f"{text!r} is no distribution", _HINT)
+        raise TracelibError(f"{text!r} is not a known distribution", _HINT)
     a, b = two_values_of(of, *words)
     _check(text, of, law, a, b)
     return Varied(of, law, a, b, text.replace(" ", ""))
@@ -102,14 +102,14 @@ def varied(text: str) -> Varied:
 
 def _check(text: str, of: Parameter, law: str, a: float, b: float) -> None:
     if not (isfinite(a) and isfinite(b)):
-        raise TracelibError(f"{text!r}: what is drawn is finite", "a large number does the same as inf")
+        raise TracelibError(f"{text!r}: values to draw must be finite", "a large number does the same as inf")
     if law in (UNIFORM, LOG) and not a < b:
         raise TracelibError(f"{text!r}: the range has no width", "write the smaller value first")
     if law == LOG and a <= 0:
-        raise TracelibError(f"{text!r}: a logarithmic range begins above 0", "begin it a little above")
+        raise TracelibError(f"{text!r}: a logarithmic range must begin above 0", "begin it a little above")
     if law in (GAUSSIAN, EXPONENTIAL) and b <= 0:
         raise TracelibError(f"{text!r}: a deviation or mean of 0 varies nothing", "give one above 0")
     if of.whole and not (a.is_integer() and b.is_integer()) and law in (UNIFORM, LOG):
-        raise TracelibError(f"{text!r}: {of.name} is a whole number", "so are the ends of its range")
+        raise TracelibError(f"{text!r}: {of.name} is a whole number", "give whole numbers as the ends of its range")
     if a < of.least or (of.positive and a <= 0):
         raise TracelibError(f"{text!r}: {of.name} cannot be {a:g}", "begin the range above")

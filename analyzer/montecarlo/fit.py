@@ -21,16 +21,17 @@ from analyzer.montecarlo.workers import Workers
 TOLERANCE = 0.10
 ROUNDS = 8
 _ENOUGH = 0.5
-"""Rounds go on until so many are near, as a share of a round's machines."""
+"""Rounds go on until this share of a round's machines is near."""
 _BEST, _FEWEST = 0.1, 20
 """A box is drawn around such a share of a round's machines, around so many at least, and around all that are near."""
 _MARGIN = 0.1
-"""Of the box on each side."""
+"""Margin of the box on each side, as a share of the box."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What replays are to take: measured times (runs,) in ns, weights (runs,) summing to 1, and how near is near."""
+    """What replays should take: measured times (runs,) in ns, weights (runs,) with sum 1, and the largest error that
+    counts as near."""
 
     measured_ns: np.ndarray
     weights: np.ndarray
@@ -38,7 +39,7 @@ class Wanted:
 
     @classmethod
     def of(cls, measured_ns: Sequence[float], weights: Sequence[float], tolerance: float = TOLERANCE) -> Wanted:
-        """From weights of any sum."""
+        """Make one from weights of any sum."""
         return cls(np.array(measured_ns, float), np.array(weights, float) / sum(weights), tolerance)
 
     def errors(self, times_ns: np.ndarray) -> np.ndarray:
@@ -50,7 +51,7 @@ class Wanted:
         return np.sqrt((self.weights * self.errors(times_ns) ** 2).sum(axis=-1))
 
     def worst(self, times_ns: np.ndarray) -> np.ndarray:
-        """The largest error of any run; near is what is below the tolerance."""
+        """The largest error of any run; a machine is near if this is below the tolerance."""
         return np.abs(self.errors(times_ns)).max(axis=-1)
 
 

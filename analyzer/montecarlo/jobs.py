@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from analyzer.errors import TracelibError
-from analyzer.operations.operation import Program
-from analyzer.replay.machine import Machine
+from analyzer.machine.machine import Machine
+from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 
 
@@ -32,7 +32,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Study:
-    """All that a worker needs to do jobs. change: the machine of some values."""
+    """All that a worker needs to do jobs. change: gives the machine with other values."""
 
     programs: Sequence[Program]
     machine: Machine

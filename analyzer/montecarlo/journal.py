@@ -17,12 +17,12 @@ from analyzer.montecarlo.jobs import Job, Outcome
 
 FORMAT = "tracelib-samples 1"
 _SHORT = ("vary", "design", "seed", "samples")
-"""What a question says in words; the rest are sums over much."""
+"""The parts of a question that an error can name in words; the other parts are checksums."""
 _OTHER = "name another output with -o, or begin it anew with --force"
 
 
 class Journal:
-    """What is known of jobs; of one without a path nothing is kept."""
+    """The known results of jobs; without a path nothing is kept."""
 
     def __init__(self, path: Path | None, question: Mapping[str, Any], *, anew: bool = False) -> None:
         """Open a file for one question: what it knows counts. anew: begin it again, whatever it holds.
@@ -42,7 +42,9 @@ class Journal:
             content = b"" if anew else self._file.read()
             self._resume(path, content, begin)
         except BlockingIOError as error:
-            raise TracelibError(f"{path}: another process is at it", "wait for it, or name another output") from error
+            raise TracelibError(
+                f"{path}: another process is writing it", "wait for it, or name another output"
+            ) from error
         except OSError as error:
             raise TracelibError(f"cannot write {path}: {error.strerror}", "name another output with -o") from error
 
@@ -82,7 +84,7 @@ class Journal:
             raise TracelibError(f"cannot write {self._file.name}: {error.strerror}", "make room") from error
 
     def close(self) -> None:
-        """Let others open the file."""
+        """Close the file, so that others can open it."""
         if self._file is not None:
             self._file.close()
 
@@ -103,7 +105,7 @@ def _check(path: Path, first: str, wanted: Mapping[str, Any]) -> None:
         if found.get(key) != value:
             before = found.get(key)
             what = f"{key} was {before}, not {value}" if key in _SHORT else f"other {key}"
-            raise TracelibError(f"{path} answers another question: {what}", _OTHER)
+            raise TracelibError(f"{path} holds the samples of another study: {what}", _OTHER)
 
 
 def _read(path: Path, number: int, line: str) -> tuple[Job, Outcome]:

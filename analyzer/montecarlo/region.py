@@ -8,11 +8,11 @@ from enum import Enum
 import numpy as np
 
 _DOUBT = 0.001
-"""How often what has no influence is taken to have one."""
+"""Probability with which a parameter without influence is taken to have one."""
 _TIED = 0.5
-"""Rank correlation from which on two parameters are said to be known together only."""
+"""From this rank correlation on, two parameters are known only together."""
 _FEWEST = 5
-"""Samples from which on a distribution or a correlation says anything."""
+"""With fewer samples a distribution or a correlation says nothing."""
 
 
 class Known(Enum):

@@ -1,4 +1,4 @@
-"""Machines that were drawn with what the runs would take there: what both the fit and the Monte Carlo study look at."""
+"""Machines that were drawn, and the predicted times of the runs on them, for the fit and for the Monte Carlo study."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.montecarlo.workers import Workers
 
 @dataclass(frozen=True)
 class Samples:
-    """Those on which all runs could be replayed, in the order in which they were drawn."""
+    """The machines on which all runs could be replayed, in the order in which they were drawn."""
 
     varied: tuple[Varied, ...]
     values: np.ndarray  # (samples, parameters) float64, in the units of the parameters
@@ -30,7 +30,7 @@ class Samples:
         return np.array(rows, float).reshape(self.values.shape)
 
     def __add__(self, other: Samples) -> Samples:
-        """All of both."""
+        """The samples of both, together."""
         return Samples(
             self.varied,
             np.concatenate([self.values, other.values]),
@@ -51,6 +51,8 @@ def replayed(workers: Workers, varied: Sequence[Varied], cube: np.ndarray, seeds
     good = [(job.values, outcome.times_ns) for job, outcome in zip(jobs, outcomes, strict=True) if outcome.times_ns]
     errors = [outcome.error for outcome in outcomes if outcome.times_ns is None]
     if not good:
-        raise TracelibError(f"no machine drawn can replay the runs: {errors[0]}", "correct it, or what is varied")
+        raise TracelibError(
+            f"none of the machines drawn can replay the runs: {errors[0]}", "correct the machine, or what is varied"
+        )
     values = np.array([row for row, _ in good], float).reshape(len(good), len(varied))
     return Samples(tuple(varied), values, np.array([t for _, t in good], float), len(errors), (errors or [""])[0])

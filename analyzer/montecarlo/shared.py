@@ -9,16 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from analyzer.ending import discard, temporary
 from analyzer.errors import TracelibError
-from analyzer.operations.operation import Program
-from analyzer.operations.streams import pieces
 from analyzer.parallel import Team
-from analyzer.replay.program_file import load_program, save_program
+from analyzer.program.program import Program
+from analyzer.program.program_file import load_program, save_program
+from analyzer.program.streams import pieces
 from analyzer.replay.section import Section, section_of
+from analyzer.signals import discard, temporary
 from analyzer.trace import Trace
 
-_NO_ROOM = "name another one in TMPDIR"
+_NO_ROOM = "set TMPDIR to another folder"
 
 
 def sections_of(traces: Sequence[Trace], team: Team, *, buffered: bool = False) -> list[Section]:
@@ -66,7 +66,10 @@ def _section(trace: Trace, folder: Path, begin: np.ndarray, end: np.ndarray, kno
     except OSError:
         found = section_of(trace, buffered=buffered)
     if digest(found.program) != known:
-        raise TracelibError(f"{trace.path} is another run here than on the node of process 0", "share its folder")
+        raise TracelibError(
+            f"{trace.path} on this node is not the run that process 0 reads",
+            "put it into a folder that all nodes share",
+        )
     return found
 
 

@@ -17,7 +17,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True)
 class Spread:
-    """Of the predicted times of one run, in ns."""
+    """How the predicted times of one run spread; times in ns."""
 
     mean: float
     deviation: float  # standard deviation; 0 of one sample
@@ -37,7 +37,7 @@ def mean_within(times: np.ndarray) -> float:
 
 
 def spread(samples: Samples, run: int) -> Spread:
-    """That of one run."""
+    """The spread of one run's times."""
     times = samples.times_ns[:, run]
     deviation = float(times.std(ddof=1)) if len(times) > 1 else 0.0
     correlation = correlations(samples.values, times[:, None])[:, 0]

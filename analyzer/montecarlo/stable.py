@@ -18,12 +18,12 @@ from analyzer.montecarlo.spread import mean_within
 from analyzer.montecarlo.workers import Workers
 
 FIRST = 30
-"""Machines before the first look: of fewer, a deviation that is small by chance would end the study too often."""
+"""Machines before the first check: with fewer, a deviation that is small by chance would end the study too often."""
 _GROWTH = 1.1
 
 
 def looks(most: int) -> Iterator[int]:
-    """After how many machines is looked whether the means are known; the last time after `most`."""
+    """The numbers of machines after which the means are checked; the last one is `most`."""
     count = FIRST
     while count < most:
         yield count
@@ -40,7 +40,7 @@ def is_stable(samples: Samples, share: float) -> bool:
 def replayed_until(
     workers: Workers, varied: Sequence[Varied], cube: np.ndarray, seeds: Sequence[int], share: float
 ) -> Samples:
-    """As `replayed`, but of no more points than are needed for `is_stable`."""
+    """As `replayed`, but it stops as soon as `is_stable` holds."""
     for count in looks(len(cube)):
         samples = replayed(workers, varied, cube[:count], seeds[:count])  # what is known is not done again
         if is_stable(samples, share):

@@ -18,19 +18,19 @@ from analyzer.montecarlo.journal import Journal
 from analyzer.parallel import Team
 
 _AHEAD = 8
-"""Jobs that are handed out for each worker, so that none waits for its next: few, since all of them are lost where the
-study is ended, and who ends it waits for those that are under way."""
+"""Jobs handed out in advance for each worker, so that none waits for its next one. They are few: all of them are lost
+if the study is ended, and its end waits for those under way."""
 
 
 class Workers:
-    """Does jobs, each only once, and keeps their outcomes."""
+    """They do jobs, each job only once, and keep the outcomes."""
 
     def __init__(self, executor: Executor, count: int, journal: Journal) -> None:
-        """count: of those who work."""
+        """count: number of workers."""
         self._executor, self._ahead, self._journal = executor, _AHEAD * count, journal
 
     def do_all(self, jobs: Sequence[Job]) -> list[Outcome]:
-        """The outcomes of jobs, in their order; they are done in any, and kept as soon as they are."""
+        """The outcomes of jobs, in the order of the jobs. Jobs end in any order; each outcome is kept at once."""
         waiting = iter([job for job in dict.fromkeys(jobs) if self._journal.get(job) is None])
         given: dict[Future[Outcome], Job] = {}
         try:
@@ -77,7 +77,7 @@ def _executor(team: Team, count: int) -> Iterator[Executor | None]:
 
 
 _study: Study | None = None
-"""What this process works on: jobs alone travel between processes."""
+"""What this process works on: only jobs are sent between processes."""
 
 
 def _do(job: Job) -> Outcome:

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from analyzer.paraver import base_name
-from analyzer.sources.summed import SUMMED_PROCEDURE
-from analyzer.trace import UNKNOWN, Trace
+from analyzer.sources.lane.summed import SUMMED_PROCEDURE
+from analyzer.trace import UNKNOWN, Counters, Trace, TracerTime
+from tracelib.schema.procedures import ASKING_MPI, CLOCKS, POLLS, base_name
 
 LATER = -2
 """A run of failing polls, or of repeated calls: the burst before it is part of that before the next call
@@ -16,30 +16,24 @@ LATER = -2
 
 CPU_TIME = "CPU_NS"
 
-_POLLS = {
-    SUMMED_PROCEDURE, "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe",
-    "MPI_Parrived", "MPI_Win_test", "MPI_Wtime", "MPI_Wtick", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Initialized",
-    "MPI_Finalized", "MPI_Get_count",
-}  # fmt: skip
-_ASKING = "MPI_Request_get_status"
+_COME_BACK = POLLS | CLOCKS | ASKING_MPI | {SUMMED_PROCEDURE}
 
 
 def is_measured(trace: Trace, rank: int) -> bool:
     """Whether the CPU time of the rank's bursts is known."""
-    return trace.threads[rank] == 1 and any(counter.name == CPU_TIME for counter in trace.counters)
+    return trace.threads[rank] == 1 and any(counter.name == CPU_TIME for counter in trace.extra(Counters).known)
 
 
 def is_any_measured(trace: Trace) -> bool:
     """Whether that of any rank is."""
-    names = {counter.name for counter in trace.counters}
+    names = {counter.name for counter in trace.extra(Counters).known}
     return CPU_TIME in names and any(is_measured(trace, rank) for rank in range(trace.size))
 
 
 @lru_cache(maxsize=4)
 def _are_polls(procedures: tuple[str, ...]) -> np.ndarray:
     """Which procedures ask and come back; the same for all ranks."""
-    bases = [base_name(name) for name in procedures]
-    return np.array([base in _POLLS or base.startswith(_ASKING) for base in bases])
+    return np.array([base_name(name) in _COME_BACK for name in procedures], bool)
 
 
 class CpuBursts:
@@ -50,17 +44,17 @@ class CpuBursts:
     """
 
     def __init__(self, trace: Trace, rank: int, *, wanted: bool = True) -> None:
-        names = [counter.name for counter in trace.counters]
+        names = [counter.name for counter in trace.extra(Counters).known]
         self._column = names.index(CPU_TIME) if wanted and is_measured(trace, rank) else None
         self._trace, self._rank = trace, rank
         self._polls = _are_polls(trace.procedures)
-        self.overhead_ns = trace.cpu_overhead_ns(rank)
+        self.overhead_ns = trace.extra(TracerTime).after_call_cpu_ns(rank)
 
     def window(self, window: tuple[int, int], calls: np.ndarray) -> np.ndarray | None:
         """ns of CPU time before each call of a window (int64; UNKNOWN, LATER), None where none was measured."""
         if self._column is None:
             return None
-        blocks = [counts.burst[:, self._column] for counts in self._trace.counts(self._rank, *window)]
+        blocks = [counts.burst[:, self._column] for counts in self._trace.extra(Counters).counts(self._rank, *window)]
         found = np.concatenate([np.zeros(0, np.int64), *blocks])
         if len(found) != len(calls):
             raise RuntimeError(f"rank {self._rank}: {len(calls)} calls, {len(found)} readings of the CPU time")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.paraver_regions import is_of_region
-from analyzer.sources.paraver_runs import sort_rows
-from analyzer.trace import EVENT, Trace
+from analyzer.columns.runs import sort_rows
+from analyzer.trace import EVENT, Regions, Trace
+from analyzer.trace.region_labels import is_of_region
 
 PROGRAM_EVENT = np.dtype([("time", "<i8"), ("type", "<i8"), ("value", "<i8"), ("at", "<i8"), ("thread", "<i8")])
 """`struct program_event` of the kernel."""
@@ -37,7 +37,7 @@ class ProgramEvents:
 
     def window(self, window: tuple[int, int]) -> np.ndarray:
         """PROGRAM_EVENT in order of time; of a process that died none lies after its last call."""
-        rows = self._trace.program_events(self._rank, *window)
+        rows = self._trace.extra(Regions).events(self._rank, *window)
         if len(self._added):
             more = self._added[slice(*np.searchsorted(self._added["time"], window))]
             rows = sort_rows(np.concatenate([rows, more]), "time") if len(more) else rows

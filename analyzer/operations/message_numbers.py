@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from analyzer.operations.plan import RECEIVE, SEND
+from analyzer.operations.procedures import RECEIVE, SEND
 from analyzer.trace import MESSAGE, Trace
 from tracelib.schema import What
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.operations.plan import OPERATIONS
+from analyzer.operations.procedures import OPERATIONS
 from tracelib.schema import What
 
 _HALF = [OPERATIONS[name] for name in ("Allreduce", "Alltoall", "Alltoallv", "Alltoallw", "Scan")]

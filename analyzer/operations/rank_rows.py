@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from analyzer._kernels import ffi
-from analyzer.metrics.requests import Choice
-from analyzer.operations.rank_walk import pointer
-from analyzer.sources import row_stream
-from analyzer.sources.index import STEP
-from analyzer.sources.lane import Lane
-from analyzer.sources.row_stream import RowStream
+from analyzer.native import pointer
+from analyzer.pairing.requests import Choice
+from analyzer.sources.lane.lane import Lane
+from analyzer.sources.rank_file import row_stream
+from analyzer.sources.rank_file.index import STEP
+from analyzer.sources.rank_file.row_stream import RowStream
 from analyzer.trace import REQUEST
 from tracelib.schema import BUFFERED
 

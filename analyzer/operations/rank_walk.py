@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.native import pointer
 from analyzer.operations.events import PROGRAM_EVENT
-from analyzer.operations.operation import OP
 from analyzer.operations.threads import RankThreads
+from analyzer.program.operation import OP
 from analyzer.trace import REQUEST
 
 Arrays = Mapping[str, np.ndarray | None]
@@ -24,7 +25,7 @@ class RankWalk:
 
     def __init__(
         self, rank: int, threads: RankThreads, begin: int, flushes: np.ndarray, communicators: int,
-        overhead_ns: tuple[int, int],
+        cpu_overhead_ns: int,
     ) -> None:  # fmt: skip
         self.rank, turns = rank, threads.by_turns
         self.by_turns = None if turns is None else np.pad(turns, (0, communicators - len(turns)))
@@ -32,7 +33,7 @@ class RankWalk:
         self._flushes, self._first_flush = threads.split(flushes)
         begins = threads.begin.copy()
         begins[0] = begin
-        struct = lib.op_walk_open(rank, threads.count, pointer(begins, "int64_t *"), communicators, *overhead_ns)
+        struct = lib.op_walk_open(rank, threads.count, pointer(begins, "int64_t *"), communicators, cpu_overhead_ns)
         self.struct = ffi.gc(struct, lib.op_walk_close)
         if not self.struct:
             raise MemoryError
@@ -108,10 +109,6 @@ def _left(rows: np.ndarray, used: np.ndarray, first: np.ndarray) -> np.ndarray:
     """Of each thread's rows those from `used` on."""
     parts = [rows[begin:end] for begin, end in zip(used.tolist(), first[1:].tolist(), strict=True)]
     return parts[0].copy() if len(parts) == 1 else np.concatenate(parts)
-
-
-def pointer(array: np.ndarray, kind: str = "void *") -> Any:
-    return ffi.cast(kind, ffi.from_buffer(array))
 
 
 def struct_of(kind: str, arrays: Arrays) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.operations.operation import Kind
+from analyzer.program.operation import Kind
 from tracelib.schema import REGION_TYPE
 
 

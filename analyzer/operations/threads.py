@@ -12,13 +12,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.metrics.requests import window_calls, windows_of_rank
+from analyzer._kernels import lib
+from analyzer.metrics.regions import lost_times
 from analyzer.operations.events import PROGRAM_EVENT
-from analyzer.operations.plan import GLOBAL, GLOBAL_INIT, GLOBAL_START
-from analyzer.trace import CALL, Trace
+from analyzer.operations.procedures import GLOBAL, GLOBAL_INIT, GLOBAL_START
+from analyzer.pairing.requests import window_calls, windows_of_rank
+from analyzer.trace import CALL, Regions, Trace
 
-_SIGNAL, _WAIT = -1, -2
-"""Types of a PROGRAM_EVENT that is a semaphore (enum of the kernel)."""
+_SIGNAL, _WAIT = lib.PROGRAM_SIGNAL, lib.PROGRAM_WAIT
+"""Types of a PROGRAM_EVENT that is a semaphore."""
 _ENDS = 1 << 16
 _NEVER = np.iinfo(np.int64).max
 
@@ -49,6 +51,12 @@ class RankThreads:
             found.add(calls, np.isin(plan[calls["call"], 0], (GLOBAL, GLOBAL_START, GLOBAL_INIT)))
         if len(found.first) < 2:
             return cls.one()
+        for rows, time in (
+            (trace.extra(Regions).marks(rank), "time"),
+            (trace.extra(Regions).events(rank), "time"),
+            (lost_times(trace, rank), "end"),
+        ):
+            found.say(rows["thread"], rows[time])
         goes_on = _first_calls_after(trace, rank, windows, found.last)
         return cls(found.begin, found.last, _edges(found.begin, found.last, goes_on), found.by_turns)
 
@@ -105,6 +113,12 @@ class _Lives:
         np.maximum.at(self.last, threads, calls["exit"])
         self._call = main[-1:]
         self._see(calls["comm"][collective] + 1, threads[collective])
+
+    def say(self, threads: np.ndarray, times: np.ndarray) -> None:
+        """What else is known of threads that call: regions and events of the program, and flushes."""
+        calls = threads < len(self.first)
+        calls[calls] = self.first[threads[calls]] < _NEVER
+        np.maximum.at(self.last, threads[calls], times[calls])
 
     def _see(self, comms: np.ndarray, threads: np.ndarray) -> None:
         pairs = np.unique(comms.astype(np.int64) << 32 | threads)

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.metrics.requests import Choice
+from analyzer.native import pointer
 from analyzer.operations.events import ProgramEvents
 from analyzer.operations.rank_rows import OpenForLong, RankRows, Rows
-from analyzer.operations.rank_walk import RankWalk, pointer
-from analyzer.operations.spill import OperationSpill
-from analyzer.sources.lane import Lane
+from analyzer.operations.rank_walk import RankWalk
+from analyzer.pairing.requests import Choice
+from analyzer.program.storage import OperationSpill
+from analyzer.sources.lane.lane import Lane
 from analyzer.trace import Trace
 
 

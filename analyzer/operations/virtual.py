@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer.metrics.regions import region_visits
-from analyzer.operations.operation import OP, Kind
 from analyzer.operations.region_events import are_of_regions
-from analyzer.trace import Mark, Trace
+from analyzer.program.operation import OP, Kind
+from analyzer.trace import Mark, Regions, Trace
 
 _ALONE = np.ones(1, np.int64)
 
@@ -22,7 +22,7 @@ class VirtualThreads:
     """
 
     def __init__(self, trace: Trace, rank: int) -> None:
-        marks = trace.marks(rank)
+        marks = trace.extra(Regions).marks(rank)
         self._after = _ALONE
         self._passed = 0
         if not len(marks):

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analyzer.metrics.requests import Choice, Posted, gather_blocks, window_calls, windows_of_rank
 from analyzer.operations.bursts import CpuBursts, is_any_measured, is_measured
 from analyzer.operations.events import NO_EVENTS, ProgramEvents
 from analyzer.operations.persistent import tell_bytes
-from analyzer.operations.plan import (
+from analyzer.operations.procedures import (
     NOTHING,
     dimemas_plan_of,
     is_in_dimemas,
@@ -21,11 +20,13 @@ from analyzer.operations.plan import (
     plan_of,
 )
 from analyzer.operations.rank_walk import Arrays, RankWalk, nothing, struct_of
-from analyzer.operations.spill import OperationSpill
 from analyzer.operations.threads import RankThreads
 from analyzer.operations.translation import Begun, Translation
 from analyzer.operations.windows import Partners, Windows, is_fence, window_groups
-from analyzer.trace import FLUSH, REQUEST, Communicator, Trace
+from analyzer.pairing.requests import Choice, Posted, gather_blocks, window_calls, windows_of_rank
+from analyzer.program.storage import OperationSpill
+from analyzer.sources.run.run import RunTrace
+from analyzer.trace import FLUSH, REQUEST, Communicator, CpuWaits, Losses, Trace, TracerTime
 from tracelib.schema import WHAT_ORDINAL_SHIFT, What
 
 if TYPE_CHECKING:
@@ -58,10 +59,10 @@ def is_definable(communicator: Communicator) -> bool:
 class RankOperations:
     """The operations of ranks, one after the other with the same tables.
 
-    Bursts last from the end of an MPI call to the begin of the next, in whole ns. In measured runs
-    (flush_mode "subtract") they begin at the start of the process and leave out flushes and the tracer's own
-    time after each call, so that they sum up to the useful time; in imported traces they begin at 0 and keep
-    flushes, as prv2dim does. Where CPU time was measured, they last that long unless told otherwise.
+    Bursts last from the end of an MPI call to the begin of the next, in whole ns. Where the tracer's time is told
+    from computation (Origin.tracer_times) they begin at the start of the process and leave out flushes and the
+    tracer's own time after each call, so that they sum up to the useful time; in other traces they begin at 0 and
+    keep flushes, as prv2dim does. Where CPU time was measured, they last that long unless told otherwise.
     by_thread: the threads of a rank compute side by side; else they are one sequence, in order of time.
     events: EVENT in order of time, which the trace does not have.
     """
@@ -108,7 +109,7 @@ class RankOperations:
             cpu = bursts.window(window, calls)
             said = _in_order(threads.edges(window), events.window(window), "time")
             yield self._operations(walk, calls, cpu, self._on_windows(partners, window, calls), posted, done, said)
-        self._trace.forget(rank)
+        self._forget(rank)
         self.idle_events += events.left_out
         yield self._operations(walk, threads.last_calls(end, len(self._trace.procedures)), None, {}, *nothing())
         yield walk.finish()
@@ -117,7 +118,8 @@ class RankOperations:
     def append_to(self, spill: OperationSpill, rank: int) -> int | None:
         """Append the operations of a rank of one thread of which its rows say all that there is to know: the short
         way. Returns how many these are; None: only `of` knows them."""
-        lane, measured = self._trace.only_lane(rank), self._cpu_time and is_measured(self._trace, rank)
+        run, measured = self._trace, self._cpu_time and is_measured(self._trace, rank)
+        lane = run.only_lane(rank) if isinstance(run, RunTrace) else None
         if lane is None or measured or self._numbers:
             return None
         if self._translation is None or self._translation.spill is not spill:
@@ -128,31 +130,37 @@ class RankOperations:
 
         def begin() -> Begun:
             self.left_out[:] = left_out
-            walk = self._walk(rank, RankThreads.one(), self._trace.cpu_overhead_ns(rank), no_burst)
+            walk = self._walk(rank, RankThreads.one(), self._trace.extra(TracerTime).after_call_cpu_ns(rank), no_burst)
             return Begun(walk, ProgramEvents(self._trace, rank, self._events))
 
         if (found := self._translation.append(self._trace, lane, begin)) is None:
             self.left_out[:] = left_out
             return None
         count, (walk, events) = found
-        self._trace.forget(rank)
+        self._forget(rank)
         self.idle_events += events.left_out
         self.threads, self.slots, self.shared_slots = 1, walk.slots, walk.shared_slots
         return count
 
+    def _forget(self, rank: int) -> None:
+        """Its records are not wanted again soon: what is kept of them in memory goes."""
+        if isinstance(self._trace, RunTrace):
+            self._trace.forget(rank)
+
     def _walk(self, rank: int, threads: RankThreads, cpu_overhead_ns: int, no_burst: np.ndarray) -> RankWalk:
         """At the begin of a rank. no_burst: FLUSH in order of time, what is neither a call nor a burst."""
-        subtract = self._trace.flush_mode == "subtract"
+        subtract = self._trace.origin.tracer_times
         return RankWalk(
             rank, threads, self._trace.span(rank)[0] if subtract else 0,
             no_burst if subtract else np.zeros(0, FLUSH), len(self._defined),
-            (self._trace.overhead_ns(rank), cpu_overhead_ns),
+            cpu_overhead_ns,
         )  # fmt: skip
 
     def _no_burst(self, rank: int) -> np.ndarray:
         """FLUSH of all threads in order of time."""
-        lost = _in_order(self._trace.flushes(rank), self._trace.unrecorded(rank), "begin")
-        return _in_order(lost, self._trace.cpu_waits(rank), "begin")
+        flushes, unrecorded = self._trace.extra(TracerTime).flushes(rank), self._trace.extra(Losses).unrecorded(rank)
+        lost = _in_order(flushes, unrecorded, "begin")
+        return _in_order(lost, self._trace.extra(CpuWaits).of(rank), "begin")
 
     def _by_window(self, rank: int, threaded: bool) -> Iterator[tuple]:
         """Window by window: its begin and end, calls, requests posted and requests done.

@@ -11,10 +11,10 @@ from functools import cached_property
 
 import numpy as np
 
-from analyzer.metrics.epochs import ANY, EpochReader, Epochs, with_windows
-from analyzer.metrics.requests import gather_blocks
-from analyzer.operations.plan import FENCE, WIN_COMPLETE, WIN_POST, WIN_START, WIN_WAIT, plan_of
-from analyzer.trace import ACCESS, Trace
+from analyzer.operations.procedures import FENCE, WIN_COMPLETE, WIN_POST, WIN_START, WIN_WAIT, plan_of
+from analyzer.pairing.epochs import ANY, EpochReader, Epochs, with_windows
+from analyzer.pairing.requests import gather_blocks
+from analyzer.trace import ACCESS, Objects, Trace
 
 _Table = tuple[np.ndarray, np.ndarray]
 """First of each row, int64 of shape (rows + 1,), and what is in the rows one after the other."""
@@ -26,12 +26,12 @@ def is_fence(procedure: str) -> bool:
 
 
 def window_groups(trace: Trace, uses: Callable[[str], bool] = is_fence) -> tuple[tuple[int, ...], ...]:
-    """World ranks of each of Trace.objects; () if that is no window of an intracommunicator. None at all in a trace
+    """World ranks of each of Objects.known; () if that is no window of an intracommunicator. None at all in a trace
     without procedures that use them."""
     if not any(map(uses, trace.procedures)):
         return ()
     groups = []
-    for one in trace.objects:
+    for one in trace.extra(Objects).known:
         communicator = trace.communicators[one.comm] if one.kind == "window" and one.comm >= 0 else None
         sound = communicator and not communicator.remote and len({*communicator.members}) == len(communicator.members)
         groups.append(communicator.members if communicator and sound else ())
@@ -44,7 +44,7 @@ class Windows:
     def __init__(self, trace: Trace, plan: np.ndarray) -> None:
         """plan: (procedures, 2) as for the kernel."""
         self._trace, self._plan = trace, plan[:, 0]
-        self._has_epochs = bool(trace.objects) and bool((self._plan == WIN_START).any())
+        self._has_epochs = bool(trace.extra(Objects).known) and bool((self._plan == WIN_START).any())
 
     @cached_property
     def _epochs(self) -> Epochs:
@@ -94,14 +94,14 @@ class Partners:
         self._trace, self._rank, self._guessed = trace, rank, guessed
         self._members = [np.zeros(0, np.int32)]  # of each group that was seen
         self._number: dict[tuple[int, int], int] = {}  # of each group, by (step, its group or entry)
-        self._open = {step: np.zeros(len(trace.objects), np.int64) for step in (WIN_START, WIN_POST)}
+        self._open = {step: np.zeros(len(trace.extra(Objects).known), np.int64) for step in (WIN_START, WIN_POST)}
 
     def of(self, window: tuple[int, int], calls: np.ndarray, kinds: np.ndarray) -> dict[str, np.ndarray]:
         """For the kernel, by call (CALL) of a window of time; kinds: of their operations.
 
-        `object` is the index in Trace.objects, -1: not known.
+        `object` is the index in Objects.known, -1: not known.
         """
-        rows = gather_blocks(self._trace.accesses(self._rank, *window), ACCESS)
+        rows = gather_blocks(self._trace.extra(Objects).accesses(self._rank, *window), ACCESS)
         at, accesses = with_windows(calls, rows)
         found = {"object": np.full(len(calls), -1, np.int32), "detail": np.zeros(len(calls), np.int32)}
         found["object"][at], found["detail"][at] = accesses["object"], accesses["detail"]
@@ -125,7 +125,7 @@ class Partners:
         """Numbers of the groups of calls that begin epochs: those that the trace names, else what was guessed."""
         found = np.zeros(len(named), np.int64)
         for group in np.unique(named[named > 0]).tolist():
-            found[named == group] = self._numbered((step, group), self._trace.group(self._rank, group))
+            found[named == group] = self._numbered((step, group), self._trace.extra(Objects).group(self._rank, group))
         times, partners = self._guessed.get(step, (np.zeros(0, np.int64), np.zeros(0, np.int32)))
         unnamed = np.flatnonzero(named == 0)
         low, high = (np.searchsorted(times, entered[unnamed], side) for side in ("left", "right"))

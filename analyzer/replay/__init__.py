@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analyzer.operations.operation import Program
-from analyzer.replay.machine import Machine
-from analyzer.replay.program import program_of
+from analyzer.machine.machine import Machine
+from analyzer.operations.program import program_of
+from analyzer.program.program import Program
 from analyzer.replay.simulate import Prediction, simulate
 from analyzer.trace import Trace
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.annotated import Annotated
-from analyzer.operations.operation import Flag, Kind, Program, between_calls
+from analyzer.program.operation import Flag, Kind, between_calls
+from analyzer.program.program import Program
 from analyzer.replay.recorded import CALLS
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import CALL, EVENT, Trace
+from analyzer.trace.annotated import Annotated
 
 
 class Carried(Annotated):

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyzer.operations.operation import dtype_of
-from analyzer.rows import PIECE, Rows
+from analyzer.columns.rows import PIECE, Rows
+from analyzer.program.operation import dtype_of
 from tracelib import schema
 from tracelib.schema import CpuWait
 

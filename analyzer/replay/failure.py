@@ -10,9 +10,10 @@ import numpy as np
 
 from analyzer._replay import lib
 from analyzer.errors import TracelibError
-from analyzer.operations.operation import COLLECTIVE_NAMES, PORTS, Flag, Kind, Program
-from analyzer.operations.spill import unreadable
-from analyzer.trace import ranks_text
+from analyzer.program.operation import COLLECTIVE_NAMES, PORTS, Flag, Kind
+from analyzer.program.program import Program
+from analyzer.program.storage import unreadable
+from analyzer.trace.ranks import ranks_named, ranks_text
 
 _WAITS_IN = {
     Kind.SEND: "a send to rank {peer}, tag {tag}",
@@ -59,27 +60,29 @@ def failure(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, ea
     if result.error == lib.REPLAY_BAD_OP:
         row = program.ops[result.op] if result.op < len(program.ops) else None
         if row is not None and row["kind"] in PORTS:
-            who = f"rank {program.rank[result.stream]} speaks to rank {row['peer']} of application {row['comm']}"
-            hint = "name its trace with --app: applications count from 0, in their order"
+            who = (
+                f"rank {program.rank[result.stream]} communicates with rank {row['peer']} of application {row['comm']}"
+            )
+            hint = "add its trace with --app; FILE is application 0, the first --app is 1"
             return TracelibError(f"{who}, which is not there", hint)
         shown = "its end" if row is None else row
         return TracelibError(
-            f"operation {result.op} of rank {program.rank[result.stream]} names what does not exist: {shown}",
+            f"operation {result.op} of rank {program.rank[result.stream]} names something that does not exist: {shown}",
             "check the trace",
         )
     if result.error == lib.REPLAY_STARVED:
         where = _where(program, result.stream, result.op) if result.op < len(program.ops) else f"{program.name} ends"
         return TracelibError(
-            f"application {result.application} does not end while others begin again and again: {where}",
+            f"application {result.application} never ends, because others begin again and again: {where}",
             "give it a processor or a link of its own, or another scheduling policy",
         )
     hint = "were all ranks and calls recorded?"
     waiting = [(p, stream, op) for p, ops in _by_program(programs, blocked) for stream, op in enumerate(ops) if op >= 0]
     if any(p.ops[op]["kind"] == Kind.SEND for p, _, op in waiting) and not eager:
-        hint = "programs that count on MPI to buffer messages need --eager 32k or the like"
+        hint = "a program that needs MPI to buffer its messages needs an eager limit, such as --eager 32k"
     if result.error == lib.REPLAY_TURNS:
-        hint = 'those who wait busily keep the processors: leave out busy_wait_us = "inf", or set policy = "rr"'
-    return ReplayBlocked(f"the replay cannot go on, all wait: {_shown(waiting)}{_ended(programs, blocked)}", hint)
+        hint = 'ranks that wait busily keep their processors: leave out busy_wait_us = "inf", or set policy = "rr"'
+    return ReplayBlocked(f"the replay cannot go on, all ranks wait: {_shown(waiting)}{_ended(programs, blocked)}", hint)
 
 
 def _by_program(programs: Sequence[Program], blocked: np.ndarray) -> Iterator[tuple[Program, list[int]]]:
@@ -100,7 +103,7 @@ def _ended(programs: Sequence[Program], blocked: np.ndarray) -> str:
     ended = np.setdiff1d(rank, rank[blocked >= 0]).tolist()
     if not ended:
         return ""
-    return f"; {'ranks' if len(ended) > 1 else 'rank'} {ranks_text(ended)} ended"
+    return f"; {ranks_named(ended)} ended"
 
 
 def _where(program: Program, stream: int, op: int) -> str:

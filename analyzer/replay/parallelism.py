@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from analyzer.machine.machine import Machine
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, MESSAGES, QUEUE, Bins, Parallelism, means
-from analyzer.operations.operation import Program
-from analyzer.replay.machine import Machine
+from analyzer.program.program import Program
 from analyzer.replay.simulate import Doing, simulate
 
 _ROWS = {

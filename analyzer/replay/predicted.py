@@ -9,16 +9,18 @@ from types import MappingProxyType
 
 import numpy as np
 
-from analyzer.metrics.requests import gather_blocks
-from analyzer.operations.operation import Flag, Kind, Program, between_calls
-from analyzer.paraver import EventType, is_one_sided
-from analyzer.paraver_regions import is_of_region
+from analyzer.pairing.requests import gather_blocks
+from analyzer.program.operation import Flag, Kind, between_calls
+from analyzer.program.program import Program
 from analyzer.replay.cpu_waits import Intervals, outside_calls, wait_events
 from analyzer.replay.recorded import in_order, recorded, regions_of
 from analyzer.replay.simulate import Prediction
-from analyzer.trace import ACCESS, CALL, MARK, REQUEST, Trace
+from analyzer.trace import ACCESS, CALL, MARK, REQUEST, Objects, Regions, Trace
+from analyzer.trace.paraver import EventType
+from analyzer.trace.region_labels import is_of_region
 from analyzer.writers.run_file import RankRecords, write_run
 from tracelib import schema
+from tracelib.schema.procedures import is_of_files, is_one_sided
 
 NO_THREADS: Mapping[int, Intervals] = MappingProxyType({})
 _NO_WAITS: Intervals = (np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -38,10 +40,10 @@ def write_predicted(
     Raises TracelibError where the file cannot be written, which names `called` if `path` is only a step on the way to
     that.
     """
-    regions = regions_of(program) if trace.program is not None else ()
+    regions = () if trace.has_call_times else regions_of(program)
     records = (
         _rank(trace, program, prediction, rank)
-        if trace.program is None
+        if trace.has_call_times
         else recorded(program, prediction, rank, regions)
         for rank in range(trace.size)
     )
@@ -64,9 +66,9 @@ def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> 
     requests["posted"] = map_.entries(requests["posted"])
     started = requests["completed"] <= 0
     requests["completed"] = np.where(started, requests["completed"], map_.exits(requests["completed"]))
-    marks = gather_blocks([trace.marks(rank)], MARK).copy()
+    marks = gather_blocks([trace.extra(Regions).marks(rank)], MARK).copy()
     marks["time"] = map_.between(marks["time"], marks["thread"])
-    events = trace.program_events(rank)
+    events = trace.extra(Regions).events(rank)
     events = events[~is_of_region(events["type"])]
     own = np.zeros(len(events), schema.EVENT)
     own["time"] = map_.between(events["time"], events["thread"])
@@ -77,8 +79,9 @@ def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> 
     moved = calls.copy()
     moved["enter"], moved["exit"] = map_.enter, map_.exit
     moved["inside"] = np.minimum(moved["inside"], moved["exit"] - moved["enter"])
-    accesses = gather_blocks(trace.accesses(rank), ACCESS).copy()
-    shares = np.array([is_one_sided(name) or name.startswith("MPI_File_") for name in trace.procedures], bool)
+    moved["tracer"] = 0
+    accesses = gather_blocks(trace.extra(Objects).accesses(rank), ACCESS).copy()
+    shares = np.array([is_one_sided(name) or is_of_files(name) for name in trace.procedures], bool)
     accesses["enter"] = map_.entries_of(accesses["enter"], accesses["thread"], shares[calls["call"]])
     return RankRecords(moved[np.argsort(moved["enter"], kind="stable")], requests, marks, own, accesses)
 

@@ -2,53 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import cast
 from weakref import finalize
 
 import numpy as np
 
-from analyzer.ending import discard, temporary
 from analyzer.errors import TracelibError
-from analyzer.operations.operation import Program
-from analyzer.operations.streams import has_ports
-from analyzer.replay.machine import Machine
+from analyzer.machine.machine import Machine
+from analyzer.program.program import Program
+from analyzer.program.streams import has_ports
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.recorded import PROCEDURES, regions_of
 from analyzer.replay.simulate import Prediction, simulate
-from analyzer.sources.run import RunTrace, open_run
-from analyzer.trace import SELF, WORLD, Communicator, Problem, Trace, Unmatched
+from analyzer.signals import discard, temporary
+from analyzer.sources.dimemas.trace import read_dim
+from analyzer.sources.run.run import RunTrace, open_run
+from analyzer.trace import Communicator, Leftovers, Nodes, Origin, Problem, Regions, Trace, TracerTime
+from analyzer.trace.trace import Kind
 
-_NO_TIMES = "these operations have no times: those shown are of their replay on an ideal machine"
+_NO_TIMES = "a Dimemas trace has no times: the times shown are those of its replay on an ideal machine"
 
 
-def communicators_of(defined: dict[int, tuple[int, ...]], ranks: int) -> tuple[Communicator, ...]:
-    """Communicators by id in the order of our own runs: the world, one for each rank alone, then the others."""
-    everyone, unused = tuple(range(ranks)), max(defined, default=0) + 1
-    world = next((id_ for id_, members in defined.items() if members == everyone), None)
-    selves = (Communicator(unused + 1 + rank, (rank,), name=SELF) for rank in everyone)
-    others = (Communicator(id_, members) for id_, members in defined.items() if id_ != world)
-    return Communicator(unused if world is None else world, everyone, name=WORLD), *selves, *others
+_OF_THE_REPLAY = (Leftovers, TracerTime)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ReplayedRegions(Regions):
+    """Names without a replay, times with it."""
+
+    replay: Callable[[], Regions]
+
+    def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        return self.replay().marks(rank, begin, end)
+
+    def events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        return self.replay().events(rank, begin, end)
 
 
 class ProgramTrace(Trace):
     """A program whose communicator k + 1 is communicators[k] (`communicators_of`). Its calls, messages and states are
     those of its ideal replay, which is written to a temporary file at their first use."""
 
-    flush_mode = "subtract"
-    predicted = True
-
     def __init__(self, program: Program, communicators: tuple[Communicator, ...], path: str, command: str = "") -> None:
         self.program, self.communicators = program, communicators
-        self.path, self.command = path, command
+        self.path, self.origin = path, Origin(command, predicted=True)
         self.size = program.ranks
         self.procedures = PROCEDURES
-        self.region_names = tuple(f"region {number}" for number in regions_of(program))
+        self._regions = tuple(f"region {number}" for number in regions_of(program))
         self.threads = np.bincount(program.rank, minlength=self.size).astype(np.int32)
-        self.nodes, self.cpus = ("node1",), (int(self.threads.sum()),)
-        self.node_of = np.zeros(self.size, np.int32)
+        self.nodes = Nodes.one(self.size, int(self.threads.sum()))
         self.event_labels = {}
         self._remove: finalize | None = None
 
@@ -66,7 +74,7 @@ class ProgramTrace(Trace):
     def _alone(self) -> tuple[int, tuple[Problem, ...]]:
         assert self.program is not None
         if has_ports(self.program):
-            return 0, (Problem(-1, "it speaks to other applications: replay it with them (--app)", note=True),)
+            return 0, (Problem(-1, "it sends messages to other applications: replay it with them (--app)", note=True),)
         try:
             return self._ideal().end_ns, ()
         except TracelibError as error:  # a machine with an eager limit may replay it all the same
@@ -89,6 +97,11 @@ class ProgramTrace(Trace):
         self.event_labels |= run.event_labels
         return run
 
+    def extra(self, kind: type[Kind]) -> Kind:
+        if kind is Regions:
+            return cast(Kind, _ReplayedRegions(self._regions, replay=lambda: self._run.extra(Regions)))
+        return self._run.extra(kind) if kind in _OF_THE_REPLAY else super().extra(kind)
+
     def span(self, rank: int) -> tuple[int, int]:
         return self._run.span(rank)
 
@@ -101,9 +114,6 @@ class ProgramTrace(Trace):
     def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         return self._run.requests(rank, begin, end)
 
-    def flushes(self, rank: int) -> np.ndarray:
-        return self._run.flushes(rank)
-
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         return self._run.states(begin, end, ranks)
 
@@ -113,16 +123,13 @@ class ProgramTrace(Trace):
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._run.messages(begin, end)
 
-    def unmatched(self) -> list[Unmatched]:
-        return self._run.unmatched()
-
-    def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
-        return self._run.marks(rank, begin, end)
-
-    def program_events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
-        return self._run.program_events(rank, begin, end)
-
     def close(self) -> None:
         if self._remove is not None:
             self._run.close()
             self._remove()
+
+
+def open_dim(path: str | os.PathLike[str]) -> ProgramTrace:
+    """A Dimemas trace as a Trace: what needs times gets those of its ideal replay. Raises TracelibError."""
+    found = read_dim(path)
+    return ProgramTrace(found.program, found.communicators, os.fspath(path), found.name)

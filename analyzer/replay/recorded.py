@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.operations.operation import COLLECTIVE_NAMES, Flag, Kind, Program
 from analyzer.operations.region_events import are_of_regions, begun_by
-from analyzer.operations.streams import pieces
-from analyzer.paraver import EventType
+from analyzer.program.operation import COLLECTIVE_NAMES, Flag, Kind
+from analyzer.program.program import Program
+from analyzer.program.streams import pieces
 from analyzer.replay.cpu_waits import wait_events
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import CALL, MARK, REQUEST, Mark
+from analyzer.trace.paraver import EventType
 from analyzer.writers.run_file import RankRecords
 from tracelib import schema
 from tracelib.schema import What

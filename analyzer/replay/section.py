@@ -11,15 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analyzer.operations.operation import Flag, Kind, Program
-from analyzer.operations.streams import rewritten
-from analyzer.paraver import base_name
-from analyzer.replay.program import program_of
+from analyzer.operations.program import program_of
+from analyzer.program.operation import Flag, Kind
+from analyzer.program.program import Program
+from analyzer.program.streams import rewritten
 from analyzer.trace import Trace
+from tracelib.schema.procedures import FINALIZE, INIT, base_name
 
-_INIT = ("MPI_Init", "MPI_Init_thread")
-_FINALIZE = ("MPI_Finalize",)
-NOT_COMPARED = (*_INIT, *_FINALIZE)
+NOT_COMPARED = (*INIT, *FINALIZE)
 """Procedures that lie outside."""
 
 _BLOCK = 1 << 20
@@ -52,7 +51,7 @@ def section_of(trace: Trace, *, cpu_time: bool = True, buffered: bool = False) -
     """That of a trace. Raises TracelibError as `program_of`."""
     program = program_of(trace, cpu_time=cpu_time, buffered=buffered)
     spans = np.array([trace.span(rank) for rank in range(trace.size)], np.int64).reshape(-1, 2)
-    if trace.program is not None:
+    if not trace.has_call_times:
         return Section(program, spans[:, 0], spans[:, 1])
     found = [_init_and_finalize(trace, rank) for rank in range(trace.size)]
     inits = [init for init, _ in found if init]
@@ -89,7 +88,7 @@ def _init_and_finalize(trace: Trace, rank: int) -> tuple[_Call | None, _Call | N
     found: list[_Call | None] = [None, None]
     before = np.zeros(max(int(trace.threads[rank]), 1), np.int64)  # calls of each thread
     for block in trace.calls(rank):
-        for which, wanted in enumerate((_INIT, _FINALIZE)):
+        for which, wanted in enumerate((INIT, FINALIZE)):
             at = np.flatnonzero(np.isin(block["call"], [k for k, name in enumerate(names) if name in wanted]))
             if len(at) and found[which] is None:
                 row, thread = block[at[0]], int(block["thread"][at[0]])

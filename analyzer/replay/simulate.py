@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field, replace
 from enum import IntEnum
 from typing import Any
@@ -11,20 +10,25 @@ from typing import Any
 import numpy as np
 
 from analyzer._replay import ffi, lib
+from analyzer.columns.rows import PIECE, Rows
 from analyzer.errors import TracelibError, about
-from analyzer.operations.operation import Program, dtype_of
-from analyzer.operations.spill import PackedOperations, packed
-from analyzer.replay.counts import first_after_counts, first_count, set_quantity, with_counts
-from analyzer.replay.cpu_waits import CPU_WAIT, CpuWaits, room_for_waits
-from analyzer.replay.failure import failure
-from analyzer.replay.machine import (
+from analyzer.machine.counts import set_quantity, with_counts
+from analyzer.machine.machine import (
     AS_CALLS,
     COLLECTIVE_NAMES,
     DIALECTS,
+    Count,
     Machine,
+    Node,
     Piece,
 )
-from analyzer.rows import PIECE, Rows
+from analyzer.machine.numbers import Numbers
+from analyzer.native import pointer
+from analyzer.program.operation import dtype_of
+from analyzer.program.program import Program
+from analyzer.program.storage import PackedOperations, packed
+from analyzer.replay.cpu_waits import CPU_WAIT, CpuWaits, room_for_waits
+from analyzer.replay.failure import failure
 
 TIME = dtype_of("op_time")
 """begin: end of the burst before the operation, so the entry of the call; end: when the thread went on. ns."""
@@ -146,57 +150,79 @@ class _Kept:
     def pointer(self, array: np.ndarray, kind: str) -> Any:
         """The data of an array."""
         self.things.append(array)
-        return ffi.cast(kind, array.ctypes.data)
+        return pointer(array, kind, ffi)
 
 
 def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tuple[Any, list[list[int]]]:
     if machine.dialect not in DIALECTS:
         raise TracelibError(f"dialect {machine.dialect!r} is not known", f"use one of {', '.join(DIALECTS)}")
-    dimemas = machine.dialect == "dimemas-5.5"
+    thesis = machine.dialect == "thesis"
     most = max(p.ranks for p in programs)
+    numbers = Numbers.of_machine(machine, most)
     machine = with_counts(machine, most)
     nodes = machine.nodes
-    ids = iter(range(1, first_count(machine, most)))
     c = keep.new("struct machine *")
     c.n_nodes, c.n_networks = len(nodes), len(machine.networks)
-    c.nodes = keep.new("struct node[]", len(nodes))
+    c.nodes = _nodes(keep, machine, programs, numbers)
     c.networks = keep.new("struct network[]", len(machine.networks))
-    curves = [(c.nodes[k].intra, node.intra) for k, node in enumerate(nodes)]
-    curves += [(c.networks[k].measured, network.pieces) for k, network in enumerate(machine.networks)]
-    for curve, pieces in curves:
-        _curve(keep, curve, pieces)
-    for target, node in zip(c.nodes[0 : len(nodes)], nodes, strict=True):
-        cpus = int(node.cpus)  # type: ignore[arg-type]
-        if cpus < 0 or not 0 <= node.network < len(machine.networks):
-            raise TracelibError("a node needs CPUs and a network that exists", "correct the machine")
-        target.cpus = cpus or most_threads(programs)
-        target.network, target.half_duplex = node.network, node.half_duplex
-        target.links_out, target.links_in = node.links_out, node.links_in
-        target.intra_buses = node.intra_buses
-        target.intra_out, target.intra_in = node.intra_links_out, node.intra_links_in
-        quantities = (
-            (target.speed, node.speed), (target.latency, node.latency_s), (target.intra_latency, node.intra_latency_s),
-            (target.intra_bandwidth, node.intra_bandwidth_mb), (target.wan_latency, node.wan_latency_s),
-        )  # fmt: skip
-        for to, quantity in quantities:
-            set_quantity(to, quantity, next(ids))
-    for network, target in zip(machine.networks, c.networks[0 : len(machine.networks)], strict=True):
-        set_quantity(target.bandwidth, network.bandwidth_mb, next(ids))
+    for k, (target, network) in enumerate(zip(c.networks[0 : len(machine.networks)], machine.networks, strict=True)):
+        _curve(keep, target.measured, network.pieces)
+        set_quantity(target.bandwidth, network.bandwidth_mb, numbers.of("bandwidth_mb", k))
         target.buses = network.buses
-    set_quantity(c.wan_bandwidth, machine.wan_bandwidth_mb, next(ids))
+    set_quantity(c.wan_bandwidth, machine.wan_bandwidth_mb, numbers.of("wan_bandwidth_mb"))
     models = machine.collective_models()
     for number, name in enumerate(COLLECTIVE_NAMES):
         m, to = models[name], c.collectives[number]
         to.in_model, to.in_size, to.out_model, to.out_size = m.in_model, m.in_size, m.out_model, m.out_size
         to.largest = m.largest
-    set_quantity(c.eager_limit, AS_CALLS if machine.eager_limit is None else machine.eager_limit, next(ids))
-    after_counts = itertools.count(first_after_counts(machine, most))
-    _policy(keep, c.policy, machine, itertools.chain(itertools.islice(ids, len(c.policy.spans)), after_counts))
+    eager_limit = AS_CALLS if machine.eager_limit is None else machine.eager_limit
+    set_quantity(c.eager_limit, eager_limit, numbers.of("eager_limit"))
+    _policy(keep, c.policy, machine, numbers)
     c.seed = machine.seed & (2**64 - 1)
     c.synchronous = machine.synchronous
-    c.receiver_pays, c.delivery_frees, c.exclusive = dimemas, not dimemas, 2 if dimemas else 1
+    c.receiver_pays, c.delivery_frees, c.exclusive = not thesis, thesis, 1 if thesis else 2
+    c.as_dimemas, c.by_arrival = machine.dialect == "dimemas-5.5", machine.matching == "arrival"
     taken = np.cumsum([0, *(p.ranks for p in programs)]).tolist()
     return c, [machine.place(p.ranks, most, taken[k], k) for k, p in enumerate(programs)]
+
+
+_OF_NODE = {
+    "speed": "speed", "latency": "latency_s", "intra_latency": "intra_latency_s",
+    "intra_bandwidth": "intra_bandwidth_mb", "wan_latency": "wan_latency_s",
+}  # fmt: skip
+"""The quantities of the kernel's node, and of ours."""
+
+
+def _nodes(keep: _Kept, machine: Machine, programs: Sequence[Program], numbers: Numbers) -> Any:
+    """The nodes, of which many are one and the same object: each of those is written once, and only the numbers of
+    their quantities are their own."""
+    c = keep.new("struct node[]", len(machine.nodes))
+    found: dict[int, list[int]] = {}
+    for k, node in enumerate(machine.nodes):
+        found.setdefault(id(node), []).append(k)
+    rows = np.frombuffer(ffi.buffer(c), np.dtype((np.void, ffi.sizeof("struct node"))))
+    for alike in found.values():
+        _node(keep, c[alike[0]], machine.nodes[alike[0]], machine, programs)
+        rows[alike] = rows[alike[0]]
+    for name, ours in _OF_NODE.items():
+        offset = ffi.offsetof("struct node", name) + ffi.offsetof("struct quantity", "id")
+        ids = np.ndarray(len(rows), np.int32, ffi.buffer(c), offset, rows.strides)
+        ids[:] = numbers.of_each(ours)
+    return c
+
+
+def _node(keep: _Kept, target: Any, node: Node, machine: Machine, programs: Sequence[Program]) -> None:
+    cpus = int(node.cpus)  # type: ignore[arg-type]
+    if cpus < 0 or not 0 <= node.network < len(machine.networks):
+        raise TracelibError("a node needs CPUs and a network that exists", "correct the machine")
+    target.cpus = cpus or most_threads(programs)
+    target.network, target.half_duplex = node.network, node.half_duplex
+    target.links_out, target.links_in = node.links_out, node.links_in
+    target.intra_buses = node.intra_buses
+    target.intra_out, target.intra_in = node.intra_links_out, node.intra_links_in
+    _curve(keep, target.intra, node.intra)
+    for name, ours in _OF_NODE.items():
+        set_quantity(getattr(target, name), getattr(node, ours), 0)
 
 
 def most_threads(programs: Sequence[Program]) -> int:
@@ -214,21 +240,34 @@ def _at_most_longest(ns: int) -> int:
     return min(ns, 1 << 61)
 
 
-def _policy(keep: _Kept, c: Any, machine: Machine, ids: Iterator[int]) -> None:
+_SPANS = (
+    "slice_ns",
+    "context_switch_ns",
+    "busy_wait_ns",
+    "least_run_ns",
+    "tick_ns",
+    "decay_ns",
+    "load_ns",
+    "settle_ns",
+)
+"""The times of a policy: as the kernel's enum span_kind, the tick, as its enum interval_kind."""
+
+
+def _span(span: Any, of: Count, number: int) -> None:
+    set_quantity(span.drawn, of, number)
+    span.ns = _at_most_longest(of) if isinstance(of, int) else 0
+
+
+def _policy(keep: _Kept, c: Any, machine: Machine, numbers: Numbers) -> None:
     s = machine.scheduling
     c.priority, c.preemptive = s.priority, s.preemptive
     c.n_levels, c.worst, c.best, c.base = len(s.levels), s.worst, s.best, s.base
     c.levels = keep.new("struct svr4_level[]", len(s.levels) or 1)
-    for to, level in zip(c.levels[0 : len(s.levels)], s.levels, strict=True):
+    for k, (to, level) in enumerate(zip(c.levels[0 : len(s.levels)], s.levels, strict=True)):
         to.expired, to.slept = level.expired, level.slept
-    times = (
-        s.slice_ns, s.context_switch_ns, s.busy_wait_ns, s.least_run_ns, *(level.quantum_ns for level in s.levels),
-        s.tick_ns, s.decay_ns, s.load_ns, s.settle_ns,
-    )  # fmt: skip
-    quanta = [level.quantum for level in c.levels[0 : len(s.levels)]]
-    for span, of in zip([*c.spans, *quanta, c.tick, *c.intervals], times, strict=True):
-        set_quantity(span.drawn, of, next(ids))
-        span.ns = _at_most_longest(of) if isinstance(of, int) else 0
+        _span(to.quantum, level.quantum_ns, numbers.of("quantum_ns", k))
+    for name, span in zip(_SPANS, [*c.spans, c.tick, *c.intervals], strict=True):
+        _span(span, getattr(s, name), numbers.of(name))
     c.receiver_first, c.receiver_last = s.receiver_first, s.receiver_last
     c.sender_receiver_first = s.sender_receiver_first
 

@@ -2,17 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyzer.operations.operation import Program
-from analyzer.replay.counts import with_counts
-from analyzer.replay.machine import Machine
+from analyzer.columns.runs import sort_rows
+from analyzer.machine.counts import with_counts
+from analyzer.machine.machine import Machine
+from analyzer.program.program import Program
 from analyzer.replay.simulate import most_threads
-from analyzer.sources.paraver_runs import sort_rows
-from analyzer.trace import EVENT, MESSAGE, STATE, Communicator, Trace, Unmatched
+from analyzer.trace import (
+    EVENT,
+    MESSAGE,
+    STATE,
+    Communicator,
+    CpuWaits,
+    Leftovers,
+    Nodes,
+    Origin,
+    Trace,
+    TracerTime,
+    Unmatched,
+)
+
+
+@dataclass(frozen=True)
+class _Apart:
+    """Runs, and the number that the first rank of each has among all; the number of all comes last."""
+
+    runs: Sequence[Trace]
+    first: Sequence[int]
+
+    def of(self, rank: int) -> tuple[Trace, int]:
+        """The run of a rank, and its rank there."""
+        k = int(np.searchsorted(self.first, rank, side="right")) - 1
+        return self.runs[k], rank - self.first[k]
+
+    def renumbered(self, of_runs: Iterable[list[Unmatched]]) -> list[Unmatched]:
+        """What the runs say of their ranks, with those of all."""
+        return [
+            replace(found, rank=found.rank + first, peer=found.peer + first if found.peer >= 0 else found.peer)
+            for of_run, first in zip(of_runs, self.first, strict=False)
+            for found in of_run
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TracerTimes(TracerTime):
+    runs: _Apart
+
+    def flushes(self, rank: int) -> np.ndarray:
+        run, own = self.runs.of(rank)
+        return run.extra(TracerTime).flushes(own)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _CpuWaits(CpuWaits):
+    runs: _Apart
+
+    def of(self, rank: int) -> np.ndarray:
+        run, own = self.runs.of(rank)
+        return run.extra(CpuWaits).of(own)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Leftovers(Leftovers):
+    runs: _Apart
+
+    def unmatched(self) -> list[Unmatched]:
+        return self.runs.renumbered(run.extra(Leftovers).unmatched() for run in self.runs.runs)
+
+    def elsewhere(self) -> list[Unmatched]:
+        return self.runs.renumbered(run.extra(Leftovers).elsewhere() for run in self.runs.runs)
 
 
 class Together(Trace):
@@ -21,15 +83,12 @@ class Together(Trace):
     Which CPU a thread has is not known. `calls` and what else names procedures or communicators is that of each run.
     """
 
-    flush_mode = "subtract"
-    predicted = True
-
     def __init__(self, runs: Sequence[Trace], programs: Sequence[Program], machine: Machine) -> None:
         self._runs = list(runs)
-        self.path, self.command = runs[0].path, ""
-        self.applications = tuple(run.size for run in runs)
-        self.size = sum(self.applications)
-        self._first = [0, *np.cumsum(self.applications).tolist()]
+        sizes = tuple(run.size for run in runs)
+        self.path, self.origin = runs[0].path, Origin(applications=sizes, predicted=True)
+        self.size = sum(sizes)
+        self._first = [0, *np.cumsum(sizes).tolist()]
         self.threads = np.concatenate([run.threads for run in runs])
         self.duration_ns = max(run.duration_ns for run in runs)
         self.procedures = tuple(dict.fromkeys(name for run in runs for name in run.procedures))
@@ -47,14 +106,13 @@ class Together(Trace):
         most = max(program.ranks for program in programs)
         made = with_counts(machine, most)
         places = [made.place(p.ranks, most, self._first[k], k) for k, p in enumerate(programs)]
-        self.node_of = np.array([node for place in places for node in place], np.int32)
-        self.nodes = tuple(f"node{k + 1}" for k in range(len(made.nodes)))
-        self.cpus = tuple(int(node.cpus) or most_threads(programs) for node in made.nodes)  # type: ignore[arg-type]
-
-    def _of(self, rank: int) -> tuple[Trace, int]:
-        """The run of a rank, and its rank there."""
-        k = int(np.searchsorted(self._first, rank, side="right")) - 1
-        return self._runs[k], rank - self._first[k]
+        self.nodes = Nodes(
+            tuple(f"node{k + 1}" for k in range(len(made.nodes))),
+            tuple(int(node.cpus) or most_threads(programs) for node in made.nodes),  # type: ignore[arg-type]
+            np.array([node for place in places for node in place], np.int32),
+        )
+        self._apart = apart = _Apart(self._runs, self._first)
+        self.put(_TracerTimes(runs=apart), _CpuWaits(runs=apart), _Leftovers(runs=apart))
 
     def _merged(self, parts: list[np.ndarray], ranks: Sequence[str], cpus: Sequence[str]) -> np.ndarray:
         """Rows of all runs, their ranks as they are here, their CPUs unknown."""
@@ -67,7 +125,7 @@ class Together(Trace):
         return np.concatenate(parts)
 
     def span(self, rank: int) -> tuple[int, int]:
-        run, own = self._of(rank)
+        run, own = self._apart.of(rank)
         return run.span(own)
 
     def windows(self, records: int = 262144) -> np.ndarray:
@@ -75,20 +133,12 @@ class Together(Trace):
         return np.unique(np.concatenate([run.windows(share) for run in self._runs]))
 
     def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
-        run, own = self._of(rank)
+        run, own = self._apart.of(rank)
         return run.calls(own, begin, end)
 
     def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
-        run, own = self._of(rank)
+        run, own = self._apart.of(rank)
         return run.requests(own, begin, end)
-
-    def flushes(self, rank: int) -> np.ndarray:
-        run, own = self._of(rank)
-        return run.flushes(own)
-
-    def cpu_waits(self, rank: int) -> np.ndarray:
-        run, own = self._of(rank)
-        return run.cpu_waits(own)
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         rows = self._merged([run.states(begin, end) for run in self._runs], ["rank"], ["cpu"])
@@ -102,13 +152,6 @@ class Together(Trace):
         parts = [run.messages(begin, end) for run in self._runs]
         rows = self._merged(parts, ["source", "destination"], ["source_cpu", "destination_cpu"])
         return sort_rows(rows.astype(MESSAGE, copy=False), "logical_send", "source")
-
-    def unmatched(self) -> list[Unmatched]:
-        return [
-            replace(found, rank=found.rank + first, peer=found.peer + first if found.peer >= 0 else found.peer)
-            for run, first in zip(self._runs, self._first, strict=False)
-            for found in run.unmatched()
-        ]
 
     def close(self) -> None:
         for run in self._runs:

@@ -10,9 +10,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.loggp.compared import Compared, Measured
-from analyzer.report import units
-from analyzer.report.plain import plain_table
+from analyzer.broadcasts.compared import Compared, Measured
+from analyzer.report.words import units
+from analyzer.report.words.table import plain_table
 
 _TITLES = {"collectives": "MPI's own collectives", "broadcasts": "Broadcasts along trees of messages"}
 
@@ -30,16 +30,16 @@ def collectives_json(found: Mapping[str, Compared]) -> dict[str, Any]:
 
 
 def print_compared(title: str, compared: Compared, console: Console) -> None:
-    """How the collectives did by name and ranks, and how good the models are; nothing where none was timed."""
+    """Print the times by collective and number of ranks, and the errors of the models; nothing if none was timed."""
     if not compared.settings:
         return
     console.print(title, style="bold")
     console.print(_overview(compared))
     wrong = [m for m in compared.settings if not m.right]
     if wrong:
-        console.print(f"  {units.plural(len(wrong), 'setting')} in which not every rank got what was sent")
+        console.print(f"  In {units.plural(len(wrong), 'setting')} not every rank received what was sent")
     if compared.models:
-        console.print("  The LogGP family beside these times (bias < 0: too short)")
+        console.print("  Models of the LogGP family (bias < 0: their times are too short)")
         console.print(_models(compared))
 
 

@@ -12,17 +12,30 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.critical.functions import CALL, COMPUTATION, CPU_WAIT, LAUNCH, LOST_TIME, THREADS, Function
+from analyzer.critical.functions import (
+    CALL,
+    COMPUTATION,
+    CPU_WAIT,
+    LAUNCH,
+    THREADS,
+    TRACER,
+    UNRECORDED,
+    Function,
+)
 from analyzer.critical.path import CriticalPath
 from analyzer.critical.shares import Shares, Slack
 from analyzer.critical.stays import Stay
-from analyzer.report import units
-from analyzer.report.plain import plain_table
-from analyzer.trace import Trace
+from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus
+from analyzer.report.words import units
+from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
+from analyzer.report.words.parameters import NOT_ALL_KNOWN
+from analyzer.report.words.table import plain_table
+from analyzer.trace import Losses, Regions, Trace
 
 _OTHERS = {
     LAUNCH: "Before the process began",
-    LOST_TIME: "Flushing the trace, nothing recorded",
+    TRACER: "Tracer",
+    UNRECORDED: "Not recorded",
     THREADS: "Waiting for threads",
     CPU_WAIT: "Waiting for a CPU",
 }
@@ -40,14 +53,15 @@ class Found:
     shares: Shares
     stays: list[Stay]
     lacking: str = ""  # of the run, in one line
+    cpus: Cpus = NOT_KNOWN
 
 
 def print_critical_path(found: Found, console: Console) -> None:
-    """What it consists of, on which ranks it is, who has slack, and where to look."""
+    """Print what the path consists of, on which ranks it is, which ranks have slack, and the longest stays."""
     run, path = found.trace, found.path
     console.print(
         f"{Path(found.file).name}: {units.plural(run.size, 'rank')}, {units.time(path.length_ns)}; "
-        f"the path that determines this changes the rank {units.plural(path.hops, 'time')}",
+        f"the critical path changes from one rank to another {units.plural(path.hops, 'time')}",
         markup=False,
     )
     for table in (_functions(found), _ranks(found), _regions(found), _stays(found)):
@@ -72,7 +86,7 @@ def _functions(found: Found) -> Table:
     table = plain_table("On the path", "share", "time", "mean of ranks", "imbalance")
     rows = found.shares.functions
     for share in rows[:MOST_FUNCTIONS]:
-        name, imbalance = label(share.function, bool(found.trace.region_names)), share.imbalance_ns
+        name, imbalance = label(share.function, bool(found.trace.extra(Regions).names)), share.imbalance_ns
         times = (units.time(share.path_ns), units.time(share.mean_ns), units.time(imbalance) if imbalance else "-")
         table.add_row(Text(name), _share(share.path_ns, found), *times)
     if rest := sum(share.path_ns for share in rows[MOST_FUNCTIONS:]):
@@ -85,7 +99,7 @@ def _share(ns: int, found: Found) -> str:
 
 
 def _ranks(found: Found) -> Table:
-    """All ranks, or of many those that are longest on the path."""
+    """A table of all ranks; of many ranks those on which the path is longest."""
     times = found.shares.rank_path_ns
     order = np.argsort(-times, kind="stable")[:MOST_RANKS]
     few = found.trace.size <= MOST_RANKS
@@ -105,8 +119,8 @@ def _slack_cells(slack: Slack | None) -> Iterator[str]:
 
 
 def _regions(found: Found) -> Table | None:
-    """Only where the program has regions: otherwise the ranks say it all."""
-    if not found.trace.region_names:
+    """A table of the slack by region; None if the program has no regions."""
+    if not found.trace.extra(Regions).names:
         return None
     table = plain_table("Region", "computing", "no slack", "least slack", "mean slack")
     rows = sorted(found.shares.function_slack.items(), key=lambda row: -row[1].computing_ns)
@@ -124,36 +138,37 @@ def _stays(found: Found) -> Table | None:
         share = units.percent(stay.mostly_ns / (stay.end_ns - stay.begin_ns))
         cells = [f"{stay.begin_ns / 1e9:.6f} s", f"{stay.end_ns / 1e9:.6f} s"]
         cells += [units.time(stay.end_ns - stay.begin_ns), str(stay.rank), *([str(stay.thread)] if threaded else [])]
-        table.add_row(*cells, Text(f"{label(stay.mostly, bool(found.trace.region_names))} {share}"))
+        table.add_row(*cells, Text(f"{label(stay.mostly, bool(found.trace.extra(Regions).names))} {share}"))
     return table
 
 
 def _words(found: Found) -> Iterator[str]:
-    """The same in plain words."""
+    """The same in sentences."""
     path, shares, length = found.path, found.shares, max(found.path.length_ns, 1)
     computing = sum(s.path_ns for s in shares.functions if s.function.kind == COMPUTATION)
-    yield f"{units.percent(computing / length)} of the run's length is computation,"
+    yield f"{units.percent(computing / length)} of the path is computation,"
     calls = [s for s in shares.functions if s.function.kind == CALL]
     of_calls = sum(s.path_ns for s in calls)
-    worst = f", most in {calls[0].function.name}" if calls else ""
-    yield f"{units.percent(of_calls / length)} MPI without waiting for a later rank{worst}."
+    worst = f", most of it in {calls[0].function.name}" if calls else ""
+    yield f"{units.percent(of_calls / length)} is MPI{worst}. Waiting for a later rank is not on the path."
     rank = int(np.argmax(shares.rank_path_ns))
-    fair = 1 / max(found.trace.size - len(found.trace.missing), 1)
+    fair = 1 / max(found.trace.size - len(found.trace.extra(Losses).missing), 1)
     share = shares.rank_path_ns[rank] / length
     if found.trace.size > 1:
         even = units.percent(fair)
-        yield f"Rank {rank} is longest on the path, {units.percent(share)} of it (an even share: {even})."
+        yield f"The path is longest on rank {rank}: {units.percent(share)} of it (an even share is {even})."
     if shares.imbalance_ns > 0.005 * length:
         yield (
-            f"Were the computation on the path spread evenly over the ranks, the run would take "
-            f"{units.time(shares.imbalance_ns)} less."
+            f"If the computation on the path were spread evenly over the ranks, the run would be "
+            f"{units.time(shares.imbalance_ns)} shorter."
         )
     yield from _who_has_slack(found)
+    yield from waiting_for_cpus(found.cpus)
     if found.lacking:
-        yield f"But {found.lacking}: what was waited for there is not known."
+        yield NOT_ALL_KNOWN.format(found.lacking)
     if path.contradictions:
         yield (
-            f"{units.plural(path.contradictions, 'dependence')} contradicted by the clocks "
+            f"The clocks contradict {units.plural(path.contradictions, 'dependence')}, which "
             f"{'was' if path.contradictions == 1 else 'were'} left out: try --repair-clocks 0."
         )
 
@@ -164,15 +179,15 @@ def _who_has_slack(found: Found) -> Iterator[str]:
         return
     least, rank = max(known)
     if least:
-        yield f"Any one burst of rank {rank} could be {units.time(least)} longer without making the run longer."
+        yield f"Any single burst of rank {rank} could be {units.time(least)} longer, and the run would not be longer."
     else:
-        yield "Each rank has a burst that cannot be longer without making the run longer."
+        yield "Each rank has a burst without slack: if this burst were longer, the run would be longer."
 
 
 def critical_path_json(found: Found) -> dict[str, Any]:
     """Seconds under stable names."""
     path, shares = found.path, found.shares
-    return {
+    return cpus_json(found.cpus) | {
         "file": found.file,
         "ranks": found.trace.size,
         "length_s": path.length_ns / 1e9,
@@ -186,9 +201,15 @@ def critical_path_json(found: Found) -> dict[str, Any]:
                 **_function_json(share.function),
                 "path_s": share.path_ns / 1e9,
                 "mean_s": share.mean_ns / 1e9,
+                "total_s": shares.total_ns.get(share.function, 0) / 1e9,
                 "imbalance_s": share.imbalance_ns / 1e9,
             }
             for share in shares.functions
+        ],
+        "others": [
+            {**_function_json(function), "total_s": ns / 1e9}
+            for function, ns in shares.total_ns.items()
+            if all(function != share.function for share in shares.functions)
         ],
         "by_rank": [
             {"rank": rank, "path_s": int(ns) / 1e9, "slack": _slack_json(slack)}

@@ -8,25 +8,29 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.metrics.efficiencies import Compared, Efficiencies
-from analyzer.metrics.efficiency import Additive, Efficiency
-from analyzer.metrics.region_efficiency import RegionEfficiency, VisitEfficiency
-from analyzer.metrics.scaling import Scaling, Work
-from analyzer.report import units
-from analyzer.report.as_json import efficiency_json, scaling_json
-from analyzer.report.names import file_names
-from analyzer.report.replayed import eager_note
+from analyzer.efficiency.by_region import RegionEfficiency, VisitEfficiency, typical_ns
+from analyzer.efficiency.efficiencies import Compared, Efficiencies
+from analyzer.efficiency.factors import Additive, Efficiency
+from analyzer.efficiency.scaling import Scaling, Work
+from analyzer.report.look.as_json import efficiency_json, scaling_json
+from analyzer.report.look.sentences import MUCH_TRACING
+from analyzer.report.words import units
+from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
+from analyzer.report.words.names import file_names
+from analyzer.report.words.replayed import eager_note
 
 MOST_VISITS = 40
 RUNS_SIDE_BY_SIDE = 5
 _WIDTH_OF_NAMES = 29
 _WIDTH = 78
 
-ADDITIVE_NOTE = "Additive form (PyPOP): what a factor lacks to 100 % adds up to what the one above it lacks."
+ADDITIVE_NOTE = (
+    "Additive form (PyPOP): the losses of two factors (100 % minus the factor) add up to the loss of the factor above."
+)
 
 
 def efficiencies_tables(compared: Compared, *, additive: bool) -> Iterator[Table | Text]:
-    """One of all runs, then those of each run's regions and visits where they were asked for."""
+    """A table of all runs, then the regions and visits of each run if they were asked for."""
     for first in range(0, len(compared.runs), RUNS_SIDE_BY_SIDE):
         yield _tree(compared, range(first, min(first + RUNS_SIDE_BY_SIDE, len(compared.runs))), additive)
     if notes := _notes(compared, additive):
@@ -36,6 +40,8 @@ def efficiencies_tables(compared: Compared, *, additive: bool) -> Iterator[Table
             yield _regions_table(run.regions, regions, additive)
         if run.visits is not None:
             yield _visits_table(run.visits, visits, additive)
+            if len(run.visits) > 1:
+                yield Text(_of_visits(run.visits))
 
 
 def _notes(compared: Compared, additive: bool) -> list[str]:
@@ -46,11 +52,22 @@ def _notes(compared: Compared, additive: bool) -> list[str]:
         notes.append(f"{compared.kind.capitalize()} scaling, relative to {name}.")
     for run in compared.runs:
         name = f"{names[run.file]}: " if len(compared.runs) > 1 else ""
+        notes += [f"{name}{line}" for line in waiting_for_cpus(run.cpus)]
+        if run.transfer_waits_ns:
+            notes.append(f"{name}{_of_transfer(run.transfer_waits_ns, run.efficiency)}")
         if run.efficiency.ideal.eager_shown:
             notes.append(f"{name}{eager_note(run.efficiency.ideal)}")
         if run.efficiency.ideal.reason:
             notes.append(f"{name}Serialization and transfer are not known: {run.efficiency.ideal.reason}.")
     return notes
+
+
+def _of_transfer(waits_ns: int, efficiency: Efficiency) -> str:
+    saved = efficiency.runtime_ns - (efficiency.ideal.runtime_ns or 0)
+    return (
+        f"Transfer: of the {units.time(saved)} that an ideal network would save, up to {units.time(waits_ns)} is "
+        "waiting for a CPU."
+    )
 
 
 def _tree(compared: Compared, chosen: range, additive: bool) -> Table:
@@ -76,7 +93,9 @@ def _tree(compared: Compared, chosen: range, additive: bool) -> Table:
 
     row("Ranks", runs, _ranks)
     row("Runtime", [e.runtime_ns for e in effs], units.time)
-    row("Runtime, ideal network", [e.ideal.runtime_ns for e in effs], units.time)
+    row("Ideal network, wall-clock", [e.ideal.runtime_ns for e in effs], units.time)
+    if any(run.ideal_by_cpu_time.runtime_ns for run in runs):
+        row("Ideal network, CPU time", [run.ideal_by_cpu_time.runtime_ns for run in runs], units.time)
     if scales:
         row("Speedup", [s.speedup for s in scaled], "{:.2f}".format)
         row("Global efficiency", [s.global_efficiency for s in scaled])
@@ -88,16 +107,32 @@ def _tree(compared: Compared, chosen: range, additive: bool) -> Table:
     row(f"{inner}{times[1]}Communication", [e.communication_efficiency for e in shown])
     row(f"{inner}  {times[0]}Serialization", [e.serialization_efficiency for e in shown])
     row(f"{inner}  {times[1]}Transfer", [e.transfer_efficiency for e in shown])
+    if any(run.transfer_waits_ns is not None for run in runs):
+        row(f"{inner}      waits for CPU, up to", [_transfer_waits(run) for run in runs])
     if scales:
         row("x Computation scalability", [s.computation_scalability for s in scaled])
         row("  = IPC", [s.ipc_scalability for s in scaled])
         row("  x Instructions", [s.instruction_scalability for s in scaled])
         row("  x Frequency", [s.frequency_scalability for s in scaled])
+    if any(share is not None and share > MUCH_TRACING for share in map(_tracer, runs)):
+        row("Tracer's own share", [_tracer(run) for run in runs])
     row("Casas: micro load balance", [e.micro_load_balance for e in effs])
     row("Casas: real communication", [e.real_communication_efficiency for e in effs])
-    row("Instructions a cycle", [run.work.ipc for run in runs], "{:.2f}".format)
+    row("Instructions per cycle", [run.work.ipc for run in runs], "{:.2f}".format)
     row("Frequency", [run.work.frequency_ghz for run in runs], "{:.2f} GHz".format)
     return table
+
+
+def _transfer_waits(run: Efficiencies) -> float | None:
+    """The share of the runtime that an ideal network would save and that may be waiting for a CPU."""
+    waits, runtime = run.transfer_waits_ns, run.efficiency.runtime_ns
+    return None if waits is None or not runtime else waits / runtime
+
+
+def _tracer(run: Efficiencies) -> float | None:
+    """The share of the run that the tracer took."""
+    whole = run.duration_ns * run.work.threads
+    return int(run.tracer_ns.sum()) / whole if whole else None
 
 
 def _ranks(run: Efficiencies) -> str:
@@ -137,26 +172,40 @@ def _regions_table(regions: list[RegionEfficiency], scalings: list[Scaling], add
 
 
 def _visits_table(visits: list[VisitEfficiency], scalings: list[Scaling], additive: bool) -> Table:
-    """Of many the least efficient, in order of time."""
+    """The visits that lost most time first, MOST_VISITS at most."""
     scales = any(scaling.computation_scalability is not None for scaling in scalings)
-    table = _new_table("visit", "begin", "threads", "runtime", scales=scales)
-    rows = list(zip(visits, scalings, strict=True))
-    worst = sorted(rows, key=lambda row: row[0].efficiency.parallel_efficiency or 0.0)[:MOST_VISITS]
-    for one, scaling in sorted(worst, key=lambda row: row[0].number):
+    table = _new_table("visit", "begin", "threads", "runtime", "lost", scales=scales)
+    rows = sorted(zip(visits, scalings, strict=True), key=lambda row: (-row[0].excess_ns, row[0].number))
+    for one, scaling in rows[:MOST_VISITS]:
         begin, runtime = units.time(one.begin_ns), units.time(one.efficiency.runtime_ns)
-        line = [str(one.number), begin, str(one.threads), runtime]
+        lost = f"{'-' if one.excess_ns < 0 else ''}{units.time(abs(one.excess_ns))}"
+        line = [str(one.number), begin, str(one.threads), runtime, lost]
         table.add_row(*line, *_factors(one.efficiency, scaling, scales, additive))
-    if len(visits) > len(worst):
-        table.add_row(f"and {len(visits) - len(worst)} that are more efficient")
+    if len(rows) > MOST_VISITS:
+        table.add_row(f"{len(rows) - MOST_VISITS} more")
     return table
+
+
+def _of_visits(visits: list[VisitEfficiency]) -> str:
+    """The slowest visit compared with the median, and what `lost` means."""
+    typical, worst = typical_ns(visits), max(visits, key=lambda one: one.excess_ns)
+    slow = worst.efficiency.runtime_ns
+    times = f", {slow / typical:.2f} times the median of {units.time(typical)}" if typical else ""
+    return (
+        f"Visit {worst.number} lost most: it takes {units.time(slow)}{times}. Lost: how much longer a visit takes than "
+        "the median, times its threads."
+    )
 
 
 def efficiencies_json(compared: Compared, number: int, *, additive: bool) -> dict[str, Any]:
     """Fractions and seconds of one of the runs under stable names."""
     run = compared.runs[number]
     data: dict[str, Any] = {"file": run.file, "ranks": run.ranks, "missing": list(run.missing)}
-    data |= efficiency_json(run.efficiency, additive=additive)
+    data |= efficiency_json(run.efficiency, run.transfer_waits_ns, additive=additive) | cpus_json(run.cpus)
     data |= scaling_json(compared.wholes[number]) | _work_json(run.work)
+    data["tracer_s"] = int(run.tracer_ns.sum()) / 1e9
+    ideal_ns = run.ideal_by_cpu_time.runtime_ns
+    data["ideal_runtime_by_cpu_time_s"] = None if ideal_ns is None else ideal_ns / 1e9
     data["scaling"] = compared.kind
     data["reference"] = compared.runs[compared.reference].file if compared.kind else None
     if run.regions is not None:
@@ -168,7 +217,13 @@ def efficiencies_json(compared: Compared, number: int, *, additive: bool) -> dic
         ]
     if run.visits is not None:
         data["visits"] = [
-            {"visit": one.number, "begin_s": one.begin_ns / 1e9, "end_s": one.end_ns / 1e9, "threads": one.threads}
+            {
+                "visit": one.number,
+                "begin_s": one.begin_ns / 1e9,
+                "end_s": one.end_ns / 1e9,
+                "threads": one.threads,
+                "lost_s": one.excess_ns / 1e9,
+            }
             | efficiency_json(one.efficiency, additive=additive)
             | scaling_json(scaling)
             for one, scaling in zip(run.visits, compared.visits[number], strict=True)

@@ -14,16 +14,17 @@ from rich.table import Table
 from analyzer.montecarlo.distribution import LOG, UNIFORM
 from analyzer.montecarlo.fit import Fit
 from analyzer.montecarlo.region import Known
-from analyzer.report import units
-from analyzer.report.eager import Eager
-from analyzer.report.names import file_names
-from analyzer.report.parameters import value_text
-from analyzer.report.plain import plain_table
+from analyzer.report.words import units
+from analyzer.report.words.basis import basis
+from analyzer.report.words.eager import Eager
+from analyzer.report.words.names import file_names
+from analyzer.report.words.parameters import value_text
+from analyzer.report.words.table import plain_table
 
 _WIDE = 0.8
-"""A range that covers so much of what was tried says little."""
+"""A range that covers this share of what was tried says little."""
 _END = 0.001
-"""A best fit so near to an end of its distribution, as a share of it, might be beyond."""
+"""If the best fit is this near to an end of its distribution (as a share of it), a better one may lie outside."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Fitted:
     """A fit and where it comes from."""
 
     files: Sequence[str]
+    cpu_time: Sequence[bool | None]  # of each run, as `basis` has it
     fit: Fit
     design: str
     seed: int
@@ -69,13 +71,14 @@ def _within(found: Fit) -> str:
 def _runs(fitted: Fitted) -> Table:
     found = fitted.fit
     errors = found.wanted.errors(found.best.times)
-    table = plain_table("", "measured", "best fit", "error", "weight")
+    table = plain_table("", "measured", "best fit", "replayed by", "error", "weight")
     names = file_names(fitted.files)
     for k, file in enumerate(fitted.files):
         table.add_row(
             names[file],
             units.time(float(found.wanted.measured_ns[k])),
             units.time(found.best.times_ns[k]),
+            basis(cpu_time=fitted.cpu_time[k]),
             f"{100 * errors[k]:+.1f} %",
             units.percent(float(found.wanted.weights[k])),
         )
@@ -95,14 +98,14 @@ def _parameters(found: Fit) -> Table:
 
 
 def meaning(found: Fit) -> list[str]:
-    """What the machines that are near say, a sentence for each parameter."""
+    """What the machines that are near say: one sentence for each parameter."""
     if found.region.ranges:
         return [*(_sentence(found, k) for k in range(len(found.samples.varied))), *_at_an_end(found)]
     if found.wanted.worst(found.best.times) < found.wanted.tolerance:
-        return ["Those that are near are too few to be met by chance: draw more machines, or from narrower ranges."]
+        return ["Too few of the machines drawn are near: draw more machines (-n), or draw them from narrower ranges."]
     return [
-        f"No machine of this kind predicts the runs within {_within(found)}: try wider ranges or other parameters; "
-        "what it lacks may be no number of it."
+        f"No machine drawn predicts the runs within {_within(found)}. Try wider ranges or other parameters. The error "
+        "may also come from something that no parameter of the machine describes."
     ]
 
 
@@ -112,19 +115,19 @@ def _sentence(found: Fit, k: int) -> str:
     values = f"{value_text(of.parameter, range_.low)} to {value_text(of.parameter, range_.high)}"
     tied = " and ".join(varied[other].name for other in found.region.tied(k))
     if range_.known is Known.TOO_FEW:
-        return f"{of.name}: too few machines are near to say more than {values}."
+        return f"{of.name} is {values}; too few machines are near to say more."
     if tied:
         return (
-            f"{of.name} is {values}, but known together with {tied} only: what one makes slower, the other "
-            "makes up for. A run that uses the network otherwise tells them apart."
+            f"{of.name} is {values}, but it is known only together with {tied}: if one makes the run slower, the other "
+            "can make up for it. Add a run that uses the network in another way to tell them apart."
         )
     if range_.known is Known.NO:
-        return f"{of.name} is not determined: whatever was tried fits alike; these runs do not depend on it."
-    return f"{of.name} is {values}{', which is most of what was tried' if range_.width > _WIDE else ''}."
+        return f"{of.name} is not determined: all values tried fit equally well, so these runs do not depend on it."
+    return f"{of.name} is {values}{', which is most of the range tried' if range_.width > _WIDE else ''}."
 
 
 def _at_an_end(found: Fit) -> list[str]:
-    """Where the best fit could go no further."""
+    """Parameters whose best value is at an end of the range tried."""
     lines = []
     for of, value, range_ in zip(found.samples.varied, found.best.values, found.region.ranges, strict=True):
         if of.law not in (UNIFORM, LOG) or of.whole or of.a == of.b or range_.known is Known.NO:
@@ -132,7 +135,7 @@ def _at_an_end(found: Fit) -> list[str]:
         share = of.share(value)
         if min(share, 1 - share) < _END:
             end = "lower" if share < 0.5 else "upper"
-            lines.append(f"The best {of.name} is at the {end} end of what was drawn: a better one may lie beyond.")
+            lines.append(f"The best {of.name} is at the {end} end of the range tried: a better one may lie outside it.")
     return lines
 
 
@@ -146,6 +149,7 @@ def fit_json(fitted: Fitted) -> dict[str, Any]:
                 "file": file,
                 "measured_s": float(found.wanted.measured_ns[k]) / 1e9,
                 "predicted_s": found.best.times_ns[k] / 1e9,
+                "replayed_by": basis(cpu_time=fitted.cpu_time[k]),
                 "error": float(errors[k]),
                 "weight": float(found.wanted.weights[k]),
             }

@@ -10,22 +10,29 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.metrics.sharing import Sharing
-from analyzer.replay.machine import Machine
-from analyzer.replay.own_machine import NAME_ONE
-from analyzer.replay.parameters import PARAMETERS
-from analyzer.report import units
-from analyzer.report.eager import Eager
-from analyzer.report.findings import crowds
-from analyzer.report.names import file_names
-from analyzer.report.parameters import INCOMPLETE, value_text
-from analyzer.report.plain import plain_table
+from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus
+from analyzer.machine.machine import Machine
+from analyzer.machine.own import NAME_ONE
+from analyzer.machine.parameters import PARAMETERS
+from analyzer.report.words import units
+from analyzer.report.words.basis import basis, by
+from analyzer.report.words.cpus import waiting_for_cpus
+from analyzer.report.words.eager import Eager
+from analyzer.report.words.names import file_names
+from analyzer.report.words.parameters import INCOMPLETE, value_text
+from analyzer.report.words.table import plain_table
 from analyzer.sensitivity.knees import THRESHOLD
-from analyzer.sensitivity.limits import LEAST, Latency, Limits, Loss, speedups
+from analyzer.sensitivity.limits import COMPUTATION, Latency, Limits, Loss, speedups
 from analyzer.sensitivity.tolerance import Tolerance
 
-_UNEXPLAINED = 0.1
-"""A run that took longer than predicted by this share of it was delayed by something else, too."""
+_NOTEWORTHY = 0.1
+"""From this share of the run on, the time outside the replay is mentioned."""
+_NEXT = 0.05
+"""From this share of the time on, the second largest part is mentioned; another gain, if it is larger by this share."""
+_ROUNDED = 0.0005
+"""Parts that are below 0 by less than this share of the time are rounding errors."""
+OUTSIDE = "outside the replay"
+"""Name of the part of a run that is not in its replay."""
 
 
 class Origin(Enum):
@@ -38,7 +45,7 @@ class Origin(Enum):
 
 @dataclass(frozen=True)
 class Limited:
-    """A run on a machine, what was found, and what it bears (None: not looked for)."""
+    """A run on a machine, what limits it, and the worst network that it tolerates (None: not searched)."""
 
     file: str
     measured_ns: int  # 0: a Dimemas trace, which has no times
@@ -47,42 +54,65 @@ class Limited:
     eager: Eager
     found: Limits
     tolerance: Tolerance | None
+    cpu_time: bool | None = False  # bursts are CPU time, not the time that passed; None: as a Dimemas trace has them
     incomplete: str = ""  # why the replay is not of the whole run
-    sharing: tuple[Sharing, ...] = ()  # ranks that had no CPU each
+    cpus: Cpus = NOT_KNOWN
+    starting_ns: float = 0.0  # in MPI_Init and MPI_Finalize, mean of the ranks
+
+    @property
+    def outside_ns(self) -> int | None:
+        """How much longer the run took than its replay; None if that is on another machine, or nothing was measured."""
+        if not self.measured_ns or self.origin is Origin.NAMED:
+            return None
+        return self.measured_ns - self.found.whole.end_ns
+
+    @property
+    def limit(self) -> str:
+        """The name of the largest part of the run."""
+        part = self.found.limit
+        if self.outside_ns is not None and self.outside_ns > (part.ns if part else 0):
+            return OUTSIDE
+        return part.name if part else COMPUTATION
 
 
 def print_limits(runs: Sequence[Limited], console: Console) -> None:
-    """Of each run the networks, where its time goes, and what limits it."""
+    """Print for each run the networks, where its time goes, and what limits it."""
     faster = speedups([run.found for run in runs])
     names = file_names(run.file for run in runs)
     for number, run in enumerate(runs):
         if number:
             console.print()
         measured = f", {units.time(run.measured_ns)} as measured" if run.measured_ns else ""
-        console.print(f"{names[run.file]}: {units.plural(run.found.ranks, 'rank')}{measured}", markup=False)
+        console.print(
+            f"{names[run.file]}: {units.plural(run.found.ranks, 'rank')}{measured}; replayed below "
+            f"{by(cpu_time=run.cpu_time)}",
+            markup=False,
+        )
         console.print(f"Machine: {_machine_text(run.machine)}", markup=False)
         console.print(run.eager.text)
         console.print()
         console.print(_scenarios(run.found, faster[number] if number else None))
         console.print()
-        console.print(_losses(run.found))
+        console.print(_parts(run))
         console.print()
         for line in _words(run):
             console.print(line, markup=False)
 
 
 def _words(run: Limited) -> list[str]:
-    known = run.origin is not Origin.UNKNOWN
-    lines = [verdict(run.found, network_known=known)]
+    known, outside = run.origin is not Origin.UNKNOWN, _outside(run)
+    most = run.limit == OUTSIDE
+    subject = "The replay" if most else "The run"
+    lines = [*(outside if most else ()), verdict(run.found, subject, network_known=known), *below_zero(run)]
     if not known:
         lines.append(f"The run's messages do not show its network; {NAME_ONE}.")
     if run.incomplete:
         lines.append(INCOMPLETE.format(run.incomplete))
-    if run.origin is not Origin.NAMED:
-        lines.append(unexplained(run))
+    if not most:
+        lines += outside
     if run.tolerance:
         lines.append(tolerance_text(run.tolerance, network_known=known))
-    return [line for line in lines if line]
+    return lines
 
 
 def _machine_text(machine: Machine) -> str:
@@ -93,7 +123,7 @@ def _machine_text(machine: Machine) -> str:
 
 
 def _scenarios(found: Limits, faster: list[float | None] | None) -> Table:
-    """Table 11 of the thesis."""
+    """Table 11 of the thesis, with the inverse of its slowdown."""
     table = plain_table("network", "time", "utilisation", "slowdown", *(["speedup"] if faster else []))
     for number, scenario in enumerate(found.scenarios):
         slowdown = scenario.slowdown(found.ideal) if number else None
@@ -103,20 +133,24 @@ def _scenarios(found: Limits, faster: list[float | None] | None) -> Table:
     return table
 
 
-def _losses(found: Limits) -> Table:
+def _parts(run: Limited) -> Table:
+    """The parts of the replayed time, the largest first, and the time of the run that is outside the replay."""
     table = plain_table("where the time goes", "time", "share", "gain without it")
-    end_ns = found.whole.end_ns
-    table.add_row("computation", units.time(found.computing_ns), _share(found.computing_ns, end_ns), "")
-    for loss in found.losses:
-        if not loss.ns and not loss.gain_ns:
+    found, end_ns = run.found, run.found.whole.end_ns
+    for part in found.parts:
+        if not part.ns and not part.gain_ns:
             continue
-        gain = "" if loss.gain_ns is None else _signed(loss.gain_ns)
-        table.add_row(loss.name, _signed(loss.ns), _share(loss.ns, end_ns), gain)
-        if loss.name == "latency":
+        gain = "" if part.gain_ns is None else _signed(part.gain_ns)
+        table.add_row(part.name, _signed(part.ns), _share(part.ns, end_ns), gain)
+        if part.name == "latency":
             table.add_row("  directly", _signed(found.latency.direct_ns), _share(found.latency.direct_ns, end_ns), "")
             table.add_row(
                 "  by blocking", _signed(found.latency.induced_ns), _share(found.latency.induced_ns, end_ns), ""
             )
+    table.add_row("= replayed", units.time(end_ns), _share(end_ns, end_ns), "")
+    if run.outside_ns is not None:
+        table.add_row(f"+ {OUTSIDE}", _signed(run.outside_ns), "", "")
+        table.add_row("= as measured", units.time(run.measured_ns), "", "")
     return table
 
 
@@ -130,82 +164,106 @@ def _share(ns: float, whole_ns: int) -> str:
     return f"{'-' if ns < 0 else ''}{units.percent(abs(ns) / whole_ns)}"
 
 
-def verdict(found: Limits, *, network_known: bool = True) -> str:
-    """One sentence that names the limit, and what may help against it."""
+def verdict(found: Limits, subject: str = "The run", *, network_known: bool = True) -> str:
+    """The largest part of the time, what may reduce it, and the part that comes next."""
     end_ns, limit = found.whole.end_ns, found.limit
-    if not end_ns:
-        return "Nothing limits the run: it takes no time."
-    the_run = "The run" if network_known else "Apart from its network, the run"
     if limit is None:
-        share = units.percent(found.computing_ns / end_ns)
-        largest = max(found.losses, key=lambda loss: loss.ns)
-        rest = f", most {largest.name} ({_share(largest.ns, end_ns)})" if largest.ns > 0 else ""
-        network = ", a faster network does not" if network_known else ""
-        return (
-            f"{the_run} is limited by computation: {share} of it; all else takes below {100 * LEAST:.0f} % each{rest}. "
-            f"Faster processors or less work help (see analyze efficiency){network}."
-        )
-    about = f"{units.time(limit.ns)} ({_share(limit.ns, end_ns)}) of {units.time(end_ns)}"
-    return f"{the_run} is limited by {limit.name}: {about}{_why(limit, found)}{_gains(limit, found)}"
+        return "Nothing limits the run: it takes no time."
+    subject = subject if network_known else f"Apart from its network, {subject[0].lower()}{subject[1:]}"
+    text = f"{subject} is limited by {_about(limit, end_ns)} of {units.time(end_ns)}{_why(limit, found)}"
+    following = found.parts[1]
+    if following.ns < _NEXT * end_ns:
+        return f"{text} All other parts take less than {100 * _NEXT:.0f} % each.{_gains(found)}"
+    return f"{text} Next {_is(following)} {_about(following, end_ns)}{_why(following, found)}{_gains(found)}"
 
 
-def _why(limit: Loss, found: Limits) -> str:
+def _about(part: Loss, end_ns: int) -> str:
+    return f"{part.name}: {units.time(part.ns)} ({_share(part.ns, end_ns)})"
+
+
+def _is(part: Loss) -> str:
+    return "are" if part.name in ("dependences", "shared CPUs") else "is"
+
+
+def _why(part: Loss, found: Limits) -> str:
     return {
+        COMPUTATION: ". Faster processors or less work help: see analyze what-if.",
         "load imbalance": f"; rank {found.longest} computes longest. See analyze efficiency, by region.",
         "dependences": "; ranks wait for each other even where messages cost nothing. See analyze waits.",
-        "shared CPUs": "; ranks wait for processors. Fewer ranks a node help.",
+        "shared CPUs": "; ranks wait for a CPU. Fewer ranks on a node help.",
         "latency": f", {_how(found.latency)}. Fewer, larger messages help.",
-        "bandwidth": ". Messages that are smaller, or travel while ranks compute, help.",
-        "latency and bandwidth together": ": neither costs as much alone. Fewer or smaller messages help.",
+        "bandwidth": ". Smaller messages help, and messages that travel while ranks compute.",
+        "latency and bandwidth together": ": neither alone costs that much. Fewer or smaller messages help.",
         "contention": f"; up to {units.plural(found.most_waiting, 'message')} wait at once, {found.mean_waiting:.3g} "
         "on average. "
         "More buses and links, or messages at different times, help.",
-    }[limit.name]
+    }[part.name]
 
 
 def _how(latency: Latency) -> str:
-    """How latency costs what it does."""
-    if latency.induced_ns < LEAST * latency.extra_ns:
+    """Where the cost of latency arises."""
+    if latency.induced_ns < _NEXT * latency.extra_ns:
         return "spent on CPUs and in collectives"
     return f"{units.time(latency.direct_ns)} directly and {units.time(latency.induced_ns)} by the waiting that follows"
 
 
-def _gains(limit: Loss, found: Limits) -> str:
-    """Which cost to take away, where that is another than the one that adds most."""
-    most = max(found.losses, key=lambda loss: loss.gain_ns or 0)
-    if limit.gain_ns is None or not most.gain_ns or most.gain_ns <= limit.gain_ns * (1 + LEAST):
+def _gains(found: Limits) -> str:
+    """Which cost of the network is most worth removing, if it is not the largest part."""
+    tried = [part for part in found.parts if part.gain_ns is not None]
+    most, first = max(tried, key=lambda part: part.gain_ns or 0), tried[0]
+    gain, less = most.gain_ns or 0, first.gain_ns or 0
+    if gain < _NEXT * found.whole.end_ns or gain <= less * (1 + _NEXT):
         return ""
-    more, less = units.time(most.gain_ns), units.time(limit.gain_ns)
-    return f" Without the cost of {most.name} the run would be {more} shorter, without that of {limit.name} {less}."
-
-
-def unexplained(run: Limited) -> str:
-    """What the replay does not account for, where that is much."""
-    more = run.measured_ns - run.found.whole.end_ns
-    if more <= _UNEXPLAINED * run.measured_ns:
-        return ""
-    longer = f"As measured it took {units.time(more)} longer: "
-    if run.sharing:
-        return (
-            f"{longer}{crowds(run.sharing)}, and wait for one where the replay gives each its own. The rest is what "
-            "the replay leaves out, such as MPI_Init, and messages slower than the fastest."
-        )
     return (
-        f"{longer}what the replay leaves out, such as MPI_Init, processors shared with other programs, and messages "
-        "slower than the fastest."
+        f" Without the cost of {most.name} the run would be {units.time(gain)} shorter, without the cost of "
+        f"{first.name} {_signed(less)}."
     )
 
 
+def below_zero(run: Limited) -> list[str]:
+    """What parts below 0 mean, in one line for each reason."""
+    found, reasons = run.found, dict[str, list[str]]()
+    parts = [*found.parts, Loss("by blocking", round(found.latency.induced_ns)), Loss(OUTSIDE, run.outside_ns or 0)]
+    for part in parts:
+        if part.ns < -_ROUNDED * found.whole.end_ns:
+            reasons.setdefault(_BELOW_ZERO.get(part.name, _ANOMALY), []).append(part.name)
+    return [f"Below 0: {', '.join(names)}: {reason}." for reason, names in reasons.items()]
+
+
+_ANOMALY = "it delays something, so that something else goes first and the run ends sooner"
+_BELOW_ZERO = {
+    "latency and bandwidth together": "they overlap, so that together they cost less than the sum of both",
+    "by blocking": "part of the latency falls into times in which ranks wait anyway",
+    OUTSIDE: "the replay takes longer than the run took",
+}
+
+
+def _outside(run: Limited) -> list[str]:
+    """The time that is not in the replay, where it is much."""
+    more = run.outside_ns or 0
+    if more <= _NOTEWORTHY * run.measured_ns:
+        return []
+    share = f"{units.time(more)} ({_share(more, run.measured_ns)}) of the {units.time(run.measured_ns)} as measured"
+    most = "The largest part of the run is" if run.limit == OUTSIDE else "Part of the run is"
+    start = f"MPI_Init and MPI_Finalize take {units.time(run.starting_ns)} on each rank"
+    others = "" if run.cpus.sharing else "processors shared with other programs, "
+    line = f"{most} {OUTSIDE}: {share}. {start}; the rest is {_waits(run)}{others}messages slower than the fastest, "
+    return [f"{line}and calls that the replay leaves out.", *waiting_for_cpus(run.cpus)]
+
+
+def _waits(run: Limited) -> str:
+    return "waiting for a CPU (the replay gives each rank its own), " if run.cpus.sharing else ""
+
+
 def tolerance_text(of: Tolerance, *, network_known: bool = True) -> str:
-    """One sentence: the worst network with which the run is hardly longer."""
-    parts = [
-        "any latency" if of.latency_s is None else f"a latency up to {_value('latency', of.latency_s)}",
-        "any bandwidth" if of.bandwidth is None else f"a bandwidth from {_value('bandwidth', of.bandwidth)}",
-    ]
-    buses = "one bus is enough" if of.buses is None else f"{of.buses} buses are enough"
+    """The worst network with which the run is hardly longer."""
+    latency = "any latency" if of.latency_s is None else f"a latency of up to {_value('latency', of.latency_s)}"
+    least = "" if of.bandwidth is None else _value("bandwidth", of.bandwidth)
+    bandwidth = f"a bandwidth of {least} or more" if least else "any bandwidth"
+    enough = "one message at a time is" if of.buses is None else f"{units.plural(of.buses, 'message')} at a time are"
     return (
-        f"On an ideal network, {' or '.join(parts)} would make it no more than {100 * THRESHOLD:.0f} % longer"
-        f"{f'; on this one, {buses}' if network_known else ''}."
+        f"On a network that is otherwise ideal the run would be at most {100 * THRESHOLD:.0f} % longer with {latency}, "
+        f"or with {bandwidth}.{f' On this network {enough} enough.' if network_known else ''}"
     )
 
 
@@ -227,6 +285,9 @@ def _run_json(run: Limited, faster: list[float | None]) -> dict[str, Any]:
         "file": run.file,
         "ranks": found.ranks,
         "measured_s": run.measured_ns / 1e9 if run.measured_ns else None,
+        "replayed_by": basis(cpu_time=run.cpu_time),
+        "outside_replay_s": None if run.outside_ns is None else run.outside_ns / 1e9,
+        "starting_s": run.starting_ns / 1e9,
         "machine_from": run.origin.value,
         "machine": {name: None if value == float("inf") else value for name, value in values.items()},
         "eager": run.eager.as_json(),
@@ -258,6 +319,6 @@ def _run_json(run: Limited, faster: list[float | None]) -> dict[str, Any]:
         "messages": found.messages,
         "most_waiting": found.most_waiting,
         "mean_waiting": found.mean_waiting,
-        "limit": found.limit.name if found.limit else "computation",
+        "limit": run.limit,
         "bears": vars(run.tolerance) if run.tolerance else None,
     }

@@ -14,13 +14,14 @@ from rich.table import Table
 from analyzer.montecarlo.samples import Samples
 from analyzer.montecarlo.spread import QUANTILES, Spread, spread
 from analyzer.montecarlo.stable import is_stable
-from analyzer.report import units
-from analyzer.report.eager import Eager
-from analyzer.report.names import file_names
-from analyzer.report.parameters import value_text
+from analyzer.report.words import units
+from analyzer.report.words.basis import basis, by
+from analyzer.report.words.eager import Eager
+from analyzer.report.words.names import file_names
+from analyzer.report.words.parameters import value_text
 
 _STRONG, _WEAK = 0.5, 0.2
-"""Rank correlations from which on, and below which, a parameter is said to decide, and not to matter."""
+"""A parameter decides from the first rank correlation on; below the second it hardly matters."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Studied:
 
     files: Sequence[str]
     measured_ns: Sequence[float | None]  # None: the file does not say
+    cpu_time: Sequence[bool | None]  # of each run, as `basis` has it
     samples: Samples
     design: str
     seed: int
@@ -38,7 +40,7 @@ class Studied:
 
     @property
     def stable(self) -> bool | None:
-        """Whether the means are known as well as was asked for; None: it was not."""
+        """Whether the means are known as well as --until asked for; None without --until."""
         return None if self.until is None else is_stable(self.samples, self.until)
 
     def spreads(self) -> list[Spread]:
@@ -52,8 +54,9 @@ def print_spread(found: Studied, console: Console) -> None:
     for k, of in enumerate(found.spreads()):
         drawn = units.plural(len(found.samples.values), "machine")
         measured = found.measured_ns[k]
-        took = f"; it took {units.time(measured)}" if measured is not None else ""
-        console.print(f"{names[found.files[k]]} on {drawn}{took}", markup=False)
+        took = f"; the run took {units.time(measured)}" if measured is not None else ""
+        replayed = f"replayed on {drawn} {by(cpu_time=found.cpu_time[k])}"
+        console.print(f"{names[found.files[k]]} {replayed}{took}", markup=False)
         console.print()
         console.print(_times(of))
         if found.samples.varied:
@@ -72,10 +75,9 @@ def print_spread(found: Studied, console: Console) -> None:
 
 
 def _stopped(found: Studied, until: float) -> str:
-    known = f"each mean is known to {100 * until:g} %"
     if found.stable:
-        return f"Stopped there: {known}."
-    return f"Not yet so that {known}: a larger --samples goes on."
+        return f"Stopped because each mean is known to {100 * until:g} %."
+    return f"Not every mean is known to {100 * until:g} % yet: a larger --samples goes on."
 
 
 def _times(of: Spread) -> Table:
@@ -103,14 +105,14 @@ def _parameters(samples: Samples, of: Spread) -> Table:
 def meaning(samples: Samples, of: Spread) -> str:
     """The spread in words, and which parameters it comes from."""
     low, high = of.quantiles[0], of.quantiles[-1]
-    said = f"9 of 10 machines take {units.time(low)} to {units.time(high)}"
+    said = f"On 9 of 10 machines the run takes {units.time(low)} to {units.time(high)}"
     if not isnan(of.mean_within):
-        said += f"; the mean is known to {units.time(of.mean_within)}"
+        said += f"; the mean is known to ±{units.time(of.mean_within)}"
     known = [(abs(c), v.name) for c, v in zip(of.correlation, samples.varied, strict=True) if not isnan(c)]
     strong = [name for share, name in sorted(known, reverse=True) if share >= _STRONG]
     weak = [name for share, name in known if share < _WEAK]
     if strong:
-        said += f". {' and '.join(strong)} {'decides' if len(strong) == 1 else 'decide'} where"
+        said += f". {' and '.join(strong)} {'decides' if len(strong) == 1 else 'decide'} the time"
     if weak:
         said += f". {' and '.join(weak)} hardly {'matters' if len(weak) == 1 else 'matter'}"
     return f"{said}."
@@ -130,6 +132,7 @@ def spread_json(found: Studied) -> dict[str, Any]:
         "runs": [
             {
                 "file": found.files[k],
+                "replayed_by": basis(cpu_time=found.cpu_time[k]),
                 "measured_s": None if measured is None else measured / 1e9,
                 "mean_s": of.mean / 1e9,
                 "deviation_s": of.deviation / 1e9,

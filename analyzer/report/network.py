@@ -14,7 +14,7 @@ from analyzer.loggp.lines import Line
 from analyzer.loggp.netfile import Measurement
 from analyzer.loggp.pairs import PairModel
 from analyzer.loggp.projections import hockney, loggp, logp
-from analyzer.report import units
+from analyzer.report.words import units
 from tracelib.schema.levels import Levels
 
 PLACES = {"intra": "Within nodes", "inter": "Between nodes"}
@@ -32,7 +32,7 @@ def print_head(measurement: Measurement, console: Console) -> None:
 
 
 def print_estimate(of: Estimate, console: Console) -> None:
-    """The thesis's table, where the changes are and how sure, how good the lines are, and the simpler models."""
+    """Print the thesis's table, the changes and how sure they are, the errors of the lines, and the simpler models."""
     model = of.model
     pairs = units.plural(len(model.about.get("pairs", [0])), "pair")
     sizes = f"{units.plural(len(of.curves.size), 'size')} up to {units.size(int(of.curves.size[-1]))}"
@@ -75,14 +75,14 @@ def _words(of: Estimate) -> list[str]:
     size = of.curves.size
     lines = [_levels(levels) for levels in of.levels.values() if len(levels.share) > 1][:_MOST_PAIRS]
     if len(of.at_other_levels):
-        lines.append(f"Measured at other levels only: {_some(of.at_other_levels)} bytes")
+        lines.append(f"Measured only at other levels of speed: {_some(of.at_other_levels)} bytes")
     for change in of.changes:
         last = int(size[change.begin - 1])
-        sure = "certain" if change.chance < 1e-9 else f"by chance {change.chance:.1g}"
+        sure = "certain" if change.chance < 1e-9 else f"p = {change.chance:.1g} that it is chance"
         between = f"between {size[change.earliest - 1]} and {size[change.latest]}"
-        lines.append(f"Change after {last} bytes: {between}, {sure}")
+        lines.append(f"Change after {last} bytes ({between}): {sure}")
     if len(of.standing_out):
-        lines.append(f"Left out, apart from both neighbours: {_some(of.standing_out)} bytes")
+        lines.append(f"Left out, because far from both neighbouring sizes: {_some(of.standing_out)} bytes")
     named = (("overhead", of.overhead_errors), ("gap", of.gap_errors), ("way", of.way_errors))
     lines.append(f"Error (median, 95 %): {'; '.join(f'{name} {_errors(e)}' for name, e in named)}")
     for first, last, name in of.model.negative():
@@ -98,10 +98,10 @@ def _words(of: Estimate) -> list[str]:
 
 
 def _levels(levels: Levels) -> str:
-    """At what speeds the network was met, and of which the rows are that count."""
+    """The speeds at which the network was found, and the one whose rows count."""
     each = zip(levels.latency_s, levels.share, strict=True)
     shown = ", ".join(f"{_us(latency_s)} ({units.percent(share)} of the rows)" for latency_s, share in each)
-    return f"Levels of speed, L {shown}: all here is of the one of {_us(levels.latency_s[levels.reported])}"
+    return f"Levels of speed: L {shown}; only the level with {_us(levels.latency_s[levels.reported])} is used here"
 
 
 def _some(sizes: np.ndarray) -> str:
@@ -120,8 +120,8 @@ def _errors(errors: Errors) -> str:
 
 
 def print_comparison(found: list[Estimate], console: Console) -> None:
-    """The detectors beside each other."""
-    console.print("Detectors: changes after these sizes, and how far overhead and gap are off", style="bold")
+    """The detectors side by side."""
+    console.print("Detectors: changes after these sizes, and errors of overhead and gap", style="bold")
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("  ", no_wrap=True)
     table.add_column("bytes")
@@ -136,7 +136,7 @@ def print_comparison(found: list[Estimate], console: Console) -> None:
 
 
 def print_pairs(pairs: list[PairModel], console: Console) -> None:
-    """The pairs beside the model they share; of many those that differ most."""
+    """The pairs compared with the model they share; of many those that differ most."""
     if not pairs:
         return
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
@@ -147,12 +147,13 @@ def print_pairs(pairs: list[PairModel], console: Console) -> None:
         factors = [f"x {part:.2f}" if math.isfinite(part) else "?" for part in (pair.overhead, pair.gap)]
         ranks = f"  {pair.ranks[0]}, {pair.ranks[1]}"
         table.add_row(ranks, units.count(pair.rows), _us(pair.latency_s), *factors)
-    console.print(f"  Pairs beside their common model{', most different' if len(pairs) > _MOST_PAIRS else ''}:")
+    most = f", the {_MOST_PAIRS} most different ones" if len(pairs) > _MOST_PAIRS else ""
+    console.print(f"  Pairs compared with their common model{most}:")
     console.print(table)
 
 
 def estimate_json(of: Estimate) -> dict[str, Any]:
-    """The model as in its file, and what it rests on. Seconds, bytes, fractions; None for what is not known."""
+    """The model as in its file, and the data behind it. Seconds, bytes, fractions; None for what is not known."""
     size = of.curves.size
     simple, line = loggp(of.model, of.curves), hockney(of.curves)
     errors = {"overhead": of.overhead_errors, "gap": of.gap_errors, "way": of.way_errors}

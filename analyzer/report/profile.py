@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.table import Table
 
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, LOW, MESSAGES, QUEUE, Dip, Parallelism
-from analyzer.report import units
-from analyzer.writers.whole import whole_file
+from analyzer.report.words import units
+from analyzer.report.words.basis import basis, by
+from analyzer.whole import whole_file
 
 _ROWS = 65536
 """Rows of a table that are formatted at once."""
@@ -26,6 +27,7 @@ class Profiled:
     file: str
     found: Parallelism
     replayed: bool  # else as it was measured
+    cpu_time: bool | None = False  # of a replay: bursts are CPU time; None: as a Dimemas trace has them
     lacking: str = ""  # of the run, in one line
 
 
@@ -33,15 +35,15 @@ def print_profile(profiled: Profiled, console: Console) -> None:
     """The mean, and the times in which few compute."""
     found = profiled.found
     computing = found.series[COMPUTING]
-    kind = "predicted" if profiled.replayed else "as measured"
+    kind = f"predicted {by(cpu_time=profiled.cpu_time)}" if profiled.replayed else "as measured"
     console.print(f"{Path(profiled.file).name}: {units.time(found.end_ns)} {kind}", markup=False)
     console.print(
         f"On average {found.mean():.2f} of {units.plural(found.threads, 'thread')} compute "
-        f"({units.percent(found.utilisation)}); in pieces of {units.time(found.width_ns)} "
+        f"({units.percent(found.utilisation)}); in intervals of {units.time(found.width_ns)} the mean is "
         f"{computing.min():.2f} to {computing.max():.2f}"
     )
     if (waiting := found.series.get(QUEUE)) is not None and waiting.any():
-        most = f"{waiting.max():.3g} in a piece"
+        most = f"{waiting.max():.3g} in an interval"
         console.print(f"Messages that wait for links and buses: {found.mean(QUEUE):.3g} on average, at most {most}")
     console.print()
     dips = found.dips()
@@ -50,7 +52,7 @@ def print_profile(profiled: Profiled, console: Console) -> None:
         console.print()
     console.print(_verdict(found, dips))
     if profiled.lacking:
-        console.print(f"But {profiled.lacking}: this is not a profile of the whole run.", markup=False)
+        console.print(f"This is not a profile of the whole run: {profiled.lacking}.", markup=False)
 
 
 def _table(dips: list[Dip]) -> Table:
@@ -67,20 +69,21 @@ def _table(dips: list[Dip]) -> Table:
 def _verdict(found: Parallelism, dips: list[Dip]) -> str:
     """What the dips say, in a sentence or two."""
     if not found.mean():
-        return "Nobody computes."
+        return "No thread computes."
     if not dips:
-        return f"There is no time in which less than {units.percent(LOW)} of them compute."
+        return f"There is no interval in which fewer than {units.percent(LOW)} of this average compute."
     worst = max(dips, key=lambda dip: dip.lost_ns)
     lost = sum(dip.lost_ns for dip in dips) / (found.mean() * found.end_ns)
-    many = "this time" if len(dips) == 1 else f"these {len(dips)} times"
+    many = "this interval" if len(dips) == 1 else f"these {len(dips)} intervals"
     reason = {
-        COLLECTIVES: "ranks wait for each other in collectives there: look for whom (analyze waits)",
-        MESSAGES: "they wait for messages there: for the pattern, look at the path (analyze critical-path)",
-        "": "they neither communicate nor compute there: start, end, or I/O",
+        COLLECTIVES: "ranks wait for each other in collectives (analyze waits shows for whom)",
+        MESSAGES: "ranks wait for messages (analyze critical-path shows the pattern)",
+        "": "ranks neither communicate nor compute: start, end, or I/O",
     }[worst.mostly]
     return (
-        f"In {many} fewer than {units.percent(LOW)} of the mean compute; what the mean would have computed more is "
-        f"{units.percent(lost)} of all. Most is lost from {units.time(worst.begin_ns)} on: {reason}."
+        f"In {many} fewer than {units.percent(LOW)} of the average number of threads compute. With the average number, "
+        f"{units.percent(lost)} of all computation would be done there in addition. Most is lost in the interval from "
+        f"{units.time(worst.begin_ns)} on, where {reason}."
     )
 
 
@@ -90,6 +93,7 @@ def profile_json(profiled: Profiled) -> dict[str, Any]:
     return {
         "file": profiled.file,
         "replayed": profiled.replayed,
+        "replayed_by": basis(cpu_time=profiled.cpu_time) if profiled.replayed else None,
         "end_s": found.end_ns / 1e9,
         "bin_s": found.width_ns / 1e9,
         "threads": found.threads,

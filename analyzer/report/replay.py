@@ -11,12 +11,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.operations.operation import Program
-from analyzer.replay.machine import Machine
+from analyzer.machine.machine import Machine
+from analyzer.program.program import Program
 from analyzer.replay.simulate import Prediction
-from analyzer.report import units
-from analyzer.report.eager import eager_json, eager_text
-from analyzer.report.names import file_names
+from analyzer.report.words import units
+from analyzer.report.words.basis import basis, by
+from analyzer.report.words.eager import eager_json, eager_text
+from analyzer.report.words.names import file_names
+from analyzer.report.words.parameters import INCOMPLETE
 from analyzer.scheduling.closed import Closed
 
 PARTS = {
@@ -30,9 +32,9 @@ PARTS = {
     "wait_semaphore": "Waiting for semaphores",
     "wait_cpu": "Waiting for a CPU",
     "context_switch": "Switching between threads",
-    "busy_wait": "Waiting busily",
+    "busy_wait": "Busy waiting",
 }
-"""Columns of USAGE and what people call them."""
+"""Columns of USAGE and their names in reports."""
 
 CPU_TIME = "Computing is the CPU time that the ranks used, not the time that passed outside MPI."
 
@@ -62,7 +64,7 @@ def print_replay(replayed: Replayed, console: Console) -> None:
     for file, measured in zip(replayed.files, replayed.measured_ns, strict=True):
         if measured:
             console.print(f"{names[file]} took {units.time(measured)}", markup=False)
-    console.print(f"Predicted: {units.time(prediction.end_ns)}{_ratio(replayed)}", markup=False)
+    console.print(f"Predicted {_by(replayed)}: {units.time(prediction.end_ns)}{_ratio(replayed)}", markup=False)
     console.print()
     console.print(_table(prediction))
     messages = int(prediction.usage["sends"].sum())
@@ -77,13 +79,25 @@ def print_replay(replayed: Replayed, console: Console) -> None:
         most = units.plural(prediction.most_waiting, "message")
         console.print(f"At most {most} waited for links and buses at once, on average {prediction.mean_waiting:.3g}")
     if prediction.unreceived:
-        console.print(f"{units.plural(prediction.unreceived, 'message')} nobody received")
+        were = "was" if prediction.unreceived == 1 else "were"
+        console.print(f"{units.plural(prediction.unreceived, 'message')} {were} never received")
     if replayed.lacking:
-        console.print(f"But {replayed.lacking}: this is not a replay of the whole run.", markup=False)
+        console.print(INCOMPLETE.format(replayed.lacking), markup=False)
     if replayed.closed:
         _print_closed(replayed.files, replayed.closed, console)
     elif replayed.begin_again:
         _print_runs(replayed.files, prediction.runs, console)
+
+
+def _by(replayed: Replayed) -> str:
+    """How bursts are measured; for several runs of each, where that differs."""
+    return " and ".join(dict.fromkeys(by(cpu_time=way) for way in _ways(replayed)))
+
+
+def _ways(replayed: Replayed) -> list[bool | None]:
+    """Whether the bursts of each run are CPU time; None: as a Dimemas trace has them."""
+    pairs = zip(replayed.programs, replayed.measured_ns, strict=True)
+    return [program.cpu_time if measured else None for program, measured in pairs]
 
 
 def utilisation(usage: np.ndarray, end_ns: int, *columns: str) -> float:
@@ -95,15 +109,15 @@ def _utilisation(prediction: Prediction) -> str:
     usage, end_ns = prediction.usage, prediction.end_ns
     said = f"Utilisation {units.percent(utilisation(usage, end_ns, 'computing'))}"
     if usage["overhead"].any():
-        said += f", with latency {units.percent(utilisation(usage, end_ns, 'computing', 'overhead'))}"
+        said += f" ({units.percent(utilisation(usage, end_ns, 'computing', 'overhead'))} with latency on the CPU)"
     received, late = int(usage["receives"].sum()), int(usage["late_receives"].sum())
-    return f"{said}; {late} of {received} receives came after their message" if received else said
+    return f"{said}; {late} of {received} receives were posted after their message had arrived" if received else said
 
 
 def _ratio(replayed: Replayed) -> str:
     if len(replayed.files) != 1 or not replayed.measured_ns[0]:
         return ""
-    return f", {replayed.prediction.end_ns / replayed.measured_ns[0]:.3f} of that"
+    return f", {replayed.prediction.end_ns / replayed.measured_ns[0]:.3f} times the measured time"
 
 
 def _table(prediction: Prediction) -> Table:
@@ -123,7 +137,7 @@ def _table(prediction: Prediction) -> Table:
 
 
 def _print_closed(files: Sequence[str], closed: Closed, console: Console) -> None:
-    """What sharing costs each application, and whether it is worth it."""
+    """What sharing costs each application, and whether it pays."""
     names = file_names(files)
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     for name in ("", "alone", "together", "runs", "speed kept"):
@@ -137,16 +151,17 @@ def _print_closed(files: Sequence[str], closed: Closed, console: Console) -> Non
     console.print(table)
     console.print()
     console.print(
-        f"Sharing does {closed.shared_throughput:.4g} runs/s, one after the other {closed.batch_throughput:.4g}; "
-        f"the speeds kept sum up to {closed.gain:.2f}: sharing {'pays' if closed.gain > 1 else 'does not pay'}"
+        f"Together they do {closed.shared_throughput:.4g} runs/s, one after the other {closed.batch_throughput:.4g}; "
+        f"the speeds kept add up to {closed.gain:.2f}: sharing {'pays' if closed.gain > 1 else 'does not pay'}"
     )
     least = files[closed.speeds.index(min(closed.speeds))]
     share = f"1/{len(files)} of its speed"
-    console.print(f"Fair: each keeps {share}" if closed.fair else f"Not fair: {names[least]} keeps less than {share}")
+    fair = f"Fair: each keeps at least {share}"
+    console.print(fair if closed.fair else f"Not fair: {names[least]} keeps less than {share}")
 
 
 def _print_runs(files: Sequence[str], runs: np.ndarray, console: Console) -> None:
-    """Of what is compared with no run alone: one application, or those that speak to each other."""
+    """How long runs take that are not compared with a run alone: of one application, or of several that communicate."""
     console.print()
     names = file_names(files)
     for number, file in enumerate(files):
@@ -154,7 +169,7 @@ def _print_runs(files: Sequence[str], runs: np.ndarray, console: Console) -> Non
         mean = units.time(float((mine["end"] - mine["begin"]).mean()))
         console.print(f"{names[file]}: {units.plural(len(mine), 'run')}, on average {mean}", markup=False)
     if len(files) > 1:
-        console.print("They speak to each other: none can be replayed alone to compare.")
+        console.print("They send messages to each other, so none can be replayed alone for comparison.")
 
 
 def replay_json(replayed: Replayed) -> dict[str, Any]:
@@ -165,6 +180,7 @@ def replay_json(replayed: Replayed) -> dict[str, Any]:
         "files": list(replayed.files),
         "measured_s": [ns / 1e9 if ns else None for ns in replayed.measured_ns],  # a Dimemas trace has none
         "predicted_s": prediction.end_ns / 1e9,
+        "replayed_by": [basis(cpu_time=way) for way in _ways(replayed)],
         "cpu_time": [program.cpu_time for program in replayed.programs],  # bursts are; else the time that passed
         "eager": eager_json(replayed.machine, replayed.programs),
         "messages": int(usage["sends"].sum()),

@@ -9,18 +9,19 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.report import units
-from analyzer.report.eager import Eager
-from analyzer.report.parameters import INCOMPLETE, value_text
+from analyzer.report.words import units
+from analyzer.report.words.basis import basis, by
+from analyzer.report.words.eager import Eager
+from analyzer.report.words.parameters import INCOMPLETE, value_text
 from analyzer.sensitivity.factorial import Term
 from analyzer.sensitivity.knees import THRESHOLD, best_is_low
 from analyzer.sensitivity.study import Design, Sensitivity, Swept
 
 _LEAST_INFLUENCE = 0.001
-"""Interactions with less are left out of the table."""
+"""Interactions with less influence are left out of the table."""
 _MOST_INTERACTIONS = 8
 _MATTERS = 0.01
-"""Factors that change the time by less are said not to matter."""
+"""Factors that change the time by less do not matter."""
 _MATTERS_ALONE = 0.9
 
 
@@ -35,6 +36,7 @@ class Studied:
     left_out: tuple[str, ...] = ()
     incomplete: str = ""  # why the replays are not of the whole run
     picture: Path | None = None
+    cpu_time: bool | None = False  # bursts are CPU time, not the time that passed; None: as a Dimemas trace has them
 
 
 def print_sensitivity(studied: Studied, console: Console) -> None:
@@ -42,7 +44,7 @@ def print_sensitivity(studied: Studied, console: Console) -> None:
     found = studied.found
     if studied.measured_ns:
         console.print(f"{Path(studied.file).name} took {units.time(studied.measured_ns)}", markup=False)
-    console.print(f"Predicted on the machine: {units.time(found.end_ns)}")
+    console.print(f"Predicted on the machine {by(cpu_time=studied.cpu_time)}: {units.time(found.end_ns)}")
     console.print(studied.eager.text)
     if studied.incomplete:
         console.print(INCOMPLETE.format(studied.incomplete), markup=False)
@@ -108,27 +110,28 @@ def term_name(term: Term, design: Design) -> str:
 
 
 def verdict(design: Design) -> str:
-    """One paragraph: what matters between these levels, by how much, and whether factors act together."""
+    """One paragraph: what matters between these levels, how much, and whether factors act together."""
     fastest, slowest = min(design.ends_ns), max(design.ends_ns)
     if slowest == fastest:
-        return "Nothing here matters: at all corners the run takes the same time."
+        return "None of this matters: the run takes the same time in all combinations."
     mains = sorted(design.found.terms[: len(design.factors)], key=_by_influence)
     most = mains[0]
     factor = design.factors[most.factors[0]]
     spread = units.percent(slowest / fastest - 1)
     if slowest < fastest * (1 + _MATTERS):
-        return f"Nothing here matters much: the slowest corner is {spread} above the fastest ({units.time(fastest)})."
+        fast = f"the fastest ({units.time(fastest)})"
+        return f"None of this matters much: the slowest combination takes {spread} longer than {fast}."
     low, high = (value_text(factor.parameter, value) for value in (factor.low, factor.high))
     name, change = factor.parameter.name, 2 * most.coefficient
-    longer = "longer" if change > 0 else "less"
+    longer = "longer" if change > 0 else "shorter"
     text = (
-        f"{name[0].upper()}{name[1:]} matters most: it makes {_influence(most.influence)} of what changes; "
-        f"from {low} to {high} the run takes {units.time(abs(change))} {longer}. "
-        f"The slowest corner is {spread} above the fastest ({units.time(fastest)})."
+        f"{name[0].upper()}{name[1:]} matters most: it explains {_influence(most.influence)} of the differences; "
+        f"from {low} to {high} the run becomes {units.time(abs(change))} {longer}. "
+        f"The slowest combination takes {spread} longer than the fastest ({units.time(fastest)})."
     )
     together = sum(t.influence or 0 for t in design.found.terms[len(design.factors) :])
     if together >= 1 - _MATTERS_ALONE:
-        text += f" Interactions make {units.percent(together)}: what one factor does depends on the others."
+        text += f" Interactions explain {units.percent(together)}: the effect of one factor depends on the others."
     return text
 
 
@@ -141,12 +144,12 @@ def _sweep_table(swept: Swept) -> Table:
 
 
 def sweep_verdict(swept: Swept) -> str:
-    """One line: from where on the parameter matters."""
+    """One line: from which value on the parameter matters."""
     of, values, ends = swept.sweep.parameter, swept.sweep.values, swept.ends_ns
     first, last = (value_text(of, value) for value in (values[0], values[-1]))
     if swept.knee is None:
         spread = units.percent(max(ends) / min(ends) - 1) if min(ends) else "0 %"
-        return f"From {first} to {last}, {of.name} changes the time by {spread} at most."
+        return f"From {first} to {last}, {of.name} changes the time by at most {spread}."
     best = first if best_is_low(ends) else last
     beyond = beyond_knee(swept)
     text = f"{beyond[0].upper()}{beyond[1:]} the run is more than {100 * THRESHOLD:.0f} % longer than at {best}"
@@ -168,6 +171,7 @@ def sensitivity_json(studied: Studied) -> dict[str, Any]:
         "file": studied.file,
         "measured_s": studied.measured_ns / 1e9 if studied.measured_ns else None,
         "predicted_s": found.end_ns / 1e9,
+        "replayed_by": basis(cpu_time=studied.cpu_time),
         "eager": studied.eager.as_json(),
         "factors": [],
         "mean_s": None,

@@ -9,18 +9,19 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.paraver import PROBES, TESTS, base_name
-from analyzer.report import units
-from analyzer.report.eager import Eager
-from analyzer.report.names import file_names
-from analyzer.report.plain import plain_table
+from analyzer.report.words import units
+from analyzer.report.words.basis import basis, by
+from analyzer.report.words.eager import Eager
+from analyzer.report.words.names import file_names
+from analyzer.report.words.table import plain_table
 from analyzer.validation.errors import Error, Validation, spread
+from tracelib.schema.procedures import POLLS, PROBES, base_name
 
 _MOST = 12
 """Procedures and regions in a table; the rest is in the JSON."""
 _MOST_RANKS = 16
 _NEAR = 0.10
-"""Of a good prediction, in the thesis."""
+"""Largest error of a good prediction, in the thesis."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Compared:
     file: str
     measured_ns: int  # how long it took itself
     calls: Mapping[str, int]  # by procedure
+    cpu_time: bool  # bursts are CPU time, not the time that passed
     found: Validation
 
 
@@ -56,6 +58,8 @@ def print_validation(validated: Validated, console: Console) -> None:
                 console.print()
                 console.print(_errors(title, errors))
     console.print()
+    for run in validated.runs:
+        console.print(f"{_names(validated)[run.file]} is replayed {by(cpu_time=run.cpu_time)}.", markup=False)
     console.print(validated.eager.text)
     for line in meaning(validated):
         console.print(line, markup=False)
@@ -104,14 +108,14 @@ def meaning(validated: Validated) -> list[str]:
     took, said = (spread(times) for times in _spreads(validated))
     if took is not None and said is not None:
         lines.append(
-            f"The {len(validated.runs)} runs themselves differ by {units.percent(took)} (longest over shortest), "
-            f"what is predicted from them by {units.percent(said)}."
+            f"The {len(validated.runs)} runs themselves differ by {units.percent(took)} (longest over shortest), the "
+            f"predictions from them by {units.percent(said)}."
         )
     for run in validated.runs:
         different = _different(run.calls, validated.calls)
         if different:
             names = _names(validated)
-            lines.append(f"{names[run.file]} and {names[validated.against]} make other calls: {different}.")
+            lines.append(f"{names[run.file]} and {names[validated.against]} make different calls: {different}.")
     return lines
 
 
@@ -127,31 +131,31 @@ def _sentence(run: Compared, validated: Validated) -> str:
     whole = run.found.whole
     total = whole.share(whole.total)
     if total is None:
-        return "Nothing was measured to compare with."
+        return "There is no measured time to compare with."
     names = _names(validated)
     run_name, other = names[run.file], names[validated.against]
     causes = {
-        "bursts": f"the computation of {run_name}, which is not that of {other}",
-        "model": f"the model's and the machine's: the replay of {other} itself is so far from what it took",
-        "tracing": f"the tracer's, which made {other} longer",
+        "bursts": f"the bursts: {run_name} did not compute for the same time as {other}",
+        "model": f"the model and the machine: the replay of {other} differs that much from {other} itself",
+        "tracing": f"the tracer, which made {other} longer",
     }
     largest = max(causes, key=lambda name: abs(getattr(whole, name)))
     text = (
         f"The prediction is {_percent(total)} off{', which is good' if abs(total) < _NEAR else ''}. "
-        f"Most of it, {_percent(whole.share(getattr(whole, largest)))}, is {causes[largest]}."
+        f"The largest part of this, {_percent(whole.share(getattr(whole, largest)))}, comes from {causes[largest]}."
     )
     outside, computed = run.found.measured.outside.sum(), run.found.own.outside.sum()
     if outside > (1 + _NEAR) * computed:
         text += (
-            f" {other} was outside MPI for {units.time(outside)}, but computed for {units.time(computed)} of it: "
-            "it waited for CPUs, which the replay does not, or wrote its trace."
+            f" {other} was outside MPI for {units.time(outside)}, but computed for only {units.time(computed)} of it: "
+            "else it waited for a CPU, which the replay does not do, or wrote its trace."
         )
     return text
 
 
 def _different(a: Mapping[str, int], b: Mapping[str, int]) -> str:
-    """Procedures that two runs call differently often, but for tests and probes, which go by time."""
-    both = [name for name in dict.fromkeys((*a, *b)) if base_name(name) not in TESTS | PROBES]
+    """Procedures that two runs do not call equally often; polls and probes do not count, as they depend on time."""
+    both = [name for name in dict.fromkeys((*a, *b)) if base_name(name) not in POLLS | PROBES]
     names = [name for name in both if a.get(name) != b.get(name)]
     shown = [f"{name} {a.get(name, 0)} and {b.get(name, 0)} times" for name in names[:3]]
     return ", ".join(shown) + (f", {len(names) - 3} more procedures" if len(names) > 3 else "")
@@ -174,6 +178,7 @@ def _run_json(run: Compared) -> dict[str, Any]:
     return {
         "file": run.file,
         "took_s": run.measured_ns / 1e9,
+        "replayed_by": basis(cpu_time=run.cpu_time),
         **_error_json(found.whole),
         "tracing_s": found.whole.tracing / 1e9,
         "untraced_s": found.whole.reference / 1e9,

@@ -11,27 +11,30 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.report import units
+from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus, CpuUse
+from analyzer.report.words import units
+from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
+from analyzer.report.words.parameters import NOT_ALL_KNOWN
 from analyzer.waits.kinds import LABELS, Kind
 from analyzer.waits.waits import Cause, Single, Waits
 
 MOST_ROWS = 10
 NOTEWORTHY = 0.03
-"""Share of the time from which the first look speaks of waiting."""
+"""From this share of the time on, the first look mentions waiting."""
 
 
-def print_waits(waits: Waits, console: Console, lacking: str = "") -> None:
-    """Where it waits, who causes it, the longest waits, and what that means for this run; `lacking`: of it, in one
-    line."""
+def print_waits(waits: Waits, console: Console, lacking: str = "", cpus: Cpus = NOT_KNOWN) -> None:
+    """Where it waits, who causes it, the longest waits, and what that means for this run; `lacking`: what of the run is
+    not in the trace, in one line."""
     console.print(Text(_headline(waits), style="bold"))
     if waits.total_ns:
         _section(console, "Where ranks wait", _kinds_table(waits))
         _section(console, "In which calls", _places_table(waits))
-        _section(console, "Who makes them wait (delays: what others waited for)", _causes_table(waits))
+        _section(console, "Who makes them wait (delays, and the waiting that they cause)", _causes_table(waits))
         _section(console, "The longest waits", _longest_table(waits.longest))
     console.print()
-    unknown = [f"But {lacking}: what was waited for there is not known."] if lacking else []
-    console.print(Padding(Text(" ".join([*sentences(waits), *unknown])), (0, 0, 0, 0)))
+    unknown = [NOT_ALL_KNOWN.format(lacking)] if lacking else []
+    console.print(Padding(Text(" ".join([*sentences(waits, cpus), *unknown])), (0, 0, 0, 0)))
 
 
 def _headline(waits: Waits) -> str:
@@ -66,7 +69,7 @@ def _places_table(waits: Waits) -> Table:
 
 
 def _causes_table(waits: Waits) -> Table:
-    table = _table("rank", ("share", "directly", "indirectly"), ("by", "region"))
+    table = _table("rank", ("share", "directly", "indirectly"), ("doing", "region"))
     for cause in waits.causes[:MOST_ROWS]:
         share = units.percent(min(_cost(cause) / waits.total_ns, 1.0))
         costs = units.time(cause.direct_ns), units.time(cause.indirect_ns)
@@ -127,9 +130,9 @@ def line(waits: Waits) -> str:
     part = int(waits.time_ns[:, kind].sum()) / waits.total_ns
     rank = int(waits.time_ns.sum(axis=1).argmax())
     return (
-        f"{units.percent(waits.share)} of the time is waiting for others, {units.percent(part)} of that "
+        f"{units.percent(waits.share)} of the time is waiting for others, {units.percent(part)} of it as "
         f"{LABELS[kind]}; rank {rank} waits most, {units.time(int(waits.time_ns[rank].sum()))}; "
-        "who causes it: analyze waits"
+        "analyze waits shows who causes it"
     )
 
 
@@ -137,21 +140,44 @@ def _largest(waits: Waits) -> Kind:
     return Kind(int(waits.time_ns.sum(axis=0).argmax()))
 
 
-def sentences(waits: Waits) -> list[str]:
+def sentences(waits: Waits, cpus: Cpus = NOT_KNOWN) -> list[str]:
     """What the numbers mean for this run."""
     if not waits.total_ns:
-        return [*_nothing(waits), *_not_counted(waits)]
-    mpi = int(waits.mpi_ns.sum())
+        return [*_nothing(waits), *waiting_for_cpus(cpus), *_not_counted(waits)]
     kind = _largest(waits)
     of_kind = waits.time_ns[:, kind]
     rank = int(of_kind.argmax())
     found = [
-        f"Of the {units.time(mpi)} in MPI {units.percent(waits.total_ns / mpi)} is waiting for other ranks; the rest "
-        "is what MPI and the network take.",
-        f"Most of it is {LABELS[kind]} ({units.percent(int(of_kind.sum()) / waits.total_ns)}), "
-        f"most on rank {rank} ({units.time(int(of_kind[rank]))}).",
+        _in_mpi(waits, cpus),
+        f"Most of the waiting for others is {LABELS[kind]} ({units.percent(int(of_kind.sum()) / waits.total_ns)}), "
+        f"longest on rank {rank} ({units.time(int(of_kind[rank]))}).",
     ]
-    return [*found, *_overlap(waits), *_blame(waits), *_not_counted(waits)]
+    return [*found, *_overlap(waits), *_blame(waits), *waiting_for_cpus(cpus), *_not_counted(waits)]
+
+
+def _in_mpi(waits: Waits, cpus: Cpus) -> str:
+    """What the time in MPI consists of. Without waiting for others and MPI_Init, the rest is MPI's and the network's
+    only while ranks had a CPU; without one they waited for it, or slept."""
+    mpi = int(waits.mpi_ns.sum())
+    rest = max(mpi - waits.total_ns - waits.starting_ns, 0)
+    parts = [f"{units.time(waits.total_ns)} ({units.percent(waits.total_ns / mpi)}) is waiting for other ranks"]
+    if waits.starting_ns:
+        parts.append(f"{units.time(waits.starting_ns)} is MPI_Init")
+    if not cpus.sharing:
+        parts.append(f"{units.time(rest)} is MPI itself and the network")
+    elif cpus.use is None:
+        parts.append(f"{units.time(rest)} is waiting for a CPU, MPI itself and the network")
+    else:
+        parts.append(f"{units.time(rest)} is the rest")
+    said = f"Of the {units.time(mpi)} in MPI, {', '.join(parts[:-1])}, and {parts[-1]}."
+    return f"{said} {_rest(rest, cpus.use)}" if cpus.sharing and cpus.use else said
+
+
+def _rest(rest: int, use: CpuUse) -> str:
+    """The rest of the time in MPI where ranks share CPUs: both parts are upper bounds."""
+    had, without = (min(rest, int(ns.sum())) for ns in (use.mpi_cpu_ns, use.mpi_without_ns))
+    had_one = f"In this rest MPI had a CPU for at most {units.time(had)}"
+    return f"{had_one}; up to {units.time(without)} of it is waiting for a CPU."
 
 
 def _overlap(waits: Waits) -> list[str]:
@@ -159,8 +185,8 @@ def _overlap(waits: Waits) -> list[str]:
     if overlap < waits.total_ns / 100:
         return []
     return [
-        f"Between polls (MPI_Test, MPI_Iprobe) for what others had not done yet ranks computed {units.time(overlap)}: "
-        "that is no waiting."
+        f"Ranks polled (MPI_Test, MPI_Iprobe) for what others had not done yet, and computed for {units.time(overlap)} "
+        "between these polls: that does not count as waiting."
     ]
 
 
@@ -168,29 +194,34 @@ def _blame(waits: Waits) -> list[str]:
     if not waits.causes:
         return []
     first = waits.causes[0]
-    where = f" in {first.path}" if first.path else ""
+    where = f" in region {first.path}" if first.path else ""
     found = [
-        f"The most expensive delay is rank {first.rank} {_doing(first)}{where} longer than those that wait for it: "
-        f"it costs them {units.time(first.direct_ns)}, and others that wait for them {units.time(first.indirect_ns)}."
+        f"The most expensive delay: rank {first.rank} {_doing(first.what)}{where} longer than the ranks that wait for "
+        f"it. It costs these ranks {units.time(first.direct_ns)}, and others, who wait for them, "
+        f"{units.time(first.indirect_ns)}.",
     ]
     by_rank = np.zeros(len(waits.mpi_ns))
     for cause in waits.causes:
         by_rank[cause.rank] += _cost(cause)
     worst = int(by_rank.argmax())
     if len(by_rank) > 2 and by_rank[worst] < 1.5 * by_rank.mean():
-        found.append("No rank causes much more than others: the delays move from rank to rank.")
+        found.append("No rank causes much more waiting than others: the delays move from rank to rank.")
     elif worst != first.rank:
-        found.append(f"All its delays together, rank {worst} causes most: {units.time(by_rank[worst])}.")
-    tracer = sum(_cost(cause) for cause in waits.causes if cause.what == "not recorded")
-    if tracer > waits.total_ns / 100:
-        found.append(f"{units.time(tracer)} is due to flushes of the tracer and what was not recorded.")
+        found.append(f"All delays together, rank {worst} costs others most: {units.time(by_rank[worst])}.")
+    for what in ("the tracer", "not recorded"):
+        cost = sum(_cost(cause) for cause in waits.causes if cause.what == what)
+        if cost > waits.total_ns / 100:
+            why = what if what == "the tracer" else "times that were not recorded"
+            found.append(f"{units.time(cost)} of the waiting is due to {why}.")
     return found
 
 
-def _doing(cause: Cause) -> str:
-    if cause.what.startswith("MPI_"):
-        return f"being in {cause.what}"
-    return "computing" if cause.what == "computing" else "being held up by the tracer"
+def _doing(what: str) -> str:
+    """What a delay consists of (`Cause.what`), as a verb."""
+    if what.startswith("MPI_"):
+        return f"is in {what}"
+    others = {"computing": "computes", "waiting for a CPU": "waits for a CPU", "not recorded": "is not recorded"}
+    return others.get(what, "is held up by the tracer")
 
 
 def _nothing(waits: Waits) -> list[str]:
@@ -202,8 +233,8 @@ def _not_counted(waits: Waits) -> list[str]:
     if not lost.count:
         return []
     return [
-        f"{units.plural(lost.count, 'wait')} of {units.time(lost.time_ns)} in all do not count: they are shorter than "
-        f"the error of the clocks between which they were measured, up to {units.time(lost.error_ns)}."
+        f"Not counted: {units.plural(lost.count, 'wait')}, {units.time(lost.time_ns)} in all, shorter than the error "
+        f"of the clocks that measured them (up to {units.time(lost.error_ns)})."
     ]
 
 
@@ -216,12 +247,13 @@ def waiting_json(waits: Waits) -> dict[str, Any]:
     }
 
 
-def waits_json(waits: Waits) -> dict[str, Any]:
+def waits_json(waits: Waits, cpus: Cpus = NOT_KNOWN) -> dict[str, Any]:
     """Seconds under stable names."""
     return waiting_json(waits) | {
         "runtime_s": waits.runtime_ns / 1e9,
         "threads": waits.threads,
         "mpi_s": int(waits.mpi_ns.sum()) / 1e9,
+        "starting_s": waits.starting_ns / 1e9,
         "barrier_completion_s": int(waits.barrier_completion_ns.sum()) / 1e9,
         "n_to_n_completion_s": int(waits.n_to_n_completion_ns.sum()) / 1e9,
         "early_reduce_first_sender_s": waits.first_sender_ns / 1e9,
@@ -244,7 +276,8 @@ def waits_json(waits: Waits) -> dict[str, Any]:
         "longest": [_single_json(one) for one in waits.longest],
         "uncounted": {"count": waits.uncounted.count, "time_s": waits.uncounted.time_ns / 1e9,
                       "clock_error_s": waits.uncounted.error_ns / 1e9},
-        "text": " ".join(sentences(waits)),
+        **cpus_json(cpus),
+        "text": " ".join(sentences(waits, cpus)),
     }  # fmt: skip
 
 

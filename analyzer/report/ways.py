@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analyzer.loggp.observed import ENOUGH, Range, SizeClass, Way
-from analyzer.report import units
+from analyzer.report.words import units
 
 _PLACES = {"intra": "Messages within nodes", "inter": "Messages between nodes"}
 
@@ -17,7 +17,7 @@ _PLACES = {"intra": "Messages within nodes", "inter": "Messages between nodes"}
 def print_ways(ways: tuple[Way, ...], console: Console) -> None:
     """A paragraph for messages within nodes and one for those between, or that there are none."""
     if not ways:
-        console.print("No messages: nothing is known of latency and bandwidth.")
+        console.print("There are no messages, so latency and bandwidth are not known.")
     for number, way in enumerate(ways):
         if number:
             console.print()
@@ -67,16 +67,16 @@ def _conclusions(way: Way) -> list[str]:
     smallest = way.smallest
     if smallest is None or smallest.time is None:
         enough = any(c.used >= ENOUGH for c in way.classes)
-        why = "none is trusted" if enough else f"too few of a size: {ENOUGH} are needed"
-        return [f"They tell no latency and bandwidth ({why})."]
+        why = "no size can be trusted" if enough else f"too few messages of a size ({ENOUGH} needed)"
+        return [f"Latency and bandwidth are not known: {why}."]
     time = smallest.time
-    lines = [f"Latency {_time(time.value)} ({_time(time.low)} to {_time(time.high)}), by messages of "
+    lines = [f"Latency {_time(time.value)} ({_time(time.low)} to {_time(time.high)}), from messages of "
              f"{units.size(smallest.size_bytes)}."]  # fmt: skip
     fastest = [c for c in way.trusted if c.bandwidth]
     if fastest and (last := fastest[-1]).bandwidth:
-        lines.append(f"Bandwidth {units.size(last.bandwidth.value)}/s, by messages of {units.size(last.size_bytes)}.")
+        lines.append(f"Bandwidth {units.size(last.bandwidth.value)}/s, from messages of {units.size(last.size_bytes)}.")
     if way.clock_error_s:
-        lines.append(f"Clocks may be {_time(way.clock_error_s)} apart: no time is known better than that.")
+        lines.append(f"The clocks may differ by {_time(way.clock_error_s)}: no time is more exact than that.")
     return lines
 
 

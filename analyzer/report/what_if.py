@@ -11,18 +11,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.report import units
-from analyzer.report.eager import Eager
-from analyzer.report.plain import plain_table
+from analyzer.report.words import units
+from analyzer.report.words.basis import basis, by
+from analyzer.report.words.eager import Eager
+from analyzer.report.words.parameters import INCOMPLETE
+from analyzer.report.words.table import plain_table
 from analyzer.what_if.scaled import WhatIf
 
 LEAST = 0.005
-"""Gains below this share of the time are none."""
+"""Smaller gains, as a share of the time, do not count."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A run, what was asked of it, and what was found: of one question, or of each part if it were free."""
+    """A run, what was asked of it, and what was found: of one question, or of each part if it took no time."""
 
     file: str
     measured_ns: int  # 0: it has no times of its own
@@ -31,33 +33,37 @@ class Asked:
     ranks: str  # that would be faster, in words
     found: Sequence[WhatIf]
     each: bool
+    cpu_time: bool | None = False  # bursts are CPU time, not the time that passed; None: as a Dimemas trace has them
     lacking: str = ""  # of the run, in one line
 
 
 def print_what_if(asked: Asked, console: Console) -> None:
     """The replayed time before and after, or the table of all parts, and what it says."""
-    if asked.measured_ns:
-        console.print(f"{Path(asked.file).name}: {units.time(asked.measured_ns)} as measured", markup=False)
+    measured = f"{units.time(asked.measured_ns)} as measured; " if asked.measured_ns else ""
     if not asked.found:
-        console.print("\nNo part of it computes anything.")
+        console.print(f"{Path(asked.file).name}: {measured}no part of the run computes.", markup=False)
         return
-    before = asked.found[0].before_ns
-    console.print(f"Replayed on {asked.machine}: {units.time(before)}", markup=False)
+    replayed = f"{units.time(asked.found[0].before_ns)} replayed {by(cpu_time=asked.cpu_time)} on {asked.machine}"
+    console.print(f"{Path(asked.file).name}: {measured}{replayed}", markup=False)
+    console.print("All times and shares below are of the replay.")
     console.print(asked.eager.text)
     console.print()
     console.print(_each(asked) if asked.each else _one(asked.found[0], asked.ranks))
     console.print()
     console.print(Text(" ".join(_words_of_each(asked) if asked.each else _words(asked.found[0]))))
+    if asked.each and (found := best(asked)):
+        twice = f'Next, twice as fast: analyze what-if {asked.file} --region "{found.names[0]}"'
+        console.print(twice, soft_wrap=True)
     if asked.lacking:
-        console.print(f"But {asked.lacking}: this is not a replay of the whole run.", markup=False)
+        console.print(INCOMPLETE.format(asked.lacking), markup=False)
 
 
 def _one(found: WhatIf, ranks: str) -> Table:
     table = plain_table("", "time", "gain", "share", "Amdahl's rule", "gain")
     scaled = ", ".join(f"{name} x {factor:g}" for name, factor in zip(found.names, found.factors, strict=True))
     table.add_row("As it is", units.time(found.before_ns), "", "", "", "")
-    rows = ((f"{scaled}{ranks}", found.after_ns, found.amdahl_ns), ("If free", found.free_ns, found.amdahl_free_ns))
-    for label, after, amdahl in rows:
+    free = ("If it took no time", found.free_ns, found.amdahl_free_ns)
+    for label, after, amdahl in ((f"{scaled}{ranks}", found.after_ns, found.amdahl_ns), free):
         gain, promised = found.before_ns - after, found.before_ns - amdahl
         share = units.percent(gain / found.before_ns) if found.before_ns else ""
         table.add_row(Text(label), units.time(after), _signed(gain), share, units.time(amdahl), _signed(promised))
@@ -70,21 +76,23 @@ def _signed(ns: float) -> str:
 
 def _words(found: WhatIf) -> Iterator[str]:
     inside = units.percent(found.share)
-    yield f"{inside} of all computation ({units.time(found.inside_ns)} of all ranks together) is there."
+    these = "These parts are" if len(found.names) > 1 else "This part is"
+    yield f"{these} {inside} of all computation ({units.time(found.inside_ns)} of all ranks together)."
     elasticity = found.elasticity
     if elasticity is None:
         yield (
-            "Nothing of it was changed."
+            "Nothing was changed."
             if found.inside_ns
-            else "No main thread computes there, and others do not count."
+            else "No main thread computes there, and other threads do not count."
         )
         return
-    yield f"Elasticity {elasticity:.2f}: 1 % less of it makes the run {abs(elasticity):.2f} % {_direction(elasticity)}."
+    length = f"{abs(elasticity):.2f} % {_direction(elasticity)}"
+    yield f"Elasticity {elasticity:.2f}: with 1 % less computation there the run becomes {length}."
     promised, gained = found.before_ns - found.amdahl_ns, found.gain_ns
     if found.saved > 0 and gained < promised - LEAST * found.before_ns:
-        yield "Amdahl's rule promises more: other ranks, or the network, are waited for instead."
+        yield "Amdahl's rule promises more: the run then waits for other ranks or for the network."
     elif found.saved > 0 and gained > promised + LEAST * found.before_ns:
-        yield "That is more than Amdahl's rule promises: the others wait for it."
+        yield "That is more than Amdahl's rule promises: other ranks wait for this part."
 
 
 def _direction(elasticity: float) -> str:
@@ -92,7 +100,7 @@ def _direction(elasticity: float) -> str:
 
 
 def _each(asked: Asked) -> Table:
-    table = plain_table(f"If this were free{asked.ranks}", "computing", "share", "time", "gain", "of the run")
+    table = plain_table(f"If this took no time{asked.ranks}", "computing", "share", "time", "gain", "of replay")
     for found in asked.found:
         gain = found.before_ns - found.free_ns
         of_run = units.percent(gain / found.before_ns) if found.before_ns else ""
@@ -101,31 +109,50 @@ def _each(asked: Asked) -> Table:
     return table
 
 
+def best(asked: Asked) -> WhatIf | None:
+    """The part that is most worth making faster; never one that is nearly the whole program where parts of it are
+    known. None where no such part gains anything."""
+    parts = [found for found in asked.found if not found.is_trivial]
+    gains = [found for found in parts if found.before_ns - found.free_ns > LEAST * found.before_ns]
+    return gains[0] if gains else None
+
+
 def _words_of_each(asked: Asked) -> Iterator[str]:
-    best = asked.found[0]
-    gain = best.before_ns - best.free_ns
-    if gain <= LEAST * best.before_ns:
-        yield "No part alone makes the run shorter: each time another is waited for, or the network."
+    whole = [found for found in asked.found if found.is_trivial]
+    for one in whole:
+        outside = one.inside_ns - one.inner_ns
+        more = f"; {units.percent(outside / one.inside_ns)} of its computation is in no region inside it"
+        named = more if outside > one.inner_ns else ""
+        yield f"{one.names[0]} is nearly the whole program, so what it gains says little{named}."
+    found = best(asked)
+    if found is None:
+        yield "No part alone makes the run shorter: the run then waits for another part or for the network."
+        if whole:
+            yield "More regions inside it would show which computation matters."
         return
-    most = max(asked.found, key=lambda found: found.inside_ns)
+    name, gain = found.names[0], found.before_ns - found.free_ns
+    share = units.percent(gain / found.before_ns)
     yield (
-        f"Most worth making faster: {best.names[0]}, at most {units.percent(gain / best.before_ns)} of the run "
-        f"({units.time(gain)})."
+        f"Most worth making faster: {name}. If it took no time, the replay would be {units.time(gain)} ({share}) "
+        "shorter; no speed-up of it can gain more."
     )
-    if most is not best:
-        less = most.before_ns - most.free_ns
-        yield f"{most.names[0]}, where most computation is, would save at most {units.percent(less / most.before_ns)}."
+    most = max((one for one in asked.found if not one.is_trivial), key=lambda one: one.inside_ns)
+    if most is not found:
+        less = units.percent((most.before_ns - most.free_ns) / most.before_ns)
+        yield f"{most.names[0]}, which has most computation, would save at most {less}."
 
 
 def what_if_json(asked: Asked) -> dict[str, Any]:
     """Seconds and fractions under stable names."""
     measured = asked.measured_ns / 1e9 if asked.measured_ns else None
     head: dict[str, Any] = {"file": asked.file, "measured_s": measured, "machine": asked.machine}
+    head["replayed_by"] = basis(cpu_time=asked.cpu_time)
     head["eager"] = asked.eager.as_json()
     head["lacking"] = asked.lacking or None
     rows = [_json(found) for found in asked.found]
     if asked.each:
-        return head | {"each_free": rows}
+        found = best(asked)
+        return head | {"best": found.names[0] if found else None, "each_free": rows}
     return head | rows[0]
 
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.operations.operation import Program
-from analyzer.replay.machine import Machine
+from analyzer.machine.machine import Machine
+from analyzer.program.program import Program
 from analyzer.replay.simulate import Prediction, simulate
 from analyzer.scheduling import indices
 
 
 @dataclass(frozen=True)
 class Closed:
-    """Times in s, of each application."""
+    """Times of each application, in s."""
 
     alone: tuple[float, ...]
     together: tuple[float, ...]  # the mean of its complete runs, in all of which the others run, too
@@ -31,7 +31,7 @@ class Closed:
 
     @property
     def gain(self) -> float:
-        """Their sum (F13): above 1 sharing beats one after the other."""
+        """The sum of the speeds (F13): above 1, sharing beats running one after the other."""
         return indices.gain_over_batch(self.speeds)
 
     @property
@@ -46,12 +46,12 @@ class Closed:
 
     @property
     def shared_throughput(self) -> float:
-        """Jobs/s of all at once (F17)."""
+        """Jobs/s of all applications at once (F17)."""
         return indices.shared_throughput(self.together)
 
     @property
     def batch_throughput(self) -> float:
-        """Jobs/s of one after the other (F16)."""
+        """Jobs/s of the applications one after the other (F16)."""
         return indices.batch_throughput(self.alone)
 
 

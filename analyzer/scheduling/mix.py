@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyzer.replay.machine import Machine
+from analyzer.machine.machine import Machine
 from analyzer.replay.simulate import simulate
 from analyzer.scheduling.indices import stretch_ratio, stretches
 from analyzer.scheduling.ring import Ring

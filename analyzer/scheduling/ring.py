@@ -11,8 +11,10 @@ from enum import StrEnum
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.operations.operation import OP, Flag, Kind, Program
-from analyzer.replay.program_trace import ProgramTrace, communicators_of
+from analyzer.program.operation import OP, Flag, Kind
+from analyzer.program.program import Program
+from analyzer.replay.program_trace import ProgramTrace
+from analyzer.sources.dimemas.trace import communicators_of
 
 _US = 1000
 CRITICAL = 0
@@ -44,7 +46,8 @@ class Ring:
             raise TracelibError("a ring needs tasks, iterations and a computation, and no negative size")
         if not 100 / self.tasks <= self.demand <= 100:
             raise TracelibError(
-                f"a demand of {self.demand:g} % cannot be", f"it is {100 / self.tasks:g} to 100 for {self.tasks} tasks"
+                f"a demand of {self.demand:g} % is not possible",
+                f"it must be {100 / self.tasks:g} to 100 for {self.tasks} tasks",
             )
 
     @property

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 THRESHOLD = 0.05
-"""A run that is longer by this share than at the sweep's best end has passed the knee."""
+"""Beyond the knee the run is longer than at the better end of the sweep by more than this share."""
 _ROUNDING = 1e-9
 
 
 def best_is_low(times: Sequence[float]) -> bool:
-    """Whether the better end of a sweep is that of low values."""
+    """Whether the better end of a sweep is the one with low values."""
     return times[0] <= times[-1]
 
 

@@ -10,13 +10,13 @@ from typing import TypeVar
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.replay.machine import Machine
-from analyzer.replay.parameters import Parameter, parameter, two_values_of
+from analyzer.machine.machine import Machine
+from analyzer.machine.parameters import Parameter, parameter, two_values_of
 from analyzer.sensitivity.regions import PREFIX, named
 
 DEFAULT_NAMES = ("latency", "bandwidth", "buses", "speed")
 WITHIN = 0.1
-"""How far from the machine's value levels are, as a share of it (thesis section 3.7.2)."""
+"""Distance of the levels from the machine's value, as a share of it (thesis section 3.7.2)."""
 STEPS = 13
 """Values of a sweep, unless told otherwise."""
 AROUND = 32.0
@@ -56,7 +56,7 @@ def factor_of(text: str, machine: Machine, within: float = WITHIN) -> Factor:
 
 
 def default_factors(machine: Machine, within: float = WITHIN) -> tuple[list[Factor], list[str]]:
-    """Those of `DEFAULT_NAMES` that the machine has a value of, and why the others are left out."""
+    """The factors of `DEFAULT_NAMES` for which the machine has a value, and why the others are left out."""
     return _known_ones(lambda name: _around(parameter(name), machine, within))
 
 
@@ -83,7 +83,7 @@ def sweep_of(text: str, machine: Machine, ranks: int) -> Sweep:
     found, values = _named(text)
     values, colon, steps = values.partition(":")
     if colon and (not steps.isdecimal() or not 2 <= int(steps) <= 10_000):
-        raise TracelibError(f"{text!r}: {steps!r} is no number of values", "write NAME=LOW..HIGH:13")
+        raise TracelibError(f"{text!r}: {steps!r} is not a number of values", "write NAME=LOW..HIGH:13")
     low, high = _range(found, values) if values else _wide_range(found, machine, ranks)
     return Sweep(found, spaced(low, high, int(steps or STEPS), whole=found.whole))
 
@@ -98,7 +98,7 @@ def spaced(low: float, high: float, steps: int, *, whole: bool) -> tuple[float, 
 
 
 def _named(text: str) -> tuple[Parameter, str]:
-    """What is varied, and what stands behind the "=", if it is no part of a region's name."""
+    """The name of what is varied, and the text after the "=", unless the "=" is part of a region's name."""
     name, equals, values = text.rpartition("=")
     if not equals or (name.startswith(PREFIX) and ".." not in values and "%" not in values):
         name, values = text, ""
@@ -108,10 +108,10 @@ def _named(text: str) -> tuple[Parameter, str]:
 def _range(of: Parameter, text: str) -> tuple[float, float]:
     ends = text.split("..")
     if len(ends) != 2:
-        raise TracelibError(f"{of.name}={text}: no range", f"write {of.name}=LOW..HIGH")
+        raise TracelibError(f"{of.name}={text} is not a range", f"write {of.name}=LOW..HIGH")
     low, high = two_values_of(of, *ends)
     if not 0 < low < high < math.inf:
-        raise TracelibError(f"{of.name}={text}: no range", "it goes from a number above 0 to a larger one")
+        raise TracelibError(f"{of.name}={text} is not a range", "it must go from a number above 0 to a larger one")
     return low, high
 
 
@@ -121,7 +121,7 @@ def _share(text: str, where: str) -> float:
     except ValueError:
         share = math.nan
     if not text.strip().endswith("%") or not 0 < share < 1:
-        raise TracelibError(f"{where!r} is no factor", "write NAME=LOW..HIGH, NAME=10% or NAME")
+        raise TracelibError(f"{where!r} is not a factor", "write NAME=LOW..HIGH, NAME=10% or NAME")
     return share
 
 
@@ -152,9 +152,9 @@ def _wide_range(of: Parameter, machine: Machine, ranks: int) -> tuple[float, flo
 
 
 def check_number(factors: Sequence[Factor], most: int) -> None:
-    """Raise TracelibError where corners would be too many, or a factor is named twice."""
+    """Raise TracelibError if there would be too many combinations, or a factor is named twice."""
     names = [factor.parameter.name for factor in factors]
     if len(set(names)) < len(names):
         raise TracelibError("a factor is named twice", "name each once")
     if len(factors) > most:
-        raise TracelibError(f"{len(factors)} factors have {2 ** len(factors)} corners", f"name at most {most}")
+        raise TracelibError(f"{len(factors)} factors have {2 ** len(factors)} combinations", f"name at most {most}")

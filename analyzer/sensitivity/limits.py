@@ -9,22 +9,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from analyzer.operations.operation import Kind, Program
-from analyzer.operations.streams import pieces
+from analyzer.machine.fields import mean_of
+from analyzer.machine.machine import Machine
 from analyzer.parallel import Team
-from analyzer.replay.machine import Machine
-from analyzer.replay.machine_fields import mean_of
+from analyzer.program.operation import Kind
+from analyzer.program.program import Program
+from analyzer.program.streams import pieces
+from analyzer.replay.replays import predictions
 from analyzer.replay.simulate import Prediction
 from analyzer.sensitivity.networks import only, pinned
-from analyzer.sensitivity.replays import predictions
 
-LEAST = 0.05
-"""A loss below this share of the time limits nothing."""
+COMPUTATION = "computation"
+"""Name of the part of the time that is not a loss."""
 
 IDEAL, LATENCY, BANDWIDTH, FREE, WHOLE = (
     "ideal", "latency", "bandwidth", "latency and bandwidth", "with contention"
 )  # fmt: skip
-"""Networks, in order: none of the costs, one of them, both, and with the contention for buses and links all."""
+"""Networks, in order: no costs, one of the two costs, both, and both with contention for buses and links."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class Scenario:
     utilisation: float
 
     def slowdown(self, ideal: Scenario) -> float | None:
-        """F19: ideal time / this time, at most 1."""
-        return ideal.end_ns / self.end_ns if self.end_ns else None
+        """How many times as long as the ideal time this one is: above 1 when slower. F19 has the inverse."""
+        return self.end_ns / ideal.end_ns if ideal.end_ns else None
 
     def speedup(self, few: Scenario) -> float | None:
         """F19: time with few ranks / with as many as here, on the same network."""
@@ -46,7 +47,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Loss:
-    """A part of the time on the whole machine; all of them and the mean computation sum to it.
+    """A part of the time on the whole machine beside the mean computation; with that, all of them sum to it.
 
     gain_ns: how much shorter the run is when only this is taken away; None where that was not tried.
     """
@@ -86,19 +87,24 @@ class Limits:
 
     @property
     def whole(self) -> Scenario:
-        """On the machine as it is."""
+        """The replay on the machine as it is."""
         return self.scenarios[-1]
 
     @property
     def ideal(self) -> Scenario:
-        """Without any cost of the network."""
+        """The replay without any cost of the network."""
         return self.scenarios[0]
 
     @property
+    def parts(self) -> tuple[Loss, ...]:
+        """The mean computation and all losses, the largest first; they sum to the time on the whole machine."""
+        computation = Loss(COMPUTATION, self.whole.end_ns - sum(loss.ns for loss in self.losses))
+        return tuple(sorted((computation, *self.losses), key=lambda part: -part.ns))
+
+    @property
     def limit(self) -> Loss | None:
-        """The largest loss; None where none reaches `LEAST`: then it is the computation."""
-        largest = max(self.losses, key=lambda loss: loss.ns)
-        return largest if largest.ns >= LEAST * self.whole.end_ns and largest.ns > 0 else None
+        """The largest part; None where the run takes no time."""
+        return self.parts[0] if self.whole.end_ns else None
 
 
 def limits(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> Limits:

@@ -1,11 +1,11 @@
-"""A machine with parts of its network's costs: what is left out is free."""
+"""A machine with only a part of its network's costs: the other costs are 0."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from analyzer.replay.counts import with_counts
-from analyzer.replay.machine import Machine, Network, Node, Piece
+from analyzer.machine.counts import with_counts
+from analyzer.machine.machine import Machine, Network, Node, Piece
 
 
 def only(

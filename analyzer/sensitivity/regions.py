@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzer.errors import TracelibError
-from analyzer.replay.parameters import Parameter, parameter
+from analyzer.machine.parameters import Parameter, parameter
 from analyzer.what_if.blocks import Blocks
 
 PREFIX = "region:"

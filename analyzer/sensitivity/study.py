@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analyzer.operations.operation import Program
+from analyzer.machine.machine import Machine
+from analyzer.machine.parameters import Parameter
 from analyzer.parallel import Team
-from analyzer.replay.machine import Machine
-from analyzer.replay.parameters import Parameter
+from analyzer.program.program import Program
+from analyzer.replay.replays import Case, end_times
 from analyzer.sensitivity.factorial import Factorial, factorial, levels
 from analyzer.sensitivity.knees import bend, knee
 from analyzer.sensitivity.levels import Factor, Sweep
 from analyzer.sensitivity.regions import scales
-from analyzer.sensitivity.replays import Case, end_times
 from analyzer.what_if.blocks import Blocks
 
 

@@ -10,16 +10,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from analyzer.operations.operation import Program
+from analyzer.machine.machine import Machine
+from analyzer.machine.parameters import vary
 from analyzer.parallel import Team
-from analyzer.replay.machine import Machine
-from analyzer.replay.parameters import vary
+from analyzer.program.program import Program
+from analyzer.replay.replays import end_times
 from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.networks import only, pinned
-from analyzer.sensitivity.replays import end_times
 
 PRECISION = 1.03
-"""Bounds are known to this factor."""
+"""Bounds are searched until they are known to this factor."""
 _LATENCIES_S = (1e-9, 1.0)
 _BANDWIDTHS = (1e13, 1e5)
 
@@ -59,7 +59,7 @@ class _Search:
         return (self.good + self.bad) // 2 if self.whole else math.sqrt(self.good * self.bad)
 
     def tell(self, value: float, end_ns: int) -> None:
-        """Note how long the run is with a value."""
+        """Record how long the run is with a value."""
         if end_ns <= self.limit_ns:
             self.good = value
         else:

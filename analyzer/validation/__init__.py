@@ -1,1 +1,1 @@
-"""How far predictions are from what was measured, and what of that is the model's and what the measurement's."""
+"""How much predictions differ from measured times, and how much of that comes from the model and the measurement."""

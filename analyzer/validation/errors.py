@@ -26,23 +26,23 @@ class Error:
 
     @property
     def total(self) -> float:
-        """How much more is predicted than it took."""
+        """How much longer the prediction is than the measured time."""
         return self.predicted - self.reference
 
     @property
     def bursts(self) -> float:
-        """Because the first run computed longer or in another order than the other: its tracer's perturbation, another
-        processor, another load."""
+        """The part that arises because the first run computed longer than the other, or in another order: its tracer's
+        perturbation, another processor, another load."""
         return self.predicted - self.own
 
     @property
     def model(self) -> float:
-        """Because the replay of a run does not take as long as that run."""
+        """The part that arises because the replay of a run does not take as long as that run."""
         return self.own - self.measured
 
     @property
     def tracing(self) -> float:
-        """Because the other run was traced: the error of the instrumentation."""
+        """The part that arises because the other run was traced: the error of the instrumentation."""
         return self.measured - self.reference
 
     def share(self, part: float) -> float | None:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.metrics.ideal_regions import replayed_visits
+from analyzer.efficiency.ideal_regions import replayed_visits
 from analyzer.metrics.profile import by_index, profile
 from analyzer.metrics.regions import region_visits
 from analyzer.parallel import Team
 from analyzer.replay.predicted import CallTimes
 from analyzer.replay.section import NOT_COMPARED, Section
 from analyzer.replay.simulate import Prediction
-from analyzer.trace import Trace
+from analyzer.trace import Regions, Trace
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ def _used(values: dict[str, int]) -> dict[str, int]:
 
 def _measured_regions(trace: Trace, section: Section) -> dict[str, int]:
     sums: Counter[str] = Counter()
-    for rank in range(trace.size if trace.region_names else 0):
+    for rank in range(trace.size if trace.extra(Regions).names else 0):
         visits = region_visits(trace, rank)
         visits = visits[visits["thread"] == 0]
         begin, end = (visits[name].clip(section.begin[rank], section.end[rank]) for name in ("begin", "end"))
-        for region, name in enumerate(trace.region_names):
+        for region, name in enumerate(trace.extra(Regions).names):
             mine = visits["region"] == region
             latest = np.maximum.accumulate(np.concatenate([[-1], visits["end"][mine]]))[:-1]
             outer = visits["end"][mine] > latest
@@ -72,7 +72,7 @@ def predicted_parts(trace: Trace, section: Section, found: Prediction) -> Parts:
             sums[rank] += by_index(block["call"], end - begin, len(trace.procedures))
     regions: Counter[str] = Counter()
     visits = replayed_visits(section.program, found)
-    for region, name in enumerate(trace.region_names):
+    for region, name in enumerate(trace.extra(Regions).names):
         regions[name] = int(visits["time"][visits["region"] == region].sum())
     ends = np.zeros(trace.size, np.int64)
     np.maximum.at(ends, section.program.rank, found.usage["end"])

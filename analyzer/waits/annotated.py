@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.annotated import Annotated
+from analyzer.columns.spill import Spill
 from analyzer.parallel import Team
-from analyzer.paraver import EventType
-from analyzer.sources.spill import Spill
 from analyzer.trace import EVENT, Trace
+from analyzer.trace.annotated import Annotated
+from analyzer.trace.paraver import EventType
 from analyzer.waits.find import Search
 from analyzer.waits.kinds import LABELS
 from analyzer.waits.lanes import Lanes, window_of

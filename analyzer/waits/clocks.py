@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.trace import Trace
+from analyzer.trace import Clocks, Trace
 from analyzer.waits.kinds import Polled, length
 from analyzer.waits.lanes import Lanes
 
@@ -29,7 +29,7 @@ class ClockErrors:
 
     def __init__(self, trace: Trace, lanes: Lanes) -> None:
         clock, error = np.zeros(trace.size, np.int64), np.zeros(trace.size, np.int64)
-        for number, one in enumerate(trace.clocks, start=1):
+        for number, one in enumerate(trace.extra(Clocks).known, start=1):
             known = one.bound_ns if one.accuracy_ns is None else one.accuracy_ns
             clock[list(one.ranks)], error[list(one.ranks)] = number, known or 0
         self._clock, self._error = clock[lanes.rank], error[lanes.rank]

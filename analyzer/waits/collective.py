@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.metrics.collective_calls import (
-    COUNTED,
+from analyzer.pairing.collective_calls import (
     PATTERN,
     PATTERNS,
     Pattern,
@@ -16,15 +15,15 @@ from analyzer.metrics.collective_calls import (
     positions,
     starts,
 )
-from analyzer.metrics.nonblocking_collectives import blocking_name, nonblocking_collectives, persistent_collectives
+from analyzer.pairing.nonblocking_collectives import blocking_name, nonblocking_collectives, persistent_collectives
 from analyzer.parallel import Team
-from analyzer.paraver import base_name
 from analyzer.trace import Trace
 from analyzer.waits.fence import fences
 from analyzer.waits.kinds import WAIT, Kind
 from analyzer.waits.lanes import Lanes, Sorted
 from analyzer.waits.messages import CANDIDATE
 from analyzer.waits.syncs import MEMBER, MESSAGE, SYNC
+from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
 
 _KINDS: dict[Pattern | None, Kind] = {
     Pattern.ALL: Kind.N_TO_N,
@@ -98,7 +97,7 @@ def _patterns(trace: Trace) -> np.ndarray:
     """Number of the pattern of each procedure; -1: it is no collective."""
     names = [blocking_name(base_name(p)) for p in trace.procedures]
     known = {name: PATTERNS.index(pattern) for name, pattern in PATTERN.items()}
-    return np.array([known.get(n, _UNKNOWN if n in COUNTED else -1) for n in names], np.int64)
+    return np.array([known.get(n, _UNKNOWN if n in BLOCKING_COLLECTIVES else -1) for n in names], np.int64)
 
 
 def _by_pattern(

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.rows import PIECE, Rows
-from analyzer.sources.spill import Spill
+from analyzer.columns.rows import PIECE, Rows
+from analyzer.columns.spill import Spill
+from analyzer.native import pointer
 from analyzer.trace import Trace
 from analyzer.waits.find import Found
 from analyzer.waits.kinds import length
@@ -103,20 +103,20 @@ def _costs(segments: Segments, found: Found, rows: Rows) -> Costs:
     entered, waited_before = _times(found)
     keep = [np.array(segments.first, np.int64), found.lane_first]
     tables = ffi.new("struct delay_tables *", {"lanes": lanes, "activities": len(table)})
-    tables.segments = _pointer(segments.rows.mapped(), "struct delay_segment *")
-    tables.segment_first, tables.place_first = (_pointer(array, "int64_t *") for array in keep)
-    tables.entered, tables.waited_before = (_pointer(r.mapped(), "int64_t *") for r in (entered, waited_before))
-    charges = {"charge": _pointer(charge.mapped(), "double *"), "alone": _pointer(alone.mapped(), "double *")}
+    tables.segments = pointer(segments.rows.mapped(), "struct delay_segment *")
+    tables.segment_first, tables.place_first = (pointer(array, "int64_t *") for array in keep)
+    tables.entered, tables.waited_before = (pointer(r.mapped(), "int64_t *") for r in (entered, waited_before))
+    charges = {"charge": pointer(charge.mapped(), "double *"), "alone": pointer(alone.mapped(), "double *")}
     delays = ffi.gc(lib.delays_new(tables, ffi.new("struct delay_charges *", charges)), lib.delays_free)
     if not delays:
         raise MemoryError
     for lane in range(lanes):
         lib.delays_add_lane(delays, lane)
         segments.rows.forget()
-    results = [_pointer(array, "double *") for array in (by_lane, indirect.mapped(), caused.mapped())]
+    results = [pointer(array, "double *") for array in (by_lane, indirect.mapped(), caused.mapped())]
     for last in range(count, 0, -PIECE):
         piece = rows.mapped()[max(last - PIECE, 0) : last]
-        lib.delays_take(delays, _pointer(piece, "struct delay_wait *"), len(piece), *results)
+        lib.delays_take(delays, pointer(piece, "struct delay_wait *"), len(piece), *results)
         for used in (segments.rows, rows, entered, waited_before, charge, alone, indirect, caused):
             used.forget()
     return Costs(by_lane, table, indirect, caused)
@@ -132,7 +132,3 @@ def _times(found: Found) -> tuple[Rows, Rows]:
         waited_before.append(waited)
         sum_ns = int(waited[-1])
     return entered, waited_before
-
-
-def _pointer(array: np.ndarray, kind: str) -> Any:
-    return ffi.cast(kind, array.ctypes.data)

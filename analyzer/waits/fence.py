@@ -6,20 +6,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analyzer.metrics.collective_calls import CollectiveCalls, present
-from analyzer.metrics.requests import gather_blocks
+from analyzer.pairing.collective_calls import CollectiveCalls, present
+from analyzer.pairing.requests import gather_blocks
 from analyzer.parallel import Team
-from analyzer.paraver import base_name
-from analyzer.trace import ACCESS, Trace
+from analyzer.trace import ACCESS, Losses, Objects, Trace
 from analyzer.waits.lanes import Sorted
+from tracelib.schema.procedures import FENCES, base_name
 
-FENCE = "MPI_Win_fence"
 _ALWAYS = np.iinfo(np.int64).max
 
 
 def fences(trace: Trace, team: Team) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The fences as `collectives` gives collectives; `comm` is the window's index in Trace.objects."""
-    is_fence = np.array([base_name(p) == FENCE for p in trace.procedures], bool)
+    """The fences as `collectives` gives collectives; `comm` is the window's index in Objects.known."""
+    is_fence = np.array([base_name(p) in FENCES for p in trace.procedures], bool)
     if not is_fence.any():
         return
     yield from FenceCalls(trace, team, is_fence).by_windows()
@@ -34,14 +33,14 @@ class FenceCalls(CollectiveCalls):
 
     def __init__(self, trace: Trace, team: Team, is_fence: np.ndarray) -> None:
         super().__init__(trace, team)
-        gaps = (trace.unrecorded(rank)["begin"] for rank in range(trace.size))
+        gaps = (trace.extra(Losses).unrecorded(rank)["begin"] for rank in range(trace.size))
         self._counts_until = min((int(begin.min()) for begin in gaps if len(begin)), default=_ALWAYS)
         self._counted = self._barriers = is_fence
-        members = [trace.communicators[o.comm] if o.comm >= 0 else None for o in trace.objects]
+        members = [trace.communicators[o.comm] if o.comm >= 0 else None for o in trace.extra(Objects).known]
         self._sizes = np.array([present(trace, c) if c else 0 for c in members], np.int64)
 
     def _calls(self, rank: int, begin: int, end: int) -> Iterator[np.ndarray]:
-        accesses = gather_blocks(self._trace.accesses(rank, begin, end), ACCESS)
+        accesses = gather_blocks(self._trace.extra(Objects).accesses(rank, begin, end), ACCESS)
         accesses = accesses[accesses["object"] >= 0]
         accesses = accesses[np.lexsort((accesses["enter"], accesses["thread"]))]
         find = Sorted(accesses["thread"], accesses["enter"])

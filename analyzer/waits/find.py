@@ -8,24 +8,17 @@ from itertools import chain, compress
 
 import numpy as np
 
-from analyzer.metrics.collective_calls import COUNTED
-from analyzer.metrics.epochs import SYNCHRONIZES
-from analyzer.metrics.nonblocking_collectives import NONBLOCKING, PERSISTENT
-from analyzer.metrics.partitioned import HANDED
+from analyzer.columns.rows import Rows
+from analyzer.columns.spill import Spill
+from analyzer.pairing.epochs import SYNCHRONIZES
 from analyzer.parallel import Team
-from analyzer.paraver import base_name
-from analyzer.rows import Rows
-from analyzer.sources.spill import Spill
 from analyzer.trace import Trace
 from analyzer.waits.clocks import ClockErrors, Uncounted
 from analyzer.waits.collective import collective_waits, fence_waits, nonblocking_candidates, persistent_candidates
-from analyzer.waits.fence import FENCE
 from analyzer.waits.kinds import WAIT
 from analyzer.waits.lanes import Lanes
 from analyzer.waits.messages import (
     CANDIDATE,
-    MATCHED_PROBES,
-    PROBES,
     add_message_syncs,
     add_messages,
     append_by_window,
@@ -34,16 +27,26 @@ from analyzer.waits.one_sided import one_sided_candidates
 from analyzer.waits.partitioned import partitioned_candidates
 from analyzer.waits.point_to_point import BEGIN_SENDS, message_waits
 from analyzer.waits.syncs import MEMBER, SYNC
+from tracelib.schema.procedures import (
+    BLOCKING_COLLECTIVES,
+    FENCES,
+    HANDED_OVER,
+    INIT,
+    NONBLOCKING_COLLECTIVES,
+    PERSISTENT_COLLECTIVES,
+    PROBES,
+    base_name,
+)
 
 _EVERYBODY = -1
 """Stands for the communicator of MPI_Init, after which all are in step."""
 
 
 _OTHERS = (
-    (nonblocking_candidates, NONBLOCKING),
-    (persistent_candidates, PERSISTENT),
+    (nonblocking_candidates, NONBLOCKING_COLLECTIVES),
+    (persistent_candidates, PERSISTENT_COLLECTIVES),
     (one_sided_candidates, SYNCHRONIZES),
-    (partitioned_candidates, HANDED),
+    (partitioned_candidates, HANDED_OVER),
 )
 """What calls that complete something may wait for besides messages, and the procedures without which they do not."""
 
@@ -81,7 +84,7 @@ class Search:
         ranks = self._team.share(self.trace.size)
         mine = range(int(self.lanes.first[ranks.start]), int(self.lanes.first[ranks.stop]))
         candidates = Spill(CANDIDATE)
-        probes = not self._used.isdisjoint(PROBES | MATCHED_PROBES)
+        probes = not self._used.isdisjoint(PROBES)
         add_messages(self.trace, self.lanes, mine, self.windows, candidates, probes=probes)
         for search, procedures in _OTHERS:
             if not self._used.isdisjoint(procedures):
@@ -96,7 +99,7 @@ class Search:
         if self.syncs:
             add_message_syncs(self.trace, self.lanes, self.windows, self.syncs)
             _begin_together(self.trace, self.lanes, self.windows, self.syncs)
-        if self._used.isdisjoint(COUNTED):
+        if self._used.isdisjoint(BLOCKING_COLLECTIVES):
             return
         for one in collective_waits(self.trace, self.lanes, self._team):
             if self.syncs:
@@ -105,7 +108,7 @@ class Search:
             yield one.waits
 
     def _in_fences(self) -> Iterator[np.ndarray]:
-        if FENCE in self._used:
+        if not self._used.isdisjoint(FENCES):
             yield from fence_waits(self.trace, self.lanes, self._team)
 
 
@@ -148,7 +151,7 @@ def find(search: Search) -> Found:
 
 def _begin_together(trace: Trace, lanes: Lanes, windows: np.ndarray, syncs: Spill) -> None:
     """MPI_Init, which nobody leaves before all have come."""
-    is_init = np.array([base_name(p) in ("MPI_Init", "MPI_Init_thread") for p in trace.procedures], bool)
+    is_init = np.array([base_name(p) in INIT for p in trace.procedures], bool)
     if not is_init.any():
         return
     for rank in range(trace.size):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer._kernels import ffi, lib
-from analyzer.sources.spill import Spill
+from analyzer._kernels import lib
+from analyzer.columns.spill import Spill
+from analyzer.native import pointer
 from analyzer.trace import Trace
 from analyzer.waits.lanes import Lanes, Sorted, lane_calls, window_of, window_pairs
 from analyzer.waits.syncs import SYNC
@@ -27,9 +28,6 @@ CANDIDATE = np.dtype(
 """`struct wait_candidate` of the kernel: the call of `lane` that returns at `complete` could not do so before `until`,
 when `cause` entered the other side's call."""
 
-PROBES = frozenset({"MPI_Probe", "MPI_Iprobe"})
-MATCHED_PROBES = frozenset({"MPI_Mprobe", "MPI_Improbe"})
-
 
 def add_messages(trace: Trace, lanes: Lanes, mine: range, windows: np.ndarray, spill: Spill, *, probes: bool) -> None:
     """Put the CANDIDATE of all messages of some lanes aside, by the window in which the call completed that may have
@@ -40,14 +38,14 @@ def add_messages(trace: Trace, lanes: Lanes, mine: range, windows: np.ndarray, s
         messages = np.ascontiguousarray(trace.messages(begin, end))
         rows = np.empty(3 * len(messages), CANDIDATE)
         count = lib.waits_candidates(
-            ffi.cast("void *", messages.ctypes.data),
+            pointer(messages),
             len(messages),
-            ffi.cast("int64_t *", first.ctypes.data),
+            pointer(first, "int64_t *"),
             mine.start,
             mine.stop,
             probes,
-            ffi.cast("int64_t *", received.ctypes.data),
-            ffi.cast("struct wait_candidate *", rows.ctypes.data),
+            pointer(received, "int64_t *"),
+            pointer(rows, "struct wait_candidate *"),
         )
         append_by_window(spill, rows[:count], rows["complete"][:count], windows)
 

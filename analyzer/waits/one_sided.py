@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.metrics.epochs import EpochReader, Epochs
+from analyzer.pairing.epochs import EpochReader, Epochs
 from analyzer.parallel import Team
 from analyzer.trace import Trace
 from analyzer.waits.kinds import Kind

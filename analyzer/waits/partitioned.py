@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.metrics.partitioned import HANDED, Handed
+from analyzer.pairing.partitioned import Handed
 from analyzer.parallel import Team
-from analyzer.paraver import base_name
 from analyzer.trace import CALL, Trace
 from analyzer.waits.kinds import Kind
 from analyzer.waits.lanes import Lanes
 from analyzer.waits.messages import CANDIDATE
+from tracelib.schema.procedures import HANDED_OVER, base_name
 
 _HANDED_CALL = np.dtype([*CALL.descr, ("rank", "<i4")])
 
@@ -27,7 +27,7 @@ def partitioned_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray
 
 
 def _handed_by(trace: Trace, rank: int) -> np.ndarray:
-    handed = np.array([base_name(p) in HANDED for p in trace.procedures], bool)
+    handed = np.array([base_name(p) in HANDED_OVER for p in trace.procedures], bool)
     calls = np.concatenate([np.zeros(0, CALL), *(block[handed[block["call"]]] for block in trace.calls(rank))])
     found = np.zeros(len(calls), _HANDED_CALL)
     for column in CALL.names or ():

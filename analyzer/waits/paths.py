@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer.metrics.regions import region_visits
-from analyzer.trace import Trace
+from analyzer.trace import Regions, Trace
 
 OUTSIDE = 0
 """The path of no region."""
@@ -21,7 +21,7 @@ class Paths:
 
     def changes(self, rank: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """For each thread of a rank when its path changes (ns, ascending), and the path from then on."""
-        visits = region_visits(self._trace, rank) if self._trace.region_names else None
+        visits = region_visits(self._trace, rank) if self._trace.extra(Regions).names else None
         if visits is None or not len(visits):
             return [(np.zeros(0, np.int64), np.zeros(0, np.int64))] * int(self._trace.threads[rank])
         path, parent = self._paths_of(visits)
@@ -54,7 +54,7 @@ class Paths:
     def _number(self, parent: int, region: int) -> int:
         if (parent, region) not in self._numbers:
             self._numbers[parent, region] = len(self.texts)
-            name = self._trace.region_names[region]
+            name = self._trace.extra(Regions).names[region]
             self.texts.append(f"{self.texts[parent]}/{name}" if parent else name)
         return self._numbers[parent, region]
 

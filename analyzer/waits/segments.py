@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from analyzer.columns.rows import Rows
 from analyzer.metrics.regions import lost_times
-from analyzer.metrics.requests import rank_windows, window_calls
-from analyzer.rows import Rows
-from analyzer.trace import CALL, Trace
+from analyzer.pairing.requests import rank_windows, window_calls
+from analyzer.trace import CALL, CpuWaits, Regions, State, Trace
 from analyzer.waits.lanes import window_pairs
 from analyzer.waits.paths import OUTSIDE
 
@@ -17,11 +17,11 @@ SEGMENT = np.dtype([("begin", "<i8"), ("activity", "<i4"), ("reserved", "<i4")])
 WAITING = 0
 """Activity of waiting; all others are those of `Activities.table`."""
 
-COMPUTING, NOT_RECORDED, NO_CPU, FIRST_CALL = 0, 1, 2, 3
-"""What a thread does on a path: compute, nothing that was recorded (and what is the tracer's), wait for a CPU, or call
-procedure n - FIRST_CALL."""
+COMPUTING, NOT_RECORDED, NO_CPU, OF_TRACER, FIRST_CALL = range(5)
+"""What a thread does on a path: compute, nothing that was recorded, wait for a CPU, nothing as the tracer has it, or
+call procedure n - FIRST_CALL."""
 
-_PATH, _CALL, _WAIT, _LOST = range(4)
+_PATH, _CALL, _WAIT, _LOST, _TRACER = _KINDS = range(5)
 
 
 class Activities:
@@ -57,8 +57,8 @@ class Segments:
 
     def add_rank(self, rank: int, waits: np.ndarray, changes: list[tuple[np.ndarray, np.ndarray]]) -> None:
         """All threads of the next rank: its waits (WAIT, by lane and time) and the changes of its threads' paths."""
-        lost, no_cpu = lost_times(self._trace, rank), self._trace.cpu_waits(rank)
-        first_lane = len(self.first) - 1
+        lost, no_cpu = lost_times(self._trace, rank), self._trace.extra(CpuWaits).of(rank)
+        first_lane, ends = len(self.first) - 1, self._ends(rank)
         for thread, change in enumerate(changes):
             mine = waits[waits["lane"] == first_lane + thread]
             hidden, idle = (rows[rows["thread"] == thread] for rows in (lost, no_cpu))
@@ -68,39 +68,51 @@ class Segments:
                 _points(_PATH, change[0], change[1]),
                 _points(_LOST, hidden["end"], COMPUTING),
                 _points(_LOST, idle["end"], COMPUTING),
-                _points(_LOST, hidden["begin"], NOT_RECORDED),
+                _points(_LOST, hidden["begin"], np.where(is_off(hidden), NOT_RECORDED, OF_TRACER)),
                 _points(_LOST, idle["begin"], NO_CPU),
                 _points(_WAIT, mine["end"], 0),
                 _points(_WAIT, mine["enter"], 1),
             ]
-            self._add_lane(rank, thread, lane, np.concatenate(points))
+            self._add_lane(rank, thread, lane, np.concatenate(points), int(ends[thread]))
+
+    def _ends(self, rank: int) -> np.ndarray:
+        """When each thread did its last, of what is no call: the main thread ends with the process."""
+        ends = np.zeros(int(self._trace.threads[rank]), np.int64)
+        ends[0] = self._trace.span(rank)[1]
+        for rows in (self._trace.extra(Regions).marks(rank), self._trace.extra(Regions).events(rank)):
+            np.maximum.at(ends, rows["thread"], rows["time"])
+        return ends
 
     def _begin(self, rank: int, thread: int) -> np.ndarray:
         """When a thread begins, if it is known: the main thread computes from then on."""
-        begin = self._trace.span(rank)[0] if self._trace.flush_mode == "subtract" else 0
+        begin = self._trace.span(rank)[0] if self._trace.origin.tracer_times else 0
         return np.array([begin] if thread == 0 else [], np.int64)
 
-    def _add_lane(self, rank: int, thread: int, lane: _Lane, points: np.ndarray) -> None:
+    def _add_lane(self, rank: int, thread: int, lane: _Lane, points: np.ndarray, end: int) -> None:
         points = points[np.argsort(points["time"], kind="stable")]
-        end = self._trace.span(rank)[1]
-        used = 0
+        used, last = 0, np.zeros(0, SEGMENT)
         for low, high in window_pairs(self._windows):
             every = window_calls(self._trace, rank, low, high)
             calls = every[every["thread"] == thread]
             until = int(np.searchsorted(points["time"], high))
             rows = lane.window(calls, points[used:until], high)
             used = until
-            self.rows.append(rows)
-        rows = lane.window(np.zeros(0, CALL), points[used:], np.iinfo(np.int64).max)
-        rows = np.concatenate([rows, np.array([(max(end, lane.last), WAITING, 0)], SEGMENT)])
-        self.rows.append(rows)
+            if len(rows):
+                self.rows.append(last)
+                last = rows
+        self.rows.append(lane.finish(last, points[used:], end))
         self.first.append(len(self.rows))
         self.start.append(lane.first)
 
 
+def is_off(lost: np.ndarray) -> np.ndarray:
+    """Of which times that are not the program's (FLUSH) nothing was recorded; the others are the tracer's."""
+    return lost["state"] == State.TRACING_DISABLED
+
+
 _POINT = np.dtype([("time", "<i8"), ("value", "<i8"), ("of", "<i4")])
-"""From `time` on the lane's path, call (1 + its procedure; 0: none), waiting, or what it does outside of calls is
-`value`."""
+"""From `time` on the lane's path, call (1 + its procedure; 0: none), waiting, what it does outside of calls, or whether
+the tracer has it after one, is `value`."""
 
 
 def _points(of: int, times: np.ndarray, value: np.ndarray | int) -> np.ndarray:
@@ -113,45 +125,69 @@ class _Lane:
     """One thread from window to window."""
 
     def __init__(self, trace: Trace, rank: int, activities: Activities) -> None:
-        self._overhead, self._activities = trace.overhead_ns(rank), activities
-        self._values = np.zeros(4, np.int64)
+        self._activities = activities
+        self._values = np.zeros(len(_KINDS), np.int64)
         self._open = np.zeros(0, _POINT)  # points in later windows
         self._activity = -1
-        self.first = self.last = 0  # when the lane's first segment begins; the last point
+        self.first = 0  # when the lane's first segment begins
+        self._over = 0  # when the last call was, or what else it did
 
     def window(self, calls: np.ndarray, points: np.ndarray, end: int) -> np.ndarray:
         """The segments that begin before `end`, from the calls and the other points since the window before."""
+        for first in calls["enter"][:1]:  # until then the tracer had it, at most
+            self._open["time"] = np.minimum(self._open["time"], first)
         rows = np.concatenate([self._open, self._call_points(calls), points])
         rows = rows[np.argsort(rows["time"], kind="stable")]
         known = int(np.searchsorted(rows["time"], end))
         rows, self._open = rows[:known], rows[known:]
         if not len(rows):
             return np.zeros(0, SEGMENT)
-        values = np.empty((4, len(rows)), np.int64)
-        for of in range(4):
+        values = np.empty((len(_KINDS), len(rows)), np.int64)
+        for of in _KINDS:
             at = np.maximum.accumulate(np.where(rows["of"] == of, np.arange(len(rows)), -1))
             values[of] = np.where(at >= 0, rows["value"][at], self._values[of])
         self._values = values[:, -1].copy()
         if self._activity < 0:
             self.first = int(rows["time"][0])
-        self.last = int(rows["time"][-1])
+        self._over = max(self._over, int(rows["time"][rows["of"] != _TRACER].max(initial=0)))
         last = np.append(np.diff(rows["time"]) != 0, True)
         return self._segments(rows["time"][last], *values[:, last])
 
+    def finish(self, last: np.ndarray, points: np.ndarray, end: int) -> np.ndarray:
+        """The last segments and those after them, and the end of the lane: what it did last, or then if that is later.
+        The tracer has it no longer."""
+        self._over = max([self._over, end, *self._open["time"][self._open["of"] != _TRACER], *points["time"]])
+        self._open["time"] = np.minimum(self._open["time"], self._over)
+        rows = self.window(np.zeros(0, CALL), points, np.iinfo(np.int64).max)
+        rows = np.concatenate([last, rows])
+        return np.concatenate([rows[rows["begin"] < self._over], np.array([(self._over, WAITING, 0)], SEGMENT)])
+
     def _call_points(self, calls: np.ndarray) -> np.ndarray:
-        """Calls last until the tracer is done with them, as in the states of a trace; the last of a window until it
-        is left. A run of polls is taken as if all computing between them came first."""
-        enter, exit_ = calls["exit"] - calls["inside"], calls["exit"]
-        left = np.maximum(exit_, np.minimum(exit_ + self._overhead, np.append(enter[1:], exit_[-1:])))
-        points = np.empty(2 * len(calls), _POINT)
-        points[1::2] = _points(_CALL, left, 0)
-        points[::2] = _points(_CALL, enter, 1 + calls["call"])
-        return points
+        """Of a folded row as if all computing between its calls came first, then what the tracer took between them:
+        who polls waits for the last one."""
+        exit_, inside = calls["exit"], calls["inside"]
+        between = np.minimum(calls["tracer"], exit_ - calls["enter"] - inside)
+        enter, after = exit_ - inside, calls["tracer"] - between
+        left = exit_ + after
+        left[:-1] = np.maximum(exit_[:-1], np.minimum(left[:-1], calls["enter"][1:]))
+        points = np.empty((len(calls), 4), _POINT)
+        points[:, 0] = _points(_TRACER, enter - between, 1)
+        points[:, 1] = _points(_CALL, enter, 1 + calls["call"])
+        points[:, 2] = _points(_CALL, exit_, 0)
+        points[:, 3] = _points(_TRACER, left, 0)
+        return points.ravel()
 
     def _segments(
-        self, time: np.ndarray, path: np.ndarray, call: np.ndarray, wait: np.ndarray, lost: np.ndarray
+        self,
+        time: np.ndarray,
+        path: np.ndarray,
+        call: np.ndarray,
+        wait: np.ndarray,
+        lost: np.ndarray,
+        tracer: np.ndarray,
     ) -> np.ndarray:
-        what = np.where(call > 0, FIRST_CALL - 1 + call, lost)
+        outside = np.where((lost == COMPUTING) & (tracer > 0), OF_TRACER, lost)
+        what = np.where(call > 0, FIRST_CALL - 1 + call, outside)
         activity = np.where(wait > 0, WAITING, self._activities.number(path, what))
         new = np.diff(activity, prepend=self._activity) != 0
         self._activity = int(activity[-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.native import pointer
 
 SYNC = np.dtype(
     [
@@ -21,7 +22,7 @@ SYNC = np.dtype(
 `other_time`. MEMBER: `lane` left a collective of `comm` at `time`. QUESTION: when were both last in step? The kernel
 answers in `time`."""
 
-MESSAGE, MEMBER, QUESTION = range(3)
+MESSAGE, MEMBER, QUESTION = lib.SYNC_MESSAGE, lib.SYNC_MEMBER, lib.SYNC_QUESTION
 
 
 class LastSyncs:
@@ -37,6 +38,6 @@ class LastSyncs:
     def feed(self, rows: np.ndarray) -> np.ndarray:
         """The QUESTION rows among `rows` (SYNC, of any order), answered, in their order."""
         rows = rows[np.lexsort((-rows["what"], rows["key"]))]
-        if lib.syncs_feed(self._struct, ffi.cast("void *", rows.ctypes.data), len(rows)):
+        if lib.syncs_feed(self._struct, pointer(rows), len(rows)):
             raise MemoryError
         return rows[rows["what"] == QUESTION]

@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from analyzer.columns.rows import Rows
+from analyzer.efficiency.cpu_use import starts_mpi
 from analyzer.metrics.profile import Profile
 from analyzer.parallel import Team
-from analyzer.rows import Rows
-from analyzer.trace import Trace
+from analyzer.trace import Losses, Trace
 from analyzer.waits.clocks import Uncounted
 from analyzer.waits.delays import Costs, delay_costs
 from analyzer.waits.find import Found, Search, find
 from analyzer.waits.kinds import Kind, Polled, length
 from analyzer.waits.paths import Paths, path_at
-from analyzer.waits.segments import COMPUTING, FIRST_CALL, NO_CPU, NOT_RECORDED
+from analyzer.waits.segments import COMPUTING, FIRST_CALL, NO_CPU, NOT_RECORDED, OF_TRACER
 
 MOST_SINGLE = 10
 """Single waits that are named unless told otherwise."""
@@ -41,7 +42,7 @@ class Cause:
 
     rank: int
     path: str
-    what: str  # "computing", a procedure, "waiting for a CPU", "not recorded": flushes and what was left out
+    what: str  # "computing", a procedure, "waiting for a CPU", "the tracer", "not recorded"
     direct_ns: float  # waiting of those that waited for this rank
     indirect_ns: float  # waiting of others that waited for those
 
@@ -69,6 +70,7 @@ class Waits:
     threads: int  # of the ranks that could be read
     runtime_ns: int
     mpi_ns: np.ndarray  # (ranks,)
+    starting_ns: int  # of it: in MPI_Init, all ranks
     time_ns: np.ndarray
     count: np.ndarray
     overlap_ns: np.ndarray  # computed between failing polls while there was nothing to complete: no waiting
@@ -159,11 +161,12 @@ class _Sums:
 
 
 def _waits(trace: Trace, calls: Profile, sums: _Sums) -> Waits:
-    present = np.setdiff1d(np.arange(trace.size), trace.missing)
+    present = np.setdiff1d(np.arange(trace.size), trace.extra(Losses).missing)
     return Waits(
         threads=int(np.asarray(trace.threads)[present].sum()),
         runtime_ns=trace.duration_ns,
         mpi_ns=calls.mpi_ns(),
+        starting_ns=int(calls.inside_ns[:, starts_mpi(calls.procedures)].sum()),
         time_ns=sums.times[0],
         count=sums.times[1],
         overlap_ns=sums.times[2],
@@ -222,7 +225,9 @@ def _causes(trace: Trace, found: Found, paths: Paths, costs: Costs) -> tuple[Cau
 def _what(trace: Trace, what: int) -> str:
     if what >= FIRST_CALL:
         return trace.procedures[what - FIRST_CALL]
-    return {COMPUTING: "computing", NOT_RECORDED: "not recorded", NO_CPU: "waiting for a CPU"}[what]
+    return {
+        COMPUTING: "computing", NOT_RECORDED: "not recorded", NO_CPU: "waiting for a CPU", OF_TRACER: "the tracer",
+    }[what]  # fmt: skip
 
 
 def _longest(trace: Trace, found: Found, path: Rows, paths: Paths, costs: Costs, number: int) -> tuple[Single, ...]:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyzer.operations.operation import COLLECTIVE_NAMES, Flag, Kind, Program, between_calls
 from analyzer.operations.region_events import are_of_regions, region_of_each
-from analyzer.operations.streams import pieces, rewritten
+from analyzer.program.operation import COLLECTIVE_NAMES, Flag, Kind, between_calls
+from analyzer.program.program import Program
+from analyzer.program.streams import pieces, rewritten
 from analyzer.replay.recorded import regions_of
-from analyzer.trace import Trace
+from analyzer.trace import Regions, Trace
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class Blocks:
 def blocks_of_regions(trace: Trace, program: Program, ranks: frozenset[int] | None = None) -> Blocks:
     """A part for each region of the trace that computes anything, with the regions inside it; `ranks`: elsewhere there
     are no parts."""
-    values = regions_of(trace.program) if trace.program is not None else tuple(range(1, len(trace.region_names) + 1))
-    contexts = _Contexts(values)
+    names = trace.extra(Regions).names
+    numbered = tuple(range(1, len(names) + 1))
+    contexts = _Contexts(numbered if trace.program is None else regions_of(trace.program))
 
     def divide(stream: int, ops: np.ndarray) -> None:
         if ranks is None or int(program.rank[stream]) in ranks:
@@ -60,7 +62,7 @@ def blocks_of_regions(trace: Trace, program: Program, ranks: frozenset[int] | No
             ops["block"] = 0
 
     divided = rewritten(program, divide)
-    return _blocks(divided, trace.region_names, contexts.member())
+    return _blocks(divided, names, contexts.member())
 
 
 class _Contexts:
@@ -127,7 +129,7 @@ _KIND_NAMES = tuple(sorted(kind.name for kind in Kind))
 
 
 def _call_names(trace: Trace) -> tuple[str, ...]:
-    if trace.program is None:
+    if trace.has_call_times:
         return trace.procedures
     return (*_KIND_NAMES, *(f"MPI_{name}" for name in COLLECTIVE_NAMES))
 
@@ -135,7 +137,7 @@ def _call_names(trace: Trace) -> tuple[str, ...]:
 def _calls(trace: Trace, program: Program, stream: int, ops: np.ndarray) -> np.ndarray:
     """The call (index in `_call_names`) that each first operation of one is of."""
     first = ops[(ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)]
-    if trace.program is None:
+    if trace.has_call_times:
         rank, thread = int(program.rank[stream]), program.thread[stream]
         found = (block["call"][block["thread"] == thread] for block in trace.calls(rank))
         return np.concatenate([np.zeros(0, np.int64), *found])[: len(first)]

@@ -10,10 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from analyzer.operations.operation import Kind, Program
+from analyzer.machine.cfg import Module
 from analyzer.operations.region_events import region_of_each
-from analyzer.operations.streams import rewritten
-from analyzer.replay.machine_cfg import Module
+from analyzer.program.operation import Kind
+from analyzer.program.program import Program
+from analyzer.program.streams import rewritten
 
 
 def with_modules(program: Program, modules: Sequence[Module]) -> Program:

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.machine.machine import Machine
 from analyzer.parallel import Team
-from analyzer.replay.machine import Machine
-from analyzer.sensitivity.replays import end_times_of
+from analyzer.replay.replays import end_times_of
 from analyzer.what_if.blocks import Blocks
+
+WHOLE = 0.9
+"""From this share of all computation on, a part is nearly the whole program."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class WhatIf:
     computing_ns: int  # of all ranks, everywhere
     inside_ns: int  # of all ranks, in these parts
     scaled_ns: float  # what is left of that
+    inner_ns: int = 0  # of inside_ns, in other parts that lie inside
 
     @property
     def gain_ns(self) -> int:
@@ -40,16 +44,21 @@ class WhatIf:
 
     @property
     def elasticity(self) -> float | None:
-        """By what part of itself the run becomes shorter for each part that the computation does: 1 if in proportion,
-        0 if nothing is gained; None if nothing was changed."""
+        """Relative change of the run's length / that of this computation: 1 if in proportion, 0 if nothing is
+        gained; None if nothing was changed."""
         if not self.saved or not self.before_ns:
             return None
         return self.gain_ns / self.before_ns / self.saved
 
     @property
     def share(self) -> float:
-        """Of all computation, what lies in these parts."""
+        """The share of all computation that is in these parts."""
         return self.inside_ns / self.computing_ns if self.computing_ns else 0.0
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether this is nearly the whole program while smaller parts are known: its gain then says nothing."""
+        return self.inner_ns > 0 and self.share >= WHOLE
 
     @property
     def amdahl_ns(self) -> float:
@@ -70,8 +79,8 @@ def what_if(blocks: Blocks, machine: Machine, factors: dict[int, float], team: T
 
 
 def each_for_free(blocks: Blocks, machine: Machine, most: int, team: Team, jobs: int | None = None) -> list[WhatIf]:
-    """Of each of the parts that compute longest, `most` at most: the run if that part alone took no time. The most
-    useful first."""
+    """For each of the parts that compute longest, at most `most`: the run if that part alone took no time. The most
+    useful part is first."""
     times = [blocks.part_ns(part) for part in range(len(blocks.names))]
     chosen = [part for part in sorted(range(len(times)), key=lambda part: (-times[part], part)) if times[part]][:most]
     programs = [blocks.scaled(factors) for factors in ({}, *({part: 0.0} for part in chosen))]
@@ -81,9 +90,16 @@ def each_for_free(blocks: Blocks, machine: Machine, most: int, team: Team, jobs:
 
 
 def _found(blocks: Blocks, factors: dict[int, float], before: int, after: int, free: int) -> WhatIf:
-    inside = blocks.member[list(factors)].any(axis=0)
+    inside = np.asarray(blocks.member[list(factors)].any(axis=0))
     times, scale = blocks.computing_ns[inside], blocks.block_factors(factors)[inside]
     return WhatIf(
         tuple(blocks.names[part] for part in factors), tuple(factors.values()), before, after, free,
-        int(blocks.computing_ns.sum()), int(times.sum()), float(np.dot(times, scale)),
+        int(blocks.computing_ns.sum()), int(times.sum()), float(np.dot(times, scale)), _inner_ns(blocks, inside),
     )  # fmt: skip
+
+
+def _inner_ns(blocks: Blocks, inside: np.ndarray) -> int:
+    """The computation in the parts that lie inside these blocks, and are not all of them."""
+    within = ~(blocks.member & ~inside).any(axis=1)
+    smaller = (blocks.computing_ns * blocks.member).sum(axis=1) < blocks.computing_ns[inside].sum()
+    return int(blocks.computing_ns[blocks.member[within & smaller].any(axis=0)].sum())

@@ -2,7 +2,7 @@
 
 The filters decide only how a chunk is read. Deflate codes a block by how often its bytes occur; a library that is given
 a shuffled chunk codes the lower bytes of times, which are noise, together with columns that hardly change. Here noise
-has blocks of its own. csrc/runtime/compress.c does the same while a program runs.
+has blocks of its own. csrc/runtime/record/compress.c does the same while a program runs.
 """
 
 from __future__ import annotations

@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from analyzer.ending import discard
 from analyzer.errors import TracelibError
+from analyzer.metrics.eager import shown_eager_limit
 from analyzer.operations.events import NO_EVENTS
 from analyzer.operations.walk import is_definable
 from analyzer.operations.windows import window_groups
 from analyzer.parallel import Team
+from analyzer.signals import discard
 from analyzer.trace import SELF, Communicator, Trace
+from analyzer.whole import cannot_write, temporary_name, whole_file
 from analyzer.writers.dim_records import RankWriter, window_ids, world_id
-from analyzer.writers.whole import cannot_write, temporary_name, whole_file
 
 IDLE_EVENTS = "events of type 0"
 
@@ -34,26 +35,30 @@ class DimReport:
     path: Path
     size_bytes: int
     left_out: dict[str, int]  # calls by procedure that move data but have no Dimemas record, and events
+    buffered: int  # bytes up to which the run shows that MPI_Send does not wait; -1: nothing is known
 
 
 def write_dim(trace: Trace, path: str | Path, team: Team | None = None, events: np.ndarray = NO_EVENTS) -> DimReport:
     """Write `trace` as a Dimemas file; the same bytes for any number of team members.
 
-    Bursts last from the end of an MPI call to the begin of the next, in whole ns. In measured runs
-    (flush_mode "subtract") they begin at the start of the process and leave out flushes and the tracer's own
-    time after each call, so that they sum up to the useful time; in imported traces they begin at 0 and keep
-    flushes, as prv2dim does.
+    Bursts last from the end of an MPI call to the begin of the next, in whole ns. Where the tracer's time is told
+    from computation (Origin.tracer_times) they begin at the start of the process and leave out flushes and the
+    tracer's own time after each call, so that they sum up to the useful time; in other traces they begin at 0 and
+    keep flushes, as prv2dim does.
     Nonblocking receives stand where they were posted, with the source, tag and size that they turned out
     to have, and again (kind 2) where they completed; sends have no such second record in Dimemas 5.5.0.
     A nonblocking collective is its operation with type 0 at the call and type 2 at its completion. MPI_Init is
-    a barrier. Other MPI calls take no time; what they would have moved is reported in `left_out`.
+    a barrier. A blocking send waits for its receive unless the run shows that MPI buffered messages of its size
+    (`shown_eager_limit`), which an event of ours says, too. Other MPI calls take no time; what they would have moved
+    is reported in `left_out`.
     Regions and events of the program are event records and cut the burst in which they lie; its parts sum up to it.
     So are `events` (EVENT, in order of time) that the trace does not have.
     Raises TracelibError where the file cannot be written; then nothing of it remains.
     """
     path, team = Path(path), team or Team()
     part = temporary_name(path, f"part{team.rank}")
-    writer = RankWriter(trace, events)
+    buffered = shown_eager_limit(trace, team) if trace.program is None else trace.program.buffered
+    writer = RankWriter(trace, buffered, events)
 
     def write_part() -> list[list[int]]:
         with part.open("xb") as file:
@@ -70,7 +75,7 @@ def write_dim(trace: Trace, path: str | Path, team: Team | None = None, events: 
     names = {p: int(n) for p, n in zip(trace.procedures, left_out, strict=True) if n}
     idle_events = sum(team.allgather(writer.idle_events))
     idle = {IDLE_EVENTS: idle_events} if idle_events else {}
-    return DimReport(path, size_bytes, dict(sorted(names.items())) | idle)
+    return DimReport(path, size_bytes, dict(sorted(names.items())) | idle, buffered)
 
 
 def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:
@@ -93,13 +98,13 @@ def _head(trace: Trace, body_bytes: int) -> bytes:
     defined = [(c.id, c.members) for c in trace.communicators if is_definable(c) and not _is_only_ours(trace, c)]
     if world_id(trace) not in dict(defined):
         defined.append((world_id(trace), tuple(range(trace.size))))
-    if trace.program is None:
+    if trace.has_call_times:
         windows = zip(window_ids(trace), window_groups(trace), strict=True)
         defined += [(id_, members) for id_, members in windows if members]
     lines = [f"d:1:{id_}:{len(members)}:{':'.join(map(str, members))}\n" for id_, members in defined]
     communicators = "".join(lines).encode()
-    name = (Path(trace.path).name if trace.program is None else trace.command).replace('"', "'")
-    threads = ["1"] * trace.size if trace.program is None else map(str, trace.threads)
+    name = (Path(trace.path).name if trace.has_call_times else trace.origin.command).replace('"', "'")
+    threads = ["1"] * trace.size if trace.has_call_times else map(str, trace.threads)
     tail = f":{trace.size}({','.join(threads)}),{len(lines)}\n"
     offset = 0
     while True:  # the offset counts its own digits
@@ -111,7 +116,7 @@ def _head(trace: Trace, body_bytes: int) -> bytes:
 
 def _is_only_ours(trace: Trace, communicator: Communicator) -> bool:
     """A program defines its own communicators; those of one rank are in its Trace because all runs have them."""
-    return trace.program is not None and communicator.name == SELF
+    return not trace.has_call_times and communicator.name == SELF
 
 
 def _assemble(trace: Trace, path: Path, sizes: list[list[int]], parts: list[Path]) -> int:

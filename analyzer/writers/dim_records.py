@@ -7,12 +7,13 @@ from typing import BinaryIO
 
 import numpy as np
 
-from analyzer._kernels import ffi, lib
+from analyzer._kernels import lib
+from analyzer.native import pointer
 from analyzer.operations.events import NO_EVENTS
-from analyzer.operations.streams import pieces
 from analyzer.operations.virtual import VirtualThreads
 from analyzer.operations.walk import RankOperations, is_definable
 from analyzer.operations.windows import window_groups
+from analyzer.program.streams import pieces
 from analyzer.trace import Trace
 
 OPERATION_BYTES = 320
@@ -36,11 +37,13 @@ def window_ids(trace: Trace) -> list[int]:
 class RankWriter:
     """Formats ranks one after the other with the same tables and the same memory."""
 
-    def __init__(self, trace: Trace, events: np.ndarray = NO_EVENTS) -> None:
-        """events: EVENT in order of time, which the trace does not have."""
+    def __init__(self, trace: Trace, buffered: int, events: np.ndarray = NO_EVENTS) -> None:
+        """buffered: bytes up to which the run shows that MPI_Send does not wait; -1: it says nothing of that.
+        events: EVENT in order of time, which the trace does not have."""
+        self._buffered = buffered
         self._trace, self._program = trace, trace.program
-        self._walk = RankOperations(trace, events=events) if trace.program is None else None
-        windows = window_ids(trace) if trace.program is None else []
+        self._walk = RankOperations(trace, events=events) if trace.has_call_times else None
+        windows = window_ids(trace) if trace.has_call_times else []
         self._comm_ids = np.array([world_id(trace), *(c.id for c in trace.communicators), *windows], np.int32)
         self._out = np.zeros(0, np.uint8)
         self._procedures = len(trace.procedures)
@@ -68,7 +71,10 @@ class RankWriter:
                 yield int(self._program.thread[stream]), pieces(self._program, stream)
 
     def _write_thread(self, rank: int, thread: int, blocks: Iterator[np.ndarray], file: BinaryIO) -> int:
-        size = file.write(f"1:{rank}:{thread}:0.000000000\n".encode())
+        head = f"1:{rank}:{thread}:0.000000000\n"
+        if rank == thread == 0 and self._buffered >= 0:
+            head += f"20:0:0:{lib.DIM_EAGER_LIMIT}:{self._buffered + 1}\n"
+        size = file.write(head.encode())
         return size + sum(file.write(self._text(rank, thread, operations)) for operations in blocks)
 
     def _text(self, rank: int, thread: int, operations: np.ndarray):
@@ -76,7 +82,8 @@ class RankWriter:
         if len(self._out) < len(operations) * OPERATION_BYTES:
             self._out = np.empty(len(operations) * OPERATION_BYTES, np.uint8)
         size = lib.dim_text(
-            ffi.cast("void *", operations.ctypes.data), len(operations), rank, thread,
-            ffi.cast("int32_t *", self._comm_ids.ctypes.data), ffi.cast("char *", self._out.ctypes.data),
+            pointer(operations), len(operations), rank, thread,
+            pointer(self._comm_ids, "int32_t *"), self._buffered,
+            pointer(self._out, "char *"),
         )  # fmt: skip
         return self._out[:size].data

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import h5py
 
-from analyzer.ending import called_from_c
+from analyzer.signals import called_from_c
 
 
 @contextmanager

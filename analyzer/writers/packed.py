@@ -10,15 +10,15 @@ import h5py
 import numpy as np
 from h5py import h5g, h5p
 
-from analyzer.ending import discard
 from analyzer.errors import TracelibError
-from analyzer.sources.findings import Findings, find_ranks
-from analyzer.sources.rankfile import RankFile
-from analyzer.sources.system import PACKED, load_samples, sample_places
-from analyzer.sources.versions import upgraded
+from analyzer.signals import discard
+from analyzer.sources.rank_file.rank_file import RankFile
+from analyzer.sources.rank_file.versions import upgraded
+from analyzer.sources.run.rank_files import Findings, find_ranks
+from analyzer.sources.run.system import PACKED, load_samples, sample_places
+from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.deflate import deflated
 from analyzer.writers.hdf5 import new_hdf5
-from analyzer.writers.whole import cannot_write, temporary_name
 from tracelib import schema
 
 CODECS: dict[str, dict[str, object]] = {
@@ -74,7 +74,7 @@ def pack_run(path: str, output: Path, codec: str = "gzip") -> Packed:
 
 def _check_complete(found: Findings) -> None:
     if found.problems:
-        raise TracelibError(f"{found.path}: {found.problems[0].line}", "a packed run has all of its ranks")
+        raise TracelibError(f"{found.path}: {found.problems[0].line}", "only a run with all of its ranks can be packed")
     for file in found.files:
         if file.attributes["state"] == schema.State.RECORDING:
             text = f"{found.path}: rank {file.rank} was killed or is still running"
@@ -187,7 +187,9 @@ def _compare(found: Findings, path: Path) -> None:
     """Nothing replaces a run that does not hold the same."""
     copies = find_ranks(str(path)).files
     if _samples(found.files) != _samples(copies):
-        raise TracelibError(f"{path}: what was written differs from the samples of a node", "is the run still growing?")
+        raise TracelibError(
+            f"{path}: the packed file differs from the samples of a node", "is the run still being recorded?"
+        )
     for file, packed in zip(found.files, copies, strict=True):
         equal = file.attributes == packed.attributes and file.procedures == packed.procedures
         equal = equal and file.lengths == packed.lengths
@@ -196,7 +198,9 @@ def _compare(found: Findings, path: Path) -> None:
             equal = equal and all(a.tobytes() == b.tobytes() for (_, a), (_, b) in pairs)
         packed.close()
         if not equal:
-            raise TracelibError(f"{path}: what was written differs from rank {file.rank}", "is the run still growing?")
+            raise TracelibError(
+                f"{path}: the packed file differs from rank {file.rank}", "is the run still being recorded?"
+            )
 
 
 def _samples(files: list[RankFile]) -> list[bytes]:

@@ -1,6 +1,6 @@
 """The labels beside a Paraver trace (.pcf): names and colours of states, names of event types and values.
 
-Source: Paraver configuration file; options and colours are Extrae's.
+Source: Paraver configuration file; options and colours are Extrae's, but for the last state, which is ours.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from analyzer.paraver import MPI_TYPES, STATE_LABELS, TYPE_LABELS, EventType, call_labels
 from analyzer.trace import Trace
-from analyzer.writers.whole import whole_file
+from analyzer.trace.paraver import MPI_TYPES, STATE_LABELS, TYPE_LABELS, EventType, call_labels
+from analyzer.whole import whole_file
 
 _OPTIONS = """\
 DEFAULT_OPTIONS
@@ -34,7 +34,7 @@ _COLORS = """
 117,195,255 0,0,255 255,255,255 255,0,0 255,0,174 179,0,0 0,255,0 255,255,0 235,0,0 0,162,0 255,0,255
 100,100,177 172,174,41 255,144,26 2,255,177 192,224,0 66,66,66 255,0,96 169,169,169 169,0,0 0,109,255
 200,61,68 200,66,0 0,41,0 139,121,177 116,116,116 200,50,89 255,171,98 0,68,189 52,43,0 255,46,0 100,216,32
-40,160,160 150,90,30
+40,160,160 150,90,30 90,90,90
 """
 
 _LARGEST_VALUE = 2**31 - 1  # Paraver loses labels of larger values

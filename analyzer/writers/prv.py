@@ -14,18 +14,19 @@ from typing import BinaryIO
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.ending import discard
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
+from analyzer.signals import discard
 from analyzer.trace import EVENT, MESSAGE, STATE, Trace
-from analyzer.writers.whole import cannot_write, temporary_name, whole_file
+from analyzer.trace.paraver import EventType
+from analyzer.whole import cannot_write, temporary_name, whole_file
 
 _BUFFER_BYTES = 1 << 20
 
 
 def application_of(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """Application and task of each rank as .prv counts them, both int32 from 1, shape (size,)."""
-    sizes = np.array(trace.applications or (trace.size,))
+    sizes = np.array(trace.origin.applications or (trace.size,))
     application = np.repeat(np.arange(1, len(sizes) + 1), sizes)
     task = np.arange(trace.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
     return application.astype(np.int32), task.astype(np.int32)
@@ -44,10 +45,10 @@ def header(trace: Trace) -> bytes:
             members = np.array(communicator.members)
             tasks = ":".join(map(str, task[members]))
             lines.append(f"c:{application[members[0]]}:{communicator.id}:{len(members)}:{tasks}\n")
-    date = trace.date.strftime("%d/%m/%Y at %H:%M") if trace.date else "01/01/1970 at 00:00"
-    cpus = ",".join(map(str, trace.cpus))
-    nodes = f"{len(trace.cpus)}({cpus})" if any(trace.cpus) else "0"
-    pairs = [f"{t}:{n + 1}" for t, n in zip(trace.threads, trace.node_of, strict=True)]
+    date = trace.origin.date.strftime("%d/%m/%Y at %H:%M") if trace.origin.date else "01/01/1970 at 00:00"
+    cpus = ",".join(map(str, trace.nodes.cpus))
+    nodes = f"{len(trace.nodes.cpus)}({cpus})" if any(trace.nodes.cpus) else "0"
+    pairs = [f"{t}:{n + 1}" for t, n in zip(trace.threads, trace.nodes.of_rank, strict=True)]
     applications = []
     for number in range(1, int(application[-1]) + 1):
         of_one = [pairs[rank] for rank in np.flatnonzero(application == number)]
@@ -63,6 +64,17 @@ def _pointer(rows: np.ndarray, dtype: np.dtype) -> tuple[object, int]:
     return ffi.from_buffer("char[]", rows.view(np.uint8)), len(rows)
 
 
+def _with_origin(trace: Trace, events: np.ndarray, begin: int, end: int) -> np.ndarray:
+    """The events of a window; of a run, which has none of its own, the first one says that it is ours."""
+    time = trace.span(0)[0]
+    if trace.origin.imported or not begin <= time < end:
+        return events
+    origin = np.zeros(1, EVENT)
+    origin["time"], origin["type"], origin["value"] = time, EventType.ORIGIN, 1
+    at = int(np.searchsorted(events["time"], time))
+    return np.concatenate([events[:at], origin, events[at:]])
+
+
 def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[memoryview]:
     """The body's text, a buffer at a time (valid until the next)."""
     columns = [*application_of(trace), np.ascontiguousarray(trace.threads, np.int32)]
@@ -74,7 +86,7 @@ def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[memoryv
     out = ffi.new("char[]", _BUFFER_BYTES)
     for begin, end in windows:
         states = _pointer(trace.states(begin, end), STATE)
-        events = _pointer(trace.events(begin, end), EVENT)
+        events = _pointer(_with_origin(trace, trace.events(begin, end), begin, end), EVENT)
         messages = _pointer(trace.messages(begin, end), MESSAGE)
         done = ffi.new("int64_t[3]")
         while written := lib.prv_write(writer, *states, *events, *messages, done, out, _BUFFER_BYTES):

@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterator
 
 from analyzer.trace import Trace
+from analyzer.whole import whole_file
 from analyzer.writers.prv import application_of
-from analyzer.writers.whole import whole_file
 
 
 def _level(name: str, labels: list[str]) -> str:
@@ -18,12 +18,12 @@ def _level(name: str, labels: list[str]) -> str:
 
 
 def _levels(trace: Trace) -> Iterator[str]:
-    total = sum(trace.cpus)
+    total = sum(trace.nodes.cpus)
     if total:
-        nodes = [node for node, cpus in zip(trace.nodes, trace.cpus, strict=True) for _ in range(cpus)]
+        nodes = [node for node, cpus in zip(trace.nodes.names, trace.nodes.cpus, strict=True) for _ in range(cpus)]
         width = len(str(total))
         yield _level("CPU", [f"{cpu:0{width}}.{node}" for cpu, node in enumerate(nodes, start=1)])
-        yield _level("NODE", list(trace.nodes))
+        yield _level("NODE", list(trace.nodes.names))
     columns = zip(*application_of(trace), trace.threads, strict=True)
     threads = [f"THREAD {a}.{task}.{n + 1}" for a, task, count in columns for n in range(count)]
     yield _level("THREAD", threads)

@@ -9,12 +9,12 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from analyzer.ending import discard
-from analyzer.sources.rankfile import PREDICTED
-from analyzer.trace import ACCESS, MARK, REQUEST, Communicator, Mark, Trace
+from analyzer.signals import discard
+from analyzer.sources.rank_file.rank_file import PREDICTED
+from analyzer.trace import ACCESS, MARK, REQUEST, Communicator, Mark, Objects, Regions, Trace
+from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.hdf5 import new_hdf5
-from analyzer.writers.run_objects import Objects, access_rows
-from analyzer.writers.whole import cannot_write, temporary_name
+from analyzer.writers.run_objects import ObjectRows, access_rows
 from tracelib import schema
 
 _FILTER = {"compression": "gzip", "compression_opts": 4, "shuffle": True}
@@ -65,9 +65,10 @@ def write_run(
 def _write_rank(group: h5py.Group, trace: Trace, rank: int, tables: Mapping[str, np.ndarray]) -> None:
     numbers = dict.fromkeys(schema.INTEGER_ATTRIBUTES, 0)
     numbers |= {"rank": rank, "size": trace.size, "pid": rank + 1, "state": int(schema.State.FINALIZED)}
-    node = int(trace.node_of[rank])
-    host = trace.nodes[node] if node < len(trace.nodes) else ""
-    texts = dict.fromkeys(schema.TEXT_ATTRIBUTES, "") | {"host": host, "command": trace.command, "boot_id": PREDICTED}
+    node = int(trace.nodes.of_rank[rank])
+    host = trace.nodes.names[node] if node < len(trace.nodes.names) else ""
+    said = {"host": host, "command": trace.origin.command, "boot_id": PREDICTED}
+    texts = dict.fromkeys(schema.TEXT_ATTRIBUTES, "") | said
     group.attrs["schema_version"] = np.uint64(schema.VERSION)
     for name, value in numbers.items():
         group.attrs[name] = np.uint64(value)
@@ -84,12 +85,12 @@ class _Tables:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._labels, self._objects = _labels(trace), Objects(trace)
+        self._labels, self._objects = _labels(trace), ObjectRows(trace)
 
     def of(self, rank: int, records: RankRecords) -> dict[str, np.ndarray]:
         """The tables of one rank: its threads one after the other, a block for each."""
         groups = np.unique(records.accesses["group"][records.accesses["group"] > 0]).tolist()
-        rows = _communicators(self._trace, rank, [self._trace.group(rank, group) for group in groups])
+        rows = _communicators(self._trace, rank, [self._trace.extra(Objects).group(rank, group) for group in groups])
         objects, object_rows = self._objects.of(rank, records.accesses, rows.row_of)
         group_rows = dict(zip(groups, range(len(rows.table) - len(groups), len(rows.table)), strict=True))
         accesses = access_rows(records.accesses, object_rows, group_rows)
@@ -226,6 +227,7 @@ def _regions(marks: np.ndarray) -> np.ndarray:
 
 
 def _labels(trace: Trace) -> np.ndarray:
-    kinds = ((schema.LabelKind.REGION, trace.region_names), (schema.LabelKind.PARAMETER, trace.parameter_names))
+    regions = trace.extra(Regions)
+    kinds = ((schema.LabelKind.REGION, regions.names), (schema.LabelKind.PARAMETER, regions.parameters))
     rows = [(0, kind, number, name.encode()) for kind, names in kinds for number, name in enumerate(names, 1)]
     return np.array(rows, schema.LABEL) if rows else np.zeros(0, schema.LABEL)

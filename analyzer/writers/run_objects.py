@@ -6,21 +6,21 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from analyzer.trace import Trace
+from analyzer.trace import Objects, Trace
 from tracelib import schema
 from tracelib.schema import ObjectKind
 
 _KINDS = {"window": ObjectKind.WINDOW, "file": ObjectKind.FILE}
 
 
-class Objects:
-    """The windows and files of all ranks; what is written of them has the numbers of Trace.objects as `id`, from 1."""
+class ObjectRows:
+    """The windows and files of all ranks; what is written of them has the numbers of Objects.known as `id`, from 1."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._written: set[int] = set()
         self._of_rank: dict[int, list[int]] = {}
-        for number, one in enumerate(trace.objects):
+        for number, one in enumerate(trace.extra(Objects).known):
             members = trace.communicators[one.comm].members if one.comm >= 0 else ()
             for rank in members:
                 self._of_rank.setdefault(rank, []).append(number)
@@ -34,9 +34,9 @@ class Objects:
         used = np.unique(accesses["object"][accesses["object"] >= 0]).tolist()
         mine = sorted({*self._of_rank.get(rank, ()), *used})
         table = np.zeros(1 + len(mine), schema.OBJECT)
-        row_of = np.zeros(len(self._trace.objects) + 1, np.uint32)  # one more: unknown
+        row_of = np.zeros(len(self._trace.extra(Objects).known) + 1, np.uint32)  # one more: unknown
         for row, number in enumerate(mine, start=1):
-            one = self._trace.objects[number]
+            one = self._trace.extra(Objects).known[number]
             row_of[number] = row
             into = table[row]
             into["id"], into["kind"], into["flags"] = number + 1, _KINDS.get(one.kind, 0), one.flags

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from analyzer.replay.machine import Machine, Node
-from analyzer.replay.policies import policy_of
+from analyzer.machine.machine import Machine, Node
+from analyzer.machine.policies import policy_of
 from analyzer.scheduling.mix import Shared, share
 from analyzer.scheduling.ring import Records, Ring
 

@@ -13,9 +13,10 @@ from functools import cache
 
 import numpy as np
 
-from analyzer.operations.operation import Flag, Kind, Program, operations
-from analyzer.replay.machine import Machine, Network, Node, Scheduling
-from analyzer.replay.policies import policy_of
+from analyzer.machine.machine import Machine, Network, Node, Scheduling
+from analyzer.machine.policies import policy_of
+from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 from analyzer.scheduling import indices
 from analyzer.scheduling.closed import closed

@@ -121,7 +121,7 @@ def class_of(p: standard.Procedure) -> str:
 def callers() -> dict[str, list[str]]:
     """For each procedure, in lower case, the test programs that call it and note what they do (truth.h, truth.F90)."""
     found: dict[str, list[str]] = {}
-    for path in sorted(PROGRAMS.iterdir()):
+    for path in sorted((path for path in PROGRAMS.rglob("*") if path.is_file()), key=lambda path: path.name):
         text = path.read_text(errors="ignore")
         if not re.search(r'^#include "truth\.(h|F90)"', text, re.MULTILINE):
             continue

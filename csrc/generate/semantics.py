@@ -87,7 +87,7 @@ COLLECTIVES: dict[str, str] = {
     "Neighbor_alltoallv": "NEIGHBOR_ALLTOALLV",
     "Neighbor_alltoallw": "NEIGHBOR_ALLTOALLW",
 }
-"""Blocking collective -> SHAPE_... of csrc/runtime/decode.h; the I... and ..._init forms follow from it."""
+"""Blocking collective -> SHAPE_... of csrc/runtime/calls/decode.h; the I... and ..._init forms follow from it."""
 
 ONE_SIDED: dict[str, tuple[str, str]] = {
     "Put": ("origin", ""),
@@ -184,7 +184,7 @@ _CLASS_OF_NAME = {
 
 
 def class_of(procedure: str) -> str:
-    """CLASS_... of csrc/runtime/calls.h: the kinds of calls that TRACELIB_CALLS tells apart."""
+    """CLASS_... of csrc/runtime/mpi/procedures.h: the kinds of calls that TRACELIB_CALLS tells apart."""
     kind, _ = kind_of(procedure)
     for name, kinds in _CLASS_OF_KIND.items():
         if kind in kinds.split():
@@ -205,6 +205,6 @@ _ROLES = {
 
 
 def role_of(procedure: str) -> str:
-    """Bits of `enum call_role` of csrc/runtime/calls.h, as C."""
+    """Bits of `enum call_role` of csrc/runtime/mpi/procedures.h, as C."""
     kind, _ = kind_of(procedure)
     return " | ".join(role for role, kinds in _ROLES.items() if kind in kinds.split()) or "0"

@@ -4,9 +4,10 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "abi.h"
 #include "calls_of_mpi.h"
-#include "resolve.h"
+#include "mpi/abi.h"
+#include "mpi/detect.h"
+#include "mpi/resolve.h"
 
 /* Handles are addresses or ints: each kind of MPI is called with its own types. */
 typedef int wide_send(const void *, int, void *, int, int, void *);
@@ -27,7 +28,8 @@ void *mpi_function(const char *name)
 
 bool mpi_open(void)
 {
-    if (!abi_detect()) return false;
+    char why[UNKNOWN_MPI_ROOM];
+    if (!detect_mpi(why)) return false;
     the_send = mpi_function("MPI_Send");
     the_receive = mpi_function("MPI_Recv");
     the_ibarrier = mpi_function("MPI_Ibarrier");

@@ -1,9 +1,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "calls_for_collectives.h"
 #include "calls_of_mpi.h"
 #include "collective.h"
-#include "more_calls.h"
 #include "seconds.h"
 
 enum { SEGMENT = 1, READY = 2 };

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "calls_of_mpi.h"
-#include "clock.h"
+#include "clock/clock.h"
 #include "net.h"
 #include "prtt.h"
 

@@ -42,7 +42,8 @@ enum op_flags {
     OP_SHARED = 16,        /* `request` is one of the rank: another thread completes it */
     OP_BETWEEN_CALLS = 32, /* a semaphore that is of no traced call */
     OP_STANDARD = 64,      /* a blocking send of which MPI decides whether it waits */
-    OP_OF_WINDOW = 128     /* a message by which calls on a window wait for each other */
+    OP_OF_WINDOW = 128,    /* a message by which calls on a window wait for each other */
+    OP_OF_ACCESS = 256     /* an OP_WAIT for the end of an OP_PUT or an OP_GET */
 };
 
 struct op {
@@ -101,7 +102,8 @@ struct network {
 };
 
 enum model { MODEL_NONE = 0, MODEL_CONSTANT = 1, MODEL_LINEAR = 2, MODEL_LOG = 3 };
-enum size_of { SIZE_MAX_ = 0, SIZE_MIN_ = 1, SIZE_MEAN = 2, SIZE_TWICE_MAX = 3, SIZE_SUM = 4 };
+/* SIZE_PHASE: what is sent in the fan-in, what is received in the fan-out. */
+enum size_of { SIZE_MAX_ = 0, SIZE_MIN_ = 1, SIZE_MEAN = 2, SIZE_TWICE_MAX = 3, SIZE_SUM = 4, SIZE_PHASE = 5 };
 
 struct collective_model {
     int32_t in_model, in_size, out_model, out_size;
@@ -157,9 +159,11 @@ struct machine {
     uint64_t seed;
     struct quantity eager_limit; /* bytes from which sends are rendezvous; -1: as programs say */
     int32_t synchronous;         /* blocking sends wait for delivery */
-    int32_t receiver_pays;       /* receives cost latency on their processor */
+    int32_t receiver_pays;       /* receives cost latency on their processor, nonblocking ones when waited for */
     int32_t delivery_frees;      /* a rendezvous sender goes on at delivery, else when the transfer starts */
     int32_t exclusive;           /* collectives hold the network: 0 never, 1 always, 2 where buses are counted */
+    int32_t as_dimemas;          /* what Dimemas 5.5 does for no reason of MPI or of machines: docs/dimemas.md */
+    int32_t by_arrival;          /* messages of one key are received as they arrive, not as they were sent */
 };
 
 struct program {

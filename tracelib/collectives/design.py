@@ -55,7 +55,7 @@ class Design:
         """Raise TracelibError with one line for what cannot be measured with so many ranks."""
         for name in self.names:
             if name not in NATIVE + ALGORITHMS:
-                raise TracelibError(f"cannot time {name}", f"there are {', '.join(NATIVE + ALGORITHMS)}")
+                raise TracelibError(f"cannot time {name}", f"choose from {', '.join(NATIVE + ALGORITHMS)}")
         for ranks in self.ranks:
             if not 2 <= ranks <= world:
                 raise TracelibError(f"cannot time collectives of {ranks} ranks", f"give 2 to {world}")

@@ -28,7 +28,7 @@ def measure(world: Any, design: Design | None, library: Any, stopped: Callable[[
     if design is None:
         return {}
     if not library.lib.mpi_open_more():
-        raise TracelibError("the MPI library under mpi4py is none that is known here")
+        raise TracelibError("mpi4py uses an MPI library that is not known here")
     rows: dict[str, list[tuple]] = {table: [] for table in TABLES}
     for repetition in range(design.repetitions):
         for setting in design.settings():

@@ -17,13 +17,13 @@ SIZES = tuple(k * KIB for k in (2, 4, 6, 8, 10, 12, 14, 16))
 SEGMENTS = (0, KIB, 2 * KIB, 4 * KIB, 8 * KIB)
 """Of Rodriguez 2011, table 4.2."""
 MOST_RANKS = 10
-"""Up to so many ranks collectives are timed over every number of them; beyond, over powers of two and all."""
+"""Up to this many ranks, collectives are timed over every number of ranks; with more, over powers of two and all."""
 _MOST_BYTES = (1 << 31) - 1
 _NAMES = ("collective", "broadcast", "over", "sizes", "segments", "iterations", "repeat")
 
 
 class _Words(click.ParamType):
-    """Words between commas, each one of some."""
+    """Known words, separated by commas."""
 
     name = "name,..."
 
@@ -34,7 +34,7 @@ class _Words(click.ParamType):
         words = str(value).split(",")
         for word in words:
             if word not in self._known:
-                raise TracelibError(f"cannot time {word!r}", f"there are {', '.join(self._known)}")
+                raise TracelibError(f"cannot time {word!r}", f"choose from {', '.join(self._known)}")
         return tuple(dict.fromkeys(words))
 
 
@@ -58,7 +58,7 @@ class _Counts(click.ParamType):
     def convert(self, value: object, param: Any, context: object) -> tuple[int, ...]:
         words = str(value).split(",")
         if not all(word.isdecimal() for word in words):
-            raise TracelibError(f"{param.opts[0]} {value}: whole numbers are wanted", "write them as 2,4,8")
+            raise TracelibError(f"{param.opts[0]} {value}: expected whole numbers", "write them as 2,4,8")
         return tuple(map(int, words))
 
 
@@ -66,15 +66,27 @@ def collective_options(command: Callable) -> Callable:
     """Add the options to a click command; `design_of` takes what they gave."""
     for option in reversed(
         (
-            click.option("--collective", type=_Words(NATIVE), help="Time MPI's own too: bcast,scatter."),
+            click.option("--collective", type=_Words(NATIVE), help="Time MPI's own collectives, too: bcast,scatter."),
             click.option(
-                "--broadcast", type=_Words(ALGORITHMS), help="Time trees of messages: linear,pipeline,binary,binomial."
+                "--broadcast",
+                type=_Words(ALGORITHMS),
+                help="Time broadcasts along trees of messages: linear,pipeline,binary,binomial.",
             ),
             click.option("--over", type=_Counts(), help="Ranks that take part, as 2,4 (default 2 to all)."),
-            click.option("--bytes", "sizes", type=_Sizes(1), help="What each gets (default 2K,4K,... to 16K)."),
-            click.option("--segments", type=_Sizes(0), help="Pieces of a broadcast, 0: one (default 0,1K,2K,4K,8K)."),
-            click.option("--iterations", type=click.IntRange(1), default=100, show_default=True, help="Of each loop."),
-            click.option("--repeat", type=click.IntRange(1), default=3, show_default=True, help="Times all of that."),
+            click.option("--bytes", "sizes", type=_Sizes(1), help="Bytes for each rank (default 2K,4K,... to 16K)."),
+            click.option(
+                "--segments", type=_Sizes(0), help="Segments of a broadcast; 0: in one piece (default 0,1K,2K,4K,8K)."
+            ),
+            click.option(
+                "--iterations", type=click.IntRange(1), default=100, show_default=True, help="Iterations of each loop."
+            ),
+            click.option(
+                "--repeat",
+                type=click.IntRange(1),
+                default=3,
+                show_default=True,
+                help="How often all of this is repeated.",
+            ),
         )
     ):
         command = option(command)
@@ -102,7 +114,7 @@ def design_of(world: int, said: dict[str, Any]) -> tuple[Design | None, dict[str
 
 
 def default_ranks(world: int) -> tuple[int, ...]:
-    """Every number from 2 to all, or where that are many powers of two and all."""
+    """Every number from 2 to all; where there are many ranks, powers of two and all."""
     if world <= MOST_RANKS:
         return tuple(range(2, world + 1))
     return *(1 << bit for bit in range(1, (world - 1).bit_length())), world

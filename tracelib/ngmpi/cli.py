@@ -46,7 +46,7 @@ class _Ranks(click.ParamType):
     def convert(self, value: object, param: object, context: object) -> tuple[int, ...]:
         words = str(value).split(",")
         if not all(word.isdecimal() for word in words):
-            raise TracelibError(f"--ranks {value}: numbers of ranks are wanted", "write them as 1,3,5")
+            raise TracelibError(f"--ranks {value}: expected numbers of ranks", "write them as 1,3,5")
         return tuple(map(int, words))
 
 
@@ -55,21 +55,31 @@ class _Ranks(click.ParamType):
 @click.option("-f", "--force", is_flag=True, help="Replace an existing result.")
 @click.option("-m", "--min-size", type=_Size(), default="1", help="Smallest message (default 1).")
 @click.option("-n", "--max-size", type=_Size(), help="Largest message, as 200K (default 4M).")
-@click.option("--step", "steps", type=_Step(), multiple=True, help="Sizes every STEP bytes up to END; again for more.")
+@click.option("--step", "steps", type=_Step(), multiple=True, help="Sizes every STEP bytes up to END; can be repeated.")
 @click.option("--train", type=click.IntRange(2), help="Messages of a train (default 32, fewer where they are slow).")
 @click.option("-l", "--loop", type=click.IntRange(1), help="Rows of each size (default: until they are precise).")
-@click.option("-s", "--skip", type=click.IntRange(0), default=1, show_default=True, help="Rows that warm up a size.")
+@click.option(
+    "-s", "--skip", type=click.IntRange(0), default=1, show_default=True, help="Rows of warm-up for each size."
+)
 @click.option("--precision", type=click.FloatRange(0, 1, min_open=True), default=options.PRECISION, show_default=True,
-              help="Confidence interval of each time, +-, as a share.")  # fmt: skip
-@click.option("-t", "--time", "time_s", type=_Time(), help="Limit for each group of pairs (default 57s, to 200K 27s).")
+              help="Wanted confidence interval of each time (+-), as a share.")  # fmt: skip
+@click.option(
+    "-t",
+    "--time",
+    "time_s",
+    type=_Time(),
+    help="Time limit for each group of pairs (default 57s, or 27s for sizes up to 200K).",
+)
 @click.option("--mode", type=click.Choice(list(options.MODES)), help="Which ranks measure (default sampling).")
 @click.option("--ranks", type=_Ranks(), default=None, help="The ranks of the subgroup, as 1,3,5.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the pairs that are drawn.")
-@click.option("--receiver", is_flag=True, help="Overhead and gap of the receiver as well.")
-@click.option("--bind/--no-bind", default=True, help="Each rank stays on a core of its own (default), or where it is.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the pairs that are drawn.")
+@click.option("--receiver", is_flag=True, help="Measure overhead and gap of the receiver as well.")
+@click.option(
+    "--bind/--no-bind", default=True, help="Bind each rank to a core of its own (default), or leave it where it is."
+)
 @click.option("-c", "--config", "config_path", type=click.Path(path_type=Path), help="Options file (CLL_NGMPI_...).")
 @collective_options
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no closing line.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress and no closing line.")
 def command(
     config_path: Path | None, output: Path, force: bool, ranks: tuple[int, ...] | None, **said
 ) -> options.Options:
@@ -79,7 +89,7 @@ def command(
     mpirun -n 2 python -m tracelib.ngmpi
     """
     if output.exists() and not force:
-        raise TracelibError(f"{output} exists", "-f replaces it, -o takes another name")
+        raise TracelibError(f"{output} exists", "replace it with -f, or choose another -o")
     if not output.absolute().parent.is_dir():
         raise TracelibError(f"{output}: there is no folder {output.parent}")
     from mpi4py import MPI
@@ -119,7 +129,7 @@ def main() -> None:
     if not isinstance(decided, options.Options):
         sys.exit(decided or 0)
     if world.size == 1:
-        click.echo(f"tracelib: one rank alone has no network; mpirun -n 2 {PROGRAM}", err=True)
+        click.echo(f"tracelib: one rank alone has no network; start it with mpirun -n 2 {PROGRAM}", err=True)
         sys.exit(1)
     try:
         code = run.lead(world, decided) if world.rank == 0 else run.follow(world)

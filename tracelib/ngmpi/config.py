@@ -48,7 +48,7 @@ def parse(text: str, name: str) -> Config:
         if key == "STEP":
             config.segments.append((numbers[0], numbers[1]))
         elif key in values:
-            raise TracelibError(f"{name}, line {number}: {words[0]} is there twice")
+            raise TracelibError(f"{name}, line {number}: {words[0]} is given twice")
         else:
             values[key] = numbers
     _take(config, values, name)
@@ -59,10 +59,12 @@ def _line(words: list[str], where: str) -> tuple[str, list[int]]:
     """Key and numbers of a line."""
     key, numbers = words[0].removeprefix(_PREFIX), words[1:]
     if not words[0].startswith(_PREFIX) or key not in _NUMBERS:
-        raise TracelibError(f"{where}: {words[0]} is no key", f"keys are {', '.join(_PREFIX + k for k in _NUMBERS)}")
+        raise TracelibError(
+            f"{where}: {words[0]} is not a known key", f"keys are {', '.join(_PREFIX + k for k in _NUMBERS)}"
+        )
     wanted = _NUMBERS[key]
     if not all(number.isdecimal() for number in numbers) or len(numbers) != (wanted or max(1, len(numbers))):
-        raise TracelibError(f"{where}: {words[0]} wants {wanted or 'some'} whole number{'s' * (wanted != 1)}")
+        raise TracelibError(f"{where}: {words[0]} takes {wanted or 'some'} whole number{'s' * (wanted != 1)}")
     return key, [int(number) for number in numbers]
 
 
@@ -77,7 +79,7 @@ def _take(config: Config, values: dict[str, list[int]], name: str) -> None:
     if (mode := one("MODE")) is not None:
         if mode not in set(Mode):
             modes = ", ".join(f"{m.value} ({m.name.lower()})" for m in Mode)
-            raise TracelibError(f"{name}: {_PREFIX}MODE {mode} is none of {modes}")
+            raise TracelibError(f"{name}: {_PREFIX}MODE {mode} is not one of {modes}")
         config.mode = Mode(mode)
     _compare(name, "NUM_STEPS", one("NUM_STEPS"), "STEP", len(config.segments))
     if config.mode is Mode.SUBGROUP:

@@ -15,13 +15,12 @@ from mpi4py import MPI
 from tracelib.ngmpi.loop import COLUMNS, Loop, Order
 
 EAGER_TESTS, NAP_S = 200, 0.0002
-"""A rank that waits for others tests so often before it begins to sleep: it would take their processor."""
+"""A waiting rank tests this often, then it sleeps between tests: otherwise it could take the processor of others."""
 
 MOST_ROUNDS = 8
-"""Orders that a rank carries out one after the other before it reports: where others want the processors, it is the
-meeting that takes time."""
+"""Orders that a rank carries out before it reports: reporting is slow where other processes use the processors."""
 MOST_PAIRS = 200
-"""Communicators that are kept; MPIs have room for some thousands."""
+"""Communicators that are kept; an MPI has room for some thousands."""
 
 _FIELDS = len(fields(Order))
 _ROWS = 4  # the field that is 0 where there is no order

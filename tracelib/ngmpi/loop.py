@@ -66,7 +66,7 @@ class Loop:
 
     def __init__(self, most_bytes: int) -> None:
         if not lib.prtt_open():
-            raise TracelibError("the MPI library under mpi4py is none that is known here")
+            raise TracelibError("mpi4py uses an MPI library that is not known here")
         self.clock = _calibrate()
         self._memory = np.ones(max(most_bytes, 1), np.uint8)
         self._visit = ffi.new("struct prtt_visit *")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from tracelib.ngmpi import refine
 from tracelib.ngmpi.crew import Crew
-from tracelib.ngmpi.limits import Limits, imprecise
 from tracelib.ngmpi.series import MOST_ROWS, Series
+from tracelib.ngmpi.stopping_rules import Limits, imprecise
 from tracelib.schema.net import Origin
 
 

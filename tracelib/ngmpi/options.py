@@ -70,7 +70,7 @@ def decide(
 ) -> Options:
     """The options of the command line before those of the file before defaults. Raises TracelibError."""
     if said.processes not in (None, ranks_in_world):
-        raise TracelibError(f"the options file wants {said.processes} processes, there are {ranks_in_world}")
+        raise TracelibError(f"the options file is for {said.processes} processes, but there are {ranks_in_world}")
     segments = list(steps) or said.segments
     largest = max_size or said.largest or (max(end for _, end in segments) if segments else LARGEST)
     if min_size > largest:
@@ -83,7 +83,7 @@ def decide(
         raise TracelibError(f"no size of the plan lies from {min_size} to {largest}")
     n = train or said.train or TRAIN
     if n < 2:
-        raise TracelibError("a train wants 2 messages or more")
+        raise TracelibError("a train needs at least 2 messages")
     repetitions = loop or said.times or (1 if segments else None)
     chosen_mode = MODES[mode] if mode else Mode.SUBGROUP if ranks else said.mode or Mode.SAMPLING
     if time_s is None:

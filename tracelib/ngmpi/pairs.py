@@ -47,7 +47,7 @@ def groups(mode: Mode, hosts: Sequence[object], ranks: Sequence[int], seed: int)
 
 def _subgroup(ranks: Sequence[int], size: int) -> list[int]:
     if strange := [rank for rank in ranks if not 0 <= rank < size]:
-        raise TracelibError(f"the subgroup has rank {strange[0]}, the world has 0 to {size - 1}")
+        raise TracelibError(f"the subgroup has rank {strange[0]}, but ranks are 0 to {size - 1}")
     if len(set(ranks)) < max(2, len(ranks)):
-        raise TracelibError("the subgroup wants two ranks or more, each once", "name them as --ranks 1,3,5")
+        raise TracelibError("the subgroup needs at least two ranks, each named once", "name them as --ranks 1,3,5")
     return sorted(ranks)

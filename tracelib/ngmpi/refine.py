@@ -15,12 +15,12 @@ from tracelib.schema.prtt import SizeTimes
 FEWEST_SIZES = 3
 """In a piece."""
 NOISE = 0.02
-"""Deviations of so much of a time are never taken for a change."""
+"""Deviations up to this share of a time are never taken for a change."""
 JUMP = 0.05
 """A step in a time of more than this is located exactly, a mere bend is not."""
 _LEAST_S = 1e-12  # against division by zero
 FINEST_BYTES, FINEST_SHARE, BEND_SHARE = 8, 1 / 256, 1 / 8
-"""How close the two sizes beside a step shall be, in bytes or as a share of the size; beside a bend."""
+"""How close the two sizes around a step should be (in bytes, or as a share of the size), and those around a bend."""
 
 
 def changes(times: SizeTimes) -> list[tuple[int, float]]:

@@ -21,11 +21,11 @@ from tracelib import _ngmpi
 from tracelib.collectives.measure import measure as time_collectives
 from tracelib.ngmpi import pairs, place, refine, store
 from tracelib.ngmpi.crew import Crew
-from tracelib.ngmpi.limits import Limits, spread
 from tracelib.ngmpi.loop import Clock, Loop
 from tracelib.ngmpi.measure import Course, Stop
 from tracelib.ngmpi.options import Options
 from tracelib.ngmpi.series import Series
+from tracelib.ngmpi.stopping_rules import Limits, spread
 from tracelib.schema import net
 
 SAVED_EVERY_S, TOLD_EVERY_S = 1.0, 5.0
@@ -146,7 +146,7 @@ class _Report:
             what = f"{pairs} pair{'s' * (pairs != 1)}, {rows} rows of {sizes} sizes in {self.options.output}"
             if rows:
                 known = np.concatenate([spread(one.times()) for one in self.series if one.parts])
-                what += f", half of the sizes known within {np.median(known):.1%}"
+                what += f", half of the sizes are known within {np.median(known):.1%}"
             self._say(f"stopped: {what}" if self.stopped else f"{what}; next: analyze {self.options.output}")
 
     def _say(self, line: str) -> None:

@@ -15,21 +15,22 @@ from tracelib.schema.net import Flag, Origin
 from tracelib.schema.prtt import SizeTimes, size_times
 
 VISIT_S, MOST_ROWS = 0.01, 5
-"""Rows of one size are measured one after the other for about so long, and so many: what disturbs for milliseconds, or
-changes how fast the network is, meets many sizes a little."""
+"""A visit of one size takes about this long, and has at most this many rows. So a disturbance of some milliseconds, or
+a change in the speed of the network, affects many sizes a little and none much."""
 ROW_S, LEAST_ROW_S = 0.008, 0.0002
-"""Trains are shortened where a row would take longer than the first: the longer it is, the less likely nothing disturbs
-it. Where others want the processors, that falls until rows come through, not below the second."""
+"""Trains are shortened where a row would take longer than the first time, because long rows are disturbed more often.
+Where other processes use the processors, this time is lowered until rows succeed, but not below the second one."""
 MOST_HIT, SHORTER, LONGER = 0.5, 0.7, 1.1
-"""Share of a visit's rows from which on rows become shorter, and by how much; and longer, while none is hit."""
+"""If more than the first share of a visit's rows is disturbed, rows become shorter by the second factor; while none is,
+they become longer by the third."""
 LEAST_TRAIN, LEAST_DISTURBED_TRAIN = 4, 2
 LONGEST_WARM_UP_S = 0.02
 """Rows that take longer need no warm-up."""
 OUT_OF_PROPORTION = 3
-"""A PRTT(1,0,s) so many times as long as the best one does not set the delay."""
+"""A PRTT(1,0,s) that is this many times the best one does not set the delay."""
 FIRST_DELAY_S, SLOW_S_PER_BYTE = 0.002, 2e-8
-"""Longest delay as long as no PRTT is known, and what a byte there and back may take where none of the size is: a rank
-that lost its processor would wait for seconds."""
+"""Longest delay while no PRTT is known, and longest round trip of a byte while no PRTT of the size is known. Without
+these, a PRTT in which a rank lost its processor would make the delays take seconds."""
 
 
 @dataclass

@@ -9,7 +9,7 @@ from enum import Enum, IntEnum
 
 import numpy as np
 
-VERSION = 3
+VERSION = 4
 
 CALL = np.dtype(
     [
@@ -83,7 +83,7 @@ SUMMARY = np.dtype(
         ("received", "<u8"),
         ("count", "<u4"),  # how many
         ("thread", "<u2"),
-        ("flags", "<u2"),  # reserved, 0
+        ("flags", "<u2"),  # 0: a stretch of consecutive calls; n + 1: all calls of procedure n in a buffer
     ]
 )
 """Consecutive calls that the user did not want one by one."""
@@ -316,8 +316,20 @@ INTEGER_ATTRIBUTES = (
     "overhead_ticks",  # of the tracer itself between the exit of one call and the entry of the next
     "overhead_cpu_ns",  # the same by the readings of CPU time
     "limit_bytes",  # TRACELIB_LIMIT; 0: none
+    "abort_ticks",  # when MPI_Abort was entered; 0: it was not
+    "abort_code",  # its code, a signed number
+    "abort_comm",  # its communicator: row of `communicators`; 0: unknown
+    "parent_size",  # ranks of the run that spawned this one; 0: none did
 )
-TEXT_ATTRIBUTES = {"host": 64, "boot_id": 40, "mpi_library": 256, "command": 1024, "spool": 256, "cpus": 256}
+TEXT_ATTRIBUTES = {
+    "host": 64,
+    "boot_id": 40,
+    "mpi_library": 256,
+    "command": 1024,
+    "spool": 256,
+    "cpus": 256,
+    "job": 256,
+}
 """Name and room in bytes."""
 
 FLUSH_TYPE = 40000003

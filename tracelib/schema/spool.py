@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import psutil
 
 from tracelib import schema
 
@@ -57,12 +56,13 @@ class Spool:
         return (int(self.header["entered_call"]), entered) if entered > latest else None
 
 
-def read_spool(data: bytes, rank_file: str, blocks: int) -> Spool | None:
+def read_spool(data: bytes, rank_file: str, lengths: Mapping[str, int]) -> Spool | None:
     """The rows in the contents of a spool, or None if it is damaged or of a file with another name.
 
     A spool without a name belongs to the file that led to it: that file is moving.
 
-    `blocks`: rows of that table in the rank file, which may say that the spool's rows were left out.
+    `lengths`: rows of each table in the rank file. What is being flushed belongs at its rows or right behind them, and
+    `blocks` may say that the spool's rows were left out.
     """
     layout = schema.SPOOL_HEADERS.get(data[: len(schema.SPOOL_MAGIC)])
     if layout is None or len(data) < schema.SPOOL_HEADER_BYTES:
@@ -77,8 +77,11 @@ def read_spool(data: bytes, rank_file: str, blocks: int) -> Spool | None:
         room = max(len(data) - offset, 0) // dtype.itemsize
         rows[table] = np.frombuffer(data, dtype, min(count, room), min(offset, len(data)))
         base[table] = int(header["base"][position])
-    left_out = header["flushing"] == schema.LEAVING_OUT and blocks > header["base"][0]
-    return Spool(header, base if header["flushing"] == schema.FLUSHING else None, rows, bool(left_out))
+    left_out = header["flushing"] == schema.LEAVING_OUT and lengths["blocks"] > header["base"][0]
+    is_flush = header["flushing"] == schema.FLUSHING
+    if is_flush and any(first > lengths.get(table, 0) for table, first in base.items()):
+        return None
+    return Spool(header, base if is_flush else None, rows, bool(left_out))
 
 
 def lost_calls(spools: Sequence[Spool], attributes: Mapping[str, int | str]) -> int:
@@ -91,7 +94,7 @@ def spool_paths(prefix: str) -> list[Path]:
     place = Path(prefix)
     if not prefix or not place.parent.is_dir():
         return []
-    files = (p for p in place.parent.iterdir() if p.stem == place.name and p.suffix[1:].isdigit())
+    files = (p for p in place.parent.iterdir() if p.stem == place.name and p.suffix[1:].isdecimal())
     return sorted(files, key=lambda p: int(p.suffix[1:]))
 
 
@@ -101,8 +104,24 @@ def is_here(attributes: Mapping[str, int | str]) -> bool:
     return bool(boot_id) and BOOT_ID.exists() and BOOT_ID.read_text().strip() == boot_id
 
 
+def is_replaced(attributes: Mapping[str, int | str]) -> bool:
+    """Whether the process, which is alive, runs another program by now (exec): its command line is another one, and its
+    spools are in its memory no more."""
+    files = {str(path.stat().st_ino) for path in spool_paths(str(attributes["spool"]))}
+    process, said = Path(f"/proc/{int(attributes['pid'])}"), str(attributes["command"])
+    try:
+        maps, command = (process / "maps").read_text(), (process / "cmdline").read_bytes()
+    except OSError:
+        return False
+    inodes = {line.split(maxsplit=5)[4] for line in maps.splitlines()}
+    now = os.fsdecode(command).rstrip("\0").replace("\0", " ")
+    return bool(files and inodes and said and now) and files.isdisjoint(inodes) and not now.startswith(said)
+
+
 def is_alive(attributes: Mapping[str, int | str]) -> bool:
     """Whether the very process still runs on this machine: a later one may have got its number."""
+    import psutil  # which takes 25 ms, and files of processes that ended need none of it
+
     try:
         process = psutil.Process(int(attributes["pid"]))
         started = process.create_time() <= int(attributes["start_realtime_ns"]) / 1e9 + STARTED_WITHIN_S

@@ -1,0 +1,57 @@
+"""`analyze pack`: a small copy of a run to keep or to send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from analyzer.commands.shared.options import common_options
+from analyzer.commands.shared.outputs import stem
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.report.words.units import size
+from analyzer.writers.packed import CODECS, pack_run
+
+
+@click.command("pack")
+@click.argument("file", type=click.Path())
+@click.option(
+    "--codec", type=click.Choice(sorted(CODECS)), default="gzip", show_default=True, help="How rows are compressed."
+)
+@common_options(as_json=True, output="Name of the packed run (default: NAME-packed.h5 beside it).")
+@click.pass_obj
+def pack(session: Session, file: str, codec: str, output: str | None, force: bool, quiet: bool, as_json: bool) -> None:
+    """Write the run FILE into one compressed HDF5 file.
+
+    It holds the same tables with the same values, opens in plain h5py, and every command of analyze reads it
+    as it reads run.h5. The original is left as it is.
+    """
+    session.quiet = quiet
+    path = Path(output) if output else Path(file).parent / f"{stem(Path(file))}-packed.h5"
+    if path.is_dir():
+        path /= f"{stem(Path(file))}-packed.h5"
+    if session.speaks:
+        if path.exists() and not force:
+            raise TracelibError(f"{path} exists", "name another output with -o, or use --force")
+        if path.exists() and path.samefile(file):
+            raise TracelibError(f"{path} is the run that is read", "name another output with -o NAME")
+        with session.step(f"Writing {path}"):
+            packed = pack_run(file, path, codec)
+        if as_json:
+            session.print_json(
+                {
+                    "path": str(path),
+                    "ranks": packed.ranks,
+                    "calls": packed.calls,
+                    "bytes": packed.size_bytes,
+                    "bytes_before": packed.before_bytes,
+                    "bytes_per_call": packed.bytes_a_call,
+                }
+            )
+        else:
+            before, after = size(packed.before_bytes), size(packed.size_bytes)
+            session.say(
+                f"{path}: {packed.calls} calls in {after}, {packed.bytes_a_call:.1f} bytes a call ({before} before)"
+            )
+    session.team.barrier()

@@ -1,0 +1,108 @@
+"""`analyze limits`: what limits a run on a machine, and the worst network that it tolerates."""
+
+from __future__ import annotations
+
+import click
+import numpy as np
+
+from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
+from analyzer.commands.shared.options import common_options, jobs_option
+from analyzer.commands.shared.session import Session
+from analyzer.efficiency.cpu_use import cpus, starts_mpi
+from analyzer.machine.machine import Machine
+from analyzer.metrics.profile import profile
+from analyzer.opening import open_trace
+from analyzer.operations.program import program_of
+from analyzer.parallel import Team
+from analyzer.replay.replays import counted
+from analyzer.report.limits import Limited, Origin, limits_json, print_limits
+from analyzer.report.words import units
+from analyzer.report.words.eager import Eager
+from analyzer.sensitivity.limits import limits
+from analyzer.sensitivity.tolerance import tolerance
+from analyzer.trace import Losses, Trace
+from tracelib.schema.procedures import FINALIZE
+
+
+@click.command("limits")
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
+@click.option("--quick", is_flag=True, help="Do not search for the worst network that the run tolerates.")
+@jobs_option
+@machine_choice
+@common_options(as_json=True)
+@click.pass_obj
+def limits_command(
+    session: Session,
+    files: tuple[str, ...],
+    quick: bool,
+    jobs: int | None,
+    choice: MachineChoice,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Say what limits each FILE: the network, the load, or computation.
+
+    Each FILE is replayed on a machine: without the costs of the network, with latency only, with bandwidth only, with
+    both, and with contention for buses and links as well. With several FILEs, the speedup is relative to the first.
+
+    Without a machine, that of the first run is used, as its messages show it (analyze loggp), or an ideal one if they
+    do not show it.
+    """
+    session.quiet = quiet
+    runs: list[Limited] = []
+    for file in files:
+        runs.append(_of_file(file, runs[0] if runs else None, choice, quick, jobs, session))
+    if as_json:
+        data = limits_json(runs)
+        session.print_json(data if len(data) > 1 else data[0])
+    elif not quiet:
+        session.print(lambda console: print_limits(runs, console))
+
+
+def _of_file(
+    file: str, first: Limited | None, choice: MachineChoice, quick: bool, jobs: int | None, session: Session
+) -> Limited:
+    trace = open_trace(file, session.team)
+    session.mention_problems(trace)
+    try:
+        with (
+            session.step(f"Replaying {file}") as tell,
+            counted(lambda done: tell(units.plural(done, "replay"))),
+            replaying(trace, session.team),
+        ):
+            machine, origin = (first.machine, first.origin) if first else _machine(trace, choice, session.team)
+            program = program_of(trace, buffered=machine.eager_limit is None)
+            found = limits(program, machine, session.team, jobs)
+            bears = None if quick else tolerance(program, machine, session.team, jobs)
+            lacking = incomplete(trace, session.team)
+            had, starting_ns = cpus(trace, session.team), _starting_ns(trace, session.team)
+        return Limited(
+            file=file,
+            measured_ns=trace.duration_ns if trace.has_call_times else 0,
+            machine=machine,
+            origin=origin,
+            eager=Eager.of(machine, program),
+            found=found,
+            tolerance=bears,
+            cpu_time=cpu_time_of(trace, program),
+            incomplete=lacking,
+            cpus=had,
+            starting_ns=starting_ns,
+        )
+    finally:
+        trace.close()
+
+
+def _starting_ns(trace: Trace, team: Team) -> float:
+    """Time in MPI_Init and MPI_Finalize in ns: the mean of the ranks that could be read."""
+    calls = profile(trace, team)
+    chosen = starts_mpi(calls.procedures) | np.array([name in FINALIZE for name in calls.procedures], bool)
+    return float(calls.inside_ns[:, chosen].sum()) / max(trace.size - len(trace.extra(Losses).missing), 1)
+
+
+def _machine(trace: Trace, choice: MachineChoice, team: Team) -> tuple[Machine, Origin]:
+    """The machine and where it is from. Without a known network, an ideal one still shows the program's own limits."""
+    known = choice.known(trace, team)
+    if known is None:
+        return choice.or_ideal(), Origin.UNKNOWN
+    return known, Origin.RUN if choice.own else Origin.NAMED

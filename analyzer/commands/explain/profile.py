@@ -1,0 +1,85 @@
+"""`analyze profile`: how many threads compute at each instant of a run, or of its replay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from analyzer.commands.shared.machine_option import lacking_at_once, machine_if_named, replaying
+from analyzer.commands.shared.options import common_options, file_argument
+from analyzer.commands.shared.outputs import check_writable, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.machine.cfg import Configuration
+from analyzer.metrics.parallelism import Parallelism, parallelism
+from analyzer.opening import open_trace
+from analyzer.operations.bursts import is_any_measured
+from analyzer.operations.program import program_of
+from analyzer.parallel import Team
+from analyzer.replay.parallelism import replayed_parallelism
+from analyzer.report.profile import Profiled, print_profile, profile_json, write_series
+from analyzer.trace import Trace
+from analyzer.what_if.modules import with_modules
+
+_BINS = 1000
+
+
+@click.command("profile")
+@file_argument
+@click.option("--bins", type=click.IntRange(1, 10**7), default=_BINS, show_default=True, help="Number of intervals.")
+@machine_if_named
+@common_options(as_json=True, output="Name of the two files, without ending, or a folder for them.")
+@click.pass_obj
+def profile_command(
+    session: Session,
+    file: str,
+    bins: int,
+    configuration: Configuration | None,
+    output: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Say how many threads compute at each instant, and when only few do. Write the numbers (NAME.profile.csv) and
+    draw them (NAME.profile.png).
+
+    With --machine or any other option of a machine, the profile is that of a replay on this machine. It then also
+    shows the messages that wait for links and buses.
+    """
+    session.quiet = quiet
+    trace = open_trace(file, session.team)
+    session.mention_problems(trace)
+    try:
+        base = output_base(Path(trace.path), output, (".profile.csv", ".profile.png", ".csv", ".png"))
+        paths = tuple(base.with_name(f"{base.name}.profile.{ending}") for ending in ("csv", "png"))
+        for path in paths:
+            check_writable(path, trace, force)
+        with session.step("Replaying" if configuration else "Counting"), replaying(trace, session.team):
+            found = _found(trace, configuration, bins, session.team)
+        profiled = Profiled(
+            file=file,
+            found=found,
+            replayed=configuration is not None or not trace.has_call_times,
+            cpu_time=is_any_measured(trace) if trace.has_call_times else None,
+            lacking=lacking_at_once(trace),
+        )
+        if session.speaks:
+            from analyzer.report.pictures.profile import draw
+
+            write_series(found, paths[0])
+            draw(profiled, paths[1])
+        if as_json:
+            session.print_json(profile_json(profiled) | {"written": [str(path) for path in paths]})
+        else:
+            session.print(lambda console: None if quiet else print_profile(profiled, console))
+            session.say(f"\nWritten: {', '.join(map(str, paths))}")
+    finally:
+        trace.close()
+
+
+def _found(trace: Trace, configuration: Configuration | None, bins: int, team: Team) -> Parallelism:
+    if configuration is None:
+        return parallelism(trace, team, bins)
+    machine = configuration.machine
+    program = with_modules(program_of(trace, buffered=machine.eager_limit is None), configuration.modules)
+    return replayed_parallelism(program, machine, bins)

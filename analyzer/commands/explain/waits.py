@@ -1,0 +1,58 @@
+"""`analyze waits`: where ranks wait for others, and who makes them wait."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.commands.shared.options import common_options, file_argument, repair_option
+from analyzer.commands.shared.session import Session
+from analyzer.efficiency.cpu_use import cpus
+from analyzer.efficiency.ideal import lacking
+from analyzer.metrics.profile import profile
+from analyzer.metrics.unrecorded import unrecorded
+from analyzer.opening import open_trace
+from analyzer.report.waits import print_waits, waits_json
+from analyzer.waits.waits import MOST_SINGLE, waits
+
+
+@click.command("waits")
+@file_argument
+@click.option(
+    "--longest", type=click.IntRange(0), default=MOST_SINGLE, metavar="N", help="Show the N longest waits [10]."
+)
+@repair_option
+@common_options(as_json=True)
+@click.pass_obj
+def waits_command(session: Session, file: str, longest: int, repair_ns: int | None, as_json: bool, quiet: bool) -> None:
+    """Print the wait states of FILE, named as in Scalasca, and the delays that cause them.
+
+    \b
+    late sender       a receive waits for its send (wrong order: another message,
+                      which is received later, was already there)
+    late receiver     a send waits for its receive
+    wait at barrier, N x N, fence   a rank waits for the last member
+    early reduce      the root waits for the ranks that send
+    late broadcast    a rank waits for the root
+    early scan        a rank waits for the ranks before it
+    late post, early wait           one-sided: the origin waits for MPI_Win_post
+                      of the target, the target for MPI_Win_complete
+    lock contention   a rank waits for the rank that has the lock of a window
+
+    The direct cost of a delay is how long others wait for it. The indirect cost
+    is how long others, in turn, wait for these. All costs add up to all waiting.
+    """
+    session.quiet = quiet
+    trace = open_trace(file, session.team, repair_ns)
+    session.mention_problems(trace)
+    try:
+        with session.step("Finding wait states"):
+            calls = profile(trace, session.team)
+            found = waits(trace, session.team, calls, longest=longest)
+            had = cpus(trace, session.team)
+            lacks = lacking(trace, unrecorded(trace, session.team)) if trace.has_call_times else ""
+        if as_json:
+            session.print_json({"file": str(trace.path)} | waits_json(found, had) | {"lacking": lacks or None})
+        elif not quiet:
+            session.print(lambda console: print_waits(found, console, lacks, had))
+    finally:
+        trace.close()

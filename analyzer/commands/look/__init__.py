@@ -1,0 +1,1 @@
+"""Commands that users type first: what is in this file, and is it complete?"""

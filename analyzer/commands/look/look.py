@@ -1,0 +1,72 @@
+"""`analyze FILE`: the first look, and the files that other tools read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from analyzer.commands.shared.options import common_options, file_argument, repair_option
+from analyzer.commands.shared.outputs import is_imported, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.commands.shared.write import dimemas_notes, write_dimemas, write_paraver
+from analyzer.errors import TracelibError
+from analyzer.opening import open_trace
+from analyzer.report.look.as_json import summary_json
+from analyzer.report.look.look import print_files, print_look
+from analyzer.report.look.summary import summarize
+from analyzer.trace import Trace
+
+
+@click.command("look")
+@file_argument
+@repair_option
+@common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
+@click.pass_obj
+def look(
+    session: Session, file: str, repair_ns: int | None, as_json: bool, output: str | None, force: bool, quiet: bool
+) -> None:
+    """Print a first look at FILE, and write NAME.prv, .pcf, .row and .dim beside it.
+
+    FILE is run.h5, a folder run.ranks, a Paraver trace (.prv, .prv.gz) or a Dimemas trace (.dim). For a Paraver
+    trace only the .dim is written, for a Dimemas trace nothing; with -o the other files are written, too.
+    """
+    session.quiet = quiet
+    trace = open_trace(file, session.team, repair_ns)
+    try:
+        summary = summarize(trace, session.team, session.step)
+        if not (quiet or as_json):
+            session.print(lambda console: print_look(summary, console))
+        failure, written, notes = _write_all(trace, file, output, force, session)
+        if as_json:
+            session.print_json(summary_json(summary) | {"files": [str(path) for path in written]})
+        elif not quiet:
+            session.print(lambda console: print_files(written, _next(written), notes, console))
+        if failure:
+            raise failure
+    finally:
+        trace.close()
+
+
+def _write_all(
+    trace: Trace, file: str, output: str | None, force: bool, session: Session
+) -> tuple[TracelibError | None, list[Path], list[str]]:
+    """Write the derived files. An error is returned, not raised: the look is printed all the same."""
+    base = output_base(Path(file), output, (".prv", ".dim"))
+    written: list[Path] = []
+    try:
+        if output or not is_imported(trace):
+            written += write_paraver(trace, base, session, force)
+        if not trace.has_call_times:
+            return None, written, []
+        report = write_dimemas(trace, base, session, force)
+    except TracelibError as error:
+        return error, written, []
+    return None, [*written, report.path], dimemas_notes(trace, report)
+
+
+def _next(written: list[Path]) -> str:
+    if not written:
+        return ""
+    prv = [path for path in written if path.suffix == ".prv"]
+    return f"wxparaver {prv[0]}" if prv else f"Dimemas -S 32K {written[0]} MACHINE.cfg"

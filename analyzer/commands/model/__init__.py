@@ -1,0 +1,1 @@
+"""Commands about the models themselves: of the network, and of the machine."""

@@ -1,0 +1,117 @@
+"""`analyze fit-machine`: the machine on which replays take as long as runs did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from analyzer.commands.shared.machine_option import machine_options
+from analyzer.commands.shared.options import FiniteRange, common_options
+from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.commands.shared.study import (
+    Draw,
+    Traced,
+    eager_of,
+    numbers,
+    opened,
+    output_options,
+    studied,
+    study_options,
+)
+from analyzer.errors import TracelibError
+from analyzer.machine.cfg import Configuration
+from analyzer.machine.machine import Machine
+from analyzer.machine.parameters import vary
+from analyzer.machine.toml_text import machine_text
+from analyzer.montecarlo.fit import TOLERANCE, Fit, Wanted, fit
+from analyzer.report.fit_machine import Fitted, fit_json, print_fit
+from analyzer.whole import whole_file
+
+ENDINGS = (".toml", ".png", ".samples.jsonl")
+
+
+@click.command("fit-machine")
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
+@study_options
+@click.option("--weights", metavar="X,...", help="Weights of the runs (default: all equal).")
+@click.option("--untraced-seconds", "untraced", metavar="X,...", help="How long the runs took without the tracer.")
+@click.option(
+    "--tolerance",
+    type=FiniteRange(0, 1, min_open=True),
+    default=TOLERANCE,
+    show_default=True,
+    help="Largest error of a prediction, as a share.",
+)
+@machine_options
+@output_options("NAME.toml: the fitted machine; NAME.png; NAME.samples.jsonl: samples to go on from.")
+@common_options(as_json=True)
+@click.pass_obj
+def fit_machine(
+    session: Session, files: tuple[str, ...], draw: Draw, weights: str | None, untraced: str | None, tolerance: float,
+    configuration: Configuration, output: str | None, force: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Find the machine on which replays of the RUNs take as long as the RUNs did, and the range of each parameter in
+    which they nearly do.
+
+    Machines are drawn at random, then more are drawn around the best ones, until enough of them predict each RUN
+    within the tolerance. The ranges of their parameters are the answer. A search from the best machine on finds the
+    best fit. Parameters that are not varied are as --machine says. The time that is compared is that from the end of
+    MPI_Init to the begin of MPI_Finalize.
+
+    With -o, a study that was interrupted goes on where it stopped. `mpirun -n N analyze fit-machine` shares the work.
+    """
+    session.quiet = quiet
+    if not draw.varied:
+        raise TracelibError("nothing is varied", "name parameters: --vary latency=1us..100us")
+    shares = numbers(weights, len(files), "--weights") or [1.0] * len(files)
+    told = numbers(untraced, len(files), "--untraced-seconds")
+    machine = configuration.alone
+    with opened(session, files, machine) as runs:
+        base = _checked(runs, output, force) if output and session.speaks else None
+        journal = base.with_name(f"{base.name}.samples.jsonl") if base else None
+        with studied(session, runs, machine, draw, journal, force) as staff:
+            if staff is None:
+                return
+            measured = [x * 1e9 for x in told] if told else [_measured(run) for run in runs]
+            wanted = Wanted.of(measured, shares, tolerance)
+            found = fit(staff, draw.varied, wanted, draw.design, draw.samples, machine.seed)
+        written = _write(found, machine, files, base) if base else []
+        written += [journal] if journal else []
+        eager = eager_of(runs, machine, draw)
+        bases = [run.cpu_time for run in runs]
+        fitted = Fitted(files, bases, found, draw.design, machine.seed, written, eager)
+    if as_json:
+        session.print_json(fit_json(fitted))
+    elif not quiet:
+        session.print(lambda console: print_fit(fitted, console))
+
+
+def _measured(run: Traced) -> float:
+    if not run.measured_ns:
+        raise TracelibError(f"{run.file} holds no measured times", "say how long it took: --untraced-seconds")
+    return run.measured_ns
+
+
+def _checked(runs: list[Traced], output: str, force: bool) -> Path:
+    """The name of the files to be written; raises TracelibError if one would destroy something."""
+    sources = [path for run in runs for path in files_read(run.trace)]
+    base = output_base(sources[0], output, ENDINGS)
+    for ending in ENDINGS[:2]:
+        check_replaceable(base.with_name(base.name + ending), sources, force)
+    return base
+
+
+def _write(found: Fit, machine: Machine, files: tuple[str, ...], base: Path) -> list[Path]:
+    from analyzer.report.pictures.samples import draw_fit
+
+    names = [of.name for of in found.samples.varied]
+    best = vary(machine, dict(zip(names, found.best.values, strict=True)))
+    paths = [base.with_name(base.name + ending) for ending in ENDINGS[:2]]
+    with whole_file(paths[0]) as file:
+        about = ", ".join(Path(name).name for name in files)
+        file.write(f"# Fitted by analyze fit-machine: {' '.join(names)} to {about}\n".encode())
+        file.write(machine_text(best).encode())
+    draw_fit(found, paths[1])
+    return paths

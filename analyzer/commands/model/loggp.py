@@ -1,0 +1,147 @@
+"""`analyze loggp`: latency, overhead and gap of the network, from a measurement of it or from any traced run."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.commands.shared.options import common_options, file_argument
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.loggp.options import DEFAULTS, DETECTORS, FILTERS, METHODS, METRICS, NEIGHBOURS, TYPICAL, Options
+from analyzer.opening import is_network
+
+
+class Filter(click.ParamType):
+    """Names of filters, separated by commas, or "none"."""
+
+    name = "filter"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        names = tuple(name for name in str(value).split(",") if name != "none")
+        if strange := [name for name in names if name not in FILTERS]:
+            self.fail(f"{strange[0]!r} is not one of {', '.join(FILTERS)}, none", param, ctx)
+        return names
+
+
+class Ranks(click.ParamType):
+    """Two ranks, as "0,1"."""
+
+    name = "ranks"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        words = str(value).split(",")
+        if len(words) != 2 or not all(word.isdecimal() for word in words):
+            self.fail(f"{value!r} is not a pair of ranks such as 0,1", param, ctx)
+        return int(words[0]), int(words[1])
+
+
+_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
+@click.command("loggp")
+@file_argument
+@click.option(
+    "--detector",
+    type=click.Choice([*DETECTORS, "all"]),
+    default=DETECTORS[0],
+    show_default=True,
+    help="How intervals of sizes are found; all: compare the detectors.",
+)
+@click.option("--pair", type=Ranks(), metavar="A,B", help="The model of two ranks only.")
+@click.option(
+    "--filter",
+    "rules",
+    type=Filter(),
+    default=TYPICAL,
+    show_default=True,
+    metavar="NAME,...",
+    help=f"Rows that are left out: {','.join(FILTERS)} or none.",
+)
+@click.option(
+    "--level",
+    type=click.IntRange(1),
+    help="Use the rows of this level of speed; 1 is the fastest (default: the fastest one that nearly all sizes have).",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    default=DEFAULTS.tolerance,
+    show_default=True,
+    help="Deviations up to this share are not a change.",
+)
+@click.option(
+    "--window",
+    type=_SHARE,
+    default=DEFAULTS.window,
+    show_default=True,
+    help="Share of the rows in a neighbourhood (thesis).",
+)
+@click.option(
+    "--neighbours",
+    type=click.Choice(NEIGHBOURS),
+    default=DEFAULTS.neighbours,
+    show_default=True,
+    help="What makes rows neighbours (thesis).",
+)
+@click.option(
+    "--guard",
+    type=click.FloatRange(0),
+    default=DEFAULTS.guard,
+    show_default=True,
+    help="Least jump in standard deviations (thesis).",
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default=DEFAULTS.method,
+    show_default=True,
+    help="How clusters are merged (thesis).",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    default=DEFAULTS.metric,
+    show_default=True,
+    help="Distance of patterns (thesis).",
+)
+@click.option(
+    "--threshold",
+    type=_SHARE,
+    default=DEFAULTS.threshold,
+    show_default=True,
+    help="Least distance of clusters, as a share (thesis).",
+)
+@click.option(
+    "--factor",
+    type=click.FloatRange(1, min_open=True),
+    default=DEFAULTS.factor,
+    show_default=True,
+    help="Growth of the residual at a change (netgauge).",
+)
+@common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
+@click.pass_obj
+def loggp(
+    session: Session, file: str, detector: str, pair: tuple[int, int] | None, as_json: bool, output: str | None,
+    force: bool, quiet: bool, **settings: object,
+) -> None:  # fmt: skip
+    """Estimate the LoOgGP parameters of the network from FILE, a measurement by `python -m tracelib.ngmpi`. Print
+    them, and write each model (NAME.intra.json, NAME.inter.json) and its picture (.png).
+
+    FILE may also be run.h5, a folder run.ranks, or a Paraver trace (.prv, .prv.gz). Then latency and bandwidth are
+    estimated from the messages of that run. Models are written only with -o, and the other options do not apply.
+    """
+    session.quiet = quiet
+    if is_network(file):
+        from analyzer.commands.model.network import model_network
+
+        names = DETECTORS if detector == "all" else (detector,)
+        if session.speaks:
+            model_network(session, file, names, pair, Options(**settings), output, force, as_json)  # type: ignore[arg-type]
+        return
+    if pair:
+        raise TracelibError(f"{file} is not a measurement of the network", "leave out --pair")
+    from analyzer.commands.model.ways import time_messages
+
+    time_messages(session, file, output, force, as_json)

@@ -1,0 +1,104 @@
+"""`analyze loggp` of a network measurement: a model for each kind of pair, printed and written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from analyzer.broadcasts.compared import Compared, read_compared
+from analyzer.commands.shared.outputs import check_replaceable, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.loggp.estimate import Estimate, estimates
+from analyzer.loggp.netfile import Measurement, read_measurement
+from analyzer.loggp.options import Options
+from analyzer.loggp.pairs import PairModel, compared_pairs
+from analyzer.report.collectives import collectives_json, print_collectives
+from analyzer.report.network import estimate_json, print_comparison, print_estimate, print_head, print_pairs
+from analyzer.report.pictures.network import draw
+
+_ENDINGS = (".json", ".png")
+
+
+@dataclass(frozen=True)
+class Network:
+    """One kind of pair: its estimates, by the detectors asked for, and how its pairs differ."""
+
+    where: str
+    estimates: list[Estimate]
+    pairs: list[PairModel]
+
+
+def model_network(
+    session: Session, file: str, detectors: tuple[str, ...], pair: tuple[int, int] | None, options: Options,
+    output: str | None, force: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """The whole command. It writes the model of the first detector."""
+    measurement = read_measurement(file)
+    with session.step(f"Fitting {file}"):
+        networks = [_network(measurement, where, detectors, pair, options) for where in _wheres(measurement, pair)]
+    base = output_base(Path(file), output, _ENDINGS)
+    written = [base.with_name(f"{base.name}.{network.where}{ending}") for network in networks for ending in _ENDINGS]
+    for path in written:
+        check_replaceable(path, [Path(file)], force)
+    with session.step("Drawing"):
+        for number, network in enumerate(networks):
+            network.estimates[0].model.write(written[2 * number])
+            draw(network.estimates[0], written[2 * number + 1])
+    collectives = read_compared(file, networks[-1].estimates[0].model)  # between nodes, where there are several
+    if as_json:
+        models = [estimate_json(e) for network in networks for e in network.estimates]
+        timed = collectives_json(collectives)
+        session.print_json({"file": file, "models": models, **timed, "files": [str(path) for path in written]})
+    elif not session.quiet:
+        session.print(lambda console: _print(measurement, networks, collectives, written, console))
+
+
+def _wheres(measurement: Measurement, pair: tuple[int, int] | None) -> list[str]:
+    """The kinds of pairs that the user wants."""
+    places = measurement.places()
+    if pair is None:
+        return places
+    found = [where for where in places if len(_rows(measurement, where, pair))]
+    if not found:
+        raise TracelibError(
+            f"{measurement.path} has no rows of ranks {pair[0]} and {pair[1]}", "--json lists the pairs"
+        )
+    return found
+
+
+def _rows(measurement: Measurement, where: str, pair: tuple[int, int] | None) -> np.ndarray:
+    rows = measurement.rows_of(where)
+    return rows if pair is None else rows[np.isin(rows["pair"], measurement.pairs_of(*pair))]
+
+
+def _network(
+    measurement: Measurement, where: str, detectors: tuple[str, ...], pair: tuple[int, int] | None, options: Options
+) -> Network:
+    rows = _rows(measurement, where, pair)
+    ranks = [list(measurement.ranks(int(number))) for number in np.unique(rows["pair"])]
+    about = {"where": where, "pairs": ranks, "file": Path(measurement.path).name}
+    about |= {name: measurement.attributes[name] for name in ("mpi", "date") if name in measurement.attributes}
+    found = estimates(rows, detectors, options, about)
+    return Network(where, found, compared_pairs(found[0], measurement.ranks))
+
+
+def _print(
+    measurement: Measurement, networks: list[Network], collectives: Mapping[str, Compared], written: list[Path],
+    console: Console,
+) -> None:  # fmt: skip
+    print_head(measurement, console)
+    for network in networks:
+        console.print()
+        if len(network.estimates) > 1:
+            print_comparison(network.estimates, console)
+            console.print()
+        print_estimate(network.estimates[0], console)
+        print_pairs(network.pairs, console)
+    console.print()
+    print_collectives(collectives, console)
+    console.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True, markup=False)

@@ -1,0 +1,50 @@
+"""`analyze loggp` of a traced run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analyzer.commands.shared.outputs import check_writable, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.loggp.observed import Way, observe
+from analyzer.loggp.observed_model import model_of
+from analyzer.opening import open_trace
+from analyzer.report.ways import print_ways, ways_json
+from analyzer.trace import Trace
+
+
+def time_messages(session: Session, file: str, output: str | None, force: bool, as_json: bool) -> None:
+    """Print what the messages of the trace in `file` say of latency and bandwidth; with `output` write their models."""
+    trace = open_trace(file, session.team)
+    try:
+        with session.step(f"Timing the messages of {file}"):
+            ways = observe(trace, session.team)
+        written = []
+        if output and session.speaks:
+            written = _write(trace, ways, output_base(Path(file), output, (".json",)), force)
+        if as_json:
+            files = [str(path) for path in written]
+            session.print_json({"file": file, "messages": ways_json(ways), "files": files})
+        elif not session.quiet:
+            session.print(lambda console: print_ways(ways, console))
+            for path in written:
+                session.say(f"Written: {path}")
+    finally:
+        trace.close()
+
+
+def _write(trace: Trace, ways: tuple[Way, ...], base: Path, force: bool) -> list[Path]:
+    """Write a model for messages within nodes and one for those between nodes, if known. Names are checked first."""
+    models = {base.with_name(f"{base.name}.{way.where}.json"): model_of(way) for way in ways}
+    known = {path: model for path, model in models.items() if model}
+    if not known:
+        raise TracelibError(
+            "these messages are not enough for a model of the network",
+            "a model needs messages of at least two sizes whose times can be trusted",
+        )
+    for path in known:
+        check_writable(path, trace, force)
+    for path, model in known.items():
+        model.write(path)
+    return list(known)

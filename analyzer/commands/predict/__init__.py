@@ -1,0 +1,1 @@
+"""Commands that predict: another machine, faster code, other parameters."""

@@ -1,0 +1,140 @@
+"""`analyze monte-carlo`: how the predicted time spreads where the machine is not known exactly."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from analyzer.commands.shared.machine_option import machine_options
+from analyzer.commands.shared.options import common_options
+from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.commands.shared.study import Draw, Traced, eager_of, opened, output_options, studied, study_options
+from analyzer.errors import TracelibError
+from analyzer.machine.cfg import Configuration
+from analyzer.machine.machine import Exponential, Gaussian, Uniform
+from analyzer.montecarlo.design import LATIN, points
+from analyzer.montecarlo.samples import Samples, replayed
+from analyzer.montecarlo.stable import replayed_until
+from analyzer.report.monte_carlo import Studied, print_spread, spread_json
+
+MOST = 10_000
+"""Most machines that are drawn with --until."""
+_JOURNAL = ".samples.jsonl"
+
+
+@click.command("monte-carlo")
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
+@study_options
+@click.option(
+    "--until",
+    metavar="PERCENT",
+    help="Stop when half the 95 % confidence interval of the mean time of each RUN is below this, such as 1%. "
+    f"--samples is then the upper limit (default {MOST}).",
+)
+@machine_options
+@output_options("NAME.png (for several runs NAME-1.png, ...); NAME.samples.jsonl: samples to go on from.")
+@common_options(as_json=True)
+@click.pass_obj
+def monte_carlo(
+    session: Session, files: tuple[str, ...], draw: Draw, until: str | None, configuration: Configuration,
+    output: str | None, force: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Replay RUNs on machines drawn at random. Print how the predicted times spread, and which parameters they depend
+    on.
+
+    Random values in the machine's file are drawn anew for each machine as well, at each use. The predicted time is
+    that from the end of MPI_Init to the begin of MPI_Finalize.
+
+    With -o, a study that was interrupted goes on where it stopped. `mpirun -n N analyze monte-carlo` shares the work.
+    """
+    session.quiet = quiet
+    machine = configuration.alone
+    if not draw.varied and not _is_random(machine):
+        raise TracelibError(
+            "nothing is random", "vary a parameter (--vary latency=1us..100us), or name a machine with random values"
+        )
+    share = _share(until, draw) if until is not None else None
+    most = MOST if share is not None and not _given("samples") else draw.samples
+    with opened(session, files, machine) as runs:
+        base = _checked(runs, output, force) if output and session.speaks else None
+        journal = base.with_name(base.name + _JOURNAL) if base else None
+        with studied(session, runs, machine, draw, journal, force) as staff:
+            if staff is None:
+                return
+            cube = points(draw.design, most, len(draw.varied), machine.seed & (2**64 - 1))
+            asked = (staff, draw.varied, cube, range(machine.seed, machine.seed + most))
+            samples = replayed(*asked) if share is None else replayed_until(*asked, share)
+        measured = [run.measured_ns for run in runs]
+        written = _write(samples, files, base) if base else []
+        written += [journal] if journal else []
+        eager = eager_of(runs, machine, draw)
+        found = Studied(
+            files=files,
+            measured_ns=measured,
+            cpu_time=[run.cpu_time for run in runs],
+            samples=samples,
+            design=draw.design,
+            seed=machine.seed,
+            written=written,
+            eager=eager,
+            until=share,
+        )
+    if as_json:
+        session.print_json(spread_json(found))
+    elif not quiet:
+        session.print(lambda console: print_spread(found, console))
+
+
+def _share(text: str, draw: Draw) -> float:
+    """The value of --until as a share: 0.01 for 1%. Raises TracelibError."""
+    if draw.design == LATIN:
+        raise TracelibError(
+            "a Latin hypercube needs a fixed number of machines", "leave out --until, or use --design random or sobol"
+        )
+    try:
+        percent = float(text.strip().removesuffix("%"))
+    except ValueError:
+        percent = 0.0
+    if not 0 < percent < 100:
+        raise TracelibError(f"--until {text} is not a percentage above 0 and below 100", "use for example --until 1%")
+    return percent / 100
+
+
+def _given(option: str) -> bool:
+    """Whether the user gave this option."""
+    return click.get_current_context().get_parameter_source(option) is not ParameterSource.DEFAULT
+
+
+def _is_random(part: object) -> bool:
+    """Whether a machine or a part of it has a distribution."""
+    if isinstance(part, Uniform | Gaussian | Exponential):
+        return True
+    if isinstance(part, tuple):
+        return any(map(_is_random, part))
+    return is_dataclass(part) and any(_is_random(getattr(part, field.name)) for field in fields(part))
+
+
+def _pictures(base: Path, runs: int) -> list[Path]:
+    return [base.with_name(f"{base.name}{f'-{k + 1}' if runs > 1 else ''}.png") for k in range(runs)]
+
+
+def _checked(runs: list[Traced], output: str, force: bool) -> Path:
+    """The name of the files to be written; raises TracelibError if one would destroy something."""
+    sources = [path for run in runs for path in files_read(run.trace)]
+    base = output_base(sources[0], output, (".png", _JOURNAL))
+    for path in _pictures(base, len(runs)):
+        check_replaceable(path, sources, force)
+    return base
+
+
+def _write(samples: Samples, files: tuple[str, ...], base: Path) -> list[Path]:
+    from analyzer.report.pictures.samples import draw_spread
+
+    paths = _pictures(base, len(files))
+    for run, path in enumerate(paths):
+        draw_spread(samples, run, Path(files[run]).name, path)
+    return paths

@@ -1,0 +1,93 @@
+"""`analyze replay`: what the run would do on another machine."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.commands.shared.machine_option import lacking_at_once, machine_options, replaying
+from analyzer.commands.shared.options import common_options
+from analyzer.commands.shared.session import Session
+from analyzer.commands.shared.write_prediction import write_prediction
+from analyzer.errors import TracelibError
+from analyzer.machine.cfg import Configuration
+from analyzer.opening import open_trace
+from analyzer.operations.program import program_of
+from analyzer.program.streams import has_ports
+from analyzer.replay.simulate import simulate
+from analyzer.report.replay import Replayed, print_replay, replay_json
+from analyzer.scheduling.closed import closed
+from analyzer.what_if.modules import with_modules
+
+
+@click.command("replay")
+@click.argument("file", type=click.Path())
+@click.option("--app", "others", type=click.Path(), multiple=True, metavar="FILE", help="Another run at the same time.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Runs begin again when they end, until each has ended N times.",
+)
+@machine_options
+@common_options(as_json=True, output="The predicted run: NAME.h5, or NAME.prv with .pcf and .row.")
+@click.pass_obj
+def replay_command(
+    session: Session,
+    file: str,
+    others: tuple[str, ...],
+    repeat: int | None,
+    configuration: Configuration,
+    output: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Replay FILE on a machine. Print how long it would take there, and where the time would go.
+
+    Computation takes as long as in the trace, divided by the speed of the CPU. How long ranks wait follows from the
+    network of the machine. Without a machine the network is ideal: no latency, infinite bandwidth.
+    """
+    session.quiet = quiet
+    if output and repeat:
+        raise TracelibError("one file cannot hold runs that begin again", "leave out -o, or --repeat")
+    if output and others and not output.endswith(".prv"):
+        raise TracelibError("only a Paraver trace can hold several runs at once", "name the output NAME.prv")
+    if output and output.endswith((".dim", ".gz")):
+        raise TracelibError(
+            f"a prediction is written as .h5 or .prv, not as {output}", "a .dim holds no times: analyze dim FILE"
+        )
+    traces = [open_trace(name, session.team) for name in (file, *others)]
+    try:
+        for trace in traces:
+            session.mention_problems(trace)
+        with session.step("Replaying"), replaying(traces[0], session.team):
+            machine = configuration.machine
+            shown, modules = machine.eager_limit is None, configuration.modules
+            programs = [with_modules(program_of(trace, buffered=shown), modules) for trace in traces]
+            prediction = simulate(
+                programs,
+                machine,
+                times=bool(output),
+                transfers=(output or "").endswith(".prv"),
+                cpu_waits=bool(output),
+                repetitions=repeat or 0,
+            )
+            apart = not any(map(has_ports, programs))  # each could run without the others
+            together = closed(programs, machine, prediction) if others and repeat and apart else None
+            written = (
+                write_prediction(traces, programs, prediction, machine, output, force)
+                if output and session.speaks
+                else None
+            )
+        times = tuple(trace.duration_ns if trace.has_call_times else 0 for trace in traces)
+        lacking = "; ".join(filter(None, map(lacking_at_once, traces)))
+        replayed = Replayed((file, *others), times, tuple(programs), prediction, machine, written, together, lacking)
+        if as_json:
+            session.print_json(replay_json(replayed))
+        elif not quiet:
+            session.print(lambda console: print_replay(replayed, console))
+            if written:
+                session.say(f"\nWritten: {written}; next: analyze {written}")
+    finally:
+        for trace in traces:
+            trace.close()

@@ -1,0 +1,115 @@
+"""`analyze ring`: the synthetic application of the scheduling studies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from analyzer.commands.shared.options import Latency, Size, common_options
+from analyzer.commands.shared.outputs import check_replaceable, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.machine.machine import Machine
+from analyzer.replay.predicted import write_predicted
+from analyzer.replay.simulate import simulate
+from analyzer.report.words import units
+from analyzer.scheduling.ring import Records, Ring
+from analyzer.writers.dim import write_dim
+
+
+@click.command("ring")
+@click.option("--tasks", type=click.IntRange(1), default=8, metavar="N", help="Tasks of the ring [8].")
+@click.option(
+    "--compute",
+    type=Latency(),
+    default="4200us",
+    metavar="TIME",
+    help="Computation between receiving and sending [4200us].",
+)
+@click.option(
+    "--demand",
+    type=float,
+    default=60,
+    metavar="PERCENT",
+    help="Share of its processor that a task uses when it runs alone [60].",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(1),
+    default=1000,
+    metavar="N",
+    help="Rounds of the message through the ring [1000].",
+)
+@click.option("--size", type=Size(), default="0", metavar="SIZE", help="Size of the message [0].")
+@click.option(
+    "--priorities",
+    type=click.Choice([*map(str, Records)]),
+    default=str(Records.PATH),
+    help="What the priority records say [path].",
+)
+@common_options(as_json=True, output="NAME.dim, or NAME.h5: its run on an ideal machine.  [ring.dim]")
+@click.pass_obj
+def ring(
+    session: Session,
+    tasks: int,
+    compute: int,
+    demand: float,
+    iterations: int,
+    size: int,
+    priorities: str,
+    output: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Write the synthetic application of the scheduling studies. It can be replayed with others on the same processors.
+
+    In each iteration a task receives, computes, sends to the next task, and computes again. This second computation
+    is so long that its processor is busy for the given share of the time when the application runs alone. The first
+    task sends first. Priority records say which task is in the critical path.
+    """
+    session.quiet = quiet
+    made = Ring(compute / 1000, demand, tasks, iterations, size, Records(priorities))
+    base = output_base(Path("ring.dim"), output, (".dim", ".h5"))
+    path = base.with_name(base.name + (".h5" if output and output.endswith(".h5") else ".dim"))
+    check_replaceable(path, [], force)
+    if session.speaks:
+        _write(made, path, force)
+    session.team.barrier()
+    if as_json:
+        session.print_json(_as_json(made, path))
+    else:
+        session.say(_text(made, path))
+
+
+def _write(made: Ring, path: Path, force: bool) -> None:
+    trace = made.trace(path.name)
+    if path.suffix == ".dim":
+        write_dim(trace, path)
+        return
+    if path.exists() and not force:
+        raise TracelibError(f"{path} exists", "name another output, or use --force")
+    assert trace.program is not None
+    write_predicted(trace, trace.program, simulate(trace.program, Machine.ideal(), times=True), path, "ideal")
+
+
+def _as_json(made: Ring, path: Path) -> dict[str, object]:
+    return {
+        "tasks": made.tasks, "iterations": made.iterations, "compute_s": made.compute_ns / 1e9,
+        "compute_after_s": made.after_ns / 1e9, "demand": made.demand / 100, "cycle_s": made.cycle_ns / 1e9,
+        "size_bytes": made.size_bytes, "priorities": str(made.records), "written": str(path),
+    }  # fmt: skip
+
+
+def _text(made: Ring, path: Path) -> str:
+    computes = f"{units.time(made.compute_ns)} before and {units.time(made.after_ns)} after sending"
+    return (
+        f"{path}: {made.tasks} tasks, {made.iterations} iterations; a task computes {computes}\n"
+        f"Alone on an ideal machine an iteration takes {units.time(made.cycle_ns)} "
+        f"({1e9 / made.cycle_ns:.2f} iterations per second)\nNext: {_next(path)}"
+    )
+
+
+def _next(path: Path) -> str:
+    return f"analyze replay {path} --app {path} --repeat 3" if path.suffix == ".dim" else f"analyze {path}"

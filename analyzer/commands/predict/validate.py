@@ -1,0 +1,120 @@
+"""`analyze validate`: what was predicted from one run against what another one took."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.commands.shared.machine_option import MachineChoice, machine_choice
+from analyzer.commands.shared.options import FiniteRange, common_options
+from analyzer.commands.shared.session import Session
+from analyzer.efficiency.ideal import not_whole, obstacle
+from analyzer.errors import TracelibError
+from analyzer.machine.machine import Machine
+from analyzer.metrics.unrecorded import unrecorded
+from analyzer.opening import open_trace
+from analyzer.parallel import Team
+from analyzer.replay.section import Section, section_of
+from analyzer.replay.simulate import simulate
+from analyzer.report.validate import Compared, Validated, print_validation, validation_json
+from analyzer.report.words.eager import Eager
+from analyzer.trace import Trace
+from analyzer.validation.errors import validate
+from analyzer.validation.parts import Parts, measured_parts, predicted_parts
+
+
+@click.command("validate")
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
+@click.option("--against", type=click.Path(), required=True, metavar="RUN2", help="The run that is predicted.")
+@click.option(
+    "--untraced-seconds",
+    "untraced",
+    type=FiniteRange(0, min_open=True),
+    metavar="X",
+    help="How long RUN2 takes without the tracer.",
+)
+@machine_choice
+@common_options(as_json=True)
+@click.pass_obj
+def validate_command(
+    session: Session, files: tuple[str, ...], against: str, untraced: float | None, choice: MachineChoice,
+    as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Replay each RUN on the machine of RUN2. Print how much this prediction differs from RUN2, in total and by rank,
+    procedure and region, and where the error comes from.
+
+    \b
+    error = predicted from RUN - RUN2
+    = bursts   predicted from RUN - predicted from RUN2 itself
+    + model    predicted from RUN2 itself - RUN2 as traced
+    + tracing  RUN2 as traced - without the tracer
+
+    RUN and RUN2 are runs of the same program with the same number of ranks. The time that is compared is that from
+    the end of MPI_Init to the begin of MPI_Finalize.
+    """
+    session.quiet = quiet
+    team = session.team
+    other = _open(against, team)
+    try:
+        session.mention_problems(other)
+        machine = choice.of(other, team)
+        found, counts, eager = _compare(session, files, other, machine, None if untraced is None else untraced * 1e9)
+    finally:
+        other.close()
+    if not session.speaks:
+        return
+    validated = Validated(against, untraced is not None, counts, eager, found)
+    if as_json:
+        session.print_json(validation_json(validated))
+    elif not quiet:
+        session.print(lambda console: print_validation(validated, console))
+
+
+def _compare(
+    session: Session, files: tuple[str, ...], other: Trace, machine: Machine, untraced_ns: float | None
+) -> tuple[list[Compared], dict[str, int], Eager]:
+    """Compare each run with the other one; also the calls of the other by procedure, and which of its sends wait."""
+    shown = machine.eager_limit is None
+    section = section_of(other, buffered=shown)
+    measured, counts = measured_parts(other, section, session.team)
+    own = _predicted(session, other, section, machine)
+    found = []
+    for file in files:
+        trace = _open(file, session.team)
+        try:
+            session.mention_problems(trace)
+            if trace.size != other.size:
+                raise TracelibError(
+                    f"the runs have different numbers of ranks: {file} {trace.size}, {other.path} {other.size}",
+                    "compare runs with the same number of ranks",
+                )
+            mine = section_of(trace, buffered=shown)
+            as_traced, calls = measured_parts(trace, mine, session.team)
+            predicted = _predicted(session, trace, mine, machine)
+            found.append(
+                Compared(
+                    file, as_traced.total, calls, mine.program.cpu_time, validate(predicted, own, measured, untraced_ns)
+                )
+            )
+        finally:
+            trace.close()
+    return found, counts, Eager.of(machine, section.program)
+
+
+def _predicted(session: Session, trace: Trace, section: Section, machine: Machine) -> Parts:
+    with session.step(f"Replaying {trace.path}"):
+        return predicted_parts(trace, section, simulate(section.program, machine, times=True))
+
+
+def _open(file: str, team: Team) -> Trace:
+    """A run that can be replayed and has times. Raises TracelibError."""
+    trace = open_trace(file, team)
+    if not trace.has_call_times:
+        reason, hint = "it holds no times", "compare with a traced run"
+    else:
+        missed = unrecorded(trace, team)
+        hint = "trace the whole run" if not_whole(trace, missed) else "only one thread of each rank may call MPI"
+        reason = obstacle(trace, missed)
+    if reason:
+        trace.close()
+        raise TracelibError(f"{file} cannot be compared: {reason}", hint)
+    return trace

@@ -1,0 +1,177 @@
+"""The command line: picks the subcommand, and turns every error into one line and an exit code."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import time
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from socket import gethostname
+
+import click
+
+from analyzer import signals
+from analyzer.commands.shared.session import Session
+from analyzer.commands.table import COMMANDS, GROUPS
+from analyzer.errors import TracelibError
+from analyzer.memory import fix_thresholds
+from analyzer.parallel import Team, team
+
+GRACE_S = 1.0
+"""So long the other processes of a team wait for the first one to report an error, which all may have."""
+STAGGER_S = 0.1
+"""So much longer each of them waits than the process before it."""
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the version. It is looked up only here: reading the package's metadata takes as long as importing click."""
+    if not wanted or ctx.resilient_parsing:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        found = version("tracelib")
+    except PackageNotFoundError:  # run from its sources
+        found = "(not installed)"
+    click.echo(f"analyze, version {found}")
+    ctx.exit()
+
+
+class AnalyzeGroup(click.Group):
+    """Commands that are imported when they are asked for: all of them together take a second.
+
+    The first argument may be a file: then it is that of `look`, or of `loggp` if it is of a network.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, name = COMMANDS[cmd_name].place.split(":")
+        return getattr(import_module(f"analyzer.commands.{module}"), name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))  # the same in all groups
+        for title, commands in GROUPS.values():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), entry.line) for name, entry in commands.items() if entry.line])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
+        if args and args[0] not in COMMANDS and args[0] not in own:
+            self._check_names(args)
+            args = [self._command_for(args), *args]
+        return super().parse_args(ctx, args)
+
+    def _command_for(self, args: list[str]) -> str:
+        from analyzer.opening import is_network
+
+        file = next((word for word in args if not word.startswith("-") and Path(word).exists()), "")
+        return "loggp" if is_network(file) else "look"
+
+    def _check_names(self, args: list[str]) -> None:
+        """Raise TracelibError for a mistyped command, and for a command that comes after its file."""
+        name, *others = args
+        if name.startswith("-"):
+            return
+        there = Path(name).exists()
+        if there and others and others[0] in COMMANDS and not Path(others[0]).exists():
+            raise TracelibError(f"the command comes before the file: {others[0]}", f"analyze {others[0]} {name}")
+        if there:
+            return
+        close = get_close_matches(name, COMMANDS, n=1)
+        if close and not Path(name).suffix:
+            raise TracelibError(f"{name}: no such file or command", f"did you mean `analyze {close[0]}`?")
+        if not Path(name).suffix and others and Path(others[0]).exists():
+            raise TracelibError(f"{name}: no such command", "`analyze --help` lists them")
+
+
+@click.group(cls=AnalyzeGroup, context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 80})
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version,
+    help="Show the version and exit.",
+)  # fmt: skip
+def analyze() -> None:
+    """Say where the time of an MPI program went.
+
+    \b
+    analyze FILE             print a first look, write .prv, .pcf, .row and .dim
+    analyze ngmpi.h5         model of the network, from `python -m tracelib.ngmpi`
+    analyze COMMAND FILE     one analysis only
+
+    FILE is run.h5, a folder run.ranks, a Paraver trace (.prv, .prv.gz) or a
+    Dimemas trace (.dim).
+    `mpirun -n N analyze FILE` shares the work among N processes.
+    """
+
+
+def run(arguments: list[str] | None) -> int:
+    """What `analyzer.cli.main` does, except for signals that end it."""
+    fix_thresholds()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be text: as on stderr
+        sys.stdout.reconfigure(errors="backslashreplace")
+    members = team()
+    if members.size > 1:
+        signals.watch()
+    try:
+        return analyze.main(arguments, "analyze", standalone_mode=False, obj=Session(members)) or 0
+    except click.ClickException as error:
+        if members.rank == 0:
+            _show(error)
+        return error.exit_code
+    except TracelibError as error:
+        text = f"Error: {error}" + (f" ({error.hint})" if error.hint else "")
+        _fail(members, text)
+        return error.exit_code
+    except MemoryError:
+        _fail(members, "Error: not enough memory for this trace")
+        return 1
+    except (AttributeError, ImportError) as error:
+        if not _is_of_kernels(error):
+            raise
+        text = "the compiled part of analyze is missing, or older than the rest"
+        _fail(members, f"Error: {text} (run `make build`, or install tracelib again)")
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        _fail(members, f"Error: {error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
+        return 1
+    except signals.Ended as end:
+        if members.size > 1:  # the launcher says so
+            signals.die(end.number)
+        raise
+
+
+def _is_of_kernels(error: AttributeError | ImportError) -> bool:
+    """Whether a cffi module is missing, or lacks a function that is called."""
+    if isinstance(error, ImportError):
+        return error.name in ("analyzer._kernels", "analyzer._replay")
+    return str(error).startswith("cffi library ")
+
+
+def _show(error: click.ClickException) -> None:
+    """Show an error in one line; without any argument, show the help."""
+    context = getattr(error, "ctx", None)
+    if context is None or isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    text = error.format_message().rstrip(".")
+    command = context.command_path.removesuffix(" look")  # which nobody types
+    click.echo(f"Error: {text} (see `{command} --help`)", err=True)
+
+
+def _fail(members: Team, text: str) -> None:
+    """One process speaks for all; then the processes that wait for this one are ended, too."""
+    if members.rank:  # still alive after this time: the first process has not had this error
+        time.sleep(GRACE_S + min(members.rank * STAGGER_S, GRACE_S))
+        text += f", on process {members.rank} of {members.size}, {gethostname()}"
+    click.echo(text, err=True)
+    signals.discard_all()
+    members.abort()

@@ -1,0 +1,100 @@
+"""What all subcommands share while they run: the team, printing by one process only, progress."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from analyzer.parallel import Team
+
+if TYPE_CHECKING:  # rich takes as long to import as click: only who prints pays for it
+    from rich.console import Console
+
+    from analyzer.trace import Trace
+
+PIPE_WIDTH = 80
+WIDEST = 100
+
+
+@dataclass
+class Session:
+    """One invocation: its processes, and whether it should be silent."""
+
+    team: Team
+    quiet: bool = False
+
+    @property
+    def speaks(self) -> bool:
+        """Only one process prints."""
+        return self.team.rank == 0
+
+    @property
+    def alone(self) -> bool:
+        """Whether this is the only process. Under mpirun, what looks like a terminal may end in a file."""
+        return self.team.size == 1
+
+    def print(self, render: Callable[[Console], None]) -> None:
+        """Rich output: colours and the terminal's width on a terminal, plain text of 80 columns in a pipe."""
+        if not self.speaks:
+            return
+        from rich.console import Console
+
+        if sys.stdout.isatty() and self.alone:
+            render(Console(width=min(Console().width, WIDEST), highlight=False))
+            return
+        text = io.StringIO()
+        render(Console(file=text, width=PIPE_WIDTH, highlight=False, no_color=True, force_terminal=False))
+        _write("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+
+    def print_json(self, data: Any) -> None:
+        """One JSON document on standard output."""
+        if self.speaks:
+            _write(json.dumps(data, indent=2))
+
+    def say(self, text: str) -> None:
+        """A line on standard output, unless the user asked for silence."""
+        if self.speaks and not self.quiet:
+            _write(text)
+
+    def mention_problems(self, trace: Trace) -> None:
+        """A line on standard error if something is wrong with the trace. A Dimemas trace has no times: its only
+        possible problem is a replay that never ends, and the replay reports that itself."""
+        if not trace.has_call_times:
+            return
+        from analyzer.trace import Losses
+
+        wrong = [problem.line for problem in trace.problems if not problem.note]
+        if wrong and self.speaks and not self.quiet:
+            more = f" (and {len(wrong) - 1} more: analyze check)" if wrong[1:] else ""
+            click.echo(f"{Path(trace.path).name}: {wrong[0]}{more}", err=True)
+        left_out = trace.extra(Losses).left_out
+        if left_out and self.speaks and not self.quiet:
+            click.echo(f"{Path(trace.path).name}: {left_out}", err=True)
+
+    @contextmanager
+    def step(self, label: str) -> Iterator[Callable[[str], None]]:
+        """Show what is being done, on a terminal only. Yields a function that shows the progress."""
+        if not self.alone or self.quiet or not sys.stderr.isatty():
+            yield lambda text: None
+            return
+        from rich.console import Console
+
+        with Console(stderr=True).status(label) as status:
+            yield lambda text: status.update(f"{label}: {text}")
+
+
+def _write(text: str) -> None:
+    """Lines on standard output. A reader that has gone away (`| head`) is not an error: the files are written."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

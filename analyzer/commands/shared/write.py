@@ -1,0 +1,67 @@
+"""Writing the derived files of a trace, for the commands that do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.commands.shared.outputs import check_writable
+from analyzer.commands.shared.session import Session
+from analyzer.efficiency.ideal import ranks_of_many_callers
+from analyzer.operations.events import NO_EVENTS
+from analyzer.trace import Trace, ranks_named
+from analyzer.trace.paraver import EventType
+from analyzer.waits.annotated import WithWaits
+from analyzer.waits.kinds import Kind
+from analyzer.writers.dim import DimReport, write_dim
+from analyzer.writers.paraver_cfg import write_event_cfg
+from analyzer.writers.pcf import write_pcf
+from analyzer.writers.prv import write_prv
+from analyzer.writers.row import write_row
+
+
+def write_with_waits(trace: Trace, base: Path, session: Session, force: bool) -> list[Path]:
+    """Write the Paraver trace with wait states as events, and BASE.waits.cfg, which shows them."""
+    cfg = base.with_name(base.name + ".waits.cfg")
+    check_writable(cfg, trace, force)
+    with session.step("Finding wait states"):
+        annotated = WithWaits(trace, session.team)
+    paths = write_paraver(annotated, base, session, force)
+    if session.team.rank == 0:
+        write_event_cfg(cfg, "Wait state", EventType.WAIT_STATE, len(Kind))
+    return [*paths, cfg]
+
+
+def write_paraver(trace: Trace, base: Path, session: Session, force: bool) -> list[Path]:
+    """Write BASE.prv, BASE.pcf and BASE.row; returns their paths. Collective over the team."""
+    paths = [base.with_name(base.name + ending) for ending in (".prv", ".pcf", ".row")]
+    for path in paths:
+        check_writable(path, trace, force)
+    with session.step(f"Writing {paths[0]}"):
+        write_prv(trace, paths[0], session.team)
+    if session.team.rank == 0:
+        write_pcf(trace, paths[1])
+        write_row(trace, paths[2])
+    session.team.barrier()
+    return paths
+
+
+def write_dimemas(trace: Trace, base: Path, session: Session, force: bool, events: np.ndarray = NO_EVENTS) -> DimReport:
+    """Write BASE.dim, with additional events (EVENT, in order of time). Collective over the team."""
+    path = base.with_name(base.name + ".dim")
+    check_writable(path, trace, force)
+    with session.step(f"Writing {path}"):
+        return write_dim(trace, path, session.team, events)
+
+
+def dimemas_notes(trace: Trace, report: DimReport) -> list[str]:
+    """What the .dim file of a trace does not hold, as lines for the user."""
+    notes, name = [], report.path.name
+    if report.left_out:
+        calls = ", ".join(f"{count} {of}" for of, count in report.left_out.items())
+        notes.append(f"{name} leaves out what Dimemas has no record for: {calls}")
+    if ranks := ranks_of_many_callers(trace):
+        of = ranks_named(ranks)
+        notes.append(f"{name} has the calls of all threads of {of} in one sequence, so a replay of it may never end")
+    return notes

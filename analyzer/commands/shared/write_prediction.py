@@ -1,0 +1,73 @@
+"""Writing what was predicted: one run as a run or for Paraver, several at once for Paraver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from analyzer.commands.shared.outputs import check_writable, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.commands.shared.write import write_paraver
+from analyzer.errors import TracelibError
+from analyzer.machine.machine import Machine
+from analyzer.opening import open_trace
+from analyzer.parallel import Team
+from analyzer.program.program import Program
+from analyzer.replay.carried import Carried
+from analyzer.replay.predicted import write_predicted
+from analyzer.replay.simulate import Prediction
+from analyzer.replay.together import Together
+from analyzer.signals import discard
+from analyzer.trace import Trace
+from analyzer.whole import temporary_name
+
+
+def write_prediction(
+    traces: Sequence[Trace],
+    programs: Sequence[Program],
+    prediction: Prediction,
+    machine: Machine,
+    output: str,
+    force: bool,
+) -> Path:
+    """Write a prediction, by one process alone; several traces only as .prv. The prediction needs `times`, and for a
+    .prv also `transfers`."""
+    base = output_base(Path(traces[0].path), output, (".prv", ".h5"))
+    if output.endswith(".prv"):
+        return _write_prv(traces, programs, prediction, machine, base, force)
+    path = base.with_name(f"{base.name}.h5")
+    check_writable(path, traces[0], force)
+    if path.exists() and not force:
+        raise TracelibError(f"{path} exists", "name another output, or use --force")
+    write_predicted(traces[0], programs[0], prediction, path, "replay")
+    return path
+
+
+def _write_prv(
+    traces: Sequence[Trace],
+    programs: Sequence[Program],
+    prediction: Prediction,
+    machine: Machine,
+    base: Path,
+    force: bool,
+) -> Path:
+    """Write a .prv by way of temporary runs."""
+    prv = base.with_name(f"{base.name}.prv")
+    for trace in traces:
+        check_writable(prv, trace, force)
+    parts = [temporary_name(base.with_name(f"{base.name}.h5"), f"predicted{k}") for k in range(len(traces))]
+    opened: list[Trace] = []
+    runs: list[Trace] = []
+    try:
+        for k, (trace, program, part) in enumerate(zip(traces, programs, parts, strict=True)):
+            own = prediction.of(programs, k)
+            write_predicted(trace, program, own, part, "replay", called=prv)
+            opened.append(open_trace(str(part)))
+            runs.append(Carried(opened[-1], program, own, of_calls=trace.has_call_times))
+        written = runs[0] if len(runs) == 1 else Together(runs, programs, machine)
+        return write_paraver(written, base, Session(Team()), force)[0]
+    finally:
+        for run in opened:
+            run.close()
+        for part in parts:
+            discard(part)

@@ -1,0 +1,61 @@
+"""All subcommands of `analyze`: the group that `--help` lists each in, where it is, and its line in that list.
+
+A group is a folder of this package. Nothing is imported from it here: all commands together take a second.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """A command: `place` is MODULE:NAME of its function in analyzer.commands; without a line it is not listed."""
+
+    place: str
+    line: str
+
+
+GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
+    "look": ("Look", {
+        "look": Entry("look.look:look", ""),
+        "info": Entry("look.info:info", "The first look, without writing files."),
+        "check": Entry("look.check:check", "Is the trace sound and complete?"),
+    }),
+    "explain": ("Explain", {
+        "efficiency": Entry("explain.efficiency:efficiency_command", "Parallel efficiency and its factors."),
+        "waits": Entry("explain.waits:waits_command", "Where ranks wait, and who makes them wait."),
+        "critical-path": Entry(
+            "explain.critical_path:critical_path_command", "What determines the run's length, and who has slack."
+        ),
+        "limits": Entry("explain.limits:limits_command", "What limits the run: network, load, or computation."),
+        "profile": Entry("explain.profile:profile_command", "How many threads compute at each instant."),
+    }),
+    "predict": ("Predict", {
+        "replay": Entry("predict.replay:replay_command", "What the run would do on another machine."),
+        "what-if": Entry("predict.what_if:what_if_command", "What faster computation in a region would gain."),
+        "sensitivity": Entry(
+            "predict.sensitivity:sensitivity_command", "Which parameters of the machine matter, and how much."
+        ),
+        "monte-carlo": Entry(
+            "predict.monte_carlo:monte_carlo", "How predicted times spread with the machine's parameters."
+        ),
+        "validate": Entry("predict.validate:validate_command", "Compare predictions from one run with another run."),
+        "ring": Entry("predict.ring:ring", "Make a synthetic application: a message goes around a ring."),
+    }),
+    "model": ("Model", {
+        "loggp": Entry("model.loggp:loggp", "Latency, overhead and gap of the network."),
+        "fit-machine": Entry("model.fit_machine:fit_machine", "The machine on which replays take as long as runs did."),
+        "machine": Entry(
+            "model.machine:machine_command", "Print a machine, or turn a Dimemas .cfg into TOML and back."
+        ),
+    }),
+    "convert": ("Convert", {
+        "prv": Entry("convert.prv:prv", "Write a Paraver trace."),
+        "dim": Entry("convert.dim:dim", "Write a Dimemas trace."),
+        "pack": Entry("convert.pack:pack", "Compress a run into one file."),
+    }),
+}  # fmt: skip
+"""Folder -> title, and its commands by name, in the order of `--help`."""
+
+COMMANDS = {name: entry for _, commands in GROUPS.values() for name, entry in commands.items()}
+"""All commands by name."""

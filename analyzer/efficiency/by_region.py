@@ -1,0 +1,140 @@
+"""The POP efficiencies of the program's regions, and of each visit of one: where in the program the time is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.efficiency.factors import Efficiency, factors
+from analyzer.efficiency.ideal import UNKNOWN_IDEAL, Ideal
+from analyzer.metrics.regions import Accumulated, lost_times, region_sums
+from analyzer.pairing.requests import rank_windows
+from analyzer.parallel import Team
+from analyzer.trace import Mark, Regions, State, Trace
+
+
+@dataclass(frozen=True)
+class RegionEfficiency:
+    """Efficiencies over the threads that were in a region."""
+
+    name: str
+    visits: int  # of all threads
+    threads: int
+    efficiency: Efficiency
+
+
+def region_efficiencies(trace: Trace, team: Team, ideal: Ideal = UNKNOWN_IDEAL) -> list[RegionEfficiency]:
+    """Those of each region that was entered, the longest first.
+
+    With T the time of a thread in the region less the tracer's, and U its useful time there: parallel efficiency
+    mean(U) / max(T), load balance mean(U) / max(U), communication efficiency max(U) / max(T). All visits count, but a
+    region inside itself once; threads that never enter the region are not waited for and do not count. In the ideal
+    replay (with its visits) the same times give serialization max(U) / max(T), and transfer = communication /
+    serialization.
+    """
+    sums = region_sums(trace, team)
+    found = []
+    for region, name in enumerate(sums.names):
+        entered = sums.count[:, region] > 0
+        if not entered.any():
+            continue
+        useful_ns, time_ns = sums.useful_ns[entered, region], (sums.time_ns - sums.lost_ns)[entered, region]
+        replayed = ideal.of(ideal.visits[ideal.visits["region"] == region])
+        result = factors(useful_ns, int(time_ns.max()), replayed)
+        found.append(RegionEfficiency(name, int(sums.count[:, region].sum()), int(entered.sum()), result))
+    return sorted(found, key=lambda region: (-region.efficiency.runtime_ns, region.name))
+
+
+@dataclass(frozen=True)
+class VisitEfficiency:
+    """The n-th visit of a region on all threads that were there so often."""
+
+    number: int  # from 1
+    begin_ns: int  # of the first thread
+    end_ns: int  # of the last
+    threads: int
+    efficiency: Efficiency
+    excess_ns: int  # time lost: what it is longer than the typical visit, times its threads; negative: it is shorter
+
+
+def visit_efficiencies(trace: Trace, region: str, team: Team, ideal: Ideal = UNKNOWN_IDEAL) -> list[VisitEfficiency]:
+    """The efficiencies of each visit of a region, as above: of an iteration, if the region is one.
+
+    The n-th visits of all threads belong together. A visit inside another one of the region is part of it. The typical
+    visit is the median by runtime (of an even number the shorter one in the middle). A visit that is longer, because
+    one thread computes longer there or because all do, costs each of its threads the difference.
+    """
+    number = trace.extra(Regions).names.index(region)
+    mine = [_visits(trace, rank, number) for rank in team.share(trace.size)]
+    rows = np.concatenate([np.zeros(0, _TIMES), *(part for parts in team.allgather(mine) for part in parts)])
+    count = int(rows["number"].max(initial=-1)) + 1
+    replayed = _by_number(ideal.visits[ideal.visits["region"] == number], count)
+    found = []
+    for visit, (here, there) in enumerate(zip(_by_number(rows, count), replayed, strict=True), start=1):
+        runtime = int((here["end"] - here["begin"] - here["lost"]).max())
+        result = factors(here["useful"], runtime, ideal.of(there))
+        begin, end = int(here["begin"].min()), int(here["end"].max())
+        found.append(VisitEfficiency(visit, begin, end, len(here), result, 0))
+    typical = typical_ns(found)
+    return [replace(one, excess_ns=(one.efficiency.runtime_ns - typical) * one.threads) for one in found]
+
+
+def typical_ns(visits: Sequence[VisitEfficiency]) -> int:
+    """The runtime of the typical visit; 0 without any."""
+    runtimes = sorted(one.efficiency.runtime_ns for one in visits)
+    return runtimes[(len(runtimes) - 1) // 2] if runtimes else 0
+
+
+def _by_number(rows: np.ndarray, count: int) -> list[np.ndarray]:
+    """The rows of each `number` below count, in their order."""
+    rows = rows[np.argsort(rows["number"], kind="stable")]
+    edges = np.searchsorted(rows["number"], np.arange(count + 1))
+    return [rows[first:last] for first, last in pairwise(edges.tolist())]
+
+
+_TIMES = np.dtype([("number", "<i8"), ("begin", "<i8"), ("end", "<i8"), ("useful", "<i8"), ("lost", "<i8")])
+
+
+def _visits(trace: Trace, rank: int, region: int) -> np.ndarray:
+    """_TIMES of the visits of a rank's threads that are in no other visit of the region, by thread and number."""
+    marks = trace.extra(Regions).marks(rank)
+    marks = marks[(marks["number"] == region + 1) & (marks["what"] <= Mark.END)]
+    lost = lost_times(trace, rank)
+    parts = []
+    for thread in np.unique(marks["thread"]).tolist():
+        edges = _outermost(marks[marks["thread"] == thread])
+        rows = np.zeros(len(edges) // 2, _TIMES)
+        rows["number"] = np.arange(len(rows))
+        rows["begin"], rows["end"] = edges[::2], edges[1::2]
+        useful, tracer = _until(trace, rank, thread, edges)
+        hidden = Accumulated()
+        own = lost[lost["thread"] == thread]
+        hidden.append(own["begin"], own["end"], own["end"] - own["begin"])
+        rows["useful"], rows["lost"] = (np.diff(ns)[::2] for ns in (useful, hidden.until(edges) + tracer))
+        parts.append(rows)
+    return np.concatenate([np.zeros(0, _TIMES), *parts])
+
+
+def _outermost(marks: np.ndarray) -> np.ndarray:
+    """Begin, end, begin, end, ... of one thread's visits of a region that are in no other visit of it."""
+    steps = np.where(marks["what"] == Mark.BEGIN, 1, -1)
+    depth = np.cumsum(steps)
+    return marks["time"][np.where(steps > 0, depth == 1, depth == 0)]
+
+
+def _until(trace: Trace, rank: int, thread: int, times: np.ndarray) -> np.ndarray:
+    """Useful time of a thread, and the tracer's after its calls, before each of the times, which are in order: int64 of
+    shape (2, times)."""
+    sums, parts = {State.RUNNING: Accumulated(), State.TRACER: Accumulated()}, [np.zeros((2, 0), np.int64)]
+    for begin, end in pairwise(rank_windows(trace).tolist()):
+        states = trace.states(begin, end, range(rank, rank + 1))
+        states = states[states["thread"] == thread]
+        first, last = np.searchsorted(times, (begin, end))
+        for state, of_state in sums.items():
+            rows = states[states["state"] == state]
+            of_state.append(rows["begin"], rows["end"], rows["end"] - rows["begin"])
+        parts.append(np.stack([of_state.until(times[first:last]) for of_state in sums.values()]))
+    return np.concatenate(parts, axis=1)

@@ -1,0 +1,146 @@
+"""The POP efficiencies of a run: parallel efficiency and the factors it is the product of, or the sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.efficiency.ideal import UNKNOWN_IDEAL, Ideal
+from analyzer.metrics.flushes import Flushes
+from analyzer.metrics.unrecorded import Unrecorded
+from analyzer.metrics.useful import Useful
+from analyzer.trace import Losses, Trace
+
+_LONG_NS = 10**9
+"""Rounding a longer time to 10 ns changes no digit that anybody reads."""
+
+
+def as_published(ns: float) -> float:
+    """A time as other tools take it over from paramedir: in us with two digits. Short ones stay as they are."""
+    return float(f"{ns / 1000:.2f}") * 1000 if ns >= _LONG_NS else ns
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """Fractions of 1; None: nothing was measured, or nothing could be replayed.
+
+    In the multiplicative form, parallel = load balance x communication, communication = serialization x transfer.
+    Casas's speedup model divides communication otherwise: micro load balance x real communication. `published`: from
+    times as rounded as those behind the published figures of other tools, which have more digits than their times.
+
+    Sources: POP metrics, Performance Optimisation and Productivity centre of excellence, as basicanalysis computes
+    them; M. Casas, "Spectral analysis of executions" (2009), equation 4.12.
+    """
+
+    useful_mean_ns: float
+    useful_max_ns: int
+    runtime_ns: int  # what the efficiencies are relative to
+    ideal: Ideal = UNKNOWN_IDEAL
+    published: bool = False
+
+    @property
+    def parallel_efficiency(self) -> float | None:
+        return self.quotient(self.useful_mean_ns, self.runtime_ns)
+
+    @property
+    def load_balance(self) -> float | None:
+        return self.quotient(self.useful_mean_ns, self.useful_max_ns)
+
+    @property
+    def communication_efficiency(self) -> float | None:
+        return self.quotient(self.useful_max_ns, self.runtime_ns)
+
+    @property
+    def serialization_efficiency(self) -> float | None:
+        """Longest computation of a rank / runtime, both in the ideal replay."""
+        return self.quotient(self.ideal.useful_ns, self.ideal.runtime_ns)
+
+    @property
+    def transfer_efficiency(self) -> float | None:
+        """Communication efficiency / serialization efficiency: nearly, but not quite, ideal runtime / runtime."""
+        communication, serialization = self.communication_efficiency, self.serialization_efficiency
+        return communication / serialization if communication and serialization else None
+
+    @property
+    def micro_load_balance(self) -> float | None:
+        """Longest computation of a thread in the run / ideal runtime."""
+        return self.quotient(self.useful_max_ns, self.ideal.runtime_ns)
+
+    @property
+    def real_communication_efficiency(self) -> float | None:
+        """Ideal runtime / runtime."""
+        return self.quotient(self.ideal.runtime_ns, self.runtime_ns)
+
+    def quotient(self, part: float | None, whole: float | None) -> float | None:
+        """Of two times of the run; None where one is not known, or nothing was computed."""
+        if not part or not whole or self.runtime_ns <= 0 or self.useful_max_ns <= 0:
+            return None
+        return as_published(part) / as_published(whole) if self.published else part / whole
+
+
+@dataclass(frozen=True)
+class Additive:
+    """The additive form: what is lost adds up, 1 - parallel = (1 - load balance) + (1 - communication), and 1 -
+    communication = (1 - serialization) + (1 - transfer).
+
+    Source: the additive metrics of PyPOP.
+    """
+
+    of: Efficiency
+
+    @property
+    def parallel_efficiency(self) -> float | None:
+        return self.of.parallel_efficiency
+
+    @property
+    def load_balance(self) -> float | None:
+        """1 - (longest - mean) / runtime."""
+        return _less(self.of.parallel_efficiency, self.of.communication_efficiency)
+
+    @property
+    def communication_efficiency(self) -> float | None:
+        return self.of.communication_efficiency
+
+    @property
+    def serialization_efficiency(self) -> float | None:
+        """1 - (ideal runtime - longest) / runtime."""
+        return _less(self.of.communication_efficiency, self.of.real_communication_efficiency)
+
+    @property
+    def transfer_efficiency(self) -> float | None:
+        """1 - (runtime - ideal runtime) / runtime."""
+        return self.of.real_communication_efficiency
+
+
+def _less(part: float | None, whole: float | None) -> float | None:
+    """1 - (whole - part)."""
+    return None if part is None or whole is None else 1 - (whole - part)
+
+
+def efficiency(
+    trace: Trace, useful: Useful, flushes: Flushes, missed: Unrecorded, ideal: Ideal = UNKNOWN_IDEAL
+) -> Efficiency:
+    """Parallel efficiency mean(useful) / runtime, load balance mean / max, communication efficiency max / runtime.
+
+    Means and maxima go over all threads of the ranks that could be read. Runtime is the end of the trace;
+    where the tracer's time is taken out of the computation (measured runs), it is less the time that *every* thread
+    lost to the tracer, min over threads. That is the part that certainly was not the program's; it keeps
+    max(useful) <= runtime. What ranks waited for one that flushed is not told apart from other waiting:
+    see the share of flushes. The time in which no rank recorded is taken out likewise: the efficiencies are those
+    of what was recorded.
+    """
+    runtime = trace.duration_ns
+    if trace.origin.tracer_times:
+        lost = flushes.shared_ns + missed.shared_ns + useful.least_tracer_by_rank()
+        runtime -= int(np.delete(lost, trace.extra(Losses).missing).min(initial=runtime))
+    present = useful.time_ns[~np.isin(useful.rank, trace.extra(Losses).missing)]
+    return factors(present, runtime, ideal, published=not trace.origin.tracer_times)
+
+
+def factors(
+    useful_ns: np.ndarray, runtime: int, ideal: Ideal = UNKNOWN_IDEAL, *, published: bool = False
+) -> Efficiency:
+    """The factors from the useful time of each thread."""
+    longest = int(useful_ns.max(initial=0))
+    return Efficiency(float(useful_ns.mean()) if longest else 0.0, longest, runtime, ideal, published)

@@ -1,0 +1,140 @@
+"""The run on an ideal network, replayed: how long it takes when messages and collectives cost nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analyzer.efficiency.ideal_regions import REPLAYED_VISIT, replayed_visits
+from analyzer.errors import TracelibError
+from analyzer.machine.machine import Machine
+from analyzer.metrics.eager import shown_eager_limit
+from analyzer.metrics.unrecorded import Unrecorded
+from analyzer.operations.program import program_of
+from analyzer.parallel import Team
+from analyzer.replay.failure import ReplayBlocked
+from analyzer.replay.simulate import simulate
+from analyzer.trace import Leftovers, Losses, Trace
+from analyzer.trace.ranks import ranks_named
+
+EAGER_LIMIT = 32768
+"""Bytes from which a send waits for its receive: what the published figures of other tools use."""
+
+
+ADDED_UP = "calls were recorded as sums only, not one by one"
+NOT_RECORDED = "part of the run was not recorded"
+UNMATCHED = "of some messages only the send or only the receive is in the trace"
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """What the replay found; None where it could not be made, for the `reason`."""
+
+    runtime_ns: int | None
+    useful_ns: int | None  # of the rank that computes longest, the sum of its bursts
+    reason: str = ""
+    visits: np.ndarray = field(default_factory=lambda: np.zeros(0, REPLAYED_VISIT))  # where they were asked for
+    eager_limit: int | None = None  # bytes from which sends waited
+    eager_shown: bool = False  # by the run, not the usual or the named one
+
+    def of(self, visits: np.ndarray) -> Ideal:
+        """Some visits instead of the whole run: those of each rank together, the longest of each."""
+        if self.reason or not len(visits):
+            return Ideal(None, None, self.reason)
+        sums = np.zeros((2, int(visits["rank"].max()) + 1), np.int64)
+        for total, column in zip(sums, ("time", "useful"), strict=True):
+            np.add.at(total, visits["rank"], visits[column])
+        return Ideal(int(sums[0].max()), int(sums[1].max()))
+
+
+UNKNOWN_IDEAL = Ideal(None, None)
+"""No replay was asked for."""
+
+
+def ideal_replay(
+    trace: Trace,
+    missed: Unrecorded,
+    team: Team,
+    eager_limit: int | None = None,
+    *,
+    regions: bool = False,
+    cpu_time: bool = False,
+) -> Ideal:
+    """Replay the trace without latency, with infinite bandwidth and no contention: ranks wait only for each other.
+
+    Bursts are as long as they were, so that they add up to the useful time, or by `cpu_time` as their CPU time says,
+    where it was measured. Calls that no operation stands for (files, neighbourhood collectives) take no time. The
+    first member of the team replays.
+    eager_limit: bytes from which a send waits; None: EAGER_LIMIT, or more where the run shows that MPI buffered more
+    and could not have ended else.
+    """
+    reason = obstacle(trace, missed)
+    if reason:
+        return Ideal(None, None, reason)
+    found = None
+    if team.rank == 0:
+        try:
+            found = _replay(trace, eager_limit, regions, cpu_time)
+        except TracelibError as error:
+            found = Ideal(None, None, str(error))
+    return team.bcast(found)
+
+
+def _replay(trace: Trace, eager_limit: int | None, regions: bool, cpu_time: bool) -> Ideal:
+    program = program_of(trace, cpu_time=cpu_time, virtual=False)
+    limit, shown = EAGER_LIMIT if eager_limit is None else eager_limit, False
+    try:
+        found = simulate(program, Machine.ideal(eager_limit=limit), times=regions)
+    except ReplayBlocked:
+        if eager_limit is not None or not trace.has_call_times:
+            raise
+        limit, shown = max(EAGER_LIMIT, shown_eager_limit(trace) + 1), True
+        found = simulate(program, Machine.ideal(eager_limit=limit), times=regions)
+    visits = replayed_visits(program, found) if regions else np.zeros(0, REPLAYED_VISIT)
+    return Ideal(found.end_ns, int(found.usage["computing"].max(initial=0)), "", visits, limit, shown)
+
+
+def obstacle(trace: Trace, missed: Unrecorded) -> str:
+    """Why the factors of a trace are not known from a replay, or what its ranks did in it not comparable, in one line;
+    "": for no reason."""
+    if reason := not_whole(trace, missed):
+        return reason
+    threaded = ranks_of_many_callers(trace)
+    return f"several threads of {ranks_named(threaded)} call MPI" if threaded else ""
+
+
+def not_whole(trace: Trace, missed: Unrecorded) -> str:
+    """Why a trace does not hold all that a replay needs, in one line; "": nothing is known to lack."""
+    if reason := lacking(trace, missed):
+        return reason
+    return "the trace holds several applications" if len(trace.origin.applications) > 1 else ""
+
+
+def ranks_of_many_callers(trace: Trace) -> list[int]:
+    """The ranks of which several threads call MPI."""
+    return [rank for rank in np.flatnonzero(np.asarray(trace.threads) > 1).tolist() if _threads_call(trace, rank)]
+
+
+def lacking(trace: Trace, missed: Unrecorded) -> str:
+    """What of the run a trace does not hold, in one line; "": nothing is known to lack."""
+    if trace.extra(Losses).missing:
+        return f"{ranks_named(trace.extra(Losses).missing)} could not be read"
+    if missed.summed:
+        return ADDED_UP
+    if missed.calls or missed.partners or missed.time_ns.any():
+        return NOT_RECORDED
+    lost = [rank for rank in range(trace.size) if trace.extra(Losses).lost_calls(rank)]
+    if lost:
+        return f"calls of {ranks_named(lost)} were lost"
+    return UNMATCHED if trace.extra(Leftovers).unmatched() else ""
+
+
+def _threads_call(trace: Trace, rank: int) -> bool:
+    """Whether several threads of a rank call MPI: one sequence of operations does not stand for them."""
+    threads: set[int] = set()
+    for block in trace.calls(rank):
+        threads.update(np.unique(block["thread"]).tolist())
+        if len(threads) > 1:
+            return True
+    return False

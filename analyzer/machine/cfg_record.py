@@ -1,0 +1,100 @@
+"""The records of a Dimemas configuration file: `"name" {field, ...};;`, each on a line of its own.
+
+Source: "Dimemas .cfg grammar" (records of new_configuration.c).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzer.errors import TracelibError
+from analyzer.machine.machine import MOST
+
+Field = str | float | list[int]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One of them; its methods raise TracelibError with the number of the line."""
+
+    name: str
+    fields: list[Field]
+    where: str  # "file.cfg, line 12"
+
+    def number(self, k: int, least: float = 0.0) -> float:
+        """Field k (from 0) as a number."""
+        value = self.fields[k]
+        if not isinstance(value, float):
+            raise self.wrong(f"{value!r} is not a number", k)
+        if not math.isfinite(value) or value < least:
+            raise self.wrong(f"{value:g}", k, "" if least == -math.inf else f", a number from {least:g}")
+        return value
+
+    def whole(self, k: int, least: int = 0) -> int:
+        """Field k as a whole number."""
+        value = self.number(k, least)
+        if value != int(value) or value > MOST:
+            raise self.wrong(f"{value:g}", k, f", a whole number from {least} to {MOST}")
+        return int(value)
+
+    def wrong(self, text: str, k: int, more: str = "") -> TracelibError:
+        """The error that says so of field k."""
+        return TracelibError(f"{self.where}: {text}", f"it is field {k + 1} of {self.name!r}{more}")
+
+
+def records(text: str, name: str) -> Iterator[Record]:
+    """Those of a file; its first line is skipped, whatever it says. Raises TracelibError for what is none."""
+    text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
+    for number, line in enumerate(text.splitlines(), 1):
+        if number == 1 or not line.strip() or "//" in line or line.lstrip().startswith("#"):
+            continue
+        where = f"{name}, line {number}"
+        found = re.fullmatch(r'\s*"([^"]*)"\s*\{(.*)\}\s*;;\s*', line)
+        if not found:
+            raise TracelibError(f"{where}: not a record", 'a record is "name" {field, ...};; on one line')
+        yield Record(found[1].strip(), _fields(found[2], where), where)
+
+
+_FIELD = re.compile(r'\s*(?:"([^"]*)"|\[(\d+)\]\s*\{([^}]*)\}|([^,"{}\[\]]+?))\s*(?:,|$)')
+
+
+def _fields(text: str, where: str) -> list[Field]:
+    found: list[Field] = []
+    at = 0
+    while at < len(text.rstrip()):
+        match = _FIELD.match(text, at)
+        if not match:
+            raise TracelibError(f"{where}: cannot read {text[at:].strip()[:40]!r}", "fields are separated by commas")
+        at = match.end()
+        if match[1] is not None:
+            found.append(match[1])
+        elif match[2] is not None:
+            found.append(_list(match[2], match[3], where))
+        else:
+            found.append(_word(match[4].strip()))
+    return found
+
+
+def _list(announced: str, text: str, where: str) -> list[int]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if len(words) != int(announced):
+        raise TracelibError(
+            f"{where}: [{announced}] does not announce the {len(words)} values that follow", "correct it"
+        )
+    for word in words:
+        if not re.fullmatch(r"\d{1,9}", word):
+            raise TracelibError(
+                f"{where}: {word!r} is not a number of the list", "the numbers must be whole, from 0 on"
+            )
+    return [int(word) for word in words]
+
+
+def _word(text: str) -> str | float:
+    """A number, or a text without its quotes, which Dimemas takes, too."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,301 @@
+"""The machine that a run is replayed on.
+
+Source: "Dimemas specification", sections 1.4, 1.7 to 1.10, 1.14 and 1.15.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping as MappingType
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from itertools import accumulate
+from typing import Any
+
+from analyzer._replay import lib
+from analyzer.errors import TracelibError, about
+from analyzer.program.operation import COLLECTIVE_NAMES
+
+DIALECTS = ("standard", "dimemas-5.5", "thesis")
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """A parameter drawn anew at each use, uniform between two values."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Drawn anew at each use, normally distributed; what would be below 0 becomes 0."""
+
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """Drawn anew at each use: `least` and an exponentially distributed time of this mean."""
+
+    least: float
+    mean: float
+
+
+LAWS: dict[str, type[Uniform] | type[Gaussian] | type[Exponential]] = {
+    "uniform": Uniform, "gaussian": Gaussian, "exponential": Exponential,
+}  # fmt: skip
+"""Distributions by the name that they have in a file."""
+
+Quantity = float | Uniform | Gaussian | Exponential
+Count = int | Uniform | Gaussian | Exponential
+"""A whole number; one at random is drawn once, as the machine is made (`counts.with_counts`), and is at least 1."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Costs in ns of messages from `from_bytes` on: constant + slope * bytes."""
+
+    from_bytes: int
+    cpu: float = 0.0
+    cpu_slope: float = 0.0
+    wire: float = 0.0
+    wire_slope: float = 0.0
+    hold: float = 0.0
+    hold_slope: float = 0.0
+
+
+@dataclass(frozen=True)
+class Node:
+    """CPUs with private memory. A number of links or buses of 0 stands for as many as wanted."""
+
+    cpus: Count = 0  # 0: one for each thread of a rank
+    speed: Quantity = 1.0  # bursts are divided by it; 0: they take no time
+    latency_s: Quantity = 0.0  # to other nodes; processor time
+    intra_latency_s: Quantity = 0.0
+    intra_bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes; 0: infinite
+    wan_latency_s: Quantity = 0.0  # to nodes of other networks
+    links_out: Count = 0
+    links_in: Count = 0
+    half_duplex: bool = False  # the outgoing links serve both directions
+    intra_buses: Count = 0
+    intra_links_out: Count = 0
+    intra_links_in: Count = 0
+    network: int = 0
+    intra: tuple[Piece, ...] = ()  # measured costs by size, instead of latency and bandwidth
+
+
+@dataclass(frozen=True)
+class Network:
+    """What joins nodes: bandwidth and buses, or measured costs by size (`pieces`)."""
+
+    bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes; 0: infinite
+    buses: Count = 0
+    pieces: tuple[Piece, ...] = ()
+
+
+class Model(IntEnum):
+    """How the time of a phase of a collective grows with its members (Table 2)."""
+
+    NONE = lib.MODEL_NONE
+    CONSTANT = lib.MODEL_CONSTANT
+    LINEAR = lib.MODEL_LINEAR
+    LOG = lib.MODEL_LOG
+
+
+class Size(IntEnum):
+    """Which size a phase of a collective moves, of those that its root sends and receives (Table 3)."""
+
+    MAX = lib.SIZE_MAX_
+    MIN = lib.SIZE_MIN_
+    MEAN = lib.SIZE_MEAN
+    TWICE_MAX = lib.SIZE_TWICE_MAX
+    SUM = lib.SIZE_SUM
+    PHASE = lib.SIZE_PHASE  # what is sent in the fan-in, what is received in the fan-out
+
+
+@dataclass(frozen=True)
+class CollectiveModel:
+    """Fan-in and fan-out of a collective operation (F3)."""
+
+    in_model: Model = Model.CONSTANT
+    in_size: Size = Size.MAX
+    out_model: Model = Model.CONSTANT
+    out_size: Size = Size.MAX
+    largest: bool = False  # the largest sizes of any member instead of the root's
+
+
+_LIN, _LOG, _CTE, _NO = Model.LINEAR, Model.LOG, Model.CONSTANT, Model.NONE
+TABLE_9: dict[str, CollectiveModel] = {
+    "Barrier": CollectiveModel(_LIN, Size.MAX, _NO, Size.MAX),
+    "Bcast": CollectiveModel(_LOG, Size.MAX, _NO, Size.MAX),
+    "Gather": CollectiveModel(_LOG, Size.MEAN, _NO, Size.MAX),
+    "Gatherv": CollectiveModel(_CTE, Size.MAX, _CTE, Size.MAX),
+    "Scatter": CollectiveModel(_LOG, Size.MEAN, _NO, Size.MAX),
+    "Scatterv": CollectiveModel(_CTE, Size.MAX, _CTE, Size.MAX),
+    "Allgather": CollectiveModel(_LIN, Size.MIN, _LIN, Size.MIN),
+    "Allgatherv": CollectiveModel(_LIN, Size.MIN, _LIN, Size.MIN),
+    "Alltoall": CollectiveModel(_LIN, Size.MIN, _LIN, Size.MIN),
+    "Alltoallv": CollectiveModel(_CTE, Size.MAX, _CTE, Size.MAX),
+    "Alltoallw": CollectiveModel(_CTE, Size.MAX, _CTE, Size.MAX),
+    "Reduce": CollectiveModel(_LOG, Size.MAX, _NO, Size.MAX),
+    "Allreduce": CollectiveModel(_LOG, Size.MAX, _LOG, Size.MAX),
+    "Reduce_scatter": CollectiveModel(_LOG, Size.MAX, _LIN, Size.MIN),
+    "Reduce_scatter_block": CollectiveModel(_LOG, Size.MAX, _LIN, Size.MIN),
+    "Scan": CollectiveModel(_LOG, Size.MAX, _LOG, Size.MAX),
+}
+"""Default table of the extended model (section 6.5, Table 9), its rows extended to the operations of MPI since."""
+
+
+def simple_collectives(model: Model) -> dict[str, CollectiveModel]:
+    """The first model (F2): one phase with the largest size involved."""
+    one = CollectiveModel(model, Size.MAX, Model.NONE, Size.MAX, largest=True)
+    return dict.fromkeys(COLLECTIVE_NAMES, one)
+
+
+def constant_both_ways() -> dict[str, CollectiveModel]:
+    """What Dimemas 5.5.0 does unless told otherwise: L + sent/BW + L + received/BW."""
+    return dict.fromkeys(COLLECTIVE_NAMES, CollectiveModel(in_size=Size.PHASE, out_size=Size.PHASE))
+
+
+class Priority(IntEnum):
+    """Where the priorities of threads come from."""
+
+    NONE = lib.PRIORITY_NONE
+    FIXED = lib.PRIORITY_FIXED
+    RECORDS = lib.PRIORITY_RECORDS
+    SVR4 = lib.PRIORITY_SVR4
+    DECAY = lib.PRIORITY_DECAY
+    BOOST = lib.PRIORITY_BOOST
+
+
+@dataclass(frozen=True)
+class Level:
+    """A row of the SVR4 table (Table 5)."""
+
+    quantum_ns: Count
+    expired: int  # level after the slice is used up
+    slept: int  # level after sleeping
+
+
+MOST = 2**31 - 1
+"""Largest number of CPUs, links or buses."""
+MOST_NODES = 1 << 20
+"""Most nodes that a machine file may describe."""
+SPIN = -1
+"""A busy wait that never ends."""
+AS_CALLS = -1
+"""An eager limit: only the calls say which sends wait, not the run."""
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    """Who runs where threads share CPUs (section 1.10); times in ns, drawn at each use if at random."""
+
+    priority: Priority = Priority.NONE
+    slice_ns: Count = 0  # 0: until it blocks
+    preemptive: bool = False
+    context_switch_ns: Count = 0
+    busy_wait_ns: Count = 0  # of receives; SPIN: all waits of MPI take their turns until they are over
+    least_run_ns: Count = 0  # before it may be preempted
+    levels: tuple[Level, ...] = ()
+    base: int = 0
+    best: int = 0  # priorities stay from best to worst, unless both are the same
+    worst: int = 0
+    tick_ns: Count = 0
+    decay_ns: Count = 0
+    load_ns: Count = 0
+    settle_ns: Count = 0
+    receiver_first: int = 0
+    receiver_last: int = 0
+    sender_receiver_first: int = 0
+    priorities: tuple[int | tuple[int, ...], ...] = ()  # fixed ones of each application, or of its ranks; others have 0
+
+    def fixed_priorities(self, application: int, ranks: int) -> tuple[int, ...]:
+        """Of the ranks of an application. Raises TracelibError where it has more than are said."""
+        of = self.priorities[application] if application < len(self.priorities) else 0
+        if isinstance(of, int):
+            return (of,) * ranks
+        if len(of) < ranks:
+            raise TracelibError(
+                f"priorities are given for {len(of)} ranks, but application {application} has {ranks}",
+                "give one for each rank",
+            )
+        return of[:ranks]
+
+    def of_application(self, application: int) -> Scheduling:
+        """The same for one that is alone."""
+        return replace(self, priorities=self.priorities[application : application + 1])
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Nodes, networks and how messages, collectives and processors are simulated.
+
+    mapping: "fill" (by rank, as many on a node as it has CPUs), "round-robin", or the node of each rank.
+    mappings: those of the first applications; further ones have `mapping`.
+    """
+
+    nodes: tuple[Node, ...] = ()  # (): as many as there are ranks, like `node`
+    node: Node = field(default_factory=Node)
+    networks: tuple[Network, ...] = (Network(),)
+    wan_bandwidth_mb: Quantity = 0.0
+    mapping: str | tuple[int, ...] = "fill"
+    mappings: tuple[str | tuple[int, ...], ...] = ()
+    dialect: str = "standard"
+    collectives: MappingType[str, CollectiveModel] | None = None  # None: the dialect's
+    scheduling: Scheduling = field(default_factory=Scheduling)
+    eager_limit: Count | None = None  # bytes from which sends are rendezvous; None: as the run shows; AS_CALLS
+    synchronous: bool = False  # blocking sends wait for delivery
+    matching: str = "sending"  # messages of one key are received in this order; or in that of their "arrival"
+    seed: int = 0
+    file: str = field(default="", compare=False)  # that says so, for errors
+
+    @classmethod
+    def ideal(cls, **more: Any) -> Machine:
+        """No latency, infinite bandwidth, no contention (section 3.1)."""
+        return cls(**more)
+
+    def collective_models(self) -> dict[str, CollectiveModel]:
+        """Of each operation; those of the dialect where nothing is said."""
+        by_dialect = simple_collectives(Model.CONSTANT) if self.dialect == "thesis" else constant_both_ways()
+        return {**by_dialect, **(self.collectives or {})}
+
+    def with_nodes(self, ranks: int) -> tuple[Node, ...]:
+        """The nodes; those of a machine without any are one for each rank."""
+        return self.nodes or (self.node,) * ranks
+
+    def place(self, ranks: int, nodes: int = 0, taken: int = 0, application: int = 0) -> list[int]:
+        """The node of each rank; "fill" begins after the CPUs that other applications have taken.
+
+        nodes: how many to make of a machine without any; as many as ranks if 0. Counts of CPUs are known (see
+        `counts.with_counts`). Raises TracelibError where they do not fit.
+        """
+        there = self.with_nodes(nodes or ranks)
+        mapping = self.mappings[application] if application < len(self.mappings) else self.mapping
+        if not isinstance(mapping, str):
+            with about(self.file):
+                return explicit(mapping, ranks, len(there))
+        if mapping == "round-robin":
+            return [rank % len(there) for rank in range(ranks)]
+        if mapping != "fill":
+            raise TracelibError(f"mapping {mapping!r} is not known", "use fill, round-robin or a list of nodes")
+        ends = list(accumulate(int(node.cpus) or 1 for node in there))  # type: ignore[arg-type]
+        return [bisect_right(ends, (taken + rank) % ends[-1]) for rank in range(ranks)]
+
+    def of_application(self, application: int) -> Machine:
+        """The same for one that is alone."""
+        scheduling = self.scheduling.of_application(application)
+        return replace(self, scheduling=scheduling, mappings=self.mappings[application : application + 1])
+
+
+def explicit(mapping: tuple[int, ...], ranks: int, nodes: int) -> list[int]:
+    """The node of each rank where all are named. Raises TracelibError where one is not there, or too few are named."""
+    if len(mapping) < ranks:
+        text = f"the machine's mapping has nodes for {len(mapping)} of {ranks} ranks"
+        raise TracelibError(text, "name a node for each rank")
+    wrong = [node for node in mapping[:ranks] if not 0 <= int(node) < nodes]
+    if wrong:
+        raise TracelibError(f"the mapping names node {wrong[0]}, but there are {nodes}", "the first node is 0")
+    return [int(node) for node in mapping[:ranks]]

@@ -1,0 +1,92 @@
+"""Latency, bandwidth and overhead of networks that were measured: other values keep the shape of the costs by size.
+
+A message of S bytes keeps its sender's CPU for cpu(S), arrives wire(S) later, and holds its links for hold(S)
+(`machine.Piece`). Latency is wire(0), overhead cpu(0), bandwidth the slope of wire for the largest messages.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from analyzer.errors import TracelibError
+from analyzer.machine.fields import parts_of, with_parts
+from analyzer.machine.machine import Machine, Piece
+
+_NS = 1e9
+_Pieces = tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The costs that all networks have, or all nodes; read are those of the first that was measured."""
+
+    part: str
+    name: str
+
+    def known(self, machine: Machine) -> bool:
+        """Whether any was measured."""
+        return any(getattr(part, self.name) for part in parts_of(machine, self.part))
+
+    def latency_s(self, machine: Machine) -> float:
+        """What the smallest message takes from its sender's CPU to its arrival."""
+        return self._first(machine)[0].wire / _NS
+
+    def with_latency(self, machine: Machine, value_s: float) -> Machine:
+        """All messages arrive as much later, or earlier, as the smallest."""
+        later = value_s * _NS - self._first(machine)[0].wire
+        return self._changed(machine, lambda pieces: tuple(replace(p, wire=p.wire + later) for p in pieces))
+
+    def overhead_s(self, machine: Machine) -> float:
+        """How long the smallest message keeps its sender's CPU; NaN if none was measured."""
+        return self._first(machine)[0].cpu / _NS if self.known(machine) else math.nan
+
+    def with_overhead(self, machine: Machine, value_s: float) -> Machine:
+        """All messages keep it as much longer, or shorter, as the smallest."""
+        if not self.known(machine):
+            raise TracelibError(
+                "this machine has no parameter for the overhead",
+                "only measured networks have one; where messages cost L + S/BW, the CPU is busy for the latency",
+            )
+        longer = value_s * _NS - self._first(machine)[0].cpu
+        return self._changed(machine, lambda pieces: tuple(replace(p, cpu=p.cpu + longer) for p in pieces))
+
+    def bandwidth(self, machine: Machine) -> float:
+        """Bytes a second by which the largest messages grow."""
+        slope = self._first(machine)[-1].wire_slope
+        return _NS / slope if slope > 0 else math.inf
+
+    def with_bandwidth(self, machine: Machine, value: float) -> Machine:
+        """What messages take beyond the smallest, on the wire and of links, in proportion; 0 and infinite: nothing."""
+        now = self.bandwidth(machine)
+        if math.isinf(now):
+            raise TracelibError("the measured network has no bandwidth: large messages cost nothing", "measure more")
+        return self._changed(machine, lambda pieces: _stretched(pieces, now / (value or math.inf)))
+
+    def _first(self, machine: Machine) -> _Pieces:
+        return next(getattr(p, self.name) for p in parts_of(machine, self.part) if getattr(p, self.name))
+
+    def _changed(self, machine: Machine, change: Callable[[_Pieces], _Pieces]) -> Machine:
+        """Those that were not measured stay as they are."""
+        parts = parts_of(machine, self.part)
+        new = [replace(p, **{self.name: change(getattr(p, self.name))}) if getattr(p, self.name) else p for p in parts]
+        return with_parts(machine, self.part, new)
+
+
+BETWEEN = Measured("network", "pieces")
+WITHIN = Measured("node", "intra")
+
+
+def _stretched(pieces: _Pieces, factor: float) -> _Pieces:
+    wire, hold = pieces[0].wire, pieces[0].hold
+    return tuple(
+        replace(
+            p,
+            wire=wire + factor * (p.wire - wire),
+            wire_slope=factor * p.wire_slope,
+            hold=hold + factor * (p.hold - hold),
+            hold_slope=factor * p.hold_slope,
+        )
+        for p in pieces
+    )

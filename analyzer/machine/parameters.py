@@ -1,0 +1,243 @@
+"""The numbers of a machine by name, so that analyses can vary any of them without knowing where it stands.
+
+Names are those of `PARAMETERS`, in seconds, bytes and bytes a second, or the path of a key in the machine's TOML, in
+that key's unit: "node.latency_us", "node.2.speed" (of node 2 only, counting from 0), "network.buses",
+"scheduling.slice_us", "wan.bandwidth_mb".
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+
+from analyzer.errors import TracelibError
+from analyzer.machine.fields import Field, mean_of, scaled
+from analyzer.machine.machine import AS_CALLS, MOST, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
+from analyzer.machine.measured_parameters import BETWEEN, WITHIN, Measured
+
+MB = 1 << 20
+_PARTS = {"node": Node, "network": Network, "scheduling": Scheduling}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number of a machine.
+
+    get: its value; infinite where there are as many or it is as fast as wanted, NaN where the machine leaves it to the
+    trace. Of nodes or networks that differ, and of distributions, the mean, which `set` then changes in proportion.
+    """
+
+    name: str
+    unit: str  # "s", "us", "bytes/s", "MB/s" (of 2^20 bytes), "bytes", "" for a plain number
+    meaning: str
+    get: Callable[[Machine], float]
+    change: Callable[[Machine, float], Machine]
+    whole: bool = False
+    least: float = 0.0
+    positive: bool = False  # more than 0
+    endless: bool = False  # may be infinite
+
+    def set(self, machine: Machine, value: float) -> Machine:
+        """The machine with another value. Raises TracelibError for one that makes no sense."""
+        said = f"{self.name} = {value:g}"
+        if math.isnan(value) or value < self.least or (self.positive and value == 0):
+            raise TracelibError(
+                said, "it must be more than 0" if self.positive else f"it must be at least {self.least:g}"
+            )
+        if math.isinf(value) and not self.endless:
+            raise TracelibError(said, "it must be a finite number")
+        if self.whole and not math.isinf(value) and (value != int(value) or value > MOST):
+            raise TracelibError(said, f"it must be a whole number up to {MOST}")
+        return self.change(machine, value)
+
+
+def parameter(name: str) -> Parameter:
+    """The parameter of this name or path. Raises TracelibError that names near ones."""
+    found = PARAMETERS.get(name) or _by_path(name)
+    if found is None:
+        near = difflib.get_close_matches(name, [*PARAMETERS, *_PATHS], 1)
+        hint = f"did you mean {near[0]}?" if near else f"use {', '.join(PARAMETERS)}, or a path such as node.speed"
+        raise TracelibError(f"no parameter of the machine is called {name!r}", hint)
+    return found
+
+
+def vary(machine: Machine, values: Mapping[str, float]) -> Machine:
+    """The machine with other values: `vary(machine, {"latency": 1e-6, "buses": 4})`. Raises TracelibError."""
+    for name, value in values.items():
+        machine = parameter(name).set(machine, value)
+    return machine
+
+
+_UNITS = {
+    "s": {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
+    "us": {"": 1.0, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6},
+    "bytes/s": {"B/s": 1.0, "KB/s": 1024.0, "MB/s": float(MB), "GB/s": float(MB << 10)},
+    "MB/s": {"": 1.0, "B/s": 1 / MB, "KB/s": 1 / 1024, "MB/s": 1.0, "GB/s": 1024.0},
+    "bytes": {"": 1.0, "B": 1.0, "k": 1024.0, "K": 1024.0, "M": float(MB)},
+    "": {"": 1.0},
+}
+"""What may follow a number of a unit, and what it makes of it; KiB and MiB are the same as KB and MB.
+
+A time or rate needs one: a bare 5 would be seconds to some and microseconds to others. A path names its own.
+"""
+
+
+def value_of(of: Parameter, text: str) -> float:
+    """A value as people write it: "5us", "100MB/s" (2^20 bytes), "32k", "4", "0", "inf". Raises TracelibError."""
+    text = text.strip()
+    if text == "inf":
+        return math.inf
+    found = re.fullmatch(r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*([a-zA-Z/]*)", text)
+    units = _UNITS[of.unit]
+    unit = found[2].replace("iB", "B" if of.unit != "bytes" else "") if found else ""
+    if found and not unit and not float(found[1]):
+        return 0.0
+    if not found or unit not in units:
+        known = f" with a unit ({', '.join(filter(None, units))})" if len(units) > 1 else ""
+        raise TracelibError(f"{of.name} = {text!r}", f"it must be a number{known}")
+    return float(found[1]) * units[unit]
+
+
+def two_values_of(of: Parameter, first: str, last: str) -> tuple[float, float]:
+    """Two of them; the first may leave its unit to the last: 1..100us. Raises TracelibError."""
+    unit = last.strip().lstrip("0123456789.eE+- ")
+    bare = first.strip() and not first.lstrip("0123456789.eE+- ")
+    return value_of(of, first + unit if bare else first), value_of(of, last)
+
+
+def setting_of(text: str) -> tuple[Parameter, float]:
+    """A parameter and its value from "name=value"."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise TracelibError(f"{text!r} sets nothing", "write NAME=VALUE, such as latency=5us")
+    found = parameter(name.strip())
+    return found, value_of(found, value)
+
+
+def _of(field: Field, name: str, unit: str, meaning: str) -> Parameter:
+    whole = field.integer and field.unit == 1
+    least = 1.0 if field.names == ("cpus",) else 0.0
+    return Parameter(
+        name, unit, meaning, field.get, field.set, whole, least, field.names == ("speed",), field.zero_is_infinite
+    )
+
+
+def _time(name: str, meaning: str, key: str) -> Parameter:
+    return _of(Field("node", (key,)), name, "s", meaning)
+
+
+def _policy_time(name: str, meaning: str) -> Parameter:
+    return _of(Field("scheduling", (f"{name}_ns",), 1e-9, name == "slice", integer=True), name, "s", meaning)
+
+
+def _rate(name: str, meaning: str, part: str, key: str) -> Parameter:
+    return _of(Field(part, (key,), MB, zero_is_infinite=True), name, "bytes/s", meaning)
+
+
+def _count(name: str, meaning: str, part: str, *keys: str) -> Parameter:
+    return _of(Field(part, keys, zero_is_infinite=True, integer=True), name, "", meaning)
+
+
+def _or_measured(plain: Parameter, of: Measured, get: Callable, change: Callable) -> Parameter:
+    """The same of machines on which it was measured."""
+    return replace(
+        plain,
+        get=lambda machine: (get if of.known(machine) else plain.get)(machine),
+        change=lambda machine, value: (change if of.known(machine) else plain.change)(machine, value),
+    )
+
+
+def _latency(name: str, meaning: str, key: str, of: Measured) -> Parameter:
+    return _or_measured(_time(name, meaning, key), of, of.latency_s, of.with_latency)
+
+
+def _bandwidth(name: str, meaning: str, part: str, key: str, of: Measured) -> Parameter:
+    return _or_measured(_rate(name, meaning, part, key), of, of.bandwidth, of.with_bandwidth)
+
+
+_NEVER = 1 << 62
+"""An eager limit that no message reaches."""
+
+
+def _eager_limit(machine: Machine) -> float:
+    limit = machine.eager_limit
+    if limit is None or limit == AS_CALLS:
+        return math.nan
+    return math.inf if mean_of(limit) >= _NEVER else mean_of(limit)
+
+
+def _with_eager_limit(machine: Machine, value: float) -> Machine:
+    limit = machine.eager_limit
+    if isinstance(limit, Uniform | Gaussian | Exponential) and value and not math.isinf(value):
+        return replace(machine, eager_limit=scaled(limit, value / mean_of(limit)))  # type: ignore[arg-type]
+    return replace(machine, eager_limit=_NEVER if math.isinf(value) else int(value))
+
+
+_EAGER = "size from which sends wait for their receive"
+_OVERHEAD = "on the sender's CPU, of a measured network's smallest message"
+
+PARAMETERS: dict[str, Parameter] = {
+    found.name: found
+    for found in (
+        _latency("latency", "of messages between nodes", "latency_s", BETWEEN),
+        _bandwidth("bandwidth", "between nodes", "network", "bandwidth_mb", BETWEEN),
+        _count("buses", "messages between nodes at once", "network", "buses"),
+        _count("links", "of each node, each way", "node", "links_out", "links_in"),
+        _count("links_out", "of each node", "node", "links_out"),
+        _count("links_in", "of each node", "node", "links_in"),
+        _of(Field("node", ("speed",)), "speed", "", "of CPUs, 1 as traced"),
+        _of(Field("node", ("cpus",), integer=True), "cpus", "", "of each node"),
+        Parameter("eager", "bytes", _EAGER, _eager_limit, _with_eager_limit, whole=True, endless=True),
+        Parameter("send_overhead", "s", _OVERHEAD, BETWEEN.overhead_s, BETWEEN.with_overhead),
+        _latency("intra_latency", "of messages within a node", "intra_latency_s", WITHIN),
+        _bandwidth("intra_bandwidth", "within a node", "node", "intra_bandwidth_mb", WITHIN),
+        Parameter("intra_send_overhead", "s", "the same within a node", WITHIN.overhead_s, WITHIN.with_overhead),
+        _count("intra_buses", "messages within a node at once", "node", "intra_buses"),
+        _count("intra_links", "within a node, each way", "node", "intra_links_out", "intra_links_in"),
+        _time("wan_latency", "of messages between networks", "wan_latency_s"),
+        _rate("wan_bandwidth", "between networks", "machine", "wan_bandwidth_mb"),
+        _policy_time("slice", "that a thread may keep a CPU"),
+        _policy_time("context_switch", "from one thread to another"),
+        _policy_time("busy_wait", "before a waiting thread gives its CPU up"),
+        _policy_time("least_run", "before a thread may be preempted"),
+    )
+}
+"""All parameters by name."""
+
+_NUMBERS = ("cpus", "speed", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in", "buses")
+
+
+def _toml_fields(part: str, of: type) -> dict[str, tuple[Field, str]]:
+    """The keys of a table of the TOML that are numbers, and their units."""
+    found = {}
+    for name in (f.name for f in fields(of)):
+        if name.endswith("_ns"):
+            key = f"{name.removesuffix('_ns')}_us"
+            found[key] = Field(part, (name,), 1e-3, name == "slice_ns", integer=True), "us"
+        elif name.endswith("_s"):
+            found[f"{name.removesuffix('_s')}_us"] = Field(part, (name,), 1e6), "us"
+        elif name.endswith("_mb"):
+            found[name] = Field(part, (name,), zero_is_infinite=True), "MB/s"
+        elif name in _NUMBERS:
+            counted = name not in ("cpus", "speed")
+            found[name] = Field(part, (name,), zero_is_infinite=counted, integer=name != "speed"), ""
+    return found
+
+
+_TABLES = {part: _toml_fields(part, of) for part, of in _PARTS.items()}
+_TABLES["wan"] = {"bandwidth_mb": (Field("machine", ("wan_bandwidth_mb",), zero_is_infinite=True), "MB/s")}
+_PATHS = [f"{table}.{key}" for table, keys in _TABLES.items() for key in keys]
+
+
+def _by_path(name: str) -> Parameter | None:
+    """The parameter that "table.key" or "table.number.key" names."""
+    table, *number, key = name.split(".") if "." in name else ("", name)
+    if key not in _TABLES.get(table, ()) or len(number) > 1 or not all(n.isdecimal() for n in number):
+        return None
+    field, unit = _TABLES[table][key]
+    if number and table not in ("node", "network"):
+        return None
+    return _of(replace(field, number=int(number[0]) if number else None), name, unit, "")

@@ -1,0 +1,218 @@
+"""A machine as TOML: the form in which people write one; docs/machine.md is its contract."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from analyzer.errors import TracelibError, about
+from analyzer.machine.machine import (
+    AS_CALLS,
+    COLLECTIVE_NAMES,
+    DIALECTS,
+    MOST_NODES,
+    TABLE_9,
+    CollectiveModel,
+    Count,
+    Machine,
+    Model,
+    Network,
+    Node,
+    Piece,
+    Size,
+    constant_both_ways,
+    explicit,
+    simple_collectives,
+)
+from analyzer.machine.policies import policy_of
+from analyzer.machine.toml_table import Table
+
+MODELS = {"0": Model.NONE, "CTE": Model.CONSTANT, "LIN": Model.LINEAR, "LOG": Model.LOG}
+"""Names of Table 2."""
+SIZES = {
+    "MAX": Size.MAX, "MIN": Size.MIN, "MEAN": Size.MEAN, "2MAX": Size.TWICE_MAX, "2*MAX": Size.TWICE_MAX,
+    "S+R": Size.SUM, "PHASE": Size.PHASE,
+}  # fmt: skip
+"""Names of Table 3."""
+TABLES: dict[str, Callable[[], Mapping[str, CollectiveModel]]] = {
+    "constant-both-ways": constant_both_ways,
+    "table-9": lambda: TABLE_9,
+    "constant": lambda: simple_collectives(Model.CONSTANT),
+    "linear": lambda: simple_collectives(Model.LINEAR),
+    "logarithmic": lambda: simple_collectives(Model.LOG),
+}
+
+
+def read_toml(path: str | Path) -> Machine:
+    """The machine in a file. Raises TracelibError that names what is wrong and where."""
+    try:
+        given = tomllib.loads(Path(path).read_text())
+    except OSError as error:
+        raise TracelibError(f"cannot read {path}: {error.strerror}", "name a machine file") from error
+    except (ValueError, RecursionError) as error:  # no TOML, no text, a number of thousands of digits, tables too deep
+        raise TracelibError(f"{path}: {error}", "see docs/machine.md for an example") from error
+    with about(path):
+        return replace(machine_of(given, Path(path).parent), file=str(path))
+
+
+def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
+    """A machine from the tables of a TOML file; models that it names are looked for in `folder`."""
+    top = Table("the machine", given)
+    nodes = top.tables("node", {})
+    networks = top.tables("network", {})
+    wan, mapping = top.table("wan"), top.take("mapping", "fill")
+    machine = Machine(
+        nodes=() if _is_template(nodes) else tuple(n for table in nodes for n in _nodes(table, folder)),
+        node=_node(nodes[0], folder) if _is_template(nodes) else Node(),
+        networks=tuple(_network(table, folder) for table in networks) or (Network(),),
+        wan_bandwidth_mb=wan.quantity("bandwidth_mb", 0.0),
+        mapping=_mapping(mapping),
+        mappings=_mappings(top, mapping),
+        dialect=top.choice("dialect", DIALECTS),
+        collectives=_collectives(top.table("collectives")),
+        scheduling=policy_of(top.table("scheduling").rest()),
+        eager_limit=_eager(top),
+        synchronous=top.flag("synchronous"),
+        matching=top.choice("matching", ("sending", "arrival")),
+        seed=top.seed(),
+    )
+    top.take("module", None)  # not of the machine: `read_modules`
+    wan.end()
+    top.end()
+    _check_references(machine)
+    return machine
+
+
+def _check_references(machine: Machine) -> None:
+    """Raise TracelibError for a network or a node that is named but not there; [node] alone is as many as needed."""
+    last = max(node.network for node in machine.nodes or (machine.node,))
+    if last >= len(machine.networks):
+        raise TracelibError(f"[node] network = {last}, but there are {len(machine.networks)}", "the first network is 0")
+    for mapping in (machine.mapping, *machine.mappings):
+        if machine.nodes and not isinstance(mapping, str):
+            explicit(mapping, len(mapping), len(machine.nodes))
+
+
+def _is_template(nodes: list[Table]) -> bool:
+    """One [node] without a count is like all of them, as many as there are ranks."""
+    return len(nodes) == 1 and "count" not in nodes[0]
+
+
+def _nodes(table: Table, folder: Path) -> list[Node]:
+    count = table.whole("count", 1, 1, MOST_NODES)
+    return [_node(table, folder)] * count
+
+
+def _node(table: Table, folder: Path) -> Node:
+    us = 1e6
+    node = Node(
+        cpus=table.count("cpus"),
+        speed=table.quantity("speed", 1.0),
+        latency_s=table.quantity("latency_us", 0.0, us),
+        intra_latency_s=table.quantity("intra_latency_us", 0.0, us),
+        intra_bandwidth_mb=table.quantity("intra_bandwidth_mb", 0.0),
+        wan_latency_s=table.quantity("wan_latency_us", 0.0, us),
+        links_out=table.count("links_out"),
+        links_in=table.count("links_in"),
+        half_duplex=table.flag("half_duplex"),
+        intra_buses=table.count("intra_buses"),
+        intra_links_out=table.count("intra_links_out"),
+        intra_links_in=table.count("intra_links_in"),
+        network=table.whole("network", 0),
+        intra=_measured(table, "intra_model", folder),
+    )
+    table.end()
+    return node
+
+
+def _network(table: Table, folder: Path) -> Network:
+    pieces = _measured(table, "model", folder)
+    network = Network(table.quantity("bandwidth_mb", 0.0), table.count("buses"), pieces)
+    table.end()
+    return network
+
+
+def _measured(table: Table, key: str, folder: Path) -> tuple[Piece, ...]:
+    """The costs in the LoOgGP model that a key names, or those in the file itself (`pieces`, `intra_pieces`)."""
+    model, rows = table.take(key, None), table.take(key.replace("model", "pieces"), None)
+    if model is None:
+        return _pieces(rows, f"{table.name} {key.replace('model', 'pieces')}") if rows is not None else ()
+    if rows is not None:
+        raise TracelibError(f"{table.name} has both a model and its pieces", "leave one out")
+    from analyzer.machine.measured import pieces_of
+
+    return pieces_of(folder / str(model))
+
+
+def _pieces(rows: Any, where: str) -> tuple[Piece, ...]:
+    width = len(fields(Piece))
+    for row in rows if isinstance(rows, list) and rows else [rows]:
+        numbers = isinstance(row, list) and all(type(x) in (int, float) and math.isfinite(x) for x in row)
+        if not numbers or len(row) != width or row[0] != int(row[0]):
+            names = ", ".join(field.name for field in fields(Piece))
+            raise TracelibError(f"{where}: {row!r}", f"a row is [{names}], costs in ns")
+    found = tuple(Piece(int(row[0]), *map(float, row[1:])) for row in rows)
+    if found[0].from_bytes != 0 or any(a.from_bytes >= b.from_bytes for a, b in pairwise(found)):
+        raise TracelibError(f"{where}: sizes do not increase from 0 on", "put the rows in order")
+    return found
+
+
+def _mappings(top: Table, default: Any) -> tuple[str | tuple[int, ...], ...]:
+    """Those of each [[application]]; one that says none has that of all."""
+    found = []
+    for table in top.tables("application", []):
+        found.append(_mapping(table.take("mapping", default)))
+        table.end()
+    return tuple(found)
+
+
+def _mapping(value: Any) -> str | tuple[int, ...]:
+    if isinstance(value, list) and all(isinstance(n, int) and not isinstance(n, bool) for n in value):
+        return tuple(value)
+    if value in ("fill", "round-robin"):
+        return value
+    raise TracelibError(f"mapping = {value!r}", 'use "fill", "round-robin" or the node of each rank: [0, 0, 1, 1]')
+
+
+def _eager(top: Table) -> Count | None:
+    if isinstance(top.peek("eager_limit"), Mapping):
+        return top.count("eager_limit")
+    value = top.take("eager_limit", None)
+    if value is None or value == "as-run":
+        return None
+    if value == "as-calls":
+        return AS_CALLS
+    found = re.fullmatch(r"(\d+)\s*([kKmM]?)i?[bB]?", str(value))
+    if not found:
+        raise TracelibError(f"eager_limit = {value!r}", 'use a number of bytes, "32k", "as-run" or "as-calls"')
+    return int(found[1]) << {"": 0, "k": 10, "m": 20}[found[2].lower()]
+
+
+def _collectives(table: Table) -> Mapping[str, CollectiveModel] | None:
+    default = table.take("default", None)
+    if default is not None and default not in TABLES:
+        raise TracelibError(f"[collectives] default = {default!r} is not known", f"use {', '.join(TABLES)}")
+    found = dict(TABLES[default]()) if default else {}
+    for name in COLLECTIVE_NAMES:
+        row = table.take(name, None)
+        if row is not None:
+            found[name] = collective_model(str(row).split(), f"[collectives] {name}")
+    table.end()
+    return found or None
+
+
+def collective_model(words: list[str], where: str) -> CollectiveModel:
+    """A row of Table 9: fan-in model and size, fan-out model and size."""
+    words = [w.upper() for w in words]
+    if len(words) == 4 and {words[0], words[2]} <= MODELS.keys() and {words[1], words[3]} <= SIZES.keys():
+        return CollectiveModel(MODELS[words[0]], SIZES[words[1]], MODELS[words[2]], SIZES[words[3]])
+    raise TracelibError(
+        f"{where} = {' '.join(words)!r}",
+        f"four words: model ({', '.join(MODELS)}) and size ({', '.join(SIZES)}), twice",
+    )

@@ -1,0 +1,185 @@
+"""A machine written as the TOML that `read_toml` reads: the same machine again, but for the last bit of times."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from itertools import groupby
+from typing import Any
+
+from analyzer.machine.fields import scaled
+from analyzer.machine.machine import (
+    AS_CALLS,
+    COLLECTIVE_NAMES,
+    LAWS,
+    CollectiveModel,
+    Count,
+    Machine,
+    Network,
+    Node,
+    Piece,
+    Quantity,
+    Scheduling,
+)
+from analyzer.machine.policies import POLICIES
+from analyzer.machine.toml import MODELS, SIZES, TABLES
+
+_LAW_NAMES: dict[type, str] = {law: name for name, law in LAWS.items()}
+_MODEL_NAMES = {model: name for name, model in MODELS.items()}
+_SIZE_NAMES = {size: name for name, size in reversed(SIZES.items())}
+_US = 1e6
+_NS_IN_US = 1000
+
+
+def machine_text(machine: Machine) -> str:
+    """The TOML of a machine; what is as in an empty file is left out."""
+    parts = [_lines(_top(machine))]
+    parts += [_section("[[application]]", [("mapping", _mapping(mapping))]) for mapping in machine.mappings]
+    parts += [_section("[[network]]", _network(n)) for n in _unless_one(machine.networks, Network())]
+    parts += [_section("[node]", _node(machine.node))] if not machine.nodes and machine.node != Node() else []
+    for node, same in groupby(machine.nodes):
+        parts.append(_section("[[node]]", [("count", str(len(list(same)))), *_node(node)]))
+    if machine.wan_bandwidth_mb != 0:
+        parts.append(_section("[wan]", [("bandwidth_mb", _quantity(machine.wan_bandwidth_mb))]))
+    if machine.collectives is not None:
+        parts.append(_section("[collectives]", _collectives(machine.collectives)))
+    if machine.scheduling != Scheduling():
+        parts.append(_section("[scheduling]", _scheduling(machine.scheduling)))
+    return "\n".join(filter(None, parts))
+
+
+Line = tuple[str, str]
+
+
+def _lines(lines: Any) -> str:
+    return "".join(f"{key} = {value}\n" for key, value in lines)
+
+
+def _section(name: str, lines: Any) -> str:
+    return f"{name}\n{_lines(lines)}"
+
+
+def _unless_one(parts: tuple, plain: Any) -> tuple:
+    return () if parts == (plain,) else parts
+
+
+def _top(machine: Machine) -> Iterator[Line]:
+    yield "dialect", f'"{machine.dialect}"'
+    if machine.mapping != "fill":
+        yield "mapping", _mapping(machine.mapping)
+    if machine.eager_limit is not None:
+        yield "eager_limit", '"as-calls"' if machine.eager_limit == AS_CALLS else _count(machine.eager_limit)
+    if machine.synchronous:
+        yield "synchronous", "true"
+    if machine.matching != "sending":
+        yield "matching", f'"{machine.matching}"'
+    if machine.seed:
+        yield "seed", str(machine.seed)
+
+
+def _mapping(mapping: str | tuple[int, ...]) -> str:
+    return f'"{mapping}"' if isinstance(mapping, str) else str([int(node) for node in mapping])
+
+
+def _network(network: Network) -> Iterator[Line]:
+    yield "bandwidth_mb", _quantity(network.bandwidth_mb)
+    yield "buses", _count(network.buses)
+    if network.pieces:
+        yield "pieces", _pieces(network.pieces)
+
+
+def _pieces(pieces: tuple[Piece, ...]) -> str:
+    """Rows of their fields in their order."""
+    rows = ((str(piece.from_bytes), *(repr(float(x)) for x in list(vars(piece).values())[1:])) for piece in pieces)
+    return "[\n" + "".join(f"  [{', '.join(row)}],\n" for row in rows) + "]"
+
+
+def _node(node: Node) -> Iterator[Line]:
+    plain = Node()
+    for field in fields(node):
+        value = getattr(node, field.name)
+        if value == getattr(plain, field.name):
+            continue
+        if field.name.endswith("_s"):
+            yield f"{field.name.removesuffix('_s')}_us", _quantity(value, _US)
+        elif field.name == "intra":
+            yield "intra_pieces", _pieces(value)
+        elif isinstance(value, bool):
+            yield field.name, str(value).lower()
+        else:
+            whole = isinstance(getattr(plain, field.name), int)
+            yield field.name, _count(value) if whole else _quantity(value)
+
+
+def _count(count: Count) -> str:
+    return str(count) if isinstance(count, int) else _quantity(count)
+
+
+def _quantity(quantity: Quantity, parts: float = 1.0) -> str:
+    """A number, or a distribution; `parts` are what the file counts in, as many as 1 here."""
+    if type(quantity) in _LAW_NAMES:
+        numbers = ", ".join(_number(value, parts) for value in vars(quantity).values())
+        return f"{{ {_LAW_NAMES[type(quantity)]} = [{numbers}] }}"
+    return _number(quantity, parts)  # type: ignore[arg-type]
+
+
+def _number(value: float, parts: float) -> str:
+    """A short number that becomes `value` again when it is divided, if there is one."""
+    times = float(value) * parts
+    short = float(f"{times:.12g}")
+    return repr(short if short / parts == value else times)
+
+
+def _collectives(models: Mapping[str, CollectiveModel]) -> Iterator[Line]:
+    """The table that most of them are from, and the rows that are not.
+
+    Only tables have models of the largest sizes of all members: what differs from its table must be sayable as a row.
+    """
+    best: tuple[str, dict[str, CollectiveModel]] | None = None
+    for name, table in TABLES.items():
+        if len(models) < len(COLLECTIVE_NAMES):
+            break
+        other = {key: model for key, model in models.items() if model != table()[key]}
+        if not any(model.largest for model in other.values()) and (best is None or len(other) < len(best[1])):
+            best = name, other
+    rows = dict(models) if best is None else best[1]
+    if best is not None and len(rows) < len(models):
+        yield "default", f'"{best[0]}"'
+    for name, model in rows.items():
+        words = (
+            _MODEL_NAMES[model.in_model], _SIZE_NAMES[model.in_size],
+            _MODEL_NAMES[model.out_model], _SIZE_NAMES[model.out_size],
+        )  # fmt: skip
+        yield name, f'"{" ".join(words)}"'
+
+
+def _scheduling(wanted: Scheduling) -> Iterator[Line]:
+    """The policy that it differs least from, and what differs."""
+    found = {name: Scheduling(**options) for name, options in POLICIES.items()}
+    same = {name: s for name, s in found.items() if s.priority == wanted.priority}
+    policy = min(same, key=lambda name: len(_differences(wanted, same[name])))
+    yield "policy", f'"{policy}"'
+    different = _differences(wanted, same[policy])
+    for key in different:
+        if key == "base" and "levels" in different:
+            continue
+        value = getattr(wanted, key)
+        if key == "levels":
+            rows = (f"[{_quantity(_us(row.quantum_ns))}, {row.expired}, {row.slept}]" for row in value)
+            yield key, f"[{', '.join(rows)}]"
+            yield "base", str(wanted.base)  # what is left out depends on the levels
+        elif key == "priorities":
+            yield key, json.dumps(value)
+        elif key.endswith("_ns"):
+            yield f"{key.removesuffix('_ns')}_us", _quantity(_us(value))
+        else:
+            yield key, str(value).lower()
+
+
+def _us(ns: Count) -> Quantity:
+    return ns / _NS_IN_US if isinstance(ns, int) else scaled(ns, 1 / _NS_IN_US)
+
+
+def _differences(a: Scheduling, b: Scheduling) -> list[str]:
+    return [field.name for field in fields(a) if getattr(a, field.name) != getattr(b, field.name)]

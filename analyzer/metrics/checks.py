@@ -1,0 +1,111 @@
+"""Verifies that a trace is whole: ordered, matched, its counts consistent, nothing lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.pairing.dependences import collective_points
+from analyzer.parallel import Team
+from analyzer.sources.run.clock_repair import violations
+from analyzer.trace import Leftovers, Losses, Trace
+from tracelib.schema.procedures import COLLECTIVES, base_name
+
+
+def findings(trace: Trace, team: Team) -> list[str]:
+    """Everything that is wrong with a trace, a line each; empty: nothing. Collective over the team."""
+    parts = team.allgather(list(_of_ranks(trace, team.share(trace.size))))
+    backwards = team.allgather(list(_backwards(trace, team)))
+    return [
+        *(problem.line for problem in trace.problems if not problem.note),
+        *(line for part in parts for line in part),
+        *_collectives(trace, team),
+        *(line for part in backwards for line in part),
+        *team.bcast(list(_left_early(trace)) if team.rank == 0 else None),
+        *_unmatched(trace),
+    ]
+
+
+def _of_ranks(trace: Trace, ranks: range) -> Iterator[str]:
+    """Calls that end before they begin, or begin before the previous call of the same thread ended."""
+    for rank in ranks:
+        last = np.zeros(int(trace.threads[rank]), np.int64)
+        reversed_, overlapping = 0, 0
+        for calls in trace.calls(rank):
+            reversed_ += int((calls["exit"] < calls["enter"]).sum())
+            for thread in np.unique(calls["thread"]).tolist():
+                own = calls[calls["thread"] == thread]
+                before = np.concatenate((last[thread : thread + 1], own["exit"][:-1]))
+                overlapping += int((own["enter"] < before).sum())
+                last[thread] = own["exit"][-1]
+        if reversed_:
+            yield f"rank {rank}: {reversed_} calls end before they begin"
+        if overlapping:
+            yield f"rank {rank}: {overlapping} calls begin before the previous call of their thread ended"
+
+
+def _collectives(trace: Trace, team: Team) -> Iterator[str]:
+    """Communicators whose members did not make the same number of collective calls."""
+    wanted = np.array([base_name(p) in COLLECTIVES for p in trace.procedures], bool)
+    mine = {rank: _collective_counts(trace, rank, wanted) for rank in team.share(trace.size)}
+    counts = {rank: row for part in team.allgather(mine) for rank, row in part.items()}
+    partial = {rank for rank in range(trace.size) if len(trace.extra(Losses).unrecorded(rank))}
+    for index, communicator in enumerate(trace.communicators):
+        members = (*communicator.members, *communicator.remote)
+        made = {} if partial.intersection(members) else {rank: int(counts[rank][index]) for rank in members}
+        low, high = min(made, key=lambda r: made[r], default=0), max(made, key=lambda r: made[r], default=0)
+        if made and made[low] != made[high]:
+            yield f"{communicator.label}: rank {low} made {made[low]} collective calls, rank {high} {made[high]}"
+
+
+def _collective_counts(trace: Trace, rank: int, wanted: np.ndarray) -> np.ndarray:
+    counts = np.zeros(len(trace.communicators), np.int64)
+    for calls in trace.calls(rank):
+        rows = calls[wanted[calls["call"]] & (calls["comm"] >= 0)]
+        counts += np.bincount(rows["comm"], minlength=len(counts))
+    return counts
+
+
+def _backwards(trace: Trace, team: Team) -> Iterator[str]:
+    """Messages that were received before they were sent."""
+    windows = list(pairwise(trace.windows().tolist()))
+    for index in team.share(len(windows)):
+        rows = trace.messages(*windows[index])
+        rows = rows[rows["physical_receive"] < rows["logical_send"]]
+        pairs, first, count = np.unique(rows[["source", "destination"]], return_index=True, return_counts=True)
+        for pair, at, n in zip(pairs, first, count, strict=True):
+            early = int(rows["logical_send"][at] - rows["physical_receive"][at])
+            who = f"{n} messages from rank {pair['source']} to rank {pair['destination']}"
+            yield f"{who} were received before they were sent (the first by {early} ns)"
+
+
+def _left_early(trace: Trace) -> Iterator[str]:
+    """Collectives that a rank left before another, whose data it needs, had entered."""
+    count, worst = violations(collective_points(trace), trace.size)
+    if count:
+        yield f"{count} collective calls ended before a rank that they depend on had entered (by at most {worst} ns)"
+
+
+def _unmatched(trace: Trace) -> Iterator[str]:
+    for u in trace.extra(Leftovers).unmatched():
+        yield f"{u.text}, {_name(trace, u.comm)}: {u.bytes} bytes unmatched"
+
+
+def notes(trace: Trace) -> list[str]:
+    """What a reader of the figures should know though nothing is wrong with the trace, a line each."""
+    away = [f"{u.text}, {_name(trace, u.comm)}: {u.bytes} bytes" for u in trace.extra(Leftovers).elsewhere()]
+    left_out = [trace.extra(Losses).left_out] if trace.extra(Losses).left_out else []
+    return [
+        *(problem.line for problem in trace.problems if problem.note),
+        *left_out,
+        *(r.text for r in trace.extra(Leftovers).relatives()),
+        *away,
+    ]
+
+
+def _name(trace: Trace, index: int) -> str:
+    if not 0 <= index < len(trace.communicators):
+        return "unknown communicator"
+    return trace.communicators[index].label

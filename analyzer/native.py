@@ -1,0 +1,15 @@
+"""numpy arrays as C takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from analyzer._kernels import ffi as kernels
+
+
+def pointer(array: np.ndarray, kind: str = "void *", ffi: Any = kernels) -> Any:
+    """A C pointer to the data of a contiguous array, which must outlive it. ffi: of what takes it, where `kind` is a
+    struct that only that knows."""
+    return ffi.cast(kind, ffi.from_buffer(array))

@@ -1,0 +1,126 @@
+"""Opens a trace of any kind, told apart by its contents and not by its name."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from difflib import get_close_matches
+from pathlib import Path
+
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
+from analyzer.trace import Trace
+
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_GZIP = b"\x1f\x8b"
+_PARAVER = b"#Paraver"
+_DIMEMAS = b"#DIMEMAS"
+_ENDINGS = (".h5", ".ranks", ".prv", ".prv.gz", ".dim", ".dim.gz")
+_ALIKE = 0.75
+"""How alike two names are, by difflib, that may be mistaken for each other: one letter of four."""
+_EXPECTED = "expected run.h5, the folder run.ranks, a Paraver trace (.prv, .prv.gz) or a Dimemas trace (.dim)"
+
+
+def open_trace(
+    path: str | os.PathLike[str],
+    team: Team | None = None,
+    repair_ns: int | None = None,
+    *,
+    impossible: bool = False,
+) -> Trace:
+    """A `Trace` of a measured run (run.h5 or its folder run.ranks), of a Paraver trace (.prv, .prv.gz), or of the
+    ideal replay of a Dimemas trace (.dim, .dim.gz), which holds no times.
+
+    `repair_ns`: move times so that no message takes less than this, and no collective ends before all have begun it.
+    `impossible`: of our own runs, take time stamps that cannot be as they are (analyzer.sources.run.run.open_run).
+    Raises TracelibError with one clear line for a missing, unreadable, empty, truncated or foreign file.
+    """
+    path, team = Path(path), team or Team()
+    try:
+        if path.is_dir():
+            return _open_folder(path, team, repair_ns, impossible=impossible)
+        begin = _first_bytes(path)
+        if begin.startswith(_HDF5):
+            if is_network(path):
+                raise TracelibError(f"{path} is a measurement of the network, not a trace", f"analyze loggp {path}")
+            from analyzer.sources.run.run import open_run
+
+            return open_run(str(path), team, repair_ns, impossible=impossible)
+        if begin.startswith((_PARAVER, _DIMEMAS)) and repair_ns is not None:
+            raise TracelibError(f"{path}: only runs of tracelib can be repaired", "leave out --repair-clocks")
+        if begin.startswith(_PARAVER):
+            from analyzer.sources.paraver.trace import open_prv
+
+            return open_prv(path, team)
+        if begin.startswith(_DIMEMAS):
+            from analyzer.replay.program_trace import open_dim
+
+            return open_dim(path)
+    except FileNotFoundError as error:
+        raise TracelibError(f"{path}: no such file", _hint_at(path)) from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise TracelibError(f"{path} is a damaged or truncated gzip file") from error
+    except OSError as error:
+        raise TracelibError(f"cannot read {path}: {error.strerror or error}") from error
+    if not begin:
+        raise TracelibError(f"{path} is empty", _EXPECTED)
+    raise TracelibError(f"{path} is not a trace", _EXPECTED)
+
+
+def _hint_at(path: Path) -> str:
+    """What could be meant by the name of a file that is not there."""
+    ranks = path.with_suffix(".ranks")
+    if path.suffix == ".h5" and ranks.is_dir():
+        return f"rank 0 did not write it, but there is {ranks}: analyze that"
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    near = near_file(path)
+    return f"did you mean {near}?" if near else _EXPECTED
+
+
+def near_file(path: Path) -> Path | None:
+    """The trace beside `path` whose name, with or without its ending, is most like its own; None: none is like it."""
+    try:
+        names = sorted(file.name for file in path.parent.iterdir() if file.name.endswith(_ENDINGS))
+    except OSError:
+        return None
+    stems = {name.partition(".")[0]: name for name in reversed(names)}
+    for wanted, known in ((path.name, dict(zip(names, names, strict=True))), (path.stem, stems)):
+        if close := get_close_matches(wanted, known, n=1, cutoff=_ALIKE):
+            return path.with_name(known[close[0]])
+    return None
+
+
+def is_network(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a measurement of the network (tracelib-net); False for one that cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            if file.read(len(_HDF5)) != _HDF5:
+                return False
+        from analyzer.sources.rank_file.limited import opened
+        from tracelib.schema.net import FORMAT
+
+        with opened(path) as measured:
+            name = measured.attrs.get("format", "")
+            return isinstance(name, str | bytes) and name in (FORMAT, FORMAT.encode())
+    except (OSError, KeyError, RuntimeError, ValueError, TypeError):  # h5py's, of a damaged file
+        return False
+
+
+def _open_folder(path: Path, team: Team, repair_ns: int | None, *, impossible: bool) -> Trace:
+    if not any(path.glob("*.h5")):
+        raise TracelibError(f"{path} is a folder without rank files", _EXPECTED)
+    from analyzer.sources.run.run import open_run
+
+    return open_run(str(path), team, repair_ns, impossible=impossible)
+
+
+def _first_bytes(path: Path) -> bytes:
+    """The first bytes of a file, decompressed if it is gzip."""
+    with path.open("rb") as file:
+        begin = file.read(len(_PARAVER))
+    if not begin.startswith(_GZIP):
+        return begin
+    with gzip.open(path) as file:
+        return file.read(len(_PARAVER))

@@ -1,0 +1,73 @@
+"""The simulator's program of a trace: the operations of all its ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.metrics.eager import shown_eager_limit
+from analyzer.operations.bursts import is_any_measured
+from analyzer.operations.virtual import VirtualThreads
+from analyzer.operations.walk import RankOperations
+from analyzer.program.program import Program
+from analyzer.program.storage import OperationSpill
+from analyzer.trace import Trace
+
+
+def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True, buffered: bool = False) -> Program:
+    """All operations of a trace, rank after rank; those of a long run lie in a temporary file that has no name.
+
+    Communicator 0 is the world, k + 1 that of index k in the trace; where there are fences, windows (all of
+    Objects.known) come after them. An intercommunicator has no members here: nothing
+    names it. Each thread of a rank is a stream. Bursts are as long as their CPU time
+    says, where it was measured and `cpu_time` is wanted. Those in regions that stand for several threads are shared by
+    so many `virtual` ones. buffered: find out, too, up to which size MPI_Send does not wait. A Dimemas trace is its
+    program.
+    """
+    if trace.program is not None:
+        return trace.program
+    walk = RankOperations(trace, cpu_time=cpu_time, by_thread=True)
+    spill = OperationSpill()
+    lengths, slots, threads, shared = [], [], [], []
+    for rank in range(trace.size):
+        shares = VirtualThreads(trace, rank) if virtual else None
+        streams = _streams(walk, rank, shares, spill)
+        lengths += streams
+        threads.append(len(streams))
+        slots += [walk.slots] * len(streams)
+        shared.append(walk.shared_slots)
+    groups = [c.members if not c.remote else () for c in trace.communicators]
+    return Program(
+        ops=spill.operations(),
+        offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        rank=np.repeat(np.arange(trace.size, dtype=np.int32), threads),
+        thread=np.concatenate([np.arange(n, dtype=np.int32) for n in threads]),
+        slots=np.array(slots, np.int32),
+        shared_slots=np.array(shared, np.int32) if any(shared) else None,
+        communicators=(tuple(range(trace.size)), *groups, *walk.windows),
+        ranks=trace.size,
+        name=Path(trace.path).name,
+        buffered=shown_eager_limit(trace) if buffered else -1,
+        cpu_time=cpu_time and is_any_measured(trace),
+    )
+
+
+def _streams(walk: RankOperations, rank: int, shares: VirtualThreads | None, spill: OperationSpill) -> list[int]:
+    """Append the operations of a rank, thread after thread; returns how many each thread has."""
+    if not (shares and shares.are_any) and (count := walk.append_to(spill, rank)) is not None:
+        return [count]
+    lengths: list[int] = [0]
+    others: list[OperationSpill] = []
+    for block in walk.of(rank):
+        of_main = block if walk.threads == 1 else block[block["block"] == 0]
+        lengths[0] += spill.append(shares.share_out(of_main) if shares else of_main)
+        while len(others) < walk.threads - 1:
+            others.append(OperationSpill())
+        for thread, other in enumerate(others, 1):
+            mine = block[block["block"] == thread]
+            mine["block"] = 0
+            other.append(mine)
+    for other in others:
+        lengths.append(sum(spill.append(piece) for piece in other.packed().pieces()))
+    return lengths

@@ -1,0 +1,249 @@
+"""Which calls of different ranks are one collective: the n-th of a communicator is the n-th of each member.
+
+Those that a rank made while it recorded nothing count; of those that a member did not record nothing is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.pairing.intercommunicators import each_way
+from analyzer.parallel import Team
+from analyzer.trace import Communicator, Losses, Trace
+from tracelib.schema import Peer
+from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
+
+MOST_WAITING = 1 << 22
+"""Calls that may wait for the other members of their communicators to make theirs; beyond, something is wrong."""
+
+
+class Pattern(Enum):
+    """Who depends on whom in a blocking collective; only where data flows, but for a barrier."""
+
+    ALL = "all on all"
+    FROM_ROOT = "all on the root"
+    TO_ROOT = "the root on all"
+    PREFIX = "each on those before it"
+
+
+_PATTERNS = {
+    Pattern.ALL: "Barrier Allreduce Allgather Allgatherv Alltoall Reduce_scatter Reduce_scatter_block",
+    Pattern.FROM_ROOT: "Bcast Scatter Scatterv",
+    Pattern.TO_ROOT: "Gather Gatherv Reduce",
+    Pattern.PREFIX: "Scan Exscan",
+}
+PATTERN = {f"MPI_{name}": pattern for pattern, names in _PATTERNS.items() for name in names.split()}
+"""The others (MPI_Alltoallv, neighbourhood collectives) do not say who sends to whom."""
+
+PATTERNS = tuple(Pattern)
+
+
+def pattern_numbers(trace: Trace) -> np.ndarray:
+    """Index in PATTERNS of each procedure (int32), -1: none."""
+    names = [base_name(p) for p in trace.procedures]
+    return np.array([PATTERNS.index(PATTERN[n]) if n in PATTERN else -1 for n in names], np.int32)
+
+
+ANY_PROCEDURE = -2
+"""Persistent collectives, whatever procedure made them."""
+
+MEMBER_CALL = np.dtype(
+    [
+        ("comm", "<i4"),
+        ("number", "<i8"),
+        ("rank", "<i4"),
+        ("thread", "<i4"),
+        ("call", "<i4"),
+        ("root", "<i4"),
+        ("enter", "<i8"),
+        ("exit", "<i8"),
+        ("gives", "?"),
+        ("takes", "?"),
+    ]
+)
+"""A member's call; `number` counts the blocking collectives of the rank on the communicator."""
+
+
+def collectives(trace: Trace, team: Team | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The blocking collectives by windows: MEMBER_CALL of all members, and the number (within the
+    window) of the collective that each belongs to. A team shares them: each member gets some.
+
+    Where members' calls are not the same one, nothing is known about that communicator from there on.
+    """
+    yield from CollectiveCalls(trace, team or Team()).by_windows()
+
+
+class CollectiveCalls:
+    """Brings the calls of all members of a communicator together, over windows of time.
+
+    They are blocking ones; `begins`: nonblocking ones; `made_by`: persistent ones, which this procedure made (index in
+    Trace.procedures), or any (ANY_PROCEDURE).
+    """
+
+    def __init__(
+        self, trace: Trace, team: Team | None = None, *, begins: bool = False, made_by: int | None = None
+    ) -> None:
+        self._trace, self._team = trace, team or Team()
+        self._missed = _Missed(trace, begins, made_by)
+        names = [base_name(p) for p in trace.procedures]
+        self._barriers = np.array([n in ("MPI_Barrier", "MPI_Ibarrier", "MPI_Barrier_init") for n in names], bool)
+        self._counted = np.array([n in BLOCKING_COLLECTIVES for n in names], bool)
+        self._sizes = np.array([present(trace, c) for c in trace.communicators], np.int64)
+        self._made: dict[tuple[int, int], int] = {}
+        self._waiting = np.zeros(0, MEMBER_CALL)
+        self._limits = np.zeros(0, np.int64)  # number of each communicator from which on nothing is known
+
+    def by_windows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """As `collectives` gives them."""
+        for begin, end in pairwise(self._trace.windows().tolist()):
+            rows = [self.calls_of(rank, begin, end) for rank in self._team.share(self._trace.size)]
+            yield self.groups(self._shared(np.concatenate([np.zeros(0, MEMBER_CALL), *rows])))
+
+    def _shared(self, rows: np.ndarray) -> np.ndarray:
+        """The part of this member of the team of all members' rows: every so many-th collective."""
+        if self._team.size == 1:
+            return rows
+        rows = np.concatenate(self._team.allgather(rows))
+        return rows[rows["number"] % self._team.size == self._team.rank]
+
+    def calls_of(self, rank: int, begin: int, end: int) -> np.ndarray:
+        """MEMBER_CALL of one rank in a window."""
+        blocks = [np.zeros(0, MEMBER_CALL)]
+        for calls in self._calls(rank, begin, end):
+            blocks.append(self.members(rank, calls[calls["comm"] >= 0]))
+        return np.concatenate(blocks)
+
+    def _calls(self, rank: int, begin: int, end: int) -> Iterator[np.ndarray]:
+        """CALL of those that count, `comm` what they are brought together by."""
+        for calls in self._trace.calls(rank, begin, end):
+            yield calls[self._counted[calls["call"]]]
+
+    def members(self, rank: int, calls: np.ndarray) -> np.ndarray:
+        """MEMBER_CALL of the calls (CALL) of a rank that are collectives with others, in their order."""
+        calls = calls[self._sizes[calls["comm"]] > 1]
+        rows = np.zeros(len(calls), MEMBER_CALL)
+        for column in ("comm", "call", "enter", "exit", "thread"):
+            rows[column] = calls[column]
+        rows["rank"], rows["number"] = rank, self._numbers(rank, calls)
+        rows["root"] = np.where(calls["peer"] == Peer.ROOT, rank, calls["peer"])
+        barrier = self._barriers[calls["call"]]
+        rows["gives"], rows["takes"] = barrier | (calls["sent"] > 0), barrier | (calls["received"] > 0)
+        return rows
+
+    def _numbers(self, rank: int, calls: np.ndarray) -> np.ndarray:
+        """The number of each call on its communicator."""
+        numbers = np.zeros(len(calls), np.int64)
+        for comm in np.unique(calls["comm"]).tolist():
+            mine = calls["comm"] == comm
+            first, count = self._made.get((rank, comm), 0), int(mine.sum())
+            numbers[mine] = np.arange(first, first + count) + self._missed.before(rank, comm, calls["enter"][mine])
+            self._made[rank, comm] = first + count
+        return numbers
+
+    def groups(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """MEMBER_CALL of the collectives that all members have made now, and the number of the collective
+        that each belongs to, ascending; see `each_way`."""
+        rows = np.concatenate([self._waiting, rows])
+        rows = rows[self._is_known(rows)]
+        rows = rows[np.lexsort((rows["rank"], rows["number"], rows["comm"]))]
+        group = np.cumsum(_changes(rows["comm"], rows["number"])) - 1
+        count = np.bincount(group) if len(group) else np.zeros(0, np.int64)
+        whole = (count == self._sizes[rows["comm"][starts(group)]])[group] if len(group) else np.zeros(0, bool)
+        self._waiting = rows[~whole & ~self._is_past(rows, whole)]
+        rows, group = rows[whole], group[whole]
+        self._find_broken(rows, group)
+        known = self._is_known(rows)
+        return self._each_way(rows[known], group[known])
+
+    def _each_way(self, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What is brought together is one collective, but between the groups of an intercommunicator."""
+        return each_way(self._trace, rows, group)
+
+    def _is_past(self, rows: np.ndarray, whole: np.ndarray) -> np.ndarray:
+        """Which rows all members have gone past: a member did not record that collective."""
+        latest = np.full(len(self._sizes), -1)
+        np.maximum.at(latest, rows["comm"][whole], rows["number"][whole])
+        return rows["number"] < latest[rows["comm"]]
+
+    def _find_broken(self, rows: np.ndarray, group: np.ndarray) -> None:
+        """Note the communicators whose members' calls differ, or in which too many calls wait for others."""
+        other = rows[rows["call"] != rows["call"][np.searchsorted(group, group)]]
+        parts = self._team.allgather((other[["comm", "number"]], len(self._waiting)))
+        for broken, _ in parts:
+            self._limit(broken["comm"], broken["number"])
+        if sum(waiting for _, waiting in parts) > MOST_WAITING:
+            for comms in self._team.allgather(np.unique(self._waiting["comm"])):
+                self._limit(comms, np.zeros(len(comms), np.int64))
+            self._waiting = self._waiting[:0]
+
+    def _limit(self, comms: np.ndarray, numbers: np.ndarray) -> None:
+        if len(comms) and not len(self._limits):
+            self._limits = np.full(len(self._sizes), np.iinfo(np.int64).max)
+        np.minimum.at(self._limits, comms, numbers)
+
+    def _is_known(self, rows: np.ndarray) -> np.ndarray:
+        """Which rows come before anything is unknown of their communicator."""
+        if not len(self._limits):
+            return np.ones(len(rows), bool)
+        return rows["number"] < self._limits[rows["comm"]]
+
+
+class _Missed:
+    """Collectives of one kind that ranks made while they recorded nothing."""
+
+    def __init__(self, trace: Trace, begins: bool, made_by: int | None) -> None:
+        self._trace, self._begins, self._made_by = trace, begins, made_by
+        self._ranks: dict[int, np.ndarray] = {}
+
+    def before(self, rank: int, comm: int, times: np.ndarray) -> np.ndarray | int:
+        """How many the rank had missed on a communicator before each of the times."""
+        rows = self._of(rank)
+        rows = rows[rows["comm"] == comm] if len(rows) else rows
+        if not len(rows):
+            return 0
+        return np.append(0, np.cumsum(rows["count"]))[np.searchsorted(rows["time"], times)]
+
+    def _of(self, rank: int) -> np.ndarray:
+        if rank not in self._ranks:
+            rows = self._trace.extra(Losses).missed_collectives(rank)
+            if self._made_by is None:
+                wanted = (rows["begins"] == self._begins) & (rows["call"] < 0)
+            else:
+                wanted = (rows["call"] >= 0) & ((rows["call"] == self._made_by) | (self._made_by == ANY_PROCEDURE))
+            self._ranks[rank] = rows[wanted]
+        return self._ranks[rank]
+
+
+def present(trace: Trace, communicator: Communicator) -> int:
+    """How many members make calls that we can see; 0: not to be joined."""
+    if communicator.remote and trace.origin.predicted:
+        return 0  # the simulator lets nobody wait in them
+    return len({*communicator.members, *communicator.remote} - set(trace.extra(Losses).missing))
+
+
+def _changes(*columns: np.ndarray) -> np.ndarray:
+    """Where a row differs from the one before it; the first does."""
+    differs = np.ones(len(columns[0]), bool)
+    differs[1:] = False
+    for column in columns:
+        differs[1:] |= column[1:] != column[:-1]
+    return differs
+
+
+def starts(group: np.ndarray) -> np.ndarray:
+    """Positions at which groups begin."""
+    return np.flatnonzero(_changes(group))
+
+
+def positions(trace: Trace, rows: np.ndarray) -> np.ndarray:
+    """The rank of each row (MEMBER_CALL) in its communicator."""
+    found = np.zeros(len(rows), np.int64)
+    for comm in np.unique(rows["comm"]).tolist():
+        members = np.array(trace.communicators[comm].members)
+        mine = rows["comm"] == comm
+        order = np.argsort(members)
+        found[mine] = order[np.searchsorted(members[order], rows["rank"][mine])]
+    return found

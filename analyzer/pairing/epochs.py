@@ -1,0 +1,260 @@
+"""Epochs of windows: between which calls each lasts, and which of different ranks belong together.
+
+An origin's access epoch lasts from MPI_Win_start to MPI_Win_complete, a target's exposure epoch from MPI_Win_post to
+MPI_Win_wait (or the MPI_Win_test that ended it). Both calls that begin one name a group: of files without groups it is
+known only which targets the origin's operations went to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.pairing.requests import gather_blocks, rank_windows, window_calls
+from analyzer.trace import ACCESS, Objects, Trace
+from tracelib.schema.procedures import ONE_SIDED_OPERATIONS, base_name
+
+EPOCH = np.dtype(
+    [
+        ("window", "<i4"),  # index in Objects.known
+        ("rank", "<i4"),
+        ("partner", "<i4"),  # of an access epoch a target, of an exposure an origin, of a lock its target; -1: any
+        ("begin_thread", "<i4"),
+        ("thread", "<i4"),  # that ended it
+        ("exclusive", "?"),  # the lock
+        ("begin", "<i8"),  # enter of MPI_Win_start, _post, _lock
+        ("began", "<i8"),  # exit of that
+        ("last", "<i8"),  # enter of MPI_Win_complete, _wait, _unlock
+        ("end", "<i8"),  # exit of that
+    ]
+)
+"""One of one partner: epochs with a group have a row for each of its members."""
+
+ANY = -1
+
+_OPERATION, _START, _COMPLETE, _POST, _WAIT, _LOCK, _UNLOCK = range(7)
+_STEPS = {
+    "MPI_Win_start": _START,
+    "MPI_Win_complete": _COMPLETE,
+    "MPI_Win_post": _POST,
+    "MPI_Win_wait": _WAIT,
+    "MPI_Win_test": _WAIT,
+    "MPI_Win_lock": _LOCK,
+    "MPI_Win_lock_all": _LOCK,
+    "MPI_Win_unlock": _UNLOCK,
+    "MPI_Win_unlock_all": _UNLOCK,
+}
+SYNCHRONIZES = frozenset(_STEPS)
+"""Procedures without which there are no epochs and locks."""
+_EXCLUSIVE = 1  # in `detail` of MPI_Win_lock
+
+_STEP = np.dtype(
+    [("enter", "<i8"), ("exit", "<i8"), ("window", "<i4"), ("target", "<i4"), ("thread", "<i4"), ("step", "<i4"),
+     ("detail", "<i4"), ("group", "<i4")]
+)  # fmt: skip
+"""A call that begins or ends an epoch or a lock."""
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """EPOCH of some ranks: access and exposure epochs, and times in which locks are held."""
+
+    accesses: np.ndarray
+    exposures: np.ndarray
+    locks: np.ndarray
+
+    @classmethod
+    def together(cls, parts: Sequence[Epochs]) -> Epochs:
+        """Those of several ranks."""
+        none = np.zeros(0, EPOCH)
+        return cls(
+            np.concatenate([none, *(p.accesses for p in parts)]),
+            np.concatenate([none, *(p.exposures for p in parts)]),
+            np.concatenate([none, *(p.locks for p in parts)]),
+        )
+
+    def matched(self) -> tuple[np.ndarray, np.ndarray]:
+        """Indices of access epochs, and of the exposures that belong to them."""
+        return _matched(self.accesses, self.exposures)
+
+
+def with_windows(calls: np.ndarray, accesses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which of the calls (CALL, in any order) have a row of `accesses` (ACCESS), and those rows."""
+    if not len(accesses) or not len(calls):
+        return np.zeros(0, np.int64), accesses[:0]
+    rows = accesses[np.lexsort((accesses["enter"], accesses["thread"]))]
+    order = np.lexsort((calls["enter"], calls["thread"]))
+    key = np.concatenate([rows["thread"], calls["thread"]]), np.concatenate([rows["enter"], calls["enter"]])
+    every = np.lexsort((np.repeat([0, 1], [len(rows), len(calls)]), key[1], key[0]))
+    last = np.maximum.accumulate(np.where(every < len(rows), every, -1))
+    at = np.empty(len(every), np.int64)
+    at[every] = last
+    at = at[len(rows) :][order]
+    same = (at >= 0) & (rows["enter"][at] == calls["enter"][order]) & (rows["thread"][at] == calls["thread"][order])
+    return order[same], rows[at[same]]
+
+
+class EpochReader:
+    """Finds the epochs and locks of ranks."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        names = [base_name(p) for p in trace.procedures]
+        steps = [_OPERATION if n in ONE_SIDED_OPERATIONS else _STEPS.get(n, -1) for n in names]
+        self._steps = np.array(steps, np.int64)
+        self._all = np.array([n.endswith("_all") for n in names], bool)
+
+    def of(self, rank: int) -> Epochs:
+        """Those of one rank."""
+        steps, touched = self._read(rank)
+        found: list[list[np.ndarray]] = [[], [], []]
+        for one in np.unique(steps["window"]).tolist():
+            rows = steps[steps["window"] == one]
+            by_step = [rows[rows["step"] == step] for step in range(_UNLOCK + 1)]
+            first = _open_at(by_step[_START], by_step[_COMPLETE])
+            targets = touched[touched[:, 0] == one, 1:]
+            found[0].append(self._with_partners(rank, by_step[_START], by_step[_COMPLETE], first, targets))
+            first = _open_at(by_step[_POST], by_step[_WAIT])
+            found[1].append(self._with_partners(rank, by_step[_POST], by_step[_WAIT], first, None))
+            found[2].append(_held(rank, by_step[_LOCK], by_step[_UNLOCK]))
+        return Epochs(*(np.concatenate([np.zeros(0, EPOCH), *parts]) for parts in found))
+
+    def _read(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
+        """The rank's steps in order of entry, and which targets its operations between MPI_Win_start and the next had:
+        int64 rows of window, start (by number on the window) and target."""
+        started = np.zeros(len(self._trace.extra(Objects).known), np.int64)
+        parts, touched = [np.zeros(0, _STEP)], [np.zeros((0, 3), np.int64)]
+        for begin, end in pairwise(rank_windows(self._trace).tolist()):
+            rows, operations = self._window(rank, begin, end)
+            parts.append(rows)
+            touched.append(_touched(rows, operations, started))
+            np.add.at(started, rows["window"][rows["step"] == _START], 1)
+        return np.concatenate(parts), np.unique(np.concatenate(touched), axis=0)
+
+    def _window(self, rank: int, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """_STEP of a window of time: those that begin or end something, and operations."""
+        calls = window_calls(self._trace, rank, begin, end)
+        calls = calls[self._steps[calls["call"]] >= 0]
+        at, accesses = with_windows(calls, gather_blocks(self._trace.extra(Objects).accesses(rank, begin, end), ACCESS))
+        calls, rows = calls[at], np.zeros(len(at), _STEP)
+        for column in ("enter", "exit", "thread"):
+            rows[column] = calls[column]
+        rows["window"], rows["detail"], rows["group"] = accesses["object"], accesses["detail"], accesses["group"]
+        rows["step"] = self._steps[calls["call"]]
+        rows["target"] = np.where(self._all[calls["call"]], ANY, calls["peer"])
+        rows = rows[rows["window"] >= 0]
+        rows = rows[np.argsort(rows["enter"], kind="stable")]
+        return rows[rows["step"] != _OPERATION], rows[(rows["step"] == _OPERATION) & (rows["target"] >= 0)]
+
+    def _with_partners(
+        self, rank: int, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, targets: np.ndarray | None
+    ) -> np.ndarray:
+        """EPOCH from begins[first] to `ends`, for each member of their groups, or each of the targets (start, target)
+        of their operations; of exposures without a group one of any origin."""
+        known = first >= 0
+        begins, ends, number = begins[first[known]], ends[known], first[known]
+        spans = _spans(rank, begins, ends)
+        parts = [np.zeros(0, EPOCH)]
+        for group in np.unique(begins["group"]).tolist():
+            mine = begins["group"] == group
+            if group:
+                members = self._trace.extra(Objects).group(rank, group).tolist()
+                parts += [_of_partner(spans[mine], partner) for partner in members]
+            elif targets is None:
+                parts.append(_of_partner(spans[mine], ANY))
+            else:
+                at = np.searchsorted(number, targets[:, 0]).clip(max=max(len(number) - 1, 0))
+                inside = mine[at] & (number[at] == targets[:, 0])
+                parts.append(_of_partner(spans[at[inside]], targets[inside, 1]))
+        found = np.concatenate(parts)
+        return found[np.argsort(found["begin"], kind="stable")]
+
+
+def _touched(steps: np.ndarray, operations: np.ndarray, started: np.ndarray) -> np.ndarray:
+    """(window, start, target) of the operations in epochs, each once; `started`: how many began before, by window."""
+    parts = [np.zeros((0, 3), np.int64)]
+    for window in np.unique(operations["window"]).tolist():
+        mine = operations[operations["window"] == window]
+        starts = steps["enter"][(steps["step"] == _START) & (steps["window"] == window)]
+        start = started[window] + np.searchsorted(starts, mine["enter"], "right") - 1
+        rows = np.stack([mine["window"], start, mine["target"]], axis=1).astype(np.int64)
+        parts.append(np.unique(rows[start >= 0], axis=0))
+    return np.concatenate(parts)
+
+
+def _open_at(begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """For each end the last begin before it, of several ends of one only for the last; -1: none."""
+    at = np.searchsorted(begins["enter"], ends["enter"], "right") - 1
+    last = np.append(at[1:] != at[:-1], True) if len(at) else np.zeros(0, bool)
+    return np.where(last, at, -1)
+
+
+def _spans(rank: int, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    spans = np.zeros(len(begins), EPOCH)
+    spans["window"], spans["rank"] = begins["window"], rank
+    spans["begin_thread"], spans["thread"] = begins["thread"], ends["thread"]
+    spans["begin"], spans["began"] = begins["enter"], begins["exit"]
+    spans["last"], spans["end"] = ends["enter"], ends["exit"]
+    return spans
+
+
+def _of_partner(spans: np.ndarray, partner: int | np.ndarray) -> np.ndarray:
+    rows = spans.copy()
+    rows["partner"] = partner
+    return rows
+
+
+def _held(rank: int, locks: np.ndarray, unlocks: np.ndarray) -> np.ndarray:
+    """EPOCH of locks: the n-th of each target ends with its n-th unlock."""
+    parts = [np.zeros(0, EPOCH)]
+    for target in np.unique(locks["target"]).tolist():
+        begins, ends = locks[locks["target"] == target], unlocks[unlocks["target"] == target]
+        count = min(len(begins), len(ends))
+        spans = _of_partner(_spans(rank, begins[:count], ends[:count]), target)
+        spans["exclusive"] = (begins["detail"][:count] & 3) == _EXCLUSIVE
+        parts.append(spans)
+    return np.concatenate(parts)
+
+
+def _matched(accesses: np.ndarray, exposures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each window, origin and target the n-th epoch belongs to the n-th exposure, if there are as many of both;
+    else each to the next exposure that was not over when it was completed, and posted before this was over."""
+    parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+    order = np.lexsort((accesses["begin"], accesses["partner"], accesses["rank"], accesses["window"]))
+    theirs = np.lexsort((exposures["begin"], exposures["partner"], exposures["rank"], exposures["window"]))
+    key = tuple(exposures[name][theirs] for name in ("window", "rank", "partner"))
+    for mine in _runs(order, accesses["window"], accesses["rank"], accesses["partner"]):
+        window, origin, target = (int(accesses[name][mine[0]]) for name in ("window", "rank", "partner"))
+        there = np.concatenate([theirs[_where(key, window, target, partner)] for partner in (ANY, origin)])
+        there = there[np.argsort(exposures["begin"][there], kind="stable")]
+        if len(mine) == len(there):
+            parts.append((mine, there))
+            continue
+        ends = np.maximum.accumulate(exposures["end"][there])
+        at = np.searchsorted(ends, accesses["last"][mine])
+        count = np.arange(len(at))
+        at = np.maximum.accumulate(at - count) + count  # none twice
+        mine, at = mine[at < len(there)], there[at[at < len(there)]]
+        posted = exposures["begin"][at] <= accesses["end"][mine]
+        parts.append((mine[posted], at[posted]))
+    epochs, found = zip(*parts, strict=True)
+    return np.concatenate(epochs), np.concatenate(found)
+
+
+def _runs(order: np.ndarray, *columns: np.ndarray) -> Iterator[np.ndarray]:
+    """Stretches of sorted rows that are equal in all columns."""
+    new = np.zeros(len(order), bool)
+    for column in columns:
+        new[1:] |= np.diff(column[order]) != 0
+    yield from np.split(order, np.flatnonzero(new)) if len(order) else ()
+
+
+def _where(columns: Sequence[np.ndarray], *values: int) -> slice:
+    """Where columns have these values; rows are sorted by them, the first one first."""
+    low, high = 0, len(columns[0])
+    for column, value in zip(columns, values, strict=True):
+        low, high = (low + np.searchsorted(column[low:high], [value, value + 1])).tolist()
+    return slice(low, high)

@@ -1,0 +1,102 @@
+"""Finds what became of a request at the call that posted it, a window of time at a time.
+
+A receive's source, tag and size are known when it completes, but belong to the call that posted it,
+which may lie many windows earlier.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer._kernels import lib
+from analyzer.native import pointer
+from analyzer.trace import CALL, REQUEST, Trace
+
+RECORDS_OF_A_RANK = 1 << 16
+MOST_RANKS = 16
+
+
+def rank_windows(trace: Trace) -> np.ndarray:
+    """Windows for work that goes rank by rank: as large as many ranks need, since each has only its part.
+
+    One rank may have all records of a window, so they stop growing at MOST_RANKS.
+    """
+    return trace.windows(RECORDS_OF_A_RANK * min(trace.size, MOST_RANKS))
+
+
+def windows_of_rank(trace: Trace, rank: int) -> np.ndarray:
+    """Windows for work on one rank alone: as large as the others, however many ranks there are."""
+    return trace.windows_of(rank, RECORDS_OF_A_RANK)
+
+
+class Choice:
+    """Rows of requests by what they are, in order of posting or of completion."""
+
+    def __init__(self, kinds: tuple[int, ...], *, by_completed: bool = False) -> None:
+        self.wanted = np.zeros(1 << 16, np.uint8)  # `what` is a u16, and a damaged file may say anything
+        self.wanted[list(kinds)] = 1
+        self._by_completed = by_completed
+
+    def of(self, rows: np.ndarray, least: int = np.iinfo(np.int64).min) -> np.ndarray:
+        """Those of REQUEST rows that were posted at `least` or later; equal ones stay in their order."""
+        rows = np.ascontiguousarray(rows)
+        found = np.empty(len(rows), REQUEST)
+        count = lib.requests_pick(
+            pointer(rows), len(rows), pointer(self.wanted, "uint8_t *"), least,
+            self._by_completed, pointer(found),
+        )  # fmt: skip
+        if count < 0:
+            raise MemoryError
+        return found[:count]
+
+
+@lru_cache(maxsize=16)
+def _choice_of(kinds: tuple[int, ...]) -> Choice:
+    """The same for all ranks."""
+    return Choice(kinds)
+
+
+def gather_blocks(blocks, dtype: np.dtype) -> np.ndarray:
+    """The blocks of one window in one array."""
+    blocks = list(blocks)
+    if len(blocks) == 1:
+        return blocks[0]
+    return np.concatenate(blocks) if blocks else np.zeros(0, dtype)
+
+
+class Posted:
+    """The request rows of one rank by the time they were *posted*.
+
+    In memory are only the rows that were posted in one window and completed in a later one: as many as
+    the program had requests open when a window ended.
+    """
+
+    def __init__(self, trace: Trace, rank: int, windows: np.ndarray, kinds: tuple[int, ...]) -> None:
+        self._trace, self._rank, self._windows = trace, rank, windows
+        self._choice = _choice_of(kinds)
+        late = []
+        for begin, end in pairwise(windows.tolist()[1:]):
+            rows = self._choice.of(self._rows(begin, end))
+            late.append(rows[: np.searchsorted(rows["posted"], begin)].copy())  # a view would keep them all
+        self._late = self._choice.of(gather_blocks(late, REQUEST)) if late else np.zeros(0, REQUEST)
+
+    def _rows(self, begin: int, end: int) -> np.ndarray:
+        return gather_blocks(self._trace.requests(self._rank, begin, end), REQUEST)
+
+    def window(self, index: int, rows: np.ndarray | None = None) -> np.ndarray:
+        """Rows (REQUEST) posted in [windows[index], windows[index + 1]), in order of posting, then of the file.
+
+        rows: all of the trace in this window, where the caller has them.
+        """
+        begin, end = self._windows[index : index + 2].tolist()
+        first, last = np.searchsorted(self._late["posted"], (begin, end)) if len(self._late) else (0, 0)
+        rows = self._choice.of(self._rows(begin, end) if rows is None else rows, begin)
+        return self._choice.of(np.concatenate((rows, self._late[first:last]))) if last > first else rows
+
+
+def window_calls(trace: Trace, rank: int, begin: int, end: int) -> np.ndarray:
+    """All calls (CALL) of a rank that enter in a window."""
+    return gather_blocks(trace.calls(rank, begin, end), CALL)

@@ -1,0 +1,99 @@
+"""One thing that a rank of a program does, without the time of any network: a burst, and what follows it.
+
+Source: "Dimemas specification", section 1.2 (what a trace must contain).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+
+import numpy as np
+
+from analyzer._replay import ffi, lib
+
+
+def dtype_of(struct: str) -> np.dtype:
+    """The numpy dtype of a struct of the simulator's header, which is the one definition of it."""
+    kind = ffi.typeof(f"struct {struct}")
+    fields = kind.fields or ()
+    names = [name for name, _ in fields]
+    formats = [np.dtype(f"{_letter(f.type.cname)}{ffi.sizeof(f.type)}") for _, f in fields]
+    return np.dtype(
+        {"names": names, "formats": formats, "offsets": [f.offset for _, f in fields], "itemsize": ffi.sizeof(kind)}
+    )
+
+
+def _letter(ctype: str) -> str:
+    return "f" if ctype == "double" else "u" if ctype.startswith("uint") else "i"
+
+
+OP = dtype_of("op")
+"""One operation: a burst of `burst` ns, then what `kind` says; see csrc/replay/replay.h."""
+
+
+class Kind(IntEnum):
+    """`kind` of an OP."""
+
+    NONE = lib.OP_NONE
+    SEND = lib.OP_SEND
+    RECV = lib.OP_RECV
+    IRECV = lib.OP_IRECV
+    WAIT = lib.OP_WAIT
+    COLLECTIVE = lib.OP_COLLECTIVE
+    COLLECTIVE_START = lib.OP_COLLECTIVE_START
+    EVENT = lib.OP_EVENT
+    PRIORITY = lib.OP_PRIORITY
+    SEM_WAIT = lib.OP_SEM_WAIT
+    SEM_SIGNAL = lib.OP_SEM_SIGNAL
+    PUT = lib.OP_PUT
+    GET = lib.OP_GET
+    ACCESSES_WAIT = lib.OP_ACCESSES_WAIT
+    PARALLEL = lib.OP_PARALLEL
+    PORT_SEND = lib.OP_PORT_SEND
+    PORT_RECV = lib.OP_PORT_RECV
+    LOCK = lib.OP_LOCK
+    UNLOCK = lib.OP_UNLOCK
+
+
+COLLECTIVE_NAMES = (
+    "Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv",
+    "Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Alltoallw",
+)  # fmt: skip
+"""By their number in a Dimemas trace, the `tag` of a COLLECTIVE."""
+
+PORTS = (Kind.PORT_SEND, Kind.PORT_RECV)
+"""Messages to and from other applications; `comm` is the number of theirs."""
+
+
+class Flag(IntFlag):
+    """`flags` of an OP."""
+
+    FIRST = lib.OP_FIRST
+    OF_COLLECTIVE = lib.OP_OF_COLLECTIVE
+    SHARED = lib.OP_SHARED
+    BETWEEN_CALLS = lib.OP_BETWEEN_CALLS
+    RENDEZVOUS = lib.OP_RENDEZVOUS
+    IMMEDIATE = lib.OP_IMMEDIATE
+    STANDARD = lib.OP_STANDARD
+    OF_WINDOW = lib.OP_OF_WINDOW
+    OF_ACCESS = lib.OP_OF_ACCESS
+
+
+def between_calls(ops: np.ndarray) -> np.ndarray:
+    """Which operations (OP) of a trace's program are of no call."""
+    return (ops["kind"] == Kind.EVENT) | ((ops["flags"] & Flag.BETWEEN_CALLS) > 0)
+
+
+def virtual_threads(ops: np.ndarray) -> int:
+    """How many virtual threads the operation (OP) with the most has; 0: none is parallel."""
+    return int(ops["other"][ops["kind"] == Kind.PARALLEL].max(initial=0))
+
+
+def operations(*rows: tuple | dict) -> np.ndarray:
+    """OP from dicts of their columns; what is not given is 0, peer and request -1."""
+    found = np.zeros(len(rows), OP)
+    found["peer"] = found["request"] = -1
+    for k, row in enumerate(rows):
+        for name, value in dict(row).items():
+            found[name][k] = value
+    return found

@@ -1,0 +1,71 @@
+"""What the ranks of a program do, without the times of any network: the simulator's input.
+
+Source: "Dimemas specification", section 1.2 (what a trace must contain).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from analyzer.program.operation import OP, virtual_threads
+from analyzer.program.storage import PackedOperations
+
+
+@dataclass(frozen=True)
+class Program:
+    """The operations of all threads of an application, stream after stream.
+
+    Stream k is the operations offsets[k] to offsets[k+1] of rank[k], thread[k]; it has at most slots[k] requests open,
+    and those of rank r together shared_slots[r] with Flag.SHARED, which one of them may open and another one close.
+    `factors[b]` multiplies the bursts of operations with block b; negative: such a burst lasts -factor seconds.
+    """
+
+    ops: np.ndarray | PackedOperations  # OP
+    offsets: np.ndarray  # (streams + 1,) int64
+    rank: np.ndarray  # (streams,) int32
+    thread: np.ndarray  # (streams,) int32
+    slots: np.ndarray  # (streams,) int32
+    communicators: tuple[tuple[int, ...], ...]  # members by rank
+    ranks: int
+    name: str = ""
+    factors: np.ndarray = field(default_factory=lambda: np.ones(1))
+    priority: np.ndarray | None = None  # (ranks,) int64, smaller is better
+    shared_slots: np.ndarray | None = None  # (ranks,) int32; None: no stream closes what another one opens
+    cpu_time: bool = False  # bursts are CPU time, not time that passed
+    buffered: int = -1  # bytes up to which Flag.STANDARD does not wait, as the run shows; -1: it is as it says
+
+    def most_virtual_threads(self) -> int:
+        """How many virtual threads the block with the most has; 0: no block is parallel."""
+        return virtual_threads(self.ops) if isinstance(self.ops, np.ndarray) else self.ops.virtual_threads
+
+    def stream_of(self, rank: int, thread: int) -> int:
+        """Index of the stream of a thread. Raises IndexError where there is none."""
+        return int(np.flatnonzero((self.rank == rank) & (self.thread == thread))[0])
+
+    def stream(self, index: int) -> slice:
+        """The operations of a stream."""
+        return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
+
+    @classmethod
+    def of(
+        cls, streams: Sequence[np.ndarray], communicators: Sequence[Sequence[int]] | None = None, **more: Any
+    ) -> Program:
+        """A program of one thread a rank: streams[r] are the operations (OP) of rank r; communicator 0 is the world."""
+        lengths = [len(s) for s in streams]
+        ranks = len(streams)
+        empty = np.zeros(0, OP)
+        world = (tuple(range(ranks)),)
+        return cls(
+            ops=np.concatenate([empty, *streams]),
+            offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            rank=np.arange(ranks, dtype=np.int32),
+            thread=np.zeros(ranks, np.int32),
+            slots=np.array([int(s["request"].max(initial=-1)) + 1 for s in streams], np.int32),
+            communicators=tuple(map(tuple, communicators)) if communicators is not None else world,
+            ranks=ranks,
+            **more,
+        )

@@ -1,0 +1,53 @@
+"""A program in files, so that several processes replay one translation of a trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.program.program import Program
+from analyzer.program.storage import PackedOperations, packed
+
+_SMALL = ("offsets", "rank", "thread", "slots", "factors")
+_OPTIONAL = ("priority", "shared_slots")
+
+
+def save_program(program: Program, folder: Path) -> None:
+    """Write a program into a folder. Raises TracelibError where it cannot be written."""
+    members = np.array([m for group in program.communicators for m in group], np.int32)
+    sizes = np.array([*map(len, program.communicators)], np.int64)
+    rest = {name: getattr(program, name) for name in _SMALL} | {"members": members, "sizes": sizes}
+    for name in _OPTIONAL:
+        if getattr(program, name) is not None:
+            rest[name] = getattr(program, name)
+    ops = packed(program.ops)
+    numbers = np.array([program.ranks, ops.virtual_threads, program.buffered], np.int64)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        np.savez(folder / "rest.npz", numbers=numbers, name=np.array(program.name), blocks=ops.blocks, **rest)
+        with (folder / "ops.bin").open("wb") as file:
+            for part in ops.parts():
+                file.write(part)
+    except OSError as error:
+        raise TracelibError(f"cannot write into {folder}: {error.strerror}", "make room, or set TMPDIR") from error
+
+
+def load_program(folder: Path) -> Program:
+    """The program in a folder; its operations stay readable when the folder is removed.
+
+    Raises OSError where the folder cannot be seen from here.
+    """
+    with np.load(folder / "rest.npz") as rest:
+        cuts = np.cumsum(rest["sizes"])[:-1]
+        groups = np.split(rest["members"], cuts) if len(rest["sizes"]) else []
+        ranks, virtual_threads, buffered = rest["numbers"].tolist()
+        small = {name: rest[name] for name in _SMALL}
+        file = (folder / "ops.bin").open("rb")  # the operations need it as long as they are there
+        return Program(
+            ops=PackedOperations(file, rest["blocks"], int(rest["offsets"][-1]), virtual_threads),
+            communicators=tuple(tuple(group.tolist()) for group in groups), ranks=ranks, name=str(rest["name"]),
+            buffered=buffered,
+            **{name: rest.get(name) for name in _OPTIONAL}, **small,
+        )  # fmt: skip

@@ -1,0 +1,213 @@
+"""Operations kept one after the other in their packed form: in memory as long as they are few, else in a temporary
+file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, BinaryIO, NamedTuple, cast, overload
+
+import numpy as np
+
+from analyzer._replay import ffi, lib
+from analyzer.errors import TracelibError
+from analyzer.native import pointer
+from analyzer.program.operation import OP
+
+IN_MEMORY = 1 << 22
+"""Bytes; more of them are kept in a temporary file."""
+UNPACKED = 1 << 16
+"""Operations; no more of them are an array."""
+
+_BLOCK, _MOST = lib.PACK_BLOCK, lib.PACK_MOST
+_AT_ONCE = 16 * _BLOCK
+"""Operations packed, or unpacked by an iterator, at a time."""
+_WRITTEN_AT_ONCE = 1 << 20
+"""Bytes."""
+
+
+class PackedOperations:
+    """OP one after the other, packed (csrc/replay/packed/form.h); single ones and slices are unpacked when asked for.
+
+    They lie in memory, with lib.PACK_MOST bytes behind them, or in an open file. `blocks` is the byte at which each
+    block of lib.PACK_BLOCK operations begins, and after the last one the number of bytes.
+    """
+
+    def __init__(self, where: np.ndarray | BinaryIO, blocks: np.ndarray, count: int, virtual_threads: int) -> None:
+        self.memory = where if isinstance(where, np.ndarray) else None
+        self.file = None if isinstance(where, np.ndarray) else where
+        self.blocks, self.virtual_threads = blocks, virtual_threads
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, where: int | np.integer) -> np.void: ...
+    @overload
+    def __getitem__(self, where: slice) -> np.ndarray: ...
+    def __getitem__(self, where: Any) -> Any:
+        """One operation, or an array of those of a slice, which has no step. Raises TracelibError where they can no
+        longer be read."""
+        if isinstance(where, slice):
+            first, last, _ = where.indices(len(self))
+            return self._unpacked(first, max(first, last))
+        first = range(len(self))[where]
+        return self._unpacked(first, first + 1)[0]
+
+    def pieces(self, first: int = 0, last: int | None = None) -> Iterator[np.ndarray]:
+        """Those of a range in arrays of limited length."""
+        stop = len(self) if last is None else last
+        cuts = range(first // _AT_ONCE * _AT_ONCE + _AT_ONCE, stop, _AT_ONCE)
+        for begin, end in pairwise((first, *cuts, stop)) if stop > first else ():
+            yield self._unpacked(begin, end)
+
+    def parts(self) -> Iterator[memoryview]:
+        """All bytes in their order."""
+        cuts = range(0, int(self.blocks[-1]), IN_MEMORY)
+        for begin, end in pairwise((*cuts, int(self.blocks[-1]))):
+            yield self._read(begin, end)[: end - begin].data
+
+    def _read(self, first: int, last: int) -> np.ndarray:
+        """Bytes [first, last) (uint8), and room for what the kernel looks at behind them."""
+        if self.memory is not None:
+            return self.memory[first : last + _MOST]
+        found = np.zeros(last - first + _MOST, np.uint8)
+        assert self.file is not None
+        if os.preadv(self.file.fileno(), [found[: last - first].data], first) != last - first:
+            raise unreadable()
+        return found
+
+    def _unpacked(self, first: int, last: int) -> np.ndarray:
+        found = np.empty(last - first, OP)
+        if not len(found):
+            return found
+        begin, end = self.blocks[[first // _BLOCK, -(-last // _BLOCK)]].tolist()
+        packed = self._read(begin, end)
+        if not lib.unpack_operations(
+            pointer(packed, "uint8_t *"), end - begin, first % _BLOCK, len(found), pointer(found)
+        ):
+            raise unreadable()
+        return found
+
+
+def unreadable() -> TracelibError:
+    """The temporary file is gone, or shorter than it was."""
+    return TracelibError("a temporary file can no longer be read", "is the file system of TMPDIR still there?")
+
+
+class Mark(NamedTuple):
+    """A place in a spill, and its packer as it was there."""
+
+    packer: Any
+    operations: int
+    bytes: int
+    parts: int
+
+
+class OperationSpill:
+    """OP in order of appending; the file has no name and vanishes with what `operations` returns."""
+
+    def __init__(self) -> None:
+        self._packer = ffi.gc(lib.packer_new(), lib.packer_free)
+        if not self._packer:
+            raise MemoryError
+        self._count = self._bytes = 0
+        self._memory = bytearray()
+        self._blocks: list[np.ndarray] = []
+        self._file: BinaryIO | None = None
+
+    def append(self, block: np.ndarray) -> int:
+        """Keep a block; returns its length. Raises TracelibError if there is no room for it."""
+        block = np.ascontiguousarray(block)
+        for first in range(0, len(block), _AT_ONCE):
+            self._pack(block[first : first + _AT_ONCE])
+        return len(block)
+
+    @property
+    def packer(self) -> int:
+        """Address of the `struct packer`, for who packs himself and hands the bytes to `append_packed`."""
+        return int(ffi.cast("uintptr_t", self._packer))
+
+    def append_packed(self, packed: memoryview, begins: np.ndarray, count: int) -> int:
+        """Keep `count` operations that the packer has just packed, of which blocks begin at `begins` (int64)."""
+        self._blocks.append(begins + self._bytes)
+        self._keep(packed)
+        self._count += count
+        self._bytes += len(packed)
+        return count
+
+    def mark(self) -> Mark:
+        """Where it ends now."""
+        packer = ffi.gc(lib.packer_new(), lib.packer_free)
+        if not packer:
+            raise MemoryError
+        lib.packer_copy(packer, self._packer)
+        return Mark(packer, self._count, self._bytes, len(self._blocks))
+
+    def return_to(self, mark: Mark) -> None:
+        """Forget what was appended since."""
+        lib.packer_copy(self._packer, mark.packer)
+        self._count, self._bytes = mark.operations, mark.bytes
+        del self._blocks[mark.parts :], self._memory[mark.bytes :]
+        if self._file is not None:
+            self._file.seek(mark.bytes)
+            self._file.truncate()
+
+    def _pack(self, block: np.ndarray) -> None:
+        out = np.empty(len(block) * _MOST, np.uint8)
+        begins = np.empty(-(-(self._count + len(block)) // _BLOCK) - -(-self._count // _BLOCK), np.int64)
+        size = lib.packer_append(
+            self._packer, pointer(block), len(block), pointer(out, "uint8_t *"),
+            pointer(begins, "int64_t *"),
+        )  # fmt: skip
+        self.append_packed(out[:size].data, begins, len(block))
+
+    def _keep(self, packed: memoryview) -> None:
+        if self._file is None and len(self._memory) + len(packed) <= IN_MEMORY:
+            self._memory += packed
+            return
+        try:
+            if self._file is None:
+                self._file = _new_file()
+                self._file.write(self._memory)
+                self._memory.clear()
+            self._file.write(packed)
+        except OSError as error:
+            raise _no_room(error) from error
+
+    def operations(self) -> np.ndarray | PackedOperations:
+        """All of them, as an array of OP where they are few."""
+        found = self.packed()
+        return found[:] if len(found) <= UNPACKED else found
+
+    def packed(self) -> PackedOperations:
+        """All of them; nothing can be appended any more."""
+        blocks = np.concatenate([*self._blocks, np.array([self._bytes])])
+        if self._file is None:
+            where = np.frombuffer(self._memory + bytes(_MOST), np.uint8)
+            return PackedOperations(where, blocks, self._count, lib.packer_virtual_threads(self._packer))
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise _no_room(error) from error
+        return PackedOperations(self._file, blocks, self._count, lib.packer_virtual_threads(self._packer))
+
+
+def packed(ops: np.ndarray | PackedOperations) -> PackedOperations:
+    """The same operations, packed."""
+    if isinstance(ops, PackedOperations):
+        return ops
+    spill = OperationSpill()
+    spill.append(ops)
+    return spill.packed()
+
+
+def _new_file() -> BinaryIO:
+    return cast(BinaryIO, tempfile.TemporaryFile(buffering=_WRITTEN_AT_ONCE))
+
+
+def _no_room(error: OSError) -> TracelibError:
+    return TracelibError(f"temporary files cannot be written ({error.strerror})", "set TMPDIR to a folder with room")

@@ -1,0 +1,210 @@
+"""What the efficiencies mean for this run, in one sentence each: the rank and the call that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analyzer.report.look.summary import Summary
+from analyzer.report.words.units import percent, plural, size, time
+from analyzer.trace import Losses, TracerTime, Unmatched
+from analyzer.trace.error_classes import error_name
+
+GOOD = 0.98
+"""A factor above this is good."""
+MUCH_TRACING = 0.01
+"""From this share of the run on, the report mentions the tracer's own time."""
+EVIDENCE = 0.25
+"""The others count as waiting in one call if they spend more than this share of the imbalance there."""
+
+
+class _Threads:
+    """The useful time (ns) of each thread that could be read; the only thread of a rank is called by its rank."""
+
+    def __init__(self, summary: Summary) -> None:
+        chosen = np.isin(summary.useful.rank, summary.present)
+        self.time_ns, self.rank = summary.useful.time_ns[chosen], summary.useful.rank[chosen]
+        self.single = len(self.rank) == len(summary.present)
+        self.kind = "rank" if self.single else "thread"
+
+    def name(self, index: int) -> str:
+        """ "rank 3", or "thread 1 of rank 3"."""
+        rank = int(self.rank[index])
+        if self.single:
+            return f"rank {rank}"
+        return f"thread {index - int(np.searchsorted(self.rank, rank))} of rank {rank}"
+
+
+def parallel_efficiency(summary: Summary) -> str:
+    """How much of the threads' time was computation."""
+    runtime, threads = summary.efficiency.runtime_ns, _Threads(summary)
+    number = len(threads.time_ns)
+    rest = runtime * number - int(threads.time_ns.sum())
+    had = f"{plural(number, threads.kind)} x {time(runtime)}" if number > 1 else f"the {time(runtime)}"
+    return f"{time(rest)} of {had} is not computation"
+
+
+def load_balance(summary: Summary) -> str:
+    """Who computes longest, and where the others wait."""
+    threads = _Threads(summary)
+    useful = threads.time_ns
+    if len(useful) == 1:
+        return "there is only one rank"
+    longest, shortest, mean = int(useful.argmax()), int(useful.argmin()), float(useful.mean())
+    ratio, who = useful[longest] / mean, threads.name(longest)
+    if (summary.efficiency.load_balance or 0) >= GOOD:
+        above = f"{who} computes longest, {percent(ratio - 1)} above the mean"
+        return f"all {threads.kind}s compute for about the same time; {above}"
+    if ratio < 1.5 and useful[shortest] < mean / 2:
+        start = f"{threads.name(shortest)} computes only {percent(useful[shortest] / mean)} of the mean"
+        start += f", {who} computes {percent(ratio - 1)} longer than the mean"
+    else:
+        by = f"{ratio:.1f} times as long as" if ratio >= 1.5 else f"{percent(ratio - 1)} longer than"
+        start = f"{who} computes {by} the mean ({time(useful[longest])} against {time(mean)})"
+    if not threads.single:
+        return start
+    rank = int(threads.rank[longest])
+    start += _without_cpu(summary, rank)
+    where = waiting_call(summary, rank)
+    return f"{start}; the others wait for it in {where}" if where else start
+
+
+def _without_cpu(summary: Summary, rank: int) -> str:
+    """How much of a rank's computation may be waiting for a CPU."""
+    useful, use = int(summary.useful.by_rank()[rank]), summary.cpus.use
+    waits = 0 if use is None else int(use.computing_waits_ns[rank])
+    return f"; up to {time(waits)} of its {time(useful)} is waiting for a CPU" if waits > (1 - GOOD) * useful else ""
+
+
+def waiting_call(summary: Summary, longest: int) -> str:
+    """The procedure in which the other ranks spend most time beyond what rank `longest` spends there.
+
+    "" where that is a small part of what the others compute less: then they did not wait in MPI.
+    """
+    inside, useful = summary.profile.inside_ns, summary.useful.by_rank()
+    if not inside.shape[1]:
+        return ""
+    beyond = (inside - inside[longest]).clip(min=0).sum(axis=0)
+    less = int((useful[longest] - useful)[summary.present].sum())
+    return summary.profile.procedures[int(beyond.argmax())] if beyond.max() > less * EVIDENCE else ""
+
+
+def communication_efficiency(summary: Summary) -> str:
+    """What the thread that computes longest does when it does not compute."""
+    threads, efficiency = _Threads(summary), summary.efficiency
+    longest = int(threads.time_ns.argmax())
+    inside = summary.profile.inside_ns[int(threads.rank[longest])]
+    mpi = int(inside.sum())
+    who = f"{threads.name(longest)}, which computes longest," if len(threads.time_ns) > 1 else "the rank"
+    if mpi == 0:
+        return f"{who} spends no time in MPI"
+    share = percent(mpi / efficiency.runtime_ns) if efficiency.runtime_ns else ""
+    where, there = summary.profile.procedures[int(inside.argmax())], time(int(inside.max()))
+    if not threads.single:
+        for_ = f"{threads.name(longest)} computes longest, {time(int(threads.time_ns[longest]))}"
+        return f"{for_}; all threads of its rank together spend {time(mpi)} in MPI, {there} of it in {where}"
+    if (efficiency.communication_efficiency or 0) >= GOOD:
+        return f"{who} spends only {share} of the run in MPI, most of it in {where}"
+    rest = efficiency.runtime_ns - int(threads.time_ns[longest]) - mpi
+    elsewhere = f", and {time(rest)} neither in MPI nor computing" if rest > mpi else ""
+    return f"{who} spends {time(mpi)} ({share}) in MPI, {there} of it in {where}{elsewhere}"
+
+
+def bursts(summary: Summary) -> str:
+    """How long the program computes between MPI calls."""
+    bursts = summary.bursts
+    text = f"{plural(bursts.count, 'burst')} of computation, {time(bursts.mean_ns)} on average"
+    if bursts.count < 2:
+        return text
+    low, middle, high = (time(bursts.percentiles_ns[p]) for p in (5, 50, 95))
+    longest = f"the longest takes {time(bursts.longest_ns)}"
+    return f"{text}; half of them are shorter than {middle}, 90 % take {low} to {high}, {longest}"
+
+
+def tracer(summary: Summary) -> str:
+    """What the tracer's own time consists of; "" where it is too short to matter, or not in the trace."""
+    present, lost = summary.present, summary.flushes
+    whole, own = summary.trace.duration_ns * summary.threads, int(summary.tracer_ns[present].sum())
+    if not summary.trace.origin.tracer_times or own <= whole * MUCH_TRACING:
+        return ""
+    clocks = int(lost.clocks_ns[present].sum())
+    parts = {
+        "after calls": int(summary.useful.tracer_by_rank()[present].sum()),
+        "writing its buffers": int(lost.time_ns[present].sum()) - clocks,
+        "measuring clocks": clocks,
+    }
+    text = ", ".join(f"{time(ns)} {what}" for what, ns in parts.items() if ns)
+    return (
+        f"the tracer itself took {percent(own / whole)} of the run, which does not count as the program's time: {text}"
+    )
+
+
+def flushes(summary: Summary) -> str:
+    """How long flushing took, and the size of buffer that would have avoided it."""
+    count, lost = summary.flushes.count, summary.flushes.time_ns - summary.flushes.clocks_ns
+    worst = int(lost.argmax())
+    runtime = summary.trace.duration_ns
+    share = percent(int(lost[worst]) / runtime) if runtime else "0 %"
+    written = f"The buffer was written to the file {plural(int(count.sum()), 'time')}"
+    most = f"at most {time(int(lost[worst]))} ({share} of the run) on rank {worst}"
+    text = f"{written}. That took {time(int(lost.sum()))}, {most}."
+    if not summary.trace.origin.tracer_times:
+        return f"{text} This time counts as computing, because the trace says so."
+    if not summary.flushes.during.any():
+        ended = "a thread ended or " if summary.threads > len(summary.present) else ""
+        return f"{text} All of it was at the end, when {ended}the trace was closed."
+    buffer = sufficient_buffer_bytes(summary)
+    larger = f" TRACELIB_BUFFER={buffer >> 20}M would hold all records until the end of the run."
+    return f"{text}{larger if buffer else ''}"
+
+
+def sufficient_buffer_bytes(summary: Summary) -> int:
+    """The buffer that would have held all records of the busiest thread: whole MiB, a power of two; 0: unknown.
+
+    A thread that flushed n times before the end filled n buffers and part of another.
+    """
+    needed = summary.trace.extra(TracerTime).buffer_bytes * (int(summary.flushes.during.max(initial=0)) + 1)
+    return 1 << max(20, (needed - 1).bit_length()) if needed else 0
+
+
+def left_out(summary: Summary) -> list[str]:
+    """What was not recorded because of the user's settings or a limit, one line each."""
+    missed, whole = summary.unrecorded, summary.trace.duration_ns * summary.threads
+    lines = []
+    if missed.time_ns.any():
+        lines.append(f"recording was off for {percent(int(missed.time_ns.sum()) / whole)} of the time")
+    if missed.calls:
+        lines.append(f"{plural(missed.calls, 'call was', 'calls were')} left out because of TRACELIB_LIMIT")
+    if missed.partners:
+        have = plural(missed.partners, "send or receive was", "sends and receives were")
+        lines.append(f"{have} recorded on one side only: recording was off on the other side")
+    if missed.summed:
+        calls = plural(missed.summed, "call was", "calls were")
+        lines.append(f"{calls} recorded as sums only, not one by one (TRACELIB_CALLS, TRACELIB_BURSTS)")
+    left_out = summary.trace.extra(Losses).left_out
+    return [*lines, left_out] if left_out else lines
+
+
+def failed(summary: Summary, most: int = 8) -> list[str]:
+    """One line for each call and class of error, the most frequent first."""
+    rows = summary.failed
+    lines = [f"rank {f.rank}: {f.count} x {f.procedure} returned {error_name(f.class_)}" for f in rows[:most]]
+    return [*lines, f"and {plural(len(rows) - most, 'more kind')}"] if len(rows) > most else lines
+
+
+def messages_of(found: Sequence[Unmatched], most: int = 8) -> list[str]:
+    """One line for each kind of message that lacks its other half, the most frequent first."""
+    rows = sorted(found, key=lambda u: (-u.count, u.rank, u.call, u.peer, u.tag, u.side))
+    lines = [f"{u.text}, {size(u.bytes)}" for u in rows[:most]]
+    return [*lines, f"and {plural(len(rows) - most, 'more kind')}"] if len(rows) > most else lines
+
+
+def problems(summary: Summary, most: int = 8) -> list[str]:
+    """What the source found wrong, one line each."""
+    found = summary.trace.problems[len(summary.trace.extra(Losses).ending) :]
+    lines = [problem.line for problem in found[:most]]
+    if summary.messages.backwards:
+        late = plural(summary.messages.backwards, "message arrived before it was", "messages arrived before they were")
+        lines.insert(0, f"{late} sent: the clocks disagree")
+    return [*lines, f"and {len(found) - most} more; `analyze check` lists all"] if len(found) > most else lines

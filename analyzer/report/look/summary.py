@@ -1,0 +1,124 @@
+"""Everything that the first look shows, computed once and free of any formatting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.efficiency.cpu_use import Cpus, cpus
+from analyzer.efficiency.factors import Efficiency, efficiency
+from analyzer.efficiency.ideal import ideal_replay
+from analyzer.metrics.accesses import Accessed, Failed, accesses, failed
+from analyzer.metrics.bursts import Bursts, bursts
+from analyzer.metrics.collectives import Collective, collectives
+from analyzer.metrics.counters import Counted, counted
+from analyzer.metrics.cpu_waits import cpu_waits
+from analyzer.metrics.flushes import Flushes, flushes
+from analyzer.metrics.messages import Messages, messages
+from analyzer.metrics.profile import Profile, profile
+from analyzer.metrics.regions import RegionProfile, region_profile
+from analyzer.metrics.system import NodeSummary, system
+from analyzer.metrics.unrecorded import Unrecorded, unrecorded
+from analyzer.metrics.useful import Useful, useful
+from analyzer.parallel import Team
+from analyzer.trace import Leftovers, Losses, Relative, Trace, Unmatched
+from analyzer.waits.waits import Waits, waits
+
+Step = Callable[[str], AbstractContextManager]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The results of all metrics of one trace."""
+
+    trace: Trace
+    profile: Profile
+    useful: Useful
+    flushes: Flushes
+    unrecorded: Unrecorded
+    efficiency: Efficiency
+    bursts: Bursts
+    messages: Messages
+    collectives: list[Collective]
+    accesses: list[Accessed]
+    failed: list[Failed]
+    unmatched: list[Unmatched]
+    elsewhere: list[Unmatched]
+    relatives: list[Relative]
+    system: list[NodeSummary]
+    regions: RegionProfile
+    counted: Counted
+    cpus: Cpus
+    waits: Waits
+    cpu_waits_ns: np.ndarray  # by rank, outside MPI
+
+    @property
+    def present(self) -> np.ndarray:
+        """Numbers of the ranks that could be read."""
+        return np.setdiff1d(np.arange(self.trace.size), self.trace.extra(Losses).missing)
+
+    @property
+    def transfer_waits_ns(self) -> int | None:
+        """What part of the time that an ideal network would save is waiting for a CPU; None where it is not known."""
+        return self.cpus.of_transfer_ns(self.efficiency, int(self.useful.by_rank().argmax()))
+
+    @property
+    def tracer_ns(self) -> np.ndarray:
+        """The tracer's own time by rank, as far as it is no computation: after calls, writing its buffers, measuring
+        clocks."""
+        flushed = self.flushes.time_ns if self.trace.origin.tracer_times else 0
+        return self.useful.tracer_by_rank() + flushed
+
+    @property
+    def threads(self) -> int:
+        """Number of threads of these ranks."""
+        return int(self.trace.threads[self.present].sum())
+
+
+def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()) -> Summary:
+    """All metrics of a trace; `step(label)` is entered around each, to show progress. Collective over the team."""
+    with step("Adding up calls"):
+        calls = profile(trace, team)
+    with step("Adding up computation"):
+        computed, lost = useful(trace, team), flushes(trace, team)
+        pieces = bursts(trace, team)
+    with step("Adding up messages"):
+        sent = messages(trace, team)
+        groups = collectives(trace, team)
+    with step("Adding up windows and files"):
+        shared, errors = accesses(trace, team), failed(trace, team)
+    sums = counted(trace, team)
+    missed = unrecorded(trace, team)
+    with step("Replaying on an ideal network"):
+        ideal = ideal_replay(trace, missed, team)
+    factors = efficiency(trace, computed, lost, missed, ideal)
+    with step("Adding up regions"):
+        own = region_profile(trace, team)
+    with step("Finding wait states"):
+        waited = waits(trace, team, calls, causes=False)
+    left = trace.extra(Leftovers).unmatched()
+    return Summary(
+        trace,
+        calls,
+        computed,
+        lost,
+        missed,
+        factors,
+        pieces,
+        sent,
+        groups,
+        shared,
+        errors,
+        left,
+        trace.extra(Leftovers).elsewhere(),
+        trace.extra(Leftovers).relatives(),
+        system(trace),
+        own,
+        sums,
+        cpus(trace, team),
+        waited,
+        cpu_waits(trace, team),
+    )

@@ -1,0 +1,231 @@
+"""The tables of the first look; each function takes a summary and gives something rich can print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from string import ascii_uppercase
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from analyzer.metrics.collectives import Collective
+from analyzer.metrics.messages import Messages
+from analyzer.report.look.summary import Summary
+from analyzer.report.words import units
+from analyzer.report.words.table import plain_table
+from analyzer.trace import Communicator
+
+MOST_CALLS = 15
+MOST_REGIONS = 15
+LONGEST_NAME = 24
+MOST_SIZES = 12
+MOST_COLLECTIVES = 8
+MOST_OBJECTS = 8
+_NOTICEABLE = 0.0005
+"""A smaller share of other time is not shown."""
+_FLAVORS = {1: "created", 2: "allocated", 3: "dynamic", 4: "shared"}
+WIDEST_IN_BYTES = 9
+"""Matrices with more blocks show shares of the whole instead of bytes."""
+
+
+def time_table(summary: Summary) -> Table:
+    """Where the time of all ranks went, and the ranks with least and most of it."""
+    trace = summary.trace
+    whole = trace.duration_ns * summary.threads
+    parts = {
+        "Computing": summary.useful.by_rank(),
+        "In MPI": summary.profile.mpi_ns(),
+        "Waiting for a CPU": summary.cpu_waits_ns,
+    }
+    if trace.origin.tracer_times:
+        parts["Tracer"] = summary.tracer_ns
+    parts["Not recorded"] = summary.unrecorded.time_ns
+    rest = trace.duration_ns * np.asarray(trace.threads, np.int64) - sum(parts.values())
+    if rest[summary.present].sum() > whole * _NOTICEABLE:
+        parts["Other"] = rest
+    table = plain_table("", "share", "total", "mean", "least", "on rank", "most", "on rank")
+    present = summary.present
+    for name, of_all in parts.items():
+        ns = of_all[present]
+        if not ns.any():
+            continue
+        low, high = int(ns.argmin()), int(ns.argmax())
+        table.add_row(
+            name,
+            units.percent(ns.sum() / whole) if whole else "",
+            units.time(int(ns.sum())),
+            units.time(float(ns.mean())),
+            *(units.time(int(ns[low])), str(present[low])),
+            *(units.time(int(ns[high])), str(present[high])),
+        )
+    return table
+
+
+def calls_table(summary: Summary) -> Table:
+    """The procedures by time, and how it spreads over the ranks."""
+    profile = summary.profile
+    whole = summary.trace.duration_ns * summary.threads
+    table = plain_table("MPI_", "time", "of run", "calls", "bytes", "mean", "least", "mean", "most")
+    order = profile.by_time()
+    for p in order[:MOST_CALLS]:
+        ns, number = profile.inside_ns[summary.present, p], int(profile.count[:, p].sum())
+        moved = max(int(profile.sent[:, p].sum()), int(profile.received[:, p].sum()))
+        table.add_row(
+            profile.procedures[p].removeprefix("MPI_"),
+            units.time(int(ns.sum()), ""),
+            units.percent(ns.sum() / whole).replace(" ", "") if whole else "",
+            units.count(number),
+            *((units.size(moved, ""), units.size(moved / number, "")) if moved else ("-", "-")),
+            *(units.time(float(t), "") for t in (ns.min(), ns.mean(), ns.max())),
+        )
+    if len(order) > MOST_CALLS:
+        rest = sum(int(profile.inside_ns[:, p].sum()) for p in order[MOST_CALLS:])
+        table.add_row(f"{len(order) - MOST_CALLS} more", units.time(rest, ""))
+    return table
+
+
+def regions_table(summary: Summary) -> Table:
+    """The program's regions by time: how often, how long, what part of that was computation and MPI, and how evenly
+    the ranks compute in them."""
+    regions = summary.regions
+    whole = summary.trace.duration_ns * summary.threads
+    table = plain_table("region", "calls", "time", "of run", "mean", "computing", "in MPI", "balance")
+    order = regions.by_time()
+    for r in order[:MOST_REGIONS]:
+        time, calls = int(regions.time_ns[:, r].sum()), int(regions.count[:, r].sum())
+        parts = [int(ns[:, r].sum()) for ns in (regions.useful_ns, regions.mpi_ns)]
+        balance = regions.balance(r)
+        table.add_row(
+            Text(_cut(regions.names[r])),
+            units.count(calls),
+            units.time(time, ""),
+            units.percent(time / whole).replace(" ", "") if whole else "",
+            units.time(time / calls, ""),
+            *(units.percent(ns / time) if time else "-" for ns in parts),
+            "-" if balance is None else units.percent(balance),
+        )
+    if len(order) > MOST_REGIONS:
+        table.add_row(f"{len(order) - MOST_REGIONS} more")
+    return table
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
+
+
+def collectives_table(summary: Summary) -> Table:
+    """Collective operations by communicator; communicators without a name share a row if they have the same ranks."""
+    table = plain_table("MPI_", "on", "ranks", "time", "calls", "bytes sent")
+    groups = _by_members(summary)
+    for group in groups[:MOST_COLLECTIVES]:
+        communicator = summary.trace.communicators[group[0].comm]
+        name = _short_name(communicator, summary.trace.size)
+        if len(group) > 1:
+            name = f"{len(group)} of {communicator.ranks}"
+        table.add_row(group[0].procedure.removeprefix("MPI_"), Text(name), _members(communicator), *_sums(group))
+    rest = groups[MOST_COLLECTIVES:]
+    if rest:
+        table.add_row(f"{len(rest)} more", "", "", *_sums([c for group in rest for c in group]))
+    return table
+
+
+def _by_members(summary: Summary) -> list[list[Collective]]:
+    """The most expensive first: a loop that splits and frees makes the same communicator again and again."""
+    groups: dict[tuple, list[Collective]] = {}
+    for c in summary.collectives:
+        of = summary.trace.communicators[c.comm]
+        unnamed = of.id != 1 and not of.name
+        groups.setdefault((c.procedure, *((of.members, of.remote) if unnamed else (c.comm,))), []).append(c)
+    return sorted(groups.values(), key=lambda group: -sum(c.time_ns for c in group))
+
+
+def _sums(group: Sequence[Collective]) -> tuple[str, str, str]:
+    sent = sum(c.sent for c in group)
+    calls = units.count(sum(c.calls for c in group))
+    return units.time(sum(c.time_ns for c in group)), calls, units.size(sent) if sent else "-"
+
+
+def accesses_table(summary: Summary, kind: str) -> Table:
+    """The windows, or the files ("window", "file"), by the time of the calls on them."""
+    names = ("window", "got", "put") if kind == "window" else ("file", "read", "written")
+    table = plain_table(names[0], "ranks", "time", "calls", *names[1:])
+    found = [a for a in summary.accesses if a.object.kind == kind]
+    for a in sorted(found, key=lambda a: -a.time_ns)[:MOST_OBJECTS]:
+        one = a.object
+        label = one.name or f"{_FLAVORS.get(one.flags, 'window')}, {units.size(one.bytes)}"
+        ranks = _members(summary.trace.communicators[one.comm]) if one.comm >= 0 else ""
+        moved = (units.size(n) if n else "-" for n in (a.received, a.sent))
+        table.add_row(Text(label), ranks, units.time(a.time_ns), units.count(a.calls), *moved)
+    if len(found) > MOST_OBJECTS:
+        table.add_row(f"{len(found) - MOST_OBJECTS} more")
+    return table
+
+
+def _members(communicator: Communicator) -> str:
+    """The number of members: of an intercommunicator those of both groups; members in other runs are a number of their
+    own."""
+    sizes = [len(communicator.members), len(communicator.remote), communicator.outside]
+    return "+".join(str(size) for size in sizes if size)
+
+
+def _short_name(communicator: Communicator, ranks: int) -> str:
+    if communicator.id == 1 and len(communicator.members) == ranks:
+        return "world"
+    return _cut(communicator.name).removeprefix("MPI_") or f"{communicator.id}: {communicator.ranks}"
+
+
+def size_rows(messages: Messages) -> list[tuple[str, int, int]]:
+    """(range of sizes, messages, bytes), neighbouring powers of two joined until they fit a table."""
+    used = np.flatnonzero(messages.size_count)
+    step = 1
+    while len(set(((used + step - 1) // step).tolist())) > MOST_SIZES:
+        step *= 2
+    rows = []
+    for group in sorted(set(((used + step - 1) // step).tolist())):
+        classes = slice(max(0, (group - 1) * step + 1), group * step + 1)
+        low, high = 1 << max(0, (group - 1) * step), (1 << group * step) - 1
+        label = (
+            "0 B" if group == 0 else units.size(low) if low == high else f"{units.size(low)} to {units.size(high + 1)}"
+        )
+        rows.append((label, int(messages.size_count[classes].sum()), int(messages.size_bytes[classes].sum())))
+    return rows
+
+
+def sizes_table(messages: Messages) -> Table:
+    """How many messages of which sizes."""
+    table = plain_table("size", "messages", "of all", "bytes", "of all")
+    for label, count, size in size_rows(messages):
+        share = units.percent(size / messages.bytes) if messages.bytes else "-"
+        table.add_row(label, units.count(count), units.percent(count / messages.count), units.size(size), share)
+    return table
+
+
+def matrix_table(summary: Summary) -> Table:
+    """The communication matrix, ranks in blocks where there are many: bytes, or shares, or numbers of messages."""
+    messages = summary.messages
+    cells = messages.matrix_bytes if messages.bytes else messages.matrix_count
+    width, n = messages.ranks_a_block, len(cells)
+    letters = [str(b) if width == 1 else ascii_uppercase[b] for b in range(n)]
+    table = plain_table("from \\ to", *letters)
+    whole = int(cells.sum())
+    for b, row in enumerate(cells.tolist()):
+        last = min((b + 1) * width, summary.trace.size) - 1
+        name = letters[b] if width == 1 else f"{letters[b]} {b * width}-{last}"
+        table.add_row(name, *(_cell(value, whole, n, messages.bytes > 0) for value in row))
+    return table
+
+
+def matrix_unit(messages: Messages) -> str:
+    """What a cell of the matrix shows."""
+    if len(messages.matrix_bytes) > WIDEST_IN_BYTES:
+        return f"% of all {'bytes' if messages.bytes else 'messages'}"
+    return "bytes" if messages.bytes else "messages"
+
+
+def _cell(value: int, whole: int, blocks: int, is_bytes: bool) -> str:
+    if value == 0:
+        return "."
+    if blocks > WIDEST_IN_BYTES:
+        return f"{100 * value / whole:.0f}" if 200 * value >= whole else "+"
+    return units.size(value, "") if is_bytes else units.count(value)

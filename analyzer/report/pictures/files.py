@@ -1,0 +1,26 @@
+"""Pictures as files: PNG that appear whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from analyzer.whole import whole_file
+
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#888888"
+"""Told apart by all eyes (Okabe and Ito)."""
+
+
+def new_figure(width: float = 9, height: float = 7) -> Figure:
+    """A figure of so many inches that needs no display."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure. Raises TracelibError where the file cannot be written."""
+    with whole_file(path) as file:
+        figure.savefig(file, format="png", dpi=110)

@@ -1,0 +1,72 @@
+"""Which sends waited for their receives in a replay, and who says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analyzer.machine.fields import mean_of
+from analyzer.machine.machine import AS_CALLS, Machine
+from analyzer.metrics.eager import LEAST_EAGER
+from analyzer.program.program import Program
+from analyzer.report.words import units
+
+_NEVER = 1 << 62
+
+
+@dataclass(frozen=True)
+class Eager:
+    """From how many bytes on sends wait (None: their calls decide; for a random limit its mean), and who says so:
+    "machine", "run" or "calls"."""
+
+    from_bytes: int | None
+    origin: str
+
+    @classmethod
+    def of(cls, machine: Machine, program: Program) -> Eager:
+        """That of a replay. "run" concerns MPI_Send alone: other calls say by themselves whether they wait."""
+        if machine.eager_limit is not None and machine.eager_limit != AS_CALLS:
+            return cls(round(mean_of(machine.eager_limit)), "machine")
+        if machine.eager_limit is None and program.buffered >= 0:
+            return cls(program.buffered + 1, "run")
+        return cls(None, "calls")
+
+    @property
+    def text(self) -> str:
+        """A sentence."""
+        if self.from_bytes is None:
+            return "Every MPI_Send waits for its receive. Other sends wait if their call says so."
+        if self.origin == "machine" and self.from_bytes >= _NEVER:
+            return "No send waits for its receive: the machine has no eager limit."
+        if self.origin == "machine":
+            return f"Sends of {units.size(self.from_bytes)} or more wait for their receive: the machine says so."
+        shown = self.from_bytes - 1
+        text = f"MPI_Send of up to {units.size(shown)} does not wait for its receive"
+        if shown > LEAST_EAGER:
+            return f"{text}: the run shows this."
+        return f"{text}: every MPI buffers that much, and the run does not show that its MPI buffers more."
+
+    def as_json(self) -> dict[str, Any]:
+        """Under stable names."""
+        endless = self.from_bytes is not None and self.from_bytes >= _NEVER
+        return {"from": self.origin, "waits_from_bytes": None if endless else self.from_bytes}
+
+
+def eager_note(buffered: int) -> str:
+    """Which sends wait in a .dim, to follow the command that replays it; -1: nothing is known."""
+    if buffered < 0:
+        return ""
+    size = units.size(buffered)
+    waits = f"MPI_Send of up to {size} does not wait for its receive"
+    return f". In this file {waits} (Dimemas -S {buffered + 1} sets this limit for all sends)."
+
+
+def eager_text(machine: Machine, programs: Sequence[Program]) -> str:
+    """A line for each that differs."""
+    return "\n".join(dict.fromkeys(Eager.of(machine, program).text for program in programs if len(program.ops)))
+
+
+def eager_json(machine: Machine, programs: Sequence[Program]) -> list[dict[str, Any]]:
+    """One of each run."""
+    return [Eager.of(machine, program).as_json() for program in programs]

@@ -1,0 +1,149 @@
+"""Being ended from outside: by Ctrl-C, a batch system at its time limit, a launcher whose other process has died.
+
+It is an exception like any other, so that files appear whole or not at all; and what must not be left behind is listed
+here, for where no exception arrives.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Thread, Timer, current_thread, main_thread
+from types import CodeType, FrameType
+from typing import TypeVar
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_GRACE_S = 0.3
+"""How long the main thread has for an end of its own; launchers kill after a second what has not ended."""
+_AGAIN_S = 0.01
+"""After so long a signal comes again that found us where no exception gets on."""
+
+_Function = TypeVar("_Function", bound=Callable)
+_temporaries: set[Path] = set()
+_called_from_c: set[CodeType] = set()
+_alone: list[bool] = []  # one for each `raised` that has begun
+
+
+class Ended(BaseException):
+    """A signal asks this process to end. It is no KeyboardInterrupt: click would print a line about that."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+    def __str__(self) -> str:
+        return "interrupted" if self.number == signal.SIGINT else f"ended by {signal.Signals(self.number).name}"
+
+
+def temporary(path: Path) -> Path:
+    """`path`, a file or folder of this process alone that goes when it is ended before `discard`."""
+    _temporaries.add(path)
+    return path
+
+
+def temporaries() -> tuple[Path, ...]:
+    """What would be left behind."""
+    return tuple(_temporaries)
+
+
+def ends_alone() -> bool:
+    """Whether this process is a command of ours, which may end itself; False: somebody else's, in any thread of it."""
+    return bool(_alone) and current_thread() is main_thread()
+
+
+def discard(path: Path) -> None:
+    """Remove something temporary. Where that fails, what went wrong before is what the user should hear of."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+    _temporaries.discard(path)
+
+
+def discard_all() -> None:
+    """Remove all that is temporary still."""
+    for path in tuple(_temporaries):
+        discard(path)
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    """Within, these signals raise Ended in the main thread, but for those that whoever started us ignores (nohup)."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    caught = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
+    hook = sys.unraisablehook
+    _alone.append(True)
+
+    @called_from_c
+    def lost(what: sys.UnraisableHookArgs) -> None:
+        """An exception in a destructor ends there. So does one in here: the signal comes again while this lasts."""
+        if isinstance(what.exc_value, Ended):
+            _again(what.exc_value.number)
+        else:
+            hook(what)
+
+    try:
+        for number in caught:
+            signal.signal(number, _raise)
+        sys.unraisablehook = lost
+        yield
+    finally:
+        sys.unraisablehook = hook
+        _alone.pop()
+        for number, handler in caught.items():
+            signal.signal(number, handler)
+
+
+def called_from_c(function: _Function) -> _Function:
+    """Of what a library in C calls that crashes when an exception comes back (HDF5): signals wait until it is over."""
+    _called_from_c.add(function.__code__)  # type: ignore[attr-defined]
+    return function
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    while frame:
+        if frame.f_code in _called_from_c:
+            _again(number)
+            return
+        frame = frame.f_back
+    raise Ended(number)
+
+
+def _again(number: int) -> None:
+    again = Timer(_AGAIN_S, os.kill, (os.getpid(), number))
+    again.daemon = True
+    again.start()
+
+
+def die(number: int) -> None:
+    """End by the signal itself, at once: one of a team does not wait for the others."""
+    discard_all()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def watch() -> None:
+    """From here on a thread sees to it where the main one is in a call of MPI, which no exception ends."""
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    Thread(target=_end_in_time, args=(read,), daemon=True).start()
+
+
+def _end_in_time(read: int) -> None:
+    while (number := os.read(read, 1)[0]) not in _SIGNALS:
+        pass
+    discard_all()
+    time.sleep(_GRACE_S)
+    discard_all()  # what came after
+    os._exit(128 + number)

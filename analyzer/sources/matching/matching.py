@@ -1,0 +1,242 @@
+"""Sends and receives of all ranks made into messages, window by window, exactly as MPI orders them.
+
+For each (communicator, source, destination, tag) the k-th send in order of the sending calls' entry belongs to the
+k-th receive in order of posting (MPI 4.1, section 3.5). A receive's row is written when it completes, so those that
+complete in a later window than they were posted in are first put aside; then each window has all its postings.
+Messages that took place while a rank did not record are counted (`ghosts`), and take part in the counting only.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.columns.spill import Spill
+from analyzer.errors import TracelibError
+from analyzer.native import pointer
+from analyzer.parallel import Team
+from analyzer.signals import discard, temporary
+from analyzer.sources.lane.lane import Lane, merge_runs
+from analyzer.sources.matching.ghosts import Ghosts
+from analyzer.sources.matching.half import HALF
+from analyzer.sources.matching.halves import WindowRows, halves_of, receives_of, sends_of
+from analyzer.sources.matching.leftovers import CUT_OFF, Leftovers, Reach, cut_off
+from analyzer.trace import MESSAGE, Unmatched
+from tracelib import schema
+from tracelib.schema import What
+
+_POSTED_EARLIER = [What.RECV_DONE, What.RECEIVED, What.SEND_CANCELLED, What.PARTITIONED_RECV_DONE]
+_LATE = np.isin(np.arange(1 << schema.WHAT_ORDINAL_SHIFT), _POSTED_EARLIER)
+"""Whether a row of `requests` belongs to the window in which its operation was posted, by its `what`."""
+
+
+class Matching:
+    """The messages of a run. Matched when made; a team shares the destinations, and each member can read all.
+
+    `lanes`: of each rank whose file is there; `ghosts`: theirs; `bounds`: of the windows (ns); `first_cpu`: by rank;
+    `folder`: where a team may put files that all its members see; `reach`: whom messages may have no other side with.
+    """
+
+    def __init__(
+        self,
+        lanes: Mapping[int, Sequence[Lane]],
+        ghosts: Mapping[int, Ghosts],
+        bounds: np.ndarray,
+        first_cpu: np.ndarray,
+        team: Team,
+        folder: Path,
+        reach: Reach,
+    ) -> None:
+        self._lanes, self._ghosts, self._bounds, self._reach = lanes, ghosts, bounds, reach
+        self._mine = team.share(len(first_cpu))
+        self._present = np.isin(np.arange(len(first_cpu)), list(lanes))
+        self._edges = {lane: self._edges_of(lane) for threads in lanes.values() for lane in threads}
+        self._recent: tuple[int, np.ndarray] | None = None
+        self._leftovers, self._elsewhere = Leftovers(), Leftovers("another run")
+        self._cut_off = [np.zeros(0, CUT_OFF)]
+        self._first_cpu = np.ascontiguousarray(first_cpu, np.int32)
+        self._matcher = ffi.gc(self._new_matcher(), lib.match_free)
+        exchange = _Exchange(team, folder)
+        self._match(exchange.own)
+        self._spills = exchange.all()
+        self._leftovers.merge(team)
+        self._elsewhere.merge(team)
+        self.cut_off: np.ndarray = np.concatenate(team.allgather(np.concatenate(self._cut_off)))
+        """CUT_OFF: what was sent or received and has no other side, as one of both ranks did not end in order."""
+        self.alone: int = sum(team.allgather(int(lib.match_alone(self._matcher))))
+        """Recorded sends and receives whose other side took place while its rank did not record."""
+
+    def messages(self, begin: int, end: int) -> np.ndarray:
+        """MESSAGE with logical_send in [begin, end), by (logical_send, source, order of sending)."""
+        first = max(int(np.searchsorted(self._bounds, begin, side="right")) - 1, 0)
+        last = min(int(np.searchsorted(self._bounds, end, side="left")), len(self._bounds) - 1)
+        parts = [np.zeros(0, MESSAGE)]
+        for window in range(first, last):
+            messages = self._window(window)
+            low, high = np.searchsorted(messages["logical_send"], [begin, end])
+            parts.append(messages[low:high])
+        return parts[1] if len(parts) == 2 else np.concatenate(parts)
+
+    def unmatched(self, procedures: Sequence[str]) -> list[Unmatched]:
+        """What has no other side, summed by rank, call, peer, tag and communicator."""
+        return self._leftovers.table(procedures)
+
+    def elsewhere(self, procedures: Sequence[str]) -> list[Unmatched]:
+        """The same of messages with processes of other runs."""
+        return self._elsewhere.table(procedures)
+
+    def close(self) -> None:
+        """Remove what was spilled."""
+        for spill in self._spills:
+            spill.close()
+
+    def _new_matcher(self):
+        matcher = lib.match_new(self._mine.start, self._mine.stop, pointer(self._first_cpu, "int32_t *"))
+        if matcher == ffi.NULL:
+            raise MemoryError
+        return matcher
+
+    def _window(self, window: int) -> np.ndarray:
+        """The messages sent in a window, in order; the latest one is kept."""
+        if self._recent is None or self._recent[0] != window:
+            parts = [spill.read(window) for spill in self._spills]
+            self._recent = window, _in_order(parts[0] if len(parts) == 1 else np.concatenate(parts))
+        return self._recent[1]
+
+    def _match(self, spill: Spill) -> None:
+        """Match all windows into `spill`, keyed by the window of the send."""
+        late = self._put_late_aside()
+        for window in range(len(self._bounds) - 1):
+            number = 0
+            for rank, lanes in self._lanes.items():
+                rows = [self._rows(lane, window, late) for lane in lanes]
+                sends = self._known(rank, sends_of(rows, self._ghosts[rank]), is_send=True)
+                self._add_sends(spill, rank, sends, window, number)
+                number += len(sends)
+                if rank in self._mine:
+                    ghosts = self._ghosts[rank]
+                    self._add_receives(spill, rank, self._known(rank, receives_of(rows, ghosts), is_send=False))
+        late.close()
+        self._count_waiting()
+
+    def _edges_of(self, lane: Lane) -> np.ndarray:
+        """The bounds of the windows in the lane's ticks, the first and last open to the outside."""
+        inner = [lane.clock.ticks(ns) for ns in self._bounds[1:-1].tolist()]
+        return np.array([0, *inner, 2**64 - 1], np.uint64)
+
+    def _put_late_aside(self) -> Spill:
+        """Rows of `requests` of operations posted in an earlier window, by (rank, thread, that window)."""
+        late = Spill(schema.REQUEST)
+        for lane, edges in self._edges.items():
+            for window in range(1, len(edges) - 1):
+                rows = lane.tables["requests"].window(int(edges[window]), int(edges[window + 1]))
+                is_late = (rows["posted"] < edges[window]) & _LATE[rows["what"] & (len(_LATE) - 1)]
+                rows = rows.compress(is_late)
+                posted = np.searchsorted(edges, rows["posted"], side="right") - 1
+                for earlier in np.unique(posted):
+                    late.append((lane.rank, lane.thread, int(earlier)), rows.compress(posted == earlier))
+        return late
+
+    def _rows(self, lane: Lane, window: int, late: Spill) -> WindowRows:
+        begin, end = (int(edge) for edge in self._edges[lane][window : window + 2])
+        calls, requests = (lane.tables[table].window(begin, end) for table in ("calls", "requests"))
+        return WindowRows(lane, begin, end, calls, requests, late.read((lane.rank, lane.thread, window)))
+
+    def _known(self, rank: int, halves: np.ndarray, is_send: bool) -> np.ndarray:
+        """Halves whose communicator is known and whose other side's file is there; the others match nothing."""
+        peer = halves["peer"]
+        known = (halves["comm"] >= 0) & (peer >= 0) & self._present[np.clip(peer, 0, len(self._present) - 1)]
+        if known.all():
+            return halves
+        if rank in self._mine:
+            missed = halves[~known & (halves["ghost"] == 0)]
+            away = self._reach.is_elsewhere(missed)
+            self._elsewhere.add(np.full(int(away.sum()), rank), is_send, missed[away])
+            self._leftovers.add(np.full(int((~away).sum()), rank), is_send, missed[~away])
+        return halves[known]
+
+    def _add_sends(self, spill: Spill, rank: int, sends: np.ndarray, window: int, number: int) -> None:
+        messages, windows = np.empty(len(sends), MESSAGE), np.empty(len(sends), np.int32)
+        found = pointer(messages), pointer(windows, "int32_t *")
+        count = lib.match_add_sends(self._matcher, rank, halves_of(sends), len(sends), window, number, *found)
+        self._keep(spill, messages, windows, count)
+
+    def _add_receives(self, spill: Spill, rank: int, receives: np.ndarray) -> None:
+        messages, windows = np.empty(len(receives), MESSAGE), np.empty(len(receives), np.int32)
+        found = pointer(messages), pointer(windows, "int32_t *")
+        count = lib.match_add_receives(self._matcher, rank, halves_of(receives), len(receives), *found)
+        self._keep(spill, messages, windows, count)
+
+    def _keep(self, spill: Spill, messages: np.ndarray, windows: np.ndarray, count: int) -> None:
+        """Put complete messages aside by the window of their send."""
+        if count < 0:
+            raise MemoryError
+        messages, windows = messages[:count], windows[:count]
+        for window in np.unique(windows):
+            chosen = windows == window
+            spill.append(int(window), messages if chosen.all() else messages.compress(chosen))
+
+    def _count_waiting(self) -> None:
+        """What waits in vain after the last window."""
+        count = lib.match_waiting(self._matcher, 0, ffi.NULL, ffi.NULL, ffi.NULL)
+        ranks, sends, halves = np.zeros(count, np.int32), np.zeros(count, np.int32), np.zeros(count, HALF)
+        places = pointer(ranks, "int32_t *"), pointer(sends, "int32_t *"), halves_of(halves)
+        lib.match_waiting(self._matcher, count, *places)
+        for is_send in (True, False):
+            chosen = sends == is_send
+            waiting, of = halves[chosen], ranks[chosen]
+            cut = self._reach.is_cut_off(of, waiting["peer"])
+            self._cut_off.append(cut_off(of[cut], is_send, waiting[cut]))
+            self._leftovers.add(of[~cut], is_send, waiting[~cut])
+
+
+def _in_order(messages: np.ndarray) -> np.ndarray:
+    """A window's messages by (logical_send, source, order of sending). `reserved` numbers its sends rank by rank."""
+    number = messages["reserved"]
+    place = np.full(number.max(initial=-1) + 1, -1, np.int64)
+    place[number] = np.arange(len(messages))
+    by_source = messages.take(place[place >= 0])
+    by_source["reserved"] = 0
+    cuts = np.flatnonzero(np.diff(by_source["source"])) + 1
+    return merge_runs(by_source, np.concatenate([[0], cuts, [len(by_source)]]).astype(np.int64))
+
+
+class _Exchange:
+    """One spill of messages for each member of a team, readable by all."""
+
+    def __init__(self, team: Team, folder: Path) -> None:
+        self._team = team
+        self._folder: Path | None = None
+        if team.size > 1:
+            self._folder = Path(team.bcast(_make_folder(folder) if team.rank == 0 else None))
+            if not self._folder.is_dir():
+                raise TracelibError(
+                    f"{self._folder}, through which the processes exchange files, is not on this node",
+                    "put the trace into a folder that all nodes share and can write, or name such a folder in TMPDIR",
+                )
+        self.own = Spill(MESSAGE, self._folder and self._folder / str(team.rank))
+
+    def all(self) -> list[Spill]:
+        """Everyone's spill, once all are complete. The files lose their names at once: none can be left behind."""
+        if self._folder is None:
+            return [self.own]
+        self.own.close()  # before the others open it: then a network file system shows them all of it
+        extents = self._team.allgather(self.own.extents)
+        spills = [Spill(MESSAGE, self._folder / str(member), known) for member, known in enumerate(extents)]
+        self._team.barrier()
+        if self._team.rank == 0:
+            discard(self._folder)
+        return spills
+
+
+def _make_folder(folder: Path) -> str:
+    """A new folder that all processes can see: beside the trace, or (there is no right to) where TMPDIR says."""
+    try:
+        made = tempfile.mkdtemp(prefix=".analyze-", dir=folder)
+    except OSError:
+        made = tempfile.mkdtemp(prefix="analyze-")
+    return str(temporary(Path(made)))

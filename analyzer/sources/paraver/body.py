@@ -1,0 +1,291 @@
+"""Streams the text of a Paraver trace into sorted runs of states, events and messages."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import BufferedReader
+from pathlib import Path
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.columns.runs import SortedRuns
+from analyzer.errors import TracelibError
+from analyzer.sources.paraver.header import Header, HeaderError, parse_communicator, parse_header
+from analyzer.trace import EVENT, MESSAGE, STATE, Communicator, Problem, State
+from analyzer.trace.paraver import EventType
+
+BLOCK_BYTES = 1 << 22
+RUN_ROWS = 1 << 17
+LONGEST_LINE = 1 << 26
+CALL_VALUES = lib.PRV_CALL_VALUES
+MPI_TYPE_COUNT = lib.PRV_MPI_TYPES
+
+_REASONS = {
+    lib.PRV_NO_NUMBER: "not a number where one is expected",
+    lib.PRV_NO_RECORD: "not a record",
+    lib.PRV_NO_OBJECT: "names an application, task or thread that the header does not have",
+    lib.PRV_NO_CPU: "names a CPU that is not on its task's node",
+    lib.PRV_BAD_TIME: "a time that is negative or too large",
+    lib.PRV_BAD_PAIRS: "types and values of events do not pair up",
+    lib.PRV_BAD_END: "a state that ends before it begins",
+    lib.PRV_LATE_COMMUNICATOR: "a communicator after the first record",
+    lib.PRV_FULL: "too many events in one line",
+    lib.PRV_BAD_SIZE: "a size that no memory holds",
+}
+"""What is wrong with a line."""
+
+_OLD_STATES = np.array(
+    [
+        State.IDLE,
+        State.RUNNING,
+        State.NOT_CREATED,  # stopped: no more records
+        State.WAITING_MESSAGE,
+        27,  # waiting for a link
+        State.SCHEDULING,  # waiting for a CPU
+        State.BLOCKED,  # waiting for a semaphore
+        26,  # latency
+        State.SCHEDULING,  # context switch
+        24,  # send overhead
+        24,  # receive overhead
+        State.IO,
+        State.WAIT,  # busy wait
+        State.SYNCHRONIZATION,  # collective synchronisation
+        State.GROUP_COMMUNICATION,
+        State.IO,  # blocked by the disk
+    ],
+    np.int32,
+)
+"""Girona 2003, Table 6, in Extrae's numbers (24 overhead, 26 startup latency, 27 waiting links)."""
+
+
+@dataclass
+class Body:
+    """What a trace's text holds."""
+
+    header: Header
+    communicators: list[Communicator]
+    communicator_keys: list[tuple[int, int]]  # (application from 0, id) of each
+    states: SortedRuns = field(default_factory=lambda: SortedRuns(STATE, "begin", "rank", "thread"))
+    events: SortedRuns = field(default_factory=lambda: SortedRuns(EVENT, "time", "rank", "thread"))
+    messages: SortedRuns = field(default_factory=lambda: SortedRuns(MESSAGE, "logical_send", "source"))
+    flushes: list[np.ndarray] = field(default_factory=list)  # EVENT rows of the flush type, in order of the file
+    cpu_waits: list[np.ndarray] = field(default_factory=list)  # likewise: a prediction's threads wait for a CPU
+    predicted: list[np.ndarray] = field(default_factory=list)  # likewise: that it is one
+    clocks: list[np.ndarray] = field(default_factory=list)  # likewise: clocks are measured
+    disabled: list[np.ndarray] = field(default_factory=list)  # STATE rows in which nothing was recorded
+    origin: list[np.ndarray] = field(default_factory=list)  # likewise: that it is of a run of ours
+    tracer_states: bool = False  # it has states of the tracer
+    problems: list[Problem] = field(default_factory=list)
+    begin: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # ns, of each rank
+    end: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    calls: np.ndarray = field(default_factory=lambda: np.zeros((MPI_TYPE_COUNT, CALL_VALUES), bool))  # values seen
+    last_ns: int = 0
+    largest_cpu: int = 0
+
+
+def open_text(path: Path) -> BufferedReader | gzip.GzipFile:
+    """The trace's text, unpacked if it is gzip (by its first bytes, whatever its name). Raises TracelibError."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        return gzip.open(path) if packed else path.open("rb")
+    except OSError as error:
+        raise TracelibError(f"cannot read {path}: {error.strerror}") from error
+
+
+class _Lines:
+    """A file's text in blocks of whole lines. What ends it early is kept in `problem`."""
+
+    def __init__(self, file: BufferedReader | gzip.GzipFile) -> None:
+        self._file = file
+        self._rest = b""
+        self.problem = ""
+
+    def _read(self) -> bytes:
+        try:
+            return self._file.read1(BLOCK_BYTES)  # not read: it would lose what precedes damage
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            self.problem = f"the compressed file is damaged ({error}): what comes after is lost"
+        except OSError as error:
+            self.problem = f"reading stopped ({error.strerror}): what comes after is lost"
+        return b""
+
+    def first(self) -> bytes:
+        """The first line."""
+        while b"\n" not in self._rest and len(self._rest) < LONGEST_LINE and (block := self._read()):
+            self._rest += block
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line
+
+    def __iter__(self) -> Iterator[bytes]:
+        while block := self._read():
+            text = self._rest + block
+            whole = text.rfind(b"\n") + 1
+            if whole == 0 and len(text) > LONGEST_LINE:
+                raise TracelibError("the trace has a line of more than 64 MiB", "it is not a Paraver trace, or damaged")
+            self._rest = text[whole:]
+            if whole:
+                yield text[:whole]
+        if self._rest:
+            yield self._rest + b"\n"
+
+
+def _peel_communicators(text: bytes, body: Body, line: int) -> tuple[bytes, int, bool]:
+    """Takes communicator and comment lines off the front. Returns the rest, lines taken, and whether records follow."""
+    at, taken = 0, 0
+    while at < len(text) and text[at : at + 1] in (b"c", b"C", b"i", b"I", b"#", b"\n", b"\r"):
+        end = text.index(b"\n", at)
+        taken += 1
+        if text[at : at + 1] in b"cCiI":
+            _add_communicator(text[at:end].decode("latin-1"), body, line + taken)
+        at = end + 1
+    return text[at:], taken, at < len(text)
+
+
+def _add_communicator(text: str, body: Body, line: int) -> None:
+    applications = body.header.applications
+    try:
+        application = int(text.split(":")[1]) - 1
+        known = [c for c, (a, _) in zip(body.communicators, body.communicator_keys, strict=True) if a == application]
+        communicator = parse_communicator(text, applications, known)
+    except (HeaderError, ValueError, IndexError) as error:
+        reason = str(error) if isinstance(error, HeaderError) else "communicator line not understood"
+        body.problems.append(Problem(-1, f"line {line}: {reason}"))
+        return
+    body.communicators.append(communicator)
+    body.communicator_keys.append((application, communicator.id))
+
+
+class _Tables:
+    """The rows that the kernel fills, handed to the runs when a table is full."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self._rows = [np.empty(RUN_ROWS, dtype) for dtype in (STATE, EVENT, MESSAGE)]
+        self._runs = [body.states, body.events, body.messages]
+        self.pointers = [ffi.from_buffer("char[]", rows.view(np.uint8)) for rows in self._rows]
+        self.counts = ffi.new("int64_t[3]")
+
+    def flush(self, more_than: int) -> None:
+        """Hand over the tables that hold more than so many rows."""
+        for table, runs in enumerate(self._runs):
+            count = self.counts[table]
+            if count > more_than:
+                rows = self._rows[table][:count]
+                self._convert(rows)
+                runs.append(rows)
+                self.counts[table] = 0
+
+    def _convert(self, rows: np.ndarray) -> None:
+        body = self._body
+        if rows.dtype == STATE:
+            if body.header.old_states:
+                old = rows["state"] < len(_OLD_STATES)
+                rows["state"][old] = _OLD_STATES[rows["state"][old]]
+            body.tracer_states |= bool((rows["state"] == State.TRACER).any())
+            disabled = rows[rows["state"] == State.TRACING_DISABLED]
+            if len(disabled):
+                body.disabled.append(disabled)
+        elif rows.dtype == EVENT:
+            by_type = {
+                EventType.FLUSH: body.flushes, EventType.CPU_WAIT: body.cpu_waits, EventType.PREDICTED: body.predicted,
+                EventType.CLOCKS: body.clocks, EventType.ORIGIN: body.origin,
+            }  # fmt: skip
+            for type_, kept in by_type.items():
+                mine = rows[rows["type"] == type_]
+                if len(mine):
+                    kept.append(mine)
+
+
+def _kernel_reader(header: Header) -> object:
+    columns = [header.threads, header.first_cpu, header.last_cpu]
+    reader = lib.prv_reader_new(
+        len(header.applications),
+        ffi.new("int32_t[]", list(header.applications)),
+        *(ffi.from_buffer("int32_t[]", column) for column in columns),
+        header.nanoseconds,
+        header.duration_ns,
+    )
+    if reader == ffi.NULL:
+        raise MemoryError
+    return ffi.gc(reader, lib.prv_reader_free)
+
+
+def _read_records(lines: _Lines, body: Body) -> int:
+    """All records into the runs. Returns the number of records."""
+    reader = _kernel_reader(body.header)
+    tables = _Tables(body)
+    header_lines, in_records = 1, False
+    for text in lines:
+        if not in_records:
+            text, taken, in_records = _peel_communicators(text, body, header_lines)
+            header_lines += taken
+        source = ffi.from_buffer("char[]", text)
+        at = 0
+        while at < len(text):
+            at += lib.prv_read(reader, source + at, len(text) - at, *tables.pointers, RUN_ROWS, tables.counts)
+            if at < len(text):
+                tables.flush(RUN_ROWS // 2)
+    tables.flush(0)
+    _summarize(reader, body, header_lines)
+    return body.states.rows + body.events.rows + body.messages.rows
+
+
+def _summarize(reader: object, body: Body, header_lines: int) -> None:
+    size = body.header.size
+    begin, last_event, last_other = (np.zeros(size, np.int64) for _ in range(3))
+    last, cpu = ffi.new("int64_t *"), ffi.new("int32_t *")
+    calls = np.zeros((MPI_TYPE_COUNT, CALL_VALUES), np.uint8)
+    pointers = [ffi.from_buffer("int64_t[]", column) for column in (begin, last_event, last_other)]
+    lib.prv_reader_summary(reader, *pointers, ffi.from_buffer("uint8_t[]", calls), last, cpu)
+    body.end = np.maximum(np.where(last_event >= 0, last_event, last_other), 0)
+    body.begin = np.minimum(begin, body.end)
+    body.calls = calls.astype(bool)
+    body.last_ns, body.largest_cpu = last[0], cpu[0]
+    body.problems += _line_problems(reader, header_lines)
+
+
+def _line_problems(reader: object, header_lines: int) -> list[Problem]:
+    problems: list[Problem] = []
+    line = ffi.new("int64_t *")
+    while reason := lib.prv_reader_problem(reader, len(problems), line):
+        problems.append(Problem(-1, f"line {header_lines + line[0]}: {_REASONS[reason]}"))
+    total = lib.prv_reader_problems(reader)
+    if total > len(problems):
+        problems.append(Problem(-1, f"{total} lines in all are malformed and left out"))
+    return problems
+
+
+def read_body(path: Path) -> Body:
+    """Header, communicators and records of a .prv or .prv.gz.
+
+    Lines that do not keep to the format are left out and reported with their numbers. Raises TracelibError when the
+    header cannot be used, or no record is left.
+    """
+    with open_text(path) as file:
+        lines = _Lines(file)
+        first = lines.first()
+        try:
+            header = parse_header(first.decode("latin-1"))
+        except ValueError as error:  # a HeaderError, or a number of thousands of digits
+            reason = lines.problem or error
+            raise TracelibError(
+                f"{path} is not a Paraver trace: {reason}", "its first line starts '#Paraver ('"
+            ) from error
+        body = Body(header, [], [])
+        records = _read_records(lines, body)
+        if lines.problem:
+            body.problems.append(Problem(-1, lines.problem))
+    announced = header.communicators
+    if announced is not None and announced != len(body.communicators):
+        body.problems.append(
+            Problem(-1, f"the header announces {announced} communicators, {len(body.communicators)} are usable")
+        )
+    if not records:
+        detail = f" ({body.problems[0].text})" if body.problems else ""
+        raise TracelibError(f"{path} holds no record that can be read{detail}")
+    return body

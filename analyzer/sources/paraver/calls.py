@@ -1,0 +1,164 @@
+"""MPI calls and completed receives of an imported trace, rebuilt from its events and messages.
+
+What a .prv does not say stays unknown: the communicator of a message, the root on ranks that are not the root,
+requests of sends. Which call completed a nonblocking collective it does not say, either; as prv2dim takes it, an
+MPI_Wait in which no receive completes is for the oldest.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from itertools import pairwise
+from operator import or_
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.columns.runs import RankRuns, SortedRuns
+from analyzer.sources.paraver.body import Body
+from analyzer.sources.paraver.labels import Labels
+from analyzer.trace import CALL, EVENT, MESSAGE, REQUEST, STATE, State
+from analyzer.trace.paraver import MPI_TYPES, call_name
+from tracelib.schema import What
+from tracelib.schema.procedures import (
+    CLOCKS,
+    IMMEDIATE_RECEIVES,
+    IMMEDIATE_SEND_RECEIVES,
+    IMMEDIATE_SENDS,
+    MATCHED_PROBES,
+    NONBLOCKING_COLLECTIVES,
+    RECEIVES,
+    ROOTED,
+    ROWS_THAT_RECEIVE,
+    SEND_RECEIVES,
+    SENDS,
+    STARTS,
+    TESTS,
+    WAITS,
+)
+
+_ROLES = (
+    (SENDS | IMMEDIATE_SENDS, lib.PRV_SENDS),
+    (RECEIVES - ROWS_THAT_RECEIVE, lib.PRV_RECEIVES | lib.PRV_COMPLETES),
+    (RECEIVES, lib.PRV_RECEIVES),
+    (IMMEDIATE_RECEIVES | MATCHED_PROBES, lib.PRV_POSTS),
+    (SEND_RECEIVES, lib.PRV_SENDS | lib.PRV_RECEIVES),
+    (IMMEDIATE_SEND_RECEIVES, lib.PRV_SENDS | lib.PRV_POSTS),
+    (STARTS, lib.PRV_SENDS | lib.PRV_POSTS | lib.PRV_MANY),
+    (WAITS | TESTS, lib.PRV_COMPLETES),
+    ({"MPI_Wait"}, lib.PRV_WAITS_FOR_ONE),
+    (ROOTED | {f"MPI_I{name[4:].lower()}" for name in ROOTED}, lib.PRV_ROOTED),
+    (NONBLOCKING_COLLECTIVES, lib.PRV_BEGINS_COLLECTIVE),
+    (CLOCKS, lib.PRV_LOOKS_AT_CLOCK),
+)
+
+
+def find_procedures(body: Body, labels: Labels) -> tuple[tuple[str, ...], np.ndarray]:
+    """The MPI procedures that a trace calls, and the row in them of each (MPI type, value), -1 none."""
+    table = np.full(body.calls.shape, -1, np.int32)
+    rows: dict[str, int] = {}
+    for kind, value in np.argwhere(body.calls).tolist():
+        name = call_name(MPI_TYPES[kind], value, labels)
+        table[kind, value] = rows.setdefault(name, len(rows))
+    return tuple(rows), table
+
+
+def _roles(procedures: tuple[str, ...]) -> np.ndarray:
+    roles = np.zeros(max(1, len(procedures)), np.uint16)
+    for index, name in enumerate(procedures):
+        roles[index] = reduce(or_, (role for names, role in _ROLES if name in names), 0)
+    return roles
+
+
+class Calls:
+    """Calls and requests of all ranks in temporary files, built in one pass over the windows of the trace."""
+
+    def __init__(self, body: Body, procedures: tuple[str, ...], table: np.ndarray, windows: np.ndarray) -> None:
+        self.calls = RankRuns(CALL, "enter", body.header.size)
+        self.requests = RankRuns(REQUEST, "completed", body.header.size)
+        self._body = body
+        keys = np.array(body.communicator_keys, np.int64).reshape(-1, 2)
+        self._communicator_keys = (keys[:, 0] << 32) + keys[:, 1]
+        sizes = body.header.applications
+        self._application = np.repeat(np.arange(len(sizes)), sizes)
+        self.broken = self._build(procedures, table, windows)
+
+    def _build(self, procedures: tuple[str, ...], table: np.ndarray, windows: np.ndarray) -> int:
+        roles, threads = _roles(procedures), self._body.header.threads
+        builder = lib.prv_calls_new(
+            len(threads),
+            ffi.from_buffer("int32_t[]", threads),
+            ffi.from_buffer("int32_t[]", table),
+            ffi.from_buffer("uint16_t[]", roles),
+        )
+        if builder == ffi.NULL:
+            raise MemoryError
+        builder = ffi.gc(builder, lib.prv_calls_free)
+        receives = self._by_receive(windows)
+        for begin, end in pairwise(windows.tolist()):
+            rows = (
+                self._body.events.read(begin, end), self._tracer(begin, end),
+                self._body.messages.read(begin, end), receives.read(begin, end),
+            )  # fmt: skip
+            pointers = [
+                item
+                for array, dtype in zip(rows, (EVENT, STATE, MESSAGE, MESSAGE), strict=True)
+                for item in (ffi.from_buffer("char[]", np.ascontiguousarray(array, dtype).view(np.uint8)), len(array))
+            ]
+            if lib.prv_calls_feed(builder, *pointers):
+                raise MemoryError
+            self._take(builder)
+        receives.close()
+        if lib.prv_calls_finish(builder, self._body.last_ns):
+            raise MemoryError
+        self._take(builder)
+        return lib.prv_calls_broken(builder)
+
+    def _by_receive(self, windows: np.ndarray) -> SortedRuns:
+        receives = SortedRuns(MESSAGE, "logical_receive", "destination")
+        for begin, end in pairwise(windows.tolist()):
+            receives.append(self._body.messages.read(begin, end))
+        return receives
+
+    def _tracer(self, begin: int, end: int) -> np.ndarray:
+        """STATE of a window in which the tracer held a thread."""
+        if not self._body.tracer_states:
+            return np.zeros(0, STATE)
+        states = self._body.states.read(begin, end)
+        return states[states["state"] == State.TRACER]
+
+    def _take(self, builder: object) -> None:
+        """What the kernel has ready, into the runs."""
+        counts = ffi.new("int64_t[2]")
+        lib.prv_calls_counts(builder, counts)
+        calls, requests = np.empty(counts[0], CALL), np.empty(counts[1], REQUEST)
+        call_ranks, request_ranks = np.empty(counts[0], np.int32), np.empty(counts[1], np.int32)
+        lib.prv_calls_take(
+            builder,
+            ffi.from_buffer("char[]", calls.view(np.uint8)),
+            ffi.from_buffer("int32_t[]", call_ranks),
+            ffi.from_buffer("char[]", requests.view(np.uint8)),
+            ffi.from_buffer("int32_t[]", request_ranks),
+        )
+        self._number_communicators(calls, call_ranks)
+        collective = requests["what"] == What.COLLECTIVE_DONE
+        done = requests[collective]
+        self._number_communicators(done, request_ranks[collective])
+        requests[collective] = done
+        self.calls.append(calls, call_ranks)
+        self.requests.append(requests, request_ranks)
+
+    def _number_communicators(self, rows: np.ndarray, ranks: np.ndarray) -> None:
+        """The trace's ids of communicators become rows of `communicators`."""
+        keys = self._communicator_keys
+        if not len(keys):
+            rows["comm"] = -1
+            return
+        order = np.argsort(keys, kind="stable")
+        wanted = (self._application[ranks] << 32) + rows["comm"]
+        at = np.searchsorted(keys[order], wanted).clip(max=len(keys) - 1)
+        rows["comm"] = np.where((rows["comm"] >= 0) & (keys[order][at] == wanted), order[at], -1)
+
+    def close(self) -> None:
+        self.calls.close()
+        self.requests.close()

@@ -1,0 +1,139 @@
+"""What a .prv says beyond calls, states, events and messages (analyzer.trace.extras)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.columns.runs import RankRuns, sort_rows
+from analyzer.sources.paraver.body import Body
+from analyzer.sources.paraver.marks import MOST_REGIONS, marks_of
+from analyzer.trace import EVENT, FLUSH, CpuWaits, Losses, Regions, State, TracerTime
+from analyzer.trace.region_labels import is_program_event
+from tracelib.schema import REGION_TYPE, CpuWait
+
+_EVER = 2**62
+
+
+class Noted:
+    """The events of the program, by rank: a reader of one rank does not read the events of all others."""
+
+    def __init__(self, body: Body, windows: np.ndarray, ranks: int) -> None:
+        self._body, self._windows, self._ranks = body, windows, ranks
+
+    @cached_property
+    def _runs(self) -> RankRuns:
+        found = RankRuns(EVENT, "time", self._ranks)
+        for begin, end in pairwise(self._windows.tolist()):
+            events = self._body.events.read(begin, end)
+            events = events[is_program_event(events["type"])]
+            found.append(events, events["rank"])
+        return found
+
+    def read(self, rank: int, begin: int, end: int) -> np.ndarray:
+        """EVENT in order of time."""
+        return self._runs.read(rank, begin, end)
+
+    def regions(self) -> int:
+        """How many regions there are: the largest number; 0 where the values are no numbers of regions."""
+        largest = 0
+        for rank in range(self._ranks):
+            events = self.read(rank, 0, _EVER)
+            largest = max(largest, int(events["value"][events["type"] == REGION_TYPE].max(initial=0)))
+        return largest if largest <= MOST_REGIONS else 0
+
+    def close(self) -> None:
+        if "_runs" in self.__dict__:
+            self._runs.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParaverRegions(Regions):
+    """Regions and events that the program noted."""
+
+    noted: Noted
+    last: np.ndarray  # ns of each rank's last record
+
+    def events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        return self.noted.read(rank, begin, _EVER if end is None else end)
+
+    def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        if not self.names:
+            return super().marks(rank, begin, end)
+        marks = marks_of(self.events(rank), int(self.last[rank]))
+        return marks[(marks["time"] >= begin) & (marks["time"] < (_EVER if end is None else end))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParaverTracerTime(TracerTime):
+    """Flushes; `clocks`: of a trace of ours, when it measured clocks, too."""
+
+    body: Body
+    clocks: bool
+
+    def flushes(self, rank: int) -> np.ndarray:
+        flushes = _intervals(self.body, rank, self.body.flushes)
+        flushes["state"] = State.IO
+        if not self.clocks:
+            return flushes
+        clocks = _intervals(self.body, rank, self.body.clocks)
+        clocks["state"] = State.OTHERS
+        return sort_rows(np.concatenate([flushes, clocks]), "begin")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParaverLosses(Losses):
+    """When a trace of ours says that it recorded nothing."""
+
+    body: Body
+
+    def unrecorded(self, rank: int) -> np.ndarray:
+        rows = [rows[rows["rank"] == rank] for rows in self.body.disabled]
+        found = np.zeros(sum(map(len, rows)), FLUSH)
+        for column in FLUSH.names or ():
+            found[column] = np.concatenate([np.zeros(0, np.int64), *(one[column] for one in rows)])
+        return sort_rows(found, "begin")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParaverCpuWaits(CpuWaits):
+    """Those of a prediction of ours."""
+
+    body: Body
+
+    def of(self, rank: int) -> np.ndarray:
+        waits = _intervals(self.body, rank, self.body.cpu_waits)
+        outside = waits[waits["state"] == CpuWait.OUTSIDE]
+        outside["state"] = State.SCHEDULING
+        return outside
+
+
+def _intervals(body: Body, rank: int, blocks: list[np.ndarray]) -> np.ndarray:
+    """FLUSH in order, with the value of the event that begins each in place of a state."""
+    last = int(body.end[rank])
+    rows = [_pair_flushes(events, thread, last) for thread, events in _by_thread(rank, blocks)]
+    flushes = np.concatenate([np.zeros(0, FLUSH), *rows])
+    return flushes[np.argsort(flushes["begin"], kind="stable")]
+
+
+def _by_thread(rank: int, blocks: list[np.ndarray]) -> Iterator[tuple[int, np.ndarray]]:
+    """The EVENT of each thread of a rank in order of time."""
+    events = np.concatenate([np.zeros(0, EVENT), *(block[block["rank"] == rank] for block in blocks)])
+    events = events[np.argsort(events["time"], kind="stable")]
+    for thread in np.unique(events["thread"]).tolist():
+        yield thread, events[events["thread"] == thread]
+
+
+def _pair_flushes(events: np.ndarray, thread: int, last: int) -> np.ndarray:
+    """Each begin with the next end of the thread; a flush that does not end lasts to the rank's end."""
+    begins, ends = np.flatnonzero(events["value"] != 0), np.flatnonzero(events["value"] == 0)
+    times = np.append(events["time"], max(last, int(events["time"].max(initial=0))))
+    flushes = np.zeros(len(begins), FLUSH)
+    flushes["begin"], flushes["thread"] = times[begins], thread
+    flushes["state"] = events["value"][begins]
+    flushes["end"] = times[np.append(ends, len(events))[np.searchsorted(ends, begins)]]
+    return flushes

@@ -1,0 +1,179 @@
+"""The header of a Paraver trace: modern (Extrae) and as the theses of 2003 and 2009 print it.
+
+Source: Paraver trace format; Girona 2003, section 4.1.1; Casas 2009, section 2.2.2.2.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from analyzer.trace import Communicator
+
+NANOSECONDS = {"ns": 1, "us": 1_000, "": 1_000, "ms": 1_000_000}
+_ANY_CPU = _LARGEST = np.iinfo(np.int32).max
+_LATEST_NS = 2**62
+_HEADER = re.compile(
+    r"#Paraver\s*\((?P<date>[^)]*)\)\s*:\s*(?P<time>\d+)(_(?P<unit>\w+))?\s*:"
+    r"\s*(?P<nodes>\d+)\s*(?P<cpus>\([\d,\s]*\))?\s*:\s*(?P<count>\d+)\s*:(?P<rest>.*)",
+    re.DOTALL,
+)
+_APPLICATION = re.compile(r"[\s,:]*(\d+)\s*\(([\d:,\s]*)\)")
+_HUGE = re.compile(r"\d{20}")
+_DATE = re.compile(r"\s*(\d+)/(\d+)/(\d+)\s*(?:at)?\s*(\d+):(\d+)")
+
+
+class HeaderError(ValueError):
+    """The line is not a header that a trace can be read by."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the first line says. Per-rank arrays are int32 of shape (ranks,)."""
+
+    date: datetime | None
+    nanoseconds: int  # in a unit of the trace's times
+    duration_ns: int
+    cpus: tuple[int, ...]  # of each node; (0,): no resource model
+    applications: tuple[int, ...]  # ranks of each
+    threads: np.ndarray
+    node_of: np.ndarray
+    first_cpu: np.ndarray  # CPUs that a rank's records may name
+    last_cpu: np.ndarray  # 0: none, the field says nothing
+    old_states: bool  # states are those of Girona 2003, Table 6
+    communicators: int | None  # number of communicator lines announced
+
+    @property
+    def size(self) -> int:
+        return sum(self.applications)
+
+
+_NO_DATE = datetime(1970, 1, 1)
+"""What stands in traces that have none, as ours of predictions do."""
+
+
+def _date(text: str) -> datetime | None:
+    match = _DATE.match(text)
+    if not match:
+        return None
+    day, month, year, hour, minute = map(int, match.groups())
+    if len(match[3]) <= 2:
+        year += 2000 if year < 70 else 1900
+    try:
+        date = datetime(year, month, day, hour, minute)
+        return None if date == _NO_DATE else date
+    except (ValueError, OverflowError):
+        return None
+
+
+def _two_digit_year(text: str) -> bool:
+    return re.match(r"\s*\w{1,2}/\w{1,2}/\w{2}\b", text) is not None
+
+
+def _applications(text: str, count: int) -> tuple[list[int], np.ndarray, np.ndarray, str]:
+    """Ranks of each application, threads and node (from 1) of each rank, and what follows the lists."""
+    sizes, pairs, at = [], [], 0
+    for number in range(1, count + 1):
+        match = _APPLICATION.match(text, at)
+        if not match:
+            raise HeaderError(f"the list of tasks of application {number} of {count} is missing")
+        listed = [pair.split(":") for pair in re.split(r"[\s,]+", match[2].strip()) if pair]
+        if any(len(pair) != 2 or not all(pair) for pair in listed):
+            raise HeaderError(f"a task of application {number} is not written as threads:node")
+        if len(listed) != int(match[1]) or not listed:
+            raise HeaderError(f"application {number} says {match[1]} tasks and lists {len(listed)}")
+        sizes.append(len(listed))
+        pairs += listed
+        at = match.end()
+    if any(len(field) > 10 or int(field) > _LARGEST for pair in pairs for field in pair):
+        raise HeaderError("a number of threads or nodes that is too large")
+    table = np.array(pairs, np.int64)
+    if table[:, 0].min() < 1:
+        raise HeaderError("a task without threads")
+    return sizes, table[:, 0], table[:, 1], text[at:]
+
+
+def _spread(cpus: int, nodes: int) -> tuple[int, ...]:
+    """A plain number of CPUs over the nodes that the tasks name, at least one each."""
+    return tuple(max(1, cpus // nodes + (node < cpus % nodes)) for node in range(nodes))
+
+
+def _resources(count: int, listed: str | None, nodes: np.ndarray) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
+    """CPUs of each node; node of each rank from 1; first and last CPU its records may name, shape (2, ranks)."""
+    if listed is not None:
+        cpus = tuple(map(int, re.findall(r"\d+", listed)))
+        if sum(cpus) > _LARGEST:
+            raise HeaderError("a number of CPUs that is too large")
+        if len(cpus) != count or not cpus:
+            raise HeaderError(f"it says {count} nodes and lists the CPUs of {len(cpus)}")
+        if nodes.min() < 1 or nodes.max() > len(cpus):
+            wrong = nodes[(nodes < 1) | (nodes > len(cpus))][0]
+            raise HeaderError(f"a task on node {wrong} of {len(cpus)}")
+        last = np.cumsum(cpus)
+        return cpus, nodes, np.stack(((last - cpus)[nodes - 1] + 1, last[nodes - 1]))
+    if count == 0:  # no resource model
+        return (0,), np.ones_like(nodes), np.zeros((2, len(nodes)), np.int64)
+    _, index = np.unique(np.maximum(nodes, 1), return_inverse=True)
+    any_cpu = np.tile([[1], [_ANY_CPU]], len(nodes))
+    return _spread(min(count, _LARGEST), int(index.max()) + 1), index + 1, any_cpu
+
+
+def parse_header(line: str) -> Header:
+    """The header from the first line. Raises HeaderError with what is wrong in it."""
+    match = _HEADER.match(line)
+    if not match:
+        raise HeaderError("the first line is not a Paraver header")
+    if _HUGE.search(line):
+        raise HeaderError("a number that is too large: 20 digits or more")
+    unit = (match["unit"] or "").lower()
+    if unit not in NANOSECONDS:
+        raise HeaderError(f"unknown unit of time {unit}")
+    if int(match["time"]) * NANOSECONDS[unit] > _LATEST_NS:
+        raise HeaderError("a final time that is too large")
+    if not 0 < int(match["count"]) <= len(match["rest"]):
+        raise HeaderError(f"it cannot have {match['count']} applications")
+    sizes, threads, nodes, tail = _applications(match["rest"], int(match["count"]))
+    cpus, nodes, cpu_range = _resources(int(match["nodes"]), match["cpus"], nodes)
+    communicators = re.match(r"[\s,:]*(\d+)", tail)
+    return Header(
+        date=_date(match["date"]),
+        nanoseconds=NANOSECONDS[unit],
+        duration_ns=int(match["time"]) * NANOSECONDS[unit],
+        cpus=cpus,
+        applications=tuple(sizes),
+        threads=threads.astype(np.int32),
+        node_of=(nodes - 1).astype(np.int32),
+        first_cpu=cpu_range[0].astype(np.int32),
+        last_cpu=cpu_range[1].astype(np.int32),
+        old_states=match["cpus"] is None and int(match["nodes"]) > 0 and _two_digit_year(match["date"]),
+        communicators=int(communicators[1]) if communicators else None,
+    )
+
+
+def parse_communicator(line: str, applications: tuple[int, ...], known: list[Communicator]) -> Communicator:
+    """A communicator from its `c:` or `i:` line; an `i:` line names two of `known`. Raises HeaderError."""
+    kind, *fields = line.strip().split(":")
+    try:
+        numbers = [int(field) for field in fields]
+        application, number = numbers[:2]
+        first = sum(applications[: application - 1])
+        if not 1 <= application <= len(applications):
+            raise HeaderError(f"a communicator is of application {application}, which is not there")
+        if not 0 <= number <= _LARGEST:
+            raise HeaderError(f"communicator {number}: the number is too large")
+        if kind in "iI":
+            groups = [next(c.members for c in known if c.id == other) for other in (numbers[2], numbers[4])]
+            return Communicator(number, groups[0], groups[1])
+        size, tasks = numbers[2], numbers[3:]
+    except HeaderError:
+        raise
+    except (ValueError, IndexError, StopIteration) as error:
+        raise HeaderError("communicator line not understood") from error
+    if len(tasks) != size or len(set(tasks)) != size:
+        raise HeaderError(f"communicator {number} says {size} tasks and lists {len(set(tasks))}")
+    if any(not 1 <= task <= applications[application - 1] for task in tasks):
+        raise HeaderError(f"communicator {number} names a task that is not there")
+    return Communicator(number, tuple(first + task - 1 for task in tasks))

@@ -1,0 +1,167 @@
+"""Paraver traces, read as a Trace: ours, Extrae's, and the forms of two theses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.columns.runs import INDEX_ROWS
+from analyzer.parallel import Team
+from analyzer.sources.paraver.body import Body, read_body
+from analyzer.sources.paraver.calls import Calls, find_procedures
+from analyzer.sources.paraver.extras import Noted, ParaverCpuWaits, ParaverLosses, ParaverRegions, ParaverTracerTime
+from analyzer.sources.paraver.labels import read_labels, read_nodes
+from analyzer.sources.paraver.marks import named_regions
+from analyzer.trace import Communicator, Nodes, Origin, Problem, Trace
+from tracelib.schema import REGION_TYPE
+
+_ROWS_A_CALL = 5  # two states, two events and half a message: what a call becomes in a .prv
+
+
+class ParaverTrace(Trace):
+    """A .prv or .prv.gz with the .pcf and .row beside it. Times are ns, whatever the file's unit.
+
+    Tasks of all applications are numbered through as ranks. `calls` and `requests` are rebuilt from events and
+    messages at their first use. Figures of others keep the tracer's time, as those that they publish do; one of ours,
+    which says so (EventType.ORIGIN) or says where the tracer was (State.TRACER), has the times of the run that it was
+    made of.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self._body = body = read_body(Path(path))
+        header = body.header
+        self.size = header.size
+        self.threads = header.threads
+        self.duration_ns = max(header.duration_ns, body.last_ns)
+        self.origin = Origin(
+            date=header.date,
+            applications=header.applications if len(header.applications) > 1 else (),
+            imported=True,
+            predicted=bool(body.predicted),
+            tracer_times=bool(body.origin or body.tracer_states),
+        )
+        self.communicators = _communicators(body)
+        stem = Path(self.path.removesuffix(".gz"))
+        self.event_labels, label_problems = read_labels(stem.with_suffix(".pcf"))
+        cpus = _cpus(body)
+        names, node_problems = read_nodes(stem.with_suffix(".row"), len(cpus))
+        self.nodes = Nodes(names, cpus, header.node_of)
+        self.problems = [*body.problems, *label_problems, *node_problems]
+        if header.duration_ns < body.last_ns:
+            text = f"the header ends the trace at {header.duration_ns} ns, its last record is at {body.last_ns} ns"
+            self.problems.append(Problem(-1, text))
+        self.procedures, self._procedure_table = find_procedures(body, self.event_labels)
+        noted = Noted(self._body, self.windows(), self.size)
+        names = named_regions(self.event_labels, noted.regions()) if REGION_TYPE in self.event_labels else ()
+        self.put(
+            ParaverRegions(names, noted=noted, last=body.end),
+            ParaverTracerTime(body=body, clocks=self.origin.tracer_times),
+            ParaverCpuWaits(body=body),
+        )
+        if self.origin.tracer_times:
+            self.put(ParaverLosses(body=body))
+        self._noted = noted
+
+    @cached_property
+    def _calls(self) -> Calls:
+        calls = Calls(self._body, self.procedures, self._procedure_table, self.windows())
+        if calls.broken:
+            self.problems.append(
+                Problem(
+                    -1,
+                    f"{calls.broken} MPI events have no partner: a call only begins, or only ends",
+                )
+            )
+        return calls
+
+    @cached_property
+    def _sample(self) -> np.ndarray:
+        """Sorted times of one record in INDEX_ROWS."""
+        tables = (self._body.states, self._body.events, self._body.messages)
+        return np.sort(np.concatenate([table.sample() for table in tables]))
+
+    def _end(self, end: int | None) -> int:
+        return self.duration_ns + 1 if end is None else end
+
+    def span(self, rank: int) -> tuple[int, int]:
+        return int(self._body.begin[rank]), int(self._body.end[rank])
+
+    def windows(self, records: int = 262144) -> np.ndarray:
+        inner = self._sample[:: max(1, records * _ROWS_A_CALL // INDEX_ROWS)]
+        return np.unique(np.concatenate(([0], inner, [self._end(None)])))
+
+    def _blocks(self, begin: int, end: int | None) -> Iterator[tuple[int, int]]:
+        bounds, stop = self.windows(), self._end(end)
+        inner = bounds[(bounds > begin) & (bounds < stop)].tolist()
+        edges = [begin, *inner, stop]
+        return pairwise(edges)
+
+    def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        for window in self._blocks(begin, end):
+            yield self._calls.calls.read(rank, *window)
+
+    def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        for window in self._blocks(begin, end):
+            yield self._calls.requests.read(rank, *window)
+
+    def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        return _of_ranks(self._body.states.read(begin, self._end(end)), ranks)
+
+    def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        return _of_ranks(self._body.events.read(begin, self._end(end)), ranks)
+
+    def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
+        return self._body.messages.read(begin, self._end(end))
+
+    def close(self) -> None:
+        tables = (self._body.states, self._body.events, self._body.messages)
+        for table in tables:
+            table.close()
+        self._noted.close()
+        if "_calls" in self.__dict__:
+            self._calls.close()
+
+
+def _cpus(body: Body) -> tuple[int, ...]:
+    """CPUs of each node; where the header gave a plain number, as many more as the records name."""
+    *others, last = body.header.cpus
+    missing = body.largest_cpu - sum(body.header.cpus) if body.largest_cpu else 0
+    return (*others, last + max(0, missing))
+
+
+def _communicators(body: Body) -> tuple[Communicator, ...]:
+    """The trace's communicators, with each application's world where it lists none."""
+    first = 0
+    for application, size in enumerate(body.header.applications):
+        members = tuple(range(first, first + size))
+        if not any(set(c.members) == set(members) for c in body.communicators):
+            body.communicators.append(Communicator(_free_id(body, application), members))
+            body.communicator_keys.append((application, body.communicators[-1].id))
+        first += size
+    return tuple(body.communicators)
+
+
+def _free_id(body: Body, application: int) -> int:
+    """1, as Extrae numbers the world, unless the trace uses it for another."""
+    used = {number for owner, number in body.communicator_keys if owner == application}
+    return 1 if 1 not in used else max(used) + 1
+
+
+def _of_ranks(rows: np.ndarray, ranks: range | None) -> np.ndarray:
+    if ranks is None or not len(rows):
+        return rows
+    return rows[(rows["rank"] >= ranks.start) & (rows["rank"] < ranks.stop)]
+
+
+def open_prv(path: str | os.PathLike[str], team: Team | None = None) -> ParaverTrace:
+    """Read a Paraver trace. Each member of a team reads the file itself, since text cannot be shared out unread.
+
+    Raises TracelibError when the file is not a Paraver trace; malformed lines are in `problems`.
+    """
+    return ParaverTrace(path)

@@ -1,0 +1,282 @@
+"""One rank's HDF5 file: what it says about its process, and its tables, row range by row range."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.sources.rank_file.chunks import Chunks, Descriptors
+from analyzer.sources.rank_file.direct import Direct, Shape, read_direct
+from analyzer.sources.rank_file.limited import limited
+from analyzer.sources.rank_file.tables import DAMAGED, OpenFiles, OpenGroup, Table, procedure_names, text_of
+from analyzer.sources.rank_file.versions import dtype_of, has_table, lacks, upgraded
+from tracelib import schema
+
+PREDICTED = "replay"
+"""`boot_id` in a run that was predicted: its times are those of no clock."""
+
+_LAST_THREAD = np.iinfo(schema.CALL["thread"]).max
+
+_WORLD = 1
+"""Row of `communicators`."""
+
+_LONGEST_OVERHEAD = 1 << 40
+"""Ticks or ns, minutes, that the tracer never takes between two calls."""
+
+_STATES = frozenset(schema.State)
+
+_EMPTY = {name: np.zeros(0, dtype) for name, dtype in schema.DIRECT.items()}
+_NOT_INSIDE = np.zeros(0, schema.INSIDE)
+
+Place = str | os.PathLike[str]
+"""A path, which errors name as `Path` writes it."""
+
+_files = OpenFiles()
+_descriptors = Descriptors()
+
+
+@dataclass
+class RankFile:
+    """A readable rank file, or a rank's group of a packed run: attributes and small tables in memory, the buffered
+    tables read by `read`."""
+
+    place: str
+    group: str
+    rank: int
+    size: int
+    attributes: dict[str, int | str]
+    procedures: tuple[str, ...]
+    lengths: dict[str, int]  # rows of each table
+    chunks: dict[str, Chunks]  # of the buffered tables that can be read without HDF5
+    blocks: np.ndarray
+    clock: np.ndarray
+    sync: np.ndarray
+    communicators: np.ndarray
+    members: np.ndarray
+    objects: np.ndarray
+    labels: np.ndarray
+    counters: np.ndarray
+    skipped: np.ndarray
+    inside: np.ndarray  # schema.INSIDE: threads that died in a call, where `tracelib recover` has noted it
+    modified_ns: int  # when it was last written, since 1970
+
+    @property
+    def path(self) -> Path:
+        return Path(self.place)
+
+    def read(self, table: str, first: int, last: int, into: np.ndarray | None = None) -> np.ndarray:
+        """Rows [first, last) of a table, in an array of that length if one is given."""
+        if not self.lengths[table]:
+            return np.zeros(0, schema.TABLES[table])
+        if into is None and last == first + 1 and (end := self._end(table, first)) is not None:
+            return end
+        try:
+            if table in self.chunks:
+                stop = min(last, self.lengths[table])
+                return self.chunks[table].read(_descriptors.get(self.place), first, stop, into=into)
+            with limited(self.place, last - first):
+                return self._stored(table).rows(first, last, into=into)
+        except DAMAGED as error:
+            raise unreadable(self.place, error) from error
+
+    def ends(self, table: str) -> np.ndarray:
+        """The first and the last row of a table that has any."""
+        if (chunks := self.chunks.get(table)) is not None and chunks.ends is not None:
+            return chunks.ends
+        last = self.lengths[table]
+        return np.concatenate([self.read(table, 0, 1), self.read(table, last - 1, last)])
+
+    def _end(self, table: str, row: int) -> np.ndarray | None:
+        """The first or the last row of a table; None: it is not in memory, or another row."""
+        if (chunks := self.chunks.get(table)) is None or chunks.ends is None:
+            return None
+        return chunks.ends[:1] if not row else chunks.ends[1:] if row == self.lengths[table] - 1 else None
+
+    def sample(self, table: str, first: int, last: int, step: int) -> np.ndarray:
+        """Every step-th row of [first, last)."""
+        try:
+            if table in self.chunks:
+                return self.chunks[table].read(_descriptors.get(self.place), first, last, step)
+            with limited(self.place, last - first):
+                return self._stored(table).rows(first, last, step)
+        except DAMAGED as error:
+            raise unreadable(self.place, error) from error
+
+    def _stored(self, table: str) -> Table:
+        stored = _files.group(self.place, self.group).table(table)
+        if stored is None:
+            raise KeyError(f"no table {table}")
+        return stored
+
+    def close(self) -> None:
+        """Give the descriptors back."""
+        _descriptors.drop(self.place)
+        _files.drop(self.place)
+
+
+def unreadable(path: Place, error: Exception | str) -> TracelibError:
+    """The error for a file that HDF5 cannot read."""
+    reason = " ".join(str(error).split())
+    hint = "it was cut off, or is not an HDF5 file; copy it again from where it was traced"
+    return TracelibError(f"{Path(path)}: cannot be read ({reason})", hint)
+
+
+def foreign(path: Place, what: str) -> TracelibError:
+    """The error for an HDF5 file that holds something else."""
+    return TracelibError(f"{Path(path)}: not a rank file of a trace ({what})", "give run.h5 or the folder run.ranks")
+
+
+def open_rank(path: Place, group: str = "/") -> RankFile:
+    """Read what is small of a rank file (of `group` in a packed run, which has no empty tables) and check that it is
+    one; TracelibError says why not."""
+    place = os.fspath(path)
+    if group == "/":
+        _descriptors.drop(place)
+        _files.drop(place)  # HDF5 would answer from what it knew of a file that has grown since
+    try:
+        direct = read_direct(place, lambda name: _files.group(place, "/").table(name)) if group == "/" else None
+        if direct:
+            file = _of_direct(place, direct)
+        else:
+            with limited(place):
+                file = _of_hdf5(place, group)
+    except DAMAGED as error:
+        raise unreadable(place, error) from error
+    if (file.blocks["thread"] > _LAST_THREAD).any():
+        raise foreign(place, "a block of a thread that cannot be")
+    if len(file.communicators) > _WORLD and file.communicators["size"][_WORLD] != file.size:
+        world = file.communicators["size"][_WORLD]
+        raise foreign(place, f"one of {file.size} ranks, but its MPI_COMM_WORLD has {world}")
+    if group == "/" and place in _files and all(n in file.chunks for n in schema.BUFFERED if file.lengths[n]):
+        _files.drop(place)
+    return file
+
+
+def _of_direct(path: str, found: Direct) -> RankFile:
+    """What was read without HDF5."""
+    version = _version(path, found.attributes)
+    attributes = _attributes(path, found.attributes, version)
+    if not _has_tables(found.shape, version):
+        for name in schema.TABLES:
+            if has_table(version, name):
+                _check_dtype(path, name, version, found.shape.dtypes.get(name))
+    rows = found.rows
+    if not _has_tables(found.shape, schema.VERSION):
+        rows = {name: upgraded(name, old) for name, old in rows.items()}
+    inside = np.array(found.attributes["inside"], schema.INSIDE) if "inside" in found.attributes else _NOT_INSIDE
+    return RankFile(
+        path, "/", int(attributes["rank"]), int(attributes["size"]), attributes, found.procedures, found.lengths,
+        found.chunks, inside=inside, modified_ns=found.modified_ns, **(_EMPTY | rows),
+    )  # fmt: skip
+
+
+@lru_cache
+def _has_tables(shape: Shape, version: int) -> bool:
+    """Whether all tables are there, and as this version has them."""
+    return all(shape.dtypes.get(n) == dtype_of(version, n) for n in schema.TABLES if has_table(version, n))
+
+
+def _of_hdf5(path: str, group: str) -> RankFile:
+    """Any rank file, or a rank's group of a packed run."""
+    place = Path(path)
+    if not place.exists():
+        raise TracelibError(f"{place}: no such file", "copy the folder of rank files together with run.h5")
+    status = place.stat()
+    if status.st_size == 0:
+        raise TracelibError(
+            f"{place}: is empty", "the process ended, or the disk was full, before anything was written"
+        )
+    file = _files.group(path, group)
+    stored = file.attributes()
+    version = _version(path, stored)
+    attributes = _attributes(path, stored, version)
+    packed = group != "/"
+    tables = {n: _table(path, file, n, version, packed) for n in schema.TABLES if has_table(version, n)}
+    for name, table in tables.items():
+        if table is not None and not table.could_be_in(status.st_size):
+            raise ValueError(f"table {name} has {len(table)} rows, for which there is no room in the file")
+    procedures = _procedures(path, file, group)
+    small = {name: _whole(name, tables.get(name)) for name in schema.DIRECT}
+    lengths = {name: len(tables.get(name) or ()) for name in schema.TABLES}
+    chunks = _chunks(tables)
+    inside = np.array(stored.get("inside", []), schema.INSIDE)
+    return RankFile(
+        path, group, int(attributes["rank"]), int(attributes["size"]), attributes, procedures, lengths, chunks,
+        inside=inside, modified_ns=status.st_mtime_ns, **small,
+    )  # fmt: skip
+
+
+def _version(path: str, stored: Mapping[str, Any]) -> int:
+    version = int(stored.get("schema_version", 0))
+    if version < 1:
+        raise foreign(path, "no attribute schema_version")
+    if version > schema.VERSION:
+        text = f"{Path(path)}: written in version {version} of the format; this analyzer reads up to {schema.VERSION}"
+        raise TracelibError(text, "install the version of tracelib that recorded it, or a later one")
+    return version
+
+
+@cache
+def _expected(version: int) -> frozenset[str]:
+    """The attributes that a file of this version must have."""
+    return frozenset({*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES} - lacks(version))
+
+
+def _attributes(path: str, stored: Mapping[str, Any], version: int) -> dict[str, int | str]:
+    if not stored.keys() >= _expected(version):
+        missing = (n for n in (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES) if n not in stored)
+        raise foreign(path, f"no attribute {next(n for n in missing if n not in lacks(version))}")
+    found: dict[str, int | str] = {name: int(stored.get(name, 0)) for name in schema.INTEGER_ATTRIBUTES}
+    rank, size = int(found["rank"]), int(found["size"])
+    if not 0 <= rank < size:
+        raise foreign(path, f"rank {rank} of {size}")
+    for name in ("overhead_ticks", "overhead_cpu_ns"):
+        if not 0 <= int(found[name]) < _LONGEST_OVERHEAD:
+            raise foreign(path, f"attribute {name} is {found[name]}")
+    if found["state"] not in _STATES:
+        raise foreign(path, f"attribute state is {found['state']}")
+    for name in schema.TEXT_ATTRIBUTES:
+        found[name] = text_of(stored.get(name, b""))
+    return found
+
+
+def _procedures(path: str, file: OpenGroup, group: str) -> tuple[str, ...]:
+    """Names of the calls; in a packed run all ranks may share them."""
+    names = file.table("procedures")
+    if names is None and group != "/":
+        names = _files.group(path, "/").table("procedures")
+    if names is None:
+        raise foreign(path, "no table procedures")
+    return procedure_names(names)
+
+
+def _chunks(tables: Mapping[str, Table | None]) -> dict[str, Chunks]:
+    found = {name: table.chunks() for name in schema.BUFFERED if (table := tables.get(name))}
+    return {name: chunks for name, chunks in found.items() if chunks}
+
+
+def _whole(name: str, table: Table | None) -> np.ndarray:
+    return np.zeros(0, schema.TABLES[name]) if table is None else upgraded(name, table.rows())
+
+
+def _table(path: str, file: OpenGroup, name: str, version: int, packed: bool) -> Table | None:
+    """None: it has no rows, of which a packed run says nothing."""
+    table = file.table(name)
+    if table is not None or not packed:
+        _check_dtype(path, name, version, None if table is None else table.dtype)
+    return table
+
+
+def _check_dtype(path: str, name: str, version: int, found: np.dtype | None) -> None:
+    """Raise TracelibError if a table is not as this version has it; None: there is no such table."""
+    if found is None:
+        raise foreign(path, f"no table {name}")
+    if found != dtype_of(version, name):
+        raise foreign(path, f"table {name} has other columns: written by another version?")

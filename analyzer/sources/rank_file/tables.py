@@ -1,0 +1,199 @@
+"""HDF5 files kept open, and their tables, found and understood once: thousands of ranks have a dozen each.
+
+h5py's own Files and Datasets make a numpy dtype of the stored one at each use, which costs more than to read a block.
+An open file takes half a megabyte and half a millisecond, so the chunks of a table tell where they lie: who has them
+needs no HDF5 any more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from functools import lru_cache
+from typing import Any
+
+import h5py
+import numpy as np
+from h5py import h5a, h5d, h5f, h5i, h5o, h5p, h5s, h5t
+
+from analyzer.sources.rank_file.chunks import Chunks
+
+OPEN_FILES = 128
+"""How many files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
+
+DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)
+"""What h5py raises where a file is damaged; the last two of names, types and values that cannot be."""
+
+UNWRITTEN_BYTES = 1 << 24
+"""How many bytes of a table may be rows that were never written."""
+
+_dtypes: dict[bytes, np.dtype] = {}
+
+
+def _dtype(stored: h5t.TypeID) -> np.dtype:
+    """The numpy dtype of a type in a file; the few that there are come again in each file."""
+    code = stored.encode()
+    if code not in _dtypes:
+        _dtypes[code] = stored.dtype
+    return _dtypes[code]
+
+
+class Table:
+    """A dataset of one dimension in an open file."""
+
+    def __init__(self, dataset: h5d.DatasetID) -> None:
+        self._dataset, self._type = dataset, dataset.get_type()
+        self.shape, self.dtype = dataset.shape, _dtype(self._type)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def rows(
+        self, first: int = 0, last: int | None = None, step: int = 1, into: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Every step-th row of [first, last), in an array of that length if one is given; all of a dataset without
+        rows are none."""
+        stop = len(self) if last is None else min(last, len(self))
+        count = max(-(-(stop - first) // step), 0)
+        found = np.empty(count, self.dtype) if into is None else into
+        if count:
+            stored = self._dataset.get_space()
+            stored.select_hyperslab((first,), (count,), (step,))
+            self._dataset.read(h5s.create_simple((count,)), stored, found, self._type)
+        return found
+
+    def chunks(self) -> Chunks | None:
+        """Where the rows lie in the file; None if they are not there as they are (compressed, in the header)."""
+        layout = self._dataset.get_create_plist()
+        plain = (
+            layout.get_layout() == h5d.CHUNKED and not layout.get_nfilters() and hasattr(self._dataset, "chunk_iter")
+        )
+        if not plain or not len(self) or h5i.get_file_id(self._dataset).get_create_plist().get_userblock():
+            return None
+        rows = layout.get_chunk()[0]
+        at = np.full(-(-len(self) // rows), -1, np.int64)
+
+        def note(chunk: h5d.StoreInfo) -> None:
+            if chunk.chunk_offset[0] < len(self):
+                at[chunk.chunk_offset[0] // rows] = chunk.byte_offset
+
+        self._dataset.chunk_iter(note)
+        return Chunks(self.dtype, rows, at) if (at >= 0).all() else None
+
+    def could_be_in(self, file_bytes: int) -> bool:
+        """Whether a file of this size has room for so many rows."""
+        packed = self._dataset.get_create_plist().get_nfilters() > 0
+        return could_be_in(file_bytes, len(self) * self.dtype.itemsize, packed=packed)
+
+
+def could_be_in(file_bytes: int, row_bytes: int, *, packed: bool = True) -> bool:
+    """Whether a file of this size has room for rows of so many bytes. Those that were never written take none, and what
+    is compressed 1/1032 at least (RFC 1951)."""
+    return row_bytes <= file_bytes * (1032 if packed else 1) + UNWRITTEN_BYTES
+
+
+def whole_number(attributes: Any, name: str) -> int:
+    """An attribute of a file. Raises KeyError if it is not there, TypeError if it is no whole number."""
+    value = np.asarray(attributes[name])
+    if value.shape != () or value.dtype.kind not in "iu":
+        raise TypeError(f"attribute {name} is not a whole number")
+    return int(value)
+
+
+def rows_of(group: h5py.Group, name: str, columns: np.dtype) -> np.ndarray:
+    """All rows of a table. Raises KeyError if it is not there, TypeError or ValueError if it is no table that has these
+    columns, each of its kind."""
+    table = group[name]
+    if not isinstance(table, h5py.Dataset) or table.shape is None or len(table.shape) != 1:
+        raise TypeError(f"{name} is no table")
+    if not Table(table.id).could_be_in(table.id.get_storage_size()):
+        raise ValueError(f"{name} has {len(table)} rows, which were never written")
+    for column in columns.names or ():
+        if column not in (table.dtype.names or ()) or not _is_like(table.dtype[column], columns[column]):
+            raise ValueError(f"{name} has no column {column}")
+    return table[:]
+
+
+def _is_like(found: np.dtype, wanted: np.dtype) -> bool:
+    """Whether values of one type can be taken for those of another."""
+    kinds = "iuf" if wanted.kind in "iuf" else "SUO" if wanted.kind in "SUO" else wanted.kind
+    return found.kind in kinds and found.shape == wanted.shape
+
+
+def procedure_names(table: Table) -> tuple[str, ...]:
+    """The rows of a table `procedures`."""
+    return tuple(text_of(name) for name in table.rows())
+
+
+@lru_cache(maxsize=1024)
+def text_of(value: bytes | str) -> str:
+    """A fixed-length string of the file."""
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return text.split("\0", 1)[0]
+
+
+class OpenGroup:
+    """A group of an open file. Raises KeyError, OSError or RuntimeError where it is damaged."""
+
+    def __init__(self, file: h5f.FileID, name: str) -> None:
+        self._id = h5o.open(file, name.encode())
+        self._tables: dict[str, Table] = {}
+
+    def table(self, name: str) -> Table | None:
+        """A table, remembered; None: there is none of that name."""
+        if name not in self._tables:
+            try:
+                found = h5o.open(self._id, name.encode())
+            except KeyError:
+                return None
+            if not isinstance(found, h5d.DatasetID) or len(found.shape) != 1:
+                return None
+            self._tables[name] = Table(found)
+        return self._tables[name]
+
+    def attributes(self) -> dict[str, Any]:
+        """All attributes: numpy scalars and arrays, str where the length varies."""
+        found: dict[str, Any] = {}
+        names: list[bytes] = []
+        h5a.iterate(self._id, names.append)  # by its number each would be looked up among all
+        for encoded in names:
+            attribute = h5a.open(self._id, encoded)
+            name, stored = encoded.decode(), attribute.get_type()
+            if isinstance(stored, h5t.TypeStringID) and stored.is_variable_str():
+                found[name] = h5py.Group(self._id).attrs[name]
+                continue
+            value = np.empty(attribute.shape, _dtype(stored))
+            attribute.read(value, stored)
+            found[name] = value[()]
+        return found
+
+
+class OpenFiles:
+    """Open HDF5 files, the least recently used closed first."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[str, tuple[h5f.FileID, dict[str, OpenGroup]]] = OrderedDict()
+        self._access = h5p.create(h5p.FILE_ACCESS)
+        # No lock: the file may be growing, or lie on a file system without locks.
+        self._access.set_file_locking(False, False)
+        self._access.set_cache(0, 521, 0, 0.75)
+
+    def group(self, path: str, name: str) -> OpenGroup:
+        """A group of a file."""
+        if path in self._open:
+            self._open.move_to_end(path)
+        else:
+            while len(self._open) >= OPEN_FILES:
+                self._open.popitem(last=False)
+            self._open[path] = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, self._access), {}
+        file, groups = self._open[path]
+        if name not in groups:
+            groups[name] = OpenGroup(file, name)
+        return groups[name]
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._open
+
+    def drop(self, path: str) -> None:
+        """Close a file. It is enough to forget it: `h5f.FileID.close` looks through all that is open anywhere."""
+        self._open.pop(path, None)

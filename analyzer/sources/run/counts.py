@@ -1,0 +1,52 @@
+"""Compares what a rank file says of itself with what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analyzer.sources.rank_file.rank_file import RankFile
+from analyzer.sources.run.rank_files import find_ranks
+from tracelib import schema
+
+
+def count_findings(path: str) -> list[str]:
+    """Rank files whose blocks do not name exactly the rows of their tables, a line each."""
+    files = find_ranks(path).files
+    try:
+        return [line for file in files for line in _of_file(file)]
+    finally:
+        for file in files:
+            file.close()
+
+
+def _of_file(file: RankFile) -> Iterator[str]:
+    blocks = file.blocks[(file.blocks["flags"] & schema.BLOCK_UNWRITTEN) == 0]
+    for position, table in enumerate(schema.BUFFERED):
+        first = blocks["first"][:, position].astype(np.int64)
+        count = blocks["count"][:, position].astype(np.int64)
+        order = np.argsort(first[count > 0])
+        begins, ends = first[count > 0][order], (first + count)[count > 0][order]
+        length = file.lengths[table]
+        expected = np.concatenate(([0], ends))
+        if not np.array_equal(np.concatenate((begins, [length])), expected):
+            yield f"rank {file.rank}: table {table} has {length} rows, but its blocks have {int(count.sum())}"
+    flushes = int((file.blocks["flags"] == 1).sum())  # those that were dropped took their events with them
+    tagged = _flush_begins(file)
+    if tagged != flushes:
+        yield f"rank {file.rank}: {flushes} blocks were flushed, but {tagged} flushes are recorded"
+
+
+def _flush_begins(file: RankFile) -> int:
+    """Of the rows that were not dropped; some of those that were may still be there."""
+    position, total = list(schema.BUFFERED).index("events"), 0
+    written = file.blocks[(file.blocks["flags"] & schema.BLOCK_UNWRITTEN) == 0]
+    dropped = written[(written["flags"] & schema.BLOCK_DROPPED) != 0]
+    first = dropped["first"][:, position].astype(np.int64)
+    begins = [0, *(first + dropped["count"][:, position]).tolist()]
+    for begin, end in zip(begins, [*first.tolist(), file.lengths["events"]], strict=True):
+        for at in range(begin, end, 1 << 16):
+            events = file.read("events", at, min(at + (1 << 16), end))
+            total += int(((events["type"] == schema.FLUSH_TYPE) & (events["value"] == 1)).sum())
+    return total

@@ -1,0 +1,38 @@
+"""The matching of a run, made at its first use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.sources.matching.ghosts import Ghosts
+from analyzer.sources.matching.leftovers import Reach
+from analyzer.sources.matching.matching import Matching
+from analyzer.sources.rank_file.rank_file import RankFile
+from analyzer.sources.run.cuts import Cuts, Lanes
+
+
+class Matched:
+    """What makes it, and then it. All members of a team must ask for it at the same time."""
+
+    def __init__(
+        self, files: Sequence[RankFile], lanes: Lanes, cuts: Cuts, first_cpu: np.ndarray, team: Team, folder: Path,
+        reach: Reach,
+    ) -> None:  # fmt: skip
+        self._files, self._lanes, self._cuts, self._first_cpu = files, lanes, cuts, first_cpu
+        self._team, self._folder, self._reach = team, folder, reach
+        self._made: Matching | None = None
+
+    def get(self) -> Matching:
+        if self._made is None:
+            ghosts = {file.rank: Ghosts(file, self._lanes[file.rank][0]) for file in self._files}
+            windows = self._cuts.windows()
+            self._made = Matching(self._lanes, ghosts, windows, self._first_cpu, self._team, self._folder, self._reach)
+        return self._made
+
+    def close(self) -> None:
+        if self._made is not None:
+            self._made.close()

@@ -1,0 +1,184 @@
+"""Finding the rank files of a run, and saying what is missing."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+from h5py import h5l
+
+from analyzer.errors import TracelibError
+from analyzer.signals import called_from_c
+from analyzer.sources.rank_file.limited import opened
+from analyzer.sources.rank_file.rank_file import RankFile, foreign, open_rank, unreadable
+from analyzer.sources.rank_file.tables import DAMAGED, whole_number
+from analyzer.trace import Problem
+from tracelib import schema
+
+MOST_LINKS = 65000
+"""Of more ranks the runtime writes no links into run.h5 (csrc/generate/links.py)."""
+
+_RANK_FILE = re.compile(r"\d{6,}\.h5")
+
+Place = tuple[str, str]
+"""A rank's file, and its group in that."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The readable rank files of a run in order of rank, and a Problem for each other one."""
+
+    path: str
+    size: int
+    files: list[RankFile]
+    problems: list[Problem]
+
+
+def find_ranks(path: str) -> Findings:
+    """Open what `path` names: run.h5, the folder of its rank files, or one of these.
+
+    Raises TracelibError if it is nothing of that kind or if not one rank can be read.
+    """
+    place = Path(path)
+    if not place.exists():
+        raise TracelibError(f"{path}: no such file", "the traced program prints the name of its run at the end")
+    if place.is_dir():
+        return _folder(place)
+    ranks = _ranks(place)
+    if ranks is None:
+        return _single(place)
+    if not ranks:
+        raise TracelibError(f"{path}: the run has no ranks", "trace the program again")
+    return _gather(str(place), len(ranks), ranks)
+
+
+def _folder(folder: Path) -> Findings:
+    paths = sorted(p for p in folder.iterdir() if _RANK_FILE.fullmatch(p.name))
+    if not paths:
+        raise TracelibError(f"{folder}: no rank files in this folder", "give run.h5 or the folder run.ranks")
+    files = {int(p.stem): p for p in paths}
+    size = max(files) + 1
+    for candidate in paths:
+        try:
+            size = max(size, open_rank(candidate).size)
+            break
+        except TracelibError:
+            continue
+    names = (files.get(rank, folder / f"{rank:06d}.h5") for rank in range(size))
+    return _gather(str(folder), size, [(str(name), "/") for name in names])
+
+
+def _single(path: Path) -> Findings:
+    file = open_rank(path)
+    problems = [] if file.size == 1 else [Problem(-1, f"only rank {file.rank} of {file.size} was given")]
+    return Findings(str(path), file.size, [file], problems)
+
+
+def _ranks(path: Path) -> list[Place] | None:
+    """Where run.h5 has its ranks: in files that it names, or packed in itself. None: it is no run.h5 but may be a rank
+    file."""
+    if path.stat().st_size == 0:
+        raise TracelibError(
+            f"{path}: is empty", "the run ended before anything was written; analyze its folder .ranks, if there is one"
+        )
+    try:
+        with opened(path) as file:
+            group = file.get("ranks")
+            if not isinstance(group, h5py.Group):
+                if "calls" in file:
+                    return None
+                raise TracelibError(f"{path}: not a trace of this tool", "give run.h5, the folder run.ranks, or a .prv")
+            _check_version(path, file)
+            return _linked(path, group, whole_number(file.attrs, "size"))
+    except DAMAGED as error:
+        raise unreadable(path, error) from error
+
+
+def _check_version(path: Path, file: h5py.File) -> None:
+    version = whole_number(file.attrs, "schema_version") if "schema_version" in file.attrs else 0
+    if not 1 <= version <= schema.VERSION:
+        raise TracelibError(
+            f"{path}: it has file format {version}, and this program reads 1 to {schema.VERSION}", "update tracelib"
+        )
+
+
+def _linked(path: Path, group: h5py.Group, size: int) -> list[Place]:
+    """Where run.h5 says that each rank is; of one that it does not know, where it would be. Files are beside it; where
+    it is a symbolic link, beside what it points to."""
+    links, folder = group.id.links, str(path.parent)
+    there = str(path.resolve().parent) if path.is_symlink() else None
+    kinds: dict[bytes, int] = {}
+    links.iterate(called_from_c(lambda name, info: kinds.__setitem__(name, info.type)), info=True)
+    if size > len(kinds) and len(kinds) < MOST_LINKS:
+        raise ValueError(f"it names {len(kinds)} ranks of {size}")
+    places = []
+    for rank in range(size):
+        name = f"{rank:06d}"
+        kind = kinds.get(name.encode())
+        if kind == h5l.TYPE_HARD:
+            places.append((str(path), f"ranks/{name}"))
+            continue
+        is_named = kind == h5l.TYPE_EXTERNAL
+        file = os.fsdecode(links.get_val(name.encode())[0]) if is_named else f"{path.stem}.ranks/{name}.h5"
+        place = _beside(folder, file)
+        places.append((_beside(there, file) if there and not Path(place).exists() else place, "/"))
+    return places
+
+
+def _beside(folder: str, file: str) -> str:
+    """A Path of each of thousands of files would take longer than their links."""
+    return file if file.startswith("/") else f"{folder}/{file}"
+
+
+def _gather(path: str, size: int, places: list[Place]) -> Findings:
+    files: list[RankFile] = []
+    problems: list[Problem] = []
+    first: TracelibError | None = None
+    for rank, (place, group) in enumerate(places):
+        try:
+            file = open_rank(place, group)
+            if (file.rank, file.size) != (rank, size):
+                raise foreign(place, f"it is rank {file.rank} of {file.size}, not {rank} of {size}")
+            files.append(file)
+        except TracelibError as error:
+            first = first or error
+            problems.append(Problem(rank, str(error)))
+    if first is not None and not files:
+        raise TracelibError(f"{path}: no rank can be read; {first}", first.hint)
+    return Findings(path, size, files, problems)
+
+
+def runs_beside(path: Path) -> list[Path]:
+    """The other runs in the folder of a run (run.h5, or run.ranks), by name."""
+    own = path.absolute().with_suffix(".h5")
+    return sorted(other for other in own.parent.glob("*.h5") if other != own and _is_run(other))
+
+
+def _is_run(path: Path) -> bool:
+    try:
+        return bool(_ranks(path))
+    except TracelibError:
+        return False
+
+
+def strangers(spans: Mapping[int, tuple[int, int]], node_of: np.ndarray) -> list[Problem]:
+    """Ranks that did not live when most others of their node did: no two processes of a run miss each other.
+
+    `spans`: first and last time (ns) of each rank that could be read; `node_of`: node of every rank.
+    """
+    ranks = np.array(list(spans), np.int64)
+    begin, end = np.array(list(spans.values()), np.int64).reshape(-1, 2).T
+    found = []
+    for node in np.unique(node_of[ranks]):
+        here = node_of[ranks] == node
+        before = np.searchsorted(np.sort(end[here]), begin[here], "left")
+        after = here.sum() - np.searchsorted(np.sort(begin[here]), end[here], "right")
+        apart = 2 * (before + after) >= here.sum()
+        text = "did not run at the same time as the other ranks: its file may be of another run"
+        found += [Problem(rank, text) for rank in ranks[here][apart].tolist()]
+    return found

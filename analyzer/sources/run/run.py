@@ -1,0 +1,374 @@
+"""Our own runs as a `Trace`: run.h5 and the rank files it links, read by windows of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.columns.runs import sort_rows
+from analyzer.errors import TracelibError
+from analyzer.memory import no_search_for_cycles
+from analyzer.parallel import Team
+from analyzer.sources.lane import lane as lanes_of
+from analyzer.sources.lane.burst_mode import BURST_LABELS
+from analyzer.sources.lane.count_table import count_tables, merge_counters
+from analyzer.sources.lane.counters import counter_events
+from analyzer.sources.lane.displacements import uneven_windows
+from analyzer.sources.lane.lane import Lane, RankTables, merge_procedures, procedure_tables
+from analyzer.sources.lane.regions import Regions, problem
+from analyzer.sources.lane.samples import ThreadSamples
+from analyzer.sources.matching.cut_off import leave_out_collectives, leave_out_messages, left_out
+from analyzer.sources.matching.leftovers import Reach
+from analyzer.sources.rank_file.clock import Pieces
+from analyzer.sources.rank_file.index import ThreadTable, thread_tables
+from analyzer.sources.rank_file.rank_file import PREDICTED, RankFile
+from analyzer.sources.rank_file.spool import OPEN_ENDED, died_inside, fate, pending_rows
+from analyzer.sources.rank_file.stamps import possible_only
+from analyzer.sources.run.alignment import fit_clocks
+from analyzer.sources.run.clock_repair import repairs
+from analyzer.sources.run.clock_source import clock_source
+from analyzer.sources.run.communicators import merge_communicators
+from analyzer.sources.run.cuts import RECORDS, Cuts, Lanes
+from analyzer.sources.run.ends import end_of, how_it_ended, shortcomings
+from analyzer.sources.run.extras import (
+    RunCounters,
+    RunCpuWaits,
+    RunErrors,
+    RunLeftovers,
+    RunLosses,
+    RunObjects,
+    RunRegions,
+    RunSummedCalls,
+    RunTracerTime,
+)
+from analyzer.sources.run.labels import merge_labels
+from analyzer.sources.run.matched import Matched
+from analyzer.sources.run.objects import merge_objects
+from analyzer.sources.run.rank_files import Findings, find_ranks, runs_beside, strangers
+from analyzer.sources.run.relatives import Relative, relatives, world_of
+from analyzer.sources.run.system import read_system
+from analyzer.trace import EVENT, Clocks, Losses, Nodes, Origin, Problem, Repair, Trace
+from analyzer.trace.region_labels import region_labels
+from analyzer.trace.sharing import cpus_of
+from analyzer.trace.system import events_of, labels_of, with_events
+from tracelib import schema
+from tracelib.schema import State
+
+
+def open_run(
+    path: str, team: Team | None = None, repair_ns: int | None = None, *, impossible: bool = False
+) -> RunTrace:
+    """The run in run.h5, in a folder of rank files, or in one rank file.
+
+    `team`: the processes that share the matching; all of them must open the run. `repair_ns`: move times so that no
+    message takes less than this (repair.py). `impossible`: take time stamps that cannot be as they are,
+    for who counts them; else who reads such a row gets a TracelibError. Raises TracelibError if nothing can be read;
+    what is missing of the rest stands in `problems`.
+    """
+    team = team or Team()
+    with no_search_for_cycles():
+        trace = RunTrace(find_ranks(path), team, impossible=impossible)
+    if repair_ns is None:
+        return trace
+    trace.check_repairable()
+    maps = repairs(trace, team, repair_ns)
+    repair = Repair(0, 0)
+    if maps:
+        trace.close()
+        trace = RunTrace(find_ranks(path), team, maps, impossible=impossible)
+        repair = Repair(len(maps), max(map_.furthest for map_ in maps.values()))
+    trace.put(replace(trace.extra(Clocks), repair=repair))
+    return trace
+
+
+class RunTrace(Trace):
+    """A measured run. Nothing is ever written to its files."""
+
+    def __init__(
+        self,
+        found: Findings,
+        team: Team,
+        corrections: Mapping[int, Pieces] | None = None,
+        *,
+        impossible: bool = False,
+    ) -> None:
+        self.path, self.size = found.path, found.size
+        self.problems = list(found.problems)
+        self.event_labels = {}
+        self.origin = _origin([file.attributes for file in found.files])
+        self._corrections = corrections or {}
+        self._files = found.files
+        self._lanes: dict[int, list[Lane]] = {}
+        self._samplers: dict[int, ThreadTable | None] = {}  # periodic samples of each rank
+        self._place()
+        self._open(impossible=impossible)
+        self.problems += strangers({rank: self.span(rank) for rank in self._lanes}, self._node_of)
+        self.duration_ns = max((self.span(rank)[1] for rank in range(self.size)), default=0)
+        self._cuts = Cuts(self._lanes, self.duration_ns)
+        reach = Reach(self._unfinished, np.array([c.outside > 0 for c in self.communicators], bool))
+        folder = Path(self.path).absolute().parent
+        self._matched = Matched(self._files, self._lanes, self._cuts, self._first_cpu, team, folder, reach)
+        self._put_extras()
+        self.problems += self._lost_to_limit()
+        if self._unfinished.any():
+            self._leave_out_half_done()
+        elif team.size > 1:
+            self._matched.get()
+
+    def _place(self) -> None:
+        """Nodes in order of their first rank."""
+        keys = {f.rank: (f.attributes["host"], f.attributes["boot_id"]) for f in self._files}
+        numbers = {key: k for k, key in enumerate(dict.fromkeys(keys.values()))}
+        self._node_names = tuple(str(host) or "unknown" for host, _ in numbers)
+        self._node_of = np.zeros(self.size, np.int32)
+        for rank, key in keys.items():
+            self._node_of[rank] = numbers[key]
+
+    def _open(self, *, impossible: bool) -> None:
+        """Rows, clocks and lanes of every rank."""
+        tables, readings, spools, fates, ends = {}, {}, {}, {}, []
+        self._counters = merge_counters(self._files)
+        self.event_labels |= {counter.type: (counter.name, {}) for counter in self._counters}
+        for file in self._files:
+            fates[file.rank] = fate(file)
+            pending, problems = pending_rows(file, fates[file.rank])
+            spools[file.rank] = pending
+            self.problems += problems + shortcomings(file)
+            tables[file.rank] = thread_tables(file, pending)
+            self._samplers[file.rank] = _sampler(tables[file.rank])
+            readings[file.rank] = count_tables(file, pending, tables[file.rank], self._counters)
+            self.problems += possible_only(file, tables[file.rank], impossible=impossible)
+        self.threads = np.ones(self.size, np.int32)
+        for rank, threads in tables.items():
+            self.threads[rank] = max(threads) + 1
+        cpus = self._number_cpus()
+        aligned, problems, self._clocks = fit_clocks([clock_source(file, tables[file.rank]) for file in self._files])
+        self.problems += problems
+        clocks = {rank: clock.corrected(self._corrections.get(rank)) for rank, clock in aligned.items()}
+        samples, problems = read_system(self._files, clocks, self._node_of)
+        self.problems += problems
+        self.event_labels |= labels_of({name for node in samples for name in node.quantities})
+        self.nodes = Nodes(self._node_names, cpus, self._node_of, self._affinity(), samples)
+        self.procedures = merge_procedures(self._files)
+        self.communicators, index = merge_communicators(self._files, self.size)
+        self._objects, object_index = merge_objects(self._files, index)
+        uneven = uneven_windows(self._files)
+        procedures = procedure_tables(self._files, self.procedures)
+        for file in self._files:
+            rank, clock = file.rank, clocks[file.rank]
+            self.problems += died_inside(file, spools[rank], clock.ns)
+            names = procedures[id(file.procedures)]
+            refers = RankTables(file, names, index[rank], object_index[rank], uneven[rank])
+            lanes = [
+                Lane(rank, thread, int(self._first_cpu[rank]) + thread, clock, threads, refers)
+                for thread, threads in sorted(tables[rank].items())
+            ]
+            for lane in lanes:
+                lane.counts = readings[rank].get(lane.thread)
+                if self._counters:
+                    lane.samples = ThreadSamples(lane, self._samplers[rank], self._counters)
+            sampler = self._samplers[rank]
+            last_sample = clock.ns(sampler.last_key) if sampler else 0
+            _extend_main_thread(lanes, clock.ns(int(file.attributes["start_ticks"])), last_sample)
+            for lane in lanes:
+                _forget_counts_over_gaps(lane)
+            self._lanes[rank] = lanes
+            ends.append(end_of(file, fates[rank], spools[rank], lanes, index[rank]))
+        self._ends = ends
+        self._unfinished = np.isin(np.arange(self.size), [end.rank for end in ends if end.fate in OPEN_ENDED])
+        self._find_regions()
+
+    def _find_regions(self) -> None:
+        """Names of the program's regions and events; what is wrong with its regions is said."""
+        labels = merge_labels(self._files)
+        self._regions = labels.regions, labels.parameters
+        used: set[int] = set()
+        for rank, lanes in self._lanes.items() if labels.regions or labels.parameters else ():
+            for lane in lanes:
+                lane.regions = Regions(lane.tables["events"], labels.numbers[rank])
+                used |= lane.regions.parameters
+            text = problem(lane.regions for lane in lanes if lane.regions)
+            self.problems += [Problem(rank, text)] if text else []
+        if any(len(lane.tables["summaries"]) for lanes in self._lanes.values() for lane in lanes):
+            self.event_labels |= BURST_LABELS
+        self.event_labels |= labels.events | region_labels(labels.regions, labels.parameters, used)
+
+    def _affinity(self) -> tuple[frozenset[int], ...]:
+        known = {file.rank: cpus_of(str(file.attributes["cpus"])) for file in self._files}
+        return tuple(known.get(rank, frozenset()) for rank in range(self.size))
+
+    def _number_cpus(self) -> tuple[int, ...]:
+        """A CPU for each thread, counted from 1 through the ranks of one node after the other; how many each node
+        has."""
+        order = np.argsort(self._node_of, kind="stable")
+        before = np.concatenate([[0], np.cumsum(self.threads[order])[:-1]])
+        self._first_cpu = np.zeros(self.size, np.int32)
+        self._first_cpu[order] = 1 + before
+        return tuple(int(self.threads[self._node_of == node].sum()) for node in range(len(self._node_names)))
+
+    def _put_extras(self) -> None:
+        lanes, cuts = self._lanes, self._cuts
+        regions, parameters = self._regions
+        files = {file.rank: file for file in self._files}
+        self.put(
+            RunRegions(regions, parameters, lanes=lanes, cuts=cuts),
+            RunCounters(self._counters, lanes=lanes, cuts=cuts, samplers=self._samplers),
+            RunObjects(self._objects, lanes=lanes, cuts=cuts, size=self.size),
+            RunLosses(tuple(rank for rank in range(self.size) if rank not in lanes), lanes=lanes, files=files),
+            RunLeftovers(
+                matched=self._matched.get, met=partial(_met, self.path, self._files, lanes), procedures=self.procedures
+            ),
+            RunTracerTime(max(int(file.attributes["buffer_bytes"]) for file in self._files), lanes=lanes),
+            Clocks(self._clocks),
+            RunSummedCalls(lanes=lanes),
+            RunErrors(lanes=lanes),
+            RunCpuWaits(lanes=lanes),
+        )
+
+    def _lanes_of(self, ranks: range | None) -> list[Lane]:
+        chosen = range(self.size) if ranks is None else ranks
+        return [lane for rank in chosen for lane in self._lanes.get(rank, ())]
+
+    def span(self, rank: int) -> tuple[int, int]:
+        lanes = self._lanes.get(rank)
+        return (lanes[0].start, lanes[0].stop) if lanes else (0, 0)
+
+    def windows(self, records: int = RECORDS) -> np.ndarray:
+        return self._cuts.windows(records)
+
+    def windows_of(self, rank: int, records: int) -> np.ndarray:
+        return self._cuts.windows(records, rank)
+
+    def only_lane(self, rank: int) -> Lane | None:
+        lanes = self._lanes.get(rank, [])
+        return lanes[0] if len(lanes) == 1 else None
+
+    def forget(self, rank: int) -> None:
+        for lane in self._lanes.get(rank, []):
+            for table in lane.tables.values():
+                table.forget()
+
+    def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        for low, high in self._cuts.blocks(rank, begin, end):
+            block = lanes_of.calls(self._lanes.get(rank, []), low, high)
+            if len(block):
+                yield block
+
+    def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        for low, high in self._cuts.blocks(rank, begin, end):
+            for lane in self._lanes.get(rank, []):
+                block = lanes_of.requests(lane, low, high)
+                if len(block):
+                    yield block
+
+    def _lost_to_limit(self) -> list[Problem]:
+        """Ranks that stopped recording where they met TRACELIB_LIMIT."""
+        found = []
+        for file in self._files:
+            lost, limit = int(file.attributes["lost_calls"]), file.attributes["limit_bytes"]
+            if not lost or not limit or file.attributes["state"] == State.FULL:
+                continue
+            times = self.extra(Losses).unrecorded(file.rank)
+            if len(times):
+                since_s = (int(times["begin"][-1]) - self.span(file.rank)[0]) / 1e9
+                found.append(
+                    Problem(file.rank, f"{lost} calls lost after {since_s:.6g} s, when TRACELIB_LIMIT was reached")
+                )
+        return found
+
+    def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        return lanes_of.states(self._lanes_of(ranks), begin, self._cuts.end(end))
+
+    def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        stop, chosen = self._cuts.end(end), range(self.size) if ranks is None else ranks
+        recorded = self._with_counters(lanes_of.events(self._lanes_of(ranks), begin, stop), begin, stop, chosen)
+        return with_events(recorded, self._node_events(begin, stop, chosen))
+
+    def _with_counters(self, events: np.ndarray, begin: int, end: int, ranks: range) -> np.ndarray:
+        if not self._counters:
+            return events
+        counted = [counter_events(lane, self._counters, begin, end) for lane in self._lanes_of(ranks)]
+        return sort_rows(np.concatenate([events, *counted]), "time", "rank", "thread")
+
+    def _node_events(self, begin: int, end: int, ranks: range) -> np.ndarray:
+        """EVENT of the samples of nodes whose first rank is one of `ranks`."""
+        nodes = [node for node in self.nodes.samples if node.rank in ranks]
+        parts = [events_of(node, begin, end, int(self._first_cpu[node.rank])) for node in nodes]
+        events = np.concatenate([np.zeros(0, EVENT), *parts])
+        return events[np.lexsort((events["rank"], events["time"]))]
+
+    def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
+        return self._matched.get().messages(begin, self._cuts.end(end))
+
+    def _leave_out_half_done(self) -> None:
+        """What ranks that did not end in order would have done with others."""
+        halves = self._matched.get().cut_off
+        leave_out_messages(self, self._lanes, halves)
+        calls, behind = leave_out_collectives(self, self._lanes, self._unfinished)
+        missed = ""
+        if len(halves) or calls:
+            missed = left_out(np.flatnonzero(self._unfinished), len(halves), calls)
+        behind.update(halves["half"]["peer"][~halves["is_send"]].tolist())
+        said = how_it_ended(self._ends, behind, [c.label for c in self.communicators])
+        ending = tuple(problem.text for problem in said)
+        self.put(replace(self.extra(Losses), ending=ending, left_out=missed))
+        self.problems = said + self.problems
+
+    def check_repairable(self) -> None:
+        """Raise TracelibError if the messages are not surely paired: then their order means nothing."""
+        if any(file.attributes["lost_calls"] or file.attributes["lost_rows"] for file in self._files):
+            text = f"{self.path}: calls were lost, so it is not sure which send belongs to which receive"
+            raise TracelibError(text, "leave out --repair-clocks")
+
+    def close(self) -> None:
+        self._matched.close()
+        for file in self._files:
+            file.close()
+
+
+def _origin(attributes: Sequence[Mapping[str, int | str]]) -> Origin:
+    """Program and date, as the rank files say."""
+    started = min(int(a["start_realtime_ns"]) for a in attributes)
+    return Origin(
+        command=str(attributes[0]["command"]),
+        date=datetime.fromtimestamp(started / 1e9) if started else None,
+        predicted=attributes[0]["boot_id"] == PREDICTED,
+    )
+
+
+def _met(path: str, files: Sequence[RankFile], lanes: Lanes) -> list[Relative]:
+    """The runs beside this one that it met."""
+    own = world_of(path, files, lanes)
+    if not (own.parent_size or own.meetings):
+        return []
+    others = []
+    for beside in runs_beside(Path(path)):
+        with suppress(TracelibError), closing(RunTrace(find_ranks(str(beside)), Team())) as run:
+            others.append(world_of(beside.name, run._files, run._lanes))
+    return relatives(own, others)
+
+
+def _sampler(tables: dict[int, dict[str, ThreadTable]]) -> ThreadTable | None:
+    """The rows of the tracer's own thread, taken out of those of the program's threads; None: it had none."""
+    return tables.pop(schema.SAMPLER_THREAD, {}).get("events")
+
+
+def _forget_counts_over_gaps(lane: Lane) -> None:
+    """What was counted while nothing was recorded belongs to no burst."""
+    if lane.counts is not None:
+        found = [lane.tables["calls"].find(lane.clock.ticks(end)) for end in lane.unrecorded["end"].tolist()]
+        lane.counts.after_gaps = np.array(found, np.int64)
+
+
+def _extend_main_thread(lanes: Sequence[Lane], start: int, last_sample: int) -> None:
+    """The main thread lives as long as the process: from its start to the last event or sample of any thread."""
+    main, *others = lanes
+    empty = not any(len(table) for table in main.tables.values())
+    main.start = start if empty else min(start, main.start)
+    main.stop = max([main.start, main.stop, last_sample, *(lane.stop for lane in others)])

@@ -1,0 +1,36 @@
+"""Types of events, for the kernels, too: `enum event_type` is made of this file alone (csrc/build_kernels.py)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from tracelib.schema import CPU_WAIT_TYPE, ERROR_TYPE, PREDICTED_TYPE
+
+
+class EventType(IntEnum):
+    """Event types that we write or read a meaning into."""
+
+    APPLICATION = 40000001
+    TRACE_INIT = 40000002
+    FLUSH = 40000003
+    TRACING = 40000012
+    CLOCKS = 49000004  # ours: clocks of other nodes are measured
+    CPU_WAIT = CPU_WAIT_TYPE  # ours: a predicted thread waits for a CPU
+    PREDICTED = PREDICTED_TYPE  # ours: by a replay
+    ORIGIN = 49000009  # ours, the first event of a .prv of a run: the tracer's own time is in states of their own
+    PRIORITY = 49000010  # ours, in a .dim: of the thread from here on, the smaller the better
+    WAIT_STATE = 49000020  # ours: the kind of a wait, from 1
+    MPI_POINT_TO_POINT = 50000001
+    MPI_COLLECTIVE = 50000002
+    MPI_OTHER = 50000003
+    MPI_ONE_SIDED = 50000004
+    MPI_IO = 50000005
+    MPI_BEYOND_EXTRAE = 50000100  # ours: procedures without a value of 193 or less
+    RMA_SIZE = 50001000
+    RMA_TARGET = 50001001
+    RMA_OFFSET = 50001003
+    COLLECTIVE_SEND_SIZE = 50100001
+    COLLECTIVE_RECEIVE_SIZE = 50100002
+    COLLECTIVE_ROOT = 50100003
+    COLLECTIVE_COMMUNICATOR = 50100004
+    ERROR = ERROR_TYPE  # ours

@@ -1,0 +1,178 @@
+"""What only some sources have to say of a run, by kind: `Trace.extra(Kind)`. A kind made without arguments is empty.
+
+A source that has more derives a class from the kind, overrides what it knows, and gives it to `Trace.put`. Methods that
+take a rank read of it what lies in [begin, end), in ns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.trace.parts import Counter, Counts, NodeClock, Relative, Repair, Samples, SharedObject, Unmatched
+from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MISSED_COLLECTIVES, SUMMED
+
+
+class Extra:
+    """A kind is a class right below this one."""
+
+    @property
+    def kind(self) -> type[Extra]:
+        """What to ask for it by."""
+        return next(base for base in type(self).__mro__ if Extra in base.__bases__)
+
+
+@dataclass(frozen=True)
+class Regions(Extra):
+    """Regions of the program, their parameters, and the program's own events."""
+
+    names: tuple[str, ...] = ()  # of region 1, 2, ...
+    parameters: tuple[str, ...] = ()  # names of parameter 1, 2, ...
+
+    def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        """Regions of a rank (MARK), thread by thread in order of recording. They nest."""
+        return np.zeros(0, MARK)
+
+    def events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        """The events (EVENT, in order of time) of a rank that the program itself asked for: regions, their parameters,
+        its own events."""
+        return np.zeros(0, EVENT)
+
+
+@dataclass(frozen=True)
+class Counters(Extra):
+    """Hardware and software counters."""
+
+    known: tuple[Counter, ...] = ()  # all that were read by any rank
+
+    def counts(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[Counts]:
+        """The same blocks as `Trace.calls`, with their counters; none in a trace without counters."""
+        yield from ()
+
+    def samples(self, rank: int, begin: int = 0, end: int | None = None) -> Samples:
+        """Readings of the counters of a rank's threads between its calls."""
+        none = np.zeros(0, np.int64)
+        return Samples(none, none, np.zeros(0, bool), np.zeros((0, len(self.known)), np.int64))
+
+    def sampled(self, rank: int) -> tuple[int, int]:
+        """Periodic samples of a rank: how many were taken, and how many were due and could not be."""
+        return 0, 0
+
+
+@dataclass(frozen=True)
+class Objects(Extra):
+    """Windows and files, and what calls did to them."""
+
+    known: tuple[SharedObject, ...] = ()
+
+    def accesses(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        """Blocks (ACCESS) of what the calls with `enter` in [begin, end) did."""
+        yield from ()
+
+    def group(self, rank: int, group: int) -> np.ndarray:
+        """World ranks of the members of a group that `accesses` of a rank names."""
+        return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Losses(Extra):
+    """What is not in the trace, although it took place."""
+
+    missing: tuple[int, ...] = ()  # ranks of which nothing could be read: no figure counts them as idle
+    ending: tuple[str, ...] = ()  # how the run ended, if not in order: lines that are the first of `problems`, too
+    left_out: str = ""  # what ranks that did not end in order left half done with others; "": nothing
+
+    def unrecorded(self, rank: int) -> np.ndarray:
+        """Intervals (FLUSH) in which a thread recorded nothing, because it was told so or a limit was met."""
+        return np.zeros(0, FLUSH)
+
+    def lost_calls(self, rank: int) -> int:
+        """Calls of the rank that were to be recorded and are not in the trace."""
+        return 0
+
+    def dropped_calls(self, rank: int) -> int:
+        """Calls of the rank that were recorded and dropped again, or left out, to keep to a limit."""
+        return 0
+
+    def missed_collectives(self, rank: int) -> np.ndarray:
+        """MISSED_COLLECTIVES of a rank, in order of time: those that it does record keep their numbers by them."""
+        return np.zeros(0, MISSED_COLLECTIVES)
+
+
+@dataclass(frozen=True)
+class Leftovers(Extra):
+    """What has no partner in the trace."""
+
+    def unmatched(self) -> list[Unmatched]:
+        """What matching left over."""
+        return []
+
+    def not_recorded(self) -> int:
+        """Sends and receives whose other side took place where recording was off: in no message, yet not unmatched."""
+        return 0
+
+    def elsewhere(self) -> list[Unmatched]:
+        """Messages with processes of other runs: spawned, or connected."""
+        return []
+
+    def relatives(self) -> list[Relative]:
+        """The runs that this one met: spawned, or connected."""
+        return []
+
+
+@dataclass(frozen=True)
+class TracerTime(Extra):
+    """When the tracer itself held the program's threads."""
+
+    buffer_bytes: int = 0  # its buffer of each thread; 0: unknown
+
+    def flushes(self, rank: int) -> np.ndarray:
+        """All flushes of a rank (FLUSH)."""
+        return np.zeros(0, FLUSH)
+
+    def after_call_ns(self, rank: int) -> int:
+        """Its own time after each call, as it was measured at the start."""
+        return 0
+
+    def after_call_cpu_ns(self, rank: int) -> int:
+        """The same as CPU time, where that was read."""
+        return 0
+
+
+@dataclass(frozen=True)
+class Clocks(Extra):
+    """How the clocks of nodes were related to each other."""
+
+    known: tuple[NodeClock, ...] = ()  # those that are not rank 0's
+    repair: Repair | None = None  # None: times are as clocks and their alignment give them
+
+
+@dataclass(frozen=True)
+class SummedCalls(Extra):
+    """Calls of which only sums are known."""
+
+    def of(self, rank: int) -> np.ndarray:
+        """SUMMED of the calls of a rank that `calls` has only as stretches (count of them, several procedures in one
+        row), by procedure."""
+        return np.zeros(0, SUMMED)
+
+
+@dataclass(frozen=True)
+class Errors(Extra):
+    """Errors that calls returned."""
+
+    def of(self, rank: int) -> np.ndarray:
+        """All errors (ERROR) of a rank."""
+        return np.zeros(0, ERROR)
+
+
+@dataclass(frozen=True)
+class CpuWaits(Extra):
+    """Waiting for a CPU in a prediction."""
+
+    def of(self, rank: int) -> np.ndarray:
+        """Intervals (FLUSH in state SCHEDULING) in which threads of a rank had to compute and waited for a CPU, or for
+        the change to it. Those inside calls are in `Trace.states` only."""
+        return np.zeros(0, FLUSH)

@@ -1,0 +1,98 @@
+"""The one type that every analysis, writer and picture works on, whatever the trace came from.
+
+A `Trace` is columns per rank, read lazily: methods return numpy arrays for a window of time, and no
+caller ever needs more than a window. Times are integer nanoseconds from the start of the trace.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import numpy as np
+
+from analyzer.trace.extras import Extra
+from analyzer.trace.parts import Communicator, Nodes, Origin, Problem
+
+if TYPE_CHECKING:
+    from analyzer.program.program import Program
+
+Kind = TypeVar("Kind", bound=Extra)
+
+
+class Trace(ABC):
+    """A run: measured (run.h5), imported (.prv), or later predicted and cut. docs/extending.md shows how to write one.
+
+    All times are int64 ns from 0; ranks are world ranks from 0.
+    """
+
+    path: str
+    size: int  # number of ranks
+    threads: np.ndarray  # (size,) number of threads of each rank
+    nodes: Nodes
+    duration_ns: int  # end of the trace
+    communicators: tuple[Communicator, ...]
+    procedures: tuple[str, ...]  # "MPI_Send", ...
+    problems: list[Problem]  # lost records, missing ranks, killed processes, malformed lines
+    event_labels: dict[int, tuple[str, dict[int, str]]]  # type -> (label, value -> label): for the .pcf
+    origin: Origin = Origin()
+    program: Program | None = None  # of a Dimemas trace: its operations, which are all that it holds
+    extras: Mapping[type[Extra], Extra] = {}  # by kind: `put` and `extra`
+
+    def extra(self, kind: type[Kind]) -> Kind:
+        """What the source says of this kind (analyzer.trace.extras); an empty one if it says nothing."""
+        found = self.extras.get(kind)
+        return kind() if found is None else cast(Kind, found)
+
+    def put(self, *extras: Extra) -> None:
+        """Have `extra` return these, each for its kind."""
+        self.extras = {**self.extras, **{extra.kind: extra for extra in extras}}
+
+    @property
+    def has_call_times(self) -> bool:
+        """Whether its times are of a run; else it is operations only, and times are those of an ideal replay."""
+        return self.program is None
+
+    @abstractmethod
+    def span(self, rank: int) -> tuple[int, int]:
+        """Start of the process and its last event (ns)."""
+
+    @abstractmethod
+    def windows(self, records: int = 262144) -> np.ndarray:
+        """Times b_0=0 < b_1 < ... < b_n such that each [b_i, b_i+1) holds about `records` calls; b_n > duration_ns."""
+
+    def windows_of(self, rank: int, records: int) -> np.ndarray:
+        """The same with about `records` calls of one rank in each.
+
+        Where the calls of one are not told from those of all they are as large as many ranks need, and stop growing at
+        some: one rank may have all records of a window.
+        """
+        return self.windows(records * min(self.size, 16))
+
+    @abstractmethod
+    def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        """Blocks (CALL) of the calls and folded polls whose `enter` lies in [begin, end), in order of enter."""
+
+    @abstractmethod
+    def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        """Blocks (REQUEST) whose `completed` (STARTED rows: `posted`) lies in [begin, end), in file order."""
+
+    @abstractmethod
+    def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        """States (STATE) that begin in [begin, end), sorted by (begin, rank, thread).
+
+        Running (1) is the useful computation: in our runs the time outside MPI from process start to the last
+        event, less the tracer's own time: flushes, and what it takes after each call (TRACER).
+        """
+
+    @abstractmethod
+    def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        """Events (EVENT) with time in [begin, end), sorted by (time, rank, thread), else in order of recording."""
+
+    @abstractmethod
+    def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
+        """Matched messages (MESSAGE) with logical_send in [begin, end), by (logical_send, source, order of sending)."""
+
+    def close(self) -> None:  # noqa: B027, many sources have nothing to remove
+        """Remove what was spilled to temporary files."""

@@ -1,0 +1,122 @@
+"""`make lint`: C files include what they may. Each room is a folder of a tree; rooms.py says what its headers are for.
+
+What a file includes is there; nobody includes another room's internal header; no header includes itself in a circle.
+No unit, a source together with its own header, includes itself by way of others. Where a tree has an ORDER, rooms
+include those that stand before them only; a header beside the rooms is the tree's interface, which all may include.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from csrc import rooms  # noqa: E402
+
+TREES = {
+    "runtime": ("runtime",),
+    "ngmpi": ("ngmpi", "runtime"),
+    "replay": ("replay",),
+    "kernels": ("kernels", "replay"),
+}
+"""Where the files of each tree find what they include."""
+ORDER = {
+    "runtime": (
+        "common", "clock", "mpi", "node", "record", "counters", "buffer", "handles", "choose", "output", "ranks", "run",
+        "calls",
+    ),
+    "kernels": ("rows", "text", "hdf5", "paraver", "matching", "waits", "path", "operations", "dimemas"),
+    "replay": ("common", "state", "machine", "packed", "threads", "network", "meeting", "engine"),
+}  # fmt: skip
+"""Rooms of a tree, the lowest first."""
+GENERATED = {"schema.h", "variables.h", "links.h", "records.h", "net.h", "tracelib.h"}
+
+
+def wrong(csrc: Path = rooms.CSRC) -> Iterator[str]:
+    """One line for each violation."""
+    for tree in TREES:
+        includes = {path: _found(csrc, tree, path) for path in sorted((csrc / tree).rglob("*.[ch]"))}
+        for path, found in includes.items():
+            yield from _without_place(csrc, tree, path)
+            for name, target in found.items():
+                yield from _wrong_include(csrc, tree, path, name, target)
+        files = {_name(csrc, path): _names(csrc, found.values()) for path, found in includes.items()}
+        yield from (f"a circle: {' -> '.join(circle)}" for circle in _circles(files))
+        yield from (f"a circle of units: {' -> '.join(circle)}" for circle in _circles(_units(files)))
+
+
+def _found(csrc: Path, tree: str, path: Path) -> dict[str, Path | None]:
+    """What a file includes, and where that is; None: nowhere."""
+    names = [name for name in rooms.included(path) if name not in GENERATED]
+    places = {name: [csrc / t / name for t in TREES[tree] if (csrc / t / name).exists()] for name in names}
+    return {name: (found[0] if found else None) for name, found in places.items()}
+
+
+def _wrong_include(csrc: Path, tree: str, path: Path, name: str, target: Path | None) -> Iterator[str]:
+    here = path.relative_to(csrc)
+    if target is None:
+        yield f"{here}: includes {name}, which is not there"
+        return
+    room, other = _room(csrc, path), _room(csrc, target)
+    if "internal" in target.parts and room != other:
+        yield f"{here}: includes {name}, which is internal to {other}"
+    order = ORDER.get(tree, ())
+    own, its = room.rpartition("/")[2], other.rpartition("/")[2]
+    if own in order and its in order and order.index(its) > order.index(own):
+        yield f"{here}: includes {name}, but {other} stands above {room}"
+
+
+def _without_place(csrc: Path, tree: str, path: Path) -> Iterator[str]:
+    room = _room(csrc, path)
+    if tree in ORDER and room != tree and room.rpartition("/")[2] not in ORDER[tree]:
+        yield f"{_name(csrc, path)}: {room} has no place in the order of rooms"
+
+
+def _room(csrc: Path, path: Path) -> str:
+    return "/".join(path.relative_to(csrc).parts[:-1][:2])
+
+
+def _name(csrc: Path, path: Path) -> str:
+    return str(path.relative_to(csrc))
+
+
+def _names(csrc: Path, paths: Iterable[Path | None]) -> set[str]:
+    return {_name(csrc, path) for path in paths if path}
+
+
+def _unit(file: str) -> str:
+    """Of which unit a file is: `run/run` of run/run.c, run/run.h and run/internal/run.h."""
+    return "/".join(part for part in file.rpartition(".")[0].split("/") if part not in ("internal", "inline"))
+
+
+def _units(files: dict[str, set[str]]) -> dict[str, set[str]]:
+    """What each unit includes, but for itself."""
+    units: dict[str, set[str]] = {}
+    for file, others in files.items():
+        units.setdefault(_unit(file), set()).update({_unit(other) for other in others} - {_unit(file)})
+    return units
+
+
+def _circles(includes: dict[str, set[str]]) -> Iterator[list[str]]:
+    """Who includes itself by way of others: each circle once, from its beginning back to there."""
+    done: set[str] = set()
+
+    def follow(name: str, way: list[str]) -> Iterator[list[str]]:
+        if name in way:
+            yield [*way[way.index(name) :], name]
+        elif name not in done:
+            for other in sorted(includes.get(name, ())):
+                yield from follow(other, [*way, name])
+            done.add(name)
+
+    for name in includes:
+        yield from follow(name, [])
+
+
+if __name__ == "__main__":
+    lines = list(wrong())
+    print("\n".join(lines), file=sys.stderr, end="\n" if lines else "")
+    sys.exit(bool(lines))

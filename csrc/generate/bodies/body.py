@@ -1,0 +1,68 @@
+"""What a wrapper does around its call of MPI, and the table of who says so for each kind of procedure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from csrc.generate import semantics
+from csrc.generate.forms import Form
+
+
+@dataclass
+class Body:
+    """The lines before the call, the arguments that are replaced in it, and the lines after it."""
+
+    form: Form
+    kind: str
+    shape: str
+    before: list[str] = field(default_factory=list)
+    replaced: dict[str, str] = field(default_factory=dict)
+    after: list[str] = field(default_factory=list)
+
+    @property
+    def comm(self) -> str:
+        """The communicator of the call."""
+        return self.form.comm() if self.form.has("comm") else "abi.comm_null"
+
+    def own_status(self, n: str = "1") -> str:
+        """The status, or the n statuses, that MPI fills: the program's, or ours where it ignores them."""
+        f = self.form
+        name = "array_of_statuses" if f.has("array_of_statuses") else "status"
+        handles = ", &handles" if n != "1" else ", NULL"
+        self.before.append(f"void *status_ = status_buffer(t, {name}, {f.ignored(name)}, {n}{handles});")
+        self.replaced[name] = "(word)status_"
+        return "status_"
+
+    def saved_handles(self, n: str, array: str = "array_of_requests") -> str:
+        """The n requests as they were before the call, which sets those that it completes to null."""
+        save = f"save_handles(t, {array}, {n}, LANGUAGE_{self.form.language})"
+        self.before.append(f"const struct held_request *handles = {save};")
+        return "handles"
+
+    def record_found(self, record: str, found: str = "read_int(flag, 0)") -> None:
+        """Record a call that looks for something: as a poll where it finds nothing."""
+        self.after += [f"if ({found} || f.result) {record}", "else record_poll(&f);"]
+
+
+Decoder = Callable[[Body], None]
+_DECODERS: dict[str, Decoder] = {}
+
+
+def decodes(*kinds: str) -> Callable[[Decoder], Decoder]:
+    """Marks the function that fills the body of these kinds of procedures (semantics.py)."""
+
+    def register(decoder: Decoder) -> Decoder:
+        for kind in kinds:
+            if kind in _DECODERS:
+                raise ValueError(f"{kind} is decoded twice")
+            _DECODERS[kind] = decoder
+        return decoder
+
+    return register
+
+
+def body_of(form: Form) -> Body:
+    """The body of a wrapper. Raises KeyError for a kind that nobody decodes."""
+    kind, shape = semantics.kind_of(form.procedure.name)
+    body = Body(form, kind, shape)
+    _DECODERS[kind](body)
+    return body

@@ -1,0 +1,127 @@
+#ifndef OP_STEP_H
+#define OP_STEP_H
+/* A step of the walk: burst, what the call posts, the call, what it completes. Walks that know more of their calls than
+   any walk does have it compiled for what they know. */
+
+#include "operations/internal/op_walk.h"
+#include "operations/internal/operation_calls.h"
+
+/* ns of CPU time before a call: what the clock says counts; the next call tells it. */
+enum { CPU_UNKNOWN = -1, CPU_LATER = -2 };
+
+/* Of the program; of type PROGRAM_SIGNAL and PROGRAM_WAIT: semaphore `value`. */
+struct program_event {
+    int64_t time;
+    int64_t type;
+    int64_t value;
+    int64_t at; /* ns of the burst before it, by the clock; -1: not known yet */
+    int64_t thread;
+};
+
+/* From `begin` to `end` by the clock, where it has lasted `before` ns at `begin`, `after` at `end`. */
+struct op_burst {
+    int64_t begin, end, before, after;
+};
+
+/* Note where in a burst events are. */
+void op_place_events(const struct op_rows *rows, struct op_thread *thread, struct op_cursor *cursor,
+                     struct op_burst burst);
+
+/* Write the events of a burst that took `wall` ns by the clock and counts as `ns`, which they cut: the parts sum up to
+   it. Returns how much of it is before the last one. */
+int64_t op_put_events(struct op_walk *walk, const struct op_rows *rows, struct op_thread *thread,
+                      struct op_cursor *cursor, int64_t wall, int64_t ns);
+
+/* Time of [begin, end) that flushes took, n of them, of which those before it are passed for good. */
+int64_t op_flushed_by(const struct op_rows *rows, struct op_thread *thread, int64_t n, int64_t begin, int64_t end);
+
+/* The call before the next burst is complete: one without any operation takes no time. */
+static inline void op_end_call(struct op_walk *walk, struct op_thread *thread)
+{
+    if (thread->open) op_put(walk, thread, (struct op){.kind = OP_NONE, .peer = -1, .request = -1});
+}
+
+/* What the last call of the thread completed. A request that the call before this one both posted and completed has
+   posted == walk->entered. */
+static inline void op_put_completed(struct op_walk *walk, const struct op_plans *plans, struct op_thread *thread,
+                                    struct request_source *done)
+{
+    const struct trace_request *row;
+    for (; (row = next_request(done)) && row->completed <= thread->at && row->posted <= walk->entered; done->next++)
+        op_put_done(walk, thread, plans, row);
+}
+
+/* Time of [begin, end) that flushes took. */
+static inline int64_t op_flushed(const struct op_rows *rows, struct op_thread *thread, int64_t begin, int64_t end)
+{
+    int64_t n = rows->first_flush[thread->number + 1];
+    return thread->next_flush == n ? 0 : op_flushed_by(rows, thread, n, begin, end);
+}
+
+/* What a burst counts as, of which `measured` ns of CPU time are known (-1: none) and the clock says `wall`. No thread
+   computes longer than time passes; what goes beyond it MPI spent in the failing polls between two readings. */
+static inline int64_t op_burst_of(const struct op_walk *walk, int64_t measured, int64_t wall)
+{
+    int64_t ns = measured - walk->cpu_overhead;
+    return measured < 0 || ns > wall ? wall : ns;
+}
+
+/* The computation before a call. */
+static inline void op_put_computation(struct op_walk *walk, const struct op_rows *rows, struct op_thread *thread,
+                                      struct op_cursor *cursor, int64_t enter, int64_t measured)
+{
+    int64_t begin = thread->held, before = thread->waiting, after = before;
+    int64_t wall = enter - begin - op_flushed(rows, thread, begin, enter);
+    if (wall > 0) after += wall;
+    int64_t ns = measured == CPU_LATER ? 0 : op_burst_of(walk, measured, after);
+    thread->waiting = measured == CPU_LATER ? after : 0;
+    if (cursor->next < rows->first_event[thread->number + 1]) {
+        op_place_events(rows, thread, cursor, (struct op_burst){begin, enter, before, after});
+        if (measured != CPU_LATER) ns -= op_put_events(walk, rows, thread, cursor, after, ns);
+    }
+    if (ns > 0) thread->burst += ns;
+}
+
+/* Take what the call posted, and say who completes the collective or one-sided operation that it begins. */
+static inline int32_t op_put_all_posted(struct op_walk *walk, const struct op_plans *plans, struct op_thread *thread,
+                                        struct request_source *posted, int64_t entered)
+{
+    const struct trace_request *row;
+    int32_t completer = (int32_t)thread->number;
+    for (; (row = next_request(posted)) && row->posted <= entered; posted->next++) {
+        if (op_what_of(row) == WHAT_COLLECTIVE_DONE || op_what_of(row) == WHAT_RMA_DONE)
+            completer = row->thread;
+        else
+            op_put_posted(walk, thread, plans, row);
+    }
+    return completer;
+}
+
+/* The thread goes on after the call. */
+static inline void op_pass(struct op_walk *walk, struct op_thread *thread, const struct trace_call *call)
+{
+    /* What the program computed between the calls of a folded row joins the next burst. */
+    int64_t done_at = call->enter + call->inside, held = done_at + call->tracer;
+    if (done_at > thread->at) thread->at = done_at;
+    if (held > thread->held) thread->held = held;
+    walk->entered = call->enter;
+}
+
+/* The step of thread `number`. measured: ns of CPU time before the call; message: as for op_put_call. */
+static inline void op_step(struct op_walk *walk, const struct op_feed *feed, int32_t number,
+                           const struct trace_call *call, int64_t measured, int64_t message)
+{
+    const struct op_plans *plans = feed->plans;
+    struct op_thread *thread = &walk->threads[number];
+    struct op_cursor *cursor = &feed->cursors[number];
+    op_put_completed(walk, plans, thread, cursor->done);
+    op_end_call(walk, thread);
+    op_put_computation(walk, feed->rows, thread, cursor, call->enter, measured);
+    thread->open = thread->first = true;
+    int32_t completer = op_put_all_posted(walk, plans, thread, feed->posted, call->enter);
+    if (plans->call[2 * call->call] != PLAN_NOTHING) op_put_call(walk, thread, feed, call, message, completer);
+    if (plans->lost[call->call]) plans->left_out[call->call] += call->count;
+    op_pass(walk, thread, call);
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* What a walk over the calls of one rank reads. */
+#ifndef OP_ROWS_H
+#define OP_ROWS_H
+
+#include <stdint.h>
+
+/* What a call becomes; calls on windows from PLAN_FENCE on. */
+enum op_plan {
+    PLAN_NOTHING,
+    PLAN_SEND,
+    PLAN_RECEIVE,
+    PLAN_GLOBAL,
+    PLAN_GLOBAL_START,
+    PLAN_GLOBAL_ON_WORLD,
+    PLAN_GLOBAL_INIT,
+    PLAN_FENCE,
+    PLAN_PART_READY,
+    PLAN_ACCESS_PUT,
+    PLAN_ACCESS_GET,
+    PLAN_ACCESS_WAIT,
+    PLAN_WIN_POST,
+    PLAN_WIN_START,
+    PLAN_WIN_COMPLETE,
+    PLAN_WIN_WAIT,
+    PLAN_WIN_LOCK,
+    PLAN_WIN_UNLOCK,
+};
+
+/* Types of events of the program that are semaphores. */
+enum program_semaphore { PROGRAM_SIGNAL = -1, PROGRAM_WAIT = -2 };
+
+/* What calls become, for all windows.
+
+   call: (n_procedures, 2) int32, what a call becomes (`enum op_plan`) and its flags or operation.
+   defined: whether collective operations may name a communicator, after that of the world. Operations name
+   communicators by their index in the trace + 1; 0 is the world.
+   first_channel: an id that no communicator has, and those after it stand for partitioned messages: `channels` for each
+   ordinal, one for each communicator.
+   by_turns: collectives of this communicator are called by several threads of the rank. NULL: none is.
+   lost: (n_procedures + 1) whether calls move data and become nothing. left_out: (n_procedures) int64, counts these,
+   and collective operations on communicators that are not defined. first_window: an id that no communicator and no
+   partitioned message has; those after it stand for messages of windows. start_waits: MPI_Win_start waits for the
+   posts, else MPI_Win_complete does. */
+struct op_plans {
+    const int32_t *call;
+    int64_t n_procedures;
+    int32_t first_channel, channels;
+    int32_t first_window, start_waits;
+    const int8_t *defined, *by_turns;
+    const uint8_t *lost;
+    int64_t *left_out;
+};
+
+/* The rows of a window of time. Of a walk over n threads, those of thread t are [first[t], first[t + 1]) of done,
+   events and flushes, and thread t has all of its calls; `first` has n + 1 entries.
+
+   cpu: CPU time before each call; -1 unknown: what the clock says counts; -2: a run of polls. NULL: none is known.
+   window: by call, the communicator that stands for the window it is on; 0: none. NULL: all 0, and the next three, too.
+   detail: by call on a window, as in the trace. first_partner, partners: the ranks that it tells, or waits for, are
+   partners[first_partner[k]] to partners[first_partner[k + 1]] of call k.
+   message: by call, which of several alike the message that it sends or receives is; 0: the next one. NULL: all 0.
+   posted: requests in order of posting, `reserved` as in `message`; done: in order of completion.
+   events: of the program, in order of time (struct program_event, its `at` -1). They cut the burst in which they lie:
+   where, is in `at`, if the burst was measured and goes on in another window.
+   flushes: of all windows; to be taken out of the bursts.
+   calls: NULL: they, and requests, come from elsewhere (translate.h); cpu, window and message are NULL then. */
+struct op_rows {
+    const void *calls;
+    int64_t n_calls;
+    const int64_t *cpu;
+    const int32_t *window, *detail, *partners;
+    const int64_t *first_partner;
+    const int32_t *message;
+    const void *posted;
+    int64_t n_posted;
+    const void *done;
+    const int64_t *first_done;
+    void *events;
+    const int64_t *first_event;
+    const void *flushes;
+    const int64_t *first_flush;
+};
+
+#endif

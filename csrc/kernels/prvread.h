@@ -1,9 +1,0 @@
-void *prv_reader_new(int64_t applications, const int32_t *tasks, const int32_t *threads, const int32_t *first_cpu,
-                     const int32_t *last_cpu, int64_t nanoseconds, int64_t duration);
-void prv_reader_free(void *reader);
-int64_t prv_read(void *reader, const char *text, int64_t length, void *states, void *events, void *messages,
-                 int64_t room, int64_t *counts);
-int64_t prv_reader_problem(const void *reader, int64_t index, int64_t *line);
-int64_t prv_reader_problems(const void *reader);
-void prv_reader_summary(const void *reader, int64_t *begin, int64_t *last_event, int64_t *last_other, uint8_t *calls,
-                        int64_t *last, int32_t *cpu);

@@ -1,0 +1,142 @@
+#ifndef ROW_RECORDS_H
+#define ROW_RECORDS_H
+/* The records of the trace that rows of a rank file stand for. */
+
+#include <stdbool.h>
+
+#include "records.h"
+#include "rows/inline/ticks.h"
+
+/* What is known of the rows of a lane that are read one after the other: they rarely leave a piece of the clock or a
+   communicator. */
+struct row_reader {
+    const struct lane *lane;
+    struct last_piece ticks, ns;
+    int64_t comm;            /* the row of `communicators` of which the rest is; -1: none */
+    int32_t index;           /* in Trace.communicators */
+    uint32_t size;           /* of its (remote) group, 0 if the table of members does not hold it */
+    const uint32_t *members; /* world ranks */
+};
+
+static inline struct row_reader row_reader(const struct lane *lane)
+{
+    return (struct row_reader){.lane = lane, .comm = -1};
+}
+
+/* The same as lane_ns. */
+static inline int64_t row_ns(struct row_reader *reader, uint64_t ticks)
+{
+    const struct clock *c = &reader->lane->clock;
+    int64_t ns = clock_value_near(&reader->ticks, c->pieces, c->n_pieces, ticks);
+    return c->n_corrections ? clock_value_near(&reader->ns, c->corrections, c->n_corrections, (uint64_t)ns) : ns;
+}
+
+/* Makes `comm` the communicator of the reader. */
+static inline void row_comm(struct row_reader *reader, uint32_t comm)
+{
+    if (__builtin_expect(reader->comm == comm, 1)) return;
+    reader->comm = comm;
+    reader->index = lane_communicator_index(reader->lane, comm);
+    reader->members = lane_group(reader->lane, comm, &reader->size);
+}
+
+/* The same as lane_world, in the communicator of the reader. */
+static inline int32_t row_world(const struct row_reader *reader, int32_t peer)
+{
+    if (peer < 0) return peer;
+    return (uint32_t)peer < reader->size ? (int32_t)reader->members[peer] : PEER_NONE;
+}
+
+/* Of the time that calls take, what is spent in MPI: a look at the clock is the program's own. */
+static inline int64_t inside_mpi(const struct procedure *procedure, int64_t time)
+{
+    return procedure->role == ROLE_CLOCK ? 0 : time;
+}
+
+/* How long the tracer holds the thread after `inside` ns in `count` calls of a row that takes `length`: after each of
+   them, but between two no longer than they were apart. Of looks at the clock there is only that of the last, as who
+   waits for a time waits no longer for the tracer. */
+static inline int64_t held_by_tracer(const struct row_reader *reader, const struct procedure *procedure, int64_t count,
+                                     int64_t inside, int64_t length)
+{
+    int64_t between = procedure->role == ROLE_CLOCK ? 0 : (count - 1) * reader->lane->overhead, most = length - inside;
+    return (between < most ? between : most) + reader->lane->overhead;
+}
+
+/* Of a call, what it is and when. */
+static inline struct trace_call bare_call_record(struct row_reader *reader, const struct file_call *row)
+{
+    int64_t enter = row_ns(reader, row->enter), exit = row_ns(reader, row->exit);
+    const struct procedure *procedure = lane_procedure(reader->lane, row->call);
+    return (struct trace_call){
+        .enter = enter,
+        .exit = exit,
+        .call = procedure->index,
+        .thread = reader->lane->thread,
+        .count = 1,
+        .inside = inside_mpi(procedure, exit - enter),
+        .tracer = reader->lane->overhead,
+    };
+}
+
+/* The rest of it: what it communicates. */
+static inline void tell_message(struct row_reader *reader, const struct file_call *row, struct trace_call *call)
+{
+    row_comm(reader, row->comm);
+    call->sent = (int64_t)row->sent;
+    call->received = (int64_t)row->received;
+    call->comm = reader->index;
+    call->peer = row_world(reader, row->peer);
+    call->tag = row->tag;
+}
+
+static inline struct trace_call call_record(struct row_reader *reader, const struct file_call *row)
+{
+    struct trace_call call = bare_call_record(reader, row);
+    tell_message(reader, row, &call);
+    return call;
+}
+
+static inline struct trace_call poll_record(struct row_reader *reader, const struct file_poll *row)
+{
+    int64_t enter = row_ns(reader, row->enter), exit = row_ns(reader, row->exit);
+    const struct procedure *procedure = lane_procedure(reader->lane, row->call);
+    int64_t inside = row_ns(reader, row->enter + row->inside) - enter, length = exit > enter ? exit - enter : 0;
+    if (inside > length) inside = length; /* of a damaged file */
+    return (struct trace_call){
+        .enter = enter,
+        .exit = exit,
+        .comm = -1,
+        .peer = PEER_NONE,
+        .tag = -1,
+        .call = procedure->index,
+        .thread = reader->lane->thread,
+        .count = (int32_t)row->count,
+        .inside = inside_mpi(procedure, inside),
+        .tracer = held_by_tracer(reader, procedure, row->count, inside, length),
+    };
+}
+
+/* Of collectives `tag` is their procedure. */
+static inline int32_t request_tag(const struct lane *lane, const struct file_request *row)
+{
+    bool collective = row->what == WHAT_COLLECTIVE_DONE || row->what == WHAT_COLLECTIVE_STARTED;
+    if (!collective || row->tag < 0) return row->tag;
+    return lane_procedure(lane, row->tag < UINT16_MAX ? (uint16_t)row->tag : UINT16_MAX)->index;
+}
+
+static inline void request_record(struct row_reader *reader, const struct file_request *row, struct trace_request *to)
+{
+    row_comm(reader, row->comm);
+    to->posted = row_ns(reader, row->posted);
+    to->completed = row->completed ? row_ns(reader, row->completed) : 0;
+    to->bytes = (int64_t)row->bytes;
+    to->comm = reader->index;
+    to->peer = row_world(reader, row->peer);
+    to->tag = request_tag(reader->lane, row);
+    to->what = row->what;
+    to->thread = row->thread;
+    to->reserved = 0;
+}
+
+#endif

@@ -1,0 +1,29 @@
+#ifndef WAITS_H
+#define WAITS_H
+#include <stdint.h>
+
+#include "waits/wait_candidates.h"
+
+struct waits;
+
+/* `roles` of each procedure; `most_polls`: failing polls of a lane that are kept apart. NULL: no memory. The arrays
+   stay the caller's. */
+struct waits *waits_new(int64_t lanes, const uint8_t *roles, int64_t most_polls);
+void waits_free(struct waits *waits);
+
+/* The candidates whose call returns (WAITS_SENT: was entered) in the window of the calls that follow. -1: no memory. */
+int64_t waits_add(struct waits *waits, const struct wait_candidate *candidates, int64_t n);
+
+/* The calls of a rank (struct trace_call) in order of entry; between two polls of one row lie `overhead` ns of the
+   tracer. -1: no memory. */
+int64_t waits_calls(struct waits *waits, const void *calls, int64_t n, int32_t first, int32_t threads,
+                    int64_t overhead);
+
+/* No more calls: those that were open end. */
+int64_t waits_finish(struct waits *waits);
+
+/* How many wait states were found since the last time; writes them out and forgets them. */
+int64_t waits_found(const struct waits *waits);
+void waits_take(struct waits *waits, struct wait_state *out);
+
+#endif

@@ -1,0 +1,29 @@
+#ifndef ACCESS_H
+#define ACCESS_H
+/* One-sided operations under way. */
+
+#include "common/table.h"
+#include "state/messages.h"
+#include "state/sim.h"
+
+/* Of one rank to a target, or to a window; while there are any. */
+struct accesses {
+    struct entry entry;
+    int32_t n;
+    struct thread *waiting; /* by their number */
+};
+
+/* A put or a get. */
+struct access {
+    struct message message;
+    struct accesses *accesses[2]; /* of its target, of its window */
+};
+
+/* false: no memory. */
+bool access_begin(struct sim *sim, const struct thread *thread, struct access *access);
+void access_over(struct sim *sim, struct access *access);
+
+/* Until those of the thread's rank are over that its operation names. */
+void access_wait(struct sim *sim, struct thread *thread);
+
+#endif

@@ -1,0 +1,23 @@
+#ifndef LOCK_H
+#define LOCK_H
+/* Locks of windows. */
+
+#include "common/table.h"
+#include "state/sim.h"
+
+/* Of a target; or of a window, where all of its targets are locked. */
+struct lock {
+    struct entry entry;
+    struct lock *window; /* NULL: this is one */
+    int32_t holders;
+    int32_t exclusive; /* 1: the holder excludes others; of a window: how many of its targets' do */
+    struct thread *first, **last;
+    int32_t targets;                   /* of a window: how many of its locks there are */
+    struct lock *listed, *last_listed; /* of a window: those of targets that somebody waits for */
+    struct lock *before, *after;       /* in that list */
+};
+
+void lock_take(struct sim *sim, struct thread *thread);
+void lock_give(struct sim *sim, struct thread *thread);
+
+#endif

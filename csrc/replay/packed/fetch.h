@@ -1,0 +1,32 @@
+#ifndef FETCH_H
+#define FETCH_H
+/* From one operation of a thread to its next: short, and done for each. */
+
+#include "common/duration.h"
+#include "packed/supply.h"
+
+static inline void thread_op_done(struct sim *sim, struct thread *thread, int64_t when)
+{
+    if (sim->output.times) sim->output.times[thread->op_number] = (struct op_time){thread->op_began, when};
+    thread->op_number++;
+}
+
+/* As thread_fetch, where the operation is new or its time is not that of its burst. */
+void thread_fetch_other(struct sim *sim, struct thread *thread, int64_t burst);
+
+/* Take the next operation: how long its burst and its overhead last. The thread may have no processor yet. */
+static inline void thread_fetch(struct sim *sim, struct thread *thread)
+{
+    int64_t burst = supply_next(sim, thread);
+    const struct plan *plan = thread->plan;
+    thread->draws = 0;
+    if (!plan->simple || (uint64_t)burst > (uint64_t)LONGEST) {
+        thread_fetch_other(sim, thread, burst);
+        return;
+    }
+    thread->usage->computing += burst;
+    thread->usage->overhead += plan->overhead;
+    thread->remaining = burst + plan->overhead;
+}
+
+#endif

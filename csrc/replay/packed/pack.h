@@ -1,0 +1,27 @@
+#ifndef PACK_H
+#define PACK_H
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Writes operations in their packed form (form.h) and reads parts of it. Both the compiler and cffi read this file:
+   plain declarations only. */
+struct packer; /* the dictionary of the block under way */
+
+struct packer *packer_new(void); /* NULL: no memory */
+void packer_free(struct packer *packer);
+
+/* `to` goes on from where `from` stands. */
+void packer_copy(struct packer *to, const struct packer *from);
+
+/* Append n operations to what was packed before; returns how many bytes went to `out`, which has room for
+   n * PACK_MOST. begins: where in `out` each block begins that begins here. */
+int64_t packer_append(struct packer *packer, const void *operations, int64_t n, uint8_t *out, int64_t *begins);
+
+/* The largest `other` of any OP_PARALLEL that was appended, at least 0. */
+int64_t packer_virtual_threads(const struct packer *packer);
+
+/* Write n operations to `out` of a block that begins at `packed`, or of several one after the other, without the first
+   `skip`. false: they are longer than `size` bytes, so not whole. */
+bool unpack_operations(const uint8_t *packed, int64_t size, int64_t skip, int64_t n, void *out);
+
+#endif

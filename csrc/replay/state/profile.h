@@ -1,0 +1,14 @@
+#ifndef PROFILE_H
+#define PROFILE_H
+/* How many threads do what over time. */
+
+#include "state/sim.h"
+
+/* n more do something from one time to another, if anybody wants to know. */
+void profile_add(const struct sim *sim, enum doing what, int64_t from, int64_t to, int64_t n);
+static inline void profile_note(const struct sim *sim, enum doing what, int64_t from, int64_t to, int64_t n)
+{
+    if (sim->output.profile && from < to) profile_add(sim, what, from, to, n);
+}
+
+#endif

@@ -1,0 +1,17 @@
+#ifndef SCHEDULE_H
+#define SCHEDULE_H
+/* What is to come. */
+
+#include "state/sim.h"
+
+/* Only a change of who runs. */
+static inline bool is_turn(enum phase phase)
+{
+    return phase == PHASE_SLICE || phase == PHASE_DISPATCH || phase == PHASE_TICK;
+}
+
+void schedule(struct sim *sim, int64_t time, enum phase phase, void *what, uint32_t generation);
+void schedule_at(struct sim *sim, struct moment moment, void *what, uint32_t generation);
+void schedule_scan(struct sim *sim); /* of the network, if none is to come */
+
+#endif

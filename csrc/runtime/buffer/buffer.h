@@ -1,0 +1,28 @@
+/* A thread's buffer: it appends rows without any lock; a full one goes to the file. */
+#ifndef BUFFER_H
+#define BUFFER_H
+
+#include "record/thread.h"
+
+/* Empty a full buffer into the file. */
+void thread_flush(struct thread *t);
+
+/* By the thread itself: all rows that are in its buffer. */
+uint64_t thread_rows_held(const struct thread *t);
+
+/* Does nothing wait in the buffer but events? Then it may be divided anew, for another number of readings. */
+bool thread_is_empty(const struct thread *t);
+
+/* Room in the buffer for so many events: they will not be parted by a flush. */
+void thread_need_events(struct thread *t, uint64_t n);
+
+static inline void *thread_row(struct thread *t, enum table table)
+{
+    uint64_t capacity = __atomic_load_n(&t->capacity[table], __ATOMIC_RELAXED);
+    if (__builtin_expect(t->spool->count[table] >= capacity, 0)) thread_flush(t);
+    return (char *)t->rows[table] + t->spool->count[table] * table_layout[table].row_bytes;
+}
+
+void thread_store_event(struct thread *t, uint64_t time, uint32_t type, int64_t value);
+
+#endif

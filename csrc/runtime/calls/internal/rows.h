@@ -1,0 +1,42 @@
+/* Rows of calls, requests and accesses: into the thread's buffer, where they are wanted. */
+#ifndef ROWS_H
+#define ROWS_H
+
+#include "buffer/buffer.h"
+#include "choose/on_off.h"
+
+/* A thread has a mode (on_off.h) where tracing is off, or not everything is recorded. */
+static inline void thread_store_call(struct thread *t, struct file_call row)
+{
+    if (__builtin_expect(t->mode, 0)) {
+        struct file_call copy = row; /* or the row would have an address, and lie in memory twice */
+        if (!switch_keeps_call(t, &copy)) return;
+    }
+    thread_end_polls(t);
+    row.thread = (uint16_t)t->index;
+    *(struct file_call *)thread_row(t, TABLE_CALLS) = row;
+    thread_commit_rows(t, TABLE_COUNTS, t->readings); /* they lie there already: no call without its readings */
+    thread_commit(t, TABLE_CALLS);
+}
+
+static inline void thread_store_request(struct thread *t, struct file_request row)
+{
+    if (__builtin_expect(t->mode, 0)) {
+        struct file_request copy = row;
+        if (!switch_keeps_request(t, &copy, 0)) return;
+    }
+    row.thread = (uint16_t)t->index;
+    *(struct file_request *)thread_row(t, TABLE_REQUESTS) = row;
+    thread_commit(t, TABLE_REQUESTS);
+}
+
+/* After the row of its call, if that was recorded. */
+static inline void thread_store_access(struct thread *t, struct file_access row)
+{
+    if (__builtin_expect(t->mode, 0) && !switch_keeps_access(t, row.enter)) return;
+    row.thread = (uint16_t)t->index;
+    *(struct file_access *)thread_row(t, TABLE_ACCESSES) = row;
+    thread_commit(t, TABLE_ACCESSES);
+}
+
+#endif

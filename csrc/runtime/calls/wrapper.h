@@ -1,0 +1,141 @@
+/* What every generated wrapper begins and ends with. */
+#ifndef WRAPPER_H
+#define WRAPPER_H
+
+#include <string.h>
+#include <strings.h>
+
+#include "buffer/counter_set.h"
+#include "calls/decode.h"
+#include "calls/internal/aborting.h"
+#include "counters/counters.h"
+#include "mpi/missing.h"
+#include "mpi/pmpi.h"
+#include "run/gate.h"
+#include "run/run.h"
+#include "run/session.h"
+
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+typedef double (*double_function)();
+
+/* The real function behind a wrapper, found at the first call. */
+struct real_function {
+    char names[3][NAME_ROOM]; /* tried in order; not pointers, which the dynamic linker would have to fill in */
+    function fallback;        /* for a large-count form that this MPI lacks */
+};
+
+function wrapper_resolve(int slot);
+
+#define FIND(slot)                                                                                                     \
+    function real = __atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);                                          \
+    if (UNLIKELY(!real)) real = wrapper_resolve(slot);                                                                 \
+    struct thread *t = &self
+
+#define CLOSED (UNLIKELY(thread_gate(t) != GATE_OPEN) && !thread_open(t, __builtin_dwarf_cfa()))
+
+#define INSIDE                                                                                                         \
+    thread_set_gate(t, GATE_INSIDE);                                                                                   \
+    t->inside = __builtin_dwarf_cfa()
+
+/* Not recorded: MPI calling itself, a thread or process that is not traced. */
+#define ENTER(slot, ...)                                                                                               \
+    FIND(slot);                                                                                                        \
+    if (CLOSED) return real(__VA_ARGS__);                                                                              \
+    INSIDE
+
+/* MPI_Init: the ranks must agree on the output, whether or not this thread can be recorded. */
+#define ENTER_INIT(slot, result, ...)                                                                                  \
+    FIND(slot);                                                                                                        \
+    if (CLOSED) {                                                                                                      \
+        word returned = real(__VA_ARGS__);                                                                             \
+        if (!(result)) run_started();                                                                                  \
+        return returned;                                                                                               \
+    }                                                                                                                  \
+    INSIDE
+
+/* MPI_Abort: recorded before it acts, wherever it is called from. */
+#define ABORT(slot, id, code, comm, ...)                                                                               \
+    FIND(slot);                                                                                                        \
+    const bool recorded = !CLOSED;                                                                                     \
+    if (recorded) {                                                                                                    \
+        INSIDE;                                                                                                        \
+    }                                                                                                                  \
+    aborting_begin(t, recorded, id, code, comm);                                                                       \
+    word returned = real(__VA_ARGS__);                                                                                 \
+    aborting_end();                                                                                                    \
+    if (recorded) {                                                                                                    \
+        LEAVE;                                                                                                         \
+    }                                                                                                                  \
+    return returned
+
+/* MPIs whose mpi_x_ calls MPI_X: that wrapper records. */
+#define FORWARD_FORTRAN(slot, ...)                                                                                     \
+    if (UNLIKELY(abi.family == FAMILY_UNKNOWN)) run_meet_mpi();                                                        \
+    if (abi.fortran_calls_c) {                                                                                         \
+        function next = __atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);                                      \
+        if (UNLIKELY(!next)) next = wrapper_resolve(slot);                                                             \
+        return next(__VA_ARGS__);                                                                                      \
+    }
+
+/* The program's own time begins again. */
+#define LEAVE                                                                                                          \
+    if (!UNLIKELY(thread_gate(t) != GATE_INSIDE))                                                                      \
+        thread_set_gate(t, GATE_OPEN);                                                                                 \
+    else                                                                                                               \
+        thread_left(t)
+
+/* Counters outside the stamps: see counters.h. */
+#define CALLING(id)                                                                                                    \
+    struct frame f = {.t = t, .call = id};                                                                             \
+    if (UNLIKELY(t->readings)) counting_enter(t);                                                                      \
+    f.enter = clock_ticks();                                                                                           \
+    thread_enter(t, id, f.enter)
+
+#define CALLED                                                                                                         \
+    f.exit = clock_ticks();                                                                                            \
+    if (UNLIKELY(t->readings)) counting_exit(t)
+
+#define CALL(id, ...)                                                                                                  \
+    CALLING(id);                                                                                                       \
+    word returned = real(__VA_ARGS__);                                                                                 \
+    CALLED
+
+static inline int fortran_result(word ierror)
+{
+    return ierror ? *(int *)ierror : 0;
+}
+/* A result that the program may have given no place for: then MPI has refused the call. */
+static inline int read_int(word p, int otherwise)
+{
+    return p ? *(int *)p : otherwise;
+}
+static inline int fortran_int(word p)
+{
+    return *(int *)p;
+}
+static inline int64_t fortran_wide(word p)
+{
+    return *(int64_t *)p;
+}
+static inline size_t text_length(word text)
+{
+    return text ? strlen((const char *)text) : 0;
+}
+static inline bool is_native(const char *representation, size_t length)
+{
+    return length >= 6 && strncasecmp(representation, "native", 6) == 0;
+}
+static const int one_element __attribute__((unused)) = 1; /* a count argument of Fortran */
+
+static inline struct data no_data(void)
+{
+    return (struct data){0, 0, 0, LANGUAGE_C};
+}
+/* MPI_NO_OP hands nothing over. */
+static inline struct data unless_no_op(word op, struct data data)
+{
+    return op == abi.op_no_op ? no_data() : data;
+}
+
+#endif

@@ -1,0 +1,8 @@
+/* What all that open perf events need. */
+#ifndef PERF_H
+#define PERF_H
+
+/* Why the kernel refuses an event, for the user. */
+const char *perf_reason(int error);
+
+#endif

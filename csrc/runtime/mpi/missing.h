@@ -1,0 +1,15 @@
+/* Procedures that this MPI lacks although the library defines their symbols.
+ *
+ * A program may test for a symbol (a weak reference, as mpi4py does) and take our wrapper for a sign that its MPI
+ * has the procedure. Where it can be expressed by what the MPI does have, it is. */
+#ifndef MISSING_H
+#define MISSING_H
+
+#include "mpi/abi.h"
+
+typedef word (*function)(); /* arguments are words, as many as the procedure has */
+
+/* A stand-in for the procedure with this profiling name ("PMPI_Status_get_tag"); NULL: there is none. */
+function missing_stand_in(const char *name);
+
+#endif

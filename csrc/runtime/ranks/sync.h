@@ -1,0 +1,24 @@
+/* How far the clocks of other nodes are from that of rank 0's node: measured in MPI_Init, MPI_Finalize and, on request,
+ * at collectives between them. */
+#ifndef SYNC_H
+#define SYNC_H
+
+#include "record/store.h"
+#include "record/thread.h"
+
+/* Collective over `all_ranks` (pmpi.h). The first rank of each node that does not share rank 0's clock exchanges short
+ * messages with rank 0, on a communicator of our own, and appends the tightest reading to `sync`. Where all ranks
+ * share one clock nothing is sent, but for one small collective the first time. 0 or errno of the file. */
+int sync_measure(struct store *store, int rank, int size);
+
+/* Collective, after the measurement: nothing of ours stays in MPI, and the next measurement is again the first. */
+void sync_forget(void);
+
+/* Whether collectives are counted: TRACELIB_SYNC asks for measurements between, and this rank takes part in them. */
+extern bool sync_counts;
+
+/* This thread has left a blocking collective over MPI_COMM_WORLD that no rank can leave before all have entered it:
+ * measure, if it is the turn of this one. */
+void sync_collective(struct thread *t);
+
+#endif

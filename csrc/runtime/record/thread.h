@@ -1,0 +1,112 @@
+/* What a thread records with: its buffer in a mapped spool, and all that it alone knows of its calls. */
+#ifndef THREAD_H
+#define THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clock/clock.h"
+#include "record/skipped.h"
+#include "schema.h"
+
+enum gate {
+    GATE_UNMADE, /* the thread's memory has not been filled yet: early.h */
+    GATE_OPEN,   /* outside MPI: the next call is recorded */
+    GATE_INSIDE, /* inside a recorded call: what MPI calls itself is not recorded */
+    GATE_DUE,    /* at the end of a recorded call: another set of counters is to be read from here on */
+    GATE_NEW,    /* this thread has made no call yet */
+    GATE_SHUT,   /* this thread is not recorded (tracing is off, or failed) */
+};
+
+/* Working memory of one thread. */
+struct scratch {
+    void *memory;
+    uint64_t bytes;
+};
+
+/* What a thread knows of tracing being off (on_off.c). */
+struct off {
+    uint64_t since;         /* ticks */
+    uint64_t checked;       /* ticks: when it last looked at the clock */
+    struct skipped skipped; /* messages since then */
+    size_t join_at;         /* so many are worth being joined */
+    uint32_t *regions;      /* that it is in, the innermost last: 2 x number, and 1 if it is to be recorded */
+    size_t depth, room;     /* of `regions` */
+};
+
+/* What a thread knows of calls that are only summed up (wanted_calls.c). */
+struct summed {
+    struct file_summary *open;     /* in the spool: of the calls since the latest long computation; NULL: none */
+    struct file_summary **of_call; /* in the spool, by procedure; NULL: none in this buffer */
+    uint64_t latest_exit, latest_sent;
+    uint16_t latest; /* procedure of the latest call that was summed up */
+};
+
+/* Other threads look at a thread's buffer when they close the run, between store_begin and store_end. The thread itself
+ * goes on without a lock: it alone changes the counts, and nothing below a count but the run of polls. */
+struct thread {
+    enum gate gate;
+    bool without_buffer;        /* there was no memory: its calls are only counted */
+    int mode;                   /* 0: every row is recorded; else on_off.c decides */
+    void *inside;               /* stack frame of the recorded call that is going on */
+    uint32_t index;             /* order of first call in the process */
+    struct spool_header *spool; /* counts of rows live here, so they survive the process */
+    void *rows[BUFFERED_TABLES];
+    uint64_t capacity[BUFFERED_TABLES]; /* 0: the run is closed */
+    uint64_t written[BUFFERED_TABLES];  /* the first rows are in the file already: another thread has closed the run */
+    uint64_t spool_bytes;
+    struct file_poll *poll; /* in the spool: the run of failing polls that is going on; NULL: none */
+    uint64_t calls;         /* that went to the file or were lost */
+    uint64_t lost_calls, lost_rows;
+    uint32_t readings;         /* of the counters, of each call: at its entry and at its exit; 0: none */
+    uint32_t set;              /* of counters that is read */
+    struct counting *counting; /* this thread's counters; NULL: none */
+    struct trigger *trigger;   /* when they are to be sampled, by what the thread has done; NULL: not by that */
+    uint64_t left_out_calls;   /* in buffers that were dropped to keep to a limit */
+    uint32_t buffers;          /* that were full, or the last */
+    struct off off;
+    struct summed summed;
+    struct scratch handles, statuses; /* working copies for calls with arrays */
+    struct thread *next;
+};
+
+extern __thread struct thread self __attribute__((tls_model("initial-exec")));
+
+/* At least `bytes` of working memory that lasts until the thread's next use; NULL if there is none. */
+void *scratch_get(struct scratch *s, uint64_t bytes);
+
+static inline enum gate thread_gate(const struct thread *t)
+{
+    return __atomic_load_n(&t->gate, __ATOMIC_RELAXED);
+}
+static inline void thread_set_gate(struct thread *t, enum gate gate)
+{
+    __atomic_store_n(&t->gate, gate, __ATOMIC_RELAXED);
+}
+
+/* A poll that comes now has a row of its own. */
+static inline void thread_end_polls(struct thread *t)
+{
+    __atomic_store_n(&t->poll, NULL, __ATOMIC_RELAXED);
+}
+
+/* The row is complete: count it. A kill before this line loses the row, after it does not; and who closes the run takes
+ * it or not. */
+static inline void thread_commit_rows(struct thread *t, enum table table, uint64_t n)
+{
+    __atomic_store_n(&t->spool->count[table], t->spool->count[table] + n, __ATOMIC_RELEASE);
+}
+static inline void thread_commit(struct thread *t, enum table table)
+{
+    thread_commit_rows(t, table, 1);
+}
+
+/* The call is about to be made: a process that is killed inside it leaves this behind. */
+static inline void thread_enter(struct thread *t, uint16_t call, uint64_t ticks)
+{
+    t->spool->entered = ticks;
+    t->spool->entered_call = call;
+}
+
+#endif

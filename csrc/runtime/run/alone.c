@@ -1,0 +1,37 @@
+#include "run/internal/alone.h"
+
+#include "common/settings.h"
+#include "counters/counters.h"
+#include "mpi/resolve.h"
+#include "record/phase.h"
+#include "record/rank_file.h"
+#include "run/internal/counter_sampler.h"
+#include "run/internal/opening.h"
+
+static void open_alone(void)
+{
+    static bool tried;
+    if (tried || phase_now() != PHASE_PREPARED || rank_file.store.fd >= 0) return;
+    tried = true;
+    run.size = 1;
+    settings_tell(true);
+    if (!opening_reserve(false)) return;
+    opening_create();
+    if (rank_file.store.fd < 0) return;
+    phase_enter(PHASE_ALONE);
+    counters_started_alone(&rank_file.store);
+    counter_sampler_start(true);
+}
+
+static void create_on_demand(void)
+{
+    if (phase_now() != PHASE_PREPARED || !store_begin()) return;
+    open_alone();
+    store_end();
+}
+
+void run_wanted(void)
+{
+    rank_file_on_demand(create_on_demand);
+    if (!resolve_mpi_expected()) rank_file_demand();
+}

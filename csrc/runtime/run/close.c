@@ -1,0 +1,40 @@
+#include "run/internal/close.h"
+
+#include "buffer/totals.h"
+#include "record/phase.h"
+#include "record/rank_file.h"
+#include "record/space_limit.h"
+#include "record/threads.h"
+#include "run/internal/counter_sampler.h"
+#include "run/internal/joining.h"
+
+static uint64_t end_state;
+
+static void write_totals(const struct totals *totals)
+{
+    struct store *store = &rank_file.store;
+    store_put_integer(store, AT_LOST_CALLS, totals->lost_calls);
+    store_put_integer(store, AT_LOST_ROWS, totals->lost_rows);
+    if (!rank_file.error) store_put_integer(store, AT_STATE, end_state);
+}
+
+void run_close(uint64_t state)
+{
+    counter_sampler_stop();
+    end_state = state;
+    phase_enter(PHASE_CLOSED);
+    if (!threads_close()) return;
+    struct totals totals = threads_totals();
+    if (!store_begin()) return;
+    struct store *store = rank_file_store();
+    int error = store ? limit_close(store) : 0;
+    if (error) rank_file_failed(error);
+    if (rank_file.store.fd >= 0 && store_check(&rank_file.store, rank_file.path) == 0) write_totals(&totals);
+    threads_remove_spools();
+    store_end();
+}
+
+uint64_t run_end_state(void)
+{
+    return end_state;
+}

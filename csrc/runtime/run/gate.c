@@ -1,0 +1,36 @@
+#include "run/gate.h"
+
+#include "buffer/buffer.h"
+#include "mpi/early.h"
+#include "record/threads.h"
+#include "run/internal/joining.h"
+#include "run/internal/prepare.h"
+
+/* Has the recorded call been left by longjmp or an exception, out of an error handler of the program? A call that MPI
+ * or a callback makes has its frame below. (On a stack of its own it may not: then it is recorded, which harms nobody.
+ * And what deeper functions call is missed until a call comes from where the abandoned one came from.) */
+static bool was_abandoned(const struct thread *t, void *frame)
+{
+    return thread_gate(t) == GATE_INSIDE && (uintptr_t)frame >= (uintptr_t)t->inside;
+}
+
+bool thread_open(struct thread *t, void *frame)
+{
+    if (!early_is_over()) { /* nothing in *t is true yet */
+        threads_count_without_buffer();
+        return false;
+    }
+    if (was_abandoned(t, frame)) return true;
+    if (t->without_buffer) threads_count_without_buffer();
+    if (thread_gate(t) != GATE_NEW) return false; /* inside a recorded call, or shut */
+    thread_set_gate(t, GATE_SHUT);                /* in case MPI is called while we prepare */
+    if (!run_prepare()) return false;
+    if (!thread_join(t)) {
+        t->without_buffer = true;
+        threads_count_without_buffer();
+        return false;
+    }
+    if (t->set) thread_store_event(t, clock_ticks(), COUNTER_SET_TYPE, t->set);
+    thread_set_gate(t, GATE_OPEN);
+    return true;
+}

@@ -1,0 +1,38 @@
+"""A program that looks at MPI_Wtime until a time has come computes: in the first look, in replays and on the path."""
+
+import json
+
+import numpy as np
+import pytest
+
+import analyzer
+from analyzer.machine.machine import Machine
+from analyzer.operations.program import program_of
+from analyzer.replay.simulate import simulate
+
+pytestmark = pytest.mark.timed
+
+LONG_MS, SHORT_MS, ROUNDS = 20, 10, 10
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_it_computes(name, request, compiled, traced, analyze):
+    leg = request.getfixturevalue(name)
+    run = traced(leg, compiled(leg, "looks.c"), str(LONG_MS), str(SHORT_MS), str(ROUNDS), ranks=2)
+    took = np.array([np.loadtxt(run.folder / f"looks-{rank}.txt") for rank in (0, 1)])
+    assert took.shape == (2, ROUNDS)
+    analyze("prv", run.run).check()
+    analyze("dim", run.run).check()
+    for file in (run.run, run.run.with_suffix(".prv"), run.run.with_suffix(".dim")):
+        trace = analyzer.open(str(file))
+        prediction = simulate(program_of(trace), Machine.ideal())
+        assert prediction.usage["computing"] / 1e9 == pytest.approx(took.sum(axis=1), rel=0.1)
+        assert prediction.end_ns / 1e9 == pytest.approx(took.max(axis=0).sum(), rel=0.1)
+        trace.close()
+    found = json.loads(analyze("info", "--json", run.run).check().stdout)
+    assert found["useful_s"]["total"] == pytest.approx(took.sum(), rel=0.1)
+    assert found["calls"]["MPI_Wtime"]["count"] > 1000
+    assert found["calls"]["MPI_Wtime"]["time_s"] == 0
+    path = json.loads(analyze("critical-path", "--json", run.run).check().stdout)
+    computed = sum(f["path_s"] for f in path["functions"] if f["kind"] == "computation")
+    assert computed == pytest.approx(took.max(axis=0).sum(), rel=0.1)

@@ -1,0 +1,24 @@
+"""All applications of the leg by name, in the order of the table."""
+
+from __future__ import annotations
+
+from apps import algebra, chemistry, libraries
+from apps.application import Application
+
+ALL: tuple[Application, ...] = (
+    chemistry.ABINIT,
+    chemistry.ESPRESSO,
+    chemistry.CP2K,
+    chemistry.NWCHEM,
+    chemistry.MPQC,
+    chemistry.GROMACS,
+    chemistry.LAMMPS,
+    algebra.PETSC,
+    algebra.HPCC,
+    algebra.SCALAPACK,
+    libraries.HDF5,
+    libraries.NETCDF,
+    libraries.BOOST,
+    libraries.MPI4PY,
+)
+BY_NAME = {application.name: application for application in ALL}

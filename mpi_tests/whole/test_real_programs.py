@@ -1,0 +1,36 @@
+"""Programs that nobody wrote for this project: same results as untraced, every call counted, every message matched.
+
+These four are in every continuous integration; `make apps` tries more of them, with all commands."""
+
+import pytest
+from apps import checks
+from apps.debian import version
+from apps.measure import measure
+from apps.registry import BY_NAME
+from result import rank_files
+
+from analyzer.writers.packed import pack_run
+
+MOST_BYTES_PACKED = 10
+"""Of the whole packed file, for each call."""
+PACKED_WELL = ("lammps", "hpcc")
+
+
+@pytest.mark.parametrize(
+    ("name", "leg_name"),
+    [("lammps", "openmpi"), ("hpcc", "openmpi"), ("scalapack", "openmpi"), ("scalapack", "mpich")],
+)
+def test_real_program(request, counter, spool, analyze, tmp_path, name, leg_name):
+    application, leg = BY_NAME[name], request.getfixturevalue(leg_name)
+    if missing := [package for package in application.packages if not version(package)]:
+        pytest.skip(f"{', '.join(missing)} is not installed")
+    environment = {"TRACELIB_SPOOL": str(spool), "TRACELIB_CPUTIME": "off"}
+    measured = measure(application, leg, counter(leg), tmp_path, environment)
+    messages = checks.read_messages(measured.run)
+    assert checks.check_recording(measured, messages) == []
+    assert messages.matched > 0
+    analyze("check", measured.run).check()
+    analyze("replay", measured.run, "--json").check()
+    if name in PACKED_WELL:
+        packed = pack_run(str(measured.run), measured.folder / "packed.h5")
+        assert packed.size_bytes <= MOST_BYTES_PACKED * sum(f.counts().total() for f in rank_files(measured.run))

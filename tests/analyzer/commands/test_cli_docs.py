@@ -1,0 +1,46 @@
+"""The pages of the commands show exactly what --help prints."""
+
+import pytest
+from paths import DOCS
+
+from analyzer.cli import main
+from analyzer.commands.table import COMMANDS, GROUPS
+from analyzer.machine.parameters import PARAMETERS
+
+WITH_A_PAGE = """
+check critical-path dim efficiency fit-machine info limits loggp machine monte-carlo pack profile prv replay
+ring sensitivity validate waits what-if
+"""
+PAGES = {"analyze": ["look"]} | {f"analyze-{name}": [name] for name in WITH_A_PAGE.split()}
+
+
+def help_of(arguments, capsys) -> str:
+    assert main([*arguments, "--help"]) == 0
+    return capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_shows_the_help(page, capsys):
+    text = (DOCS / f"{page}.md").read_text()
+    assert f"```text\n{help_of(PAGES[page], capsys)}\n```" in text
+
+
+def test_the_main_page_shows_the_list_of_commands(capsys):
+    assert f"```text\n{help_of([], capsys)}\n```" in (DOCS / "analyze.md").read_text()
+
+
+def test_every_command_has_a_page():
+    assert {"look" if page == "analyze" else page.removeprefix("analyze-") for page in PAGES} == set(COMMANDS)
+    assert {path.stem for path in DOCS.glob("analyze*.md")} >= set(PAGES)
+
+
+def test_a_command_is_in_the_folder_of_its_group():
+    for folder, (_, commands) in GROUPS.items():
+        assert all(entry.place.startswith(f"{folder}.") for entry in commands.values())
+
+
+def test_the_parameters_of_a_machine_are_in_their_page():
+    """Name, unit and meaning of each."""
+    text = (DOCS / "analyze-sensitivity.md").read_text()
+    rows = [f"| `{p.name}` | {p.unit} | {p.meaning} |" for p in PARAMETERS.values()]
+    assert "\n".join(rows) in text

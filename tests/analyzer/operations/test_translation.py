@@ -1,0 +1,273 @@
+"""Rows translated straight into packed operations give what the records of the trace give, step by step."""
+
+import tracemalloc
+from collections import Counter
+from contextlib import closing
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from synthetic import FIRST, NONE, SELF, WORLD, call, event, flush, poll, request, write_run
+
+from analyzer.opening import open_trace
+from analyzer.operations.program import program_of
+from analyzer.operations.walk import RankOperations
+from analyzer.pairing import requests as windows_of
+from analyzer.program import storage as spill
+from analyzer.program.operation import Kind
+from analyzer.program.storage import OperationSpill, packed
+from analyzer.sources.rank_file import row_stream
+from analyzer.sources.rank_file.rank_file import RankFile
+from analyzer.writers.packed import pack_run
+from benchmarks import halo
+from benchmarks.halo import write_halo
+from tracelib import schema
+from tracelib.schema import WHAT_ORDINAL_SHIFT, What
+
+PROCEDURES = (
+    "MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Send", "MPI_Recv", "MPI_Ssend", "MPI_Allreduce", "MPI_Ibcast",
+    "MPI_Sendrecv", "MPI_Start", "MPI_Barrier_init", "MPI_Pready", "MPI_File_write_all", "MPI_Comm_rank", "MPI_Barrier",
+)  # fmt: skip
+ORDINAL = 1 << WHAT_ORDINAL_SHIFT
+COMMUNICATORS = ([1, 0], ([0], [1]))
+
+
+def random_rank(rng, n, late, odd):
+    """Rows of a rank: requests are completed up to `late` calls after they are posted, in any order or none; some are
+    posted and completed `odd` ns later than a call says."""
+    edges = np.sort(rng.choice(40 * n, 2 * n, replace=False)) + 100
+    enter, exit_ = edges[::2].tolist(), edges[1::2].tolist()
+    numbers = lambda k: rng.integers(0, k, n).tolist()  # noqa: E731
+    rows = zip(enter, exit_, numbers(len(PROCEDURES)), numbers(5), numbers(3), numbers(3), numbers(100), strict=True)
+    calls = [
+        call(PROCEDURES[name], begin, end, comm=(WORLD, SELF, FIRST, FIRST + 1, NONE)[comm], peer=peer - 1, tag=tag,
+             sent=size, received=size * 2)
+        for begin, end, name, comm, peer, tag, size in rows
+    ]  # fmt: skip
+    done = []
+    for k in rng.integers(0, n, 2 * n).tolist():
+        what = int(rng.choice([*range(1, 15), *range(16, 20), 4, 4, 4, 3, 16 + ORDINAL, 18 + ORDINAL, 500]))
+        started = what in (What.SEND_STARTED, What.RECV_STARTED)
+        end = 0 if started else exit_[min(k + int(rng.integers(0, late)), n - 1)] + int(rng.choice([-1, 0, 0, odd]))
+        comm = (WORLD, FIRST, FIRST + 1)[int(rng.integers(0, 3))]
+        posted = enter[k] + int(rng.choice([0, 0, odd]))
+        end = end and max(end, posted)  # nothing is completed before it is posted
+        peer = int(rng.integers(-1, 3))
+        done.append(request(What.RECV_DONE, posted, end, comm=comm, peer=peer, tag=1, bytes=k))
+        done[-1]["what"] = what
+    done.sort(key=lambda row: row["completed"] or row["posted"])
+    gaps = [(a, b) for a, b in zip(exit_, enter[1:], strict=False) if b - a > 6]
+    chosen = [gaps[k] for k in rng.integers(0, len(gaps), len(gaps) // 3)] if gaps else []
+    polls = [poll("MPI_Test", a + 1, b - 1, inside=2, count=3) for a, b in sorted(set(chosen))[::2]]
+    flushes = [row for a, b in sorted(set(chosen))[1::2] for row in flush(a + 1, b - 1)]
+    said = [event(int(t), 7, 1) for t in rng.choice(40 * n, n // 4)]
+    events = sorted([*flushes, *said], key=lambda row: row["time"])
+    return {"calls": calls, "requests": done, "polls": polls, "events": events}
+
+
+def programs(path, monkeypatch):
+    """The program of a run and how many of its ranks were translated straight; and the one that none was."""
+    found, straight = [], RankOperations.append_to
+    counts = []
+
+    def counted(self, spill, rank):
+        counts.append(straight(self, spill, rank))
+        return counts[-1]
+
+    for way in (counted, lambda *_: None):
+        with monkeypatch.context() as patch, closing(open_trace(str(path))) as trace:
+            patch.setattr(RankOperations, "append_to", way)
+            found.append(program_of(trace))
+    return found, [count for count in counts if count is not None]
+
+
+def assert_equal(one, other):
+    assert one.ops[:].tobytes() == other.ops[:].tobytes()
+    assert one.offsets.tolist() == other.offsets.tolist()
+    assert one.slots.tolist() == other.slots.tolist()
+    assert one.communicators == other.communicators
+
+
+def assert_slots_are_told_apart(program):
+    """What is waited for is open and what was opened, no slot is opened twice, and there are as many as are needed."""
+    for first, last, slots in zip(
+        program.offsets[:-1].tolist(), program.offsets[1:].tolist(), program.slots, strict=True
+    ):
+        opened, most = {}, 0
+        for op in program.ops[:][first:last]:
+            said = tuple(op[["peer", "tag", "comm"]].tolist())
+            if op["kind"] in (Kind.IRECV, Kind.COLLECTIVE_START):
+                assert int(op["request"]) not in opened and (opened or op["request"] == 0)
+                opened[int(op["request"])] = said
+                most = max(most, len(opened))
+            elif op["kind"] == Kind.WAIT:
+                assert opened.pop(int(op["request"])) == said
+        assert slots == most
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.integers(2, 60),
+    late=st.integers(1, 30),
+    window=st.integers(2, 40),
+    block=st.integers(1, 40),
+    room=st.integers(0, 5),
+    odd=st.sampled_from([0, 0, 200]),
+    overhead=st.integers(0, 9),
+    tsc=st.sampled_from([None, 700, 2300]),
+)
+def test_any_rows(seed, n, late, window, block, room, odd, overhead, tsc, tmp_path_factory):
+    rng = np.random.default_rng(seed)
+    ranks = [random_rank(rng, n, late, odd) | {"tsc_per_us": tsc, "overhead_ticks": overhead} for _ in range(2)]
+    path = write_run(tmp_path_factory.mktemp("run"), ranks, communicators=COMMUNICATORS)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(windows_of, "RECORDS_OF_A_RANK", window)
+        monkeypatch.setattr(row_stream, "ROWS_AT_ONCE", block)
+        monkeypatch.setattr(row_stream, "ROOM", room)
+        found, straight = programs(path, monkeypatch)
+    assert len(straight) == 2
+    assert_equal(*found)
+    assert_slots_are_told_apart(found[0])
+
+
+def test_many_rows_in_batches(tmp_path, monkeypatch):
+    """More of everything than is read, walked over and packed at a time, and one call that completes 500 requests."""
+    calls, done = [], []
+    for k in range(500):
+        calls.append(call("MPI_Irecv", 10 + 10 * k, 15 + 10 * k, comm=WORLD, peer=1, tag=k))
+        done.append(request(What.RECV_DONE, 10 + 10 * k, 6000, peer=1, tag=k, bytes=k))
+    calls.append(call("MPI_Waitall", 5500, 6000))
+    calls += [call("MPI_Barrier", 6010 + 20 * k, 6015 + 20 * k, comm=WORLD, peer=-1) for k in range(3000)]
+    other = [call("MPI_Barrier", 6010 + 20 * k, 6015 + 20 * k, comm=WORLD, peer=-1) for k in range(3000)]
+    rng = np.random.default_rng(3)
+    mixed = [done[k] for k in rng.permutation(500)]
+    for requests in (done, mixed):
+        folder = tmp_path / str(requests is mixed)
+        folder.mkdir()
+        path = write_run(folder, [{"calls": calls, "requests": requests}, {"calls": other}])
+        found, straight = programs(path, monkeypatch)
+        assert straight == [4001, 3001]
+        assert_equal(*found)
+        assert_slots_are_told_apart(found[0])
+        assert b"".join(packed(found[0].ops).parts()) == b"".join(packed(found[1].ops).parts())
+
+
+@pytest.mark.parametrize(
+    "unusual",
+    [
+        {"calls": [call("MPI_Win_fence", 5, 6)]},
+        {
+            "calls": [call("MPI_Barrier_init", 1, 2, comm=WORLD), call("MPI_Start", 5, 6)],
+            "requests": [request(What.COLLECTIVE_STARTED, 5, 0, peer=-1)],
+        },
+        {"calls": [call("MPI_Barrier", 5, 6, comm=WORLD), call("MPI_Barrier", 7, 8, comm=WORLD, thread=1)]},
+    ],
+)
+def test_what_rows_do_not_say_all_of_goes_the_long_way(tmp_path, monkeypatch, unusual):
+    found, straight = programs(write_run(tmp_path, [unusual, unusual]), monkeypatch)
+    assert not straight
+    assert_equal(*found)
+
+
+def rows_read(run, monkeypatch):
+    """How many rows of each table there are, and were read to make the program, besides first and last ones."""
+    there, found, read = Counter(), Counter(), RankFile.read
+
+    def counted(self, table, first, last, into=None):
+        if into is not None or last - first > 1:
+            found[table] += last - first
+        return read(self, table, first, last, into)
+
+    with monkeypatch.context() as patch, closing(open_trace(str(run))) as trace:
+        patch.setattr(row_stream, "ROWS_AT_ONCE", 32)
+        patch.setattr(RankFile, "read", counted)
+        patch.setattr(RankFile, "sample", None)
+        program_of(trace)
+        for rank in range(trace.size):
+            there.update({name: len(table) for name, table in trace.only_lane(rank).tables.items()})
+    return there, found
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_each_row_is_read_once(tmp_path, monkeypatch, is_packed):
+    """However long the run is: one block of rows of each rank, or many; the runtime's files name all procedures."""
+    monkeypatch.setattr("benchmarks.halo.PROCEDURES", (*halo.PROCEDURES, "MPI_Win_fence", "MPI_Barrier_init"))
+    for steps in (2, 400):
+        run = write_halo(tmp_path / str(steps), 2, 2 * 5 * steps)
+        if is_packed:
+            pack_run(str(run), packed_run := tmp_path / f"{steps}.h5")
+            run = packed_run
+        there, found = rows_read(run, monkeypatch)
+        assert there["calls"] == 10 * steps and there["requests"] == 8 * steps
+        assert found == {name: count for name, count in there.items() if count}
+
+
+def returns(monkeypatch):
+    """How many operations were kept each time that a rank was begun again; blocks of rows are small."""
+    found, return_to = [], OperationSpill.return_to
+
+    def noted(self, mark):
+        found.append(mark.operations)
+        return_to(self, mark)
+
+    monkeypatch.setattr(row_stream, "ROWS_AT_ONCE", 32)
+    monkeypatch.setattr(OperationSpill, "return_to", noted)
+    return found
+
+
+@pytest.mark.parametrize("in_memory", [0, 1 << 22])
+def test_a_rank_that_is_unusual_from_late_on_is_begun_again(tmp_path, monkeypatch, in_memory):
+    """The first is translated, of the second much when it is met, of the third none. Neighbourhood collectives, which
+    nothing replays, are counted once."""
+    barriers = [call("MPI_Barrier", 10 * k + 5, 10 * k + 8, comm=WORLD) for k in range(1500)]
+    barriers[7]["call"] = "MPI_Neighbor_alltoall"
+    fence = [call("MPI_Win_fence", 16000, 16001)]
+    run = write_run(tmp_path, [{"calls": barriers}, {"calls": barriers + fence}, {"calls": barriers + fence}])
+    monkeypatch.setattr(spill, "IN_MEMORY", in_memory)
+    returned = returns(monkeypatch)
+    found, straight = programs(run, monkeypatch)
+    assert len(straight) == 1 and returned == straight
+    assert_equal(*found)
+    with closing(open_trace(str(run))) as trace:
+        walk, into = RankOperations(trace, by_thread=True), OperationSpill()
+        for rank in range(3):
+            assert (walk.append_to(into, rank) is None) == (rank > 0)
+        assert walk.left_out[trace.procedures.index("MPI_Neighbor_alltoall")] == 1
+
+
+def test_a_receive_that_is_open_all_the_time(tmp_path, monkeypatch):
+    """It is found where it is completed, many blocks later, and its rank begun again; of the next one it is known."""
+    n = 500
+    calls = [call("MPI_Irecv", 10, 15, comm=WORLD, peer=1, tag=9)]
+    requests = []
+    for k in range(n):
+        calls.append(call("MPI_Irecv", 100 + 10 * k, 102 + 10 * k, comm=WORLD, peer=1, tag=k))
+        calls.append(call("MPI_Wait", 104 + 10 * k, 108 + 10 * k))
+        requests.append(request(What.RECV_DONE, 100 + 10 * k, 108 + 10 * k, peer=1, tag=k, bytes=k))
+    calls.append(call("MPI_Wait", 9000, 9010))
+    requests.append(request(What.RECV_DONE, 10, 9010, peer=1, tag=9, bytes=7))
+    run = write_run(tmp_path, [{"calls": calls, "requests": requests}] * 2)
+    returned = returns(monkeypatch)
+    found, straight = programs(run, monkeypatch)
+    assert straight == [2 * n + 3] * 2 and returned == [0]
+    assert_equal(*found)
+    first = found[0].ops[:][0]
+    assert first["kind"] == Kind.IRECV and first["tag"] == 9 and first["bytes"] == 7
+
+
+def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
+    """Operations lie in a file; of the rows a few blocks are kept."""
+    monkeypatch.setattr(row_stream, "ROWS_AT_ONCE", 1024)
+    monkeypatch.setattr(spill, "IN_MEMORY", 0)
+    peaks, few, many = [], 20_000, 160_000
+    for calls in (few, many):
+        run = write_halo(tmp_path / str(calls), 2, calls)
+        with closing(open_trace(str(run))) as trace:
+            tracemalloc.start()
+            program_of(trace)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    assert peaks[0] > 1024 * (schema.CALL.itemsize + schema.REQUEST.itemsize)
+    assert peaks[1] - peaks[0] < 2 * (many - few)

@@ -1,0 +1,112 @@
+"""Files of older versions of the format still open, and say what they said: data/version_1.c made these."""
+
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import h5py
+import pytest
+from paths import DATA
+from synthetic import call, write_run
+
+import analyzer
+from analyzer.sources.rank_file import spool
+from analyzer.trace import Leftovers, TracerTime
+from analyzer.writers.packed import pack_run
+
+ARCHIVE = DATA / "version_1.tar.xz"
+
+EXCHANGE = {
+    "MPI_Init": 1,
+    "MPI_Comm_rank": 1,
+    "MPI_Comm_dup": 1,
+    "MPI_Irecv": 10,
+    "MPI_Isend": 10,
+    "MPI_Waitall": 10 + 3,
+    "MPI_Send_init": 1,
+    "MPI_Recv_init": 1,
+    "MPI_Startall": 3,
+    "MPI_Request_free": 2,
+    "MPI_Sendrecv": 4,
+    "MPI_Iprobe": 50,
+    "MPI_Allreduce": 5,
+}
+"""What each rank calls in both runs, as its source says."""
+BYTES = [10 * 550 + 3 * 64 + 4 * 8, 10 * 551 + 3 * 64 + 4 * 8]
+"""What each rank sends the other: 10 messages of 100, 200, ... bytes and its rank, 3 of 64, 4 of 8."""
+
+
+@pytest.fixture
+def unpacked(tmp_path, monkeypatch):
+    """The files, on what seems to be the machine that wrote them, after all its processes ended."""
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(tmp_path, filter="data")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(spool, "is_here", lambda attributes: True)
+    monkeypatch.setattr(spool, "is_alive", lambda attributes: False)  # the number may be another process's today
+
+
+def made(trace, rank):
+    """How often a rank called each procedure."""
+    counts = Counter()
+    for block in trace.calls(rank):
+        for number, count in zip(block["call"], block["count"], strict=True):
+            counts[trace.procedures[number]] += int(count)
+    return counts
+
+
+def sent(trace):
+    """Bytes of the messages from each rank to the other."""
+    messages = trace.messages()
+    assert (messages["source"] + messages["destination"] == 1).all()
+    return [int(messages["size"][messages["source"] == rank].sum()) for rank in (0, 1)]
+
+
+def test_a_run_that_ended(unpacked):
+    trace = analyzer.open("ended.h5")
+    assert (trace.size, trace.origin.command, trace.problems, trace.extra(Leftovers).unmatched()) == (
+        2,
+        "./version_1",
+        [],
+        [],
+    )
+    for rank in (0, 1):
+        assert made(trace, rank) == EXCHANGE | {"MPI_Comm_free": 1, "MPI_Finalize": 1}
+        assert sum(len(block) for block in trace.requests(rank)) == 20 + 2 * 3 + 2 * 3 + 4
+        assert len(trace.extra(TracerTime).flushes(rank)) == 1
+    assert sent(trace) == BYTES
+    copy = trace.communicators[-1]
+    assert (copy.members, copy.remote) == ((0, 1), ())
+
+
+def test_a_run_that_was_killed(unpacked):
+    """Rank 0 died between two calls, after 800 sends to nobody; rank 1 in the flush of its rows 170 to 340."""
+    trace = analyzer.open("killed.h5")
+    assert [(p.rank, p.text) for p in trace.problems] == [
+        (0, "was killed; 2 calls were recovered from its buffer"),
+        (1, "was killed; 170 calls were recovered from its buffer"),
+    ]
+    assert made(trace, 0) == EXCHANGE | {"MPI_Send": 800}
+    assert made(trace, 1) == EXCHANGE | {"MPI_Send": 288}
+    assert [len(trace.extra(TracerTime).flushes(rank)) for rank in (0, 1)] == [5, 2]
+    assert sent(trace) == BYTES
+    trace.close()
+    assert made(analyzer.open("killed.ranks"), 0)["MPI_Send"] == 800
+
+
+def test_a_packed_copy_says_the_same(unpacked):
+    pack_run("ended.h5", Path("packed.h5"))
+    packed, trace = analyzer.open("packed.h5"), analyzer.open("ended.h5")
+    for rank in (0, 1):
+        assert made(packed, rank) == made(trace, rank)
+    assert packed.messages().tobytes() == trace.messages().tobytes()
+
+
+def test_version_2_had_no_list_of_cpus(tmp_path):
+    path = write_run(tmp_path, [{"calls": [call("MPI_Barrier", 0, 10)], "cpus": "0"}])
+    with h5py.File(tmp_path / "run.ranks" / "000000.h5", "r+") as file:
+        file.attrs["schema_version"] = 2
+        del file.attrs["cpus"]
+    trace = analyzer.open(path)
+    assert (trace.nodes.affinity, trace.problems) == ((frozenset(),), [])
+    trace.close()

@@ -1,0 +1,79 @@
+"""Looking for waits and their causes keeps windows of time, and the waits of one rank, in memory, not the run."""
+
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analyzer.columns.rows import PIECE, Rows
+from analyzer.errors import TracelibError
+from analyzer.metrics.profile import profile
+from analyzer.parallel import Team
+from analyzer.sources.run.run import open_run
+from analyzer.waits.waits import waits
+from benchmarks.halo import write_halo
+
+RANKS = 8
+BYTES_A_CALL = 8
+WINDOW = 4096
+
+
+def peak_of(folder, calls, monkeypatch):
+    """Most memory of Python and numpy, and the waiting that was found."""
+    folder.mkdir()
+    trace = open_run(str(write_halo(folder, RANKS, calls)))
+    cut = trace._cuts.windows
+    monkeypatch.setattr(trace._cuts, "windows", lambda _records=0, rank=-1: cut(WINDOW, rank))
+    profiled = profile(trace, Team())
+    tracemalloc.start()
+    try:
+        found = waits(trace, Team(), profiled)
+        return tracemalloc.get_traced_memory()[1], found
+    finally:
+        tracemalloc.stop()
+        trace.close()
+
+
+def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr("analyzer.pairing.requests.RECORDS_OF_A_RANK", WINDOW)
+    monkeypatch.setattr("analyzer.sources.run.cuts.CALLS_A_BLOCK", WINDOW)
+    monkeypatch.setattr("analyzer.columns.rows.PIECE", WINDOW)
+    monkeypatch.setattr("analyzer.waits.delays.PIECE", WINDOW)
+    few, many = 40_000, 160_000
+    before, _ = peak_of(tmp_path / "few", few, monkeypatch)
+    after, found = peak_of(tmp_path / "many", many, monkeypatch)
+    assert found.count.sum() > many // 10
+    assert found.causes
+    assert after - before < BYTES_A_CALL * (many - few)
+
+
+def resident_kb():
+    with Path("/proc/self/smaps_rollup").open() as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Rss:"))
+
+
+def test_rows_leave_memory_and_keep_what_was_written():
+    rows, many = Rows(np.dtype("<i8")), 1 << 22
+    for first in range(0, many, PIECE):
+        rows.append(np.arange(first, first + PIECE))
+    every = rows.mapped()
+    every[::2] = -1
+    before = resident_kb()
+    rows.forget()
+    assert before - resident_kb() > many * 8 // 1024 - 4096
+    assert every[:4].tolist() == [-1, 1, -1, 3]
+    parts = [(first, int(part[1])) for first, part in rows.pieces()]
+    assert parts == [(first, first + 1) for first in range(0, many, PIECE)]
+
+
+def test_zeros_have_their_place_from_the_beginning(monkeypatch):
+    assert Rows.zeros(3, np.dtype("<f8")).mapped().tolist() == [0, 0, 0]
+    assert Rows.zeros(0, np.dtype("<f8")).mapped().tolist() == []
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", full)
+    with pytest.raises(TracelibError, match="temporary files cannot be written"):
+        Rows.zeros(3, np.dtype("<f8"))

@@ -1,0 +1,189 @@
+"""Waits in one-sided communication: late posts, early waits, locks that others have; each to the nanosecond."""
+
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+from synthetic import WORLD, call, poll, write_run
+
+from analyzer.sources.run.run import open_run
+from analyzer.waits.find import Search, find
+from analyzer.waits.kinds import Kind, length
+from tracelib.schema import ACCESS_HAS_GROUP
+
+EXCLUSIVE, SHARED = 1, 2
+FIRST_GROUP = 3  # row of `communicators`
+WINDOW = (7, 0, 8, WORLD, 1, 1, 1, b"")
+
+
+@pytest.fixture
+def found(tmp_path):
+    """found(calls of rank 0, ...): (kind, rank, cause, begin, ns, call) of each wait. All calls are on one window; with
+    `polls` of a rank; `groups` are those that calls name by their place, from 1 on, instead of a lock."""
+
+    def of(*ranks, polls=None, groups=()):
+        content = []
+        for rank, steps in enumerate(ranks):
+            calls = [row for row, _ in steps]
+            detail = [
+                {"enter": row["enter"], "offset": -1, "object": 1, "detail": lock, "thread": 0}
+                | ({"offset": FIRST_GROUP + lock - 1, "detail": ACCESS_HAS_GROUP} if groups and lock else {})
+                for row, lock in steps
+            ]
+            content.append(
+                {"calls": calls, "accesses": detail, "objects": [WINDOW], "polls": (polls or {}).get(rank, [])}
+            )
+        rows = [{"group": members} for members in groups]
+        trace = open_run(str(write_run(Path(mkdtemp(dir=tmp_path)), content, rows)))
+        waits = find(Search(trace)).waits
+        names = [trace.procedures[call] for call in waits["call"]]
+        return [
+            (Kind(int(w["kind"])), int(w["lane"]), int(w["cause"]), int(w["enter"]), int(ns), name)
+            for w, ns, name in zip(waits, length(waits), names, strict=True)
+        ]
+
+    return of
+
+
+def on_window(name, enter, exit_, target=-1, lock=0):
+    return call(f"MPI_{name}", enter, exit_, comm=WORLD, peer=target), lock
+
+
+def access(start, put, complete, target=1):
+    """An access epoch of three calls, each (enter, exit)."""
+    return [on_window("Win_start", *start), on_window("Put", *put, target), on_window("Win_complete", *complete)]
+
+
+def exposure(post, wait, last="Win_wait"):
+    return [on_window("Win_post", *post), on_window(last, *wait)]
+
+
+def test_a_start_that_blocks_waits_for_the_post(found):
+    waits = found(access((10, 65), (66, 70), (71, 75)), exposure((60, 62), (80, 85)))
+    assert waits == [(Kind.LATE_POST, 0, 1, 10, 50, "MPI_Win_start")]
+
+
+def test_a_complete_waits_for_the_post_where_start_does_not(found):
+    waits = found(access((10, 12), (13, 15), (20, 70)), exposure((60, 62), (63, 85)))
+    assert waits == [(Kind.LATE_POST, 0, 1, 20, 40, "MPI_Win_complete")]
+
+
+def test_other_calls_do_not_wait_for_the_post(found):
+    """The target posts while the origin is in a call that is none on the window."""
+    steps = access((10, 12), (13, 15), (71, 75))
+    steps.insert(2, on_window("Comm_rank", 20, 70))
+    assert found(steps, exposure((60, 62), (80, 85))) == []
+
+
+def test_an_operation_that_blocks_waits_for_the_post(found):
+    waits = found(access((10, 12), (13, 65), (66, 70)), exposure((60, 62), (67, 72)))
+    assert waits == [(Kind.LATE_POST, 0, 1, 13, 47, "MPI_Put")]
+
+
+def test_who_computes_when_the_post_comes_does_not_wait(found):
+    assert found(access((10, 12), (13, 15), (80, 82)), exposure((60, 62), (81, 85))) == []
+
+
+def test_the_target_waits_for_the_last_origin_to_complete(found):
+    waits = found(
+        access((10, 12), (13, 15), (90, 95)), exposure((5, 6), (20, 120)), access((10, 12), (13, 15), (70, 75))
+    )
+    assert waits == [(Kind.EARLY_WAIT, 1, 0, 20, 70, "MPI_Win_wait")]
+
+
+def test_epochs_are_told_apart(found):
+    """Two epochs of as many exposures: the second post is late, though the first exposure goes on when the second
+    epoch begins."""
+    first, second = access((10, 12), (13, 15), (16, 18)), access((20, 22), (23, 25), (30, 75))
+    target = [*exposure((5, 6), (28, 40)), *exposure((70, 71), (72, 80))]
+    assert found(first + second, target) == [(Kind.LATE_POST, 0, 1, 30, 40, "MPI_Win_complete")]
+
+
+def test_an_exposure_to_another_origin_is_not_waited_for(found):
+    """Rank 1 exposes first to rank 2 alone: rank 0 waits for the second one."""
+    zero = access((10, 12), (41, 43), (45, 95))
+    one = [*exposure((5, 6), (20, 40)), *exposure((90, 91), (92, 99))]
+    assert found(zero, one, access((7, 8), (9, 10), (30, 32))) == [
+        (Kind.LATE_POST, 0, 1, 45, 45, "MPI_Win_complete"),
+        (Kind.EARLY_WAIT, 1, 2, 20, 10, "MPI_Win_wait"),
+    ]
+
+
+def test_polling_with_win_test_is_an_early_wait(found):
+    one = exposure((5, 6), (90, 95), last="Win_test")
+    waits = found(
+        access((10, 12), (13, 15), (70, 75)), one, polls={1: [poll("MPI_Win_test", 20, 80, inside=60, count=6)]}
+    )
+    assert waits == [(Kind.EARLY_WAIT, 1, 0, 20, 50, "MPI_Win_test")]
+
+
+def locked(lock, put, unlock, kind=EXCLUSIVE, target=2):
+    return [
+        on_window("Win_lock", *lock, target, kind),
+        on_window("Put", *put, target),
+        on_window("Win_unlock", *unlock, target),
+    ]
+
+
+def test_a_lock_waits_for_who_has_it(found):
+    """As MPI has it, in the lock or in the unlock."""
+    holder = locked((10, 12), (13, 15), (60, 65))
+    assert found(holder, locked((20, 66), (67, 68), (70, 75)), []) == [
+        (Kind.LOCK_CONTENTION, 1, 0, 20, 40, "MPI_Win_lock")
+    ]
+    assert found(holder, locked((20, 21), (22, 23), (30, 75)), []) == [
+        (Kind.LOCK_CONTENTION, 1, 0, 30, 30, "MPI_Win_unlock")
+    ]
+
+
+def test_locks_that_do_not_exclude_each_other(found):
+    holder = locked((10, 12), (13, 15), (60, 65), kind=SHARED)
+    assert found(holder, locked((20, 66), (67, 68), (70, 75), kind=SHARED), []) == []
+    for other in (0, 1):
+        assert found(holder, locked((20, 66), (67, 68), (70, 75), target=other), []) == []
+        alone = locked((10, 12), (13, 15), (60, 65))
+        assert found(alone, locked((20, 66), (67, 68), (70, 75), target=other), []) == []
+    assert found(holder, locked((20, 66), (67, 68), (70, 75)), []) == [
+        (Kind.LOCK_CONTENTION, 1, 0, 20, 40, "MPI_Win_lock")
+    ]
+
+
+def test_lock_all_excludes_an_exclusive_lock(found):
+    holder = [on_window("Win_lock_all", 10, 12), on_window("Get", 13, 15, 2), on_window("Win_unlock_all", 60, 65)]
+    assert found(holder, locked((20, 66), (67, 68), (70, 75)), []) == [
+        (Kind.LOCK_CONTENTION, 1, 0, 20, 40, "MPI_Win_lock")
+    ]
+
+
+def test_who_got_the_lock_first_did_not_wait(found):
+    """Rank 1 has it already when rank 0 asks, and is still inside its put when rank 0 enters MPI_Win_unlock."""
+    assert found(locked((20, 21), (22, 23), (30, 90)), locked((10, 12), (13, 45), (50, 55)), []) == [
+        (Kind.LOCK_CONTENTION, 0, 1, 30, 20, "MPI_Win_unlock")
+    ]
+
+
+def test_all_members_of_a_group_are_waited_for(found):
+    """Rank 0 puts to nobody, and starts for both; rank 2, the last to post, waits for it."""
+    start = [on_window("Win_start", 10, 65, lock=1), on_window("Win_complete", 71, 75)]
+    posts = [[on_window("Win_post", t, t + 1, lock=2), on_window("Win_wait", *wait)] for t, wait in POSTS]
+    assert found(start, *posts, groups=([1, 2], [0])) == [
+        (Kind.LATE_POST, 0, 2, 10, 50, "MPI_Win_start"),
+        (Kind.EARLY_WAIT, 2, 0, 70, 1, "MPI_Win_wait"),
+    ]
+
+
+POSTS = [(20, (80, 85)), (60, (70, 85))]
+
+
+def test_groups_say_which_exposure_an_epoch_belongs_to(found):
+    """Rank 1 is exposed to rank 2 until 90, then to rank 0; by time alone the first would be rank 0's, too."""
+    target = [
+        on_window("Win_post", 5, 6, lock=2), on_window("Win_wait", 80, 90),
+        on_window("Win_post", 95, 96, lock=3), on_window("Win_wait", 150, 160),
+    ]  # fmt: skip
+    first = [on_window("Win_start", 10, 98, lock=1), on_window("Win_complete", 110, 115)]
+    other = [on_window("Win_start", 20, 30, lock=1), on_window("Win_complete", 85, 88)]
+    assert found(first, target, other, groups=([1], [2], [0])) == [
+        (Kind.LATE_POST, 0, 1, 10, 85, "MPI_Win_start"),
+        (Kind.EARLY_WAIT, 1, 2, 80, 5, "MPI_Win_wait"),
+    ]

@@ -1,0 +1,124 @@
+"""A packed run holds the same rows as its rank files, and every analysis says the same of it."""
+
+import json
+
+import h5py
+import numpy as np
+import pytest
+from synthetic import FIRST, WORLD, event, flush, poll, request, write_run
+
+from analyzer.cli import main
+from analyzer.errors import TracelibError
+from analyzer.writers.packed import CODECS, pack_run
+from tracelib import schema
+from tracelib.schema import State, What
+
+ROWS = 70_000
+"""More than two chunks of the packed file."""
+
+
+def random_run(folder, seed=1, **attributes):
+    """Two ranks with many rows of any value, a communicator, polls, flushes and completions."""
+    rng = np.random.default_rng(seed)
+    ranks = []
+    for rank in range(2):
+        calls = np.zeros(ROWS, schema.CALL)
+        calls["enter"] = 100 * np.arange(ROWS) + rng.integers(0, 40, ROWS)
+        calls["exit"] = calls["enter"] + rng.integers(1, 50, ROWS).astype(np.uint64)
+        for column in ("sent", "received"):
+            calls[column] = rng.integers(0, 2**40, ROWS)
+        calls["comm"], calls["peer"], calls["tag"] = WORLD, rng.integers(-1, 2, ROWS), rng.integers(-1, 9, ROWS)
+        calls["call"] = rng.integers(0, 2, ROWS)
+        ranks.append(
+            {
+                "procedures": ["MPI_Barrier", "MPI_Wtime"],
+                "calls": calls,
+                "requests": [request(What.COLLECTIVE_DONE, 10, 20, comm=FIRST, peer=-1)],
+                "polls": [poll("MPI_Test", 7, 9, inside=1, count=1000)],
+                "events": [event(5, 7, -rank), *flush(100 * ROWS + 200, 100 * ROWS + 300)],
+            }
+            | attributes
+        )
+    return write_run(folder, ranks, communicators=[[1, 0]])
+
+
+def tables_of(path):
+    """Attributes and tables of all ranks; those that the file leaves out are empty."""
+    with h5py.File(path) as file:
+        return [
+            (
+                {k: np.asarray(v).astype(object).tolist() for k, v in sorted(group.attrs.items())},
+                {t: group[t][:].tobytes() if t in group else b"" for t in schema.TABLES},
+            )
+            for group in (file[f"ranks/{rank:06d}"] for rank in range(2))
+        ]
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_plain_h5py_reads_the_same_values(tmp_path, codec):
+    run = random_run(tmp_path)
+    packed = pack_run(str(run), tmp_path / "packed.h5", codec)
+    before, after = tables_of(run), tables_of(tmp_path / "packed.h5")
+    for (attributes, tables), (packed_attributes, packed_tables) in zip(before, after, strict=True):
+        assert attributes == packed_attributes
+        assert tables == packed_tables
+    with h5py.File(run) as a, h5py.File(tmp_path / "packed.h5") as b:
+        assert a["ranks/000001/procedures"][:].tolist() == b["procedures"][:].tolist()
+    assert packed.calls == 2 * (ROWS + 1000)
+    assert packed.size_bytes == (tmp_path / "packed.h5").stat().st_size < packed.before_bytes
+
+
+def test_every_command_says_the_same_of_it(tmp_path, capsys):
+    run = random_run(tmp_path)
+    assert main(["pack", str(run), "-q"]) == 0
+    packed = tmp_path / "run-packed.h5"
+    assert capsys.readouterr().out == ""
+    for command in (["info", "--json"], ["check"], ["efficiency", "--json"]):
+        texts = []
+        for path in (run, packed):
+            main([command[0], str(path), *command[1:]])
+            texts.append(capsys.readouterr().out.replace(str(path), "FILE"))
+        assert texts[0] == texts[1] != ""
+    assert main(["prv", str(run), "-o", str(tmp_path / "a")]) == main(["prv", str(packed), "-o", str(tmp_path / "b")])
+    assert (tmp_path / "a.prv").read_bytes().splitlines()[1:] == (tmp_path / "b.prv").read_bytes().splitlines()[1:]
+
+
+def test_json(tmp_path, capsys):
+    run = random_run(tmp_path)
+    assert main(["pack", str(run), "--json", "-o", str(tmp_path / "small.h5")]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["path"] == str(tmp_path / "small.h5")
+    assert said["calls"] == 2 * (ROWS + 1000)
+    assert said["bytes_per_call"] == said["bytes"] / said["calls"]
+    assert said["ranks"] == 2
+
+
+def test_nothing_is_replaced_by_accident(tmp_path, capsys):
+    run = random_run(tmp_path)
+    (tmp_path / "run-packed.h5").write_text("mine")
+    assert main(["pack", str(run)]) == 1
+    assert "exists" in capsys.readouterr().err
+    assert main(["pack", str(run), "-f", "-o", str(run)]) == 1
+    assert "is the run that is read" in capsys.readouterr().err
+    assert (tmp_path / "run-packed.h5").read_text() == "mine"
+    assert main(["pack", str(run), "-f"]) == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run-packed.h5", "run.h5", "run.ranks"]
+
+
+def test_a_killed_rank_is_recovered_first(tmp_path):
+    run = random_run(tmp_path, state=State.RECORDING)
+    with pytest.raises(TracelibError, match="rank 0 was killed or is still running"):
+        pack_run(str(run), tmp_path / "packed.h5")
+    assert not (tmp_path / "packed.h5").exists()
+
+
+def test_a_run_with_a_missing_rank_is_not_packed(tmp_path):
+    run = random_run(tmp_path)
+    (tmp_path / "run.ranks" / "000001.h5").unlink()
+    with pytest.raises(TracelibError, match=r"rank 1: .*no such file"):
+        pack_run(str(run), tmp_path / "packed.h5")
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    with pytest.raises(TracelibError, match="cannot write"):
+        pack_run(str(random_run(tmp_path)), tmp_path / "absent" / "packed.h5")

@@ -1,0 +1,380 @@
+"""Makes the good files of a campaign: small ones of every kind, written by the tests' own builders."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import tarfile
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import numpy as np
+from paths import DATA
+from synthetic_net import LARGE, in_visits, write_net
+from system_files import write_samples
+
+from analyzer.cli import main
+from fuzz.plausible import without_offsets
+from fuzz.programs import as_the_runtime_writes, dim_of_everything, killed_run, plain_run, whole_run
+from fuzz.seeds import Seed, lines, of_a_machine, of_a_run, of_a_trace
+from tracelib.schema.net_collectives import BROADCAST, COLLECTIVE
+
+MACHINE = """dialect = "thesis"
+mapping = [0, 0, 1]
+eager_limit = "32k"
+seed = 7
+[network]
+bandwidth_mb = 100
+buses = 4
+[[node]]
+count = 2
+cpus = 2
+latency_us = 10
+links_in = 1
+intra_latency_us = { uniform = [1, 2] }
+intra_bandwidth_mb = "inf"
+[collectives]
+default = "table-9"
+Bcast = "LIN MAX CTE S+R"
+[scheduling]
+policy = "rr"
+slice_us = 3
+"""
+OF_MODELS = """[[application]]
+mapping = "round-robin"
+[[network]]
+model = "net.inter.json"
+[[network]]
+pieces = [[0, 100, 0, 1000, 1, 10, 1], [1000, 200, 0.5, 2000, 1, 20, 1]]
+[[node]]
+count = 2
+network = 1
+[[node]]
+speed = { gaussian = [1, 0.1] }
+half_duplex = true
+wan_latency_us = 100
+[wan]
+bandwidth_mb = 10
+[scheduling]
+policy = "svr4"
+levels = [[1000, 1, 0], [{ uniform = [1, 5] }, 1, 0]]
+base = 1
+"""
+MODULES = """[[module]]
+value = 2
+ratio = 0.5
+[[module]]
+type = 40
+value = 1
+ratio = -1e-6
+"""
+CFG = """#DIMEMAS_CONFIGURATION
+/* a comment */
+"wide area network information" {"", 1, 0, 4, 0.0, 2.5, 1};;
+"environment information" {"", 0, "", 3, 100.0, 8, 1};;
+"multi node information" {0, 2, "", 4, 1.0, 1e-6, 200.0, 1, 1, 0, 1e-5, 1, 1, 0.0};;
+"node information" {0, "", 1, 2.0, 0.0, 0.0, 0, 0, 0, 2e-5, 0, 1, 0.0};;
+"mapping information" {"a.dim", 3, [3] {0, 0, 2}};;
+"configuration files" {"", "", "collectives.cfg", ""};;
+"file system parameters" {0.0, 0.0, 8.0, 0, 1.0};;
+"""
+COLLECTIVES = "".join(f"{number} LIN MAX LOG MEAN 0\n" for number in range(16))
+OPTIONS = """# a measurement
+CLL_NGMPI_N_PARAMETER 16
+CLL_NGMPI_TIMES 5
+CLL_NGMPI_SIZE_MAX 200000
+CLL_NGMPI_NUM_STEPS 2
+CLL_NGMPI_STEP 256 2048
+CLL_NGMPI_STEP 1024 200000
+CLL_NGMPI_MODE 2
+CLL_NGMPI_SUBSIZE 2
+CLL_NGMPI_SUBNODES 0 1
+"""
+RANK_FILES = ("run.ranks/000000.h5", "run.ranks/000001.h5", "run.ranks/000002.h5")
+STUDY = "monte-carlo good.h5 --vary latency=1us..100us --machine machine.toml -n 4 --jobs 1 -o study"
+FIT = "fit-machine good.h5 --vary latency=1us..100us --machine machine.toml -n 4 --jobs 1 -o fit"
+OLD = DATA / "version_1.tar.xz"
+
+
+def build(folder: Path, only: Collection[str] | None = None) -> list[Seed]:
+    """The seeds of all kinds, or of some, each in a folder of its own in `folder`."""
+    seeds = []
+    for kind, maker in MAKERS.items():
+        if only is None or kind in only:
+            place = folder / kind
+            place.mkdir(parents=True)
+            seeds.append(maker(kind, place))
+    return seeds
+
+
+def _make(*words: object) -> None:
+    """Let a command write a good file."""
+    code = main([*map(str, words), "-q"])
+    if code:
+        raise RuntimeError(f"analyze {' '.join(map(str, words))}: exit code {code}")
+
+
+def _beside(folder: Path, good: Callable[..., Path] = whole_run) -> None:
+    """A good run, and a machine."""
+    good(folder, "good")
+    (folder / "machine.toml").write_text(MACHINE)
+
+
+def _folder(kind: str, folder: Path) -> Seed:
+    whole_run(folder)
+    _beside(folder)
+    return Seed(kind, folder, RANK_FILES, of_a_run("run.ranks", "good.h5"))
+
+
+def _links(kind: str, folder: Path) -> Seed:
+    """run.h5 alone is damaged, as h5py writes it."""
+    whole_run(folder)
+    _beside(folder)
+    return Seed(kind, folder, ("run.h5",), of_a_run("run.h5", "good.h5"))
+
+
+def _links_of_runtime(kind: str, folder: Path) -> Seed:
+    """The same as the runtime writes it."""
+    as_the_runtime_writes(whole_run(folder))
+    _beside(folder)
+    return Seed(kind, folder, ("run.h5",), of_a_run("run.h5", "good.h5"))
+
+
+def _runtime(kind: str, folder: Path) -> Seed:
+    as_the_runtime_writes(whole_run(folder, counters=True))
+    _beside(folder)
+    return Seed(kind, folder, RANK_FILES, of_a_run("run.h5", "good.h5"))
+
+
+def _compressed(kind: str, folder: Path) -> Seed:
+    as_the_runtime_writes(whole_run(folder), compressed=True)
+    _beside(folder)
+    return Seed(kind, folder, RANK_FILES, of_a_run("run.h5", "good.h5"))
+
+
+def _plain(kind: str, folder: Path) -> Seed:
+    """What the kernels take without Python between them: rows of one thread."""
+    plain_run(folder)
+    _beside(folder, plain_run)
+    return Seed(kind, folder, RANK_FILES[:2], of_a_run("run.h5", "good.h5"))
+
+
+def _threads(kind: str, folder: Path) -> Seed:
+    """Two threads a rank."""
+    plain_run(folder, threads=2)
+    _beside(folder, plain_run)
+    return Seed(kind, folder, RANK_FILES[:2], of_a_run("run.h5", "good.h5"))
+
+
+def _rank(kind: str, folder: Path) -> Seed:
+    """One rank file by itself."""
+    whole_run(folder)
+    _beside(folder)
+    name = "run.ranks/000001.h5"
+    return Seed(kind, folder, (name,), of_a_run(name, "good.h5"))
+
+
+def _packed(kind: str, folder: Path) -> Seed:
+    whole_run(folder, counters=True)
+    _beside(folder)
+    _make("pack", folder / "run.h5", "-o", folder / "packed.h5")
+    shutil.rmtree(folder / "run.ranks")
+    (folder / "run.h5").unlink()
+    return Seed(kind, folder, ("packed.h5",), of_a_run("packed.h5", "good.h5"))
+
+
+def _spool(kind: str, folder: Path) -> Seed:
+    killed_run(folder)
+    _beside(folder, plain_run)
+    damaged = ("spool/of-1.0", "spool/of-1.0", "run.ranks/000001.h5", "run.h5")
+    recover = lines(
+        "tracelib recover run.h5", "tracelib recover run.ranks --json", "tracelib recover run.ranks/000001.h5"
+    )
+    return Seed(kind, folder, damaged, (*of_a_run("run.h5", "good.h5"), *recover * 4))
+
+
+def _version_1(kind: str, folder: Path) -> Seed:
+    with tarfile.open(OLD) as archive:
+        archive.extractall(folder, filter="data")
+    _beside(folder, plain_run)
+    damaged = ("ended.h5", "ended.ranks/000000.h5", "ended.ranks/000001.h5")
+    return Seed(kind, folder, damaged, of_a_run("ended.h5", "good.h5"))
+
+
+def _system(kind: str, folder: Path) -> Seed:
+    whole_run(folder)
+    _beside(folder)
+    write_samples(folder)
+    return Seed(kind, folder, ("run.ranks/system-node0.h5",), of_a_run("run.h5", "good.h5"))
+
+
+def _prv(kind: str, folder: Path) -> Seed:
+    _make("prv", whole_run(folder), "-o", folder / "run.prv")
+    _beside(folder)
+    return Seed(kind, folder, ("run.prv",), of_a_trace("run.prv", "good.h5"))
+
+
+def _prv_of_threads(kind: str, folder: Path) -> Seed:
+    """Only bursts and messages, of two threads a task."""
+    _make("prv", plain_run(folder, threads=2), "-o", folder / "run.prv")
+    _beside(folder, plain_run)
+    return Seed(kind, folder, ("run.prv",), of_a_trace("run.prv", "good.h5"))
+
+
+def _labels(kind: str, folder: Path) -> Seed:
+    _make("prv", whole_run(folder, counters=True), "-o", folder / "run.prv")
+    _beside(folder)
+    return Seed(kind, folder, ("run.pcf", "run.row"), of_a_trace("run.prv", "good.h5"))
+
+
+def _prv_gz(kind: str, folder: Path) -> Seed:
+    seed = _prv(kind, folder)
+    text = (folder / "run.prv").read_bytes()
+    (folder / "run.prv.gz").write_bytes(gzip.compress(text, mtime=0))
+    (folder / "run.prv").unlink()
+    packed = [[word.replace("run.prv", "run.prv.gz") for word in line] for line in seed.lines]
+    return Seed(kind, folder, ("run.prv.gz",), tuple(map(tuple, packed)))
+
+
+def _dim(kind: str, folder: Path) -> Seed:
+    _make("dim", whole_run(folder), "-o", folder / "run.dim")
+    _beside(folder)
+    return Seed(kind, folder, ("run.dim",), of_a_trace("run.dim", "good.h5"))
+
+
+def _dim_of_threads(kind: str, folder: Path) -> Seed:
+    """And without offsets, which no damaged line fits."""
+    _make("dim", plain_run(folder, threads=2), "-o", folder / "run.dim")
+    (folder / "run.dim").write_bytes(without_offsets((folder / "run.dim").read_bytes()))
+    _beside(folder, plain_run)
+    return Seed(kind, folder, ("run.dim",), of_a_trace("run.dim", "good.h5"))
+
+
+def _any_dim(kind: str, folder: Path) -> Seed:
+    dim_of_everything(folder / "run.dim")
+    _beside(folder)
+    return Seed(kind, folder, ("run.dim",), of_a_trace("run.dim", "good.h5"))
+
+
+def _dim_gz(kind: str, folder: Path) -> Seed:
+    _make("dim", whole_run(folder), "-o", folder / "run.dim")
+    text = (folder / "run.dim").read_bytes()
+    (folder / "run.dim.gz").write_bytes(gzip.compress(text, mtime=0))
+    (folder / "run.dim").unlink()
+    _beside(folder)
+    return Seed(kind, folder, ("run.dim.gz",), of_a_trace("run.dim.gz", "good.h5"))
+
+
+def _cfg(kind: str, folder: Path) -> Seed:
+    _beside(folder)
+    (folder / "a.cfg").write_text(CFG)
+    (folder / "collectives.cfg").write_text(COLLECTIVES)
+    return Seed(kind, folder, ("a.cfg", "a.cfg", "collectives.cfg"), of_a_machine("a.cfg", "good.h5"))
+
+
+def _toml(kind: str, folder: Path) -> Seed:
+    _beside(folder)
+    return Seed(kind, folder, ("machine.toml",), of_a_machine("machine.toml", "good.h5"))
+
+
+def _model(kind: str, folder: Path) -> Seed:
+    """A machine with everything, and the model of a network that it names."""
+    _beside(folder)
+    _measured(folder)
+    _make("loggp", folder / "net.h5", "-o", folder / "net")
+    (folder / "models.toml").write_text(OF_MODELS)
+    damaged = ("models.toml", "net.inter.json")
+    return Seed(kind, folder, damaged, of_a_machine("models.toml", "good.h5"))
+
+
+def _modules(kind: str, folder: Path) -> Seed:
+    """Modules, which few commands take."""
+    _beside(folder)
+    (folder / "modules.toml").write_text(MODULES)
+    readers = lines(
+        "analyze machine modules.toml --ranks 3 -o written.cfg",
+        "analyze machine modules.toml --json",
+        "analyze replay good.h5 --machine modules.toml",
+        "analyze profile good.h5 --machine modules.toml --json",
+    )
+    return Seed(kind, folder, ("modules.toml",), readers)
+
+
+def _measured(folder: Path) -> Path:
+    sizes = np.unique(np.geomspace(1, 100_000, 24).astype(int))
+    rows = in_visits(LARGE["IB+OpenMPI"], sizes, visits=4)
+    rows["pair"] = np.arange(len(rows)) % 2
+    return write_net(folder / "net.h5", rows, [(0, 1, "intra"), (0, 2, "inter")])
+
+
+def _network(kind: str, folder: Path) -> Seed:
+    import h5py
+
+    with h5py.File(_measured(folder), "r+") as file:
+        for name, dtype, call in (("collectives", COLLECTIVE, b"bcast"), ("broadcasts", BROADCAST, b"binomial")):
+            rows = np.zeros(4, dtype)
+            rows["ranks"], rows["bytes"], rows["segment_bytes"], rows["segments"] = 2, 4096, 4096, 1
+            rows[dtype.names[0]], rows["median_s"], rows["naive_s"], rows["right"] = call, 1e-5, 2e-5, True
+            file[name] = rows
+    commands = lines(
+        "analyze net.h5 -q",
+        "analyze loggp net.h5 --detector all",
+        "analyze loggp net.h5 --json",
+        "analyze loggp net.h5 --detector thesis --pair 0,1 --filter none",
+        "analyze loggp net.h5 --detector netgauge --level 1",
+        "analyze info net.h5",
+    )
+    return Seed(kind, folder, ("net.h5",), commands)
+
+
+def _journal(kind: str, folder: Path) -> Seed:
+    """Samples of a study that was ended, which it goes on from."""
+    _beside(folder)
+    for study in (STUDY, FIT):
+        _make(
+            *(folder / word if (folder / word).exists() or word in ("study", "fit") else word for word in study.split())
+        )
+    path = folder / "study.samples.jsonl"
+    path.write_text("".join(line + "\n" for line in path.read_text().splitlines()[:4]))
+    for name in ("study.png", "fit.png", "fit.toml"):
+        (folder / name).unlink()
+    journals = ("study.samples.jsonl", "fit.samples.jsonl")
+    return Seed(kind, folder, journals, lines(f"analyze {STUDY}", f"analyze {FIT}"))
+
+
+def _options(kind: str, folder: Path) -> Seed:
+    """The options file of the network's measurement."""
+    (folder / "options").write_text(OPTIONS)
+    return Seed(kind, folder, ("options",), lines("ngmpi -c options -o none.h5"))
+
+
+MAKERS: dict[str, Callable[[str, Path], Seed]] = {
+    "folder": _folder,
+    "links": _links,
+    "links-runtime": _links_of_runtime,
+    "runtime": _runtime,
+    "compressed": _compressed,
+    "plain": _plain,
+    "threads": _threads,
+    "rank": _rank,
+    "packed": _packed,
+    "spool": _spool,
+    "version-1": _version_1,
+    "system": _system,
+    "prv": _prv,
+    "prv-threads": _prv_of_threads,
+    "prv-gz": _prv_gz,
+    "labels": _labels,
+    "dim": _dim,
+    "dim-threads": _dim_of_threads,
+    "dim-any": _any_dim,
+    "dim-gz": _dim_gz,
+    "cfg": _cfg,
+    "toml": _toml,
+    "model": _model,
+    "modules": _modules,
+    "network": _network,
+    "journal": _journal,
+    "options": _options,
+}
+"""What makes the files of each kind."""

@@ -1,0 +1,91 @@
+"""What a campaign begins with: a folder of good files, which of them are damaged, and the commands that read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+Line = tuple[str, ...]
+"""A command line; its first word says which program's."""
+
+
+@dataclass(frozen=True)
+class Seed:
+    """Files of one kind."""
+
+    kind: str
+    folder: Path
+    damaged: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+
+def lines(*texts: str) -> tuple[Line, ...]:
+    """Command lines as they are typed."""
+    return tuple(tuple(text.split()) for text in texts)
+
+
+def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequence[str] = ()) -> tuple[Line, ...]:
+    """Every command that reads any trace. `good`: an undamaged one beside it; `only`: further lines, of its kind."""
+    return lines(
+        f"analyze {file} --json",
+        f"analyze {file}",
+        f"analyze info {file}",
+        f"analyze check {file}",
+        f"analyze prv {file} -o written.prv",
+        f"analyze dim {file} -o written.dim",
+        f"analyze critical-path {file}",
+        f"analyze critical-path {file} -o path.prv",
+        f"analyze efficiency {file}",
+        f"analyze efficiency {good} {file} --json",
+        f"analyze fit-machine {file} --vary latency=1us..100us -n 3 --jobs 1 --untraced-seconds 0.001",
+        f"analyze limits {file} --quick --jobs 1",
+        f"analyze limits {good} {file} --machine {machine} --jobs 1 --json",
+        f"analyze loggp {file} -o network",
+        f"analyze monte-carlo {file} --vary latency=1us..100us -n 3 --jobs 1",
+        f"analyze profile {file} --json",
+        f"analyze profile {file} --machine {machine}",
+        f"analyze replay {file}",
+        f"analyze replay {file} --machine {machine} -o predicted.prv",
+        f"analyze replay {good} --app {file} --repeat 2 --machine {machine}",
+        f"analyze sensitivity {file} --machine {machine} --jobs 1",
+        f"analyze validate {file} --against {good} --machine {machine}",
+        f"analyze waits {file}",
+        f"analyze what-if {file} --by calls --jobs 1",
+        *only,
+    )
+
+
+def of_a_run(file: str, good: str, machine: str = "machine.toml") -> tuple[Line, ...]:
+    """Every command that reads a run of our own."""
+    return of_a_trace(
+        file,
+        good,
+        machine,
+        (
+            f"analyze pack {file} -o packed.h5",
+            f"analyze check {file} --repair-clocks 1us",
+            f"analyze waits {file} --repair-clocks 0 --json",
+            f"analyze replay {file} --machine {machine} -o predicted.h5",
+            f"analyze what-if {file} --json --jobs 1",
+            f"analyze efficiency {file} --region solve",
+            f"tracelib recover {file}",
+        ),
+    )
+
+
+def of_a_machine(file: str, trace: str) -> tuple[Line, ...]:
+    """Every command that reads a machine."""
+    return lines(
+        f"analyze machine {file}",
+        f"analyze machine {file} --ranks 3 -o written.cfg",
+        f"analyze machine {file} -o written.toml --json",
+        f"analyze replay {trace} --machine {file}",
+        f"analyze profile {trace} --machine {file} --json",
+        f"analyze limits {trace} --machine {file} --quick --jobs 1",
+        f"analyze monte-carlo {trace} --machine {file} --vary latency=1us..100us -n 2 --jobs 1",
+        f"analyze sensitivity {trace} --machine {file} --factor speed --sweep buses --jobs 1",
+        f"analyze what-if {trace} --machine {file} --jobs 1",
+        f"analyze validate {trace} --against {trace} --machine {file}",
+        f"analyze fit-machine {trace} --machine {file} --vary latency=1us..100us -n 2 --jobs 1",
+    )
