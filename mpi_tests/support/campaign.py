@@ -44,18 +44,29 @@ ALONE = {"OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_btl": "self,vader", "
 
 @dataclass(frozen=True)
 class Progress:
-    """What a rank's shared mapping says; `noted` where the death began with exit or MPI_Abort."""
+    """What a rank's shared mapping says; `noted` where the death began with exit or MPI_Abort.
+
+    `later` is `completed` again: in a snapshot, which takes its time, what it was when all else had been copied.
+    """
 
     pid: int
     completed: tuple[int, ...]
     noted: tuple[int, ...] | None
+    later: tuple[int, ...]
 
     @classmethod
     def read(cls, path: Path) -> Progress:
         """All zero before the rank has begun."""
-        data = path.read_bytes() if path.exists() else b""
-        words = struct.unpack(f"{2 + 2 * THREADS}Q", data) if len(data) == 16 + 16 * THREADS else (0,) * 10
-        return cls(words[0], words[2 : 2 + THREADS], words[2 + THREADS :] if words[1] else None)
+        words = _words(path)
+        completed = words[2 : 2 + THREADS]
+        after = path.with_name(f"later-{path.name}")
+        later = _words(after)[2 : 2 + THREADS] if after.exists() else completed
+        return cls(words[0], completed, words[2 + THREADS :] if words[1] else None, later)
+
+
+def _words(progress: Path) -> tuple[int, ...]:
+    data = progress.read_bytes() if progress.exists() else b""
+    return struct.unpack(f"{2 + 2 * THREADS}Q", data) if len(data) == 16 + 16 * THREADS else (0,) * 10
 
 
 @dataclass(frozen=True)
@@ -183,7 +194,8 @@ def read_run(run: Path, progress: list[Progress], begun: list[int], finalized_at
             least = completed if p.noted is None else p.noted[thread]
             if finalized_at and completed == 2 + cycles_before(finalized_at, 2) + len(ENDING):
                 least -= 1  # what is called after MPI_Finalize is written at exit
-            assert least <= recorded <= completed + 1, f"rank {rank}, thread {thread}: {least} {recorded} {completed}"
+            most = p.later[thread] + 1
+            assert least <= recorded <= most, f"rank {rank}, thread {thread}: {least} {recorded} {most}"
             names: Counter[str] = Counter()
             for call, count in zip(own["call"], own["count"], strict=True):
                 names[trace.procedures[call]] += int(count)

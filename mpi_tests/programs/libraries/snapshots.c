@@ -75,7 +75,8 @@ static bool is_inside(const char *name)
     return name[0] != '.';
 }
 
-static void copy_folder(const char *from, const char *to, bool (*is_wanted)(const char *name))
+// The files get `prefix` before their names, those of folders within do not.
+static void copy_folder(const char *from, const char *to, const char *prefix, bool (*is_wanted)(const char *name))
 {
     DIR *folder = opendir(from);
     mkdir(to, 0700);
@@ -83,9 +84,9 @@ static void copy_folder(const char *from, const char *to, bool (*is_wanted)(cons
         char source[PATH_MAX], target[PATH_MAX];
         if (!is_wanted(e->d_name)) continue;
         snprintf(source, sizeof source, "%s/%s", from, e->d_name);
-        snprintf(target, sizeof target, "%s/%s", to, e->d_name);
+        snprintf(target, sizeof target, "%s/%s%s", to, prefix, e->d_name);
         if (e->d_type == DT_DIR)
-            copy_folder(source, target, is_inside);
+            copy_folder(source, target, "", is_inside);
         else
             copy_file(source, target);
     }
@@ -97,8 +98,10 @@ static void take(const char *what)
     char target[PATH_MAX];
     snprintf(target, sizeof target, "%s/%020llu-%d-%s", getenv("SNAPSHOTS_IN"), (unsigned long long)__rdtsc(),
              (int)getpid(), what);
-    copy_folder(getenv("SNAPSHOTS_OF"), target, is_progress); // first: other threads go on meanwhile
-    copy_folder(getenv("SNAPSHOTS_OF"), target, is_of_run);
+    // Other threads and ranks go on meanwhile: what they had done before and after bounds what the files hold.
+    copy_folder(getenv("SNAPSHOTS_OF"), target, "", is_progress);
+    copy_folder(getenv("SNAPSHOTS_OF"), target, "", is_of_run);
+    copy_folder(getenv("SNAPSHOTS_OF"), target, "later-", is_progress);
 }
 
 // One process at a time: no other changes the files meanwhile.
