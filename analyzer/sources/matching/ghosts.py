@@ -27,10 +27,11 @@ class Ghosts:
     """
 
     def __init__(self, file: RankFile, lane: Lane) -> None:
-        rows = _rows(file)
-        self._what = _kinds(rows)
-        self._ticks = rows["time"]
-        self._halves = _halves(rows, lane)
+        self._what, self._ticks, self._halves = _of(file, lane) if len(file.skipped) else _NONE
+
+    def __len__(self) -> int:
+        """How many rows of `skipped` there are."""
+        return len(self._ticks)
 
     def _window(self, what: Sequence[What], begin: int, end: int) -> np.ndarray:
         """Ghosts of some kinds whose ticks lie in [begin, end); a view where there are no others."""
@@ -73,6 +74,16 @@ def collectives_of(file: RankFile, lane: Lane) -> np.ndarray:
     found["call"] = np.where(persistent, requests["tag"], -1)
     found["begins"] = ~persistent & (rows["tag"] == _NONBLOCKING)
     return found
+
+
+_NONE = np.zeros(0, np.uint16), np.zeros(0, np.uint64), np.zeros(0, HALF)
+"""Of a rank all of whose messages were recorded."""
+
+
+def _of(file: RankFile, lane: Lane) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What each row is, its ticks, and the rows as HALF."""
+    rows = _rows(file)
+    return _kinds(rows), rows["time"], _halves(rows, lane)
 
 
 def _rows(file: RankFile) -> np.ndarray:

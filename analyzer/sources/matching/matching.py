@@ -27,11 +27,9 @@ from analyzer.sources.matching.halves import WindowRows, halves_of, receives_of,
 from analyzer.sources.matching.leftovers import CUT_OFF, Leftovers, Reach, cut_off
 from analyzer.trace import MESSAGE, Unmatched
 from tracelib import schema
-from tracelib.schema import What
 
-_POSTED_EARLIER = [What.RECV_DONE, What.RECEIVED, What.SEND_CANCELLED, What.PARTITIONED_RECV_DONE]
-_LATE = np.isin(np.arange(1 << schema.WHAT_ORDINAL_SHIFT), _POSTED_EARLIER)
-"""Whether a row of `requests` belongs to the window in which its operation was posted, by its `what`."""
+_MOST_COMPLETE = 1 << 18
+"""So many messages are complete before they are put aside."""
 
 
 class Matching:
@@ -53,7 +51,7 @@ class Matching:
     ) -> None:
         self._lanes, self._ghosts, self._bounds, self._reach = lanes, ghosts, bounds, reach
         self._mine = team.share(len(first_cpu))
-        self._present = np.isin(np.arange(len(first_cpu)), list(lanes))
+        self._present = np.isin(np.arange(len(first_cpu)), list(lanes)).astype(np.uint8)
         self._edges = {lane: self._edges_of(lane) for threads in lanes.values() for lane in threads}
         self._recent: tuple[int, np.ndarray] | None = None
         self._leftovers, self._elsewhere = Leftovers(), Leftovers("another run")
@@ -95,7 +93,8 @@ class Matching:
             spill.close()
 
     def _new_matcher(self):
-        matcher = lib.match_new(self._mine.start, self._mine.stop, pointer(self._first_cpu, "int32_t *"))
+        by_rank = pointer(self._first_cpu, "int32_t *"), pointer(self._present, "uint8_t *")
+        matcher = lib.match_new(self._mine.start, self._mine.stop, len(self._first_cpu), *by_rank)
         if matcher == ffi.NULL:
             raise MemoryError
         return matcher
@@ -111,17 +110,37 @@ class Matching:
         """Match all windows into `spill`, keyed by the window of the send."""
         late = self._put_late_aside()
         for window in range(len(self._bounds) - 1):
-            number = 0
+            lib.match_begin_window(self._matcher, window)
             for rank, lanes in self._lanes.items():
                 rows = [self._rows(lane, window, late) for lane in lanes]
-                sends = self._known(rank, sends_of(rows, self._ghosts[rank]), is_send=True)
-                self._add_sends(spill, rank, sends, window, number)
-                number += len(sends)
-                if rank in self._mine:
-                    ghosts = self._ghosts[rank]
-                    self._add_receives(spill, rank, self._known(rank, receives_of(rows, ghosts), is_send=False))
+                if not self._is_usual(rank, rows):
+                    self._add(rank, rows)
+                if lib.match_found(self._matcher) > _MOST_COMPLETE:
+                    self._keep(spill)
+            self._keep(spill)
         late.close()
         self._count_waiting()
+
+    def _is_usual(self, rank: int, rows: Sequence[WindowRows]) -> bool:
+        """Add what a rank did in a window, if there is nothing unusual about it."""
+        one = rows[0]
+        if len(rows) > 1 or len(self._ghosts[rank]) or len(one.late):
+            return False
+        answer = lib.match_add_rows(
+            self._matcher, one.lane.struct, pointer(one.calls), len(one.calls), pointer(one.requests),
+            len(one.requests), one.begin, one.end,
+        )  # fmt: skip
+        _check(answer)
+        return answer == lib.MATCH_ADDED
+
+    def _add(self, rank: int, rows: Sequence[WindowRows]) -> None:
+        """Add what a rank did in a window."""
+        ghosts = self._ghosts[rank]
+        sends = self._known(rank, sends_of(rows, ghosts), is_send=True)
+        _check(lib.match_add_sends(self._matcher, rank, halves_of(sends), len(sends)))
+        if rank in self._mine:
+            receives = self._known(rank, receives_of(rows, ghosts), is_send=False)
+            _check(lib.match_add_receives(self._matcher, rank, halves_of(receives), len(receives)))
 
     def _edges_of(self, lane: Lane) -> np.ndarray:
         """The bounds of the windows in the lane's ticks, the first and last open to the outside."""
@@ -132,13 +151,17 @@ class Matching:
         """Rows of `requests` of operations posted in an earlier window, by (rank, thread, that window)."""
         late = Spill(schema.REQUEST)
         for lane, edges in self._edges.items():
-            for window in range(1, len(edges) - 1):
-                rows = lane.tables["requests"].window(int(edges[window]), int(edges[window + 1]))
-                is_late = (rows["posted"] < edges[window]) & _LATE[rows["what"] & (len(_LATE) - 1)]
-                rows = rows.compress(is_late)
-                posted = np.searchsorted(edges, rows["posted"], side="right") - 1
+            table = lane.tables["requests"]
+            for window in range(1, len(edges) - 1) if len(table) else ():
+                edge = int(edges[window])
+                rows = table.window(edge, int(edges[window + 1]))
+                found = np.empty(lib.match_late(pointer(rows), len(rows), edge, ffi.NULL), schema.REQUEST)
+                if not len(found):
+                    continue
+                lib.match_late(pointer(rows), len(rows), edge, pointer(found))
+                posted = np.searchsorted(edges, found["posted"], side="right") - 1
                 for earlier in np.unique(posted):
-                    late.append((lane.rank, lane.thread, int(earlier)), rows.compress(posted == earlier))
+                    late.append((lane.rank, lane.thread, int(earlier)), found.compress(posted == earlier))
         return late
 
     def _rows(self, lane: Lane, window: int, late: Spill) -> WindowRows:
@@ -149,7 +172,7 @@ class Matching:
     def _known(self, rank: int, halves: np.ndarray, is_send: bool) -> np.ndarray:
         """Halves whose communicator is known and whose other side's file is there; the others match nothing."""
         peer = halves["peer"]
-        known = (halves["comm"] >= 0) & (peer >= 0) & self._present[np.clip(peer, 0, len(self._present) - 1)]
+        known = (halves["comm"] >= 0) & (peer >= 0) & (self._present[np.clip(peer, 0, len(self._present) - 1)] > 0)
         if known.all():
             return halves
         if rank in self._mine:
@@ -159,23 +182,11 @@ class Matching:
             self._leftovers.add(np.full(int((~away).sum()), rank), is_send, missed[~away])
         return halves[known]
 
-    def _add_sends(self, spill: Spill, rank: int, sends: np.ndarray, window: int, number: int) -> None:
-        messages, windows = np.empty(len(sends), MESSAGE), np.empty(len(sends), np.int32)
-        found = pointer(messages), pointer(windows, "int32_t *")
-        count = lib.match_add_sends(self._matcher, rank, halves_of(sends), len(sends), window, number, *found)
-        self._keep(spill, messages, windows, count)
-
-    def _add_receives(self, spill: Spill, rank: int, receives: np.ndarray) -> None:
-        messages, windows = np.empty(len(receives), MESSAGE), np.empty(len(receives), np.int32)
-        found = pointer(messages), pointer(windows, "int32_t *")
-        count = lib.match_add_receives(self._matcher, rank, halves_of(receives), len(receives), *found)
-        self._keep(spill, messages, windows, count)
-
-    def _keep(self, spill: Spill, messages: np.ndarray, windows: np.ndarray, count: int) -> None:
+    def _keep(self, spill: Spill) -> None:
         """Put complete messages aside by the window of their send."""
-        if count < 0:
-            raise MemoryError
-        messages, windows = messages[:count], windows[:count]
+        count = lib.match_found(self._matcher)
+        messages, windows = np.empty(count, MESSAGE), np.empty(count, np.int32)
+        lib.match_take(self._matcher, pointer(messages), pointer(windows, "int32_t *"))
         for window in np.unique(windows):
             chosen = windows == window
             spill.append(int(window), messages if chosen.all() else messages.compress(chosen))
@@ -192,6 +203,11 @@ class Matching:
             cut = self._reach.is_cut_off(of, waiting["peer"])
             self._cut_off.append(cut_off(of[cut], is_send, waiting[cut]))
             self._leftovers.add(of[~cut], is_send, waiting[~cut])
+
+
+def _check(answer: int) -> None:
+    if answer == lib.MATCH_NO_MEMORY:
+        raise MemoryError
 
 
 def _in_order(messages: np.ndarray) -> np.ndarray:

@@ -1,144 +1,12 @@
 /* Point-to-point matching: for each (communicator, source, destination, tag) a queue of the side that came first. */
 #include "matching/match.h"
-#include "records.h"
-#include "rows/inline/ticks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-static struct half call_half(const struct lane *lane, const struct file_call *row, uint64_t bytes)
-{
-    return (struct half){
-        .posted = lane_ns(lane, row->enter),
-        .completed = lane_ns(lane, row->exit),
-        .bytes = (int64_t)bytes,
-        .peer = lane_world(lane, row->comm, row->peer),
-        .tag = row->tag,
-        .comm = lane_communicator_index(lane, row->comm),
-        .thread = lane->thread,
-        .call = lane_procedure(lane, row->call)->index,
-    };
-}
-
-static unsigned what_of(const struct file_request *row)
-{
-    return row->what & ((1u << WHAT_ORDINAL_SHIFT) - 1);
-}
-
-/* Partitioned operations never match ordinary ones, and find their partners by the order in which they were made. */
-static int32_t channel_of(const struct file_request *row)
-{
-    unsigned what = what_of(row);
-    int partitioned = what == WHAT_PARTITIONED_SEND_STARTED || what == WHAT_PARTITIONED_RECV_DONE;
-    return partitioned ? 1 + (row->what >> WHAT_ORDINAL_SHIFT) : 0;
-}
-
-static struct half request_half(const struct lane *lane, const struct file_request *row)
-{
-    return (struct half){
-        .posted = lane_ns(lane, row->posted),
-        .completed = row->completed ? lane_ns(lane, row->completed) : 0,
-        .bytes = (int64_t)row->bytes,
-        .peer = lane_world(lane, row->comm, row->peer),
-        .tag = row->tag,
-        .comm = lane_communicator_index(lane, row->comm),
-        .thread = lane->thread,
-        .call = -1,
-        .channel = channel_of(row),
-    };
-}
-
-static int is_send(const struct lane *lane, const struct file_call *row)
-{
-    return row->peer >= 0 && lane_procedure(lane, row->call)->role == ROLE_SEND;
-}
-
-static int starts_send(const struct file_request *row)
-{
-    unsigned what = what_of(row);
-    return row->peer >= 0 && (what == WHAT_SEND_STARTED || what == WHAT_PARTITIONED_SEND_STARTED);
-}
-
-int64_t match_sends(const struct lane *lane, const void *calls, int64_t n_calls, const void *requests,
-                    int64_t n_requests, struct half *sends)
-{
-    const struct file_call *call = calls, *call_end = call + n_calls;
-    const struct file_request *start = requests, *start_end = start + n_requests;
-    struct half *out = sends;
-    for (;;) {
-        while (call < call_end && !is_send(lane, call)) call++;
-        while (start < start_end && !starts_send(start)) start++;
-        if (call == call_end && start == start_end) return out - sends;
-        if (start == start_end || (call < call_end && call->enter <= start->posted)) {
-            *out++ = call_half(lane, call, call->sent);
-            call++;
-        } else {
-            *out++ = request_half(lane, start++);
-        }
-    }
-}
-
-int64_t match_receives(const struct lane *lane, const void *calls, int64_t n_calls, const void *requests,
-                       int64_t n_requests, uint64_t begin, uint64_t end, struct half *receives)
-{
-    struct half *out = receives;
-    const struct file_call *call = calls;
-    for (int64_t i = 0; i < n_calls; i++)
-        if (call[i].peer >= 0 && lane_procedure(lane, call[i].call)->role == ROLE_RECEIVE)
-            *out++ = call_half(lane, &call[i], call[i].received);
-    const struct file_request *row = requests;
-    for (int64_t i = 0; i < n_requests; i++) {
-        unsigned what = what_of(&row[i]);
-        int done = what == WHAT_RECV_DONE || what == WHAT_RECEIVED || what == WHAT_PARTITIONED_RECV_DONE;
-        if (done && row[i].peer >= 0 && row[i].posted >= begin && row[i].posted < end)
-            *out++ = request_half(lane, &row[i]);
-    }
-    return out - receives;
-}
-
-void match_names(const struct lane *lane, const void *calls, int64_t n_calls, struct half *halves, int64_t n)
-{
-    const struct file_call *call = calls, *end = call + n_calls;
-    for (int64_t i = 0; i < n; i++) {
-        if (halves[i].call >= 0) continue;
-        while (call < end && lane_ns(lane, call->enter) < halves[i].posted) call++;
-        if (call == end) return;
-        if (lane_ns(lane, call->enter) == halves[i].posted) halves[i].call = lane_procedure(lane, call->call)->index;
-    }
-}
-
-struct key {
-    int32_t comm, source, destination, tag, channel;
-};
-
-/* A waiting half, or ghost; `next` in its queue, or in the list of free ones. */
-struct waiting {
-    struct half half;
-    int32_t window;
-    int32_t number;
-    int64_t next;
-};
-
-/* A slot of the hash table: the queue of one key. Empty slots have head NONE, and queues are never empty. */
-struct queue {
-    struct key key;
-    int32_t holds_sends;
-    int64_t head, tail;
-};
+#include "matching/internal/matcher.h"
 
 enum { NONE = -1, FIRST_SLOTS = 1024 };
-
-struct matcher {
-    int32_t first, last;
-    const int32_t *first_cpu;
-    struct queue *slots;
-    uint64_t mask;
-    uint64_t used;
-    struct waiting *pool;
-    int64_t pool_size;
-    int64_t free;
-    int64_t waiting; /* halves; ghosts do not count */
-    int64_t alone;   /* halves whose other side was a ghost */
-};
 
 static struct queue *new_slots(uint64_t n)
 {
@@ -147,11 +15,17 @@ static struct queue *new_slots(uint64_t n)
     return slots;
 }
 
-struct matcher *match_new(int32_t first, int32_t last, const int32_t *first_cpu)
+struct matcher *match_new(int32_t first, int32_t last, int32_t ranks, const int32_t *first_cpu, const uint8_t *present)
 {
-    struct matcher *m = calloc(1, sizeof *m);
+    struct matcher *m = malloc(sizeof *m);
     if (!m) return NULL;
-    *m = (struct matcher){.first = first, .last = last, .first_cpu = first_cpu, .mask = FIRST_SLOTS - 1, .free = NONE};
+    *m = (struct matcher){.first = first,
+                          .last = last,
+                          .ranks = ranks,
+                          .first_cpu = first_cpu,
+                          .present = present,
+                          .mask = FIRST_SLOTS - 1,
+                          .free = NONE};
     m->slots = new_slots(FIRST_SLOTS);
     if (m->slots) return m;
     free(m);
@@ -163,6 +37,9 @@ void match_free(struct matcher *m)
     if (!m) return;
     free(m->slots);
     free(m->pool);
+    free(m->messages);
+    free(m->windows);
+    free(m->halves);
     free(m);
 }
 
@@ -288,10 +165,20 @@ static int meet(struct matcher *m, struct key key, int is_send, struct waiting *
     return 0;
 }
 
-static struct trace_message message(const struct matcher *m, struct key key, const struct waiting *send,
-                                    const struct waiting *receive)
+/* Puts a message to those that are complete; -1 without memory. */
+static int put(struct matcher *m, struct key key, const struct waiting *send, const struct waiting *receive)
 {
-    return (struct trace_message){
+    if (m->found == m->room) {
+        int64_t room = m->room ? 2 * m->room : FIRST_SLOTS;
+        struct trace_message *messages = realloc(m->messages, (size_t)room * sizeof *messages);
+        if (messages) m->messages = messages;
+        int32_t *windows = realloc(m->windows, (size_t)room * sizeof *windows);
+        if (windows) m->windows = windows;
+        if (!messages || !windows) return -1;
+        m->room = room;
+    }
+    m->windows[m->found] = send->window;
+    m->messages[m->found++] = (struct trace_message){
         .logical_send = send->half.posted,
         .physical_send = send->half.posted,
         .logical_receive = receive->half.posted,
@@ -307,41 +194,50 @@ static struct trace_message message(const struct matcher *m, struct key key, con
         .destination_cpu = m->first_cpu[key.destination] + receive->half.thread,
         .reserved = send->number,
     };
+    return 0;
 }
 
-int64_t match_add_sends(struct matcher *m, int32_t source, const struct half *sends, int64_t n, int32_t window,
-                        int32_t first_number, void *messages, int32_t *windows)
+void match_begin_window(struct matcher *m, int32_t window)
 {
-    struct trace_message *out = messages;
-    int64_t matched = 0;
+    m->window = window;
+    m->number = 0;
+}
+
+int match_add_sends(struct matcher *m, int32_t source, const struct half *sends, int64_t n)
+{
     for (int64_t k = 0; k < n; k++) {
         struct key key = {sends[k].comm, source, sends[k].peer, sends[k].tag, sends[k].channel};
+        struct waiting send = {sends[k], m->window, m->number++, NONE}, receive;
         if (key.destination < m->first || key.destination >= m->last) continue;
-        struct waiting send = {sends[k], window, first_number + (int32_t)k, NONE}, receive;
         int met = meet(m, key, 1, &send, &receive);
-        if (met < 0) return -1;
-        if (!met) continue;
-        out[matched] = message(m, key, &send, &receive);
-        windows[matched++] = window;
+        if (met < 0 || (met && put(m, key, &send, &receive))) return -1;
     }
-    return matched;
+    return 0;
 }
 
-int64_t match_add_receives(struct matcher *m, int32_t destination, const struct half *receives, int64_t n,
-                           void *messages, int32_t *windows)
+int match_add_receives(struct matcher *m, int32_t destination, const struct half *receives, int64_t n)
 {
-    struct trace_message *out = messages;
-    int64_t matched = 0;
     for (int64_t k = 0; k < n; k++) {
         struct key key = {receives[k].comm, receives[k].peer, destination, receives[k].tag, receives[k].channel};
         struct waiting receive = {receives[k], 0, 0, NONE}, send;
         int met = meet(m, key, 0, &receive, &send);
-        if (met < 0) return -1;
-        if (!met) continue;
-        out[matched] = message(m, key, &send, &receive);
-        windows[matched++] = send.window;
+        if (met < 0 || (met && put(m, key, &send, &receive))) return -1;
     }
-    return matched;
+    return 0;
+}
+
+int64_t match_found(const struct matcher *m)
+{
+    return m->found;
+}
+
+void match_take(struct matcher *m, void *messages, int32_t *windows)
+{
+    if (m->found) {
+        memcpy(messages, m->messages, (size_t)m->found * sizeof *m->messages);
+        memcpy(windows, m->windows, (size_t)m->found * sizeof *m->windows);
+    }
+    m->found = 0;
 }
 
 int64_t match_alone(const struct matcher *m)

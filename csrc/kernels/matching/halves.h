@@ -1,0 +1,40 @@
+#ifndef HALVES_H
+#define HALVES_H
+#include "rows/lane.h"
+
+/* One side of a point-to-point message; or a ghost, which stands for `bytes` sides of one channel that were not
+   recorded. */
+struct half {
+    int64_t posted;    /* ns: entry of the call that sent, posted or started it */
+    int64_t completed; /* ns: receives: exit of the call that completed it */
+    int64_t bytes;
+    int32_t peer; /* world rank of the other side */
+    int32_t tag;
+    int32_t comm; /* in Trace.communicators; -1: unknown */
+    int32_t thread;
+    int32_t call;    /* in Trace.procedures: the call at `posted`; -1: not looked up */
+    int32_t ghost;   /* 1: only posted, bytes, peer, tag and comm are set */
+    int32_t channel; /* of partitioned operations from 1 on: which of several that are alike; 0: an ordinary message */
+    int32_t reserved;
+};
+
+/* Sends among the rows of one thread in a window (struct file_call, file_request), in order of posting. Room: calls +
+   requests. */
+int64_t match_sends(const struct lane *lane, const void *calls, int64_t n_calls, const void *requests,
+                    int64_t n_requests, struct half *sends);
+
+/* Receives among the rows, the requests' only if posted in [begin, end) ticks; not in order. Room: as above. */
+int64_t match_receives(const struct lane *lane, const void *calls, int64_t n_calls, const void *requests,
+                       int64_t n_requests, uint64_t begin, uint64_t end, struct half *receives);
+
+/* Fills in `call` of halves (in order of posting) from the calls that were entered then. */
+void match_names(const struct lane *lane, const void *calls, int64_t n_calls, struct half *halves, int64_t n);
+
+/* Rows of requests whose operation was posted before `edge` (ticks) and which belong to the window in which it was:
+   receives that completed, sends that were cancelled. Copies them to `late` if that is not NULL; returns how many. */
+int64_t match_late(const void *requests, int64_t n, uint64_t edge, void *late);
+
+/* Whether there are cancelled sends among rows of requests. */
+int match_cancels(const void *requests, int64_t n);
+
+#endif

@@ -1,0 +1,48 @@
+#ifndef MATCHER_H
+#define MATCHER_H
+#include "matching/match.h"
+#include "records.h"
+
+struct key {
+    int32_t comm, source, destination, tag, channel;
+};
+
+/* A waiting half, or ghost; `next` in its queue, or in the list of free ones. */
+struct waiting {
+    struct half half;
+    int32_t window;
+    int32_t number;
+    int64_t next;
+};
+
+/* A slot of the hash table: the queue of one key. Empty slots have head NONE, and queues are never empty. */
+struct queue {
+    struct key key;
+    int32_t holds_sends;
+    int64_t head, tail;
+};
+
+struct matcher {
+    int32_t first, last; /* destinations */
+    int32_t ranks;
+    const int32_t *first_cpu;
+    const uint8_t *present; /* by rank */
+    int32_t window;         /* of sends */
+    int32_t number;         /* of the next send in it */
+    struct queue *slots;
+    uint64_t mask;
+    uint64_t used;
+    struct waiting *pool;
+    int64_t pool_size;
+    int64_t free;
+    int64_t waiting; /* halves; ghosts do not count */
+    int64_t alone;   /* halves whose other side was a ghost */
+    struct trace_message *messages;
+    int32_t *windows; /* of the sends of messages */
+    int64_t found;    /* messages */
+    int64_t room;     /* for messages */
+    struct half *halves; /* of the rows at hand */
+    int64_t halves_room;
+};
+
+#endif
