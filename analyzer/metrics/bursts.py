@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
+from analyzer.metrics.sums import Sums, add_up
+from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
 from analyzer.trace import State, Trace
 
@@ -30,28 +31,38 @@ class Bursts:
 
 
 def bursts(trace: Trace, team: Team) -> Bursts:
-    """Number, mean, percentiles of the intervals in state Running of positive length.
+    """Number, mean, percentiles of the intervals in state Running of positive length."""
+    return add_up(trace, team, BurstSums())
+
+
+class BurstSums(Sums[Bursts]):
+    """Adds up bursts.
 
     Percentiles come from a histogram of 64 classes to each power of two, since all lengths need not fit
     into memory. The 50th is the smallest class bound that half of the bursts do not exceed.
     """
-    histogram = np.zeros(64 * STEPS, np.int64)
-    time_ns = longest = 0
-    ranks = team.share(trace.size)
-    for begin, end in pairwise(trace.windows().tolist() if len(ranks) else []):
-        states = trace.states(begin, end, ranks)
+
+    def __init__(self) -> None:
+        self._histogram = np.zeros(64 * STEPS, np.int64)
+        self._time_ns = self._longest = 0
+
+    def add(self, part: Part) -> None:
+        states = part.states
         length = (states["end"] - states["begin"])[states["state"] == State.RUNNING]
         length = length[length > 0]
-        histogram += np.bincount(_class(length), minlength=len(histogram))
-        time_ns += int(length.sum())
-        longest = max(longest, int(length.max(initial=0)))
-    parts = team.allgather((histogram, time_ns, longest))
-    histogram = sum(p[0] for p in parts)
-    longest = max(p[2] for p in parts)
-    count = int(histogram.sum())
-    below = np.cumsum(histogram)
-    at = {p: int(np.searchsorted(below, count * p / 100)) for p in PERCENTILES} if count else {}
-    return Bursts(count, sum(p[1] for p in parts), longest, {p: min(_bound(k), longest) for p, k in at.items()})
+        self._histogram += np.bincount(_class(length), minlength=len(self._histogram))
+        self._time_ns += int(length.sum())
+        self._longest = max(self._longest, int(length.max(initial=0)))
+
+    def total(self, team: Team) -> Bursts:
+        members = team.allgather((self._histogram, self._time_ns, self._longest))
+        histogram = sum(m[0] for m in members)
+        longest = max(m[2] for m in members)
+        count = int(histogram.sum())
+        below = np.cumsum(histogram)
+        at = {p: int(np.searchsorted(below, count * p / 100)) for p in PERCENTILES} if count else {}
+        percentiles = {p: min(_bound(k), longest) for p, k in at.items()}
+        return Bursts(count, sum(m[1] for m in members), longest, percentiles)
 
 
 def _class(length: np.ndarray) -> np.ndarray:

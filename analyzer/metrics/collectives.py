@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from analyzer.pairing.requests import gather_blocks, rank_windows, window_calls
+from analyzer.metrics.sums import Sums, add_up
+from analyzer.pairing.parts import Part, RankRows
 from analyzer.parallel import Team
-from analyzer.trace import CALL, REQUEST, Trace
+from analyzer.trace import CALL, Trace
 from tracelib.schema import What
 from tracelib.schema.procedures import COLLECTIVES, base_name
 
@@ -31,43 +30,54 @@ class Collective:
 
 
 def collectives(trace: Trace, team: Team) -> list[Collective]:
-    """The collectives of each communicator, the most expensive first.
+    """The collectives of each communicator, the most expensive first."""
+    return add_up(trace, team, CollectiveSums(trace))
 
-    Memory is that of the pairs of communicator and procedure that occur: some programs make thousands of the former.
+
+class CollectiveSums(Sums[list[Collective]]):
+    """Adds up collectives by communicator and procedure.
+
+    Memory is that of the pairs that occur: some programs make thousands of communicators.
     """
-    n_calls = len(trace.procedures)
-    wanted = np.array([base_name(p) in COLLECTIVES for p in trace.procedures], bool)
-    table = np.zeros((1 + len(_COLUMNS), 0), np.int64)
-    for rank in team.share(trace.size):
-        for calls in _of_rank(trace, rank, wanted):
-            rows = calls[calls["comm"] >= 0]
-            key = rows["comm"].astype(np.int64) * n_calls + rows["call"]
-            table = _summed(table, np.array([key, *(rows[column] for column in _COLUMNS)], np.int64))
-    table = _summed(*team.allgather(table))
-    found = [Collective(key // n_calls, trace.procedures[key % n_calls], *sums) for key, *sums in table.T.tolist()]
-    return sorted(found, key=lambda c: (-c.time_ns, c.comm, c.procedure))
+
+    def __init__(self, trace: Trace) -> None:
+        self._procedures = trace.procedures
+        self._wanted = np.array([base_name(p) in COLLECTIVES for p in trace.procedures], bool)
+        self._table = np.zeros((1 + len(_COLUMNS), 0), np.int64)
+
+    def add(self, part: Part) -> None:
+        calls = part.calls.rows
+        found = [calls[self._wanted[calls["call"]]]]
+        is_started = part.requests.rows["what"] == What.COLLECTIVE_STARTED
+        if is_started.any():
+            found.append(_started(part, part.requests.where(is_started)))
+        for some in found:
+            rows = some[some["comm"] >= 0]
+            if len(rows):
+                key = rows["comm"].astype(np.int64) * len(self._procedures) + rows["call"]
+                new = np.array([key, *(rows[column] for column in _COLUMNS)], np.int64)
+                self._table = _summed(self._table, new)
+
+    def total(self, team: Team) -> list[Collective]:
+        table, n = _summed(*team.allgather(self._table)), len(self._procedures)
+        found = [Collective(key // n, self._procedures[key % n], *sums) for key, *sums in table.T.tolist()]
+        return sorted(found, key=lambda c: (-c.time_ns, c.comm, c.procedure))
 
 
-def _of_rank(trace: Trace, rank: int, wanted: np.ndarray) -> Iterator[np.ndarray]:
-    """The collectives of a rank as CALL, those that MPI_Start and MPI_Startall began under their own names."""
-    for begin, end in pairwise(rank_windows(trace).tolist()):
-        calls = window_calls(trace, rank, begin, end)
-        yield calls[wanted[calls["call"]]]
-        requests = gather_blocks(trace.requests(rank, begin, end), REQUEST)
-        yield _started(calls, requests[requests["what"] == What.COLLECTIVE_STARTED])
-
-
-def _started(calls: np.ndarray, requests: np.ndarray) -> np.ndarray:
-    """Started persistent collectives as CALL; bytes and time where the call that started it began nothing else."""
+def _started(part: Part, started: RankRows) -> np.ndarray:
+    """Persistent collectives that MPI_Start and MPI_Startall began, as CALL under their own names; bytes and time where
+    the call that started one began nothing else."""
+    requests, calls = started.rows, part.calls.rows
     found = np.zeros(len(requests), CALL)
-    if not len(calls) or not len(requests):
-        return found
     found["comm"], found["call"], found["count"] = requests["comm"], requests["tag"], 1
-    _, place, together = np.unique(requests[["posted", "thread"]], return_inverse=True, return_counts=True)
-    at = np.searchsorted(calls["enter"], requests["posted"]).clip(max=len(calls) - 1)
+    keys = np.stack([started.rank, requests["posted"], requests["thread"]])
+    _, place, together = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
+    at = part.find(started.rank, requests["posted"])
+    if not len(calls):
+        return found
     of_call = calls[at]
-    alone = together[place] == 1
-    for column, other in (("enter", "posted"), ("thread", "thread"), ("comm", "comm")):
+    alone = (together[place] == 1) & (at >= 0)
+    for column, other in (("thread", "thread"), ("comm", "comm")):
         alone &= of_call[column] == requests[other]
     for column in ("inside", "sent", "received"):
         found[column] = of_call[column] * alone

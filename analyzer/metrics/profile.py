@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from analyzer.pairing.requests import Posted, rank_windows, window_calls
+from analyzer.metrics.sums import Sums, add_up
+from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
 from analyzer.sources.lane.summed import SUMMED_PROCEDURE
 from analyzer.trace import SummedCalls, Trace
@@ -42,26 +42,37 @@ class Profile:
 
 
 def profile(trace: Trace, team: Team) -> Profile:
-    """Counts, time inside MPI and bytes of every procedure on every rank.
+    """Counts, time inside MPI and bytes of every procedure on every rank."""
+    return add_up(trace, team, ProfileSums(trace))
+
+
+class ProfileSums(Sums[Profile]):
+    """Adds up a Profile.
 
     Bytes of a nonblocking or persistent operation belong to the call that posted or started it
     (MPI_Irecv, MPI_Start, ...), as in mpiP; the time spent waiting stays with MPI_Wait and its kin.
     """
-    windows = rank_windows(trace)
-    completes = np.array([base_name(p) in WAITS | TESTS for p in trace.procedures], bool)
-    sums = np.zeros((4, trace.size, len(trace.procedures)), np.int64)
-    for rank in team.share(trace.size):
-        posted = Posted(trace, rank, windows, _AT_POSTING)
-        for index, (begin, end) in enumerate(pairwise(windows.tolist())):
-            calls = window_calls(trace, rank, begin, end)
-            sent, received = _posted_bytes(calls, posted.window(index))
-            # A started send may stand in its own row too; a Wait's row repeats what its receive brought.
-            sent = np.maximum(calls["sent"], sent)
-            received += np.where(completes[calls["call"]], 0, calls["received"])
-            for line, column in zip(sums[:, rank], (calls["count"], calls["inside"], sent, received), strict=True):
-                line += by_index(calls["call"], column, len(line))
-        _complete(trace, rank, sums[:, rank])
-    return Profile(trace.procedures, *sum(team.allgather(sums)))
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._completes = np.array([base_name(p) in WAITS | TESTS for p in trace.procedures], bool)
+        self._sums = np.zeros((4, trace.size, len(trace.procedures)), np.int64)
+
+    def add(self, part: Part) -> None:
+        rank, calls = part.calls
+        sent, received = _posted_bytes(part)
+        # A started send may stand in its own row too; a Wait's row repeats what its receive brought.
+        sent = np.maximum(calls["sent"], sent)
+        received += np.where(self._completes[calls["call"]], 0, calls["received"])
+        width = len(self._trace.procedures)
+        key, ranks = (rank - part.ranks.start) * width + calls["call"], slice(part.ranks.start, part.ranks.stop)
+        for table, column in zip(self._sums, (calls["count"], calls["inside"], sent, received), strict=True):
+            table[ranks] += by_index(key, column, len(part.ranks) * width).reshape(-1, width)
+
+    def total(self, team: Team) -> Profile:
+        for rank in team.share(self._trace.size):
+            _complete(self._trace, rank, self._sums[:, rank])
+        return Profile(self._trace.procedures, *sum(team.allgather(self._sums)))
 
 
 def _complete(trace: Trace, rank: int, sums: np.ndarray) -> None:
@@ -74,14 +85,15 @@ def _complete(trace: Trace, rank: int, sums: np.ndarray) -> None:
         line += by_index(rows["call"], rows[column], len(line))
 
 
-def _posted_bytes(calls: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _posted_bytes(part: Part) -> tuple[np.ndarray, np.ndarray]:
     """Bytes of the sends that each call started, and of the receives that it posted."""
-    if not len(calls):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    at = np.searchsorted(calls["enter"], rows["posted"]).clip(max=len(calls) - 1)
-    found = calls["enter"][at] == rows["posted"]
-    is_send = rows["what"] == What.SEND_STARTED
-    sent, received = (by_index(at[f], rows["bytes"][f], len(calls)) for f in (found & is_send, found & ~is_send))
+    posted = part.posted(_AT_POSTING)
+    at = part.find(posted.rank, posted.rows["posted"])
+    is_send = posted.rows["what"] == What.SEND_STARTED
+    length = len(part.calls.rows)
+    sent, received = (
+        by_index(at[f], posted.rows["bytes"][f], length) for f in ((at >= 0) & is_send, (at >= 0) & ~is_send)
+    )
     return sent, received
 
 

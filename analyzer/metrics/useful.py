@@ -4,10 +4,11 @@ definition that all analyses share."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
+from analyzer.metrics.sums import Sums, add_up
+from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
 from analyzer.trace import State, Trace
 
@@ -41,19 +42,27 @@ class Useful:
 
 
 def useful(trace: Trace, team: Team) -> Useful:
-    """The sum of state 1 (Running) of each thread.
+    """The sum of state 1 (Running) of each thread."""
+    return add_up(trace, team, UsefulSums(trace))
+
+
+class UsefulSums(Sums[Useful]):
+    """Adds up state 1 (Running) of each thread.
 
     In measured runs this is the time outside MPI from the start of the process to its last event, less
     flushes, the tracer's own time and times in which nothing was recorded; in traces of other tools what the trace
     calls Running.
     """
-    first = np.concatenate(([0], np.cumsum(trace.threads)))
-    sums = np.zeros((2, int(first[-1])), np.int64)
-    ranks = team.share(trace.size)
-    for begin, end in pairwise(trace.windows().tolist() if len(ranks) else []):
-        every = trace.states(begin, end, ranks)
-        for of_state, state in zip(sums, (State.RUNNING, State.TRACER), strict=True):
-            rows = every[every["state"] == state]
-            np.add.at(of_state, first[rows["rank"]] + rows["thread"], rows["end"] - rows["begin"])
-    rank_of = np.repeat(np.arange(trace.size), trace.threads)
-    return Useful(rank_of, *sum(team.allgather(sums)))
+
+    def __init__(self, trace: Trace) -> None:
+        self._rank = np.repeat(np.arange(trace.size), trace.threads)
+        self._first = np.concatenate(([0], np.cumsum(trace.threads)))
+        self._sums = np.zeros((2, len(self._rank)), np.int64)
+
+    def add(self, part: Part) -> None:
+        for of_state, state in zip(self._sums, (State.RUNNING, State.TRACER), strict=True):
+            rows = part.states[part.states["state"] == state]
+            np.add.at(of_state, self._first[rows["rank"]] + rows["thread"], rows["end"] - rows["begin"])
+
+    def total(self, team: Team) -> Useful:
+        return Useful(self._rank, *sum(team.allgather(self._sums)))

@@ -54,7 +54,7 @@ class Choice:
 
 
 @lru_cache(maxsize=16)
-def _choice_of(kinds: tuple[int, ...]) -> Choice:
+def choice_of(kinds: tuple[int, ...]) -> Choice:
     """The same for all ranks."""
     return Choice(kinds)
 
@@ -76,7 +76,7 @@ class Posted:
 
     def __init__(self, trace: Trace, rank: int, windows: np.ndarray, kinds: tuple[int, ...]) -> None:
         self._trace, self._rank, self._windows = trace, rank, windows
-        self._choice = _choice_of(kinds)
+        self._choice = choice_of(kinds)
         late = []
         for begin, end in pairwise(windows.tolist()[1:]):
             rows = self._choice.of(self._rows(begin, end))

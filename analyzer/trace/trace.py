@@ -70,6 +70,14 @@ class Trace(ABC):
         """
         return self.windows(records * min(self.size, 16))
 
+    def parts(self, ranks: range, records: int) -> Iterator[tuple[range, np.ndarray]]:
+        """All that these ranks did, some ranks at a time: (ranks, bounds of their windows).
+
+        A window holds about `records` calls of these ranks, where the calls of one are told from those of all.
+        """
+        if len(ranks):
+            yield ranks, self.windows()
+
     @abstractmethod
     def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         """Blocks (CALL) of the calls and folded polls whose `enter` lies in [begin, end), in order of enter."""
@@ -85,6 +93,10 @@ class Trace(ABC):
         Running (1) is the useful computation: in our runs the time outside MPI from process start to the last
         event, less the tracer's own time: flushes, and what it takes after each call (TRACER).
         """
+
+    def rank_states(self, begin: int, end: int, ranks: range) -> np.ndarray:
+        """The same of some ranks, in any order of the threads, each in order of time."""
+        return self.states(begin, end, ranks)
 
     @abstractmethod
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:

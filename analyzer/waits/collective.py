@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.columns.sorted_rows import Sorted
 from analyzer.pairing.collective_calls import (
     PATTERN,
     PATTERNS,
@@ -20,7 +21,7 @@ from analyzer.parallel import Team
 from analyzer.trace import Trace
 from analyzer.waits.fence import fences
 from analyzer.waits.kinds import WAIT, Kind
-from analyzer.waits.lanes import Lanes, Sorted
+from analyzer.waits.lanes import Lanes
 from analyzer.waits.messages import CANDIDATE
 from analyzer.waits.syncs import MEMBER, MESSAGE, SYNC
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from analyzer.columns.sorted_rows import Sorted
 from analyzer.pairing.collective_calls import CollectiveCalls, present
 from analyzer.pairing.requests import gather_blocks
 from analyzer.parallel import Team
 from analyzer.trace import ACCESS, Losses, Objects, Trace
-from analyzer.waits.lanes import Sorted
 from tracelib.schema.procedures import FENCES, base_name
 
 _ALWAYS = np.iinfo(np.int64).max

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer._kernels import lib
+from analyzer.columns.sorted_rows import Sorted
 from analyzer.columns.spill import Spill
 from analyzer.native import pointer
 from analyzer.trace import Trace
-from analyzer.waits.lanes import Lanes, Sorted, lane_calls, window_of, window_pairs
+from analyzer.waits.lanes import Lanes, lane_calls, window_of, window_pairs
 from analyzer.waits.syncs import SYNC
 
 CANDIDATE = np.dtype(

@@ -12,17 +12,18 @@ from analyzer.efficiency.cpu_use import Cpus, cpus
 from analyzer.efficiency.factors import Efficiency, efficiency
 from analyzer.efficiency.ideal import ideal_replay
 from analyzer.metrics.accesses import Accessed, Failed, accesses, failed
-from analyzer.metrics.bursts import Bursts, bursts
-from analyzer.metrics.collectives import Collective, collectives
+from analyzer.metrics.bursts import Bursts, BurstSums
+from analyzer.metrics.collectives import Collective, CollectiveSums
 from analyzer.metrics.counters import Counted, counted
 from analyzer.metrics.cpu_waits import cpu_waits
 from analyzer.metrics.flushes import Flushes, flushes
 from analyzer.metrics.messages import Messages, messages
-from analyzer.metrics.profile import Profile, profile
+from analyzer.metrics.profile import Profile, ProfileSums
 from analyzer.metrics.regions import RegionProfile, region_profile
+from analyzer.metrics.sums import add_all
 from analyzer.metrics.system import NodeSummary, system
 from analyzer.metrics.unrecorded import Unrecorded, unrecorded
-from analyzer.metrics.useful import Useful, useful
+from analyzer.metrics.useful import Useful, UsefulSums
 from analyzer.parallel import Team
 from analyzer.trace import Leftovers, Losses, Relative, Trace, Unmatched
 from analyzer.waits.waits import Waits, waits
@@ -80,14 +81,11 @@ class Summary:
 
 def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()) -> Summary:
     """All metrics of a trace; `step(label)` is entered around each, to show progress. Collective over the team."""
-    with step("Adding up calls"):
-        calls = profile(trace, team)
-    with step("Adding up computation"):
-        computed, lost = useful(trace, team), flushes(trace, team)
-        pieces = bursts(trace, team)
+    with step("Adding up calls and computation"):
+        calls, computed, pieces, groups = _sums(trace, team)
+        lost = flushes(trace, team)
     with step("Adding up messages"):
         sent = messages(trace, team)
-        groups = collectives(trace, team)
     with step("Adding up windows and files"):
         shared, errors = accesses(trace, team), failed(trace, team)
     sums = counted(trace, team)
@@ -122,3 +120,10 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
         waited,
         cpu_waits(trace, team),
     )
+
+
+def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Collective]]:
+    """What is added up of each rank alone, in one go through all of them."""
+    calls, computed, pieces, groups = ProfileSums(trace), UsefulSums(trace), BurstSums(), CollectiveSums(trace)
+    add_all(trace, team, calls, computed, pieces, groups)
+    return calls.total(team), computed.total(team), pieces.total(team), groups.total(team)

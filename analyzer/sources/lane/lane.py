@@ -307,9 +307,13 @@ class Buffer:
         """The lane is done."""
         self._offsets.append(self._offsets[-1] + int(count))
 
+    def records(self) -> np.ndarray:
+        """All records by (lane, order in the lane)."""
+        return self._records[: self._offsets[-1]]
+
     def merged(self) -> np.ndarray:
         """All records by (time, lane, order in the lane)."""
-        records = self._records[: self._offsets[-1]]
+        records = self.records()
         runs = [(a, b) for a, b in pairwise(self._offsets) if b > a]
         if len(runs) < 2:
             return records
@@ -327,6 +331,15 @@ def merge_runs(records: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 def states(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     """STATE that begin in [begin, end), by (begin, lane)."""
+    return _states(lanes, begin, end).merged()
+
+
+def lane_states(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
+    """The same by (lane, begin)."""
+    return _states(lanes, begin, end).records()
+
+
+def _states(lanes: Sequence[Lane], begin: int, end: int) -> Buffer:
     inputs = []
     for lane in lanes:
         flushes = lane.not_the_programs
@@ -337,7 +350,7 @@ def states(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     buffer = Buffer(STATE, sum(3 * (len(c) + len(p) + len(f)) + 3 for _, c, p, f in inputs))
     for lane, *rows in inputs:
         buffer.wrote(lib.expand_states(lane.struct, *_counted(rows), begin, end, buffer.tail()))
-    return buffer.merged()
+    return buffer
 
 
 def events(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:

@@ -9,6 +9,13 @@ import numpy as np
 
 from analyzer.sources.lane.lane import Lane
 
+_TABLES = ("calls", "polls", "events", "summaries")
+
+
+def recorded(lane: Lane) -> int:
+    """How many calls, polls and events a thread recorded."""
+    return sum(len(lane.tables[name]) for name in _TABLES)
+
 
 def cut(lanes: Iterable[Lane], records: int, stop: int) -> np.ndarray:
     """Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64): of equal size, with about `records` calls, polls and
@@ -16,8 +23,7 @@ def cut(lanes: Iterable[Lane], records: int, stop: int) -> np.ndarray:
 
     Between two sampled rows of a lane they count as evenly spread.
     """
-    names = ("calls", "polls", "events", "summaries")
-    tables = [(lane, table) for lane in lanes for name in names if len(table := lane.tables[name])]
+    tables = [(lane, table) for lane in lanes for name in _TABLES if len(table := lane.tables[name])]
     if sum(len(table) for _, table in tables) <= records:
         return np.array([0, max(stop, 1)], np.int64)
     begins, ends, weights = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,9 @@ _NO_ROWS = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items(
 STEP = 1024
 """One key in so many rows is kept in memory."""
 SCAN_ROWS = 65536
+KEPT_BYTES = 1 << 25
+"""So many bytes of rows are kept for who reads the same ones next."""
+
 GAP = 1
 """`flags` of an event of recording switched that stands for dropped rows."""
 
@@ -113,10 +117,13 @@ class ThreadTable:
         return rows, self._key(rows).tolist()
 
     def read(self, first: int, last: int) -> np.ndarray:
-        """Rows [first, last), cut to those that exist; the latest range is kept for the next reader of it."""
+        """Rows [first, last), cut to those that exist; the latest range is kept a while for the next reader of it."""
         first, last = max(first, 0), min(last, len(self))
         if self._recent is None or self._recent[:2] != (first, last):
-            self._recent = first, last, self._load(first, last)
+            rows = self._load(first, last)
+            self._recent = first, last, rows
+            if len(rows):
+                _latest.keep(self, rows.nbytes)
         return self._recent[2]
 
     def leave_out(self, numbers: np.ndarray) -> None:
@@ -245,6 +252,25 @@ class ThreadTable:
         for first in range(0, len(self), SCAN_ROWS):
             yield self._load(first, min(first + SCAN_ROWS, len(self)))
 
+
+class _Latest:
+    """Which tables keep their latest range: those that were read last. However many ranks there are, it is not more."""
+
+    def __init__(self) -> None:
+        self._bytes: OrderedDict[ThreadTable, int] = OrderedDict()
+        self._sum = 0
+
+    def keep(self, table: ThreadTable, size: int) -> None:
+        """A table has read a range; others may have to forget theirs."""
+        self._sum += size - self._bytes.pop(table, 0)
+        self._bytes[table] = size
+        while self._sum > KEPT_BYTES and len(self._bytes) > 1:
+            other, its = self._bytes.popitem(last=False)
+            other.forget()
+            self._sum -= its
+
+
+_latest = _Latest()
 
 _NO_TABLES = {table: ThreadTable(None, table, ()) for table in KEY}
 """Of a thread that has no rows."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.sources.lane.lane import Lane
-from analyzer.sources.lane.windows import cut
+from analyzer.sources.lane.windows import cut, recorded
 
 Lanes = Mapping[int, list[Lane]]
 """Those of each rank that could be read."""
@@ -16,8 +16,15 @@ Lanes = Mapping[int, list[Lane]]
 RECORDS = 262144
 """About how many calls a window holds."""
 
+RECORDS_A_RANK = 64
+"""A window of all ranks holds at least as many for each: else most of the work would be to look at ranks that did
+little in it."""
+
 CALLS_A_BLOCK = 65536
 """About how many calls a block holds."""
+
+MOST_RANKS = 1024
+"""How many ranks are looked at together."""
 
 
 class Cuts:
@@ -33,11 +40,29 @@ class Cuts:
 
     def windows(self, records: int = RECORDS, rank: int = -1) -> np.ndarray:
         """Windows of one rank, or (-1) of all."""
+        if rank < 0:
+            records = max(records, RECORDS_A_RANK * len(self._lanes))
         if (rank, records) not in self._known:
             ranks = sorted(self._lanes) if rank < 0 else [rank]
             lanes = [lane for one in ranks for lane in self._lanes.get(one, ())]
             self._known[rank, records] = cut(lanes, records, self._last)
         return self._known[rank, records]
+
+    def parts(self, ranks: range, records: int) -> Iterator[tuple[range, np.ndarray]]:
+        """All that some ranks did: neighbours that made few calls together, with one window; (ranks, bounds)."""
+        whole = np.array([0, self._last], np.int64)
+        first, held = ranks.start, 0
+        for rank in ranks:
+            count = sum(recorded(lane) for lane in self._lanes.get(rank, ()))
+            if rank > first and (held + count > records or rank - first == MOST_RANKS):
+                yield range(first, rank), whole
+                first, held = rank, 0
+            held += count
+            if held > records:  # this rank alone
+                yield range(rank, rank + 1), self.windows(records, rank)
+                first, held = rank + 1, 0
+        if first < ranks.stop:
+            yield range(first, ranks.stop), whole
 
     def blocks(self, rank: int, begin: int, end: int | None) -> Iterator[tuple[int, int]]:
         """[begin, end) in parts of about CALLS_A_BLOCK calls of a rank."""

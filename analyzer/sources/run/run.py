@@ -245,6 +245,9 @@ class RunTrace(Trace):
     def windows_of(self, rank: int, records: int) -> np.ndarray:
         return self._cuts.windows(records, rank)
 
+    def parts(self, ranks: range, records: int) -> Iterator[tuple[range, np.ndarray]]:
+        return self._cuts.parts(ranks, records)
+
     def only_lane(self, rank: int) -> Lane | None:
         lanes = self._lanes.get(rank, [])
         return lanes[0] if len(lanes) == 1 else None
@@ -284,6 +287,9 @@ class RunTrace(Trace):
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         return lanes_of.states(self._lanes_of(ranks), begin, self._cuts.end(end))
+
+    def rank_states(self, begin: int, end: int, ranks: range) -> np.ndarray:
+        return lanes_of.lane_states(self._lanes_of(ranks), begin, end)
 
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         stop, chosen = self._cuts.end(end), range(self.size) if ranks is None else ranks

@@ -1,0 +1,102 @@
+"""What some ranks did in a stretch of time: the pieces in which sums over all calls are made.
+
+Neighbours that made few calls come together, so that numpy has much to do at once however many ranks there are. A rank
+that made many comes in several parts, so that memory is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from analyzer.columns.sorted_rows import Sorted
+from analyzer.pairing.requests import Posted, choice_of, gather_blocks, window_calls
+from analyzer.trace import CALL, REQUEST, Trace
+
+RECORDS = 1 << 16
+"""About how many calls a part holds, where the source tells the calls of one rank from those of all."""
+
+
+class RankRows(NamedTuple):
+    """Rows of several ranks, one rank after the other."""
+
+    rank: np.ndarray  # int64, of each row
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, ranks: range, parts: Iterable[np.ndarray], dtype: np.dtype) -> RankRows:
+        """From the rows of each rank."""
+        every = list(parts)
+        rank = np.repeat(np.arange(ranks.start, ranks.stop), [len(rows) for rows in every])
+        return cls(rank, gather_blocks(every, dtype))
+
+    def where(self, chosen: np.ndarray) -> RankRows:
+        """Some of the rows."""
+        return RankRows(self.rank[chosen], self.rows[chosen])
+
+
+class Part:
+    """What `ranks` did in [begin, end), each table read at its first use."""
+
+    def __init__(self, group: _Group, index: int) -> None:
+        self._group, self._index = group, index
+        self.trace, self.ranks = group.trace, group.ranks
+        self.begin, self.end = group.bounds[index : index + 2].tolist()
+
+    @cached_property
+    def calls(self) -> RankRows:
+        """CALL of all that enter here, each rank's in order of enter."""
+        found = (window_calls(self.trace, rank, self.begin, self.end) for rank in self.ranks)
+        return RankRows.of(self.ranks, found, CALL)
+
+    @cached_property
+    def requests(self) -> RankRows:
+        """REQUEST of all that complete here, each rank's in order of the file."""
+        found = (gather_blocks(self.trace.requests(rank, self.begin, self.end), REQUEST) for rank in self.ranks)
+        return RankRows.of(self.ranks, found, REQUEST)
+
+    @cached_property
+    def states(self) -> np.ndarray:
+        """STATE that begin here, each thread's in order of time."""
+        return self.trace.rank_states(self.begin, self.end, self.ranks)
+
+    def posted(self, kinds: tuple[int, ...]) -> RankRows:
+        """REQUEST of these kinds of what was posted here, each rank's in order of posting."""
+        rows = self._group.posted(kinds, self._index, self.requests)
+        return RankRows.of(self.ranks, rows, REQUEST)
+
+    def find(self, rank: np.ndarray, enter: np.ndarray) -> np.ndarray:
+        """Which of `calls` a rank entered then; -1: none."""
+        return Sorted(self.calls.rank, self.calls.rows["enter"]).exactly(rank, enter)
+
+
+class _Group:
+    """Ranks whose time is cut in the same way."""
+
+    def __init__(self, trace: Trace, ranks: range, bounds: np.ndarray) -> None:
+        self.trace, self.ranks, self.bounds = trace, ranks, bounds
+        self._posted: dict[tuple[tuple[int, ...], int], Posted] = {}
+
+    def posted(self, kinds: tuple[int, ...], index: int, requests: RankRows) -> Iterator[np.ndarray]:
+        """Of each rank what it posted in a window, of which `requests` are those that complete in it."""
+        cuts = np.searchsorted(requests.rank, np.arange(self.ranks.start, self.ranks.stop + 1)).tolist()
+        for rank, (first, last) in zip(self.ranks, pairwise(cuts), strict=True):
+            rows = requests.rows[first:last]
+            if len(self.bounds) == 2:
+                yield choice_of(kinds).of(rows)
+                continue
+            if (kinds, rank) not in self._posted:
+                self._posted[kinds, rank] = Posted(self.trace, rank, self.bounds, kinds)
+            yield self._posted[kinds, rank].window(index, rows)
+
+
+def parts(trace: Trace, ranks: range) -> Iterator[Part]:
+    """All parts of some ranks, those of a rank in order of time."""
+    for some, bounds in trace.parts(ranks, RECORDS):
+        group = _Group(trace, some, bounds)
+        for index in range(len(bounds) - 1):
+            yield Part(group, index)
