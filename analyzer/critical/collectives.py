@@ -12,7 +12,6 @@ from analyzer.critical.neighbours import possible_pairs
 from analyzer.critical.started import started_collectives
 from analyzer.critical.timeline import Timeline
 from analyzer.pairing.collective_calls import (
-    MEMBER_CALL,
     PATTERN,
     PATTERNS,
     CollectiveCalls,
@@ -21,6 +20,7 @@ from analyzer.pairing.collective_calls import (
     starts,
 )
 from analyzer.pairing.nonblocking_collectives import PROBABLY_ALL, blocking_name
+from analyzer.pairing.parts import RankRows
 from analyzer.trace import Losses, Trace
 from tracelib.schema.procedures import (
     BLOCKING_COLLECTIVES,
@@ -47,7 +47,7 @@ def add_collectives(found: Dependences, trace: Trace, nodes: Timeline) -> None:
     """Add those of blocking, nonblocking and persistent collectives, MPI_Init and MPI_Finalize."""
     groups = Groups(found, trace, nodes)
     blocking = np.array([base_name(p) in _BLOCKING - FENCES for p in trace.procedures], bool)
-    groups.add(*joined(trace, nodes.noted[blocking[nodes.noted["call"]]]))
+    groups.add(*joined(trace, nodes.noted.compress(blocking[nodes.noted["call"]])))
     for rows, group in started_collectives(trace, nodes):
         groups.add(rows, group)
     for names in (INIT, FINALIZE):
@@ -57,9 +57,9 @@ def add_collectives(found: Dependences, trace: Trace, nodes: Timeline) -> None:
 def joined(trace: Trace, calls: np.ndarray, join: CollectiveCalls | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Calls (NOTED) brought together: MEMBER_CALL, and the number of the collective that each belongs to."""
     join = join or CollectiveCalls(trace)
-    calls = calls[calls["comm"] >= 0]
-    parts = [join.members(rank, calls[calls["rank"] == rank]) for rank in range(trace.size)]
-    return join.groups(np.concatenate([np.zeros(0, MEMBER_CALL), *parts]))
+    calls = calls.compress(calls["comm"] >= 0)
+    calls = calls.take(np.argsort(calls["rank"], kind="stable"))
+    return join.groups(join.members(RankRows(calls["rank"].astype(np.int64), calls)))
 
 
 @dataclass(frozen=True)

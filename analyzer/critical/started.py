@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 
 from analyzer.critical.timeline import NOTED, Timeline
-from analyzer.pairing.collective_calls import MEMBER_CALL, PATTERN, CollectiveCalls
+from analyzer.pairing.collective_calls import PATTERN, CollectiveCalls
 from analyzer.pairing.nonblocking_collectives import PROBABLY_ALL, blocking_name, complete
-from analyzer.pairing.requests import gather_blocks, rank_windows
+from analyzer.pairing.parts import RankRows, parts
 from analyzer.trace import REQUEST, Trace
 from tracelib.schema import What
 from tracelib.schema.procedures import NEIGHBOURHOOD, base_name
@@ -30,28 +29,28 @@ def started_collectives(trace: Trace, nodes: Timeline) -> Iterator[tuple[np.ndar
     persistent = [k for k, n in enumerate(names) if n.endswith(_PERSISTENT) and n.removesuffix(_PERSISTENT) in _KNOWN]
     if not nonblocking.any() and not persistent:
         return
-    begun = nodes.noted[nonblocking[nodes.noted["call"]] & (nodes.noted["comm"] >= 0)]
-    rows = [_requests(trace, rank) for rank in range(trace.size)]
-    join = CollectiveCalls(trace, begins=True)
-    yield _joined(join, [begun[begun["rank"] == rank] for rank in range(trace.size)], rows)
+    begun = nodes.noted.compress(nonblocking[nodes.noted["call"]] & (nodes.noted["comm"] >= 0))
+    begun = begun.take(np.argsort(begun["rank"], kind="stable"))
+    requests = _requests(trace)
+    done = requests.where(requests.rows["what"] == What.COLLECTIVE_DONE)
+    yield _joined(CollectiveCalls(trace, begins=True), begun, done)
     for call in persistent:
-        starts = [_starts(rank, of_rank, call) for rank, of_rank in enumerate(rows)]
-        yield _joined(CollectiveCalls(trace, made_by=call), starts, rows)
+        yield _joined(CollectiveCalls(trace, made_by=call), _starts(requests, call), done)
 
 
-def _requests(trace: Trace, rank: int) -> np.ndarray:
-    """What a rank says of collectives' requests (REQUEST)."""
-    parts = [np.zeros(0, REQUEST)]
-    for begin, end in pairwise(rank_windows(trace).tolist()):
-        rows = gather_blocks(trace.requests(rank, begin, end), REQUEST)
-        parts.append(rows[np.isin(rows["what"], _WHAT)])
-    return np.concatenate(parts)
+def _requests(trace: Trace) -> RankRows:
+    """What ranks say of collectives' requests (REQUEST)."""
+    found = [
+        part.requests.where(np.isin(part.requests.rows["what"], _WHAT)) for part in parts(trace, range(trace.size))
+    ]
+    return RankRows.joined(found, REQUEST)
 
 
-def _starts(rank: int, requests: np.ndarray, call: int) -> np.ndarray:
+def _starts(requests: RankRows, call: int) -> np.ndarray:
     """The starts of operations made by this procedure, as calls (NOTED)."""
-    started = requests[(requests["what"] == What.COLLECTIVE_STARTED) & (requests["tag"] == call)]
-    started = started[started["comm"] >= 0]
+    every = requests.rows
+    wanted = (every["what"] == What.COLLECTIVE_STARTED) & (every["tag"] == call) & (every["comm"] >= 0)
+    rank, started = requests.where(wanted)
     rows = np.zeros(len(started), NOTED)
     for column, of_request in (("enter", "posted"), ("sent", "bytes"), ("received", "bytes")):
         rows[column] = started[of_request]
@@ -61,13 +60,8 @@ def _starts(rank: int, requests: np.ndarray, call: int) -> np.ndarray:
     return rows
 
 
-def _joined(
-    join: CollectiveCalls, calls: list[np.ndarray], requests: list[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """What the ranks began together, with the times at which it was completed."""
-    parts = [np.zeros(0, MEMBER_CALL)]
-    for rank, (begun, rows) in enumerate(zip(calls, requests, strict=True)):
-        members = join.members(rank, begun)
-        complete(members, rows[rows["what"] == What.COLLECTIVE_DONE])
-        parts.append(members)
-    return join.groups(np.concatenate(parts))
+def _joined(join: CollectiveCalls, begun: np.ndarray, done: RankRows) -> tuple[np.ndarray, np.ndarray]:
+    """What the ranks began together (NOTED), with the times at which it was completed."""
+    members = join.members(RankRows(begun["rank"].astype(np.int64), begun))
+    complete(members, done)
+    return join.groups(members)

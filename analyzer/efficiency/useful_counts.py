@@ -60,7 +60,7 @@ def _types(trace: Trace) -> tuple[int, int] | None:
     for instructions, cycles in RATIOS:
         if instructions in names and cycles in names:
             return names[instructions], names[cycles]
-    return None if trace.event_labels else _EXTRAE_TYPES
+    return _EXTRAE_TYPES if trace.origin.imported and not trace.event_labels else None
 
 
 _COUNT = np.dtype([("rank", "<i8"), ("thread", "<i8"), ("time", "<i8"), ("instructions", "<i8"), ("cycles", "<i8")])

@@ -47,12 +47,12 @@ class CollectiveSums(Sums[list[Collective]]):
 
     def add(self, part: Part) -> None:
         calls = part.calls.rows
-        found = [calls[self._wanted[calls["call"]]]]
+        found = [calls.compress(self._wanted[calls["call"]])]
         is_started = part.requests.rows["what"] == What.COLLECTIVE_STARTED
         if is_started.any():
             found.append(_started(part, part.requests.where(is_started)))
         for some in found:
-            rows = some[some["comm"] >= 0]
+            rows = some.compress(some["comm"] >= 0)
             if len(rows):
                 key = rows["comm"].astype(np.int64) * len(self._procedures) + rows["call"]
                 new = np.array([key, *(rows[column] for column in _COLUMNS)], np.int64)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer.columns.joined import joined
 from analyzer.pairing.requests import rank_windows, window_calls
 from analyzer.parallel import Team
 from analyzer.trace import FLUSH, MARK, Losses, Mark, Regions, State, Trace, TracerTime
@@ -87,8 +88,9 @@ def lost_times(trace: Trace, rank: int) -> np.ndarray:
     """FLUSH of the times of a rank that are not the program's, in order; none where flushes are kept."""
     if not trace.origin.tracer_times:
         return np.zeros(0, FLUSH)
-    rows = np.concatenate([trace.extra(TracerTime).flushes(rank), trace.extra(Losses).unrecorded(rank)])
-    return rows[np.argsort(rows["begin"], kind="stable")]
+    flushes, unrecorded = trace.extra(TracerTime).flushes(rank), trace.extra(Losses).unrecorded(rank)
+    rows = joined([rows for rows in (flushes, unrecorded) if len(rows)], FLUSH)
+    return rows.take(np.argsort(rows["begin"], kind="stable"))
 
 
 VISIT = np.dtype(

@@ -60,8 +60,9 @@ class UsefulSums(Sums[Useful]):
         self._sums = np.zeros((2, len(self._rank)), np.int64)
 
     def add(self, part: Part) -> None:
+        states = part.states
         for of_state, state in zip(self._sums, (State.RUNNING, State.TRACER), strict=True):
-            rows = part.states[part.states["state"] == state]
+            rows = states.compress(states["state"] == state)
             np.add.at(of_state, self._first[rows["rank"]] + rows["thread"], rows["end"] - rows["begin"])
 
     def total(self, team: Team) -> Useful:

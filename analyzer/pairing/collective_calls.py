@@ -10,9 +10,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer.columns.joined import joined
 from analyzer.pairing.intercommunicators import each_way
+from analyzer.pairing.parts import RankRows
 from analyzer.parallel import Team
-from analyzer.trace import Communicator, Losses, Trace
+from analyzer.trace import CALL, Communicator, Losses, Trace
 from tracelib.schema import Peer
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
 
@@ -92,38 +94,35 @@ class CollectiveCalls:
         self._barriers = np.array([n in ("MPI_Barrier", "MPI_Ibarrier", "MPI_Barrier_init") for n in names], bool)
         self._counted = np.array([n in BLOCKING_COLLECTIVES for n in names], bool)
         self._sizes = np.array([present(trace, c) for c in trace.communicators], np.int64)
-        self._made: dict[tuple[int, int], int] = {}
+        self._made: dict[int, int] = {}  # by rank * communicators + communicator
         self._waiting = np.zeros(0, MEMBER_CALL)
         self._limits = np.zeros(0, np.int64)  # number of each communicator from which on nothing is known
 
     def by_windows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """As `collectives` gives them."""
         for begin, end in pairwise(self._trace.windows().tolist()):
-            rows = [self.calls_of(rank, begin, end) for rank in self._team.share(self._trace.size)]
-            yield self.groups(self._shared(np.concatenate([np.zeros(0, MEMBER_CALL), *rows])))
+            yield self.groups(self._shared(self.calls_of(self._team.share(self._trace.size), begin, end)))
 
     def _shared(self, rows: np.ndarray) -> np.ndarray:
         """The part of this member of the team of all members' rows: every so many-th collective."""
         if self._team.size == 1:
             return rows
-        rows = np.concatenate(self._team.allgather(rows))
-        return rows[rows["number"] % self._team.size == self._team.rank]
+        rows = joined(self._team.allgather(rows), MEMBER_CALL)
+        return rows.compress(rows["number"] % self._team.size == self._team.rank)
 
-    def calls_of(self, rank: int, begin: int, end: int) -> np.ndarray:
-        """MEMBER_CALL of one rank in a window."""
-        blocks = [np.zeros(0, MEMBER_CALL)]
-        for calls in self._calls(rank, begin, end):
-            blocks.append(self.members(rank, calls[calls["comm"] >= 0]))
-        return np.concatenate(blocks)
+    def calls_of(self, ranks: range, begin: int, end: int) -> np.ndarray:
+        """MEMBER_CALL of some ranks in a window."""
+        found = (joined([c.compress(c["comm"] >= 0) for c in self._calls(rank, begin, end)], CALL) for rank in ranks)
+        return self.members(RankRows.of(ranks, found, CALL))
 
     def _calls(self, rank: int, begin: int, end: int) -> Iterator[np.ndarray]:
         """CALL of those that count, `comm` what they are brought together by."""
         for calls in self._trace.calls(rank, begin, end):
-            yield calls[self._counted[calls["call"]]]
+            yield calls.compress(self._counted[calls["call"]])
 
-    def members(self, rank: int, calls: np.ndarray) -> np.ndarray:
-        """MEMBER_CALL of the calls (CALL) of a rank that are collectives with others, in their order."""
-        calls = calls[self._sizes[calls["comm"]] > 1]
+    def members(self, every: RankRows) -> np.ndarray:
+        """MEMBER_CALL of the calls (CALL) of some ranks that are collectives with others, in their order."""
+        rank, calls = every.where(self._sizes[every.rows["comm"]] > 1)
         rows = np.zeros(len(calls), MEMBER_CALL)
         for column in ("comm", "call", "enter", "exit", "thread"):
             rows[column] = calls[column]
@@ -133,30 +132,36 @@ class CollectiveCalls:
         rows["gives"], rows["takes"] = barrier | (calls["sent"] > 0), barrier | (calls["received"] > 0)
         return rows
 
-    def _numbers(self, rank: int, calls: np.ndarray) -> np.ndarray:
-        """The number of each call on its communicator."""
-        numbers = np.zeros(len(calls), np.int64)
-        for comm in np.unique(calls["comm"]).tolist():
-            mine = calls["comm"] == comm
-            first, count = self._made.get((rank, comm), 0), int(mine.sum())
-            numbers[mine] = np.arange(first, first + count) + self._missed.before(rank, comm, calls["enter"][mine])
-            self._made[rank, comm] = first + count
+    def _numbers(self, rank: np.ndarray, calls: np.ndarray) -> np.ndarray:
+        """The number of each call of its rank on its communicator; calls of each rank are in order."""
+        key = rank * len(self._sizes) + calls["comm"]
+        order = np.argsort(key, kind="stable")
+        keys, first, count = np.unique(key[order], return_index=True, return_counts=True)
+        before = np.array([self._made.get(one, 0) for one in keys.tolist()], np.int64)
+        numbers = np.empty(len(calls), np.int64)
+        numbers[order] = np.arange(len(calls)) - np.repeat(first - before, count)
+        self._made.update(zip(keys.tolist(), (before + count).tolist(), strict=True))
+        for one in self._missed.who(keys // len(self._sizes)):
+            of_rank = rank == one
+            for comm in np.unique(calls["comm"][of_rank]).tolist():
+                mine = of_rank & (calls["comm"] == comm)
+                numbers[mine] += self._missed.before(one, comm, calls["enter"][mine])
         return numbers
 
     def groups(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """MEMBER_CALL of the collectives that all members have made now, and the number of the collective
         that each belongs to, ascending; see `each_way`."""
-        rows = np.concatenate([self._waiting, rows])
-        rows = rows[self._is_known(rows)]
-        rows = rows[np.lexsort((rows["rank"], rows["number"], rows["comm"]))]
+        rows = joined([self._waiting, rows], MEMBER_CALL)
+        rows = rows.compress(self._is_known(rows))
+        rows = rows.take(np.lexsort((rows["rank"], rows["number"], rows["comm"])))
         group = np.cumsum(_changes(rows["comm"], rows["number"])) - 1
         count = np.bincount(group) if len(group) else np.zeros(0, np.int64)
         whole = (count == self._sizes[rows["comm"][starts(group)]])[group] if len(group) else np.zeros(0, bool)
-        self._waiting = rows[~whole & ~self._is_past(rows, whole)]
-        rows, group = rows[whole], group[whole]
+        self._waiting = rows.compress(~whole & ~self._is_past(rows, whole))
+        rows, group = rows.compress(whole), group[whole]
         self._find_broken(rows, group)
         known = self._is_known(rows)
-        return self._each_way(rows[known], group[known])
+        return self._each_way(rows.compress(known), group[known])
 
     def _each_way(self, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What is brought together is one collective, but between the groups of an intercommunicator."""
@@ -170,7 +175,7 @@ class CollectiveCalls:
 
     def _find_broken(self, rows: np.ndarray, group: np.ndarray) -> None:
         """Note the communicators whose members' calls differ, or in which too many calls wait for others."""
-        other = rows[rows["call"] != rows["call"][np.searchsorted(group, group)]]
+        other = rows.compress(rows["call"] != rows["call"][np.searchsorted(group, group)])
         parts = self._team.allgather((other[["comm", "number"]], len(self._waiting)))
         for broken, _ in parts:
             self._limit(broken["comm"], broken["number"])
@@ -197,6 +202,10 @@ class _Missed:
     def __init__(self, trace: Trace, begins: bool, made_by: int | None) -> None:
         self._trace, self._begins, self._made_by = trace, begins, made_by
         self._ranks: dict[int, np.ndarray] = {}
+
+    def who(self, ranks: np.ndarray) -> list[int]:
+        """Those of the ranks that missed any."""
+        return [rank for rank in np.unique(ranks).tolist() if len(self._of(rank))]
 
     def before(self, rank: int, comm: int, times: np.ndarray) -> np.ndarray | int:
         """How many the rank had missed on a communicator before each of the times."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
+from analyzer.columns.joined import joined
+from analyzer.columns.sorted_rows import Sorted
 from analyzer.pairing.collective_calls import ANY_PROCEDURE, MEMBER_CALL, CollectiveCalls
-from analyzer.pairing.requests import gather_blocks, rank_windows, window_calls
+from analyzer.pairing.parts import Part, RankRows, parts
 from analyzer.parallel import Team
 from analyzer.trace import CALL, REQUEST, Trace
 from tracelib.schema import What
@@ -31,35 +31,39 @@ def nonblocking_collectives(trace: Trace, team: Team | None = None) -> tuple[np.
     team, join = team or Team(), CollectiveCalls(trace, begins=True)
     names = [base_name(p) for p in trace.procedures]
     wanted = np.array([n in NONBLOCKING_COLLECTIVES for n in names], bool)
-    parts = [np.zeros(0, MEMBER_CALL)]
-    for rank in team.share(trace.size) if wanted.any() else ():
-        calls, done = [], []
-        for begin, end in pairwise(rank_windows(trace).tolist()):
-            block = window_calls(trace, rank, begin, end)
-            calls.append(block[wanted[block["call"]] & (block["comm"] >= 0)])
-            rows = gather_blocks(trace.requests(rank, begin, end), REQUEST)
-            done.append(rows[rows["what"] == What.COLLECTIVE_DONE])
-        rows = join.members(rank, np.concatenate(calls))
-        complete(rows, np.concatenate(done))
-        parts.append(rows)
-    return join.groups(np.concatenate(team.allgather(np.concatenate(parts))))
+    calls, done = [], []
+    for part in parts(trace, team.share(trace.size)) if wanted.any() else ():
+        rows = part.calls.rows
+        calls.append(part.calls.where(wanted[rows["call"]] & (rows["comm"] >= 0)))
+        done.append(_done(part))
+    return _together(join, team, RankRows.joined(calls, CALL), done)
 
 
 def persistent_collectives(trace: Trace, team: Team | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The same of persistent collectives, each time that they were started: the n-th start on a communicator is one
     collective. What a member hands over and takes is not told apart."""
     team, join = team or Team(), CollectiveCalls(trace, made_by=ANY_PROCEDURE)
-    parts = [np.zeros(0, MEMBER_CALL)]
-    for rank in team.share(trace.size):
-        started, done = [], []
-        for begin, end in pairwise(rank_windows(trace).tolist()):
-            rows = gather_blocks(trace.requests(rank, begin, end), REQUEST)
-            started.append(rows[(rows["what"] == What.COLLECTIVE_STARTED) & (rows["comm"] >= 0) & (rows["tag"] >= 0)])
-            done.append(rows[rows["what"] == What.COLLECTIVE_DONE])
-        rows = join.members(rank, _as_calls(np.concatenate(started)))
-        complete(rows, np.concatenate(done))
-        parts.append(rows)
-    return join.groups(np.concatenate(team.allgather(np.concatenate(parts))))
+    started, done = [], []
+    for part in parts(trace, team.share(trace.size)):
+        rows = part.requests.rows
+        of_known = (rows["comm"] >= 0) & (rows["tag"] >= 0)
+        started.append(part.requests.where((rows["what"] == What.COLLECTIVE_STARTED) & of_known))
+        done.append(_done(part))
+    begun = RankRows.joined(started, REQUEST)
+    return _together(join, team, RankRows(begun.rank, _as_calls(begun.rows)), done)
+
+
+def _done(part: Part) -> RankRows:
+    return part.requests.where(part.requests.rows["what"] == What.COLLECTIVE_DONE)
+
+
+def _together(
+    join: CollectiveCalls, team: Team, calls: RankRows, done: list[RankRows]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The calls of all members of the team brought together."""
+    rows = join.members(calls)
+    complete(rows, RankRows.joined(done, REQUEST))
+    return join.groups(joined(team.allgather(rows), MEMBER_CALL))
 
 
 def _as_calls(started: np.ndarray) -> np.ndarray:
@@ -72,12 +76,15 @@ def _as_calls(started: np.ndarray) -> np.ndarray:
     return calls
 
 
-def complete(rows: np.ndarray, done: np.ndarray) -> None:
-    """Give the calls of a rank that began collectives the times at which these were completed."""
+def complete(rows: np.ndarray, done: RankRows) -> None:
+    """Give the calls (MEMBER_CALL) that began collectives the times at which these were completed."""
     rows["exit"] = 0
-    if not len(done):
+    if not len(done.rows):
         return
-    done = done[np.lexsort((done["thread"], done["posted"]))]
-    at = np.searchsorted(done["posted"], rows["enter"]).clip(max=len(done) - 1)
-    same = (done["posted"][at] == rows["enter"]) & (done["thread"][at] == rows["thread"])
-    rows["exit"] = np.where(same, done["completed"][at], 0)
+    threads = 1 + max(int(rows["thread"].max(initial=0)), int(done.rows["thread"].max()))
+    lane = done.rank * threads + done.rows["thread"]
+    order = np.lexsort((done.rows["posted"], lane))
+    ordered = done.rows.take(order)
+    find = Sorted(lane[order], ordered["posted"])
+    at = find.exactly(rows["rank"].astype(np.int64) * threads + rows["thread"], rows["enter"])
+    rows["exit"] = np.where(at >= 0, ordered["completed"][at], 0)

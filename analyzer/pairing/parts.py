@@ -6,13 +6,14 @@ that made many comes in several parts, so that memory is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from analyzer.columns.joined import joined
 from analyzer.columns.sorted_rows import Sorted
 from analyzer.pairing.requests import Posted, choice_of, gather_blocks, window_calls
 from analyzer.trace import CALL, REQUEST, Trace
@@ -22,7 +23,7 @@ RECORDS = 1 << 16
 
 
 class RankRows(NamedTuple):
-    """Rows of several ranks, one rank after the other."""
+    """Rows of several ranks, each rank's in order."""
 
     rank: np.ndarray  # int64, of each row
     rows: np.ndarray
@@ -34,9 +35,15 @@ class RankRows(NamedTuple):
         rank = np.repeat(np.arange(ranks.start, ranks.stop), [len(rows) for rows in every])
         return cls(rank, gather_blocks(every, dtype))
 
+    @classmethod
+    def joined(cls, parts: Sequence[RankRows], dtype: np.dtype) -> RankRows:
+        """Those of several parts, one after the other."""
+        ranks = [np.zeros(0, np.int64), *(part.rank for part in parts)]
+        return cls(np.concatenate(ranks), joined([part.rows for part in parts], dtype))
+
     def where(self, chosen: np.ndarray) -> RankRows:
         """Some of the rows."""
-        return RankRows(self.rank[chosen], self.rows[chosen])
+        return RankRows(self.rank[chosen], self.rows.compress(chosen))
 
 
 class Part:

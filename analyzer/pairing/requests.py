@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer._kernels import lib
+from analyzer.columns.joined import joined
 from analyzer.native import pointer
 from analyzer.trace import CALL, REQUEST, Trace
 
@@ -61,10 +62,7 @@ def choice_of(kinds: tuple[int, ...]) -> Choice:
 
 def gather_blocks(blocks, dtype: np.dtype) -> np.ndarray:
     """The blocks of one window in one array."""
-    blocks = list(blocks)
-    if len(blocks) == 1:
-        return blocks[0]
-    return np.concatenate(blocks) if blocks else np.zeros(0, dtype)
+    return joined(list(blocks), dtype)
 
 
 class Posted:
@@ -94,7 +92,7 @@ class Posted:
         begin, end = self._windows[index : index + 2].tolist()
         first, last = np.searchsorted(self._late["posted"], (begin, end)) if len(self._late) else (0, 0)
         rows = self._choice.of(self._rows(begin, end) if rows is None else rows, begin)
-        return self._choice.of(np.concatenate((rows, self._late[first:last]))) if last > first else rows
+        return self._choice.of(joined((rows, self._late[first:last]), REQUEST)) if last > first else rows
 
 
 def window_calls(trace: Trace, rank: int, begin: int, end: int) -> np.ndarray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.columns.joined import joined
 from analyzer.columns.sorted_rows import Sorted
 from analyzer.pairing.collective_calls import (
     PATTERN,
@@ -73,7 +74,7 @@ def collective_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[Collect
             syncs.append(members.syncs(pattern))
             if pattern is Pattern.ALL:
                 completion = members.completion(kind == Kind.N_TO_N)
-        yield CollectiveWaits(np.concatenate(waits), np.concatenate(syncs), completion)
+        yield CollectiveWaits(joined(waits, WAIT), joined(syncs, SYNC), completion)
 
 
 def nonblocking_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
@@ -112,7 +113,7 @@ def _by_pattern(
         if mine.any():
             lane = lanes.of(rows["rank"][mine], rows["thread"][mine])
             kind = np.where(barriers[rows["call"][mine]], int(Kind.BARRIER), int(_KINDS.get(pattern, Kind.N_TO_N)))
-            yield _Members(trace, rows[mine], group[mine], lane), pattern, kind
+            yield _Members(trace, rows.compress(mine), group[mine], lane), pattern, kind
 
 
 def last_present(rows: np.ndarray, group: np.ndarray, gives: np.ndarray) -> np.ndarray:

@@ -139,11 +139,11 @@ def find(search: Search) -> Found:
     for waits in search.parts():
         rank = search.lanes.rank[waits["lane"]]
         for one in np.unique(rank).tolist():
-            by_rank.append(one, waits[rank == one])
+            by_rank.append(one, waits.compress(rank == one))
     sorted_, count = Rows(WAIT), np.zeros(len(search.lanes) + 1, np.int64)
     for rank in range(search.trace.size):
         rows = by_rank.read(rank)
-        sorted_.append(rows[np.lexsort((rows["enter"], rows["lane"]))])
+        sorted_.append(rows.take(np.lexsort((rows["enter"], rows["lane"]))))
         count[1:] += np.bincount(rows["lane"], minlength=len(search.lanes))
     by_rank.close()
     return Found(search, sorted_, np.cumsum(count))

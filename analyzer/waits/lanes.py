@@ -6,7 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.trace import Trace
+from analyzer.columns.joined import joined
+from analyzer.pairing.parts import RankRows
+from analyzer.pairing.requests import window_calls
+from analyzer.trace import CALL, Trace
 
 LANE_CALL = np.dtype(
     [("enter", "<i8"), ("exit", "<i8"), ("lane", "<i4"), ("call", "<i4"), ("peer", "<i4"), ("count", "<i4")]
@@ -14,6 +17,8 @@ LANE_CALL = np.dtype(
 """A call of any thread; columns as in CALL."""
 
 _COLUMNS = ("enter", "exit", "call", "peer", "count")
+_RANKS = 64
+"""So many ranks are looked at together."""
 
 
 class Lanes:
@@ -35,16 +40,17 @@ class Lanes:
 
 def lane_calls(trace: Trace, lanes: Lanes, begin: int, end: int) -> np.ndarray:
     """LANE_CALL of all calls that enter in [begin, end), by lane, then by time."""
-    parts = [np.zeros(0, LANE_CALL)]
-    for rank in range(trace.size):
-        for block in trace.calls(rank, begin, end):
-            rows = np.zeros(len(block), LANE_CALL)
-            for column in _COLUMNS:
-                rows[column] = block[column]
-            rows["lane"] = lanes.of(np.full(len(block), rank), block["thread"])
-            parts.append(rows)
-    rows = np.concatenate(parts)
-    return rows if (np.diff(rows["lane"]) >= 0).all() else rows[np.argsort(rows["lane"], kind="stable")]
+    parts = []
+    for first in range(0, trace.size, _RANKS):
+        ranks = range(first, min(first + _RANKS, trace.size))
+        rank, calls = RankRows.of(ranks, (window_calls(trace, rank, begin, end) for rank in ranks), CALL)
+        rows = np.zeros(len(calls), LANE_CALL)
+        for column in _COLUMNS:
+            rows[column] = calls[column]
+        rows["lane"] = lanes.of(rank, calls["thread"])
+        parts.append(rows)
+    rows = joined(parts, LANE_CALL)
+    return rows if (np.diff(rows["lane"]) >= 0).all() else rows.take(np.argsort(rows["lane"], kind="stable"))
 
 
 def window_of(windows: np.ndarray, times: np.ndarray) -> np.ndarray:

@@ -58,7 +58,7 @@ def add_message_syncs(trace: Trace, lanes: Lanes, windows: np.ndarray, syncs: Sp
         source = lanes.of(messages["source"], messages["source_thread"])
         target = lanes.of(messages["destination"], messages["destination_thread"])
         other = source != target
-        messages, source, target = messages[other], source[other], target[other]
+        messages, source, target = messages.compress(other), source[other], target[other]
         calls = lane_calls(trace, lanes, begin, end)
         at = Sorted(calls["lane"], calls["enter"]).exactly(source, messages["logical_send"])
         received = messages["physical_receive"]
@@ -76,4 +76,4 @@ def append_by_window(spill: Spill, rows: np.ndarray, times: np.ndarray, windows:
         spill.append(int(window[0]), rows)
         return
     for one in np.unique(window).tolist():
-        spill.append(one, rows[window == one])
+        spill.append(one, rows.compress(window == one))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from analyzer.columns.joined import joined
 from analyzer.columns.rows import Rows
 from analyzer.metrics.regions import lost_times
-from analyzer.pairing.requests import rank_windows, window_calls
+from analyzer.pairing.requests import window_calls, windows_of_rank
 from analyzer.trace import CALL, CpuWaits, Regions, State, Trace
 from analyzer.waits.lanes import window_pairs
 from analyzer.waits.paths import OUTSIDE
@@ -52,7 +53,7 @@ class Segments:
         self.activities = Activities(len(trace.procedures))
         self.first = [0]
         self.start: list[int] = []  # of each lane
-        self._trace, self._windows = trace, rank_windows(trace)
+        self._trace = trace
         self.rows = Rows(SEGMENT)
 
     def add_rank(self, rank: int, waits: np.ndarray, changes: list[tuple[np.ndarray, np.ndarray]]) -> None:
@@ -60,7 +61,7 @@ class Segments:
         lost, no_cpu = lost_times(self._trace, rank), self._trace.extra(CpuWaits).of(rank)
         first_lane, ends = len(self.first) - 1, self._ends(rank)
         for thread, change in enumerate(changes):
-            mine = waits[waits["lane"] == first_lane + thread]
+            mine = waits.compress(waits["lane"] == first_lane + thread)
             hidden, idle = (rows[rows["thread"] == thread] for rows in (lost, no_cpu))
             lane = _Lane(self._trace, rank, self.activities)
             points = [
@@ -73,7 +74,7 @@ class Segments:
                 _points(_WAIT, mine["end"], 0),
                 _points(_WAIT, mine["enter"], 1),
             ]
-            self._add_lane(rank, thread, lane, np.concatenate(points), int(ends[thread]))
+            self._add_lane(rank, thread, lane, joined(points, _POINT), int(ends[thread]))
 
     def _ends(self, rank: int) -> np.ndarray:
         """When each thread did its last, of what is no call: the main thread ends with the process."""
@@ -89,11 +90,11 @@ class Segments:
         return np.array([begin] if thread == 0 else [], np.int64)
 
     def _add_lane(self, rank: int, thread: int, lane: _Lane, points: np.ndarray, end: int) -> None:
-        points = points[np.argsort(points["time"], kind="stable")]
+        points = points.take(np.argsort(points["time"], kind="stable"))
         used, last = 0, np.zeros(0, SEGMENT)
-        for low, high in window_pairs(self._windows):
+        for low, high in window_pairs(windows_of_rank(self._trace, rank)):
             every = window_calls(self._trace, rank, low, high)
-            calls = every[every["thread"] == thread]
+            calls = every if self._trace.threads[rank] == 1 else every.compress(every["thread"] == thread)
             until = int(np.searchsorted(points["time"], high))
             rows = lane.window(calls, points[used:until], high)
             used = until
@@ -136,8 +137,8 @@ class _Lane:
         """The segments that begin before `end`, from the calls and the other points since the window before."""
         for first in calls["enter"][:1]:  # until then the tracer had it, at most
             self._open["time"] = np.minimum(self._open["time"], first)
-        rows = np.concatenate([self._open, self._call_points(calls), points])
-        rows = rows[np.argsort(rows["time"], kind="stable")]
+        rows = joined([self._open, self._call_points(calls), points], _POINT)
+        rows = rows.take(np.argsort(rows["time"], kind="stable"))
         known = int(np.searchsorted(rows["time"], end))
         rows, self._open = rows[:known], rows[known:]
         if not len(rows):
@@ -159,8 +160,10 @@ class _Lane:
         self._over = max([self._over, end, *self._open["time"][self._open["of"] != _TRACER], *points["time"]])
         self._open["time"] = np.minimum(self._open["time"], self._over)
         rows = self.window(np.zeros(0, CALL), points, np.iinfo(np.int64).max)
-        rows = np.concatenate([last, rows])
-        return np.concatenate([rows[rows["begin"] < self._over], np.array([(self._over, WAITING, 0)], SEGMENT)])
+        rows = joined([last, rows], SEGMENT)
+        return joined(
+            [rows.compress(rows["begin"] < self._over), np.array([(self._over, WAITING, 0)], SEGMENT)], SEGMENT
+        )
 
     def _call_points(self, calls: np.ndarray) -> np.ndarray:
         """Of a folded row as if all computing between its calls came first, then what the tracer took between them:
@@ -171,10 +174,11 @@ class _Lane:
         left = exit_ + after
         left[:-1] = np.maximum(exit_[:-1], np.minimum(left[:-1], calls["enter"][1:]))
         points = np.empty((len(calls), 4), _POINT)
-        points[:, 0] = _points(_TRACER, enter - between, 1)
-        points[:, 1] = _points(_CALL, enter, 1 + calls["call"])
-        points[:, 2] = _points(_CALL, exit_, 0)
-        points[:, 3] = _points(_TRACER, left, 0)
+        columns = (
+            (_TRACER, enter - between, 1), (_CALL, enter, 1 + calls["call"]), (_CALL, exit_, 0), (_TRACER, left, 0),
+        )  # fmt: skip
+        for k, (of, time, value) in enumerate(columns):
+            points["time"][:, k], points["value"][:, k], points["of"][:, k] = time, value, of
         return points.ravel()
 
     def _segments(

@@ -147,7 +147,7 @@ class _Sums:
             values = length(waits), waits["polled"] != Polled.MORE, waits["overlap"]
             for table, value in zip(times, values, strict=True):
                 np.add.at(table, where, value)
-            reduces = waits[waits["kind"] == Kind.EARLY_REDUCE]
+            reduces = waits.compress(waits["kind"] == Kind.EARLY_REDUCE)
             first_sender_ns += int((reduces["first"] - reduces["enter"]).sum())
         return cls(times, search.completion_ns, first_sender_ns, search.uncounted)
 

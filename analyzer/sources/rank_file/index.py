@@ -188,7 +188,8 @@ class ThreadTable:
             first, at, into = first + len(part), at + 1, into[len(part) :]
         if self._watch:
             self._watch(whole, number)
-        self._without_partner(whole, number)
+        if len(self._left_out):
+            self._without_partner(whole, number)
 
     def _with_gaps(self, rows: np.ndarray, first: int) -> np.ndarray:
         """Rows from number `first` on, the flushes at gaps as events of recording switched off (0) and on (1)."""

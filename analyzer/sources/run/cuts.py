@@ -16,9 +16,10 @@ Lanes = Mapping[int, list[Lane]]
 RECORDS = 262144
 """About how many calls a window holds."""
 
+FEW_RANKS = 512
 RECORDS_A_RANK = 64
-"""A window of all ranks holds at least as many for each: else most of the work would be to look at ranks that did
-little in it."""
+"""A window of more than FEW_RANKS ranks holds at least as many calls for each: else most of the work would be to look
+at ranks that did little in it."""
 
 CALLS_A_BLOCK = 65536
 """About how many calls a block holds."""
@@ -40,7 +41,7 @@ class Cuts:
 
     def windows(self, records: int = RECORDS, rank: int = -1) -> np.ndarray:
         """Windows of one rank, or (-1) of all."""
-        if rank < 0:
+        if rank < 0 and len(self._lanes) > FEW_RANKS:
             records = max(records, RECORDS_A_RANK * len(self._lanes))
         if (rank, records) not in self._known:
             ranks = sorted(self._lanes) if rank < 0 else [rank]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.columns.joined import joined
 from analyzer.columns.runs import sort_rows
 from analyzer.sources.lane import lane as lanes_of
 from analyzer.sources.lane.counters import counts
@@ -110,6 +111,9 @@ class RunObjects(Objects):
         return members[members < self.size]
 
 
+_NONE_MISSED = np.zeros(0, MISSED_COLLECTIVES)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunLosses(Losses):
     """What the runtime said that it did not record."""
@@ -130,9 +134,10 @@ class RunLosses(Losses):
         return int(blocks["count"][(blocks["flags"] & schema.BLOCK_DROPPED) != 0, 0].sum())
 
     def missed_collectives(self, rank: int) -> np.ndarray:
-        files = [self.files[rank]] if rank in self.files else []
-        parts = [collectives_of(file, self.lanes[rank][0]) for file in files]
-        return np.concatenate([np.zeros(0, MISSED_COLLECTIVES), *parts])
+        file = self.files.get(rank)
+        if file is None or not len(file.skipped):
+            return _NONE_MISSED
+        return collectives_of(file, self.lanes[rank][0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,8 +186,8 @@ class RunSummedCalls(SummedCalls):
     lanes: Lanes
 
     def of(self, rank: int) -> np.ndarray:
-        parts = [lane.summed for lane in self.lanes.get(rank, [])]
-        return np.concatenate([np.zeros(0, SUMMED), *parts])
+        parts = [lane.summed for lane in self.lanes.get(rank, []) if len(lane.tables["summaries"])]
+        return joined(parts, SUMMED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,8 +197,8 @@ class RunErrors(Errors):
     lanes: Lanes
 
     def of(self, rank: int) -> np.ndarray:
-        parts = [lanes_of.errors(lane) for lane in self.lanes.get(rank, [])]
-        return np.concatenate([np.zeros(0, ERROR), *parts])
+        parts = [lanes_of.errors(lane) for lane in self.lanes.get(rank, []) if len(lane.tables["events"])]
+        return joined(parts, ERROR)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,5 +215,5 @@ def _by_begin(parts: Sequence[np.ndarray]) -> np.ndarray:
     found = [part for part in parts if len(part)]
     if not found:
         return np.zeros(0, FLUSH)
-    rows = np.concatenate(found)
-    return rows[np.argsort(rows["begin"], kind="stable")]
+    rows = joined(found, FLUSH)
+    return rows if len(found) == 1 else rows.take(np.argsort(rows["begin"], kind="stable"))

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "matching/internal/matcher.h"
+#include "matching/match.h"
 #include "rows/inline/time_order.h"
 
 /* Room for n halves; NULL: no memory. */
