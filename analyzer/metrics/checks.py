@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer.pairing.collective_calls import calls_by_communicator
 from analyzer.pairing.dependences import collective_points
 from analyzer.parallel import Team
 from analyzer.sources.run.clock_repair import violations
@@ -49,23 +50,15 @@ def _of_ranks(trace: Trace, ranks: range) -> Iterator[str]:
 def _collectives(trace: Trace, team: Team) -> Iterator[str]:
     """Communicators whose members did not make the same number of collective calls."""
     wanted = np.array([base_name(p) in COLLECTIVES for p in trace.procedures], bool)
-    mine = {rank: _collective_counts(trace, rank, wanted) for rank in team.share(trace.size)}
+    mine = {rank: calls_by_communicator(trace, rank, wanted) for rank in team.share(trace.size)}
     counts = {rank: row for part in team.allgather(mine) for rank, row in part.items()}
     partial = {rank for rank in range(trace.size) if len(trace.extra(Losses).unrecorded(rank))}
     for index, communicator in enumerate(trace.communicators):
         members = (*communicator.members, *communicator.remote)
-        made = {} if partial.intersection(members) else {rank: int(counts[rank][index]) for rank in members}
+        made = {} if partial.intersection(members) else {rank: counts[rank][index] for rank in members}
         low, high = min(made, key=lambda r: made[r], default=0), max(made, key=lambda r: made[r], default=0)
         if made and made[low] != made[high]:
             yield f"{communicator.label}: rank {low} made {made[low]} collective calls, rank {high} {made[high]}"
-
-
-def _collective_counts(trace: Trace, rank: int, wanted: np.ndarray) -> np.ndarray:
-    counts = np.zeros(len(trace.communicators), np.int64)
-    for calls in trace.calls(rank):
-        rows = calls[wanted[calls["call"]] & (calls["comm"] >= 0)]
-        counts += np.bincount(rows["comm"], minlength=len(counts))
-    return counts
 
 
 def _backwards(trace: Trace, team: Team) -> Iterator[str]:

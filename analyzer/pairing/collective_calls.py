@@ -4,7 +4,8 @@ Those that a rank made while it recorded nothing count; of those that a member d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import pairwise
 
@@ -93,7 +94,7 @@ class CollectiveCalls:
         names = [base_name(p) for p in trace.procedures]
         self._barriers = np.array([n in ("MPI_Barrier", "MPI_Ibarrier", "MPI_Barrier_init") for n in names], bool)
         self._counted = np.array([n in BLOCKING_COLLECTIVES for n in names], bool)
-        self._sizes = np.array([present(trace, c) for c in trace.communicators], np.int64)
+        self._sizes = sizes(trace, trace.communicators)
         self._made: dict[int, int] = {}  # by rank * communicators + communicator
         self._waiting = np.zeros(0, MEMBER_CALL)
         self._limits = np.zeros(0, np.int64)  # number of each communicator from which on nothing is known
@@ -226,11 +227,26 @@ class _Missed:
         return self._ranks[rank]
 
 
-def present(trace: Trace, communicator: Communicator) -> int:
-    """How many members make calls that we can see; 0: not to be joined."""
+def sizes(trace: Trace, communicators: Iterable[Communicator | None]) -> np.ndarray:
+    """How many members of each make calls that we can see; 0: not to be joined, as None."""
+    missing = frozenset(trace.extra(Losses).missing)
+    return np.array([_present(trace, c, missing) if c else 0 for c in communicators], np.int64)
+
+
+def _present(trace: Trace, communicator: Communicator, missing: frozenset[int]) -> int:
     if communicator.remote and trace.origin.predicted:
         return 0  # the simulator lets nobody wait in them
-    return len({*communicator.members, *communicator.remote} - set(trace.extra(Losses).missing))
+    return len({*communicator.members, *communicator.remote} - missing)
+
+
+def calls_by_communicator(trace: Trace, rank: int, chosen: np.ndarray) -> Counter[int]:
+    """How many calls of chosen procedures (bool by procedure) a rank made on each communicator (by index): with
+    thousands of ranks there are far more of these than one rank uses."""
+    made: Counter[int] = Counter()
+    for calls in trace.calls(rank):
+        comms, counts = np.unique(calls["comm"][chosen[calls["call"]] & (calls["comm"] >= 0)], return_counts=True)
+        made.update(dict(zip(comms.tolist(), counts.tolist(), strict=True)))
+    return made
 
 
 def _changes(*columns: np.ndarray) -> np.ndarray:

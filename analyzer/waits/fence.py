@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from analyzer.columns.sorted_rows import Sorted
-from analyzer.pairing.collective_calls import CollectiveCalls, present
+from analyzer.pairing.collective_calls import CollectiveCalls, sizes
 from analyzer.pairing.requests import gather_blocks
 from analyzer.parallel import Team
 from analyzer.trace import ACCESS, Losses, Objects, Trace
@@ -37,7 +37,7 @@ class FenceCalls(CollectiveCalls):
         self._counts_until = min((int(begin.min()) for begin in gaps if len(begin)), default=_ALWAYS)
         self._counted = self._barriers = is_fence
         members = [trace.communicators[o.comm] if o.comm >= 0 else None for o in trace.extra(Objects).known]
-        self._sizes = np.array([present(trace, c) if c else 0 for c in members], np.int64)
+        self._sizes = sizes(trace, members)
 
     def _calls(self, rank: int, begin: int, end: int) -> Iterator[np.ndarray]:
         accesses = gather_blocks(self._trace.extra(Objects).accesses(rank, begin, end), ACCESS)

@@ -6,10 +6,12 @@ which no analysis looks for a partner; and it is said how many they are.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from analyzer.pairing.collective_calls import calls_by_communicator
 from analyzer.sources.lane.lane import Lane
 from analyzer.trace import Communicator, Losses, Trace, ranks_named
 from tracelib import schema
@@ -74,38 +76,30 @@ def leave_out_collectives(trace: Trace, lanes: Lanes, unfinished: np.ndarray) ->
     names = [base_name(p) for p in trace.procedures]
     for chosen in (BLOCKING_COLLECTIVES, NONBLOCKING_COLLECTIVES):
         called = np.array([name in chosen for name in names], bool)
-        made = {rank: _made(trace, rank, called) for rank in lanes}
+        made = {rank: calls_by_communicator(trace, rank, called) for rank in lanes}
         for comm, most in _limits(trace, made, unfinished).items():
-            for rank in made:
-                if made[rank][comm] > most:
-                    _leave_out_from(trace, lanes[rank], called, comm, most)
-                    count += int(made[rank][comm] - most)
-                    behind |= {r for r in _members(trace.communicators[comm], made) if made[r][comm] == most}
+            members = _members(trace.communicators[comm], made)
+            beyond = {rank: made[rank][comm] - most for rank in members if made[rank][comm] > most}
+            for rank in beyond:
+                _leave_out_from(trace, lanes[rank], called, comm, most)
+            count += sum(beyond.values())
+            behind |= {rank for rank in members if beyond and made[rank][comm] == most}
     return count, behind
 
 
-def _made(trace: Trace, rank: int, called: np.ndarray) -> np.ndarray:
-    """How many of these calls the rank made on each communicator."""
-    made = np.zeros(len(trace.communicators), np.int64)
-    for calls in trace.calls(rank):
-        rows = calls[called[calls["call"]] & (calls["comm"] >= 0)]
-        made += np.bincount(rows["comm"], minlength=len(made))
-    return made
-
-
-def _limits(trace: Trace, made: Mapping[int, np.ndarray], unfinished: np.ndarray) -> dict[int, int]:
+def _limits(trace: Trace, made: Mapping[int, Counter[int]], unfinished: np.ndarray) -> dict[int, int]:
     """Of communicators with members that did not end in order, how many collectives these made at least."""
     limits, losses = {}, trace.extra(Losses)
     partial = {rank for rank in made if len(losses.unrecorded(rank)) or len(losses.missed_collectives(rank))}
     for index, communicator in enumerate(trace.communicators):
         members = _members(communicator, made)
-        ended = [int(made[rank][index]) for rank in members if unfinished[rank]]
+        ended = [made[rank][index] for rank in members if unfinished[rank]]
         if ended and len(members) > 1 and not members & partial:
             limits[index] = min(ended)
     return limits
 
 
-def _members(communicator: Communicator, made: Mapping[int, np.ndarray]) -> set[int]:
+def _members(communicator: Communicator, made: Mapping[int, Counter[int]]) -> set[int]:
     """Those of which there is a file."""
     return {*communicator.members, *communicator.remote} & made.keys()
 
