@@ -14,6 +14,7 @@ from analyzer.program.operation import Flag, Kind, operations
 from analyzer.program.program import Program
 from tracelib import schema
 from tracelib.schema import What
+from tracelib.schema.groups import said_of
 
 CALLS_A_STEP = 5
 BYTES = 4096
@@ -75,14 +76,14 @@ def _tables(rank: int, ranks: int, bursts: np.ndarray) -> dict[str, np.ndarray]:
     end = int(calls["exit"].max()) + 1
     communicators = np.zeros(3, schema.COMMUNICATOR)
     communicators["id"], communicators["size"] = (0, 1, 2), (0, ranks, 1)
-    communicators["members"], communicators["rank"] = (0, 0, ranks), (-1, rank, 0)
+    groups = (said_of(range(ranks)), said_of(range(rank, rank + 1)))
+    communicators["members"], communicators["rank"] = (0, *groups), (-1, rank, 0)
     block = np.zeros(1, schema.BLOCK)
     names = list(schema.BUFFERED)
     block["count"][0, [names.index("calls"), names.index("requests")]] = calls.size, requests.size
     return {
         "calls": calls.ravel(), "requests": requests.ravel(), "blocks": block, "communicators": communicators,
         "clock": np.array([(0, 0), (end, end)], schema.CLOCK),
-        "members": np.array([*range(ranks), rank], schema.MEMBER),
         "objects": np.zeros(1, schema.OBJECT),
     }  # fmt: skip
 

@@ -27,7 +27,7 @@ def _load(path: Path):
     return module
 
 
-_NUMBERS = ("WHAT_ORDINAL_SHIFT", "BLOCK_DROPPED", "BLOCK_UNWRITTEN")
+_NUMBERS = ("WHAT_ORDINAL_SHIFT", "BLOCK_DROPPED", "BLOCK_UNWRITTEN", "PROGRESSION_BIT", "PROGRESSION_STRIDE_SHIFT")
 
 
 def records_header() -> str:

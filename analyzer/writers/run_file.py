@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from analyzer.signals import discard
 from analyzer.sources.rank_file.rank_file import PREDICTED
-from analyzer.trace import ACCESS, MARK, REQUEST, Communicator, Mark, Objects, Regions, Trace
+from analyzer.trace import ACCESS, MARK, REQUEST, Mark, Objects, Regions, Trace
 from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.hdf5 import new_hdf5
+from analyzer.writers.run_communicators import CommunicatorRows, RankCommunicators
 from analyzer.writers.run_objects import ObjectRows, access_rows
 from tracelib import schema
 
@@ -86,11 +87,12 @@ class _Tables:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._labels, self._objects = _labels(trace), ObjectRows(trace)
+        self._communicators = CommunicatorRows(trace)
 
     def of(self, rank: int, records: RankRecords) -> dict[str, np.ndarray]:
         """The tables of one rank: its threads one after the other, a block for each."""
         groups = np.unique(records.accesses["group"][records.accesses["group"] > 0]).tolist()
-        rows = _communicators(self._trace, rank, [self._trace.extra(Objects).group(rank, group) for group in groups])
+        rows = self._communicators.of(rank, [self._trace.extra(Objects).group(rank, group) for group in groups])
         objects, object_rows = self._objects.of(rank, records.accesses, rows.row_of)
         group_rows = dict(zip(groups, range(len(rows.table) - len(groups), len(rows.table)), strict=True))
         accesses = access_rows(records.accesses, object_rows, group_rows)
@@ -112,7 +114,7 @@ class _Tables:
             "labels": self._labels,
         }
 
-    def _calls(self, calls: np.ndarray, rows: _Communicators) -> tuple[np.ndarray, np.ndarray]:
+    def _calls(self, calls: np.ndarray, rows: RankCommunicators) -> tuple[np.ndarray, np.ndarray]:
         folded = calls["count"] > 1
         found = np.zeros(int((~folded).sum()), schema.CALL)
         for column in ("enter", "exit", "sent", "received", "tag", "call", "thread"):
@@ -124,75 +126,12 @@ class _Tables:
         polls["inside"] = np.minimum(calls["inside"][folded], (calls["exit"] - calls["enter"])[folded])
         return found, polls
 
-    def _requests(self, requests: np.ndarray, rows: _Communicators) -> np.ndarray:
+    def _requests(self, requests: np.ndarray, rows: RankCommunicators) -> np.ndarray:
         found = np.zeros(len(requests), schema.REQUEST)
         for column in ("posted", "completed", "bytes", "tag", "what", "thread"):
             found[column] = requests[column]
         found["comm"], found["peer"] = rows.rows_and_peers(requests)
         return found
-
-
-@dataclass(frozen=True)
-class _Communicators:
-    """The communicators of one rank as its file has them."""
-
-    table: np.ndarray
-    members: np.ndarray
-    row_of: np.ndarray  # by index in Trace.communicators; 1 (the world) where the rank is no member
-    groups: tuple[tuple[int, ...], ...]  # whom `peer` counts in, by row
-
-    def rows_and_peers(self, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Columns comm and peer for records that have indices of communicators and world ranks."""
-        named = (records["comm"] >= 0) | (records["peer"] >= 0)
-        rows = np.where(records["comm"] >= 0, self.row_of[records["comm"]], np.where(named, 1, 0))
-        peers = records["peer"].copy()
-        for row in np.unique(rows[peers >= 0]).tolist():
-            group = np.array(self.groups[row], np.int64)
-            place = np.full(int(group.max(initial=0)) + 1, schema.Peer.NONE, np.int32)
-            place[group] = np.arange(len(group))
-            mine = (rows == row) & (peers >= 0)
-            known = mine & (peers < len(place))
-            peers[known] = place[peers[known]]
-            peers[mine & ~known] = schema.Peer.NONE
-        return rows, peers
-
-
-def _communicators(trace: Trace, rank: int, named: Sequence[np.ndarray] = ()) -> _Communicators:
-    """named: world ranks of the groups that calls on windows named, whose rows are the last."""
-    world = tuple(range(trace.size))
-    groups: list[tuple[Communicator, int]] = []
-    row_of = np.ones(len(trace.communicators) + 1, np.int64)  # one more: no communicator at all
-    for index, communicator in enumerate(trace.communicators):
-        if communicator.members == world and not communicator.remote and index == 0:
-            continue
-        if communicator.members == (rank,) and communicator.name == "MPI_COMM_SELF":
-            row_of[index] = 2
-        elif rank in communicator.members or rank in communicator.remote:
-            row_of[index] = 3 + len(groups)
-            groups.append((communicator, index))
-    locals_ = [(), world, (rank,)]
-    remotes: list[tuple[int, ...]] = [(), (), ()]
-    for communicator, _ in groups:
-        inside = rank in communicator.members
-        locals_.append(communicator.members if inside else communicator.remote)
-        remotes.append(communicator.remote if inside else communicator.members if communicator.remote else ())
-    known = len(locals_)
-    locals_ += [tuple(group.tolist()) for group in named]
-    remotes += [()] * len(named)
-    table = np.zeros(len(locals_), schema.COMMUNICATOR)
-    at = 0
-    for row, (local, remote) in enumerate(zip(locals_, remotes, strict=True)):
-        table["members"][row], table["size"][row] = at, len(local)
-        table["remote"][row], table["remote_size"][row] = at + len(local), len(remote)
-        table["rank"][row] = local.index(rank) if rank in local else -1
-        if row < known:
-            table["id"][row] = row if row < 3 else 3 + groups[row - 3][1]
-        else:
-            table["rank"][row], table["flags"][row] = -1, schema.COMMUNICATOR_IS_GROUP
-        at += len(local) + len(remote)
-    members = np.array([m for pair in zip(locals_, remotes, strict=True) for group in pair for m in group], np.uint32)
-    peers = tuple(remote or local for local, remote in zip(locals_, remotes, strict=True))
-    return _Communicators(table, members.astype(schema.MEMBER), row_of, peers)
 
 
 def _by_thread(rows: np.ndarray, key: str) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -25,10 +25,12 @@ class ObjectRows:
             for rank in members:
                 self._of_rank.setdefault(rank, []).append(number)
 
-    def of(self, rank: int, accesses: np.ndarray, comm_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def of(
+        self, rank: int, accesses: np.ndarray, comm_row: Callable[[int], np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """`objects` of one rank, and the row in it of each of its `accesses` (ACCESS).
 
-        comm_rows: of `communicators` of this rank, by index in Trace.communicators. A rank has what its communicators
+        comm_row: of `communicators` of this rank, of an index in Trace.communicators. A rank has what its communicators
         share and what it used. Of a window's bytes only the sum over the ranks is known: the first written has it.
         """
         used = np.unique(accesses["object"][accesses["object"] >= 0]).tolist()
@@ -40,7 +42,7 @@ class ObjectRows:
             row_of[number] = row
             into = table[row]
             into["id"], into["kind"], into["flags"] = number + 1, _KINDS.get(one.kind, 0), one.flags
-            into["comm"] = comm_rows[one.comm] if one.comm >= 0 else 0
+            into["comm"] = comm_row(one.comm) if one.comm >= 0 else 0
             into["size"] = 0 if number in self._written else one.bytes
             into["unit"], into["name"] = one.kind == "window", one.name.encode()[-schema.OBJECT["name"].itemsize :]
         self._written.update(mine)

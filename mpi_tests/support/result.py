@@ -105,11 +105,16 @@ class RankFile:
     def communicator(self, row: int) -> str:
         """Its members by world rank."""
         c = self.tables["communicators"][row]
-        members = self.tables["members"]
-        local = members[c["members"] : c["members"] + c["size"]]
-        remote = members[c["remote"] : c["remote"] + c["remote_size"]]
+        local, remote = self.group(c["members"], c["size"]), self.group(c["remote"], c["remote_size"])
         text = " ".join(map(str, local))
         return f"{text} | {' '.join(map(str, remote))}" if len(remote) else text
+
+    def group(self, said: np.uint64, size: np.uint32) -> list[int]:
+        """World ranks of a group, as docs/format.md defines what a row of `communicators` says of it."""
+        if int(said) < 2**63:
+            return self.tables["members"][int(said) :][: int(size)].tolist()
+        first, stride = int(said) % 2**32, (int(said) - 2**63) // 2**32
+        return [first + k * stride for k in range(int(size))]
 
     def _messages(self, table: str, chosen: np.ndarray, size: str) -> Counter[Message]:
         rows = self.tables[table][chosen]
@@ -147,8 +152,7 @@ class RankFile:
             return int(access["offset"])
         group = self.tables["communicators"][access["offset"]]
         assert group["flags"] == schema.COMMUNICATOR_IS_GROUP
-        members = self.tables["members"][group["members"] :][: group["size"]]
-        return sum(1 << member for member in members.tolist())
+        return sum(1 << member for member in self.group(group["members"], group["size"]))
 
     def objects(self) -> list[Object]:
         """Windows and files in the order of creation."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from tracelib import schema
 from tracelib.schema import Peer, State, What
+from tracelib.schema.groups import MemberTable
 
 NONE, WORLD, SELF, FIRST = 0, 1, 2, 3
 ORIGIN_NS = 5_000_000_000_000
@@ -197,14 +198,12 @@ def communicator_tables(rank: int, size: int, communicators: Sequence) -> tuple[
             number[FIRST + k] = len(rows)
             rows.append((ident, 0, local, remote, local.index(rank)))
     table = np.zeros(len(rows), schema.COMMUNICATOR)
-    members: list[int] = []
+    members = MemberTable()
     for row, (ident, created, local, remote, position) in zip(table, rows, strict=True):
         row["id"], row["created"], row["rank"] = ident, created, position
-        row["members"], row["size"] = len(members), len(local)
-        members += local
-        row["remote"], row["remote_size"] = len(members), len(remote)
-        members += remote
-    return table, np.array(members, schema.MEMBER), number
+        row["members"], row["size"] = members.add(local), len(local)
+        row["remote"], row["remote_size"] = members.add(remote), len(remote)
+    return table, members.rows, number
 
 
 def _is_pair(spec: Sequence) -> bool:

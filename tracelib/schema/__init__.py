@@ -9,7 +9,7 @@ from enum import Enum, IntEnum
 
 import numpy as np
 
-VERSION = 4
+VERSION = 5
 
 CALL = np.dtype(
     [
@@ -122,8 +122,8 @@ COMMUNICATOR = np.dtype(
     [
         ("id", "<u8"),  # the same on all members; 0: unknown
         ("created", "<u8"),  # ticks
-        ("members", "<u8"),  # first row in `members`: world ranks of the (local) group
-        ("remote", "<u8"),  # first row in `members` of the remote group
+        ("members", "<u8"),  # the (local) group: a progression (tracelib.schema.groups), or its first row in `members`
+        ("remote", "<u8"),  # likewise the remote group
         ("size", "<u4"),
         ("remote_size", "<u4"),  # 0: an intracommunicator
         ("rank", "<i4"),  # of this process in it
@@ -134,6 +134,10 @@ COMMUNICATOR = np.dtype(
 
 COMMUNICATOR_IS_GROUP = 1
 """Bit of `flags`: a group of MPI_Win_start or MPI_Win_post that is no communicator's; `id` is 0, `rank` -1."""
+
+PROGRESSION_BIT, PROGRESSION_STRIDE_SHIFT = 63, 32
+"""Of a group that is an arithmetic progression this bit is set, the bits from the shift on are its stride, those below
+it the first world rank."""
 
 ACCESS_HAS_GROUP = 4
 """Bit of `detail` of `accesses`: `offset` is the row of `communicators` that has the call's group."""

@@ -54,12 +54,13 @@ def _has_unit(objects: np.ndarray) -> np.ndarray:
     return window & (objects["id"] != 0) & (objects["unit"] != 0)
 
 
-def _members(file: RankFile, row: np.void) -> list[int]:
+def _members(file: RankFile, row: np.void) -> Sequence[int]:
     """World ranks of a window's processes."""
     if row["comm"] >= len(file.communicators):
-        return []
+        return ()
     comm = file.communicators[row["comm"]]
-    return file.members[int(comm["members"]) : int(comm["members"]) + int(comm["size"])].tolist()
+    members = file.ranks_of(int(comm["members"]), int(comm["size"]))
+    return members if isinstance(members, range) else members.tolist()
 
 
 def in_target_units(accesses: np.ndarray, calls: np.ndarray, windows: Mapping[int, Units]) -> np.ndarray:

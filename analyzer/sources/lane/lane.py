@@ -114,7 +114,7 @@ class RankTables:
         self.summed = len(file.procedures)
         self.procedures, self.kinds = procedures
         self.communicators = file.communicators if len(file.communicators) else np.zeros(1, file.communicators.dtype)
-        self.members = file.members
+        self.members, self.ranks, self.ranks_of = file.members, file.size, file.ranks_of
         self.object_index, self.uneven_windows = object_index, uneven_windows
         self.communicator_index = communicator_index  # int32
 
@@ -157,7 +157,7 @@ class Lane:
                 "communicators": pointer(r.communicators), "n_communicators": len(r.communicators),
                 "members": pointer(r.members, "uint32_t *"), "n_members": len(r.members),
                 "communicator_index": pointer(r.communicator_index, "int32_t *"),
-                "rank": self.rank, "thread": self.thread, "cpu": self.cpu,
+                "rank": self.rank, "thread": self.thread, "cpu": self.cpu, "ranks": r.ranks,
             },
         )  # fmt: skip
         self.clock.fill(found.clock)
@@ -184,7 +184,7 @@ class Lane:
     def group(self, row: int) -> np.ndarray:
         """World ranks of the group of a row of `communicators`."""
         group = self._refers.communicators[row]
-        return self._refers.members[int(group["members"]) :][: int(group["size"])].astype(np.int64)
+        return np.asarray(self._refers.ranks_of(int(group["members"]), int(group["size"])), np.int64)
 
     def accesses(self, begin: int, end: int, around: int = 0) -> np.ndarray:
         """Raw rows of `accesses`, with the offsets of one-sided operations in bytes of the target's window."""

@@ -18,6 +18,7 @@ from analyzer.sources.rank_file.limited import limited
 from analyzer.sources.rank_file.tables import DAMAGED, OpenFiles, OpenGroup, Table, procedure_names, text_of
 from analyzer.sources.rank_file.versions import dtype_of, has_table, lacks, upgraded
 from tracelib import schema
+from tracelib.schema.groups import is_progression, ranks_of
 
 PREDICTED = "replay"
 """`boot_id` in a run that was predicted: its times are those of no clock."""
@@ -114,6 +115,11 @@ class RankFile:
         if stored is None:
             raise KeyError(f"no table {table}")
         return stored
+
+    def ranks_of(self, said: int, size: int) -> range | np.ndarray:
+        """World ranks of a group of `size`, of which a row of `communicators` says `said`: of a progression a range, of
+        another what `members` holds of it."""
+        return ranks_of(said, size, self.size) if is_progression(said) else self.members[said : said + size]
 
     def close(self) -> None:
         """Give the descriptors back."""

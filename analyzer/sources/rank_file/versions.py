@@ -1,6 +1,7 @@
 """Rank files of earlier versions of the format, read as if the present one had written them.
 
-Later versions added tables, columns and attributes, and changed none: what a file lacks is empty, or zero.
+Later versions added tables, columns and attributes, and changed none: what a file lacks is empty, or zero. Until
+version 4 all groups were rows of `members`, as those that are no progressions are today.
 """
 
 from __future__ import annotations

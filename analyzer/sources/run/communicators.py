@@ -9,12 +9,12 @@ import numpy as np
 from analyzer.sources.rank_file.rank_file import RankFile
 from analyzer.sources.rank_file.tables import text_of
 from analyzer.trace import Communicator
-from tracelib.schema import LabelKind
+from tracelib.schema import MEMBER, LabelKind
 
 WORLD_ROW, SELF_ROW = 1, 2
 
-Groups = tuple[bytes, bytes]
-"""Members and remote members as raw uint32, the group with the smallest world rank first."""
+Group = range | bytes
+"""World ranks: a progression, or what `members` has of another group."""
 
 
 def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Communicator, ...], dict[int, np.ndarray]]:
@@ -25,39 +25,85 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
     one, and of those the last. Rows of unknown id (0) have no index. Processes outside the run (of
     MPI_Comm_spawn) are no members: no table has a row for them. They are counted.
     """
-    found: dict[tuple[int, Groups], int] = {}
-    more = [file for file in files if len(file.communicators) > SELF_ROW + 1]
-    for file in more:
-        for row in file.communicators[SELF_ROW + 1 :]:
-            if row["id"]:
-                found[int(row["id"]), _groups(file, row)] = -1
+    met = _Met()
+    more = {file.rank: met.numbers(file) for file in files if len(file.communicators) > SELF_ROW + 1}
+    names = _names(files, more)
     selves = {file.rank: 1 + k for k, file in enumerate(f for f in files if len(f.communicators) > SELF_ROW)}
-    merged = [Communicator(1, tuple(range(size)), name="MPI_COMM_WORLD")]
+    members = _Members(size)
+    merged = [Communicator(1, members.of(range(size)), name="MPI_COMM_WORLD")]
     merged += [Communicator(1 + at, (rank,), name="MPI_COMM_SELF") for rank, at in selves.items()]
-    names = _names(files)
-    for key in sorted(found):
-        found[key] = len(merged)
-        groups = [np.frombuffer(group, np.uint32) for group in key[1]]
-        members, remote = (_of_run(group, size) for group in groups)
-        outside = sum(map(len, groups)) - len(members) - len(remote)
-        merged.append(Communicator(len(merged) + 1, members, remote, names.get(key, ""), outside))
-    index = _first_rows(files, selves) | {file.rank: _rows(file, selves, found) for file in more}
+    place = np.full(len(met.communicators) + 1, -1, np.int32)  # the last stands for those of unknown id
+    for number in sorted(range(len(met.communicators)), key=lambda number: met.communicators[number][0]):
+        groups = met.communicators[number][1:]
+        inside = sorted(map(members.of, groups), key=lambda group: (not group, min(group, default=0)))
+        place[number] = len(merged)
+        outside = sum(map(members.outside, groups))
+        merged.append(Communicator(len(merged) + 1, *inside, names.get(number, ""), outside))
+    index = _first_rows(files, selves)
+    for rank, numbers in more.items():
+        index[rank] = np.concatenate([index[rank], place[numbers]])
     return tuple(merged), index
 
 
-def _names(files: Sequence[RankFile]) -> dict[tuple[int, Groups], str]:
-    """By id and members of communicators the names of MPI_Comm_set_name."""
+class _Met:
+    """The communicators of all ranks, each once: a rank costs no more for a large one."""
+
+    def __init__(self) -> None:
+        self.communicators: list[tuple[int, Group, Group]] = []
+        self._known: dict[tuple[int, Group, Group], int] = {}
+
+    def numbers(self, file: RankFile) -> list[int]:
+        """The place in `communicators` of each of a rank's rows after MPI_COMM_SELF; -1 for an unknown id."""
+        rows = file.communicators[SELF_ROW + 1 :]
+        columns = (rows[name].tolist() for name in ("id", "members", "size", "remote", "remote_size"))
+        return [
+            self._number(id_, _group(file, members, size), _group(file, remote, remote_size)) if id_ else -1
+            for id_, members, size, remote, remote_size in zip(*columns, strict=True)
+        ]
+
+    def _number(self, id_: int, local: Group, remote: Group) -> int:
+        """The other side of an intercommunicator has the same groups, its own first."""
+        if (number := self._known.get((id_, local, remote))) is None:
+            number = len(self.communicators)
+            self.communicators.append((id_, local, remote))
+            self._known[id_, local, remote] = self._known[id_, remote, local] = number
+        return number
+
+
+def _group(file: RankFile, said: int, size: int) -> Group:
+    members = file.ranks_of(said, size)
+    return members if isinstance(members, range) else members.tobytes()
+
+
+class _Members:
+    """Members of the run, of groups that are the same one tuple."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._made: dict[Group, tuple[int, ...]] = {}
+
+    def of(self, group: Group) -> tuple[int, ...]:
+        if group not in self._made:
+            ranks = group if isinstance(group, range) else np.frombuffer(group, np.uint32).tolist()
+            self._made[group] = tuple(rank for rank in ranks if rank < self._size)
+        return self._made[group]
+
+    def outside(self, group: Group) -> int:
+        """How many of its processes are not of the run."""
+        whole = len(group) if isinstance(group, range) else len(group) // MEMBER.itemsize
+        return whole - len(self.of(group))
+
+
+def _names(files: Sequence[RankFile], numbers: Mapping[int, Sequence[int]]) -> dict[int, str]:
+    """Names of MPI_Comm_set_name, by the number of the communicator; `numbers` of each rank's rows."""
     names = {}
     for file in (f for f in files if len(f.labels)):
+        of_rank = numbers.get(file.rank, ())
         for label in file.labels[file.labels["kind"] == LabelKind.COMMUNICATOR]:
-            if SELF_ROW < label["value"] < len(file.communicators):
-                row = file.communicators[int(label["value"])]
-                names[int(row["id"]), _groups(file, row)] = text_of(label["name"])
+            row = int(label["value"]) - SELF_ROW - 1
+            if 0 <= row < len(of_rank):
+                names[of_rank[row]] = text_of(label["name"])
     return names
-
-
-def _of_run(group: np.ndarray, size: int) -> tuple[int, ...]:
-    return tuple(group[group < size].tolist())
 
 
 def _first_rows(files: Sequence[RankFile], selves: Mapping[int, int]) -> dict[int, np.ndarray]:
@@ -66,21 +112,3 @@ def _first_rows(files: Sequence[RankFile], selves: Mapping[int, int]) -> dict[in
     table[:, WORLD_ROW] = 0
     table[:, SELF_ROW] = [selves.get(file.rank, -1) for file in files]
     return {file.rank: row[: max(len(file.communicators), 1)] for file, row in zip(files, table, strict=True)}
-
-
-def _rows(file: RankFile, selves: Mapping[int, int], found: Mapping[tuple[int, Groups], int]) -> np.ndarray:
-    """That of all rows of a rank that has more."""
-    index = np.full(len(file.communicators), -1, np.int32)
-    index[WORLD_ROW], index[SELF_ROW] = 0, selves[file.rank]
-    for number, row in enumerate(file.communicators[SELF_ROW + 1 :], start=SELF_ROW + 1):
-        if row["id"]:
-            index[number] = found[int(row["id"]), _groups(file, row)]
-    return index
-
-
-def _groups(file: RankFile, row: np.void) -> Groups:
-    members = file.members[int(row["members"]) : int(row["members"]) + int(row["size"])]
-    remote = file.members[int(row["remote"]) : int(row["remote"]) + int(row["remote_size"])]
-    if len(remote) and remote.min() < members.min(initial=np.iinfo(np.uint32).max):
-        members, remote = remote, members
-    return members.tobytes(), remote.tobytes()

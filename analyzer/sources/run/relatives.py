@@ -79,9 +79,9 @@ def world_of(name: str, files: Sequence[RankFile], lanes: Mapping[int, list[Lane
 def _meetings(file: RankFile, lanes: Sequence[Lane]) -> Iterator[tuple[tuple[int, int, int], Meeting]]:
     """Those of a rank, by what all its members know of the new communicator."""
     for row in file.communicators[3:]:
-        remote = file.members[int(row["remote"]) :][: int(row["remote_size"])]
-        if not len(remote) or (remote != _OUTSIDE).any():
-            continue
+        remote = file.ranks_of(int(row["remote"]), int(row["remote_size"]))
+        if isinstance(remote, range) or not len(remote) or (remote != _OUTSIDE).any():
+            continue  # strangers are no progression
         for lane in lanes:  # its row is written right after the call, whose row follows
             table = lane.tables["calls"]
             before = table.find(int(row["created"]))

@@ -21,7 +21,7 @@ struct lane {
     int64_t overhead; /* ns of the tracer between the exit of one call and the entry of the next */
     const struct procedure *procedures;
     const void *communicators;         /* struct file_communicator */
-    const uint32_t *members;           /* world ranks */
+    const uint32_t *members;           /* world ranks of groups that are no progressions */
     const int32_t *communicator_index; /* of each row, in Trace.communicators; -1: none, unknown */
     int64_t n_procedures;
     int64_t n_communicators;
@@ -29,7 +29,7 @@ struct lane {
     int32_t rank;
     int32_t thread;
     int32_t cpu;
-    int32_t reserved;
+    int32_t ranks; /* of the run */
 };
 
 /* k runs of records that start with an int64 time, each sorted by it, lie one after the other: run r is

@@ -1,6 +1,5 @@
 #include "handles/comms.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "clock/clock.h"
 #include "handles/ids.h"
 #include "handles/internal/handles.h"
+#include "handles/internal/progression.h"
 #include "handles/sessions.h"
 #include "mpi/pmpi.h"
 #include "record/rank_file.h"
@@ -58,6 +58,15 @@ static uint32_t *take_world_ranks(word *group, uint32_t size)
     return members;
 }
 
+/* What the row of its communicator says of a group. */
+static int append_group(struct store *store, const uint32_t *members, uint32_t size, uint64_t *said)
+{
+    *said = !size ? 0 : !members ? GROUP_UNKNOWN : progression_of(members, size);
+    if (*said || !size) return 0;
+    *said = store->table[TABLE_MEMBERS].rows;
+    return store_append(store, TABLE_MEMBERS, members, size);
+}
+
 static void append_row(struct store *store, const struct comm *c, const uint32_t *members, const uint32_t *remote)
 {
     struct file_communicator row = {.id = c->id,
@@ -66,10 +75,8 @@ static void append_row(struct store *store, const struct comm *c, const uint32_t
                                     .remote_size = c->remote_size,
                                     .rank = c->rank,
                                     .flags = c->flags};
-    row.members = store->table[TABLE_MEMBERS].rows;
-    int error = members ? store_append(store, TABLE_MEMBERS, members, c->size) : 0;
-    row.remote = store->table[TABLE_MEMBERS].rows;
-    if (!error && remote) error = store_append(store, TABLE_MEMBERS, remote, c->remote_size);
+    int error = append_group(store, members, c->size, &row.members);
+    if (!error) error = append_group(store, remote, c->remote_size, &row.remote);
     if (!error) error = store_append(store, TABLE_COMMUNICATORS, &row, 1);
     if (error) rank_file_failed(error);
 }
@@ -173,18 +180,12 @@ int comms_start(struct store *store, int size)
     comm_self = (struct comm){.handle = abi.self, .index = COMM_INDEX_SELF, .size = 1, .id = 2 + (uint64_t)me};
     struct file_communicator rows[] = {
         {.rank = -1},
-        {.id = 1, .size = (uint32_t)size, .rank = rank},
-        {.id = comm_self.id, .size = 1, .members = (uint64_t)size},
+        {.id = 1, .size = (uint32_t)size, .rank = rank, .members = progression(0, 1)},
+        {.id = comm_self.id, .size = 1, .members = progression(me, 1)},
     };
     handles_put(&map, abi.self, &comm_self); /* without the lock, which comes before the store's; nobody is there yet */
     __atomic_store_n(&created, 3, __ATOMIC_RELEASE);
-    uint32_t *members = malloc(((size_t)size + 1) * sizeof *members);
-    if (!members) return ENOMEM;
-    for (int i = 0; i < size; i++) members[i] = (uint32_t)i;
-    members[size] = me;
-    int error = store_append(store, TABLE_MEMBERS, members, (uint64_t)size + 1);
-    free(members);
-    return error ? error : store_append(store, TABLE_COMMUNICATORS, rows, 3);
+    return store_append(store, TABLE_COMMUNICATORS, rows, 3);
 }
 
 /* What this thread found last, by handle; good until any communicator is made or freed. */

@@ -12,10 +12,9 @@
 struct row_reader {
     const struct lane *lane;
     struct last_piece ticks, ns;
-    int64_t comm;            /* the row of `communicators` of which the rest is; -1: none */
-    int32_t index;           /* in Trace.communicators */
-    uint32_t size;           /* of its (remote) group, 0 if the table of members does not hold it */
-    const uint32_t *members; /* world ranks */
+    int64_t comm;       /* the row of `communicators` of which the rest is; -1: none */
+    int32_t index;      /* in Trace.communicators */
+    struct group group; /* whom its peers are counted in */
 };
 
 static inline struct row_reader row_reader(const struct lane *lane)
@@ -37,14 +36,7 @@ static inline void row_comm(struct row_reader *reader, uint32_t comm)
     if (__builtin_expect(reader->comm == comm, 1)) return;
     reader->comm = comm;
     reader->index = lane_communicator_index(reader->lane, comm);
-    reader->members = lane_group(reader->lane, comm, &reader->size);
-}
-
-/* The same as lane_world, in the communicator of the reader. */
-static inline int32_t row_world(const struct row_reader *reader, int32_t peer)
-{
-    if (peer < 0) return peer;
-    return (uint32_t)peer < reader->size ? (int32_t)reader->members[peer] : PEER_NONE;
+    reader->group = lane_group(reader->lane, comm);
 }
 
 /* Of the time that calls take, what is spent in MPI: a look at the clock is the program's own. */
@@ -86,7 +78,7 @@ static inline void tell_message(struct row_reader *reader, const struct file_cal
     call->sent = (int64_t)row->sent;
     call->received = (int64_t)row->received;
     call->comm = reader->index;
-    call->peer = row_world(reader, row->peer);
+    call->peer = group_rank(&reader->group, row->peer);
     call->tag = row->tag;
 }
 
@@ -132,7 +124,7 @@ static inline void request_record(struct row_reader *reader, const struct file_r
     to->completed = row->completed ? row_ns(reader, row->completed) : 0;
     to->bytes = (int64_t)row->bytes;
     to->comm = reader->index;
-    to->peer = row_world(reader, row->peer);
+    to->peer = group_rank(&reader->group, row->peer);
     to->tag = request_tag(reader->lane, row);
     to->what = row->what;
     to->thread = row->thread;

@@ -30,24 +30,46 @@ static inline int32_t lane_communicator_index(const struct lane *lane, uint32_t 
     return row < lane->n_communicators ? lane->communicator_index[row] : -1;
 }
 
-/* World ranks of the (remote) group of a communicator, and its size: 0 if the table of members does not hold it. */
-static inline const uint32_t *lane_group(const struct lane *lane, uint32_t row, uint32_t *size)
+/* World ranks of a group: listed, or first, first + stride, ... */
+struct group {
+    const uint32_t *listed; /* NULL: not */
+    uint32_t first, stride;
+    uint32_t size; /* 0: not known */
+};
+
+/* World rank of `peer` in a group; PEER_NONE if it does not hold it. */
+static inline int32_t group_rank(const struct group *group, int32_t peer)
 {
-    const struct file_communicator *c = lane_communicator(lane, row);
-    uint64_t first = c->remote_size ? c->remote : c->members;
-    *size = c->remote_size ? c->remote_size : c->size;
-    if (first + *size <= (uint64_t)lane->n_members) return lane->members + first;
-    *size = 0;
-    return NULL;
+    if (peer < 0) return peer;
+    if ((uint32_t)peer >= group->size) return PEER_NONE;
+    return (int32_t)(group->listed ? group->listed[peer] : group->first + (uint32_t)peer * group->stride);
 }
 
-/* World rank of `peer` in that group; PEER_NONE if it does not hold it. */
+/* A progression whose last rank is in a world of `ranks`; any other, as of a damaged file, has no members. */
+static inline struct group group_of_progression(uint64_t said, uint32_t size, uint64_t ranks)
+{
+    const uint32_t first = (uint32_t)said, stride = (uint32_t)(said >> PROGRESSION_STRIDE_SHIFT) & INT32_MAX;
+    if (!stride || !size || first + (uint64_t)(size - 1) * stride >= ranks) return (struct group){.size = 0};
+    return (struct group){.first = first, .stride = stride, .size = size};
+}
+
+/* The (remote) group of a communicator; without members if the table of members does not hold it. */
+static inline struct group lane_group(const struct lane *lane, uint32_t row)
+{
+    const struct file_communicator *c = lane_communicator(lane, row);
+    const uint64_t said = c->remote_size ? c->remote : c->members;
+    const uint32_t size = c->remote_size ? c->remote_size : c->size;
+    if (said >> PROGRESSION_BIT) return group_of_progression(said, size, (uint64_t)lane->ranks);
+    if (said + size > (uint64_t)lane->n_members) return (struct group){.size = 0};
+    return (struct group){.listed = lane->members + said, .size = size};
+}
+
+/* World rank of `peer` in that group. */
 static inline int32_t lane_world(const struct lane *lane, uint32_t row, int32_t peer)
 {
-    uint32_t size;
     if (peer < 0) return peer;
-    const uint32_t *members = lane_group(lane, row, &size);
-    return (uint32_t)peer < size ? (int32_t)members[peer] : PEER_NONE;
+    const struct group group = lane_group(lane, row);
+    return group_rank(&group, peer);
 }
 
 #endif
