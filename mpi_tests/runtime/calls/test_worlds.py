@@ -60,6 +60,7 @@ def test_spawned_world(legs, compiled, traced, tmp_path, leg, commands):
             here, there = (2, commands) if world is run else (commands, 2)
             assert (between["size"], between["remote_size"]) == (here, there)
             assert (merged["size"], merged["remote_size"]) == (here + there, 0)
+            assert file.group(between["remote"], between["remote_size"]) == [np.iinfo(np.uint32).max] * there
             assert file.group(merged["members"], merged["size"]).count(np.iinfo(np.uint32).max) == there
         analyzer.open(str(world.run)).messages()
 

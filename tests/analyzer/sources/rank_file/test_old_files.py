@@ -5,9 +5,10 @@ from collections import Counter
 from pathlib import Path
 
 import h5py
+import numpy as np
 import pytest
 from paths import DATA
-from synthetic import call, write_run
+from synthetic import FIRST, call, write_run
 
 import analyzer
 from analyzer.sources.rank_file import spool
@@ -110,3 +111,45 @@ def test_version_2_had_no_list_of_cpus(tmp_path):
     trace = analyzer.open(path)
     assert (trace.nodes.affinity, trace.problems) == ((frozenset(),), [])
     trace.close()
+
+
+def as_version_4(path):
+    """Make all groups of a rank file rows of `members`, by docs/format.md."""
+    with h5py.File(path, "r+") as file:
+        table, members = file["communicators"][:], file["members"][:].tolist()
+        for row in table:
+            for group, size in (("members", "size"), ("remote", "remote_size")):
+                said = int(row[group])
+                if said >= 2**63:
+                    row[group] = len(members)
+                    first, stride = said % 2**32, (said - 2**63) // 2**32
+                    members += [first + k * stride for k in range(int(row[size]))]
+        file["communicators"][:] = table
+        file["members"].resize((len(members),))
+        file["members"][:] = np.array(members)
+        file.attrs["schema_version"] = 4
+
+
+def communicators_and_peers(path):
+    trace = analyzer.open(path)
+    assert trace.problems == []
+    peers = [block["peer"].tolist() for rank in range(trace.size) for block in trace.calls(rank)]
+    trace.close()
+    return trace.communicators, peers
+
+
+def test_version_4_listed_the_members_of_all_groups(tmp_path):
+    groups = [(0, 2), (3, 1, 0), ((0, 1), (2, 3)), (0, 1, 2, 3)]
+    called_by = [0, 3, 0, 0]
+    calls = [call("MPI_Send", 10 + k, 11 + k, comm=FIRST + k, peer=1, sent=8) for k in range(len(groups))]
+    ranks = [{"calls": [call("MPI_Init", 0, 5)]} for _ in range(4)]
+    for one, rank in zip(calls, called_by, strict=True):
+        ranks[rank]["calls"].append(one)
+    path = write_run(tmp_path, ranks, groups)
+    new = communicators_and_peers(path)
+    assert new[1] == [[-1, 2, 3, 1], [-1], [-1], [-1, 1]]
+    for rank in range(4):
+        as_version_4(tmp_path / "run.ranks" / f"{rank:06d}.h5")
+    assert communicators_and_peers(path) == new
+    pack_run(path, tmp_path / "packed.h5")
+    assert communicators_and_peers(tmp_path / "packed.h5") == new
