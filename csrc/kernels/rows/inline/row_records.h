@@ -36,7 +36,7 @@ static inline void row_comm(struct row_reader *reader, uint32_t comm)
     if (__builtin_expect(reader->comm == comm, 1)) return;
     reader->comm = comm;
     reader->index = lane_communicator_index(reader->lane, comm);
-    reader->group = lane_group(reader->lane, comm);
+    lane_group(reader->lane, comm, &reader->group);
 }
 
 /* Of the time that calls take, what is spent in MPI: a look at the clock is the program's own. */

@@ -2,6 +2,8 @@
 #define TICKS_H
 /* What kernels ask of a lane for each row: times and world ranks. */
 
+#include <stdbool.h>
+
 #include "records.h"
 #include "rows/inline/clock.h"
 #include "rows/lane.h"
@@ -45,30 +47,33 @@ static inline int32_t group_rank(const struct group *group, int32_t peer)
     return (int32_t)(group->listed ? group->listed[peer] : group->first + (uint32_t)peer * group->stride);
 }
 
-/* A progression whose last rank is in a world of `ranks`; any other, as of a damaged file, has no members. */
-static inline struct group group_of_progression(uint64_t said, uint32_t size, uint64_t ranks)
-{
-    const uint32_t first = (uint32_t)said, stride = (uint32_t)(said >> PROGRESSION_STRIDE_SHIFT) & INT32_MAX;
-    if (!stride || !size || first + (uint64_t)(size - 1) * stride >= ranks) return (struct group){.size = 0};
-    return (struct group){.first = first, .stride = stride, .size = size};
-}
-
-/* The (remote) group of a communicator; without members if the table of members does not hold it. */
-static inline struct group lane_group(const struct lane *lane, uint32_t row)
+/* The (remote) group of a communicator; without members if the table of members does not hold it, or if a progression
+   leaves the world, as in a damaged file. Field by field: what is copied as a whole waits for its parts. */
+static inline void lane_group(const struct lane *lane, uint32_t row, struct group *group)
 {
     const struct file_communicator *c = lane_communicator(lane, row);
     const uint64_t said = c->remote_size ? c->remote : c->members;
     const uint32_t size = c->remote_size ? c->remote_size : c->size;
-    if (said >> PROGRESSION_BIT) return group_of_progression(said, size, (uint64_t)lane->ranks);
-    if (said + size > (uint64_t)lane->n_members) return (struct group){.size = 0};
-    return (struct group){.listed = lane->members + said, .size = size};
+    bool held;
+    if (said >> PROGRESSION_BIT) {
+        group->listed = NULL;
+        group->first = (uint32_t)said;
+        group->stride = (uint32_t)(said >> PROGRESSION_STRIDE_SHIFT) & INT32_MAX;
+        held = group->stride && size && group->first + (uint64_t)(size - 1) * group->stride < (uint64_t)lane->ranks;
+    } else {
+        held = said + size <= (uint64_t)lane->n_members;
+        group->listed = lane->members + (held ? said : 0);
+        group->first = group->stride = 0;
+    }
+    group->size = held ? size : 0;
 }
 
 /* World rank of `peer` in that group. */
 static inline int32_t lane_world(const struct lane *lane, uint32_t row, int32_t peer)
 {
+    struct group group;
     if (peer < 0) return peer;
-    const struct group group = lane_group(lane, row);
+    lane_group(lane, row, &group);
     return group_rank(&group, peer);
 }
 
