@@ -35,10 +35,10 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
     place = np.full(len(met.communicators) + 1, -1, np.int32)  # the last stands for those of unknown id
     for number in sorted(range(len(met.communicators)), key=lambda number: met.communicators[number][0]):
         groups = met.communicators[number][1:]
-        inside = sorted(map(members.of, groups), key=lambda group: (not group, min(group, default=0)))
+        first, second = sorted(map(members.of, groups), key=lambda group: (not group, min(group, default=0)))
         place[number] = len(merged)
         outside = sum(map(members.outside, groups))
-        merged.append(Communicator(len(merged) + 1, *inside, names.get(number, ""), outside))
+        merged.append(Communicator(len(merged) + 1, first, second, names.get(number, ""), outside))
     index = _first_rows(files, selves)
     for rank, numbers in more.items():
         index[rank] = np.concatenate([index[rank], place[numbers]])
