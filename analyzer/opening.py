@@ -11,6 +11,7 @@ from pathlib import Path
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.trace import Trace
+from analyzer.trace.chosen import Choice
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _GZIP = b"\x1f\x8b"
@@ -28,35 +29,37 @@ def open_trace(
     repair_ns: int | None = None,
     *,
     impossible: bool = False,
+    choice: Choice | None = None,
 ) -> Trace:
     """A `Trace` of a measured run (run.h5 or its folder run.ranks), of a Paraver trace (.prv, .prv.gz), or of the
     ideal replay of a Dimemas trace (.dim, .dim.gz), which holds no times.
 
     `repair_ns`: move times so that no message takes less than this, and no collective ends before all have begun it.
     `impossible`: of our own runs, take time stamps that cannot be as they are (analyzer.sources.run.run.open_run).
+    `choice`: only these ranks; the others count as missing (`Losses.missing`), and `Chosen` says so.
     Raises TracelibError with one clear line for a missing, unreadable, empty, truncated or foreign file.
     """
     path, team = Path(path), team or Team()
     try:
         if path.is_dir():
-            return _open_folder(path, team, repair_ns, impossible=impossible)
+            return _open_folder(path, team, repair_ns, impossible=impossible, choice=choice)
         begin = _first_bytes(path)
         if begin.startswith(_HDF5):
             if is_network(path):
                 raise TracelibError(f"{path} is a measurement of the network, not a trace", f"analyze loggp {path}")
             from analyzer.sources.run.run import open_run
 
-            return open_run(str(path), team, repair_ns, impossible=impossible)
+            return open_run(str(path), team, repair_ns, impossible=impossible, choice=choice)
         if begin.startswith((_PARAVER, _DIMEMAS)) and repair_ns is not None:
             raise TracelibError(f"{path}: only runs of tracelib can be repaired", "leave out --repair-clocks")
         if begin.startswith(_PARAVER):
             from analyzer.sources.paraver.trace import open_prv
 
-            return open_prv(path, team)
+            return open_prv(path, team, choice)
         if begin.startswith(_DIMEMAS):
             from analyzer.replay.program_trace import open_dim
 
-            return open_dim(path)
+            return open_dim(path, choice)
     except FileNotFoundError as error:
         raise TracelibError(f"{path}: no such file", _hint_at(path)) from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -108,12 +111,12 @@ def is_network(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def _open_folder(path: Path, team: Team, repair_ns: int | None, *, impossible: bool) -> Trace:
+def _open_folder(path: Path, team: Team, repair_ns: int | None, *, impossible: bool, choice: Choice | None) -> Trace:
     if not any(path.glob("*.h5")):
         raise TracelibError(f"{path} is a folder without rank files", _EXPECTED)
     from analyzer.sources.run.run import open_run
 
-    return open_run(str(path), team, repair_ns, impossible=impossible)
+    return open_run(str(path), team, repair_ns, impossible=impossible, choice=choice)
 
 
 def _first_bytes(path: Path) -> bytes:

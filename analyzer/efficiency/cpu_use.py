@@ -83,8 +83,9 @@ def cpu_use(trace: Trace, team: Team) -> CpuUse | None:
     if not is_any_measured(trace):
         return None
     sums = np.zeros((4, trace.size), np.int64)
+    missing = set(trace.extra(Losses).missing)
     for rank in team.share(trace.size):
-        if is_measured(trace, rank) and rank not in trace.extra(Losses).missing:
+        if rank not in missing and is_measured(trace, rank):
             sums[:, rank] = _of_rank(trace, rank)
     return CpuUse(*np.sum(team.allgather(sums), axis=0))
 

@@ -31,7 +31,7 @@ from analyzer.metrics.flushes import flushes
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
-from analyzer.trace import Losses, Trace
+from analyzer.trace import Chosen, Losses, Trace
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class Efficiencies:
     visits: list[VisitEfficiency] | None
     cpus: Cpus = NOT_KNOWN
     transfer_waits_ns: int | None = None  # for a CPU, of what an ideal network would save: the most
+    chosen: tuple[int, ...] | None = None  # where not all ranks were to be read; the others are missing
     ideal_by_cpu_time: Ideal = UNKNOWN_IDEAL  # where CPU time was recorded; the factors are by the clock
 
 
@@ -82,6 +83,7 @@ def efficiencies(
         visits,
         had,
         had.of_transfer_ns(whole, int(computed.by_rank().argmax())),
+        trace.extra(Chosen).ranks,
         ideal_replay(trace, missed, team, eager_limit, cpu_time=True) if had.use else UNKNOWN_IDEAL,
     )
 

@@ -16,6 +16,7 @@ from analyzer.parallel import Team
 from analyzer.replay.failure import ReplayBlocked
 from analyzer.replay.simulate import simulate
 from analyzer.trace import Leftovers, Losses, Trace
+from analyzer.trace.chosen import ranks_lacking
 from analyzer.trace.ranks import ranks_named
 
 EAGER_LIMIT = 32768
@@ -118,8 +119,8 @@ def ranks_of_many_callers(trace: Trace) -> list[int]:
 
 def lacking(trace: Trace, missed: Unrecorded) -> str:
     """What of the run a trace does not hold, in one line; "": nothing is known to lack."""
-    if trace.extra(Losses).missing:
-        return f"{ranks_named(trace.extra(Losses).missing)} could not be read"
+    if reason := ranks_lacking(trace):
+        return reason
     if missed.summed:
         return ADDED_UP
     if missed.calls or missed.partners or missed.time_ns.any():

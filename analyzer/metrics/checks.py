@@ -12,6 +12,7 @@ from analyzer.pairing.dependences import collective_points
 from analyzer.parallel import Team
 from analyzer.sources.run.clock_repair import violations
 from analyzer.trace import Leftovers, Losses, Trace
+from analyzer.trace.chosen import one_sided
 from tracelib.schema.procedures import COLLECTIVES, base_name
 
 
@@ -53,9 +54,10 @@ def _collectives(trace: Trace, team: Team) -> Iterator[str]:
     mine = {rank: calls_by_communicator(trace, rank, wanted) for rank in team.share(trace.size)}
     counts = {rank: row for part in team.allgather(mine) for rank, row in part.items()}
     partial = {rank for rank in range(trace.size) if len(trace.extra(Losses).unrecorded(rank))}
+    missing = set(trace.extra(Losses).missing)
     for index, communicator in enumerate(trace.communicators):
-        members = (*communicator.members, *communicator.remote)
-        made = {} if partial.intersection(members) else {rank: counts[rank][index] for rank in members}
+        members = [rank for rank in (*communicator.members, *communicator.remote) if rank not in missing]
+        made = {} if partial.intersection(members) else {rank: int(counts[rank][index]) for rank in members}
         low, high = min(made, key=lambda r: made[r], default=0), max(made, key=lambda r: made[r], default=0)
         if made and made[low] != made[high]:
             yield f"{communicator.label}: rank {low} made {made[low]} collective calls, rank {high} {made[high]}"
@@ -89,7 +91,7 @@ def _unmatched(trace: Trace) -> Iterator[str]:
 def notes(trace: Trace) -> list[str]:
     """What a reader of the figures should know though nothing is wrong with the trace, a line each."""
     away = [f"{u.text}, {_name(trace, u.comm)}: {u.bytes} bytes" for u in trace.extra(Leftovers).elsewhere()]
-    left_out = [trace.extra(Losses).left_out] if trace.extra(Losses).left_out else []
+    left_out = [said for said in (trace.extra(Losses).left_out, one_sided(trace)) if said]
     return [
         *(problem.line for problem in trace.problems if problem.note),
         *left_out,

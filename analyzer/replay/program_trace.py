@@ -23,13 +23,26 @@ from analyzer.replay.simulate import Prediction, simulate
 from analyzer.signals import discard, temporary
 from analyzer.sources.dimemas.trace import read_dim
 from analyzer.sources.run.run import RunTrace, open_run
-from analyzer.trace import Communicator, Leftovers, Nodes, Origin, Problem, Regions, Trace, TracerTime
+from analyzer.trace import (
+    Chosen,
+    Communicator,
+    Leftovers,
+    Losses,
+    Nodes,
+    Origin,
+    Problem,
+    Regions,
+    Trace,
+    TracerTime,
+)
+from analyzer.trace.chosen import Choice
 from analyzer.trace.trace import Kind
 
 _NO_TIMES = "a Dimemas trace has no times: the times shown are those of its replay on an ideal machine"
 
 
 _OF_THE_REPLAY = (Leftovers, TracerTime)
+_OF_A_CHOICE = (Chosen, Losses)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +62,18 @@ class ProgramTrace(Trace):
     """A program whose communicator k + 1 is communicators[k] (`communicators_of`). Its calls, messages and states are
     those of its ideal replay, which is written to a temporary file at their first use."""
 
-    def __init__(self, program: Program, communicators: tuple[Communicator, ...], path: str, command: str = "") -> None:
+    def __init__(
+        self,
+        program: Program,
+        communicators: tuple[Communicator, ...],
+        path: str,
+        command: str = "",
+        choice: Choice | None = None,
+    ) -> None:
+        """choice: of the ranks whose part of the replay is shown; all ranks are replayed."""
+        if choice:
+            choice.of(program.ranks, path)
+        self._choice = choice
         self.program, self.communicators = program, communicators
         self.path, self.origin = path, Origin(command, predicted=True)
         self.size = program.ranks
@@ -93,14 +117,15 @@ class ProgramTrace(Trace):
         self._remove = finalize(self, discard, folder)
         path = folder / "ideal.h5"
         write_predicted(self, self.program, prediction, path, "ideal")
-        run = open_run(str(path))
+        run = open_run(str(path), choice=self._choice)
         self.event_labels |= run.event_labels
         return run
 
     def extra(self, kind: type[Kind]) -> Kind:
         if kind is Regions:
             return cast(Kind, _ReplayedRegions(self._regions, replay=lambda: self._run.extra(Regions)))
-        return self._run.extra(kind) if kind in _OF_THE_REPLAY else super().extra(kind)
+        of_the_replay = kind in _OF_THE_REPLAY or (self._choice is not None and kind in _OF_A_CHOICE)
+        return self._run.extra(kind) if of_the_replay else super().extra(kind)
 
     def span(self, rank: int) -> tuple[int, int]:
         return self._run.span(rank)
@@ -129,7 +154,10 @@ class ProgramTrace(Trace):
             self._remove()
 
 
-def open_dim(path: str | os.PathLike[str]) -> ProgramTrace:
-    """A Dimemas trace as a Trace: what needs times gets those of its ideal replay. Raises TracelibError."""
+def open_dim(path: str | os.PathLike[str], choice: Choice | None = None) -> ProgramTrace:
+    """A Dimemas trace as a Trace, or some ranks of it: what needs times gets those of its ideal replay.
+
+    Raises TracelibError.
+    """
     found = read_dim(path)
-    return ProgramTrace(found.program, found.communicators, os.fspath(path), found.name)
+    return ProgramTrace(found.program, found.communicators, os.fspath(path), found.name, choice)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
 from analyzer.report.words.parameters import NOT_ALL_KNOWN
 from analyzer.report.words.table import plain_table
-from analyzer.trace import Losses, Regions, Trace
+from analyzer.trace import Chosen, Losses, Regions, Trace
 
 _OTHERS = {
     LAUNCH: "Before the process began",
@@ -102,13 +102,19 @@ def _ranks(found: Found) -> Table:
     """A table of all ranks; of many ranks those on which the path is longest."""
     times = found.shares.rank_path_ns
     order = np.argsort(-times, kind="stable")[:MOST_RANKS]
-    few = found.trace.size <= MOST_RANKS
+    ranks = _ranks_shown(found)
+    few = len(ranks) <= MOST_RANKS
     title = "Rank" if few else f"Rank (of {found.trace.size})"
     table = plain_table(title, "on path", "share", "computing", "no slack", "least slack", "mean slack")
-    for rank in range(found.trace.size) if few else order.tolist():
+    for rank in ranks if few else order.tolist():
         slack = _slack_cells(found.shares.rank_slack[rank])
         table.add_row(str(rank), units.time(int(times[rank])), _share(int(times[rank]), found), *slack)
     return table
+
+
+def _ranks_shown(found: Found) -> Sequence[int]:
+    chosen = found.trace.extra(Chosen).ranks
+    return range(found.trace.size) if chosen is None else chosen
 
 
 def _slack_cells(slack: Slack | None) -> Iterator[str]:
@@ -213,7 +219,9 @@ def critical_path_json(found: Found) -> dict[str, Any]:
         ],
         "by_rank": [
             {"rank": rank, "path_s": int(ns) / 1e9, "slack": _slack_json(slack)}
-            for rank, (ns, slack) in enumerate(zip(shares.rank_path_ns, shares.rank_slack, strict=True))
+            for rank, ns, slack in (
+                (rank, shares.rank_path_ns[rank], shares.rank_slack[rank]) for rank in _ranks_shown(found)
+            )
         ],
         "slack": [
             {**_function_json(function), **(_slack_json(slack) or {})}

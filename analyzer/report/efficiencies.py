@@ -18,6 +18,7 @@ from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
 from analyzer.report.words.names import file_names
 from analyzer.report.words.replayed import eager_note
+from analyzer.trace.chosen import unreadable
 
 MOST_VISITS = 40
 RUNS_SIDE_BY_SIDE = 5
@@ -200,7 +201,8 @@ def _of_visits(visits: list[VisitEfficiency]) -> str:
 def efficiencies_json(compared: Compared, number: int, *, additive: bool) -> dict[str, Any]:
     """Fractions and seconds of one of the runs under stable names."""
     run = compared.runs[number]
-    data: dict[str, Any] = {"file": run.file, "ranks": run.ranks, "missing": list(run.missing)}
+    data: dict[str, Any] = {"file": run.file, "ranks": run.ranks}
+    data |= {"missing": unreadable(run.missing, run.chosen), "chosen": run.chosen}
     data |= efficiency_json(run.efficiency, run.transfer_waits_ns, additive=additive) | cpus_json(run.cpus)
     data |= scaling_json(compared.wholes[number]) | _work_json(run.work)
     data["tracer_s"] = int(run.tracer_ns.sum()) / 1e9

@@ -261,7 +261,7 @@ def waits_json(waits: Waits, cpus: Cpus = NOT_KNOWN) -> dict[str, Any]:
             {"rank": rank, "waiting_s": int(times.sum()) / 1e9, "mpi_s": int(waits.mpi_ns[rank]) / 1e9,
              "overlap_s": int(waits.overlap_ns[rank].sum()) / 1e9}
             | {_key(kind): int(times[kind]) / 1e9 for kind in Kind}
-            for rank, times in enumerate(waits.time_ns)
+            for rank, times in ((rank, waits.time_ns[rank]) for rank in waits.chosen or range(len(waits.time_ns)))
         ],
         "places": [
             {"kind": _key(p.kind), "region": p.path or None, "call": p.procedure, "count": p.count,

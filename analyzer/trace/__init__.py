@@ -5,6 +5,7 @@ nothing that is computed from it. Everything else of the analyzer imports this p
 """
 
 from analyzer.trace.extras import (
+    Chosen,
     Clocks,
     Counters,
     CpuWaits,
@@ -67,6 +68,7 @@ __all__ = [
     "SUMMED",
     "UNKNOWN",
     "WORLD",
+    "Chosen",
     "Clocks",
     "Communicator",
     "Counter",

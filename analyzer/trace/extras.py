@@ -102,6 +102,17 @@ class Losses(Extra):
 
 
 @dataclass(frozen=True)
+class Chosen(Extra):
+    """Which ranks are read, where that is a choice. The others are among `Losses.missing`."""
+
+    ranks: tuple[int, ...] | None = None  # in their order; None: all
+
+    def one_sided(self) -> int:
+        """Sends and receives of these ranks whose other side is a rank that was not chosen."""
+        return 0
+
+
+@dataclass(frozen=True)
 class Leftovers(Extra):
     """What has no partner in the trace."""
 

@@ -11,7 +11,7 @@ from analyzer.columns.rows import Rows
 from analyzer.efficiency.cpu_use import starts_mpi
 from analyzer.metrics.profile import Profile
 from analyzer.parallel import Team
-from analyzer.trace import Losses, Trace
+from analyzer.trace import Chosen, Losses, Trace
 from analyzer.waits.clocks import Uncounted
 from analyzer.waits.delays import Costs, delay_costs
 from analyzer.waits.find import Found, Search, find
@@ -81,6 +81,7 @@ class Waits:
     places: tuple[Place, ...] = ()  # longest first
     causes: tuple[Cause, ...] = ()  # most expensive first
     longest: tuple[Single, ...] = ()
+    chosen: tuple[int, ...] | None = None  # the ranks that were to be read; None: all
 
     @property
     def total_ns(self) -> int:
@@ -174,6 +175,7 @@ def _waits(trace: Trace, calls: Profile, sums: _Sums) -> Waits:
         n_to_n_completion_ns=sums.completion_ns[1],
         first_sender_ns=sums.first_sender_ns,
         uncounted=sums.uncounted,
+        chosen=trace.extra(Chosen).ranks,
     )
 
 

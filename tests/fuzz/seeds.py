@@ -31,6 +31,7 @@ def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequen
         f"analyze {file} --json",
         f"analyze {file}",
         f"analyze info {file}",
+        f"analyze info {file} --ranks 0",
         f"analyze check {file}",
         f"analyze prv {file} -o written.prv",
         f"analyze dim {file} -o written.dim",

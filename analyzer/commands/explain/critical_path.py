@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import Latency, Size, common_options, file_argument, repair_option
+from analyzer.commands.shared.options import Latency, Size, common_options, file_argument, ranks_option, repair_option
 from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import write_dimemas, write_paraver
@@ -22,6 +22,7 @@ from analyzer.metrics.unrecorded import unrecorded
 from analyzer.opening import open_trace
 from analyzer.report.critical_path import Found, critical_path_json, print_critical_path
 from analyzer.trace import Trace
+from analyzer.trace.chosen import Choice
 
 
 @click.command("critical-path")
@@ -43,6 +44,7 @@ from analyzer.trace import Trace
     default="10us",
     help="Time between failed polls is waiting, up to this for each poll in a row [10us].",
 )
+@ranks_option
 @repair_option
 @common_options(as_json=True, output="NAME.prv: the path as events of type 90; NAME.dim: the path as priorities.")
 @click.pass_obj
@@ -52,6 +54,7 @@ def critical_path_command(
     top: int,
     eager_limit: int | None,
     poll_gap_ns: int,
+    choice: Choice | None,
     repair_ns: int | None,
     output: str | None,
     force: bool,
@@ -65,7 +68,9 @@ def critical_path_command(
     path has slack: it could take that much longer, and the run would not be longer.
     """
     session.quiet = quiet
-    trace = open_trace(file, session.team, repair_ns)
+    if choice and output and output.endswith(".dim"):
+        raise click.UsageError("--ranks cannot be used with a .dim, because a replay needs all ranks")
+    trace = open_trace(file, session.team, repair_ns, choice=choice)
     session.mention_problems(trace)
     try:
         with session.step(f"Walking back through {file}"):

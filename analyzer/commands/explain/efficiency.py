@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 from rich.console import Console
 
-from analyzer.commands.shared.options import Size, common_options, repair_option
+from analyzer.commands.shared.options import Size, common_options, ranks_option, repair_option
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.efficiencies import Compared, Efficiencies, compare, efficiencies
 from analyzer.efficiency.scaling import STRONG, WEAK
@@ -13,6 +16,7 @@ from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.report.efficiencies import efficiencies_json, efficiencies_tables
 from analyzer.trace import Regions, Trace
+from analyzer.trace.chosen import Choice
 
 _MOST_NAMES = 12
 
@@ -29,6 +33,7 @@ _MOST_NAMES = 12
     metavar="SIZE",
     help="Sends from this size on wait for their receive on the ideal network [32K, or as the run shows].",
 )
+@ranks_option
 @repair_option
 @common_options(as_json=True)
 @click.pass_obj
@@ -40,6 +45,7 @@ def efficiency_command(
     additive: bool,
     scaling: str | None,
     eager_limit: int | None,
+    choice: Choice | None,
     repair_ns: int | None,
     as_json: bool,
     quiet: bool,
@@ -61,7 +67,8 @@ def efficiency_command(
     session.quiet = quiet
 
     def found(file: str) -> Efficiencies:
-        return _of_file(file, repair_ns, eager_limit, by_region, region, session)
+        with _opened(file, repair_ns, choice, session) as trace:
+            return _of_trace(trace, eager_limit, by_region, region, session)
 
     compared = compare([found(file) for file in files], scaling)
     if as_json:
@@ -78,18 +85,23 @@ def _print(compared: Compared, additive: bool, console: Console) -> None:
         console.print(table)
 
 
-def _of_file(
-    file: str, repair_ns: int | None, eager_limit: int | None, by_region: bool, region: str | None, session: Session
-) -> Efficiencies:
-    trace = open_trace(file, session.team, repair_ns)
+@contextmanager
+def _opened(file: str, repair_ns: int | None, choice: Choice | None, session: Session) -> Iterator[Trace]:
+    trace = open_trace(file, session.team, repair_ns, choice=choice)
     session.mention_problems(trace)
     try:
-        if by_region or region is not None:
-            _check_regions(trace, region)
-        with session.step(f"Adding up and replaying {file}"):
-            return efficiencies(trace, session.team, eager_limit=eager_limit, by_region=by_region, region=region)
+        yield trace
     finally:
         trace.close()
+
+
+def _of_trace(
+    trace: Trace, eager_limit: int | None, by_region: bool, region: str | None, session: Session
+) -> Efficiencies:
+    if by_region or region is not None:
+        _check_regions(trace, region)
+    with session.step(f"Adding up and replaying {trace.path}"):
+        return efficiencies(trace, session.team, eager_limit=eager_limit, by_region=by_region, region=region)
 
 
 def _check_regions(trace: Trace, region: str | None) -> None:

@@ -6,7 +6,7 @@ import click
 import numpy as np
 
 from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
-from analyzer.commands.shared.options import common_options, jobs_option
+from analyzer.commands.shared.options import common_options, jobs_option, replays_all_ranks
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.cpu_use import cpus, starts_mpi
 from analyzer.machine.machine import Machine
@@ -29,6 +29,7 @@ from tracelib.schema.procedures import FINALIZE
 @click.option("--quick", is_flag=True, help="Do not search for the worst network that the run tolerates.")
 @jobs_option
 @machine_choice
+@replays_all_ranks
 @common_options(as_json=True)
 @click.pass_obj
 def limits_command(

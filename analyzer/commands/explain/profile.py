@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from analyzer.commands.shared.machine_option import lacking_at_once, machine_if_named, replaying
-from analyzer.commands.shared.options import common_options, file_argument
+from analyzer.commands.shared.options import common_options, file_argument, ranks_option
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.machine.cfg import Configuration
@@ -19,6 +19,7 @@ from analyzer.parallel import Team
 from analyzer.replay.parallelism import replayed_parallelism
 from analyzer.report.profile import Profiled, print_profile, profile_json, write_series
 from analyzer.trace import Trace
+from analyzer.trace.chosen import Choice
 from analyzer.what_if.modules import with_modules
 
 _BINS = 1000
@@ -27,6 +28,7 @@ _BINS = 1000
 @click.command("profile")
 @file_argument
 @click.option("--bins", type=click.IntRange(1, 10**7), default=_BINS, show_default=True, help="Number of intervals.")
+@ranks_option
 @machine_if_named
 @common_options(as_json=True, output="Name of the two files, without ending, or a folder for them.")
 @click.pass_obj
@@ -34,6 +36,7 @@ def profile_command(
     session: Session,
     file: str,
     bins: int,
+    choice: Choice | None,
     configuration: Configuration | None,
     output: str | None,
     force: bool,
@@ -47,7 +50,9 @@ def profile_command(
     shows the messages that wait for links and buses.
     """
     session.quiet = quiet
-    trace = open_trace(file, session.team)
+    if choice and configuration:
+        raise click.UsageError("--ranks cannot be used with a machine, because a replay needs all ranks")
+    trace = open_trace(file, session.team, choice=choice)
     session.mention_problems(trace)
     try:
         base = output_base(Path(trace.path), output, (".profile.csv", ".profile.png", ".csv", ".png"))

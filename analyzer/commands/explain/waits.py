@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.shared.options import common_options, file_argument, repair_option
+from analyzer.commands.shared.options import common_options, file_argument, ranks_option, repair_option
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.cpu_use import cpus
 from analyzer.efficiency.ideal import lacking
@@ -12,6 +12,7 @@ from analyzer.metrics.profile import profile
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.opening import open_trace
 from analyzer.report.waits import print_waits, waits_json
+from analyzer.trace.chosen import Choice
 from analyzer.waits.waits import MOST_SINGLE, waits
 
 
@@ -20,10 +21,19 @@ from analyzer.waits.waits import MOST_SINGLE, waits
 @click.option(
     "--longest", type=click.IntRange(0), default=MOST_SINGLE, metavar="N", help="Show the N longest waits [10]."
 )
+@ranks_option
 @repair_option
 @common_options(as_json=True)
 @click.pass_obj
-def waits_command(session: Session, file: str, longest: int, repair_ns: int | None, as_json: bool, quiet: bool) -> None:
+def waits_command(
+    session: Session,
+    file: str,
+    longest: int,
+    choice: Choice | None,
+    repair_ns: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Print the wait states of FILE, named as in Scalasca, and the delays that cause them.
 
     \b
@@ -42,7 +52,7 @@ def waits_command(session: Session, file: str, longest: int, repair_ns: int | No
     is how long others, in turn, wait for these. All costs add up to all waiting.
     """
     session.quiet = quiet
-    trace = open_trace(file, session.team, repair_ns)
+    trace = open_trace(file, session.team, repair_ns, choice=choice)
     session.mention_problems(trace)
     try:
         with session.step("Finding wait states"):

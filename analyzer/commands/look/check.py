@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from analyzer.commands.shared.options import common_options, file_argument, repair_option
+from analyzer.commands.shared.options import common_options, file_argument, ranks_option, repair_option
 from analyzer.commands.shared.outputs import is_imported
 from analyzer.commands.shared.session import Session
 from analyzer.metrics.checks import findings, notes
@@ -15,15 +15,19 @@ from analyzer.report.words.clocks import clock_lines, clocks_json, repair_json
 from analyzer.report.words.units import plural
 from analyzer.sources.run.counts import count_findings
 from analyzer.sources.run.stamp_findings import stamp_findings
-from analyzer.trace import Trace
+from analyzer.trace import Chosen, Trace
+from analyzer.trace.chosen import Choice, choice_named
 
 
 @click.command("check")
 @file_argument
+@ranks_option
 @repair_option
 @common_options(as_json=True)
 @click.pass_context
-def check(context: click.Context, file: str, repair_ns: int | None, as_json: bool, quiet: bool) -> None:
+def check(
+    context: click.Context, file: str, choice: Choice | None, repair_ns: int | None, as_json: bool, quiet: bool
+) -> None:
     """Check FILE: can it be read, are its records in order, its messages matched and its counts consistent, and was
     nothing lost?
 
@@ -31,19 +35,19 @@ def check(context: click.Context, file: str, repair_ns: int | None, as_json: boo
     """
     session: Session = context.obj
     session.quiet = quiet
-    trace = open_trace(file, session.team, repair_ns, impossible=True)
+    trace = open_trace(file, session.team, repair_ns, impossible=True, choice=choice)
     try:
         with session.step(f"Checking {file}"):
             found = findings(trace, session.team)
             if not is_imported(trace):
-                found += count_findings(file) + stamp_findings(file)
+                found += count_findings(file, choice) + stamp_findings(file, choice)
         if as_json:
             session.print_json(_json(trace, found))
         else:
             for line in [*found, *(f"clocks: {text}" for text in clock_lines(trace))]:
                 session.say(line)
             if not found:
-                session.say(f"{trace.path}: good, {plural(trace.size, 'rank')}")
+                session.say(f"{trace.path}: good, {choice_named(trace) or plural(trace.size, 'rank')}")
             for line in notes(trace):
                 session.say(f"note: {line}")
     finally:
@@ -54,4 +58,5 @@ def check(context: click.Context, file: str, repair_ns: int | None, as_json: boo
 
 def _json(trace: Trace, found: list[str]) -> dict[str, Any]:
     whole = {"file": str(trace.path), "good": not found, "findings": found, "notes": notes(trace)}
+    whole |= {"chosen": trace.extra(Chosen).ranks}
     return whole | {"clocks": clocks_json(trace), "repair": repair_json(trace)}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import common_options, file_argument, repair_option
+from analyzer.commands.shared.options import common_options, file_argument, ranks_option, repair_option
 from analyzer.commands.shared.outputs import is_imported, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import dimemas_notes, write_dimemas, write_paraver
@@ -15,24 +15,28 @@ from analyzer.opening import open_trace
 from analyzer.report.look.as_json import summary_json
 from analyzer.report.look.look import print_files, print_look
 from analyzer.report.look.summary import summarize
-from analyzer.trace import Trace
+from analyzer.trace import Chosen, Trace
+from analyzer.trace.chosen import Choice
 
 
 @click.command("look")
 @file_argument
+@ranks_option
 @repair_option
 @common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
 @click.pass_obj
 def look(
-    session: Session, file: str, repair_ns: int | None, as_json: bool, output: str | None, force: bool, quiet: bool
-) -> None:
+    session: Session, file: str, choice: Choice | None, repair_ns: int | None, as_json: bool, output: str | None,
+    force: bool, quiet: bool,
+) -> None:  # fmt: skip
     """Print a first look at FILE, and write NAME.prv, .pcf, .row and .dim beside it.
 
     FILE is run.h5, a folder run.ranks, a Paraver trace (.prv, .prv.gz) or a Dimemas trace (.dim). For a Paraver
-    trace only the .dim is written, for a Dimemas trace nothing; with -o the other files are written, too.
+    trace only the .dim is written, for a Dimemas trace nothing; with -o the other files are written, too. With --ranks
+    no .dim is written, because a replay needs all ranks.
     """
     session.quiet = quiet
-    trace = open_trace(file, session.team, repair_ns)
+    trace = open_trace(file, session.team, repair_ns, choice=choice)
     try:
         summary = summarize(trace, session.team, session.step)
         if not (quiet or as_json):
@@ -57,7 +61,7 @@ def _write_all(
     try:
         if output or not is_imported(trace):
             written += write_paraver(trace, base, session, force)
-        if not trace.has_call_times:
+        if not trace.has_call_times or trace.extra(Chosen).ranks is not None:
             return None, written, []
         report = write_dimemas(trace, base, session, force)
     except TracelibError as error:

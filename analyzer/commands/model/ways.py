@@ -12,11 +12,15 @@ from analyzer.loggp.observed_model import model_of
 from analyzer.opening import open_trace
 from analyzer.report.ways import print_ways, ways_json
 from analyzer.trace import Trace
+from analyzer.trace.chosen import Choice
 
 
-def time_messages(session: Session, file: str, output: str | None, force: bool, as_json: bool) -> None:
+def time_messages(
+    session: Session, file: str, choice: Choice | None, output: str | None, force: bool, as_json: bool
+) -> None:
     """Print what the messages of the trace in `file` say of latency and bandwidth; with `output` write their models."""
-    trace = open_trace(file, session.team)
+    trace = open_trace(file, session.team, choice=choice)
+    session.mention_choice(trace)
     try:
         with session.step(f"Timing the messages of {file}"):
             ways = observe(trace, session.team)

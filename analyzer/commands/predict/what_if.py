@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
-from analyzer.commands.shared.options import FiniteRange, common_options, jobs_option
+from analyzer.commands.shared.options import FiniteRange, common_options, jobs_option, replays_all_ranks
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
@@ -64,6 +64,7 @@ class _Ranks(click.ParamType):
 @click.option("--top", type=click.IntRange(1), default=15, metavar="N", help="How many parts to try [15].")
 @jobs_option
 @machine_choice
+@replays_all_ranks
 @common_options(as_json=True)
 @click.pass_obj
 def what_if_command(

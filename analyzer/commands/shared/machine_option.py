@@ -24,6 +24,7 @@ from analyzer.parallel import Team
 from analyzer.program.program import Program
 from analyzer.replay.failure import ReplayBlocked
 from analyzer.trace import Losses, SummedCalls, Trace, ranks_named
+from analyzer.trace.chosen import ranks_lacking
 
 OUTSIDE = "messages with processes outside of the run are left out"
 
@@ -140,8 +141,8 @@ def incomplete(trace: Trace, team: Team) -> str:
 def lacking_at_once(trace: Trace) -> str:
     """What of the run is missing in the trace, in one line, without reading its messages; "": nothing."""
     losses = trace.extra(Losses)
-    if losses.missing:
-        return f"{ranks_named(losses.missing)} could not be read"
+    if reason := ranks_lacking(trace):
+        return reason
     lost = [rank for rank in range(trace.size) if losses.lost_calls(rank)]
     if lost:
         return f"calls of {ranks_named(lost)} were lost"

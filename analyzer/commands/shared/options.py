@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-if TYPE_CHECKING:  # rich takes as long to import as click: only who prints pays for it
-    pass
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.trace.chosen import Choice
 
 
 def common_options(*, as_json: bool = False, output: str = "") -> Callable:
@@ -73,6 +73,39 @@ class Size(click.ParamType):
             self.fail(f"{value!r} is not a size such as 100, 32K or 1M", param, ctx)
         return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()]
 
+
+class Ranks(click.ParamType):
+    """A list of ranks such as 0-63,1000."""
+
+    name = "ranks"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Choice:
+        from analyzer.trace.chosen import Choice
+
+        if isinstance(value, Choice):
+            return value
+        try:
+            return Choice.parse(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a list of ranks such as 3 or 0-63,1000", param, ctx)
+
+
+ranks_option = click.option(
+    "--ranks", "choice", type=Ranks(), metavar="RANKS", help="Read only these ranks: 3, or 0-63,1000."
+)
+
+
+def all_ranks_needed(why: str) -> Callable:
+    """Refuse --ranks in a command for which a part of a run has no meaning, and say why."""
+
+    def refuse(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            raise click.UsageError(f"--ranks cannot be used here: {why}", ctx)
+
+    return click.option("--ranks", expose_value=False, hidden=True, callback=refuse)
+
+
+replays_all_ranks = all_ranks_needed("a replay needs all ranks, because they wait for each other")
 
 repair_option = click.option(
     "--repair-clocks",

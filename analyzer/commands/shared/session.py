@@ -72,6 +72,7 @@ class Session:
             return
         from analyzer.trace import Losses
 
+        self.mention_choice(trace)
         wrong = [problem.line for problem in trace.problems if not problem.note]
         if wrong and self.speaks and not self.quiet:
             more = f" (and {len(wrong) - 1} more: analyze check)" if wrong[1:] else ""
@@ -79,6 +80,13 @@ class Session:
         left_out = trace.extra(Losses).left_out
         if left_out and self.speaks and not self.quiet:
             click.echo(f"{Path(trace.path).name}: {left_out}", err=True)
+
+    def mention_choice(self, trace: Trace) -> None:
+        """A line on standard error if only some ranks were read."""
+        from analyzer.trace.chosen import choice_named
+
+        if (said := choice_named(trace)) and self.speaks and not self.quiet:
+            click.echo(f"{Path(trace.path).name}: {said}", err=True)
 
     @contextmanager
     def step(self, label: str) -> Iterator[Callable[[str], None]]:

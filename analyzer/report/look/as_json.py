@@ -21,7 +21,8 @@ from analyzer.report.waits import waiting_json
 from analyzer.report.words.basis import basis
 from analyzer.report.words.clocks import clocks_json, repair_json
 from analyzer.report.words.cpus import cpus_json
-from analyzer.trace import Communicator, Losses, Trace
+from analyzer.trace import Chosen, Communicator, Losses, Trace
+from analyzer.trace.chosen import unreadable
 from analyzer.trace.error_classes import error_name
 
 
@@ -34,7 +35,8 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "file": str(trace.path),
         "command": trace.origin.command,
         "ranks": trace.size,
-        "missing": list(trace.extra(Losses).missing),
+        "missing": unreadable(trace.extra(Losses).missing, trace.extra(Chosen).ranks),
+        "chosen": trace.extra(Chosen).ranks,
         "nodes": list(trace.nodes.names),
         "shared_cpus": [asdict(shared) for shared in summary.cpus.sharing],
         "runtime_s": trace.duration_ns / 1e9,
@@ -88,6 +90,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
             for f in summary.failed
         ],
         "unmatched": [asdict(u) for u in summary.unmatched],
+        "one_sided": trace.extra(Chosen).one_sided(),
         "elsewhere": [asdict(u) for u in summary.elsewhere],
         "relatives": [asdict(r) for r in summary.relatives],
         "ending": list(trace.extra(Losses).ending),

@@ -16,7 +16,8 @@ from analyzer.report.waits import line as waiting_line
 from analyzer.report.words import replayed, units
 from analyzer.report.words.clocks import clock_lines
 from analyzer.report.words.cpus import waiting_for_cpus
-from analyzer.trace import Losses
+from analyzer.trace import Chosen, Losses
+from analyzer.trace.chosen import choice_named, unreadable
 
 
 def print_look(summary: Summary, console: Console) -> None:
@@ -88,10 +89,10 @@ def _print_run(summary: Summary, console: Console) -> None:
     console.print(Text(str(trace.path), style="bold"), soft_wrap=True)
     if trace.origin.command:
         console.print(Text(trace.origin.command), soft_wrap=True)
-    missing = len(trace.extra(Losses).missing)
+    missing = len(unreadable(trace.extra(Losses).missing, trace.extra(Chosen).ranks))
     hosts = ", ".join(trace.nodes.names[:4]) + (", ..." if len(trace.nodes.names) > 4 else "")
     parts = [
-        units.plural(trace.size, "rank") + (f" ({missing} missing)" if missing else ""),
+        (choice_named(trace) or units.plural(trace.size, "rank")) + (f" ({missing} missing)" if missing else ""),
         *([units.plural(summary.threads, "thread")] if summary.threads > len(summary.present) else []),
         units.plural(len(trace.nodes.names), "node") + (f" ({hosts})" if hosts else ""),
     ]

@@ -9,6 +9,7 @@ import numpy as np
 from analyzer.report.look.summary import Summary
 from analyzer.report.words.units import percent, plural, size, time
 from analyzer.trace import Losses, TracerTime, Unmatched
+from analyzer.trace.chosen import one_sided
 from analyzer.trace.error_classes import error_name
 
 GOOD = 0.98
@@ -182,8 +183,7 @@ def left_out(summary: Summary) -> list[str]:
     if missed.summed:
         calls = plural(missed.summed, "call was", "calls were")
         lines.append(f"{calls} recorded as sums only, not one by one (TRACELIB_CALLS, TRACELIB_BURSTS)")
-    left_out = summary.trace.extra(Losses).left_out
-    return [*lines, left_out] if left_out else lines
+    return lines + [said for said in (summary.trace.extra(Losses).left_out, one_sided(summary.trace)) if said]
 
 
 def failed(summary: Summary, most: int = 8) -> list[str]:

@@ -14,7 +14,7 @@ from analyzer.metrics.messages import Messages
 from analyzer.report.look.summary import Summary
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
-from analyzer.trace import Communicator
+from analyzer.trace import Chosen, Communicator
 
 MOST_CALLS = 15
 MOST_REGIONS = 15
@@ -207,12 +207,14 @@ def matrix_table(summary: Summary) -> Table:
     cells = messages.matrix_bytes if messages.bytes else messages.matrix_count
     width, n = messages.ranks_a_block, len(cells)
     letters = [str(b) if width == 1 else ascii_uppercase[b] for b in range(n)]
-    table = plain_table("from \\ to", *letters)
-    whole = int(cells.sum())
-    for b, row in enumerate(cells.tolist()):
+    chosen = summary.trace.extra(Chosen).ranks
+    shown = range(n) if chosen is None else sorted({rank // width for rank in chosen})
+    table = plain_table("from \\ to", *(letters[b] for b in shown))
+    whole, rows = int(cells.sum()), cells.tolist()
+    for b in shown:
         last = min((b + 1) * width, summary.trace.size) - 1
         name = letters[b] if width == 1 else f"{letters[b]} {b * width}-{last}"
-        table.add_row(name, *(_cell(value, whole, n, messages.bytes > 0) for value in row))
+        table.add_row(name, *(_cell(rows[b][to], whole, n, messages.bytes > 0) for to in shown))
     return table
 
 

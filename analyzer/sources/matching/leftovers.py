@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,12 +25,21 @@ class Reach:
 
     unfinished: np.ndarray  # bool by rank: it did not end in order, so its last calls are not there
     outside: np.ndarray  # bool by index of communicators: it has members of another run
+    unchosen: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))  # bool by rank: nobody wanted to read it
 
     def is_cut_off(self, ranks: np.ndarray, peers: np.ndarray) -> np.ndarray:
         """Of messages between ranks; peers of damaged files may be none."""
         found = self.unfinished[ranks]
         there = (peers >= 0) & (peers < len(self.unfinished))
         found[there] |= self.unfinished[peers[there]]
+        return found
+
+    def is_unchosen(self, halves: np.ndarray) -> np.ndarray:
+        """Of halves (HALF) whose other side is a rank that was not chosen."""
+        peers = halves["peer"]
+        there = (peers >= 0) & (peers < len(self.unchosen))
+        found = np.zeros(len(halves), bool)
+        found[there] = self.unchosen[peers[there]]
         return found
 
     def is_elsewhere(self, halves: np.ndarray) -> np.ndarray:

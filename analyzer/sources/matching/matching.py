@@ -54,7 +54,7 @@ class Matching:
         self._present = np.isin(np.arange(len(first_cpu)), list(lanes)).astype(np.uint8)
         self._edges = {lane: self._edges_of(lane) for threads in lanes.values() for lane in threads}
         self._recent: tuple[int, np.ndarray] | None = None
-        self._leftovers, self._elsewhere = Leftovers(), Leftovers("another run")
+        self._leftovers, self._elsewhere, self._unchosen = Leftovers(), Leftovers("another run"), 0
         self._cut_off = [np.zeros(0, CUT_OFF)]
         self._first_cpu = np.ascontiguousarray(first_cpu, np.int32)
         self._matcher = ffi.gc(self._new_matcher(), lib.match_free)
@@ -65,6 +65,8 @@ class Matching:
         self._elsewhere.merge(team)
         self.cut_off: np.ndarray = np.concatenate(team.allgather(np.concatenate(self._cut_off)))
         """CUT_OFF: what was sent or received and has no other side, as one of both ranks did not end in order."""
+        self.unchosen: int = sum(team.allgather(self._unchosen))
+        """Sends and receives whose other side is a rank that was not chosen."""
         self.alone: int = sum(team.allgather(int(lib.match_alone(self._matcher))))
         """Recorded sends and receives whose other side took place while its rank did not record."""
 
@@ -177,6 +179,9 @@ class Matching:
             return halves
         if rank in self._mine:
             missed = halves[~known & (halves["ghost"] == 0)]
+            unchosen = self._reach.is_unchosen(missed)
+            self._unchosen += int(unchosen.sum())
+            missed = missed[~unchosen]
             away = self._reach.is_elsewhere(missed)
             self._elsewhere.add(np.full(int(away.sum()), rank), is_send, missed[away])
             self._leftovers.add(np.full(int((~away).sum()), rank), is_send, missed[~away])

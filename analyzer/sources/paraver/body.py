@@ -16,6 +16,7 @@ from analyzer.columns.runs import SortedRuns
 from analyzer.errors import TracelibError
 from analyzer.sources.paraver.header import Header, HeaderError, parse_communicator, parse_header
 from analyzer.trace import EVENT, MESSAGE, STATE, Communicator, Problem, State
+from analyzer.trace.chosen import Choice
 from analyzer.trace.paraver import EventType
 
 BLOCK_BYTES = 1 << 22
@@ -83,6 +84,8 @@ class Body:
     begin: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # ns, of each rank
     end: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     calls: np.ndarray = field(default_factory=lambda: np.zeros((MPI_TYPE_COUNT, CALL_VALUES), bool))  # values seen
+    chosen: np.ndarray | None = None  # bool by rank: whose records are kept; None: those of all
+    one_sided: int = 0  # messages between ranks of which only one was chosen
     last_ns: int = 0
     largest_cpu: int = 0
 
@@ -176,9 +179,31 @@ class _Tables:
             count = self.counts[table]
             if count > more_than:
                 rows = self._rows[table][:count]
+                self._note_origin(rows)
+                rows = self._of_chosen(rows)
                 self._convert(rows)
                 runs.append(rows)
                 self.counts[table] = 0
+
+    def _of_chosen(self, rows: np.ndarray) -> np.ndarray:
+        """Those that are kept; of messages all that a chosen rank sends or receives, which its calls are made of."""
+        chosen = self._body.chosen
+        if chosen is None:
+            return rows
+        if rows.dtype != MESSAGE:
+            return rows[chosen[rows["rank"]]]
+        sent, received = chosen[rows["source"]], chosen[rows["destination"]]
+        self._body.one_sided += int((sent != received).sum())
+        return rows[sent | received]
+
+    def _note_origin(self, rows: np.ndarray) -> None:
+        """Where the trace comes from, which one rank may say for all."""
+        body = self._body
+        if rows.dtype == STATE:
+            body.tracer_states |= bool((rows["state"] == State.TRACER).any())
+        elif rows.dtype == EVENT:
+            for type_, kept in ((EventType.PREDICTED, body.predicted), (EventType.ORIGIN, body.origin)):
+                _keep(rows[rows["type"] == type_], kept)
 
     def _convert(self, rows: np.ndarray) -> None:
         body = self._body
@@ -186,19 +211,20 @@ class _Tables:
             if body.header.old_states:
                 old = rows["state"] < len(_OLD_STATES)
                 rows["state"][old] = _OLD_STATES[rows["state"][old]]
-            body.tracer_states |= bool((rows["state"] == State.TRACER).any())
-            disabled = rows[rows["state"] == State.TRACING_DISABLED]
-            if len(disabled):
-                body.disabled.append(disabled)
+            _keep(rows[rows["state"] == State.TRACING_DISABLED], body.disabled)
         elif rows.dtype == EVENT:
             by_type = {
-                EventType.FLUSH: body.flushes, EventType.CPU_WAIT: body.cpu_waits, EventType.PREDICTED: body.predicted,
-                EventType.CLOCKS: body.clocks, EventType.ORIGIN: body.origin,
-            }  # fmt: skip
+                EventType.FLUSH: body.flushes,
+                EventType.CPU_WAIT: body.cpu_waits,
+                EventType.CLOCKS: body.clocks,
+            }
             for type_, kept in by_type.items():
-                mine = rows[rows["type"] == type_]
-                if len(mine):
-                    kept.append(mine)
+                _keep(rows[rows["type"] == type_], kept)
+
+
+def _keep(rows: np.ndarray, kept: list[np.ndarray]) -> None:
+    if len(rows):
+        kept.append(rows)
 
 
 def _kernel_reader(header: Header) -> object:
@@ -244,6 +270,8 @@ def _summarize(reader: object, body: Body, header_lines: int) -> None:
     lib.prv_reader_summary(reader, *pointers, ffi.from_buffer("uint8_t[]", calls), last, cpu)
     body.end = np.maximum(np.where(last_event >= 0, last_event, last_other), 0)
     body.begin = np.minimum(begin, body.end)
+    if body.chosen is not None:
+        body.begin[~body.chosen] = body.end[~body.chosen] = 0
     body.calls = calls.astype(bool)
     body.last_ns, body.largest_cpu = last[0], cpu[0]
     body.problems += _line_problems(reader, header_lines)
@@ -260,11 +288,17 @@ def _line_problems(reader: object, header_lines: int) -> list[Problem]:
     return problems
 
 
-def read_body(path: Path) -> Body:
-    """Header, communicators and records of a .prv or .prv.gz.
+def _chosen(choice: Choice | None, size: int, path: Path) -> np.ndarray | None:
+    """bool by rank; None: all are."""
+    ranks = choice.of(size, str(path)) if choice else range(size)
+    return np.isin(np.arange(size), ranks) if len(ranks) < size else None
+
+
+def read_body(path: Path, choice: Choice | None = None) -> Body:
+    """Header, communicators and records of a .prv or .prv.gz; with a choice the records of these ranks.
 
     Lines that do not keep to the format are left out and reported with their numbers. Raises TracelibError when the
-    header cannot be used, or no record is left.
+    header cannot be used, no record is left, or the trace has not all of the ranks chosen.
     """
     with open_text(path) as file:
         lines = _Lines(file)
@@ -276,7 +310,7 @@ def read_body(path: Path) -> Body:
             raise TracelibError(
                 f"{path} is not a Paraver trace: {reason}", "its first line starts '#Paraver ('"
             ) from error
-        body = Body(header, [], [])
+        body = Body(header, [], [], chosen=_chosen(choice, header.size, path))
         records = _read_records(lines, body)
         if lines.problem:
             body.problems.append(Problem(-1, lines.problem))

@@ -12,7 +12,7 @@ import numpy as np
 from analyzer.columns.runs import RankRuns, sort_rows
 from analyzer.sources.paraver.body import Body
 from analyzer.sources.paraver.marks import MOST_REGIONS, marks_of
-from analyzer.trace import EVENT, FLUSH, CpuWaits, Losses, Regions, State, TracerTime
+from analyzer.trace import EVENT, FLUSH, Chosen, CpuWaits, Losses, Regions, State, TracerTime
 from analyzer.trace.region_labels import is_program_event
 from tracelib.schema import REGION_TYPE, CpuWait
 
@@ -97,6 +97,16 @@ class ParaverLosses(Losses):
         for column in FLUSH.names or ():
             found[column] = np.concatenate([np.zeros(0, np.int64), *(one[column] for one in rows)])
         return sort_rows(found, "begin")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParaverChosen(Chosen):
+    """The ranks whose records were kept."""
+
+    body: Body
+
+    def one_sided(self) -> int:
+        return self.body.one_sided
 
 
 @dataclass(frozen=True, kw_only=True)

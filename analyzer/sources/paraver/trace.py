@@ -14,10 +14,18 @@ from analyzer.columns.runs import INDEX_ROWS
 from analyzer.parallel import Team
 from analyzer.sources.paraver.body import Body, read_body
 from analyzer.sources.paraver.calls import Calls, find_procedures
-from analyzer.sources.paraver.extras import Noted, ParaverCpuWaits, ParaverLosses, ParaverRegions, ParaverTracerTime
+from analyzer.sources.paraver.extras import (
+    Noted,
+    ParaverChosen,
+    ParaverCpuWaits,
+    ParaverLosses,
+    ParaverRegions,
+    ParaverTracerTime,
+)
 from analyzer.sources.paraver.labels import read_labels, read_nodes
 from analyzer.sources.paraver.marks import named_regions
-from analyzer.trace import Communicator, Nodes, Origin, Problem, Trace
+from analyzer.trace import Communicator, Losses, Nodes, Origin, Problem, Trace
+from analyzer.trace.chosen import Choice
 from tracelib.schema import REGION_TYPE
 
 _ROWS_A_CALL = 5  # two states, two events and half a message: what a call becomes in a .prv
@@ -32,13 +40,14 @@ class ParaverTrace(Trace):
     made of.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], choice: Choice | None = None) -> None:
         self.path = os.fspath(path)
-        self._body = body = read_body(Path(path))
+        self._body = body = read_body(Path(path), choice)
         header = body.header
         self.size = header.size
         self.threads = header.threads
-        self.duration_ns = max(header.duration_ns, body.last_ns)
+        whole = body.chosen is None
+        self.duration_ns = max(header.duration_ns, body.last_ns) if whole else int(body.end.max())
         self.origin = Origin(
             date=header.date,
             applications=header.applications if len(header.applications) > 1 else (),
@@ -64,8 +73,13 @@ class ParaverTrace(Trace):
             ParaverTracerTime(body=body, clocks=self.origin.tracer_times),
             ParaverCpuWaits(body=body),
         )
+        missing = () if body.chosen is None else tuple(np.flatnonzero(~body.chosen).tolist())
         if self.origin.tracer_times:
-            self.put(ParaverLosses(body=body))
+            self.put(ParaverLosses(missing, body=body))
+        elif missing:
+            self.put(Losses(missing))
+        if body.chosen is not None:
+            self.put(ParaverChosen(tuple(np.flatnonzero(body.chosen).tolist()), body=body))
         self._noted = noted
 
     @cached_property
@@ -117,7 +131,8 @@ class ParaverTrace(Trace):
         return _of_ranks(self._body.events.read(begin, self._end(end)), ranks)
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
-        return self._body.messages.read(begin, self._end(end))
+        rows, chosen = self._body.messages.read(begin, self._end(end)), self._body.chosen
+        return rows if chosen is None else rows[chosen[rows["source"]] & chosen[rows["destination"]]]
 
     def close(self) -> None:
         tables = (self._body.states, self._body.events, self._body.messages)
@@ -159,9 +174,10 @@ def _of_ranks(rows: np.ndarray, ranks: range | None) -> np.ndarray:
     return rows[(rows["rank"] >= ranks.start) & (rows["rank"] < ranks.stop)]
 
 
-def open_prv(path: str | os.PathLike[str], team: Team | None = None) -> ParaverTrace:
-    """Read a Paraver trace. Each member of a team reads the file itself, since text cannot be shared out unread.
+def open_prv(path: str | os.PathLike[str], team: Team | None = None, choice: Choice | None = None) -> ParaverTrace:
+    """Read a Paraver trace, or some ranks of it. Each member of a team reads the file itself, since text cannot be
+    shared out unread.
 
     Raises TracelibError when the file is not a Paraver trace; malformed lines are in `problems`.
     """
-    return ParaverTrace(path)
+    return ParaverTrace(path, choice)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil
@@ -78,20 +79,22 @@ class Alignment(NamedTuple):
     nodes: tuple[NodeClock, ...]
 
 
-def fit_clocks(sources: Sequence[ClockSource]) -> Alignment:
-    """A clock for each rank, time 0 being the earliest process start.
+def fit_clocks(sources: Sequence[ClockSource], others: Sequence[ClockSource] = ()) -> Alignment:
+    """A clock for each rank, time 0 being the earliest process start. `others`: of ranks that are not read themselves.
 
     Ranks of one counter share one map, so the order between them is exactly that of the ticks. Nodes are aligned by
     the readings of rank 0's clock that they took, on straight lines from one to the next; a node without any, by the
     wall-clock time of its processes' start.
     """
     problems: list[Problem] = []
-    sources = _told_apart(sources, problems)
+    shown = {source.rank for source in sources}
+    sources = _told_apart([*sources, *others], problems)
     members: dict[tuple[str, int, bool], list[ClockSource]] = {}
     for source in sources:
         members.setdefault(source.counter, []).append(source)
     counters = {counter: _fit(of_counter, problems) for counter, of_counter in members.items()}
-    offsets, nodes = _align(sources, counters, problems)
+    offsets, nodes = _align(sources, shown, counters, problems)
+    sources = [source for source in sources if source.rank in shown]
     origin = min((counters[s.counter].ns(s.start_ticks) + offsets[s.timeline] for s in sources), default=0)
     timelines = {s.counter: s.timeline for s in sources}
     of_counter = {c: counters[c].later(offsets[timeline] - origin) for c, timeline in timelines.items()}
@@ -116,7 +119,10 @@ def _told_apart(sources: Sequence[ClockSource], problems: list[Problem]) -> list
 
 
 def _align(
-    sources: Sequence[ClockSource], counters: dict[tuple[str, int, bool], Clock], problems: list[Problem]
+    sources: Sequence[ClockSource],
+    shown: AbstractSet[int],
+    counters: dict[tuple[str, int, bool], Clock],
+    problems: list[Problem],
 ) -> tuple[dict[tuple[str, int], int], tuple[NodeClock, ...]]:
     """What to add to the times of each timeline, and its relation to rank 0's; clocks with readings are replaced in
     `counters`."""
@@ -129,7 +135,9 @@ def _align(
     for timeline, members in timelines.items():
         if timeline == reference:
             continue
-        ranks = tuple(s.rank for s in members)
+        ranks = tuple(s.rank for s in members if s.rank in shown)
+        if not ranks:
+            continue
         readings = useful_readings(sorted({r for s in members for r in s.readings}))
         if readings and reference is not None:
             for counter in {s.counter for s in members}:
@@ -140,8 +148,9 @@ def _align(
             ahead = offsets[reference] - offsets[timeline] if reference is not None else 0
             nodes.append(NodeClock(ranks, ahead, None, None, None, 0))
     by_wall_clock = sum(node.readings == 0 for node in nodes)
-    if len(timelines) > 1 and by_wall_clock:
-        text = f"{by_wall_clock} of {len(timelines)} nodes are aligned by their wall clocks"
+    of_shown = {s.timeline for s in sources if s.rank in shown}
+    if len(of_shown) > 1 and by_wall_clock:
+        text = f"{by_wall_clock} of {len(of_shown)} nodes are aligned by their wall clocks"
         problems.append(Problem(-1, f"{text}: times of different nodes are compared only as well as these agree"))
     return offsets, tuple(nodes)
 

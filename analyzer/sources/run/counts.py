@@ -8,12 +8,13 @@ import numpy as np
 
 from analyzer.sources.rank_file.rank_file import RankFile
 from analyzer.sources.run.rank_files import find_ranks
+from analyzer.trace.chosen import Choice
 from tracelib import schema
 
 
-def count_findings(path: str) -> list[str]:
-    """Rank files whose blocks do not name exactly the rows of their tables, a line each."""
-    files = find_ranks(path).files
+def count_findings(path: str, choice: Choice | None = None) -> list[str]:
+    """Rank files whose blocks do not name exactly the rows of their tables, a line each; with a choice of its ranks."""
+    files = find_ranks(path, choice).files
     try:
         return [line for file in files for line in _of_file(file)]
     finally:

@@ -23,6 +23,7 @@ from analyzer.trace import (
     FLUSH,
     MISSED_COLLECTIVES,
     SUMMED,
+    Chosen,
     Counters,
     Counts,
     CpuWaits,
@@ -138,6 +139,16 @@ class RunLosses(Losses):
         if file is None or not len(file.skipped):
             return _NONE_MISSED
         return collectives_of(file, self.lanes[rank][0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunChosen(Chosen):
+    """The ranks whose files were opened."""
+
+    matched: Callable[[], Matching]
+
+    def one_sided(self) -> int:
+        return self.matched().unchosen if self.ranks is not None else 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from analyzer.sources.rank_file.limited import opened
 from analyzer.sources.rank_file.rank_file import RankFile, foreign, open_rank, unreadable
 from analyzer.sources.rank_file.tables import DAMAGED, whole_number
 from analyzer.trace import Problem
+from analyzer.trace.chosen import Choice
 from tracelib import schema
 
 MOST_LINKS = 65000
@@ -37,27 +38,30 @@ class Findings:
     size: int
     files: list[RankFile]
     problems: list[Problem]
+    chosen: tuple[int, ...] | None = None  # the ranks that were to be read; None: all
+    open_other: Callable[[int], RankFile] | None = None  # opens that of a rank that was not chosen
 
 
-def find_ranks(path: str) -> Findings:
-    """Open what `path` names: run.h5, the folder of its rank files, or one of these.
+def find_ranks(path: str, choice: Choice | None = None) -> Findings:
+    """Open what `path` names: run.h5, the folder of its rank files, or one of these. With a choice, only the files of
+    these ranks are opened.
 
-    Raises TracelibError if it is nothing of that kind or if not one rank can be read.
+    Raises TracelibError if it is nothing of that kind, if not one rank can be read, or if a chosen one is none of it.
     """
     place = Path(path)
     if not place.exists():
         raise TracelibError(f"{path}: no such file", "the traced program prints the name of its run at the end")
     if place.is_dir():
-        return _folder(place)
+        return _folder(place, choice)
     ranks = _ranks(place)
     if ranks is None:
-        return _single(place)
+        return _single(place, choice)
     if not ranks:
         raise TracelibError(f"{path}: the run has no ranks", "trace the program again")
-    return _gather(str(place), len(ranks), ranks)
+    return _gather(str(place), ranks, choice)
 
 
-def _folder(folder: Path) -> Findings:
+def _folder(folder: Path, choice: Choice | None) -> Findings:
     paths = sorted(p for p in folder.iterdir() if _RANK_FILE.fullmatch(p.name))
     if not paths:
         raise TracelibError(f"{folder}: no rank files in this folder", "give run.h5 or the folder run.ranks")
@@ -70,11 +74,14 @@ def _folder(folder: Path) -> Findings:
         except TracelibError:
             continue
     names = (files.get(rank, folder / f"{rank:06d}.h5") for rank in range(size))
-    return _gather(str(folder), size, [(str(name), "/") for name in names])
+    return _gather(str(folder), [(str(name), "/") for name in names], choice)
 
 
-def _single(path: Path) -> Findings:
+def _single(path: Path, choice: Choice | None) -> Findings:
     file = open_rank(path)
+    if choice and file.rank not in choice.of(file.size, str(path)):
+        file.close()
+        raise TracelibError(f"--ranks {choice.text}: {path} is the file of rank {file.rank}", "give run.h5", 2)
     problems = [] if file.size == 1 else [Problem(-1, f"only rank {file.rank} of {file.size} was given")]
     return Findings(str(path), file.size, [file], problems)
 
@@ -135,22 +142,31 @@ def _beside(folder: str, file: str) -> str:
     return file if file.startswith("/") else f"{folder}/{file}"
 
 
-def _gather(path: str, size: int, places: list[Place]) -> Findings:
+def _gather(path: str, places: list[Place], choice: Choice | None) -> Findings:
+    size = len(places)
+    chosen = choice.of(size, path) if choice else None
     files: list[RankFile] = []
     problems: list[Problem] = []
     first: TracelibError | None = None
-    for rank, (place, group) in enumerate(places):
+
+    def opened(rank: int) -> RankFile:
+        place, group = places[rank]
+        file = open_rank(place, group)
+        if (file.rank, file.size) != (rank, size):
+            raise foreign(place, f"it is rank {file.rank} of {file.size}, not {rank} of {size}")
+        return file
+
+    for rank in range(size) if chosen is None else chosen:
         try:
-            file = open_rank(place, group)
-            if (file.rank, file.size) != (rank, size):
-                raise foreign(place, f"it is rank {file.rank} of {file.size}, not {rank} of {size}")
-            files.append(file)
+            files.append(opened(rank))
         except TracelibError as error:
             first = first or error
             problems.append(Problem(rank, str(error)))
     if first is not None and not files:
         raise TracelibError(f"{path}: no rank can be read; {first}", first.hint)
-    return Findings(path, size, files, problems)
+    if chosen is None or len(chosen) == size:
+        return Findings(path, size, files, problems)
+    return Findings(path, size, files, problems, chosen, opened)
 
 
 def runs_beside(path: Path) -> list[Path]:

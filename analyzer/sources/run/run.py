@@ -30,13 +30,15 @@ from analyzer.sources.rank_file.index import ThreadTable, thread_tables
 from analyzer.sources.rank_file.rank_file import PREDICTED, RankFile
 from analyzer.sources.rank_file.spool import OPEN_ENDED, died_inside, fate, pending_rows
 from analyzer.sources.rank_file.stamps import possible_only
-from analyzer.sources.run.alignment import fit_clocks
+from analyzer.sources.run.alignment import ClockSource, fit_clocks
+from analyzer.sources.run.clock_files import clock_files
 from analyzer.sources.run.clock_repair import repairs
 from analyzer.sources.run.clock_source import clock_source
 from analyzer.sources.run.communicators import merge_communicators
 from analyzer.sources.run.cuts import RECORDS, Cuts, Lanes
 from analyzer.sources.run.ends import end_of, how_it_ended, shortcomings
 from analyzer.sources.run.extras import (
+    RunChosen,
     RunCounters,
     RunCpuWaits,
     RunErrors,
@@ -54,6 +56,7 @@ from analyzer.sources.run.rank_files import Findings, find_ranks, runs_beside, s
 from analyzer.sources.run.relatives import Relative, relatives, world_of
 from analyzer.sources.run.system import read_system
 from analyzer.trace import EVENT, Clocks, Losses, Nodes, Origin, Problem, Repair, Trace
+from analyzer.trace.chosen import Choice
 from analyzer.trace.region_labels import region_labels
 from analyzer.trace.sharing import cpus_of
 from analyzer.trace.system import events_of, labels_of, with_events
@@ -62,18 +65,23 @@ from tracelib.schema import State
 
 
 def open_run(
-    path: str, team: Team | None = None, repair_ns: int | None = None, *, impossible: bool = False
+    path: str,
+    team: Team | None = None,
+    repair_ns: int | None = None,
+    *,
+    impossible: bool = False,
+    choice: Choice | None = None,
 ) -> RunTrace:
     """The run in run.h5, in a folder of rank files, or in one rank file.
 
     `team`: the processes that share the matching; all of them must open the run. `repair_ns`: move times so that no
-    message takes less than this (repair.py). `impossible`: take time stamps that cannot be as they are,
-    for who counts them; else who reads such a row gets a TracelibError. Raises TracelibError if nothing can be read;
-    what is missing of the rest stands in `problems`.
+    message takes less than this (repair.py). `impossible`: take time stamps that cannot be as they are, for who counts
+    them; else who reads such a row gets a TracelibError. `choice`: open the files of these ranks only. Raises
+    TracelibError if nothing can be read; what is missing of the rest stands in `problems`.
     """
     team = team or Team()
     with no_search_for_cycles():
-        trace = RunTrace(find_ranks(path), team, impossible=impossible)
+        trace = RunTrace(find_ranks(path, choice), team, impossible=impossible)
     if repair_ns is None:
         return trace
     trace.check_repairable()
@@ -81,7 +89,7 @@ def open_run(
     repair = Repair(0, 0)
     if maps:
         trace.close()
-        trace = RunTrace(find_ranks(path), team, maps, impossible=impossible)
+        trace = RunTrace(find_ranks(path, choice), team, maps, impossible=impossible)
         repair = Repair(len(maps), max(map_.furthest for map_ in maps.values()))
     trace.put(replace(trace.extra(Clocks), repair=repair))
     return trace
@@ -103,7 +111,7 @@ class RunTrace(Trace):
         self.event_labels = {}
         self.origin = _origin([file.attributes for file in found.files])
         self._corrections = corrections or {}
-        self._files = found.files
+        self._files, self._chosen, self._open_other = found.files, found.chosen, found.open_other
         self._lanes: dict[int, list[Lane]] = {}
         self._samplers: dict[int, ThreadTable | None] = {}  # periodic samples of each rank
         self._place()
@@ -111,7 +119,8 @@ class RunTrace(Trace):
         self.problems += strangers({rank: self.span(rank) for rank in self._lanes}, self._node_of)
         self.duration_ns = max((self.span(rank)[1] for rank in range(self.size)), default=0)
         self._cuts = Cuts(self._lanes, self.duration_ns)
-        reach = Reach(self._unfinished, np.array([c.outside > 0 for c in self.communicators], bool))
+        unchosen = np.zeros(self.size, bool) if self._chosen is None else _all_but(self._chosen, self.size)
+        reach = Reach(self._unfinished, np.array([c.outside > 0 for c in self.communicators], bool), unchosen)
         folder = Path(self.path).absolute().parent
         self._matched = Matched(self._files, self._lanes, self._cuts, self._first_cpu, team, folder, reach)
         self._put_extras()
@@ -148,7 +157,8 @@ class RunTrace(Trace):
         for rank, threads in tables.items():
             self.threads[rank] = max(threads) + 1
         cpus = self._number_cpus()
-        aligned, problems, self._clocks = fit_clocks([clock_source(file, tables[file.rank]) for file in self._files])
+        sources = [clock_source(file, tables[file.rank]) for file in self._files]
+        aligned, problems, self._clocks = fit_clocks(sources, self._other_clocks())
         self.problems += problems
         clocks = {rank: clock.corrected(self._corrections.get(rank)) for rank, clock in aligned.items()}
         samples, problems = read_system(self._files, clocks, self._node_of)
@@ -183,6 +193,17 @@ class RunTrace(Trace):
         self._ends = ends
         self._unfinished = np.isin(np.arange(self.size), [end.rank for end in ends if end.fate in OPEN_ENDED])
         self._find_regions()
+
+    def _other_clocks(self) -> list[ClockSource]:
+        """Those of ranks that were not chosen, as far as the clocks of the others need them."""
+        if self._open_other is None:
+            return []
+        others = clock_files(self._files, self._open_other)
+        try:
+            return [clock_source(file, {}) for file in others]
+        finally:
+            for file in others:
+                file.close()
 
     def _find_regions(self) -> None:
         """Names of the program's regions and events; what is wrong with its regions is said."""
@@ -221,6 +242,7 @@ class RunTrace(Trace):
             RunCounters(self._counters, lanes=lanes, cuts=cuts, samplers=self._samplers),
             RunObjects(self._objects, lanes=lanes, cuts=cuts, size=self.size),
             RunLosses(tuple(rank for rank in range(self.size) if rank not in lanes), lanes=lanes, files=files),
+            RunChosen(self._chosen, matched=self._matched.get),
             RunLeftovers(
                 matched=self._matched.get, met=partial(_met, self.path, self._files, lanes), procedures=self.procedures
             ),
@@ -336,6 +358,13 @@ class RunTrace(Trace):
         self._matched.close()
         for file in self._files:
             file.close()
+
+
+def _all_but(ranks: Sequence[int], size: int) -> np.ndarray:
+    """Whether each rank is not one of these."""
+    found = np.ones(size, bool)
+    found[list(ranks)] = False
+    return found
 
 
 def _origin(attributes: Sequence[Mapping[str, int | str]]) -> Origin:

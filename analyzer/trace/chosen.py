@@ -1,0 +1,76 @@
+"""A choice of ranks: the text that names them, and what is said of a trace that holds only these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analyzer.errors import TracelibError
+from analyzer.trace.extras import Chosen, Losses
+from analyzer.trace.ranks import ranks_named
+from analyzer.trace.trace import Trace
+
+_STRETCH = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")
+_WRONG = 2
+"""Exit code of a command line that cannot be followed, as click has it."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Ranks as the user names them: "3", "0-63,1000", "0-6:2" (every second one)."""
+
+    text: str
+    stretches: tuple[range, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Choice:
+        """Raises ValueError."""
+        return cls(text, tuple(_stretch(part.strip()) for part in text.split(",")))
+
+    def of(self, size: int, path: str) -> tuple[int, ...]:
+        """The ranks in their order, of a run of so many. Raises TracelibError where the run has no such rank."""
+        last = max(stretch[-1] for stretch in self.stretches)
+        if last >= size:
+            there = f"ranks are 0 to {size - 1}" if size > 1 else "there is only rank 0"
+            raise TracelibError(f"--ranks {self.text}: {path} has no rank {last}", there, _WRONG)
+        return tuple(sorted({rank for stretch in self.stretches for rank in stretch}))
+
+
+def _stretch(text: str) -> range:
+    found = _STRETCH.fullmatch(text)
+    first, last, step = (int(number or 0) for number in found.groups()) if found else (0, 0, 0)
+    if not found or (found[3] and not step):
+        raise ValueError(text)
+    last = last if found[2] else first
+    if last < first:
+        raise ValueError(text)
+    return range(first, last + 1, step or 1)
+
+
+def unreadable(missing: Sequence[int], chosen: Sequence[int] | None) -> list[int]:
+    """Of the ranks that are not there (`Losses.missing`) those that were to be read."""
+    return sorted(set(missing) if chosen is None else set(missing).intersection(chosen))
+
+
+def choice_named(trace: Trace) -> str:
+    """ "64 of 4096 ranks chosen"; "": all are."""
+    chosen = trace.extra(Chosen).ranks
+    return "" if chosen is None else f"{len(chosen)} of {trace.size} ranks chosen"
+
+
+def ranks_lacking(trace: Trace) -> str:
+    """Which ranks are not in a trace, in one line; "": all are there."""
+    missing, chosen = trace.extra(Losses).missing, trace.extra(Chosen).ranks
+    unread = unreadable(missing, chosen)
+    said = [f"only {len(chosen)} of {trace.size} ranks were chosen"] if chosen is not None else []
+    return ", and ".join([*said, *([f"{ranks_named(unread)} could not be read"] if unread else [])])
+
+
+def one_sided(trace: Trace) -> str:
+    """How many messages lack their other side because that is of a rank not chosen, in one line; "": none."""
+    number = trace.extra(Chosen).one_sided()
+    if not number:
+        return ""
+    sides = "1 send or receive is" if number == 1 else f"{number} sends and receives are"
+    return f"{sides} left out, because the other side is of ranks that were not chosen"
