@@ -49,6 +49,7 @@ class Efficiencies:
     visits: list[VisitEfficiency] | None
     cpus: Cpus = NOT_KNOWN
     transfer_waits_ns: int | None = None  # for a CPU, of what an ideal network would save: the most
+    useful_ns: np.ndarray | None = None  # by rank; None: not known
     chosen: tuple[int, ...] | None = None  # where not all ranks were to be read; the others are missing
     ideal_by_cpu_time: Ideal = UNKNOWN_IDEAL  # where CPU time was recorded; the factors are by the clock
 
@@ -83,6 +84,7 @@ def efficiencies(
         visits,
         had,
         had.of_transfer_ns(whole, int(computed.by_rank().argmax())),
+        computed.by_rank(),
         trace.extra(Chosen).ranks,
         ideal_replay(trace, missed, team, eager_limit, cpu_time=True) if had.use else UNKNOWN_IDEAL,
     )

@@ -26,8 +26,10 @@ from analyzer.critical.path import CriticalPath
 from analyzer.critical.shares import Shares, Slack
 from analyzer.critical.stays import Stay
 from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus
+from analyzer.metrics.clusters import Column
 from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
+from analyzer.report.words.groups import FEW, Alike, alike, print_alike
 from analyzer.report.words.parameters import NOT_ALL_KNOWN
 from analyzer.report.words.table import plain_table
 from analyzer.trace import Chosen, Losses, Regions, Trace
@@ -40,7 +42,8 @@ _OTHERS = {
     CPU_WAIT: "Waiting for a CPU",
 }
 MOST_FUNCTIONS = 15
-MOST_RANKS = 16
+_OF_MANY = 8
+"""Ranks of a table where there are too many for all."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +67,18 @@ def print_critical_path(found: Found, console: Console) -> None:
         f"the critical path changes from one rank to another {units.plural(path.hops, 'time')}",
         markup=False,
     )
-    for table in (_functions(found), _ranks(found), _regions(found), _stays(found)):
+    _print_tables(console, _functions(found), _ranks(found))
+    print_alike(ranks_alike(found), console, indent=0)
+    _print_tables(console, _regions(found), _stays(found))
+    console.print()
+    console.print(Text(" ".join(_words(found))))
+
+
+def _print_tables(console: Console, *tables: Table | None) -> None:
+    for table in tables:
         if table is not None:
             console.print()
             console.print(table)
-    console.print()
-    console.print(Text(" ".join(_words(found))))
 
 
 def label(function: Function, regions: bool) -> str:
@@ -101,15 +110,28 @@ def _share(ns: int, found: Found) -> str:
 def _ranks(found: Found) -> Table:
     """A table of all ranks; of many ranks those on which the path is longest."""
     times = found.shares.rank_path_ns
-    order = np.argsort(-times, kind="stable")[:MOST_RANKS]
+    order = np.argsort(-times, kind="stable")[:_OF_MANY]
     ranks = _ranks_shown(found)
-    few = len(ranks) <= MOST_RANKS
+    few = len(ranks) <= FEW
     title = "Rank" if few else f"Rank (of {found.trace.size})"
     table = plain_table(title, "on path", "share", "computing", "no slack", "least slack", "mean slack")
     for rank in ranks if few else order.tolist():
         slack = _slack_cells(found.shares.rank_slack[rank])
         table.add_row(str(rank), units.time(int(times[rank])), _share(int(times[rank]), found), *slack)
     return table
+
+
+def ranks_alike(found: Found) -> Alike | None:
+    """Groups of the ranks that could be read by their part of the path and by slack; None where they are few."""
+    missing = set(found.trace.extra(Losses).missing)
+    present = [rank for rank in range(found.trace.size) if rank not in missing]
+    slack = [found.shares.rank_slack[rank] for rank in present]
+    return alike(
+        np.array(present, np.int64),
+        Column("on path", found.shares.rank_path_ns[present]),
+        Column("computing", np.array([s.computing_ns if s else 0 for s in slack], np.int64)),
+        Column("least slack", np.array([s.least_ns if s else 0 for s in slack], np.int64)),
+    )
 
 
 def _ranks_shown(found: Found) -> Sequence[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 from rich.text import Text
 
@@ -12,15 +13,18 @@ from analyzer.efficiency.by_region import RegionEfficiency, VisitEfficiency, typ
 from analyzer.efficiency.efficiencies import Compared, Efficiencies
 from analyzer.efficiency.factors import Additive, Efficiency
 from analyzer.efficiency.scaling import Scaling, Work
+from analyzer.metrics.clusters import Column
 from analyzer.report.look.as_json import efficiency_json, scaling_json
 from analyzer.report.look.sentences import MUCH_TRACING
 from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
+from analyzer.report.words.groups import Alike, alike
 from analyzer.report.words.names import file_names
 from analyzer.report.words.replayed import eager_note
 from analyzer.trace.chosen import unreadable
 
 MOST_VISITS = 40
+MOST_REGIONS = 40
 RUNS_SIDE_BY_SIDE = 5
 _WIDTH_OF_NAMES = 29
 _WIDTH = 78
@@ -34,6 +38,11 @@ def efficiencies_tables(compared: Compared, *, additive: bool) -> Iterator[Table
     """A table of all runs, then the regions and visits of each run if they were asked for."""
     for first in range(0, len(compared.runs), RUNS_SIDE_BY_SIDE):
         yield _tree(compared, range(first, min(first + RUNS_SIDE_BY_SIDE, len(compared.runs))), additive)
+    for run in compared.runs if len(compared.runs) == 1 else ():
+        if found := ranks_alike(run):
+            yield found.table()
+            if lines := found.lines():
+                yield Text("\n".join(lines))
     if notes := _notes(compared, additive):
         yield Text("\n".join(notes))
     for run, regions, visits in zip(compared.runs, compared.regions, compared.visits, strict=True):
@@ -43,6 +52,15 @@ def efficiencies_tables(compared: Compared, *, additive: bool) -> Iterator[Table
             yield _visits_table(run.visits, visits, additive)
             if len(run.visits) > 1:
                 yield Text(_of_visits(run.visits))
+
+
+def ranks_alike(run: Efficiencies) -> Alike | None:
+    """Groups of the ranks that could be read by how long they compute, which is load balance; None where they are
+    few."""
+    if run.useful_ns is None:
+        return None
+    present = np.setdiff1d(np.arange(run.ranks), run.missing)
+    return alike(present, Column("computing", run.useful_ns[present]))
 
 
 def _notes(compared: Compared, additive: bool) -> list[str]:
@@ -165,10 +183,12 @@ def _factors(e: Efficiency, scaling: Scaling, scales: bool, additive: bool) -> l
 def _regions_table(regions: list[RegionEfficiency], scalings: list[Scaling], additive: bool) -> Table:
     scales = any(scaling.computation_scalability is not None for scaling in scalings)
     table = _new_table("region", "visits", "threads", "runtime", scales=scales)
-    for one, scaling in zip(regions, scalings, strict=True):
+    for one, scaling in list(zip(regions, scalings, strict=True))[:MOST_REGIONS]:
         e = one.efficiency
         line = [units.count(one.visits), str(one.threads), units.time(e.runtime_ns)]
         table.add_row(Text(one.name), *line, *_factors(e, scaling, scales, additive))
+    if len(regions) > MOST_REGIONS:
+        table.add_row(f"{len(regions) - MOST_REGIONS} more")
     return table
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from analyzer.report.words import units
 from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import Eager
+from analyzer.report.words.groups import FEW
 from analyzer.report.words.names import file_names
 from analyzer.report.words.table import plain_table
 from analyzer.validation.errors import Error, Validation, spread
@@ -19,7 +20,6 @@ from tracelib.schema.procedures import POLLS, PROBES, base_name
 
 _MOST = 12
 """Procedures and regions in a table; the rest is in the JSON."""
-_MOST_RANKS = 16
 _NEAR = 0.10
 """Largest error of a good prediction, in the thesis."""
 
@@ -50,8 +50,7 @@ def print_validation(validated: Validated, console: Console) -> None:
     """The runs; of a single one its ranks, procedures and regions; and what that means."""
     console.print(_runs(validated))
     for run in validated.runs if len(validated.runs) == 1 else ():
-        ranks = {f"rank {rank}": error for rank, error in enumerate(run.found.ranks()[:_MOST_RANKS])}
-        outside = {f"rank {rank}": error for rank, error in enumerate(run.found.outside()[:_MOST_RANKS])}
+        ranks, outside = _of_ranks(run.found.ranks()), _of_ranks(run.found.outside())
         tables = (("until the end", ranks), ("outside MPI", outside), ("in MPI, all ranks", run.found.procedures()))
         for title, errors in (*tables, ("in the region, all ranks", run.found.regions())):
             if errors:
@@ -63,6 +62,14 @@ def print_validation(validated: Validated, console: Console) -> None:
     console.print(validated.eager.text)
     for line in meaning(validated):
         console.print(line, markup=False)
+
+
+def _of_ranks(errors: Sequence[Error]) -> dict[str, Error]:
+    """By name; where there are many, the largest errors first."""
+    order = list(range(len(errors)))
+    if len(errors) > FEW:
+        order = sorted(order, key=lambda rank: -abs(errors[rank].total))
+    return {f"rank {rank}": errors[rank] for rank in order}
 
 
 def _runs(validated: Validated) -> Table:

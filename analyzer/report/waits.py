@@ -12,8 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus, CpuUse
+from analyzer.metrics.clusters import Column
 from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
+from analyzer.report.words.groups import Alike, alike, print_alike
 from analyzer.report.words.parameters import NOT_ALL_KNOWN
 from analyzer.waits.kinds import LABELS, Kind
 from analyzer.waits.waits import Cause, Single, Waits
@@ -29,6 +31,7 @@ def print_waits(waits: Waits, console: Console, lacking: str = "", cpus: Cpus = 
     console.print(Text(_headline(waits), style="bold"))
     if waits.total_ns:
         _section(console, "Where ranks wait", _kinds_table(waits))
+        print_alike(ranks_alike(waits), console)
         _section(console, "In which calls", _places_table(waits))
         _section(console, "Who makes them wait (delays, and the waiting that they cause)", _causes_table(waits))
         _section(console, "The longest waits", _longest_table(waits.longest))
@@ -55,6 +58,15 @@ def _kinds_table(waits: Waits) -> Table:
                 units.count(count), units.time(total / count), units.time(int(of_rank.max())), str(of_rank.argmax()),
             )  # fmt: skip
     return table
+
+
+def ranks_alike(waits: Waits) -> Alike | None:
+    """Groups of the ranks by time in MPI, by waiting and by its largest kind; None where they are few."""
+    present = np.arange(len(waits.mpi_ns)) if waits.present is None else waits.present
+    times = waits.time_ns[present]
+    kind = _largest(waits)
+    kinds = [Column(LABELS[kind], times[:, kind])] if (np.count_nonzero(times.any(axis=0)) > 1) else []
+    return alike(present, Column("in MPI", waits.mpi_ns[present]), Column("waiting", times.sum(axis=1)), *kinds)
 
 
 def _places_table(waits: Waits) -> Table:

@@ -81,6 +81,7 @@ class Waits:
     places: tuple[Place, ...] = ()  # longest first
     causes: tuple[Cause, ...] = ()  # most expensive first
     longest: tuple[Single, ...] = ()
+    present: np.ndarray | None = None  # the ranks that could be read; None: all
     chosen: tuple[int, ...] | None = None  # the ranks that were to be read; None: all
 
     @property
@@ -175,6 +176,7 @@ def _waits(trace: Trace, calls: Profile, sums: _Sums) -> Waits:
         n_to_n_completion_ns=sums.completion_ns[1],
         first_sender_ns=sums.first_sender_ns,
         uncounted=sums.uncounted,
+        present=present,
         chosen=trace.extra(Chosen).ranks,
     )
 

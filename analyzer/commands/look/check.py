@@ -12,11 +12,14 @@ from analyzer.commands.shared.session import Session
 from analyzer.metrics.checks import findings, notes
 from analyzer.opening import open_trace
 from analyzer.report.words.clocks import clock_lines, clocks_json, repair_json
+from analyzer.report.words.groups import FEW, few_lines
 from analyzer.report.words.units import plural
 from analyzer.sources.run.counts import count_findings
 from analyzer.sources.run.stamp_findings import stamp_findings
 from analyzer.trace import Chosen, Trace
 from analyzer.trace.chosen import Choice, choice_named
+
+_MOST_LINES = 24
 
 
 @click.command("check")
@@ -44,11 +47,12 @@ def check(
         if as_json:
             session.print_json(_json(trace, found))
         else:
-            for line in [*found, *(f"clocks: {text}" for text in clock_lines(trace))]:
+            said = few_lines(found, _MOST_LINES, "; --json lists all")
+            for line in [*said, *(f"clocks: {text}" for text in clock_lines(trace))]:
                 session.say(line)
             if not found:
                 session.say(f"{trace.path}: good, {choice_named(trace) or plural(trace.size, 'rank')}")
-            for line in notes(trace):
+            for line in few_lines(notes(trace), FEW, "; --json lists all"):
                 session.say(f"note: {line}")
     finally:
         trace.close()

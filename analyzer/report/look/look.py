@@ -16,13 +16,14 @@ from analyzer.report.waits import line as waiting_line
 from analyzer.report.words import replayed, units
 from analyzer.report.words.clocks import clock_lines
 from analyzer.report.words.cpus import waiting_for_cpus
+from analyzer.report.words.groups import FEW, few_lines, print_alike
 from analyzer.trace import Chosen, Losses
 from analyzer.trace.chosen import choice_named, unreadable
 
 
 def print_look(summary: Summary, console: Console) -> None:
     """Print everything that there is to say about a run; sections without content are left out."""
-    for line in summary.trace.extra(Losses).ending:
+    for line in few_lines(summary.trace.extra(Losses).ending, FEW):
         console.print(Text(line, style="bold red"))
     _print_run(summary, console)
     if summary.trace.duration_ns:
@@ -33,6 +34,7 @@ def print_look(summary: Summary, console: Console) -> None:
         console.print(Padding(Text(line), (0, 0, 0, 2)))
     for line in waiting_for_cpus(summary.cpus):
         console.print(Padding(Text(line, style="yellow"), (0, 0, 0, 2)))
+    print_alike(tables.ranks_alike(summary), console)
     _print_efficiencies(summary, console)
     if waiting := waiting_line(summary.waits):
         _lines(console, "Waiting", [waiting])
@@ -67,7 +69,7 @@ def print_look(summary: Summary, console: Console) -> None:
     if clocks := clock_lines(summary.trace):
         _lines(console, "Clocks", clocks)
     if summary.relatives:
-        _lines(console, "Other runs", [relative.text for relative in summary.relatives])
+        _lines(console, "Other runs", few_lines([relative.text for relative in summary.relatives], FEW))
     if summary.elsewhere:
         _lines(console, "Messages with other runs", sentences.messages_of(summary.elsewhere))
     if summary.unmatched:

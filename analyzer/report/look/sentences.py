@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from analyzer.report.look.summary import Summary
+from analyzer.report.words.groups import few_lines
 from analyzer.report.words.units import percent, plural, size, time
 from analyzer.trace import Losses, TracerTime, Unmatched
 from analyzer.trace.chosen import one_sided
@@ -189,22 +190,21 @@ def left_out(summary: Summary) -> list[str]:
 def failed(summary: Summary, most: int = 8) -> list[str]:
     """One line for each call and class of error, the most frequent first."""
     rows = summary.failed
-    lines = [f"rank {f.rank}: {f.count} x {f.procedure} returned {error_name(f.class_)}" for f in rows[:most]]
-    return [*lines, f"and {plural(len(rows) - most, 'more kind')}"] if len(rows) > most else lines
+    lines = [f"rank {f.rank}: {f.count} x {f.procedure} returned {error_name(f.class_)}" for f in rows]
+    return few_lines(lines, most)
 
 
 def messages_of(found: Sequence[Unmatched], most: int = 8) -> list[str]:
     """One line for each kind of message that lacks its other half, the most frequent first."""
     rows = sorted(found, key=lambda u: (-u.count, u.rank, u.call, u.peer, u.tag, u.side))
-    lines = [f"{u.text}, {size(u.bytes)}" for u in rows[:most]]
-    return [*lines, f"and {plural(len(rows) - most, 'more kind')}"] if len(rows) > most else lines
+    return few_lines([f"{u.text}, {size(u.bytes)}" for u in rows], most)
 
 
 def problems(summary: Summary, most: int = 8) -> list[str]:
     """What the source found wrong, one line each."""
     found = summary.trace.problems[len(summary.trace.extra(Losses).ending) :]
-    lines = [problem.line for problem in found[:most]]
+    lines = few_lines([problem.line for problem in found], most, "; `analyze check` says more")
     if summary.messages.backwards:
         late = plural(summary.messages.backwards, "message arrived before it was", "messages arrived before they were")
         lines.insert(0, f"{late} sent: the clocks disagree")
-    return [*lines, f"and {len(found) - most} more; `analyze check` lists all"] if len(found) > most else lines
+    return lines

@@ -9,10 +9,12 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from analyzer.metrics.clusters import Column
 from analyzer.metrics.collectives import Collective
 from analyzer.metrics.messages import Messages
 from analyzer.report.look.summary import Summary
 from analyzer.report.words import units
+from analyzer.report.words.groups import Alike, alike
 from analyzer.report.words.table import plain_table
 from analyzer.trace import Chosen, Communicator
 
@@ -60,6 +62,19 @@ def time_table(summary: Summary) -> Table:
             *(units.time(int(ns[high])), str(present[high])),
         )
     return table
+
+
+def ranks_alike(summary: Summary) -> Alike | None:
+    """Groups of the ranks that could be read; None where they are few."""
+    profile, present = summary.profile, summary.present
+    return alike(
+        present,
+        Column("computing", summary.useful.by_rank()[present]),
+        Column("in MPI", profile.mpi_ns()[present]),
+        Column("waiting", summary.waits.time_ns[present].sum(axis=1)),
+        Column("calls", profile.count[present].sum(axis=1), "calls"),
+        Column("sent", profile.sent[present].sum(axis=1), "bytes"),
+    )
 
 
 def calls_table(summary: Summary) -> Table:

@@ -169,7 +169,7 @@ def test_check_of_a_good_run(run, capsys):
     assert main(["check", str(run)]) == 0
     assert capsys.readouterr().out == f"{run}: good, 2 ranks\n"
     assert main(["check", str(run), "--json"]) == 0
-    good = {"file": str(run), "good": True, "findings": [], "notes": [], "clocks": [], "repair": None}
+    good = {"file": str(run), "good": True, "findings": [], "notes": [], "chosen": None, "clocks": [], "repair": None}
     assert json.loads(capsys.readouterr().out) == good
 
 

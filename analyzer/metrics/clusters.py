@@ -1,0 +1,156 @@
+"""Groups of ranks that behave alike, and the few ranks that behave like no other.
+
+Each rank is a point whose coordinates are asinh(4 v / s): v is what was measured of it, s the typical value of the
+unit over the ranks. That is logarithmic for values near s and above, and about linear for small ones, so that 10 % of a
+large value counts, and 10 % of next to nothing does not. Points in one cell of a grid are one. The fullest cell takes
+all that lie within a radius (in each coordinate), then the fullest of the rest, and so on (leader clustering, Hartigan
+1975, chapter 3). The radius is doubled until the groups are few. All of it depends on values alone: neither the unit
+nor the order of the ranks changes a group, and the time is linear in the number of ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+MOST_GROUPS = 6
+MOST_ALONE = 8
+"""Ranks that a group of its own takes more of; fewer are named one by one."""
+_RADIUS = 0.1
+"""The least: values near the typical one that differ by up to 10 % are alike."""
+_CELLS = 2
+"""Cells in a radius."""
+_SHIFT = 0.37
+"""Of the grid, so that neither 0 nor the typical value lies on the edge of a cell."""
+_SMALL = 4.0
+_SHARE_ALONE = 0.01
+_MEDOID_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Column:
+    """What was measured of each rank, 0 or more. Columns of one unit have one scale."""
+
+    name: str
+    values: np.ndarray  # (ranks,)
+    unit: str = "time"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Ranks that behave alike."""
+
+    ranks: np.ndarray  # in their order
+    typical: int  # the rank that is nearest to the mean of them
+    means: tuple[float, ...]  # by column
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """A rank that is in no group, and where it differs most from the nearest group."""
+
+    rank: int
+    group: int  # the nearest, index in Groups.groups
+    column: int
+    value: float
+    of_group: float  # mean
+    distance: float  # in the largest coordinate
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Largest first; outliers that are furthest off first."""
+
+    columns: tuple[str, ...]
+    groups: list[Group]
+    outliers: list[Outlier]
+
+
+def groups_of(ranks: np.ndarray, columns: Sequence[Column]) -> Groups:
+    """Divide ranks (numbers, (n,)) by columns whose values are those of these ranks, in the same order."""
+    names = tuple(column.name for column in columns)
+    if not len(ranks):
+        return Groups(names, [], [])
+    points = _points(columns)
+    radius = _RADIUS
+    while (label := _labels(points, radius)) is None:
+        radius *= 2
+    order = np.argsort(ranks, kind="stable")
+    found = [order[label[order] == number] for number in range(int(label.max()) + 1)]
+    values = np.stack([np.asarray(column.values, float) for column in columns], axis=1)
+    groups = [_group(ranks, values, points, members) for members in found]
+    groups_order = sorted(range(len(groups)), key=lambda g: (-len(groups[g].ranks), int(groups[g].ranks[0])))
+    groups, found = [groups[g] for g in groups_order], [found[g] for g in groups_order]
+    centres = np.array([points[members].mean(axis=0) for members in found])
+    alone = order[label[order] < 0]
+    outliers = [_outlier(int(ranks[k]), values[k], points[k], centres, groups) for k in alone.tolist()]
+    return Groups(names, groups, sorted(outliers, key=lambda one: (-one.distance, one.rank)))
+
+
+def _points(columns: Sequence[Column]) -> np.ndarray:
+    """(ranks, columns) coordinates."""
+    scale = {}
+    for unit in dict.fromkeys(column.unit for column in columns):
+        largest = np.max([np.asarray(c.values, float) for c in columns if c.unit == unit], axis=0)
+        scale[unit] = float(np.median(largest[largest > 0])) if (largest > 0).any() else 1.0
+    return np.stack([np.arcsinh(_SMALL * np.maximum(c.values, 0) / scale[c.unit]) for c in columns], axis=1)
+
+
+def _labels(points: np.ndarray, radius: float) -> np.ndarray | None:
+    """The group of each point, -1 for those that are alone; None: with this radius there are too many."""
+    code, cells = _cells(np.floor(points * (_CELLS / radius) + _SHIFT).astype(np.int64))
+    count = np.bincount(code, minlength=len(cells))
+    of_cell = np.full(len(cells), -1, np.int64)
+    left = np.lexsort((*cells.T[::-1], -count))  # fullest first, then by place
+    alone, limit = 0, max(MOST_ALONE, round(_SHARE_ALONE * len(points)))
+    leaders: list[int] = []
+    while len(left):
+        leader = left[0]
+        near = np.abs(cells[left] - cells[leader]).max(axis=1) <= _CELLS
+        members, left = left[near], left[~near]
+        size = int(count[members].sum())
+        if size > MOST_ALONE or not leaders:
+            of_cell[members] = len(leaders)
+            leaders.append(int(leader))
+        else:
+            home = _near_leader(cells, leader, leaders)
+            of_cell[members] = home
+            alone += size if home < 0 else 0
+        if len(leaders) > MOST_GROUPS or alone > limit:
+            return None
+    return of_cell[code]
+
+
+def _near_leader(cells: np.ndarray, cell: int, leaders: Sequence[int]) -> int:
+    """The group at whose edge a cell lies: noise, not a rank of another kind; -1: none."""
+    away = np.abs(cells[leaders] - cells[cell]).max(axis=1)
+    nearest = int(away.argmin())
+    return nearest if away[nearest] <= 2 * _CELLS else -1
+
+
+def _cells(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each point's cell, and the place of each cell, in order of place."""
+    code = np.zeros(len(places), np.int64)
+    for column in places.T:
+        low = column.min()
+        _, code = np.unique(code * (column.max() - low + 1) + (column - low), return_inverse=True)
+    first = np.zeros(int(code.max()) + 1, np.int64)
+    first[code] = np.arange(len(code))
+    return code, places[first]
+
+
+def _group(ranks: np.ndarray, values: np.ndarray, points: np.ndarray, members: np.ndarray) -> Group:
+    own = points[members]
+    away = np.round(np.square(own - own.mean(axis=0)).sum(axis=1), _MEDOID_DIGITS)
+    means = tuple(float(mean) for mean in values[members].mean(axis=0))
+    return Group(ranks[members], int(ranks[members[int(away.argmin())]]), means)
+
+
+def _outlier(rank: int, values: np.ndarray, point: np.ndarray, centres: np.ndarray, groups: Sequence[Group]) -> Outlier:
+    off = np.abs(centres - point)
+    group = int(off.max(axis=1).argmin())
+    column = int(off[group].argmax())
+    mean = groups[group].means[column]
+    return Outlier(rank, group, column, float(values[column]), mean, float(off[group, column]))
