@@ -96,7 +96,7 @@ class Image:
 
 
 def _node(level: int, left: int, right: int, rows: np.ndarray, children: np.ndarray, chunk_bytes: int) -> bytes:
-    """A node of a version 1 B-tree of chunks (HDF5 File Format Specification, III.A.1); its last entry is a key only."""
+    """A node of a version 1 B-tree of chunks (HDF5 File Format Specification, III.A.1); the last entry is a key."""
     keys = np.zeros(len(rows), _KEY)
     keys["bytes"], keys["row"], keys["child"] = chunk_bytes, rows, children
     return struct.pack("<4sBBHQQ", b"TREE", 1, level, len(rows) - 1, left, right) + keys.tobytes()[:-8]

@@ -7,14 +7,23 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.synthetic.alltoall import alltoall
 from benchmarks.synthetic.groups import Communicators
 from benchmarks.synthetic.halo import halo, ring
 from benchmarks.synthetic.image import Image
+from benchmarks.synthetic.irregular import irregular
 from benchmarks.synthetic.links import write_links
+from benchmarks.synthetic.workers import workers
 from benchmarks.synthetic.world import BEGIN_NS, PROCEDURES, RANKS_A_NODE, World
 from tracelib import schema
 
-PATTERNS: dict[str, Callable[[World, float], None]] = {"ring": ring, "halo": halo}
+PATTERNS: dict[str, Callable[[World, float], None]] = {
+    "ring": ring,
+    "halo": halo,
+    "workers": workers,
+    "alltoall": alltoall,
+    "irregular": irregular,
+}
 """Each takes ranks that have called MPI_Init, and the mean number of calls a rank."""
 
 TICKS_A_NS = 3

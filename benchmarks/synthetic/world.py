@@ -16,11 +16,12 @@ LATENCY_NS, LATENCY_ON_NODE_NS = 1500, 400
 BYTES_A_NS = 10
 JITTER_NS = 500  # by which the members of a collective leave apart
 NOISE = 0.02  # standard deviation of a computation's length, as a share
+NOISE_LEAST = 0.9  # the shortest computation, in the mean
 SLOW_FACTOR = 1.3
 BEGIN_NS = 10**12
-INIT_NS = 50_000_000
-WORLD = 1
-"""Row of `communicators`."""
+INIT_NS = 5_000_000
+WORLD, SELF = 1, 2
+"""Rows of `communicators`."""
 
 PROCEDURES = (
     "MPI_Allreduce",
@@ -60,7 +61,7 @@ class World:
 
     def compute_ns(self, ranks: np.ndarray, mean_ns: float | np.ndarray) -> np.ndarray:
         """How long computations of these ranks take."""
-        noise = np.maximum(1 + NOISE * self.random.standard_normal(len(ranks)), 0.5)
+        noise = np.maximum(1 + NOISE * self.random.standard_normal(len(ranks)), NOISE_LEAST)
         return np.rint(mean_ns * self.slowness[ranks] * noise).astype(np.int64) + GAP_NS
 
     def compute(self, ranks: np.ndarray, mean_ns: float | np.ndarray) -> None:
@@ -88,6 +89,13 @@ class World:
         leave += self.random.integers(0, JITTER_NS, self.ranks)
         self.record(self.every, procedure, self.now, leave, comm=comm, **columns)
         self.now = leave + GAP_NS
+
+    def split(self, groups: np.ndarray) -> int:
+        """MPI_Comm_split of the world into these (groups, members); returns the new row of `communicators`."""
+        self.collective("MPI_Comm_split", self.every[None], WORLD)
+        number = len(self.splits) + 1
+        self.splits.append(Split(groups, number << 32, self.now - GAP_NS - POST_NS // 2))
+        return SELF + number
 
     def allreduce(self) -> None:
         """Of a number, over all."""
