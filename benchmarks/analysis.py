@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.mpi import WORK, Mpi, remove_run
+from benchmarks.processes import usage_of
 from benchmarks.recording import Figure
 
 REPEATS = 3
@@ -53,12 +53,7 @@ def prv_seconds(run: Path) -> tuple[float, float]:
 
 def peak_memory_mb(run: Path) -> float:
     """Largest resident memory of `analyze RUN`, which computes and writes everything (MB)."""
-    process = subprocess.Popen([sys.executable, "-c", ANALYZE, str(run)], stdout=subprocess.DEVNULL, cwd=WORK)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise SystemExit(f"analyze {run} failed")
-    return usage.ru_maxrss / 1024
+    return usage_of([sys.executable, "-c", ANALYZE, str(run)], WORK).memory_mb
 
 
 def figures(mpi: Mpi) -> Iterator[Figure]:

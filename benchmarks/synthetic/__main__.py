@@ -17,9 +17,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER", help="new, or without run.ranks")
     given = parser.parse_args()
-    path = write_run(given.output, given.pattern, given.ranks, given.calls, given.seed)
+    written = write_run(given.output, given.pattern, given.ranks, given.calls, given.seed)
     slow = ", ".join(map(str, slow_ranks(given.ranks)))
-    print(f"{path}; ranks {slow} compute {SLOW_FACTOR:g} times as long as the others")
+    print(f"{written.path}, {written.calls} calls; ranks {slow} compute {SLOW_FACTOR:g} times as long as the others")
 
 
 main()

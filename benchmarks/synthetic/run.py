@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +33,16 @@ CALLS_A_BLOCK = 6553  # a buffer has room for so many requests, and for more cal
 _TIMES = {"calls": ("enter", "exit"), "requests": ("posted", "completed"), "events": ("time",)}
 
 
-def write_run(folder: Path, pattern: str, ranks: int, mean_calls: float, seed: int = 1) -> Path:
-    """Writes run.h5 and run.ranks/ into `folder`; returns run.h5. The same arguments give the same bytes."""
+@dataclass(frozen=True)
+class Written:
+    """A run in files."""
+
+    path: Path  # run.h5
+    calls: int  # of all ranks
+
+
+def write_run(folder: Path, pattern: str, ranks: int, mean_calls: float, seed: int = 1) -> Written:
+    """Writes run.h5 and run.ranks/ into `folder`. The same arguments give the same bytes."""
     world = World(ranks, seed)
     world.begin()
     PATTERNS[pattern](world, mean_calls)
@@ -41,7 +50,9 @@ def write_run(folder: Path, pattern: str, ranks: int, mean_calls: float, seed: i
     (folder / "run.ranks").mkdir(parents=True)
     image, communicators = Image(list(PROCEDURES)), Communicators(ranks, world.splits)
     command = f"./synthetic {pattern} {ranks} {mean_calls:g} --seed {seed}"
+    number = 0
     for rank, (calls, requests) in enumerate(world.recorder.take()):
+        number += len(calls)
         tables = {"calls": calls, "requests": requests, **_blocks(calls, requests)}
         for name, columns in _TIMES.items():
             for column in columns:
@@ -51,7 +62,7 @@ def write_run(folder: Path, pattern: str, ranks: int, mean_calls: float, seed: i
         tables |= communicators.tables(rank, TICKS_A_NS) | {"objects": np.zeros(1, schema.OBJECT)}
         image.write(folder / f"run.ranks/{rank:06d}.h5", tables, _attributes(rank, ranks, started, command))
     write_links(folder / "run.h5", ranks, CREATED_NS)
-    return folder / "run.h5"
+    return Written(folder / "run.h5", number)
 
 
 def _blocks(calls: np.ndarray, requests: np.ndarray) -> dict[str, np.ndarray]:
