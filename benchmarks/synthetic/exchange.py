@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.synthetic.world import GAP_NS, POST_NS, PROCEDURES, WORLD, World, blank_calls
+from benchmarks.synthetic.world import GAP_NS, NUMBER, POST_NS, WORLD, World, blank_calls
 from tracelib import schema
 from tracelib.schema import What
 
@@ -39,17 +39,17 @@ class Exchange:
     def _prepare(self, tags: np.ndarray) -> None:
         """What is the same in every round."""
         rows = self._calls = blank_calls(len(self._rank_of_call))
-        rows["call"] = PROCEDURES.index("MPI_Waitall")
+        rows["call"] = NUMBER["MPI_Waitall"]
         rows["comm"][self._is_request] = WORLD
         for at, procedure, peers in (
             (self._receive_at, "MPI_Irecv", self._sources),
             (self._send_at, "MPI_Isend", self._destinations),
         ):
-            rows["call"][at], rows["peer"][at], rows["tag"][at] = PROCEDURES.index(procedure), peers, tags
+            rows["call"][at], rows["peer"][at], rows["tag"][at] = NUMBER[procedure], peers, tags
         self._done = np.zeros(int(self._requests_of.sum()), schema.REQUEST)
         posted = rows[self._is_request]
         self._done["comm"], self._done["peer"], self._done["tag"] = WORLD, posted["peer"], posted["tag"]
-        is_send = posted["call"] == PROCEDURES.index("MPI_Isend")
+        is_send = posted["call"] == NUMBER["MPI_Isend"]
         self._done["what"] = np.where(is_send, What.SEND_DONE, What.RECV_DONE)
 
     def run(self, size: int | np.ndarray) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.synthetic.world import GAP_NS, NOISE_LEAST, POST_NS, PROCEDURES, WORLD, World, blank_calls
+from benchmarks.synthetic.world import GAP_NS, NOISE_LEAST, NUMBER, POST_NS, WORLD, World, blank_calls
 
 WORK_BYTES, RESULT_BYTES = 1024, 256
 WORK, RESULT, STOP = 1, 2, 3
@@ -52,7 +52,7 @@ class Farm:
         self._arrival[workers] = NEVER
         rows = blank_calls(2 * len(workers))
         receives = rows[::2]
-        receives["call"], receives["comm"] = PROCEDURES.index("MPI_Recv"), WORLD
+        receives["call"], receives["comm"] = NUMBER["MPI_Recv"], WORLD
         receives["enter"][0], receives["enter"][1:] = begin_ns, found[:-1] + SERVICE_NS
         receives["exit"] = found + POST_NS
         receives["peer"], receives["tag"], receives["received"] = workers, RESULT, RESULT_BYTES
@@ -64,7 +64,7 @@ class Farm:
         rows = blank_calls(len(workers))
         has_work = np.arange(len(workers)) < self._left
         self._left -= int(has_work.sum())
-        rows["call"], rows["comm"], rows["peer"] = PROCEDURES.index("MPI_Send"), WORLD, workers
+        rows["call"], rows["comm"], rows["peer"] = NUMBER["MPI_Send"], WORLD, workers
         rows["enter"], rows["exit"] = enter, enter + POST_NS
         rows["tag"], rows["sent"] = np.where(has_work, WORK, STOP), np.where(has_work, WORK_BYTES, 0)
         self._work(rows[np.argsort(workers)])

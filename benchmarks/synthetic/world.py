@@ -6,6 +6,7 @@ import numpy as np
 
 from benchmarks.synthetic.groups import Split
 from benchmarks.synthetic.recorder import Recorder
+from csrc.generate import standard
 from tracelib import schema
 from tracelib.schema import Peer
 
@@ -23,19 +24,9 @@ INIT_NS = 5_000_000
 WORLD, SELF = 1, 2
 """Rows of `communicators`."""
 
-PROCEDURES = (
-    "MPI_Allreduce",
-    "MPI_Alltoallv",
-    "MPI_Comm_split",
-    "MPI_Finalize",
-    "MPI_Init",
-    "MPI_Irecv",
-    "MPI_Isend",
-    "MPI_Recv",
-    "MPI_Send",
-    "MPI_Waitall",
-)
-"""That the programs call: a subset of the names that the runtime writes, in the same order."""
+PROCEDURES = tuple(procedure.name for procedure in standard.procedures())
+"""All that the runtime knows: every rank file names them."""
+NUMBER = {name: number for number, name in enumerate(PROCEDURES)}
 
 
 def slow_ranks(ranks: int) -> list[int]:
@@ -76,7 +67,7 @@ class World:
     def record(self, ranks: np.ndarray, procedure: str, enter: np.ndarray, leave: np.ndarray, **columns) -> None:
         """A call of each of these ranks, which ascend; `columns` of `calls` besides times and procedure."""
         rows = blank_calls(len(ranks))
-        rows["call"], rows["enter"], rows["exit"] = PROCEDURES.index(procedure), enter, leave
+        rows["call"], rows["enter"], rows["exit"] = NUMBER[procedure], enter, leave
         for name, values in columns.items():
             rows[name] = values
         self.recorder.add_calls(ranks, rows)
