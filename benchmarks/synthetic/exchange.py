@@ -30,6 +30,7 @@ class Exchange:
         self._wait_at = first + self._requests_of
         self._is_request = np.ones(calls.sum(), bool)
         self._is_request[self._wait_at] = False
+        self._rank_of_request = self._rank_of_call[self._is_request]
         self._receive_at = np.empty(len(sources), np.int64)
         self._receive_at[self._received] = _places(first, receives)
         self._send_at = np.empty(len(sources), np.int64)
@@ -69,7 +70,7 @@ class Exchange:
         bytes_of[self._send_at] = bytes_of[self._receive_at] = size
         done["bytes"] = bytes_of[self._is_request]
         world.recorder.add_calls(self._rank_of_call, calls)
-        world.recorder.add_requests(self._rank_of_call[self._is_request], done)
+        world.recorder.add_requests(self._rank_of_request, done)
         world.now[self.ranks] = leave + GAP_NS
 
 
