@@ -65,9 +65,9 @@ class ProfileSums(Sums[Profile]):
         sent = np.maximum(calls["sent"], sent)
         received += np.where(self._completes[calls["call"]], 0, calls["received"])
         width = len(self._trace.procedures)
-        key, ranks = (rank - part.ranks.start) * width + calls["call"], slice(part.ranks.start, part.ranks.stop)
+        key, shape = (rank - part.ranks.start) * width + calls["call"], (len(part.ranks), width)
         for table, column in zip(self._sums, (calls["count"], calls["inside"], sent, received), strict=True):
-            table[ranks] += by_index(key, column, len(part.ranks) * width).reshape(-1, width)
+            table[part.ranks.start : part.ranks.stop] += by_index(key, column, np.prod(shape)).reshape(shape)
 
     def total(self, team: Team) -> Profile:
         for rank in team.share(self._trace.size):

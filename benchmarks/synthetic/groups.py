@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracelib import schema
+from tracelib.schema.groups import said_of
 
 SELF_ID = 3
 
@@ -20,13 +21,6 @@ class Split:
     created: np.ndarray  # ns, of each rank
 
 
-def store_group(ranks: range, members: list[np.ndarray]) -> int:
-    """What the column `members` has for a group; adds to the table `members` what that needs."""
-    first = sum(map(len, members))
-    members.append(np.arange(ranks.start, ranks.stop, ranks.step, dtype=schema.MEMBER))
-    return first
-
-
 class Communicators:
     """Of all ranks: MPI_COMM_WORLD, MPI_COMM_SELF, then those of `splits`."""
 
@@ -37,21 +31,20 @@ class Communicators:
 
     def tables(self, rank: int, ticks_a_ns: int) -> dict[str, np.ndarray]:
         """Tables `communicators` and `members` of a rank."""
-        members: list[np.ndarray] = []
         rows = [
             (0, 0, 0, 0, 0, 0, -1, 0),
-            (1, 0, store_group(range(self._ranks), members), 0, self._ranks, 0, rank, 0),
-            (SELF_ID, 0, store_group(range(rank, rank + 1), members), 0, 1, 0, 0, 0),
+            (1, 0, said_of(range(self._ranks)), 0, self._ranks, 0, rank, 0),
+            (SELF_ID, 0, said_of(range(rank, rank + 1)), 0, 1, 0, 0, 0),
         ]
         for split, (group_of, place_in) in zip(self._splits, self._places, strict=True):
             group = split.groups[group_of[rank]]
             first, step = int(group[0]), int(group[1] - group[0])
-            at = store_group(range(first, first + step * len(group), step), members)
+            at = said_of(range(first, first + step * len(group), step))
             created = int(split.created[rank]) * ticks_a_ns
             rows.append((split.first_id + int(group_of[rank]), created, at, 0, len(group), 0, int(place_in[rank]), 0))
         return {
             "communicators": np.array(rows, schema.COMMUNICATOR),
-            "members": np.concatenate([np.zeros(0, schema.MEMBER), *members]),
+            "members": np.zeros(0, schema.MEMBER),  # groups are progressions
         }
 
 

@@ -201,7 +201,7 @@ from mpi4py import MPI
 from tracelib.ngmpi.cli import main
 
 if MPI.COMM_WORLD.rank == 0:
-    threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    threading.Timer(float(sys.argv[1]), os.kill, (os.getpid(), signal.SIGINT)).start()
 sys.argv[1:] = "-o net.h5 -n 4K -t 50s --precision 0.0001".split()
 main()
 """
@@ -211,12 +211,23 @@ main()
 def test_an_interrupt_leaves_a_whole_file(legs, leg, launch, tmp_path):
     """The ranks end in order, what was measured until then is there, and the exit code says that it is not all."""
     paths = {"PYTHONPATH": f"{ROOT}{os.pathsep}{SITE}"}
-    done = launch(legs[leg], legs[leg].python, "-c", INTERRUPTED, ranks=2, env=paths, preload=False)
+    after_s = str(patient(1.5))
+    done = launch(legs[leg], legs[leg].python, "-c", INTERRUPTED, after_s, ranks=2, env=paths, preload=False)
     assert done.returncode == 130
     found = rows(tmp_path)
     assert f"tracelib: stopped: 1 pair, {len(found)} rows" in done.stderr
     assert "Traceback" not in done.stderr
     assert len(found)
+    assert not list(tmp_path.glob(".net.h5*"))
+
+
+@BOTH
+def test_an_interrupt_before_anything_was_measured_is_one_line(legs, leg, launch, tmp_path):
+    paths = {"PYTHONPATH": f"{ROOT}{os.pathsep}{SITE}"}
+    done = launch(legs[leg], legs[leg].python, "-c", INTERRUPTED, "0.2", ranks=2, env=paths, preload=False)
+    assert done.returncode == 130
+    assert len([line for line in done.stderr.splitlines() if line.startswith("tracelib: ")]) == 1
+    assert "Traceback" not in done.stderr
     assert not list(tmp_path.glob(".net.h5*"))
 
 

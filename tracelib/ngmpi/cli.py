@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -16,6 +17,8 @@ from tracelib.ngmpi.plan import MOST_BYTES
 from tracelib.settings import size_bytes, time_ns
 
 PROGRAM = "python -m tracelib.ngmpi"
+INTERRUPTED = 130
+"""Exit code after SIGINT, as shells count."""
 
 
 class _Size(click.ParamType):
@@ -114,6 +117,16 @@ def _decide() -> options.Options | int:
 def main() -> None:
     """Entry point of every rank: rank 0 reads the options for all, and all end with its exit code."""
     try:
+        _measure()
+    except KeyboardInterrupt:
+        click.echo("tracelib: interrupted before anything was measured", err=True)
+        if "mpi4py.MPI" in sys.modules:
+            sys.modules["mpi4py.MPI"].COMM_WORLD.Abort(INTERRUPTED)  # the other ranks would wait for ever
+        sys.exit(INTERRUPTED)
+
+
+def _measure() -> NoReturn:
+    try:
         import mpi4py
 
         if "MPI4PY_RC_THREAD_LEVEL" not in os.environ:
@@ -136,6 +149,8 @@ def main() -> None:
     except TracelibError as error:
         click.echo(f"tracelib: {error.line}", err=True)
         world.Abort(error.exit_code)
+    except KeyboardInterrupt:
+        raise
     except BaseException:  # the other ranks would wait for ever
         traceback.print_exc()
         world.Abort(1)

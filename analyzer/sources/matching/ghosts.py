@@ -27,7 +27,10 @@ class Ghosts:
     """
 
     def __init__(self, file: RankFile, lane: Lane) -> None:
-        self._what, self._ticks, self._halves = _of(file, lane) if len(file.skipped) else _NONE
+        found = _of(file, lane) if len(file.skipped) else _NONE
+        self._what: np.ndarray = found[0]
+        self._ticks: np.ndarray = found[1]
+        self._halves: np.ndarray = found[2]
 
     def __len__(self) -> int:
         """How many rows of `skipped` there are."""

@@ -5,8 +5,8 @@
 /* The sends and receives that wait for their other side, and the messages that are complete. */
 struct matcher;
 
-/* For the destinations [first, last) among `ranks`; the CPU of a thread is first_cpu[rank] + thread, and there are files
-   of the ranks that are `present`. NULL: no memory. */
+/* For the destinations [first, last) among `ranks`; the CPU of a thread is first_cpu[rank] + thread, and there are
+   files of the ranks that are `present`. NULL: no memory. */
 struct matcher *match_new(int32_t first, int32_t last, int32_t ranks, const int32_t *first_cpu, const uint8_t *present);
 void match_free(struct matcher *matcher);
 
@@ -21,9 +21,9 @@ int match_add_receives(struct matcher *matcher, int32_t destination, const struc
 
 enum { MATCH_NO_MEMORY = -1, MATCH_ADDED = 0, MATCH_UNUSUAL = 1 };
 
-/* Adds the sends and receives of a rank of one thread from its rows in a window (ticks), all of whose receives completed
-   in it. MATCH_UNUSUAL: nothing was added, because sends were cancelled or not in order, or a half has no known
-   communicator or no file of its other side. */
+/* Adds the sends and receives of a rank of one thread from its rows in a window (ticks), all of whose receives
+   completed in it. MATCH_UNUSUAL: nothing was added, because sends were cancelled or not in order, or a half has no
+   known communicator or no file of its other side. */
 int match_add_rows(struct matcher *matcher, const struct lane *lane, const void *calls, int64_t n_calls,
                    const void *requests, int64_t n_requests, uint64_t begin, uint64_t end);
 

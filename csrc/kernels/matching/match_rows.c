@@ -45,8 +45,8 @@ static int all_known(const struct matcher *m, const struct half *halves, int64_t
     return 1;
 }
 
-int match_add_rows(struct matcher *m, const struct lane *lane, const void *calls, int64_t n_calls,
-                   const void *requests, int64_t n_requests, uint64_t begin, uint64_t end)
+int match_add_rows(struct matcher *m, const struct lane *lane, const void *calls, int64_t n_calls, const void *requests,
+                   int64_t n_requests, uint64_t begin, uint64_t end)
 {
     if (match_cancels(requests, n_requests)) return MATCH_UNUSUAL;
     int64_t most = n_calls + n_requests;
@@ -63,7 +63,7 @@ int match_add_rows(struct matcher *m, const struct lane *lane, const void *calls
     if (!receives) return MATCH_NO_MEMORY;
     match_names(lane, calls, n_calls, sends, n_sends);
     match_names(lane, calls, n_calls, receives, n_receives);
-    int failed = match_add_sends(m, lane->rank, sends, n_sends) ||
-                 match_add_receives(m, lane->rank, receives, n_receives);
+    int failed =
+        match_add_sends(m, lane->rank, sends, n_sends) || match_add_receives(m, lane->rank, receives, n_receives);
     return failed ? MATCH_NO_MEMORY : MATCH_ADDED;
 }

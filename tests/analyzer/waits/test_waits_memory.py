@@ -24,7 +24,7 @@ def peak_of(folder, calls, monkeypatch):
     folder.mkdir()
     trace = open_run(str(write_halo(folder, RANKS, calls)))
     cut = trace._cuts.windows
-    monkeypatch.setattr(trace._cuts, "windows", lambda _records=0, rank=-1: cut(WINDOW, rank))
+    monkeypatch.setattr(trace._cuts, "windows", lambda records=WINDOW, rank=-1: cut(min(records, WINDOW), rank))
     profiled = profile(trace, Team())
     tracemalloc.start()
     try:
@@ -36,7 +36,7 @@ def peak_of(folder, calls, monkeypatch):
 
 
 def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
-    monkeypatch.setattr("analyzer.pairing.requests.RECORDS_OF_A_RANK", WINDOW)
+    monkeypatch.setattr("analyzer.pairing.requests.RECORDS_OF_A_RANK", WINDOW // RANKS)
     monkeypatch.setattr("analyzer.sources.run.cuts.CALLS_A_BLOCK", WINDOW)
     monkeypatch.setattr("analyzer.columns.rows.PIECE", WINDOW)
     monkeypatch.setattr("analyzer.waits.delays.PIECE", WINDOW)

@@ -38,9 +38,9 @@ struct matcher {
     int64_t waiting; /* halves; ghosts do not count */
     int64_t alone;   /* halves whose other side was a ghost */
     struct trace_message *messages;
-    int32_t *windows; /* of the sends of messages */
-    int64_t found;    /* messages */
-    int64_t room;     /* for messages */
+    int32_t *windows;    /* of the sends of messages */
+    int64_t found;       /* messages */
+    int64_t room;        /* for messages */
     struct half *halves; /* of the rows at hand */
     int64_t halves_room;
 };
