@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Hashable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,19 @@ class Spill:
             raise _no_room(error) from error
         self.extents.setdefault(key, []).append((self._end, len(records)))
         self._end += data.nbytes
+
+    def append_each(self, keys: np.ndarray, records: np.ndarray) -> None:
+        """Put each record aside under its own key (a whole number), those of a key in their order."""
+        if not len(records):
+            return
+        if (keys == keys[0]).all():
+            self.append(int(keys[0]), records)
+            return
+        order = np.argsort(keys, kind="stable")
+        keys, records = keys[order], records.take(order)
+        cuts = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist(), len(keys)]
+        for first, last in pairwise(cuts):
+            self.append(int(keys[first]), records[first:last])
 
     def read(self, key: Hashable) -> np.ndarray:
         """All records of a key."""

@@ -17,6 +17,8 @@ from tracelib.schema.procedures import TESTS, WAITS, base_name
 _AT_POSTING = (What.RECV_DONE, What.SEND_STARTED, What.READ_DONE)
 """Completions whose bytes belong to the call that posted or started the operation, which did not know them."""
 
+_COLUMNS = ("count", "inside", "sent", "received")
+
 _MOST = float(2**63 - 1024)
 """The largest double that 64 bits hold."""
 
@@ -25,7 +27,7 @@ _MOST = float(2**63 - 1024)
 class Profile:
     """Sums by rank and procedure. All arrays are int64 of shape (ranks, procedures)."""
 
-    procedures: tuple[str, ...]
+    procedures: tuple[str, ...]  # those that were called: a trace knows hundreds
     count: np.ndarray  # calls, each failing poll included
     inside_ns: np.ndarray  # time inside MPI
     sent: np.ndarray  # bytes handed to MPI
@@ -56,7 +58,7 @@ class ProfileSums(Sums[Profile]):
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._completes = np.array([base_name(p) in WAITS | TESTS for p in trace.procedures], bool)
-        self._sums = np.zeros((4, trace.size, len(trace.procedures)), np.int64)
+        self._sums: dict[int, np.ndarray] = {}  # of each procedure that was called, (4, ranks)
 
     def add(self, part: Part) -> None:
         rank, calls = part.calls
@@ -66,23 +68,35 @@ class ProfileSums(Sums[Profile]):
         received += np.where(self._completes[calls["call"]], 0, calls["received"])
         width = len(self._trace.procedures)
         key, shape = (rank - part.ranks.start) * width + calls["call"], (len(part.ranks), width)
-        for table, column in zip(self._sums, (calls["count"], calls["inside"], sent, received), strict=True):
-            table[part.ranks.start : part.ranks.stop] += by_index(key, column, np.prod(shape)).reshape(shape)
+        columns = (calls["count"], calls["inside"], sent, received)
+        tables = [by_index(key, column, int(np.prod(shape))).reshape(shape) for column in columns]
+        for call in np.unique(calls["call"]).tolist():
+            of_call = self._of(call)[:, part.ranks.start : part.ranks.stop]
+            of_call += np.array([table[:, call] for table in tables])
+
+    def _of(self, call: int) -> np.ndarray:
+        if call not in self._sums:
+            self._sums[call] = np.zeros((4, self._trace.size), np.int64)
+        return self._sums[call]
 
     def total(self, team: Team) -> Profile:
         for rank in team.share(self._trace.size):
-            _complete(self._trace, rank, self._sums[:, rank])
-        return Profile(self._trace.procedures, *sum(team.allgather(self._sums)))
+            self._complete(rank)
+        parts = team.allgather(self._sums)
+        called = sorted({call for part in parts for call in part})
+        names = tuple(self._trace.procedures[call] for call in called)
+        none = np.zeros((4, self._trace.size), np.int64)
+        sums = [sum((part[call] for part in parts if call in part), none) for call in called]
+        return Profile(names, *(np.stack(sums, axis=2) if sums else np.zeros((4, self._trace.size, 0), np.int64)))
 
-
-def _complete(trace: Trace, rank: int, sums: np.ndarray) -> None:
-    """In place of stretches of calls that were not recorded one by one, what is known of each procedure's."""
-    rows = trace.extra(SummedCalls).of(rank)
-    if not len(rows):
-        return
-    sums[:, trace.procedures.index(SUMMED_PROCEDURE)] = 0
-    for line, column in zip(sums, ("count", "inside", "sent", "received"), strict=True):
-        line += by_index(rows["call"], rows[column], len(line))
+    def _complete(self, rank: int) -> None:
+        """In place of stretches of calls that were not recorded one by one, what is known of each procedure's."""
+        rows = self._trace.extra(SummedCalls).of(rank)
+        if not len(rows):
+            return
+        self._of(self._trace.procedures.index(SUMMED_PROCEDURE))[:, rank] = 0
+        for row in rows:
+            self._of(int(row["call"]))[:, rank] += [row[column] for column in _COLUMNS]
 
 
 def _posted_bytes(part: Part) -> tuple[np.ndarray, np.ndarray]:

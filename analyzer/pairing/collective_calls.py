@@ -12,8 +12,9 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.columns.joined import joined
+from analyzer.columns.spill import Spill
 from analyzer.pairing.intercommunicators import each_way
-from analyzer.pairing.parts import RankRows
+from analyzer.pairing.parts import RECORDS, RankRows, window_of
 from analyzer.parallel import Team
 from analyzer.trace import CALL, Communicator, Losses, Trace
 from tracelib.schema import Peer
@@ -101,8 +102,14 @@ class CollectiveCalls:
 
     def by_windows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """As `collectives` gives them."""
-        for begin, end in pairwise(self._trace.windows().tolist()):
-            yield self.groups(self._shared(self.calls_of(self._team.share(self._trace.size), begin, end)))
+        windows, spill = self._trace.windows(), Spill(MEMBER_CALL)
+        for ranks, bounds in self._trace.parts(self._team.share(self._trace.size), RECORDS):
+            for begin, end in pairwise(bounds.tolist()):
+                rows = self.calls_of(ranks, begin, end)
+                spill.append_each(window_of(windows, rows["enter"]), rows)
+        for window in range(len(windows) - 1):
+            yield self.groups(self._shared(spill.read(window)))
+        spill.close()
 
     def _shared(self, rows: np.ndarray) -> np.ndarray:
         """The part of this member of the team of all members' rows: every so many-th collective."""

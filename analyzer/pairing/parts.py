@@ -107,3 +107,8 @@ def parts(trace: Trace, ranks: range) -> Iterator[Part]:
         group = _Group(trace, some, bounds)
         for index in range(len(bounds) - 1):
             yield Part(group, index)
+
+
+def window_of(windows: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """The window that each time lies in; before the first is the first, after the last the last."""
+    return (np.searchsorted(windows, times, side="right") - 1).clip(0, len(windows) - 2)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer.columns.spill import Spill
+from analyzer.pairing.parts import window_of
 from analyzer.parallel import Team
 from analyzer.trace import EVENT, Trace
 from analyzer.trace.annotated import Annotated
 from analyzer.trace.paraver import EventType
 from analyzer.waits.find import Search
 from analyzer.waits.kinds import LABELS
-from analyzer.waits.lanes import Lanes, window_of
+from analyzer.waits.lanes import Lanes
 from analyzer.waits.messages import append_by_window
 
 _LABELS = {

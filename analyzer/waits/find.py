@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, compress
+from itertools import chain
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from analyzer.waits.messages import (
 )
 from analyzer.waits.one_sided import one_sided_candidates
 from analyzer.waits.partitioned import partitioned_candidates
+from analyzer.waits.pieces import Pieces
 from analyzer.waits.point_to_point import BEGIN_SENDS, message_waits
 from analyzer.waits.syncs import MEMBER, SYNC
 from tracelib.schema.procedures import (
@@ -59,14 +60,13 @@ class Search:
     """
 
     def __init__(
-        self, trace: Trace, team: Team | None = None, *, with_syncs: bool = False, used: np.ndarray | None = None
+        self, trace: Trace, team: Team | None = None, *, with_syncs: bool = False, used: frozenset[str] | None = None
     ) -> None:
-        """`with_syncs`: also when threads were in step. `used`: whether each procedure was called, bool, if that is
+        """`with_syncs`: also when threads were in step. `used`: the procedures that were called, if that is
         known: what was not called is not looked for."""
         self.trace, self.lanes, self.windows = trace, Lanes(trace), trace.windows()
         self._team = team or Team()
-        procedures = trace.procedures if used is None else compress(trace.procedures, used.tolist())
-        self._used = frozenset(base_name(p) for p in procedures)
+        self._used = frozenset(base_name(p) for p in (trace.procedures if used is None else used))
         self.syncs = Spill(SYNC) if with_syncs else None  # by the window of their key
         self.completion_ns = np.zeros((2, trace.size), np.int64)  # in barriers and N-to-N after the first had left
         self.uncounted = Uncounted()
@@ -83,16 +83,16 @@ class Search:
         """In calls that complete messages and other operations, and in those on windows."""
         ranks = self._team.share(self.trace.size)
         mine = range(int(self.lanes.first[ranks.start]), int(self.lanes.first[ranks.stop]))
-        candidates = Spill(CANDIDATE)
+        candidates, pieces = Spill(CANDIDATE), Pieces(self.trace, ranks)
         probes = not self._used.isdisjoint(PROBES)
-        add_messages(self.trace, self.lanes, mine, self.windows, candidates, probes=probes)
+        add_messages(self.trace, self.lanes, mine, pieces, candidates, probes=probes)
         for search, procedures in _OTHERS:
             if not self._used.isdisjoint(procedures):
                 rows = search(self.trace, self.lanes, self._team)
-                rows = rows[(rows["lane"] >= mine.start) & (rows["lane"] < mine.stop)]
-                append_by_window(candidates, rows, rows["complete"], self.windows)
+                rows = rows.compress((rows["lane"] >= mine.start) & (rows["lane"] < mine.stop))
+                pieces.put_aside(candidates, rows, self.lanes.rank[rows["lane"]], rows["complete"])
         begins_sends = not self._used.isdisjoint(BEGIN_SENDS)
-        yield from message_waits(self.trace, self.lanes, ranks, self.windows, candidates, begins_sends=begins_sends)
+        yield from message_waits(self.trace, self.lanes, pieces, candidates, begins_sends=begins_sends)
         candidates.close()
 
     def _in_collectives(self) -> Iterator[np.ndarray]:
@@ -137,14 +137,13 @@ def find(search: Search) -> Found:
     """All parts of a search in order."""
     by_rank = Spill(WAIT)
     for waits in search.parts():
-        rank = search.lanes.rank[waits["lane"]]
-        for one in np.unique(rank).tolist():
-            by_rank.append(one, waits.compress(rank == one))
+        by_rank.append_each(search.lanes.rank[waits["lane"]], waits)
     sorted_, count = Rows(WAIT), np.zeros(len(search.lanes) + 1, np.int64)
     for rank in range(search.trace.size):
         rows = by_rank.read(rank)
         sorted_.append(rows.take(np.lexsort((rows["enter"], rows["lane"]))))
-        count[1:] += np.bincount(rows["lane"], minlength=len(search.lanes))
+        first, last = search.lanes.first[rank : rank + 2].tolist()
+        count[1 + first : 1 + last] = np.bincount(rows["lane"] - first, minlength=last - first)
     by_rank.close()
     return Found(search, sorted_, np.cumsum(count))
 

@@ -53,11 +53,6 @@ def lane_calls(trace: Trace, lanes: Lanes, begin: int, end: int) -> np.ndarray:
     return rows if (np.diff(rows["lane"]) >= 0).all() else rows.take(np.argsort(rows["lane"], kind="stable"))
 
 
-def window_of(windows: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """The window that each time lies in; before the first is the first, after the last the last."""
-    return (np.searchsorted(windows, times, side="right") - 1).clip(0, len(windows) - 2)
-
-
 def window_pairs(windows: np.ndarray) -> list[tuple[int, int]]:
     """Begin and end of each window."""
     return list(pairwise(windows.tolist()))

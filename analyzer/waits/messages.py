@@ -8,8 +8,10 @@ from analyzer._kernels import lib
 from analyzer.columns.sorted_rows import Sorted
 from analyzer.columns.spill import Spill
 from analyzer.native import pointer
+from analyzer.pairing.parts import window_of
 from analyzer.trace import Trace
-from analyzer.waits.lanes import Lanes, lane_calls, window_of, window_pairs
+from analyzer.waits.lanes import Lanes, lane_calls, window_pairs
+from analyzer.waits.pieces import Pieces
 from analyzer.waits.syncs import SYNC
 
 CANDIDATE = np.dtype(
@@ -30,12 +32,12 @@ CANDIDATE = np.dtype(
 when `cause` entered the other side's call."""
 
 
-def add_messages(trace: Trace, lanes: Lanes, mine: range, windows: np.ndarray, spill: Spill, *, probes: bool) -> None:
-    """Put the CANDIDATE of all messages of some lanes aside, by the window in which the call completed that may have
+def add_messages(trace: Trace, lanes: Lanes, mine: range, pieces: Pieces, spill: Spill, *, probes: bool) -> None:
+    """Put the CANDIDATE of all messages of some lanes aside, by the piece in which the call completed that may have
     waited, or was entered that sent. `probes`: whether there are calls that may have waited before the receive."""
     received = np.zeros((len(lanes), 3), np.int64)
     first = np.ascontiguousarray(lanes.first, np.int64)
-    for begin, end in window_pairs(windows):
+    for begin, end in window_pairs(trace.windows()):
         messages = np.ascontiguousarray(trace.messages(begin, end))
         rows = np.empty(3 * len(messages), CANDIDATE)
         count = lib.waits_candidates(
@@ -48,7 +50,8 @@ def add_messages(trace: Trace, lanes: Lanes, mine: range, windows: np.ndarray, s
             pointer(received, "int64_t *"),
             pointer(rows, "struct wait_candidate *"),
         )
-        append_by_window(spill, rows[:count], rows["complete"][:count], windows)
+        rows = rows[:count]
+        pieces.put_aside(spill, rows, lanes.rank[rows["lane"]], rows["complete"])
 
 
 def add_message_syncs(trace: Trace, lanes: Lanes, windows: np.ndarray, syncs: Spill) -> None:
@@ -71,9 +74,4 @@ def add_message_syncs(trace: Trace, lanes: Lanes, windows: np.ndarray, syncs: Sp
 
 def append_by_window(spill: Spill, rows: np.ndarray, times: np.ndarray, windows: np.ndarray) -> None:
     """Put rows aside under the number of the window that their time lies in."""
-    window = window_of(windows, times)
-    if len(window) and (window == window[0]).all():
-        spill.append(int(window[0]), rows)
-        return
-    for one in np.unique(window).tolist():
-        spill.append(one, rows.compress(window == one))
+    spill.append_each(window_of(windows, times), rows)

@@ -11,7 +11,8 @@ from analyzer.columns.spill import Spill
 from analyzer.native import pointer
 from analyzer.trace import CALL, REQUEST, Trace, TracerTime
 from analyzer.waits.kinds import WAIT
-from analyzer.waits.lanes import Lanes, window_pairs
+from analyzer.waits.lanes import Lanes
+from analyzer.waits.pieces import Pieces
 from tracelib.schema.procedures import (
     ARRIVED,
     BUFFERED_SENDS,
@@ -45,9 +46,9 @@ neighbours are put together."""
 
 
 def message_waits(
-    trace: Trace, lanes: Lanes, ranks: range, windows: np.ndarray, candidates: Spill, *, begins_sends: bool
+    trace: Trace, lanes: Lanes, pieces: Pieces, candidates: Spill, *, begins_sends: bool
 ) -> Iterator[np.ndarray]:
-    """WAIT of the calls of some ranks, in no order. `candidates`: CANDIDATE by window; `begins_sends`:
+    """WAIT of the calls of some ranks, in no order. `candidates`: CANDIDATE by piece; `begins_sends`:
     whether there may be sends that other calls complete.
 
     A receive (or the call that completes it) waits until the send is entered, a send until the receive is posted, if
@@ -56,7 +57,7 @@ def message_waits(
     call completed that completes anything, from when it was posted on.
     """
     calls, tracer = _Calls(trace, lanes), trace.extra(TracerTime)
-    for index, (begin, end) in enumerate(window_pairs(windows)):
+    for index, (ranks, begin, end) in enumerate(pieces.all):
         calls.add(candidates.read(index))
         for rank in ranks:
             for block in trace.requests(rank, begin, end) if begins_sends else ():

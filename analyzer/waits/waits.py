@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
@@ -109,9 +110,9 @@ def waits(trace: Trace, team: Team, calls: Profile, *, longest: int = MOST_SINGL
     return _waits(trace, calls, sum(parts, _Sums.none(trace)))
 
 
-def _used(calls: Profile) -> np.ndarray:
-    """Whether each procedure was called."""
-    return calls.count.sum(axis=0) > 0
+def _used(calls: Profile) -> frozenset[str]:
+    """The procedures that were called."""
+    return frozenset(compress(calls.procedures, (calls.count.sum(axis=0) > 0).tolist()))
 
 
 def _with_causes(trace: Trace, calls: Profile, longest: int) -> Waits:

@@ -377,11 +377,20 @@ def _all_events(lane: Lane, begin: int, end: int) -> np.ndarray:
 
 def calls(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     """CALL (calls and folded polls) with enter in [begin, end), by (enter, lane)."""
+    if len(lanes) == 1:
+        return _calls_of(lanes[0], begin, end)
     inputs = [(lane, lane.rows("calls", begin, end), lane.folded(begin, end)) for lane in lanes]
     buffer = Buffer(CALL, sum(len(c) + len(p) for _, c, p in inputs))
     for lane, *rows in inputs:
         buffer.wrote(lib.expand_calls(lane.struct, *_counted(rows), buffer.tail()))
     return buffer.merged()
+
+
+def _calls_of(lane: Lane, begin: int, end: int) -> np.ndarray:
+    rows, polls = lane.rows("calls", begin, end), lane.folded(begin, end)
+    found = np.empty(len(rows) + len(polls), CALL)
+    lib.expand_calls(lane.struct, *_counted((rows, polls)), pointer(found))
+    return found
 
 
 def accesses(lane: Lane, begin: int, end: int) -> np.ndarray:

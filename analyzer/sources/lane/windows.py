@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import ceil
 
 import numpy as np
@@ -17,28 +17,31 @@ def recorded(lane: Lane) -> int:
     return sum(len(lane.tables[name]) for name in _TABLES)
 
 
-def cut(lanes: Iterable[Lane], records: int, stop: int) -> np.ndarray:
-    """Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64): of equal size, with about `records` calls, polls and
-    events at most.
+class Density:
+    """How many calls, polls and events some threads recorded up to each time, as far as every STEP-th row of a table
+    tells: between two of these they count as evenly spread."""
 
-    Between two sampled rows of a lane they count as evenly spread.
-    """
-    tables = [(lane, table) for lane in lanes for name in _TABLES if len(table := lane.tables[name])]
-    if sum(len(table) for _, table in tables) <= records:
-        return np.array([0, max(stop, 1)], np.int64)
-    begins, ends, weights = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
-    for lane, table in tables:
-        positions, keys = table.sampled
-        times = np.array([lane.clock.ns(key) for key in keys], np.float64)
-        begins.append(times)
-        ends.append(np.maximum(np.append(times[1:], times[-1]), times + 1))
-        weights.append(np.append(np.diff(positions), 1).astype(np.float64))
-    begin, end, weight = (np.concatenate(parts) for parts in (begins, ends, weights))
-    count = max(ceil(weight.sum() / max(records, 1)), 1)
-    times, calls = _cumulated(begin, end, weight)
-    inner = np.interp(np.arange(1, count) * (weight.sum() / count), calls, times).astype(np.int64)
-    inner = inner[(inner > 0) & (inner < stop)]
-    return np.unique(np.concatenate([[0], inner, [max(stop, 1)]]).astype(np.int64))
+    def __init__(self, lanes: Sequence[Lane]) -> None:
+        begins, ends, weights = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
+        for lane, table in ((lane, lane.tables[name]) for lane in lanes for name in _TABLES):
+            if not len(table):
+                continue
+            positions, keys = table.sampled
+            times = np.array([lane.clock.ns(key) for key in keys.tolist()], np.float64)
+            begins.append(times)
+            ends.append(np.maximum(np.append(times[1:], times[-1]), times + 1))
+            weights.append(np.append(np.diff(positions), 1).astype(np.float64))
+        begin, end, weight = (np.concatenate(parts) for parts in (begins, ends, weights))
+        self._times, self._calls = _cumulated(begin, end, weight)
+        self._sum = float(weight.sum())
+
+    def cut(self, records: int, stop: int) -> np.ndarray:
+        """Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64): of equal size, with about `records` of them at most."""
+        count = max(ceil(self._sum / max(records, 1)), 1)
+        places = np.arange(1, count) * (self._sum / count)
+        inner = np.interp(places, self._calls, self._times).astype(np.int64)
+        inner = inner[(inner > 0) & (inner < stop)]
+        return np.unique(np.concatenate([[0], inner, [max(stop, 1)]]).astype(np.int64))
 
 
 def _cumulated(begin: np.ndarray, end: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

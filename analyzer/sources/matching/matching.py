@@ -35,8 +35,10 @@ _MOST_COMPLETE = 1 << 18
 class Matching:
     """The messages of a run. Matched when made; a team shares the destinations, and each member can read all.
 
-    `lanes`: of each rank whose file is there; `ghosts`: theirs; `bounds`: of the windows (ns); `first_cpu`: by rank;
-    `folder`: where a team may put files that all its members see; `reach`: whom messages may have no other side with.
+    `lanes`: of each rank whose file is there; `ghosts`: theirs; `bounds`: of the windows (ns) in which messages are
+    read; `cuts`: of those in which they are matched, which may hold more, as only what waits is in memory;
+    `first_cpu`: by rank; `folder`: where a team may put files that all its members see; `reach`: whom messages may
+    have no other side with.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Matching:
         lanes: Mapping[int, Sequence[Lane]],
         ghosts: Mapping[int, Ghosts],
         bounds: np.ndarray,
+        cuts: np.ndarray,
         first_cpu: np.ndarray,
         team: Team,
         folder: Path,
@@ -52,6 +55,7 @@ class Matching:
         self._lanes, self._ghosts, self._bounds, self._reach = lanes, ghosts, bounds, reach
         self._mine = team.share(len(first_cpu))
         self._present = np.isin(np.arange(len(first_cpu)), list(lanes)).astype(np.uint8)
+        self._cuts = cuts
         self._edges = {lane: self._edges_of(lane) for threads in lanes.values() for lane in threads}
         self._recent: tuple[int, np.ndarray] | None = None
         self._leftovers, self._elsewhere, self._unchosen = Leftovers(), Leftovers("another run"), 0
@@ -111,8 +115,8 @@ class Matching:
     def _match(self, spill: Spill) -> None:
         """Match all windows into `spill`, keyed by the window of the send."""
         late = self._put_late_aside()
-        for window in range(len(self._bounds) - 1):
-            lib.match_begin_window(self._matcher, window)
+        for window in range(len(self._cuts) - 1):
+            lib.match_begin_window(self._matcher)
             for rank, lanes in self._lanes.items():
                 rows = [self._rows(lane, window, late) for lane in lanes]
                 if not self._is_usual(rank, rows):
@@ -146,7 +150,9 @@ class Matching:
 
     def _edges_of(self, lane: Lane) -> np.ndarray:
         """The bounds of the windows in the lane's ticks, the first and last open to the outside."""
-        inner = [lane.clock.ticks(ns) for ns in self._bounds[1:-1].tolist()]
+        inner = [lane.clock.ticks(ns) for ns in self._cuts[1:-1].tolist()]
+        for table in ("calls", "requests") if inner else ():
+            lane.tables[table].expect(inner)
         return np.array([0, *inner, 2**64 - 1], np.uint64)
 
     def _put_late_aside(self) -> Spill:
@@ -189,9 +195,10 @@ class Matching:
 
     def _keep(self, spill: Spill) -> None:
         """Put complete messages aside by the window of their send."""
-        count = lib.match_found(self._matcher)
-        messages, windows = np.empty(count, MESSAGE), np.empty(count, np.int32)
-        lib.match_take(self._matcher, pointer(messages), pointer(windows, "int32_t *"))
+        messages = np.empty(lib.match_found(self._matcher), MESSAGE)
+        lib.match_take(self._matcher, pointer(messages))
+        windows = np.searchsorted(self._bounds, messages["logical_send"], side="right") - 1
+        windows = windows.clip(0, len(self._bounds) - 2)
         for window in np.unique(windows):
             chosen = windows == window
             spill.append(int(window), messages if chosen.all() else messages.compress(chosen))

@@ -30,6 +30,8 @@ SCAN_ROWS = 65536
 KEPT_BYTES = 1 << 25
 """So many bytes of rows are kept for who reads the same ones next."""
 
+_MOST_FOUND = 64
+"""So many places of times are remembered."""
 GAP = 1
 """`flags` of an event of recording switched that stands for dropped rows."""
 
@@ -218,10 +220,23 @@ class ThreadTable:
         if not self._length:
             return 0
         if ticks not in self._found:
-            if len(self._found) > 64:
+            if len(self._found) > _MOST_FOUND:
                 self._found.clear()
             self._found[ticks] = self._search(ticks)
         return self._found[ticks]
+
+    def expect(self, ticks: Sequence[int]) -> None:
+        """Find many at once, of which few are asked for later one by one: each stretch of rows is read once."""
+        wanted = np.array([t for t in ticks if self._length and self.first_key < t <= self.last_key], np.uint64)
+        if not len(wanted) or len(wanted) > _MOST_FOUND:
+            return
+        positions, keys = self.sampled
+        after = np.searchsorted(keys[1:-1], wanted) + 1
+        for one in np.unique(after).tolist():
+            low, high = int(positions[one - 1]), int(positions[one])
+            mine = wanted[after == one]
+            rows = low + np.searchsorted(self._key(self._load(low, high)), mine)
+            self._found.update(zip(mine.tolist(), rows.tolist(), strict=True))
 
     def _search(self, ticks: int) -> int:
         if ticks <= self.first_key:

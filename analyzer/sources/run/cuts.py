@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.sources.lane.lane import Lane
-from analyzer.sources.lane.windows import cut, recorded
+from analyzer.sources.lane.windows import Density, recorded
 
 Lanes = Mapping[int, list[Lane]]
 """Those of each rank that could be read."""
@@ -34,6 +34,8 @@ class Cuts:
     def __init__(self, lanes: Lanes, duration_ns: int) -> None:
         self._lanes, self._last = lanes, duration_ns + 1
         self._known: dict[tuple[int, int], np.ndarray] = {}
+        self._density: dict[int, Density] = {}  # of a rank, or (-1) of all
+        self._whole = np.array([0, max(self._last, 1)], np.int64)
 
     def end(self, end: int | None) -> int:
         """`end`, or for None one behind the last instant."""
@@ -43,32 +45,38 @@ class Cuts:
         """Windows of one rank, or (-1) of all."""
         if rank < 0 and len(self._lanes) > FEW_RANKS:
             records = max(records, RECORDS_A_RANK * len(self._lanes))
-        if (rank, records) not in self._known:
-            ranks = sorted(self._lanes) if rank < 0 else [rank]
-            lanes = [lane for one in ranks for lane in self._lanes.get(one, ())]
-            self._known[rank, records] = cut(lanes, records, self._last)
+        if (rank, records) in self._known:
+            return self._known[rank, records]
+        lanes = [lane for one in (sorted(self._lanes) if rank < 0 else [rank]) for lane in self._lanes.get(one, ())]
+        if sum(map(recorded, lanes)) <= records:
+            return self._whole
+        if rank not in self._density:
+            self._density[rank] = Density(lanes)
+        self._known[rank, records] = self._density[rank].cut(records, self._last)
         return self._known[rank, records]
 
     def parts(self, ranks: range, records: int) -> Iterator[tuple[range, np.ndarray]]:
         """All that some ranks did: neighbours that made few calls together, with one window; (ranks, bounds)."""
-        whole = np.array([0, self._last], np.int64)
         first, held = ranks.start, 0
         for rank in ranks:
             count = sum(recorded(lane) for lane in self._lanes.get(rank, ()))
             if rank > first and (held + count > records or rank - first == MOST_RANKS):
-                yield range(first, rank), whole
+                yield range(first, rank), self._whole
                 first, held = rank, 0
             held += count
             if held > records:  # this rank alone
                 yield range(rank, rank + 1), self.windows(records, rank)
                 first, held = rank + 1, 0
         if first < ranks.stop:
-            yield range(first, ranks.stop), whole
+            yield range(first, ranks.stop), self._whole
 
     def blocks(self, rank: int, begin: int, end: int | None) -> Iterator[tuple[int, int]]:
         """[begin, end) in parts of about CALLS_A_BLOCK calls of a rank."""
         stop = self.end(end)
         bounds = self.windows(CALLS_A_BLOCK, rank)
+        if len(bounds) == 2:
+            yield begin, stop
+            return
         inner = bounds[(bounds > begin) & (bounds < stop)].tolist()
         edges = [begin, *inner, stop]
         yield from pairwise(edges)

@@ -12,7 +12,10 @@ from analyzer.sources.matching.ghosts import Ghosts
 from analyzer.sources.matching.leftovers import Reach
 from analyzer.sources.matching.matching import Matching
 from analyzer.sources.rank_file.rank_file import RankFile
-from analyzer.sources.run.cuts import Cuts, Lanes
+from analyzer.sources.run.cuts import FEW_RANKS, Cuts, Lanes
+
+RECORDS_A_RANK = 256
+"""Messages are matched in windows of about as many calls for each rank."""
 
 
 class Matched:
@@ -29,8 +32,8 @@ class Matched:
     def get(self) -> Matching:
         if self._made is None:
             ghosts = {file.rank: Ghosts(file, self._lanes[file.rank][0]) for file in self._files}
-            windows = self._cuts.windows()
-            self._made = Matching(self._lanes, ghosts, windows, self._first_cpu, self._team, self._folder, self._reach)
+            windows = self._cuts.windows(), self._cuts.windows(RECORDS_A_RANK * max(len(self._lanes), FEW_RANKS))
+            self._made = Matching(self._lanes, ghosts, *windows, self._first_cpu, self._team, self._folder, self._reach)
         return self._made
 
     def close(self) -> None:

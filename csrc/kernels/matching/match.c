@@ -38,7 +38,6 @@ void match_free(struct matcher *m)
     free(m->slots);
     free(m->pool);
     free(m->messages);
-    free(m->windows);
     free(m->halves);
     free(m);
 }
@@ -171,13 +170,10 @@ static int put(struct matcher *m, struct key key, const struct waiting *send, co
     if (m->found == m->room) {
         int64_t room = m->room ? 2 * m->room : FIRST_SLOTS;
         struct trace_message *messages = realloc(m->messages, (size_t)room * sizeof *messages);
-        if (messages) m->messages = messages;
-        int32_t *windows = realloc(m->windows, (size_t)room * sizeof *windows);
-        if (windows) m->windows = windows;
-        if (!messages || !windows) return -1;
+        if (!messages) return -1;
+        m->messages = messages;
         m->room = room;
     }
-    m->windows[m->found] = send->window;
     m->messages[m->found++] = (struct trace_message){
         .logical_send = send->half.posted,
         .physical_send = send->half.posted,
@@ -197,9 +193,8 @@ static int put(struct matcher *m, struct key key, const struct waiting *send, co
     return 0;
 }
 
-void match_begin_window(struct matcher *m, int32_t window)
+void match_begin_window(struct matcher *m)
 {
-    m->window = window;
     m->number = 0;
 }
 
@@ -207,7 +202,7 @@ int match_add_sends(struct matcher *m, int32_t source, const struct half *sends,
 {
     for (int64_t k = 0; k < n; k++) {
         struct key key = {sends[k].comm, source, sends[k].peer, sends[k].tag, sends[k].channel};
-        struct waiting send = {sends[k], m->window, m->number++, NONE}, receive;
+        struct waiting send = {sends[k], m->number++, NONE}, receive;
         if (key.destination < m->first || key.destination >= m->last) continue;
         int met = meet(m, key, 1, &send, &receive);
         if (met < 0 || (met && put(m, key, &send, &receive))) return -1;
@@ -219,7 +214,7 @@ int match_add_receives(struct matcher *m, int32_t destination, const struct half
 {
     for (int64_t k = 0; k < n; k++) {
         struct key key = {receives[k].comm, receives[k].peer, destination, receives[k].tag, receives[k].channel};
-        struct waiting receive = {receives[k], 0, 0, NONE}, send;
+        struct waiting receive = {receives[k], 0, NONE}, send;
         int met = meet(m, key, 0, &receive, &send);
         if (met < 0 || (met && put(m, key, &send, &receive))) return -1;
     }
@@ -231,12 +226,9 @@ int64_t match_found(const struct matcher *m)
     return m->found;
 }
 
-void match_take(struct matcher *m, void *messages, int32_t *windows)
+void match_take(struct matcher *m, void *messages)
 {
-    if (m->found) {
-        memcpy(messages, m->messages, (size_t)m->found * sizeof *m->messages);
-        memcpy(windows, m->windows, (size_t)m->found * sizeof *m->windows);
-    }
+    if (m->found) memcpy(messages, m->messages, (size_t)m->found * sizeof *m->messages);
     m->found = 0;
 }
 

@@ -10,8 +10,8 @@ struct matcher;
 struct matcher *match_new(int32_t first, int32_t last, int32_t ranks, const int32_t *first_cpu, const uint8_t *present);
 void match_free(struct matcher *matcher);
 
-/* From now on sends belong to this window, and are numbered from 0. */
-void match_begin_window(struct matcher *matcher, int32_t window);
+/* From now on sends are numbered from 0. */
+void match_begin_window(struct matcher *matcher);
 
 /* Adds the next sends of a source in its order of sending, each with the next number; -1 if memory is short. */
 int match_add_sends(struct matcher *matcher, int32_t source, const struct half *sends, int64_t n);
@@ -30,8 +30,8 @@ int match_add_rows(struct matcher *matcher, const struct lane *lane, const void 
 /* How many messages are complete, and have not been taken. */
 int64_t match_found(const struct matcher *matcher);
 
-/* Takes them: struct trace_message, of which `reserved` is the number of the send, and the windows of the sends. */
-void match_take(struct matcher *matcher, void *messages, int32_t *windows);
+/* Takes them: struct trace_message, of which `reserved` is the number of the send. */
+void match_take(struct matcher *matcher, void *messages);
 
 /* How many halves have met a ghost: their partner was not recorded. */
 int64_t match_alone(const struct matcher *matcher);

@@ -10,7 +10,6 @@ struct key {
 /* A waiting half, or ghost; `next` in its queue, or in the list of free ones. */
 struct waiting {
     struct half half;
-    int32_t window;
     int32_t number;
     int64_t next;
 };
@@ -27,8 +26,7 @@ struct matcher {
     int32_t ranks;
     const int32_t *first_cpu;
     const uint8_t *present; /* by rank */
-    int32_t window;         /* of sends */
-    int32_t number;         /* of the next send in it */
+    int32_t number;         /* of the next send in its window */
     struct queue *slots;
     uint64_t mask;
     uint64_t used;
@@ -38,7 +36,6 @@ struct matcher {
     int64_t waiting; /* halves; ghosts do not count */
     int64_t alone;   /* halves whose other side was a ghost */
     struct trace_message *messages;
-    int32_t *windows;    /* of the sends of messages */
     int64_t found;       /* messages */
     int64_t room;        /* for messages */
     struct half *halves; /* of the rows at hand */

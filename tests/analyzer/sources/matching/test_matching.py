@@ -28,13 +28,13 @@ def small_steps(monkeypatch):
     monkeypatch.setattr(index, "STEP", 3)
 
 
-def matched(ranks, communicators=(), records=4, missing=(), team=None):
+def matched(ranks, communicators=(), records=4, missing=(), team=None, cuts=0):
     """Messages as tuples, and what is unmatched, by windows of a few records."""
     with tempfile.TemporaryDirectory() as folder:
         trace = open_run(str(write_run(Path(folder), ranks, communicators, missing=missing)))
         bounds = trace.windows(records)
         ghosts = {file.rank: Ghosts(file, trace._lanes[file.rank][0]) for file in trace._files}
-        args = trace._lanes, ghosts, bounds, trace._first_cpu
+        args = trace._lanes, ghosts, bounds, trace.windows(cuts or records), trace._first_cpu
         matching = Matching(*args, team or Team(), Path(folder), Reach(np.zeros(trace.size, bool), np.zeros(9, bool)))
         messages = matching.messages(0, trace.duration_ns + 1)
         windows = [matching.messages(a, b) for a, b in pairwise(bounds)]
@@ -160,5 +160,7 @@ class Away(Team):
 def test_who_does_not_see_the_shared_folder_says_so():
     """It is not the trace that is missing."""
     with pytest.raises(TracelibError, match="through which the processes exchange files") as error:
-        Matching({}, {}, np.zeros(1, np.int64), np.zeros(2, np.int32), Away(), Path(), Reach(*np.zeros((2, 2), bool)))
+        Matching(
+            {}, {}, *np.zeros((2, 1), np.int64), np.zeros(2, np.int32), Away(), Path(), Reach(*np.zeros((2, 2), bool))
+        )
     assert "TMPDIR" in error.value.hint
