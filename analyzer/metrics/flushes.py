@@ -24,9 +24,11 @@ class Flushes:
 
 def flushes(trace: Trace, team: Team) -> Flushes:
     """Number and duration of the flushes of each rank."""
-    sums = np.zeros((5, trace.size), np.int64)
+    sums, tracer = np.zeros((5, trace.size), np.int64), trace.extra(TracerTime)
     for rank in team.share(trace.size):
-        every = trace.extra(TracerTime).flushes(rank)
+        every = tracer.flushes(rank)
+        if not len(every):
+            continue
         length = every["end"] - every["begin"]
         rows = every[every["state"] != State.OTHERS]
         # Where the process wrote its last rows when the trace was closed, so did each thread when it ended.

@@ -27,6 +27,8 @@ def unrecorded(trace: Trace, team: Team) -> Unrecorded:
     sums = np.zeros((2, trace.size), np.int64)
     for rank in team.share(trace.size):
         rows = losses.unrecorded(rank)
+        if not len(rows):
+            continue
         by_thread = np.zeros(int(trace.threads[rank]), np.int64)
         np.add.at(by_thread, rows["thread"], rows["end"] - rows["begin"])
         sums[:, rank] = by_thread.sum(), by_thread.min(initial=by_thread[0] if len(by_thread) else 0)

@@ -30,10 +30,12 @@ def cpus_of(text: str) -> frozenset[int]:
 def sharing(trace: Trace) -> tuple[Sharing, ...]:
     """Of each node where ranks share CPUs, those where there are most of them for a CPU."""
     found = []
-    for number, node in enumerate(trace.nodes.names):
-        placed = zip(trace.nodes.affinity, trace.nodes.of_rank, strict=False)
-        sets = [cpus for cpus, where in placed if where == number and cpus]
-        crowds = [c for c in _crowds(node, sets) if c.ranks > c.cpus]
+    sets: list[list[frozenset[int]]] = [[] for _ in trace.nodes.names]
+    for cpus, where in zip(trace.nodes.affinity, trace.nodes.of_rank.tolist(), strict=False):
+        if cpus:
+            sets[where].append(cpus)
+    for node, its in zip(trace.nodes.names, sets, strict=True):
+        crowds = [c for c in _crowds(node, its) if c.ranks > c.cpus]
         if crowds:
             found.append(max(crowds, key=lambda c: (c.ranks / c.cpus, c.ranks)))
     return tuple(found)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -23,6 +24,10 @@ from tracelib import schema
 
 MOST_LINKS = 65000
 """Of more ranks the runtime writes no links into run.h5 (csrc/generate/links.py)."""
+
+MANY_LINKS = 1024
+MOST_BYTES = 1 << 26
+"""Of so many links in a file of less than so many bytes the names are looked for in its bytes."""
 
 _RANK_FILE = re.compile(r"\d{6,}\.h5")
 
@@ -123,18 +128,34 @@ def _linked(path: Path, group: h5py.Group, size: int) -> list[Place]:
     links.iterate(called_from_c(lambda name, info: kinds.__setitem__(name, info.type)), info=True)
     if size > len(kinds) and len(kinds) < MOST_LINKS:
         raise ValueError(f"it names {len(kinds)} ranks of {size}")
+    named = _names(path, links, [name for name, kind in kinds.items() if kind == h5l.TYPE_EXTERNAL])
     places = []
     for rank in range(size):
         name = f"{rank:06d}"
-        kind = kinds.get(name.encode())
-        if kind == h5l.TYPE_HARD:
+        if kinds.get(name.encode()) == h5l.TYPE_HARD:
             places.append((str(path), f"ranks/{name}"))
             continue
-        is_named = kind == h5l.TYPE_EXTERNAL
-        file = os.fsdecode(links.get_val(name.encode())[0]) if is_named else f"{path.stem}.ranks/{name}.h5"
+        file = named.get(name.encode(), f"{path.stem}.ranks/{name}.h5")
         place = _beside(folder, file)
         places.append((_beside(there, file) if there and not Path(place).exists() else place, "/"))
     return places
+
+
+def _names(path: Path, links: Any, names: list[bytes]) -> dict[bytes, str]:
+    """The files that external links name.
+
+    HDF5 looks through all links for each one that it is asked for. So what is written for many ranks is looked for in
+    the file's bytes: FOLDER/NAME.h5 for each link NAME, with the first one's FOLDER.
+    """
+    if not names:
+        return {}
+    first = links.get_val(names[0])[0]
+    folder, slash, _ = first.rpartition(b"/")
+    written: set[bytes] = set()
+    if len(names) >= MANY_LINKS and path.stat().st_size < MOST_BYTES:
+        written = set(re.findall(re.escape(folder + slash) + rb"(\d+)\.h5\0", path.read_bytes()))
+    found = {name: folder + slash + name + b".h5" if name in written else links.get_val(name)[0] for name in names}
+    return {name: os.fsdecode(file) for name, file in found.items()}
 
 
 def _beside(folder: str, file: str) -> str:
