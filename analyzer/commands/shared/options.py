@@ -102,7 +102,7 @@ def all_ranks_needed(why: str) -> Callable:
         if value is not None:
             raise click.UsageError(f"--ranks cannot be used here: {why}", ctx)
 
-    return click.option("--ranks", expose_value=False, hidden=True, callback=refuse)
+    return click.option("--ranks", "unwanted_ranks", expose_value=False, hidden=True, callback=refuse)
 
 
 replays_all_ranks = all_ranks_needed("a replay needs all ranks, because they wait for each other")
