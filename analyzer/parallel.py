@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 
@@ -30,9 +33,20 @@ class Team:
     def abort(self) -> None:
         """End all other members after a fatal error of this one."""
 
-    def share(self, n: int) -> range:
-        """This member's contiguous part of n pieces of work, in order of rank."""
-        return range(self.rank * n // self.size, (self.rank + 1) * n // self.size)
+    def share(self, n: int, sizes: Sequence[int] | None = None) -> range:
+        """This member's contiguous part of n pieces of work, in order of rank: about as many as others have or, where
+        their sizes are said, about as much."""
+        cuts = [k * n // self.size for k in range(self.size + 1)]
+        if sizes is not None and self.size > 1 and sum(sizes):
+            done = list(accumulate(sizes, initial=0))
+            cuts = [_nearest(done, k * done[-1] / self.size) for k in range(self.size)] + [n]
+        return range(cuts[self.rank], cuts[self.rank + 1])
+
+
+def _nearest(ascending: Sequence[int], value: float) -> int:
+    """Which of some numbers is nearest to a value; of equal ones the first."""
+    after = bisect_left(ascending, value)
+    return after - 1 if after and value - ascending[after - 1] <= ascending[after] - value else after
 
 
 class MpiTeam(Team):

@@ -68,7 +68,7 @@ def visit_efficiencies(trace: Trace, region: str, team: Team, ideal: Ideal = UNK
     one thread computes longer there or because all do, costs each of its threads the difference.
     """
     number = trace.extra(Regions).names.index(region)
-    mine = [_visits(trace, rank, number) for rank in team.share(trace.size)]
+    mine = [_visits(trace, rank, number) for rank in trace.share(team)]
     rows = np.concatenate([np.zeros(0, _TIMES), *(part for parts in team.allgather(mine) for part in parts)])
     count = int(rows["number"].max(initial=-1)) + 1
     replayed = _by_number(ideal.visits[ideal.visits["region"] == number], count)

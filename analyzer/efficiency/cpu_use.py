@@ -84,7 +84,7 @@ def cpu_use(trace: Trace, team: Team) -> CpuUse | None:
         return None
     sums = np.zeros((4, trace.size), np.int64)
     missing = set(trace.extra(Losses).missing)
-    for rank in team.share(trace.size):
+    for rank in trace.share(team):
         if rank not in missing and is_measured(trace, rank):
             sums[:, rank] = _of_rank(trace, rank)
     return CpuUse(*np.sum(team.allgather(sums), axis=0))

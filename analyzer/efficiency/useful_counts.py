@@ -44,7 +44,7 @@ def useful_counts(trace: Trace, team: Team) -> UsefulCounts:
     """
     types = _types(trace)
     sums = np.zeros(3, np.int64)
-    ranks = team.share(trace.size)
+    ranks = trace.share(team)
     if types and len(ranks):
         threads = _Threads(trace)
         for begin, end in pairwise(trace.windows(_WINDOW).tolist()):

@@ -91,7 +91,7 @@ class Way:
 def observe(trace: Trace, team: Team) -> tuple[Way, ...]:
     """A `Way` for messages within nodes and one for those between, where there are any."""
     mine = np.zeros(trace.size, bool)
-    mine[team.share(trace.size)] = True
+    mine[trace.share(team)] = True
     sums = _Sums(ClockPairs(trace), np.array([base_name(p) == "MPI_Send" for p in trace.procedures], bool))
     for messages, calls in windows_with_calls(trace, mine):
         sums.add_ways(messages[mine[messages["destination"]]], calls)

@@ -48,7 +48,7 @@ def accesses(trace: Trace, team: Team) -> list[Accessed]:
         return []
     sums = np.zeros((len(_COLUMNS), len(trace.extra(Objects).known)), np.int64)
     windows = rank_windows(trace)
-    for rank in team.share(trace.size):
+    for rank in trace.share(team):
         posted = Posted(trace, rank, windows, (What.READ_DONE, What.WRITE_DONE))
         for index, (begin, end) in enumerate(pairwise(windows.tolist())):
             rows = gather_blocks(trace.extra(Objects).accesses(rank, begin, end), ACCESS)
@@ -93,7 +93,7 @@ def _take_actual(calls: np.ndarray, done: np.ndarray) -> None:
 def failed(trace: Trace, team: Team) -> list[Failed]:
     """Errors that calls returned to the program, the most frequent first."""
     counts: Counter[tuple[int, int, int]] = Counter()
-    for rank in team.share(trace.size):
+    for rank in trace.share(team):
         errors = trace.extra(Errors).of(rank)
         counts.update((rank, int(e["call"]), int(e["class"])) for e in errors)
     every = [item for part in team.allgather([sorted(counts.items())]) for items in part for item in items]

@@ -18,7 +18,7 @@ from tracelib.schema.procedures import COLLECTIVES, base_name
 
 def findings(trace: Trace, team: Team) -> list[str]:
     """Everything that is wrong with a trace, a line each; empty: nothing. Collective over the team."""
-    parts = team.allgather(list(_of_ranks(trace, team.share(trace.size))))
+    parts = team.allgather(list(_of_ranks(trace, trace.share(team))))
     backwards = team.allgather(list(_backwards(trace, team)))
     return [
         *(problem.line for problem in trace.problems if not problem.note),
@@ -51,7 +51,7 @@ def _of_ranks(trace: Trace, ranks: range) -> Iterator[str]:
 def _collectives(trace: Trace, team: Team) -> Iterator[str]:
     """Communicators whose members did not make the same number of collective calls."""
     wanted = np.array([base_name(p) in COLLECTIVES for p in trace.procedures], bool)
-    mine = {rank: calls_by_communicator(trace, rank, wanted) for rank in team.share(trace.size)}
+    mine = {rank: calls_by_communicator(trace, rank, wanted) for rank in trace.share(team)}
     counts = {rank: row for part in team.allgather(mine) for rank, row in part.items()}
     partial = {rank for rank in range(trace.size) if len(trace.extra(Losses).unrecorded(rank))}
     missing = set(trace.extra(Losses).missing)

@@ -54,7 +54,7 @@ def counted(trace: Trace, team: Team) -> Counted:
     zeros = [np.zeros(shape, np.int64) for shape in (columns, columns, columns, rows, rows, rows)]
     sums = Counted(trace.extra(Counters).known, *zeros)
     pairs = _pairs([counter.name for counter in trace.extra(Counters).known])
-    for rank in team.share(trace.size) if sums.counters else ():
+    for rank in trace.share(team) if sums.counters else ():
         for block in trace.extra(Counters).counts(rank):
             for total, part in ((sums.useful, block.burst), (sums.inside, block.inside)):
                 total[rank] += np.where(part == UNKNOWN, 0, part).sum(axis=0)

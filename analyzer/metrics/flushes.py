@@ -25,7 +25,7 @@ class Flushes:
 def flushes(trace: Trace, team: Team) -> Flushes:
     """Number and duration of the flushes of each rank."""
     sums, tracer = np.zeros((5, trace.size), np.int64), trace.extra(TracerTime)
-    for rank in team.share(trace.size):
+    for rank in trace.share(team):
         every = tracer.flushes(rank)
         if not len(every):
             continue

@@ -115,7 +115,7 @@ def means(change: np.ndarray, area: np.ndarray, width_ns: int, end_ns: int) -> n
 def parallelism(trace: Trace, team: Team, bins: int) -> Parallelism:
     """The profile of a run as it was measured, by the states of its threads."""
     found = {name: Bins(trace.duration_ns, bins) for name in STATES}
-    ranks = team.share(trace.size)
+    ranks = trace.share(team)
     for begin, end in pairwise(trace.windows().tolist() if len(ranks) else []):
         states = trace.states(begin, end, ranks)
         for name, of in STATES.items():

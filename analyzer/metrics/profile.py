@@ -80,7 +80,7 @@ class ProfileSums(Sums[Profile]):
         return self._sums[call]
 
     def total(self, team: Team) -> Profile:
-        for rank in team.share(self._trace.size):
+        for rank in self._trace.share(team):
             self._complete(rank)
         parts = team.allgather(self._sums)
         called = sorted({call for part in parts for call in part})

@@ -72,7 +72,7 @@ def region_sums(trace: Trace, team: Team) -> RegionSums:
     first = np.concatenate(([0], np.cumsum(trace.threads)))
     sums = np.zeros((5, len(rank_of), len(trace.extra(Regions).names)), np.int64)
     windows = rank_windows(trace).tolist()
-    for rank in team.share(trace.size) if trace.extra(Regions).names else ():
+    for rank in trace.share(team) if trace.extra(Regions).names else ():
         lost = lost_times(trace, rank)
         threads = [_Thread(thread, len(trace.extra(Regions).names), lost) for thread in range(int(trace.threads[rank]))]
         for begin, end in pairwise(windows):

@@ -32,6 +32,6 @@ def add_up(trace: Trace, team: Team, sums: Sums[Total]) -> Total:
 
 def add_all(trace: Trace, team: Team, *sums: Sums[Any]) -> None:
     """Have every sum add this member's ranks."""
-    for part in parts(trace, team.share(trace.size)):
+    for part in parts(trace, trace.share(team)):
         for one in sums:
             one.add(part)

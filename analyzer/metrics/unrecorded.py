@@ -25,7 +25,7 @@ def unrecorded(trace: Trace, team: Team) -> Unrecorded:
     """How long the threads of each rank recorded nothing."""
     losses, summed = trace.extra(Losses), trace.extra(SummedCalls)
     sums = np.zeros((2, trace.size), np.int64)
-    for rank in team.share(trace.size):
+    for rank in trace.share(team):
         rows = losses.unrecorded(rank)
         if not len(rows):
             continue
@@ -34,5 +34,5 @@ def unrecorded(trace: Trace, team: Team) -> Unrecorded:
         sums[:, rank] = by_thread.sum(), by_thread.min(initial=by_thread[0] if len(by_thread) else 0)
     time_ns, shared_ns = sum(team.allgather(sums))
     calls = sum(losses.dropped_calls(rank) for rank in range(trace.size))
-    added_up = sum(team.allgather(sum(int(summed.of(rank)["count"].sum()) for rank in team.share(trace.size))))
+    added_up = sum(team.allgather(sum(int(summed.of(rank)["count"].sum()) for rank in trace.share(team))))
     return Unrecorded(time_ns, shared_ns, calls, trace.extra(Leftovers).not_recorded(), added_up)

@@ -103,7 +103,7 @@ class CollectiveCalls:
     def by_windows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """As `collectives` gives them."""
         windows, spill = self._trace.windows(), Spill(MEMBER_CALL)
-        for ranks, bounds in self._trace.parts(self._team.share(self._trace.size), RECORDS):
+        for ranks, bounds in self._trace.parts(self._trace.share(self._team), RECORDS):
             for begin, end in pairwise(bounds.tolist()):
                 rows = self.calls_of(ranks, begin, end)
                 spill.append_each(window_of(windows, rows["enter"]), rows)

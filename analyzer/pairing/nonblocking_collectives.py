@@ -32,7 +32,7 @@ def nonblocking_collectives(trace: Trace, team: Team | None = None) -> tuple[np.
     names = [base_name(p) for p in trace.procedures]
     wanted = np.array([n in NONBLOCKING_COLLECTIVES for n in names], bool)
     calls, done = [], []
-    for part in parts(trace, team.share(trace.size)) if wanted.any() else ():
+    for part in parts(trace, trace.share(team)) if wanted.any() else ():
         rows = part.calls.rows
         calls.append(part.calls.where(wanted[rows["call"]] & (rows["comm"] >= 0)))
         done.append(_done(part))
@@ -44,7 +44,7 @@ def persistent_collectives(trace: Trace, team: Team | None = None) -> tuple[np.n
     collective. What a member hands over and takes is not told apart."""
     team, join = team or Team(), CollectiveCalls(trace, made_by=ANY_PROCEDURE)
     started, done = [], []
-    for part in parts(trace, team.share(trace.size)):
+    for part in parts(trace, trace.share(team)):
         rows = part.requests.rows
         of_known = (rows["comm"] >= 0) & (rows["tag"] >= 0)
         started.append(part.requests.where((rows["what"] == What.COLLECTIVE_STARTED) & of_known))

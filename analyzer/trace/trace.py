@@ -16,7 +16,8 @@ from analyzer.trace.extras import Extra
 from analyzer.trace.parts import Communicator, Nodes, Origin, Problem
 
 if TYPE_CHECKING:
-    from analyzer.program.program import Program
+    from analyzer.parallel import Team
+from analyzer.program.program import Program
 
 Kind = TypeVar("Kind", bound=Extra)
 
@@ -69,6 +70,11 @@ class Trace(ABC):
         some: one rank may have all records of a window.
         """
         return self.windows(records * min(self.size, 16))
+
+    def share(self, team: Team) -> range:
+        """The ranks that one of a team looks at: neighbours, about as many as others have or, where the source knows
+        how much each recorded, about as much."""
+        return team.share(self.size)
 
     def parts(self, ranks: range, records: int) -> Iterator[tuple[range, np.ndarray]]:
         """All that these ranks did, some ranks at a time: (ranks, bounds of their windows).

@@ -81,7 +81,7 @@ class Search:
 
     def _in_completions(self) -> Iterator[np.ndarray]:
         """In calls that complete messages and other operations, and in those on windows."""
-        ranks = self._team.share(self.trace.size)
+        ranks = self.trace.share(self._team)
         mine = range(int(self.lanes.first[ranks.start]), int(self.lanes.first[ranks.stop]))
         candidates, pieces = Spill(CANDIDATE), Pieces(self.trace, ranks)
         probes = not self._used.isdisjoint(PROBES)

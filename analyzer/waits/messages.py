@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from analyzer._kernels import lib
@@ -13,6 +15,9 @@ from analyzer.trace import Trace
 from analyzer.waits.lanes import Lanes, lane_calls, window_pairs
 from analyzer.waits.pieces import Pieces
 from analyzer.waits.syncs import SYNC
+
+_MESSAGES = 1 << 18
+"""So many are looked at together."""
 
 CANDIDATE = np.dtype(
     [
@@ -37,8 +42,7 @@ def add_messages(trace: Trace, lanes: Lanes, mine: range, pieces: Pieces, spill:
     waited, or was entered that sent. `probes`: whether there are calls that may have waited before the receive."""
     received = np.zeros((len(lanes), 3), np.int64)
     first = np.ascontiguousarray(lanes.first, np.int64)
-    for begin, end in window_pairs(trace.windows()):
-        messages = np.ascontiguousarray(trace.messages(begin, end))
+    for messages in _some_messages(trace):
         rows = np.empty(3 * len(messages), CANDIDATE)
         count = lib.waits_candidates(
             pointer(messages),
@@ -52,6 +56,14 @@ def add_messages(trace: Trace, lanes: Lanes, mine: range, pieces: Pieces, spill:
         )
         rows = rows[:count]
         pieces.put_aside(spill, rows, lanes.rank[rows["lane"]], rows["complete"])
+
+
+def _some_messages(trace: Trace) -> Iterator[np.ndarray]:
+    """All MESSAGE in order, some at a time: a window of many ranks holds many."""
+    for begin, end in window_pairs(trace.windows()):
+        every = np.ascontiguousarray(trace.messages(begin, end))
+        for first in range(0, len(every), _MESSAGES):
+            yield every[first : first + _MESSAGES]
 
 
 def add_message_syncs(trace: Trace, lanes: Lanes, windows: np.ndarray, syncs: Spill) -> None:

@@ -20,7 +20,7 @@ _HANDED_CALL = np.dtype([*CALL.descr, ("rank", "<i4")])
 def partitioned_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
     """CANDIDATE of the calls that complete partitioned receives: they wait until the call is entered that hands over
     the last part (MPI_Pready and its kin). The team shares the reading; each member gets all."""
-    rows = [_handed_by(trace, rank) for rank in team.share(trace.size)]
+    rows = [_handed_by(trace, rank) for rank in trace.share(team)]
     handed = Handed(np.concatenate(team.allgather(np.concatenate([np.zeros(0, _HANDED_CALL), *rows]))))
     windows = (trace.messages(begin, end) for begin, end in pairwise(trace.windows().tolist()))
     return np.concatenate([np.zeros(0, CANDIDATE), *(_candidates(handed, lanes, messages) for messages in windows)])

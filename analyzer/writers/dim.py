@@ -62,7 +62,7 @@ def write_dim(trace: Trace, path: str | Path, team: Team | None = None, events: 
 
     def write_part() -> list[list[int]]:
         with part.open("xb") as file:
-            return [writer.write(rank, file) for rank in team.share(trace.size)]
+            return [writer.write(rank, file) for rank in trace.share(team)]
 
     try:
         pieces = _together(team, write_part, path)

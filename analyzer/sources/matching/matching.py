@@ -38,7 +38,7 @@ class Matching:
     `lanes`: of each rank whose file is there; `ghosts`: theirs; `bounds`: of the windows (ns) in which messages are
     read; `cuts`: of those in which they are matched, which may hold more, as only what waits is in memory;
     `first_cpu`: by rank; `folder`: where a team may put files that all its members see; `reach`: whom messages may
-    have no other side with.
+    have no other side with; `share`: the destinations that are this member's.
     """
 
     def __init__(
@@ -51,9 +51,10 @@ class Matching:
         team: Team,
         folder: Path,
         reach: Reach,
+        share: range,
     ) -> None:
         self._lanes, self._ghosts, self._bounds, self._reach = lanes, ghosts, bounds, reach
-        self._mine = team.share(len(first_cpu))
+        self._mine = share
         self._present = np.isin(np.arange(len(first_cpu)), list(lanes)).astype(np.uint8)
         self._cuts = cuts
         self._edges = {lane: self._edges_of(lane) for threads in lanes.values() for lane in threads}

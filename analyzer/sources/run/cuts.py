@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -36,6 +37,12 @@ class Cuts:
         self._known: dict[tuple[int, int], np.ndarray] = {}
         self._density: dict[int, Density] = {}  # of a rank, or (-1) of all
         self._whole = np.array([0, max(self._last, 1)], np.int64)
+
+    @cached_property
+    def recorded(self) -> list[int]:
+        """How many calls, polls and events each rank recorded, one more for looking at it."""
+        size = max(self._lanes, default=-1) + 1
+        return [1 + sum(map(recorded, self._lanes.get(rank, ()))) for rank in range(size)]
 
     def end(self, end: int | None) -> int:
         """`end`, or for None one behind the last instant."""

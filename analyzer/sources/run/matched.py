@@ -23,17 +23,19 @@ class Matched:
 
     def __init__(
         self, files: Sequence[RankFile], lanes: Lanes, cuts: Cuts, first_cpu: np.ndarray, team: Team, folder: Path,
-        reach: Reach,
+        reach: Reach, share: range,
     ) -> None:  # fmt: skip
         self._files, self._lanes, self._cuts, self._first_cpu = files, lanes, cuts, first_cpu
-        self._team, self._folder, self._reach = team, folder, reach
+        self._team, self._folder, self._reach, self._share = team, folder, reach, share
         self._made: Matching | None = None
 
     def get(self) -> Matching:
         if self._made is None:
             ghosts = {file.rank: Ghosts(file, self._lanes[file.rank][0]) for file in self._files}
             windows = self._cuts.windows(), self._cuts.windows(RECORDS_A_RANK * max(len(self._lanes), FEW_RANKS))
-            self._made = Matching(self._lanes, ghosts, *windows, self._first_cpu, self._team, self._folder, self._reach)
+            self._made = Matching(
+                self._lanes, ghosts, *windows, self._first_cpu, self._team, self._folder, self._reach, self._share
+            )
         return self._made
 
     def close(self) -> None:

@@ -122,7 +122,9 @@ class RunTrace(Trace):
         unchosen = np.zeros(self.size, bool) if self._chosen is None else _all_but(self._chosen, self.size)
         reach = Reach(self._unfinished, np.array([c.outside > 0 for c in self.communicators], bool), unchosen)
         folder = Path(self.path).absolute().parent
-        self._matched = Matched(self._files, self._lanes, self._cuts, self._first_cpu, team, folder, reach)
+        self._matched = Matched(
+            self._files, self._lanes, self._cuts, self._first_cpu, team, folder, reach, self.share(team)
+        )
         self._put_extras()
         self.problems += self._lost_to_limit()
         if self._unfinished.any():
@@ -266,6 +268,9 @@ class RunTrace(Trace):
 
     def windows_of(self, rank: int, records: int) -> np.ndarray:
         return self._cuts.windows(records, rank)
+
+    def share(self, team: Team) -> range:
+        return team.share(self.size, self._cuts.recorded if team.size > 1 else None)
 
     def parts(self, ranks: range, records: int) -> Iterator[tuple[range, np.ndarray]]:
         return self._cuts.parts(ranks, records)

@@ -35,7 +35,9 @@ def matched(ranks, communicators=(), records=4, missing=(), team=None, cuts=0):
         bounds = trace.windows(records)
         ghosts = {file.rank: Ghosts(file, trace._lanes[file.rank][0]) for file in trace._files}
         args = trace._lanes, ghosts, bounds, trace.windows(cuts or records), trace._first_cpu
-        matching = Matching(*args, team or Team(), Path(folder), Reach(np.zeros(trace.size, bool), np.zeros(9, bool)))
+        team = team or Team()
+        reach = Reach(np.zeros(trace.size, bool), np.zeros(9, bool))
+        matching = Matching(*args, team, Path(folder), reach, trace.share(team))
         messages = matching.messages(0, trace.duration_ns + 1)
         windows = [matching.messages(a, b) for a, b in pairwise(bounds)]
         assert (np.concatenate([messages[:0], *windows]) == messages).all()
@@ -161,6 +163,13 @@ def test_who_does_not_see_the_shared_folder_says_so():
     """It is not the trace that is missing."""
     with pytest.raises(TracelibError, match="through which the processes exchange files") as error:
         Matching(
-            {}, {}, *np.zeros((2, 1), np.int64), np.zeros(2, np.int32), Away(), Path(), Reach(*np.zeros((2, 2), bool))
+            {},
+            {},
+            *np.zeros((2, 1), np.int64),
+            np.zeros(2, np.int32),
+            Away(),
+            Path(),
+            Reach(*np.zeros((2, 2), bool)),
+            range(2),
         )
     assert "TMPDIR" in error.value.hint

@@ -1,0 +1,28 @@
+"""Who of a team looks at which ranks: all at each once, in order, about as much each as their sizes allow."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analyzer.parallel import Team
+
+
+def member(rank, size):
+    team = Team()
+    team.rank, team.size = rank, size
+    return team
+
+
+@given(st.lists(st.integers(0, 1000), min_size=0, max_size=60), st.integers(1, 9))
+def test_all_are_shared_out_once_and_nobody_has_more_than_a_share_and_one(sizes, members):
+    shares = [member(rank, members).share(len(sizes), sizes) for rank in range(members)]
+    assert [piece for share in shares for piece in share] == list(range(len(sizes)))
+    fair = sum(sizes) / members
+    for share in shares:
+        own = [sizes[piece] for piece in share]
+        assert sum(own) <= fair + max(own, default=0) + 1 or not sum(sizes)
+
+
+def test_by_number_and_by_size():
+    assert [member(rank, 2).share(4) for rank in (0, 1)] == [range(2), range(2, 4)]
+    assert [member(rank, 2).share(4, [9, 1, 4, 4]) for rank in (0, 1)] == [range(1), range(1, 4)]
+    assert [member(rank, 2).share(4, [1, 1, 1, 9]) for rank in (0, 1)] == [range(3), range(3, 4)]
