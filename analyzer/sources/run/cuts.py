@@ -34,6 +34,7 @@ class Cuts:
 
     def __init__(self, lanes: Lanes, duration_ns: int) -> None:
         self._lanes, self._last = lanes, duration_ns + 1
+        self._expected = False  # whether threads know where windows begin
         self._known: dict[tuple[int, int], np.ndarray] = {}
         self._density: dict[int, Density] = {}  # of a rank, or (-1) of all
         self._whole = np.array([0, max(self._last, 1)], np.int64)
@@ -61,6 +62,14 @@ class Cuts:
             self._density[rank] = Density(lanes)
         self._known[rank, records] = self._density[rank].cut(records, self._last)
         return self._known[rank, records]
+
+    def expect_windows(self) -> None:
+        """Have the calls of many ranks know where the windows of all begin: each looks once, not in each window."""
+        bounds = self.windows()[1:-1].tolist() if len(self._lanes) > FEW_RANKS and not self._expected else []
+        self._expected = True
+        for lane in (lane for lanes in self._lanes.values() for lane in lanes) if bounds else ():
+            before = [bound - 1 - lane.overhead for bound in bounds]  # as `states` reads
+            lane.tables["calls"].expect([lane.clock.ticks(bound) for bound in [*bounds, *before]])
 
     def parts(self, ranks: range, records: int) -> Iterator[tuple[range, np.ndarray]]:
         """All that some ranks did: neighbours that made few calls together, with one window; (ranks, bounds)."""

@@ -313,6 +313,7 @@ class RunTrace(Trace):
         return found
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        self._cuts.expect_windows()
         return lanes_of.states(self._lanes_of(ranks), begin, self._cuts.end(end))
 
     def rank_states(self, begin: int, end: int, ranks: range) -> np.ndarray:
