@@ -37,7 +37,7 @@ class Team:
         """This member's contiguous part of n pieces of work, in order of rank: about as many as others have or, where
         their sizes are said, about as much."""
         cuts = [k * n // self.size for k in range(self.size + 1)]
-        if sizes is not None and self.size > 1 and sum(sizes):
+        if sizes is not None and self.size > 1 and any(sizes):
             done = list(accumulate(sizes, initial=0))
             cuts = [_nearest(done, k * done[-1] / self.size) for k in range(self.size)] + [n]
         return range(cuts[self.rank], cuts[self.rank + 1])
