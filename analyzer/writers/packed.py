@@ -116,7 +116,10 @@ def _compact_group(out: h5py.File, name: str) -> h5py.Group:
 def _write_attributes(file: RankFile, group: h5py.Group) -> None:
     group.attrs["schema_version"] = np.uint64(schema.VERSION)
     for name, value in file.attributes.items():
-        group.attrs[name] = np.bytes_(value.encode()) if isinstance(value, str) else np.uint64(value)
+        if isinstance(value, str):
+            group.attrs[name] = np.bytes_(value.encode())
+        else:  # of a damaged file a number may be negative
+            group.attrs[name] = np.int64(value) if value < 0 else np.uint64(value)
     if len(file.inside):
         group.attrs["inside"] = file.inside
 

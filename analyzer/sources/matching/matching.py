@@ -117,7 +117,6 @@ class Matching:
         """Match all windows into `spill`, keyed by the window of the send."""
         late = self._put_late_aside()
         for window in range(len(self._cuts) - 1):
-            lib.match_begin_window(self._matcher)
             for rank, lanes in self._lanes.items():
                 rows = [self._rows(lane, window, late) for lane in lanes]
                 if not self._is_usual(rank, rows):
@@ -224,11 +223,8 @@ def _check(answer: int) -> None:
 
 
 def _in_order(messages: np.ndarray) -> np.ndarray:
-    """A window's messages by (logical_send, source, order of sending). `reserved` numbers its sends rank by rank."""
-    number = messages["reserved"]
-    place = np.full(number.max(initial=-1) + 1, -1, np.int64)
-    place[number] = np.arange(len(messages))
-    by_source = messages.take(place[place >= 0])
+    """A window's messages by (logical_send, source, order of sending). `reserved` counts the sends of each source."""
+    by_source = messages.take(np.lexsort((messages["reserved"], messages["source"])))
     by_source["reserved"] = 0
     cuts = np.flatnonzero(np.diff(by_source["source"])) + 1
     return merge_runs(by_source, np.concatenate([[0], cuts, [len(by_source)]]).astype(np.int64))

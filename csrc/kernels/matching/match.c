@@ -27,8 +27,9 @@ struct matcher *match_new(int32_t first, int32_t last, int32_t ranks, const int3
                           .mask = FIRST_SLOTS - 1,
                           .free = NONE};
     m->slots = new_slots(FIRST_SLOTS);
-    if (m->slots) return m;
-    free(m);
+    m->sent = calloc((size_t)ranks, sizeof *m->sent);
+    if (m->slots && m->sent) return m;
+    match_free(m);
     return NULL;
 }
 
@@ -36,6 +37,7 @@ void match_free(struct matcher *m)
 {
     if (!m) return;
     free(m->slots);
+    free(m->sent);
     free(m->pool);
     free(m->messages);
     free(m->halves);
@@ -193,16 +195,11 @@ static int put(struct matcher *m, struct key key, const struct waiting *send, co
     return 0;
 }
 
-void match_begin_window(struct matcher *m)
-{
-    m->number = 0;
-}
-
 int match_add_sends(struct matcher *m, int32_t source, const struct half *sends, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) {
         struct key key = {sends[k].comm, source, sends[k].peer, sends[k].tag, sends[k].channel};
-        struct waiting send = {sends[k], m->number++, NONE}, receive;
+        struct waiting send = {sends[k], m->sent[source]++, NONE}, receive;
         if (key.destination < m->first || key.destination >= m->last) continue;
         int met = meet(m, key, 1, &send, &receive);
         if (met < 0 || (met && put(m, key, &send, &receive))) return -1;

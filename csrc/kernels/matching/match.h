@@ -10,10 +10,7 @@ struct matcher;
 struct matcher *match_new(int32_t first, int32_t last, int32_t ranks, const int32_t *first_cpu, const uint8_t *present);
 void match_free(struct matcher *matcher);
 
-/* From now on sends are numbered from 0. */
-void match_begin_window(struct matcher *matcher);
-
-/* Adds the next sends of a source in its order of sending, each with the next number; -1 if memory is short. */
+/* Adds the next sends of a source in its order of sending; -1 if memory is short. */
 int match_add_sends(struct matcher *matcher, int32_t source, const struct half *sends, int64_t n);
 
 /* Adds the next receives of a destination in its order of posting; else as above. */
@@ -30,7 +27,7 @@ int match_add_rows(struct matcher *matcher, const struct lane *lane, const void 
 /* How many messages are complete, and have not been taken. */
 int64_t match_found(const struct matcher *matcher);
 
-/* Takes them: struct trace_message, of which `reserved` is the number of the send. */
+/* Takes them: struct trace_message, of which `reserved` counts the sends of its source. */
 void match_take(struct matcher *matcher, void *messages);
 
 /* How many halves have met a ghost: their partner was not recorded. */

@@ -44,7 +44,8 @@ def assert_one_clock(file):
 def assert_counted(result, asked):
     """Each rank called MPI_Initialized so often; what is not in its file is lost and says so. The same in `profile`."""
     trace = analyzer.open(str(result.run))
-    shown = profile(trace, Team()).count[:, trace.procedures.index("MPI_Initialized")]
+    found = profile(trace, Team())
+    shown = found.count[:, found.procedures.index("MPI_Initialized")]
     trace.close()
     for file, seen in zip(result.ranks, shown, strict=True):
         assert_one_clock(file)

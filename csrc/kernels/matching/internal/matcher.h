@@ -26,7 +26,7 @@ struct matcher {
     int32_t ranks;
     const int32_t *first_cpu;
     const uint8_t *present; /* by rank */
-    int32_t number;         /* of the next send in its window */
+    int32_t *sent;          /* by rank: how many sends were added */
     struct queue *slots;
     uint64_t mask;
     uint64_t used;

@@ -28,13 +28,13 @@ def small_steps(monkeypatch):
     monkeypatch.setattr(index, "STEP", 3)
 
 
-def matched(ranks, communicators=(), records=4, missing=(), team=None, cuts=0):
+def matched(ranks, communicators=(), records=4, missing=(), team=None):
     """Messages as tuples, and what is unmatched, by windows of a few records."""
     with tempfile.TemporaryDirectory() as folder:
         trace = open_run(str(write_run(Path(folder), ranks, communicators, missing=missing)))
         bounds = trace.windows(records)
         ghosts = {file.rank: Ghosts(file, trace._lanes[file.rank][0]) for file in trace._files}
-        args = trace._lanes, ghosts, bounds, trace.windows(cuts or records), trace._first_cpu
+        args = trace._lanes, ghosts, bounds, trace.windows(records // 2 + 1), trace._first_cpu
         team = team or Team()
         reach = Reach(np.zeros(trace.size, bool), np.zeros(9, bool))
         matching = Matching(*args, team, Path(folder), reach, trace.share(team))
