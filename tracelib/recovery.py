@@ -87,7 +87,10 @@ class Recovery:
         ranks = f"{len(self.outcomes)} rank{'s' if len(self.outcomes) > 1 else ''}"
         calls = sum(outcome.calls for outcome in recovered)
         written = f", {self.run} was written" if self.run else ""
-        return f"{len(recovered)} of {ranks} recovered, {calls} calls{written}; next: analyze {self.run or self.given}"
+        found = f"{len(recovered)} of {ranks} recovered, {calls} calls{written}"
+        if all(outcome.fate == Fate.WHOLE for outcome in self.outcomes):
+            found = f"nothing to recover: {'all ' if len(self.outcomes) > 1 else ''}{ranks} whole{written}"
+        return f"{found}; next: analyze {self.run or self.given}"
 
 
 def recover(run: str) -> Recovery:

@@ -34,7 +34,8 @@ def print_waits(waits: Waits, console: Console, lacking: str = "", cpus: Cpus = 
         print_alike(ranks_alike(waits), console)
         _section(console, "In which calls", _places_table(waits))
         _section(console, "Who makes them wait (delays, and the waiting that they cause)", _causes_table(waits))
-        _section(console, "The longest waits", _longest_table(waits.longest))
+        if waits.longest:
+            _section(console, "The longest waits", _longest_table(waits.longest))
     console.print()
     unknown = [NOT_ALL_KNOWN.format(lacking)] if lacking else []
     console.print(Padding(Text(" ".join([*sentences(waits, cpus), *unknown])), (0, 0, 0, 0)))
@@ -207,10 +208,10 @@ def _blame(waits: Waits) -> list[str]:
         return []
     first = waits.causes[0]
     where = f" in region {first.path}" if first.path else ""
+    further = f", and others, who wait for them, {units.time(first.indirect_ns)}" if first.indirect_ns >= 1 else ""
     found = [
         f"The most expensive delay: rank {first.rank} {_doing(first.what)}{where} longer than the ranks that wait for "
-        f"it. It costs these ranks {units.time(first.direct_ns)}, and others, who wait for them, "
-        f"{units.time(first.indirect_ns)}.",
+        f"it. It costs these ranks {units.time(first.direct_ns)}{further}.",
     ]
     by_rank = np.zeros(len(waits.mpi_ns))
     for cause in waits.causes:

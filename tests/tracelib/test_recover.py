@@ -17,7 +17,6 @@ from killed import killed_run, rank_file, write_spool
 from paths import DATA, ROOT
 from patience import patient
 from rows import all_rows, assert_same_rows
-from test_old_files import ARCHIVE
 
 import analyzer
 from tracelib import commands, recovery, schema
@@ -215,7 +214,7 @@ def test_a_call_that_had_returned(killed):
 @pytest.fixture
 def old(tmp_path, monkeypatch):
     """The killed run of version 1, on the machine that wrote it, its processes dead."""
-    with tarfile.open(ARCHIVE) as archive:
+    with tarfile.open(DATA / "version_1.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     monkeypatch.chdir(tmp_path)
     for module in ("analyzer.sources.rank_file.spool", "tracelib.recovery"):
@@ -286,7 +285,7 @@ def test_what_the_command_says(killed):
     }  # fmt: skip
     assert first.return_value == 0
     second = CliRunner().invoke(commands.commands, ["recover", str(run)], standalone_mode=False)
-    assert second.output == f"0 of 2 ranks recovered, 0 calls; next: analyze {run}\n"
+    assert second.output == f"nothing to recover: all 2 ranks whole; next: analyze {run}\n"
     assert CliRunner().invoke(commands.commands, ["recover", "-q", str(run)], standalone_mode=False).output == ""
 
 
