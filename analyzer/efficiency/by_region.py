@@ -11,7 +11,7 @@ import numpy as np
 from analyzer.efficiency.factors import Efficiency, factors
 from analyzer.efficiency.ideal import UNKNOWN_IDEAL, Ideal
 from analyzer.metrics.regions import Accumulated, lost_times, region_sums
-from analyzer.pairing.requests import rank_windows
+from analyzer.pairing.requests import windows_of_rank
 from analyzer.parallel import Team
 from analyzer.trace import Mark, Regions, State, Trace
 
@@ -129,7 +129,7 @@ def _until(trace: Trace, rank: int, thread: int, times: np.ndarray) -> np.ndarra
     """Useful time of a thread, and the tracer's after its calls, before each of the times, which are in order: int64 of
     shape (2, times)."""
     sums, parts = {State.RUNNING: Accumulated(), State.TRACER: Accumulated()}, [np.zeros((2, 0), np.int64)]
-    for begin, end in pairwise(rank_windows(trace).tolist()):
+    for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
         states = trace.states(begin, end, range(rank, rank + 1))
         states = states[states["thread"] == thread]
         first, last = np.searchsorted(times, (begin, end))

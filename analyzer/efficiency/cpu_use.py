@@ -11,7 +11,7 @@ import numpy as np
 from analyzer.efficiency.factors import Efficiency
 from analyzer.metrics.regions import Accumulated
 from analyzer.operations.bursts import CPU_TIME, is_any_measured, is_measured
-from analyzer.pairing.requests import rank_windows
+from analyzer.pairing.requests import windows_of_rank
 from analyzer.parallel import Team
 from analyzer.trace import UNKNOWN, Counters, Losses, State, Trace, TracerTime
 from analyzer.trace.sharing import Sharing, sharing
@@ -96,7 +96,7 @@ def _of_rank(trace: Trace, rank: int) -> np.ndarray:
     starts = starts_mpi(trace.procedures)
     overhead_ns = trace.extra(TracerTime).after_call_cpu_ns(rank)
     running, sums, before = Accumulated(), np.zeros(4, np.int64), 0
-    for begin, end in pairwise(rank_windows(trace).tolist()):
+    for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
         states = trace.states(begin, end, range(rank, rank + 1))
         states = states[states["state"] == State.RUNNING]
         running.append(states["begin"], states["end"], states["end"] - states["begin"])

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.metrics.profile import by_index
-from analyzer.pairing.requests import Posted, gather_blocks, rank_windows, window_calls
+from analyzer.pairing.requests import Posted, gather_blocks, window_calls, windows_of_rank
 from analyzer.parallel import Team
 from analyzer.trace import ACCESS, Errors, Objects, SharedObject, Trace
 from tracelib.schema import What
@@ -47,8 +47,8 @@ def accesses(trace: Trace, team: Team) -> list[Accessed]:
     if not trace.extra(Objects).known:
         return []
     sums = np.zeros((len(_COLUMNS), len(trace.extra(Objects).known)), np.int64)
-    windows = rank_windows(trace)
     for rank in trace.share(team):
+        windows = windows_of_rank(trace, rank)
         posted = Posted(trace, rank, windows, (What.READ_DONE, What.WRITE_DONE))
         for index, (begin, end) in enumerate(pairwise(windows.tolist())):
             rows = gather_blocks(trace.extra(Objects).accesses(rank, begin, end), ACCESS)

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.columns.joined import joined
-from analyzer.pairing.requests import rank_windows, window_calls
+from analyzer.pairing.requests import window_calls, windows_of_rank
 from analyzer.parallel import Team
 from analyzer.trace import FLUSH, MARK, Losses, Mark, Regions, State, Trace, TracerTime
 
@@ -71,11 +71,10 @@ def region_sums(trace: Trace, team: Team) -> RegionSums:
     rank_of = np.repeat(np.arange(trace.size), trace.threads)
     first = np.concatenate(([0], np.cumsum(trace.threads)))
     sums = np.zeros((5, len(rank_of), len(trace.extra(Regions).names)), np.int64)
-    windows = rank_windows(trace).tolist()
     for rank in trace.share(team) if trace.extra(Regions).names else ():
         lost = lost_times(trace, rank)
         threads = [_Thread(thread, len(trace.extra(Regions).names), lost) for thread in range(int(trace.threads[rank]))]
-        for begin, end in pairwise(windows):
+        for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
             states = trace.states(begin, end, range(rank, rank + 1))
             calls = window_calls(trace, rank, begin, end)
             marks = trace.extra(Regions).marks(rank, begin, end)

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.pairing.requests import gather_blocks, rank_windows, window_calls
+from analyzer.pairing.requests import gather_blocks, window_calls, windows_of_rank
 from analyzer.trace import ACCESS, Objects, Trace
 from tracelib.schema.procedures import ONE_SIDED_OPERATIONS, base_name
 
@@ -127,7 +127,7 @@ class EpochReader:
         int64 rows of window, start (by number on the window) and target."""
         started = np.zeros(len(self._trace.extra(Objects).known), np.int64)
         parts, touched = [np.zeros(0, _STEP)], [np.zeros((0, 3), np.int64)]
-        for begin, end in pairwise(rank_windows(self._trace).tolist()):
+        for begin, end in pairwise(windows_of_rank(self._trace, rank).tolist()):
             rows, operations = self._window(rank, begin, end)
             parts.append(rows)
             touched.append(_touched(rows, operations, started))

@@ -17,19 +17,10 @@ from analyzer.native import pointer
 from analyzer.trace import CALL, REQUEST, Trace
 
 RECORDS_OF_A_RANK = 1 << 16
-MOST_RANKS = 16
-
-
-def rank_windows(trace: Trace) -> np.ndarray:
-    """Windows for work that goes rank by rank: as large as many ranks need, since each has only its part.
-
-    One rank may have all records of a window, so they stop growing at MOST_RANKS.
-    """
-    return trace.windows(RECORDS_OF_A_RANK * min(trace.size, MOST_RANKS))
 
 
 def windows_of_rank(trace: Trace, rank: int) -> np.ndarray:
-    """Windows for work on one rank alone: as large as the others, however many ranks there are."""
+    """Windows for work that goes rank by rank: of as many calls, however many ranks there are."""
     return trace.windows_of(rank, RECORDS_OF_A_RANK)
 
 

@@ -23,7 +23,7 @@ def profile_of(ranks, windows=()):
         trace = open_run(str(write_run(Path(folder), ranks)))
         bounds = np.array([0, *sorted(set(windows)), trace.duration_ns + 1])
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(metric, "rank_windows", lambda trace: bounds)
+            patch.setattr(metric, "windows_of_rank", lambda trace, rank: bounds)
             found = region_profile(trace, Team())
         trace.close()
     return found
