@@ -218,7 +218,7 @@ def append_spools(file: h5py.File, spools: Sequence[Spool]) -> None:
     file.attrs.modify("lost_calls", np.uint64(lost + lost_calls(spools, {"lost_calls": lost})))
     for spool in sorted(kept, key=lambda spool: (spool.base is None, spool.thread)):
         _append_spool(file, spool)
-    inside = [(*spool.inside, spool.thread) for spool in spools if spool.inside]
+    inside = [spool.inside for spool in spools if spool.inside]
     if inside:
         file.attrs["inside"] = np.array(inside, schema.INSIDE)
     file.attrs.modify("state", np.uint64(State.RECOVERED))

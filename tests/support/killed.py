@@ -39,7 +39,7 @@ def write_spool(path, rank_path, rows, base=None, thread=0, flushing=schema.FLUS
         data.append(table.tobytes() + bytes(64))
         offset += len(data[-1])
     if base is not None:
-        header["flushing"], header["base"] = flushing, base
+        header["flushing"], header["base"][0, : len(base)] = flushing, base
     body = header.tobytes().ljust(schema.SPOOL_HEADER_BYTES, b"\0") + b"".join(data)
     Path(f"{path}.{thread}").write_bytes(body)
 

@@ -115,6 +115,8 @@ TIME_COLUMNS = {
     "accesses": ("enter",),
     "summaries": ("enter", "exit"),
     "counts": (),
+    "call_paths": (),
+    "poll_paths": (),
 }
 
 

@@ -145,7 +145,7 @@ def test_a_flush_cut_short_is_completed(tmp_path, arrived, named):
         blocks["count"][0, 0] = 2  # the rest is this flush
         if named and arrived == 5:
             flush = blocks[-1:].copy()
-            flush["first"], flush["count"] = [2, 0, 0, 0, 0, 0, 0], [3, 1, 0, 0, 0, 0, 0]
+            flush["first"], flush["count"] = [2, *[0] * 8], [3, 1, *[0] * 7]
             file["requests"].resize(1, axis=0)
             file["requests"][:] = tables["requests"]
             blocks = np.concatenate([blocks, flush])
@@ -154,7 +154,7 @@ def test_a_flush_cut_short_is_completed(tmp_path, arrived, named):
     recover_and_compare(run)
     with h5py.File(rank_file(run, 1)) as file:
         assert file["calls"][:].tobytes() == tables["calls"].tobytes()
-        assert file["blocks"]["count"].sum(axis=0).tolist() == [5, 1, 0, 0, 0, 0, 0]
+        assert file["blocks"]["count"].sum(axis=0).tolist() == [5, 1, *[0] * 7]
 
 
 def test_threads(tmp_path):

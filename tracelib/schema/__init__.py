@@ -9,7 +9,7 @@ from enum import Enum, IntEnum
 
 import numpy as np
 
-VERSION = 5
+VERSION = 6
 
 CALL = np.dtype(
     [
@@ -91,10 +91,14 @@ SUMMARY = np.dtype(
 COUNT = np.dtype("<u8")
 """Readings of the counters: for each row of `calls`, in their order, those of its entry, then those of its exit."""
 
+PATH_NUMBER = np.dtype("<u4")
+"""Row of `paths`; 0: not known. Row i of `call_paths` is of row i of `calls`, and so are `poll_paths` and `polls`: both
+are empty where no paths are recorded."""
+
 BLOCK = np.dtype(
     [
-        ("first", "<u8", (7,)),  # first row of this block in each of the buffered tables
-        ("count", "<u4", (7,)),  # its number of rows in each of them
+        ("first", "<u8", (9,)),  # first row of this block in each of the buffered tables
+        ("count", "<u4", (9,)),  # its number of rows in each of them
         ("thread", "<u4"),
         ("flags", "<u4"),  # bits: 1 tagged by a pair of events, as all are that were written; 2, 4, 8..: BLOCK_...
         ("set", "<u4"),  # set of counters that its calls were read with, from 1; 0: none
@@ -179,6 +183,43 @@ SKIPPED = np.dtype(
 SKIPPED_BY_DROPPING = 128
 """Bit of `what`: of a dropped block, not of a time when recording was off."""
 
+PATH = np.dtype(
+    [
+        ("parent", "<u4"),  # row of the path of the caller; 0: this is the outermost place that is known
+        ("module", "<u4"),  # row of `modules`, or PATH_IN_FUNCTION and a row of `functions`; 0: PATH_CUT, PATH_LOST
+        ("offset", "<u8"),  # return address less the module's base; in a function its line
+    ]
+)
+"""Call paths, each once: a place in the code, and the path of the call of the function that it lies in. Row 0 is "not
+known"."""
+PATH_IN_FUNCTION = 1 << 31
+"""Bit of `module`: the place is a line of a row of `functions`."""
+PATH_CUT = 1
+"""`offset` of a path without a module: there are callers, and TRACELIB_STACK does not want them."""
+PATH_LOST = 2
+"""`offset` of a path without a module: the callers are not known."""
+
+MODULE = np.dtype(
+    [
+        ("base", "<u8"),  # what was added to the addresses in its file when it was loaded
+        ("begin", "<u8"),  # its first address in memory
+        ("end", "<u8"),  # behind its last one
+        ("build_id", "S40"),  # hexadecimal; empty: it has none
+        ("path", "S448"),
+    ]
+)
+"""Programs and libraries that paths lie in, in the order of their first call; row 0 is "none"."""
+
+FUNCTION = np.dtype(
+    [
+        ("line", "<u4"),  # where it begins
+        ("kind", "<u4"),  # 1: Python
+        ("name", "S152"),  # as the language qualifies it
+        ("file", "S352"),
+    ]
+)
+"""Functions of interpreted programs that paths lie in; row 0 is "none"."""
+
 BUFFERED = {
     "calls": CALL,
     "requests": REQUEST,
@@ -187,8 +228,12 @@ BUFFERED = {
     "accesses": ACCESS,
     "summaries": SUMMARY,
     "counts": COUNT,
+    "call_paths": PATH_NUMBER,
+    "poll_paths": PATH_NUMBER,
 }
 """Tables that go through each thread's buffer, in the order of BLOCK's columns."""
+PATHS_OF = {"call_paths": "calls", "poll_paths": "polls"}
+"""Tables that say of the rows of others, one by one, from which path they come."""
 
 DIRECT = {
     "blocks": BLOCK,
@@ -201,9 +246,12 @@ DIRECT = {
     "counters": COUNTER,
     "skipped": SKIPPED,
 }
-"""Tables written straight to the file."""
+"""Tables written straight to the file, which readers keep."""
 
-TABLES = BUFFERED | DIRECT
+SOURCES = {"paths": PATH, "modules": MODULE, "functions": FUNCTION}
+"""Tables written straight to the file, which readers take when they are asked where something is in the program."""
+
+TABLES = BUFFERED | DIRECT | SOURCES
 
 CHUNK_ROWS = {
     "calls": 2048,
@@ -213,6 +261,8 @@ CHUNK_ROWS = {
     "accesses": 512,
     "summaries": 512,
     "counts": 16384,
+    "call_paths": 2048,
+    "poll_paths": 1024,
     "blocks": 64,
     "clock": 64,
     "sync": 64,
@@ -222,6 +272,9 @@ CHUNK_ROWS = {
     "labels": 16,
     "counters": 16,
     "skipped": 128,
+    "paths": 128,
+    "modules": 8,
+    "functions": 8,
 }
 """Small, so that a short run on many ranks stays small; the last chunk of a table is mostly a hole."""
 
@@ -410,19 +463,28 @@ def _spool_header(tables: int, *added: tuple[str, str]) -> np.dtype:
     )
 
 
-INSIDE = np.dtype([("call", "<u8"), ("entered", "<u8"), ("thread", "<u8")])
-"""Attribute `inside` of a recovered file: the call (row of `procedures`) in which each of these threads died."""
+INSIDE = np.dtype([(name, "<u8") for name in ("call", "entered", "thread", "path")])
+"""Attribute `inside` of a recovered file: the call (row of `procedures`) in which each of these threads died, and its
+path (row of `paths`)."""
 
 _ENTERED = ("entered", "<u8"), ("entered_call", "<u8")
 """Ticks at which the thread entered its latest call, and that call (row of `procedures`). While this is later than
 all its rows, the thread is inside."""
 
-SPOOL_MAGIC = b"TLSPOOL2"
+_PATHS = ("entered_path", "<u8"), ("has_paths", "<u8")
+"""The path (row of `paths`) of that call. Whether `call_paths` and `poll_paths` have as many rows as `calls` and
+`polls`: their own counts stay 0."""
+
+SPOOL_MAGIC = b"TLSPOOL3"
 SPOOL_HEADER_BYTES = 4096
 _SET = ("set", "<u8")
 """Set of counters that the rows of `calls` were read with; 0: none."""
-SPOOL_HEADERS = {b"TLSPOOL1": _spool_header(4), SPOOL_MAGIC: _spool_header(len(BUFFERED), *_ENTERED, _SET)}
-"""By magic: version 1 had the first four buffered tables."""
+SPOOL_HEADERS = {
+    b"TLSPOOL1": _spool_header(4),
+    b"TLSPOOL2": _spool_header(7, *_ENTERED, _SET),
+    SPOOL_MAGIC: _spool_header(len(BUFFERED), *_ENTERED, *_PATHS, _SET),
+}
+"""By magic: earlier versions had the first buffered tables only."""
 SPOOL_HEADER = SPOOL_HEADERS[SPOOL_MAGIC]
 """First bytes of a spool: the mapped buffer of one thread, named <attribute spool>.<thread>.
 

@@ -46,14 +46,15 @@ class Spool:
         return field in (self.header.dtype.names or ())
 
     @property
-    def inside(self) -> tuple[int, int] | None:
-        """The call (row of `procedures`) in which the thread died, and the ticks of its entry; None: in no call."""
+    def inside(self) -> tuple[int, int, int, int] | None:
+        """The columns of `schema.INSIDE`, if the thread died in a call."""
         if not self.has("entered"):
             return None
         columns = {"calls": "exit", "polls": "exit", "summaries": "exit", "events": "time"}
         latest = max((int(self.rows[t][c][-1]) for t, c in columns.items() if len(self.rows[t])), default=0)
         entered = int(self.header["entered"])
-        return (int(self.header["entered_call"]), entered) if entered > latest else None
+        path = int(self.header["entered_path"]) if self.has("entered_path") else 0
+        return (int(self.header["entered_call"]), entered, self.thread, path) if entered > latest else None
 
 
 def read_spool(data: bytes, rank_file: str, lengths: Mapping[str, int]) -> Spool | None:
@@ -72,8 +73,11 @@ def read_spool(data: bytes, rank_file: str, lengths: Mapping[str, int]) -> Spool
         return None
     rows = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items()}
     base = dict.fromkeys(schema.BUFFERED, 0)
+    paths = "has_paths" in (layout.names or ()) and header["has_paths"]
     for position, (table, dtype) in enumerate(list(schema.BUFFERED.items())[: len(header["count"])]):
         offset, count = int(header["offset"][position]), int(header["count"][position])
+        if paths and table in schema.PATHS_OF:
+            count = len(rows[schema.PATHS_OF[table]])
         room = max(len(data) - offset, 0) // dtype.itemsize
         rows[table] = np.frombuffer(data, dtype, min(count, room), min(offset, len(data)))
         base[table] = int(header["base"][position])

@@ -200,6 +200,20 @@ class Lane:
         rows = np.concatenate([polls, as_polls(stretches(summaries, *ticks, around), self._refers.summed)])
         return rows[np.argsort(rows["enter"], kind="stable")]
 
+    def paths(self, begin: int, end: int) -> np.ndarray:
+        """Rows of `paths` (int64; 0: not known) of the calls and folded polls with enter in [begin, end), as `calls` gives
+        them."""
+        ticks = self.ticks(begin, end)
+        calls, polls = self.rows("calls", begin, end), self.folded(begin, end)
+        of_calls = self.tables["calls"].beside("call_paths", *ticks)
+        of_polls = self.tables["polls"].beside("poll_paths", *ticks)
+        if len(polls) > len(of_polls):  # stretches of calls that were summed up have none
+            known = np.isin(polls["call"], (self._refers.summed,), invert=True)
+            of_polls, of_known = np.zeros(len(polls), of_polls.dtype), of_polls
+            of_polls[known] = of_known
+        order = np.argsort(np.concatenate([polls["enter"], calls["enter"]]), kind="stable")
+        return np.concatenate([of_polls, of_calls])[order].astype(np.int64)
+
     @property
     def summed(self) -> np.ndarray:
         """SUMMED of this thread."""
@@ -391,6 +405,22 @@ def _calls_of(lane: Lane, begin: int, end: int) -> np.ndarray:
     found = np.empty(len(rows) + len(polls), CALL)
     lib.expand_calls(lane.struct, *_counted((rows, polls)), pointer(found))
     return found
+
+
+_ENTERED_PATH = np.dtype([("enter", "<i8"), ("path", "<i8")])
+
+
+def paths(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
+    """Rows of `paths` of the records that `calls` gives, in their order."""
+    if len(lanes) == 1:
+        return lanes[0].paths(begin, end)
+    found = [np.zeros(0, _ENTERED_PATH)]
+    for lane in lanes:
+        of_lane = np.zeros(len(rows := lane.paths(begin, end)), _ENTERED_PATH)
+        of_lane["enter"], of_lane["path"] = _calls_of(lane, begin, end)["enter"], rows
+        found.append(of_lane)
+    offsets = np.cumsum([len(rows) for rows in found])
+    return merge_runs(np.concatenate(found), offsets.astype(np.int64))["path"]
 
 
 def accesses(lane: Lane, begin: int, end: int) -> np.ndarray:

@@ -27,8 +27,8 @@ Value = TypeVar("Value")
 
 PROCEDURES = "procedures"
 _WHOLE = (*schema.DIRECT, PROCEDURES)
-_TABLES = (*_WHOLE, *schema.BUFFERED)
-_NO_ROWS = dict.fromkeys((*schema.DIRECT, *schema.BUFFERED), 0)
+_TABLES = (*_WHOLE, *schema.BUFFERED, *schema.SOURCES)
+_NO_ROWS = dict.fromkeys(schema.TABLES, 0)
 _FOUND = np.dtype([("rows", "<i8"), ("chunk_rows", "<i8"), ("at", "<i8"), ("bytes", "<i8")])
 """`struct found_table` of the kernel."""
 
@@ -77,7 +77,7 @@ class Direct(NamedTuple):
     shape: Shape
     lengths: dict[str, int]
     rows: dict[str, np.ndarray]  # of `schema.DIRECT`, those that have any
-    chunks: dict[str, Chunks]  # of `schema.BUFFERED`, those that can be read without HDF5
+    chunks: dict[str, Chunks]  # of all others, those that can be read without HDF5
     modified_ns: int
 
 

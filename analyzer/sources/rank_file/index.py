@@ -54,12 +54,20 @@ KEY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 @dataclass(slots=True)
 class Piece:
-    """Consecutive rows of one thread: in the file from `first`, or in memory (`rows`)."""
+    """Consecutive rows of one thread: in the file from `first`, or in memory (`rows`), those of `spool` from
+    `skipped` on."""
 
     thread: int
     first: int
     count: int
     rows: np.ndarray | None = None
+    spool: Spool | None = None
+    skipped: int = 0
+
+    def without_first(self, n: int) -> Piece:
+        """The same without its first n rows."""
+        rows = None if self.rows is None else self.rows[n:]
+        return Piece(self.thread, self.first + n, self.count - n, rows, self.spool, self.skipped + n)
 
 
 class ThreadTable:
@@ -248,6 +256,24 @@ class ThreadTable:
         low, high = int(positions[after - 1]), int(positions[after])
         return low + bisect_left(self._key(self._load(low, high)), ticks)
 
+    def beside(self, table: str, begin: int, end: int) -> np.ndarray:
+        """What another table, whose row i is of row i of this one, has of the rows with begin <= key < end (ticks); zeros
+        where it has none."""
+        first, last = self.find(begin), self.find(end)
+        found = np.zeros(last - first, schema.TABLES[table])
+        for start, piece in zip(self._starts, self._pieces, strict=False):
+            low, high = max(first, start), min(last, start + piece.count)
+            if low >= high:
+                continue
+            if piece.spool is not None:
+                rows = piece.spool.rows[table][piece.skipped + low - start : piece.skipped + high - start]
+            elif self._file is not None and self._file.lengths[table]:
+                rows = self._file.read(table, piece.first + low - start, piece.first + high - start)
+            else:
+                continue
+            found[low - first : low - first + len(rows)] = rows
+        return found
+
     def window(self, begin: int, end: int, around: int = 0) -> np.ndarray:
         """Rows with begin <= key < end (ticks), and `around` more on both sides."""
         if self._length and begin <= self.first_key and end > self.last_key:
@@ -257,7 +283,7 @@ class ThreadTable:
     def without_first(self, n: int) -> ThreadTable:
         """The same table without its first n rows."""
         pieces = [
-            Piece(p.thread, p.first + skip, p.count - skip, p.rows if p.rows is None else p.rows[skip:])
+            p.without_first(skip)
             for p, start in zip(self._pieces, self._starts, strict=False)
             if (skip := max(n - start, 0)) < p.count
         ]
@@ -336,10 +362,10 @@ def pieces_of(file: RankFile, table: str, pending: Sequence[Spool], *, join: boo
     found += _unnamed(file, table, named[0], length)
     for p in pending:
         if p.base is not None:
-            flushed = Piece(p.thread, p.base[table], len(p.rows[table]), p.rows[table])
+            flushed = Piece(p.thread, p.base[table], len(p.rows[table]), p.rows[table], p)
             found = [rest for piece in found for rest in _outside(piece, flushed)] + [flushed]
     found.sort(key=lambda piece: piece.first)
-    found += [Piece(p.thread, length, len(p.rows[table]), p.rows[table]) for p in pending if p.base is None]
+    found += [Piece(p.thread, length, len(p.rows[table]), p.rows[table], p) for p in pending if p.base is None]
     return [piece for piece in found if piece.count]
 
 

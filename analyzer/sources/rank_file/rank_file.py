@@ -16,7 +16,7 @@ from analyzer.sources.rank_file.chunks import Chunks, Descriptors
 from analyzer.sources.rank_file.direct import Direct, Shape, read_direct
 from analyzer.sources.rank_file.limited import limited
 from analyzer.sources.rank_file.tables import DAMAGED, OpenFiles, OpenGroup, Table, procedure_names, text_of
-from analyzer.sources.rank_file.versions import dtype_of, has_table, lacks, upgraded
+from analyzer.sources.rank_file.versions import dtype_of, has_table, lacks, upgraded, upgraded_inside
 from tracelib import schema
 from tracelib.schema.groups import is_progression, ranks_of
 
@@ -34,7 +34,7 @@ _LONGEST_OVERHEAD = 1 << 40
 _STATES = frozenset(schema.State)
 
 _EMPTY = {name: np.zeros(0, dtype) for name, dtype in schema.DIRECT.items()}
-_NOT_INSIDE = np.zeros(0, schema.INSIDE)
+_READ_LATER = (*schema.BUFFERED, *schema.SOURCES)
 
 Place = str | os.PathLike[str]
 """A path, which errors name as `Path` writes it."""
@@ -55,7 +55,7 @@ class RankFile:
     attributes: dict[str, int | str]
     procedures: tuple[str, ...]
     lengths: dict[str, int]  # rows of each table
-    chunks: dict[str, Chunks]  # of the buffered tables that can be read without HDF5
+    chunks: dict[str, Chunks]  # of the tables that are read later, where that needs no HDF5
     blocks: np.ndarray
     clock: np.ndarray
     sync: np.ndarray
@@ -160,7 +160,7 @@ def open_rank(path: Place, group: str = "/") -> RankFile:
     if len(file.communicators) > _WORLD and file.communicators["size"][_WORLD] != file.size:
         world = file.communicators["size"][_WORLD]
         raise foreign(place, f"one of {file.size} ranks, but its MPI_COMM_WORLD has {world}")
-    if group == "/" and place in _files and all(n in file.chunks for n in schema.BUFFERED if file.lengths[n]):
+    if group == "/" and place in _files and all(n in file.chunks for n in _READ_LATER if file.lengths[n]):
         _files.drop(place)
     return file
 
@@ -176,7 +176,7 @@ def _of_direct(path: str, found: Direct) -> RankFile:
     rows = found.rows
     if not _has_tables(found.shape, schema.VERSION):
         rows = {name: upgraded(name, old) for name, old in rows.items()}
-    inside = np.array(found.attributes["inside"], schema.INSIDE) if "inside" in found.attributes else _NOT_INSIDE
+    inside = upgraded_inside(found.attributes.get("inside"))
     return RankFile(
         path, "/", int(attributes["rank"]), int(attributes["size"]), attributes, found.procedures, found.lengths,
         found.chunks, inside=inside, modified_ns=found.modified_ns, **(_EMPTY | rows),
@@ -212,7 +212,7 @@ def _of_hdf5(path: str, group: str) -> RankFile:
     small = {name: _whole(name, tables.get(name)) for name in schema.DIRECT}
     lengths = {name: len(tables.get(name) or ()) for name in schema.TABLES}
     chunks = _chunks(tables)
-    inside = np.array(stored.get("inside", []), schema.INSIDE)
+    inside = upgraded_inside(stored.get("inside"))
     return RankFile(
         path, group, int(attributes["rank"]), int(attributes["size"]), attributes, procedures, lengths, chunks,
         inside=inside, modified_ns=status.st_mtime_ns, **small,
@@ -264,7 +264,7 @@ def _procedures(path: str, file: OpenGroup, group: str) -> tuple[str, ...]:
 
 
 def _chunks(tables: Mapping[str, Table | None]) -> dict[str, Chunks]:
-    found = {name: table.chunks() for name in schema.BUFFERED if (table := tables.get(name))}
+    found = {name: table.chunks() for name in _READ_LATER if (table := tables.get(name))}
     return {name: chunks for name, chunks in found.items() if chunks}
 
 

@@ -95,9 +95,9 @@ def died_inside(file: RankFile, pending: Sequence[Spool], ns: Callable[[int], in
     """In which calls the threads of a killed process died. `ns`: its clock."""
     if not len(file.inside) and not pending:
         return []
-    found = file.inside.tolist() + [(*spool.inside, spool.thread) for spool in pending if spool.inside]
+    found = file.inside.tolist() + [spool.inside for spool in pending if spool.inside]
     problems = []
-    for call, entered, thread in found:
+    for call, entered, thread, _ in found:
         name = file.procedures[call] if call < len(file.procedures) else "an unknown call"
         who = f"its thread {thread}" if thread else "it"
         since_s = (ns(entered) - ns(int(file.attributes["start_ticks"]))) / 1e9

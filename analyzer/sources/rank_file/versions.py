@@ -19,12 +19,16 @@ _NEW_ATTRIBUTES = {
 }
 """Attributes that earlier versions did not have."""
 
-_TABLES_1 = frozenset({"calls", "requests", "polls", "events", "blocks", "clock", "sync", "communicators", "members"})
+_NEW_TABLES = {
+    2: {"accesses", "summaries", "counts", "objects", "labels", "counters", "skipped"},
+    6: {"call_paths", "poll_paths", "paths", "modules", "functions"},
+}
+"""Tables that earlier versions did not have."""
 
 
 def has_table(version: int, table: str) -> bool:
     """Whether files of this version have the table."""
-    return version >= 2 or table in _TABLES_1
+    return not any(version < since and table in tables for since, tables in _NEW_TABLES.items())
 
 
 @cache
@@ -35,8 +39,10 @@ def lacks(version: int) -> set[str]:
 
 def dtype_of(version: int, table: str) -> np.dtype:
     """The rows of a table in files of this version."""
-    if version == 1 and table == "blocks":
-        return np.dtype([("first", "<u8", (4,)), ("count", "<u4", (4,)), ("thread", "<u4"), ("flags", "<u4")])
+    if version < 6 and table == "blocks":
+        tables, columns = (4, ()) if version == 1 else (7, ("set",))
+        named = [("first", "<u8", (tables,)), ("count", "<u4", (tables,))]
+        return np.dtype(named + [(name, "<u4") for name in ("thread", "flags", *columns)])
     if version == 1 and table == "sync":
         return np.dtype([(name, "<i8") for name in ("local_ns", "reference_ns", "round_trip_ns")])
     return schema.TABLES[table]
@@ -44,7 +50,15 @@ def dtype_of(version: int, table: str) -> np.dtype:
 
 def upgraded(table: str, rows: np.ndarray) -> np.ndarray:
     """Rows in the table's present dtype. New columns, and columns' new elements, are zero."""
-    dtype = schema.TABLES[table]
+    return _as(schema.TABLES[table], rows)
+
+
+def upgraded_inside(rows: np.ndarray | None) -> np.ndarray:
+    """Likewise the attribute `inside`; None: there is none."""
+    return np.zeros(0, schema.INSIDE) if rows is None else _as(schema.INSIDE, np.asarray(rows))
+
+
+def _as(dtype: np.dtype, rows: np.ndarray) -> np.ndarray:
     if rows.dtype == dtype:
         return rows
     new = np.zeros(len(rows), dtype)

@@ -83,8 +83,8 @@ def _is_known(file: RankFile, fate: Fate, pending: Sequence[Spool]) -> bool:
 
 def _inside(file: RankFile, pending: Sequence[Spool]) -> list[tuple[int, int]]:
     """Call (row of `procedures`) and ticks of its entry, in which the first thread was."""
-    noted = [(int(call), int(entered)) for call, entered, thread in file.inside.tolist() if thread == 0]
-    return noted + [spool.inside for spool in pending if spool.inside and spool.thread == 0]
+    found = file.inside.tolist() + [spool.inside for spool in pending if spool.inside]
+    return [(int(call), int(entered)) for call, entered, thread, _ in found if thread == 0]
 
 
 def _name(file: RankFile, call: int) -> str:

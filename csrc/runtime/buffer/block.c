@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "mpi/procedures.h"
+#include "places/places.h"
 #include "record/rank_file.h"
 #include "record/space_limit.h"
 
@@ -16,9 +17,12 @@ struct waiting block_waiting(const struct thread *t)
     const struct file_poll *polls = t->rows[TABLE_POLLS];
     w.end[TABLE_COUNTS] = w.first[TABLE_COUNTS] + (w.end[TABLE_CALLS] - w.first[TABLE_CALLS]) * t->readings;
     w.calls = w.end[TABLE_CALLS] - w.first[TABLE_CALLS];
+    w.end[TABLE_CALL_PATHS] = w.first[TABLE_CALL_PATHS] + (places_depth ? w.calls : 0);
+    w.end[TABLE_POLL_PATHS] =
+        w.first[TABLE_POLL_PATHS] + (places_depth ? w.end[TABLE_POLLS] - w.first[TABLE_POLLS] : 0);
     for (uint64_t i = w.first[TABLE_POLLS]; i < w.end[TABLE_POLLS]; i++)
         w.calls += __atomic_load_n(&polls[i].count, __ATOMIC_RELAXED);
-    for (int i = 0; i < BUFFERED_TABLES; i++) w.rows += w.end[i] - w.first[i];
+    for (int i = 0; i < TABLE_CALL_PATHS; i++) w.rows += w.end[i] - w.first[i]; /* paths are a part of their rows */
     return w;
 }
 
@@ -95,10 +99,10 @@ static void write_block(struct thread *t, struct store *store, const struct wait
             memcpy(t->spool->base, block.first, sizeof block.first);
             __atomic_store_n(&t->spool->flushing, FLUSHING, __ATOMIC_RELEASE);
         }
-        for (int i = BUFFERED_TABLES - 1; i >= 0; i--) { /* counts before their calls */
+        for (int i = BUFFERED_TABLES - 1; i >= 0; i--) { /* counts and paths before their calls */
             if (!error) error = append_rows(store, t, i, w);
             block.count[i] = (uint32_t)(store->table[i].rows - block.first[i]);
-            rows -= block.count[i];
+            if (i < TABLE_CALL_PATHS) rows -= block.count[i];
         }
         if (!error && flush != FLUSH_FULL) error = append_closing(store, t, begin, flush);
         block.count[TABLE_EVENTS] = (uint32_t)(store->table[TABLE_EVENTS].rows - block.first[TABLE_EVENTS]);

@@ -2,6 +2,7 @@
 #ifndef BUFFER_H
 #define BUFFER_H
 
+#include "places/places.h"
 #include "record/thread.h"
 
 /* Empty a full buffer into the file. */
@@ -21,6 +22,13 @@ static inline void *thread_row(struct thread *t, enum table table)
     uint64_t capacity = __atomic_load_n(&t->capacity[table], __ATOMIC_RELAXED);
     if (__builtin_expect(t->spool->count[table] >= capacity, 0)) thread_flush(t);
     return (char *)t->rows[table] + t->spool->count[table] * table_layout[table].row_bytes;
+}
+
+/* The path of the call that goes on, beside the row that it is about to get. Paths are not counted: there are as many
+ * as rows. */
+static inline void thread_note_path(struct thread *t, enum table paths, enum table rows)
+{
+    if (places_depth) ((uint32_t *)t->rows[paths])[t->spool->count[rows]] = t->path;
 }
 
 void thread_store_event(struct thread *t, uint64_t time, uint32_t type, int64_t value);

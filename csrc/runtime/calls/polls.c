@@ -25,6 +25,7 @@ void thread_count_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t
     if (!p || p->call != call || enter - p->exit > POLL_GAP_TICKS || p->count == UINT32_MAX) {
         p = thread_row(t, TABLE_POLLS);
         *p = (struct file_poll){enter, exit, exit - enter, 1, call, (uint16_t)t->index};
+        thread_note_path(t, TABLE_POLL_PATHS, TABLE_POLLS);
         thread_commit(t, TABLE_POLLS);
         __atomic_store_n(&t->poll, p, __ATOMIC_RELAXED);
         return;

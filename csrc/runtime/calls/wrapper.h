@@ -11,6 +11,7 @@
 #include "counters/counters.h"
 #include "mpi/missing.h"
 #include "mpi/pmpi.h"
+#include "places/places.h"
 #include "run/gate.h"
 #include "run/run.h"
 #include "run/session.h"
@@ -36,7 +37,8 @@ function wrapper_resolve(int slot);
 
 #define INSIDE                                                                                                         \
     thread_set_gate(t, GATE_INSIDE);                                                                                   \
-    t->inside = __builtin_dwarf_cfa()
+    t->inside = __builtin_dwarf_cfa();                                                                                 \
+    places_note(t, __builtin_frame_address(0), t->inside)
 
 /* Not recorded: MPI calling itself, a thread or process that is not traced. */
 #define ENTER(slot, ...)                                                                                               \

@@ -33,6 +33,7 @@ struct aside {
     struct spool_header spool;
     struct file_call calls[CALLS];
     uint64_t counts[CALLS * MOST_READINGS];
+    uint32_t paths[CALLS];
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -49,6 +50,7 @@ static void put_back(struct thread *t, const struct thread *before)
     memcpy(t->rows, before->rows, sizeof t->rows);
     memcpy(t->capacity, before->capacity, sizeof t->capacity);
     t->inside = before->inside;
+    t->path = before->path;
     thread_end_polls(t);
     thread_set_gate(t, thread_gate(before));
 }
@@ -64,6 +66,7 @@ struct overhead overhead_measure(struct thread *t, word comm)
     t->spool = &aside->spool;
     t->rows[TABLE_CALLS] = aside->calls;
     t->rows[TABLE_COUNTS] = aside->counts;
+    t->rows[TABLE_CALL_PATHS] = aside->paths;
     t->capacity[TABLE_CALLS] = CALLS;
     t->capacity[TABLE_COUNTS] = CALLS * MOST_READINGS;
     for (int round = 0; round < ROUNDS; round++) {

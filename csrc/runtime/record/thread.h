@@ -67,6 +67,8 @@ struct thread {
     uint32_t buffers;          /* that were full, or the last */
     struct off off;
     struct summed summed;
+    struct stack_memory *stacks;      /* whose paths it remembers (places.c); NULL: none yet */
+    uint32_t path;                    /* of the call that is going on, or was the last; 0: not known */
     struct scratch handles, statuses; /* working copies for calls with arrays */
     struct thread *next;
 };
@@ -107,6 +109,7 @@ static inline void thread_enter(struct thread *t, uint16_t call, uint64_t ticks)
 {
     t->spool->entered = ticks;
     t->spool->entered_call = call;
+    t->spool->entered_path = t->path;
 }
 
 #endif

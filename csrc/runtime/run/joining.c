@@ -10,6 +10,7 @@
 #include "common/user_message.h"
 #include "counters/counters.h"
 #include "counters/trigger.h"
+#include "places/places.h"
 #include "record/phase.h"
 #include "record/rank_file.h"
 #include "record/spool.h"
@@ -69,6 +70,7 @@ static void leave_process(void *thread)
     if (stays) return;
     free(t->handles.memory);
     free(t->statuses.memory);
+    places_leave(t);
     free(t->summed.of_call);
 }
 

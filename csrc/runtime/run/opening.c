@@ -14,6 +14,7 @@
 #include "output/describe.h"
 #include "output/job.h"
 #include "output/output.h"
+#include "places/places.h"
 #include "record/compress.h"
 #include "record/phase.h"
 #include "record/rank_file.h"
@@ -81,6 +82,7 @@ void opening_create(void)
                          1); /* with the next one, the clock's rate is known */
     if (!error) error = rank_file_clock();
     if (!error) error = labels_write(&rank_file.store);
+    if (!error) error = places_started(&rank_file.store);
     if (!error && run.first) error = output_write_links(run.stem, run.size, start_of_process()->realtime_ns);
     if (error) rank_file_failed(error);
     debug("rank %d of %d records into %s", rank_file.rank, run.size, rank_file.path);

@@ -11,6 +11,7 @@
 #include "clock/start.h"
 #include "counters/counters.h"
 #include "mpi/early.h"
+#include "places/places.h"
 #include "record/phase.h"
 #include "record/rank_file.h"
 #include "record/space_limit.h"
@@ -41,6 +42,7 @@ static void prepare(void)
     pthread_atfork(NULL, NULL, forked);
     prepared_process = getpid();
     counters_prepare();
+    places_prepare();
     counter_sampler_prepare();
     phase_enter(PHASE_PREPARED);
 }

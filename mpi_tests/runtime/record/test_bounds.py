@@ -122,12 +122,12 @@ def test_switched_threads(openmpi, compiled, traced, analyze):
     analyze("check", run.run).check()
 
 
-def has_one_hole(path: Path) -> bool:
-    """Whether one place that is never written stands for all dropped chunks of calls, whose own is used again."""
+def holes(path: Path) -> int:
+    """How many places that are never written stand for several dropped chunks of calls, whose own is used again."""
     with h5py.File(path) as file:
         calls = file["calls"].id
         places = Counter(calls.get_chunk_info(i).byte_offset for i in range(calls.get_num_chunks()))
-        return len([n for n in places.values() if n > 1]) == 1
+        return len([n for n in places.values() if n > 1])
 
 
 @pytest.mark.parametrize("policy", ["stop", "ring", "thin"])
@@ -145,7 +145,7 @@ def test_the_file_keeps_to_the_limit_and_messages_to_their_partners(openmpi, com
         without = int(blocks["count"][~kept, 0].sum()) if policy != "stop" else int(a["lost_calls"])
         assert recorded + without == made
         assert 1000 < recorded < made / 4
-        assert has_one_hole(file.path) == (policy != "stop")
+        assert holes(file.path) in {"stop": [0], "ring": [1], "thin": [0, 1]}[policy]  # thin may just have begun anew
         times = file.calls["exit"]  # of dropped chunks zero: no row is there twice
         assert recorded <= np.count_nonzero(times) == len(np.unique(times[times > 0]))
         lost += int(a["lost_calls"])

@@ -15,6 +15,7 @@ static inline void thread_store_call(struct thread *t, struct file_call row)
     thread_end_polls(t);
     row.thread = (uint16_t)t->index;
     *(struct file_call *)thread_row(t, TABLE_CALLS) = row;
+    thread_note_path(t, TABLE_CALL_PATHS, TABLE_CALLS);
     thread_commit_rows(t, TABLE_COUNTS, t->readings); /* they lie there already: no call without its readings */
     thread_commit(t, TABLE_CALLS);
 }

@@ -86,7 +86,7 @@ def with_missing_chunk(path):
         file["skipped"].resize((1000,))
 
 
-INSIDE = np.array([(1, 2, 3), (4, 5, 6)], schema.INSIDE)
+INSIDE = np.array([(1, 2, 3, 4), (4, 5, 6, 7)], schema.INSIDE)
 
 READ_DIRECTLY = {
     "runtime": lambda path: of_runtime(path, 1000),

@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_runs import runs
 from synthetic import write_run
@@ -54,6 +54,7 @@ def posted_and_found(trace):
     return sorted(found)
 
 
+@settings(deadline=None)
 @given(runs(), st.integers(1, 9))
 def test_small_windows_of_many_ranks(run, records):
     """As if there were so many ranks that a window holds few calls of each."""

@@ -1,0 +1,41 @@
+/* From a call of MPI outwards through the frames of its thread: where each was called, and all that was read to find
+ * that out. */
+#ifndef WALK_H
+#define WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MOST_FRAMES = 256, MOST_WORDS = 768 };
+
+enum walk_end {
+    WALK_WHOLE, /* the outermost frame is among them */
+    WALK_CUT,   /* there may be more than were wanted */
+    WALK_LOST,  /* the next one is not known */
+};
+
+/* A word of the stack. */
+struct word {
+    uint64_t at, value;
+};
+
+/* Walking is a function of where it begins and of what it reads. So it gives the same again as long as `place`, `sp`,
+ * `words` and, if it counts, `fp` are as they were. Return addresses alone would not do: one that is left over in a
+ * room of variable size may stand where a live one stood before. */
+struct walk {
+    uint64_t place, sp, fp; /* where it begins: return address of the call, and the caller's registers then */
+    bool fp_counts;
+    enum walk_end end;
+    unsigned frames, words;
+    uint64_t places[MOST_FRAMES]; /* return addresses, innermost first */
+    bool exact[MOST_FRAMES];      /* the place was interrupted, and is not behind a call */
+    struct word word[MOST_WORDS];
+};
+
+/* `place`, `sp`, `fp` are given; find at most `most` frames. Under the lock of places.c. */
+void walk_stack(struct walk *w, unsigned most);
+
+/* Rules that are remembered are of modules that may be gone. */
+void walk_forget(void);
+
+#endif
