@@ -28,6 +28,7 @@ CLANG = [
 
 
 SCHEMA, VARIABLES = ROOT / "tracelib" / "schema" / "__init__.py", ROOT / "tracelib" / "variables.py"
+NODE = SCHEMA.with_name("node.py")
 
 
 def module(path: Path):
@@ -60,7 +61,7 @@ def generate(folder: Path) -> Path:
     )
     numbers = {name: getattr(schema, name) for name in vars(schema) if shared.fullmatch(name)}
     parts.append(f"enum {{ {', '.join(f'{n} = {value}' for n, value in numbers.items())} }};")
-    least_ms, most_ms = schema.SYSTEM_PERIOD_MS
+    least_ms, most_ms = module(NODE).SYSTEM_PERIOD_MS
     parts.append(f"enum {{ SYSTEM_LEAST_MS = {least_ms}, SYSTEM_MOST_MS = {most_ms} }};")
     parts.append(f'#define SPOOL_MAGIC "{schema.SPOOL_MAGIC.decode()}"\n')
     parts.append(template.c_header(template.make(schema, [p.name for p in procedures]), schema))
@@ -117,6 +118,7 @@ def build_if_stale(output: Path) -> None:
         *INCLUDE.glob("*.h"),
         *(ROOT / "csrc").rglob("*.py"),
         SCHEMA,
+        NODE,
         VARIABLES,
     ]
     if not output.exists() or output.stat().st_mtime < max(p.stat().st_mtime for p in inputs):

@@ -25,8 +25,8 @@ TREES = {
 """Where the files of each tree find what they include."""
 ORDER = {
     "runtime": (
-        "common", "clock", "mpi", "node", "record", "places", "counters", "buffer", "handles", "choose", "output", "ranks",
-        "run", "calls",
+        "common", "clock", "mpi", "node", "record", "places", "counters", "buffer", "handles", "choose", "output",
+        "ranks", "run", "calls",
     ),
     "kernels": ("rows", "text", "hdf5", "paraver", "matching", "waits", "path", "operations", "dimemas"),
     "replay": ("common", "state", "machine", "packed", "threads", "network", "meeting", "engine"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import psutil
 
-from tracelib.schema import SYSTEM
+from tracelib.schema.node import SYSTEM
 
 Reading = Mapping[str, float]
 
@@ -78,7 +78,7 @@ def _read(source: Callable[[], Reading]) -> Reading:
 
 
 class Quantities:
-    """The quantities that this machine gives, found out once; `names` are in the order of schema.SYSTEM."""
+    """The quantities that this machine gives, found out once; `names` are in the order of SYSTEM."""
 
     def __init__(self) -> None:
         first = [(source, _read(source)) for source in _SOURCES]

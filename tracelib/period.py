@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from tracelib.errors import TracelibError
-from tracelib.schema import SYSTEM_PERIOD_MS
+from tracelib.schema.node import SYSTEM_PERIOD_MS
 
 _PERIOD = re.compile(r"([0-9]+\.?[0-9]*)(s|ms|)")
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from tracelib import schema
 from tracelib.node_quantities import Quantities, machine
+from tracelib.schema import node
 
 _CHUNK_ROWS = 1024
 _FLOATING = {"s", "MHz", "processes"}
@@ -19,9 +20,9 @@ _FLOATING = {"s", "MHz", "processes"}
 
 def dtype_of(names: tuple[str, ...]) -> np.dtype:
     """A row of `samples`: the two times, then the quantities `names`."""
-    units = {name: schema.SYSTEM[name][0] for name in names}
+    units = {name: node.SYSTEM[name][0] for name in names}
     columns = [(name, "<f8" if unit in _FLOATING else "<i8") for name, unit in units.items()]
-    return np.dtype([*((name, "<i8") for name in schema.SYSTEM_TIMES), *columns])
+    return np.dtype([*((name, "<i8") for name in node.SYSTEM_TIMES), *columns])
 
 
 class SampleFile:
@@ -40,7 +41,7 @@ class SampleFile:
         self._file = h5py.File(self._temporary, "w", libver="earliest", locking=False, rdcc_nbytes=0)
         self._table = self._file.create_dataset("samples", (0,), self._dtype, maxshape=(None,), chunks=(_CHUNK_ROWS,))
         for name in self._quantities.names:
-            self._table.attrs[name] = np.bytes_(schema.SYSTEM[name][0])
+            self._table.attrs[name] = np.bytes_(node.SYSTEM[name][0])
         attributes = {"schema_version": schema.VERSION, **identity, "period_ns": period_ns, **machine()}
         attributes |= {"missing": " ".join(self._quantities.missing), "state": 0}
         for name, value in attributes.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.trace.records import EVENT
-from tracelib.schema import SYSTEM, Kind
+from tracelib.schema.node import SYSTEM, Kind
 
 BUSY = "cpu_busy"
 """Derived: the share of the CPU time that is neither idle nor waits for a disk."""
@@ -45,7 +45,7 @@ _CPU_TIMES = tuple(name for name, (_, kind) in SYSTEM.items() if kind is Kind.CP
 class NodeSamples:
     """Samples of one node in order of time.
 
-    `time` is ns of the trace; `values` has a column of the same length for each quantity of tracelib.schema.SYSTEM
+    `time` is ns of the trace; `values` has a column of the same length for each quantity of tracelib.schema.node.SYSTEM
     that the node gives (`missing` names the others): gauges as they were, counters since the start of the node.
     """
 

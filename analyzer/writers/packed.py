@@ -20,6 +20,7 @@ from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.deflate import deflated
 from analyzer.writers.hdf5 import new_hdf5
 from tracelib import schema
+from tracelib.schema import node
 
 CODECS: dict[str, dict[str, object]] = {
     "gzip": {"compression": "gzip", "compression_opts": 9, "shuffle": True},
@@ -175,8 +176,8 @@ def _write_samples(path: Path, place: str, out: h5py.File, codec: dict[str, obje
     for name, value in attributes.items():
         group.attrs[name] = value
     columns = rows.dtype.names or ()
-    for name in (name for name in schema.SYSTEM if name in columns):
-        dataset.attrs[name] = np.bytes_(schema.SYSTEM[name][0])
+    for name in (name for name in node.SYSTEM if name in columns):
+        dataset.attrs[name] = np.bytes_(node.SYSTEM[name][0])
 
 
 def _stretches(file: RankFile, table: str) -> Iterator[tuple[int, np.ndarray]]:

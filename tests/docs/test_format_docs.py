@@ -7,6 +7,7 @@ from paths import DOCS
 
 from csrc.generate.template import HALF_FANOUT
 from tracelib import schema
+from tracelib.schema import node
 
 TEXT = (DOCS / "format.md").read_text()
 
@@ -65,7 +66,7 @@ def test_how_much_a_rank_can_record():
 def test_samples_of_a_node():
     part = re.search(r"## A node's samples\n(.*?)\n## ", TEXT, re.DOTALL)[1]
     attributes, columns = (re.findall(r"^\| (`.*)", half, re.MULTILINE) for half in part.split("| column |"))
-    assert [n for row in attributes for n in re.findall(r"`(\w+)`", row.split(" | ")[0])] == [*schema.SYSTEM_ATTRIBUTES]
+    assert [n for row in attributes for n in re.findall(r"`(\w+)`", row.split(" | ")[0])] == [*node.SYSTEM_ATTRIBUTES]
     kinds = {n: row.split("|")[2].strip() for row in columns for n in re.findall(r"`(\w+)`", row.split("|")[0])}
-    gauge = {name: "G" if kind is schema.Kind.GAUGE else "C" for name, (_, kind) in schema.SYSTEM.items()}
-    assert kinds == dict.fromkeys(schema.SYSTEM_TIMES, "") | gauge
+    gauge = {name: "G" if kind is node.Kind.GAUGE else "C" for name, (_, kind) in node.SYSTEM.items()}
+    assert kinds == dict.fromkeys(node.SYSTEM_TIMES, "") | gauge

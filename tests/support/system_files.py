@@ -9,6 +9,7 @@ import numpy as np
 from synthetic import ORIGIN_NS, REALTIME_NS
 
 from tracelib import schema
+from tracelib.schema import node
 
 COLUMNS = {
     "load_1": (0.25, 1.5, 1.0, 0.5),
@@ -22,7 +23,7 @@ COLUMNS = {
 }
 
 
-MISSING = [name for name in schema.SYSTEM if name not in COLUMNS]
+MISSING = [name for name in node.SYSTEM if name not in COLUMNS]
 
 
 TIMES = (200, 400, 600, 800)
@@ -31,7 +32,7 @@ TIMES = (200, 400, 600, 800)
 def write_samples(folder: Path, times=TIMES, columns=COLUMNS, *, host="node0", boot_id="boot", **attributes) -> Path:
     """system-HOST.h5 in the folder of rank files, as docs/format.md describes it; times in ns of the run."""
     path = folder / "run.ranks" / f"system-{host}.h5"
-    dtype = [(name, "<i8") for name in schema.SYSTEM_TIMES]
+    dtype = [(name, "<i8") for name in node.SYSTEM_TIMES]
     dtype += [(name, "<f8" if isinstance(values[0], float) else "<i8") for name, values in columns.items()]
     rows = np.zeros(len(times), dtype)
     rows["monotonic_ns"], rows["realtime_ns"] = ORIGIN_NS + np.array(times), REALTIME_NS + np.array(times)

@@ -21,9 +21,10 @@ import pytest
 from paths import ROOT
 from patience import patient
 
-from tracelib import node_quantities, schema
+from tracelib import node_quantities
 from tracelib.errors import TracelibError
 from tracelib.period import period_ns
+from tracelib.schema import node
 
 MAIN = "import tracelib.node_sampler; tracelib.node_sampler.main()"
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
@@ -104,7 +105,7 @@ def test_quantities_are_those_of_the_kernel(sampler):
     _, path = sampler(50_000_000, os.getpid())
     row = wait_for_rows(path, 3)[-1]
     after, attributes = kernel(), samples(path)[0]
-    counters = [name for name, (_, kind) in schema.SYSTEM.items() if kind is not schema.Kind.GAUGE]
+    counters = [name for name, (_, kind) in node.SYSTEM.items() if kind is not node.Kind.GAUGE]
     assert [name for name in counters if name not in row.dtype.names] == []
     for name in (*counters, "swap_used"):
         assert min(before[name], after[name]) - 0.02 <= row[name] <= max(before[name], after[name]) + 0.02, name
@@ -118,18 +119,18 @@ def test_the_file_says_where_and_what(sampler):
     _, path = sampler(50_000_000, os.getpid())
     wait_for_rows(path, 2)
     attributes, rows = samples(path)
-    assert set(attributes) == set(schema.SYSTEM_ATTRIBUTES)
+    assert set(attributes) == set(node.SYSTEM_ATTRIBUTES)
     assert attributes["host"].decode() == socket.gethostname()
     assert attributes["boot_id"].decode() == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert attributes["time_namespace"] == Path("/proc/self/ns/time").stat().st_ino
     assert (attributes["period_ns"], attributes["cpus"], attributes["state"]) == (50_000_000, os.cpu_count(), 0)
     times, *names = rows.dtype.names[:2], *rows.dtype.names[2:]
-    assert times == schema.SYSTEM_TIMES
+    assert times == node.SYSTEM_TIMES
     missing = attributes["missing"].decode().split()
-    assert [name for name in schema.SYSTEM if name not in missing] == names
+    assert [name for name in node.SYSTEM if name not in missing] == names
     with h5py.File(path, "r", locking=False) as file:
         units = {name: unit.decode() for name, unit in file["samples"].attrs.items()}
-    assert units == {name: schema.SYSTEM[name][0] for name in names}
+    assert units == {name: node.SYSTEM[name][0] for name in names}
     apart = rows["realtime_ns"] - rows["monotonic_ns"] - (time.time_ns() - time.monotonic_ns())
     assert (abs(apart) < 50_000_000).all()
 
@@ -232,9 +233,9 @@ def test_what_a_machine_does_not_give_is_left_out_and_said(tmp_path, monkeypatch
         table.append()
     attributes, rows = samples(path)
     missing = attributes["missing"].decode().split()
-    gone = {name for name in schema.SYSTEM if name.startswith(("disk_", "network_"))} | {"cpu_frequency"}
+    gone = {name for name in node.SYSTEM if name.startswith(("disk_", "network_"))} | {"cpu_frequency"}
     assert gone <= set(missing)
-    assert set(missing) | set(rows.dtype.names[2:]) == set(schema.SYSTEM)
+    assert set(missing) | set(rows.dtype.names[2:]) == set(node.SYSTEM)
     assert not set(missing) & set(rows.dtype.names)
 
 
@@ -245,7 +246,7 @@ def test_the_loopback_does_not_count(monkeypatch):
     interfaces["ib0"] = counters(100, 200, 300, 400, *zeros)
     monkeypatch.setattr(psutil, "net_io_counters", lambda pernic: interfaces)
     found = dict(zip((q := node_quantities.Quantities()).names, q.read(), strict=True))
-    assert {name: found[name] for name in schema.SYSTEM if name.startswith("network")} == {
+    assert {name: found[name] for name in node.SYSTEM if name.startswith("network")} == {
         "network_sent": 110,
         "network_received": 220,
         "network_packets_sent": 330,

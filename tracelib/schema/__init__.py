@@ -5,7 +5,7 @@ column is added here and nowhere else. Times in the file are raw clock ticks; `c
 nanoseconds. `docs/format.md` says in prose what each column means.
 """
 
-from enum import Enum, IntEnum
+from enum import IntEnum
 
 import numpy as np
 
@@ -491,53 +491,3 @@ SPOOL_HEADER = SPOOL_HEADERS[SPOOL_MAGIC]
 Its rows survive the death of the process. If `flushing`, they belong at `base` (and may be there already),
 else at the end of the table.
 """
-
-
-class Kind(Enum):
-    """What a column of `samples` is."""
-
-    GAUGE = "gauge"  # the value at the moment of the sample
-    COUNTER = "counter"  # grows since the node was started
-    CPU_TIME = "CPU time"  # a counter; all columns of this kind together are the time of all CPUs
-
-
-SYSTEM_TIMES = ("monotonic_ns", "realtime_ns")
-"""The first columns of `samples`: CLOCK_MONOTONIC and CLOCK_REALTIME when the sample was taken."""
-
-SYSTEM = {
-    "load_1": ("processes", Kind.GAUGE),
-    "load_5": ("processes", Kind.GAUGE),
-    "load_15": ("processes", Kind.GAUGE),
-    "cpu_user": ("s", Kind.CPU_TIME),
-    "cpu_system": ("s", Kind.CPU_TIME),
-    "cpu_iowait": ("s", Kind.CPU_TIME),
-    "cpu_steal": ("s", Kind.CPU_TIME),
-    "cpu_idle": ("s", Kind.CPU_TIME),
-    "cpu_frequency": ("MHz", Kind.GAUGE),
-    "memory_used": ("bytes", Kind.GAUGE),
-    "memory_available": ("bytes", Kind.GAUGE),
-    "swap_used": ("bytes", Kind.GAUGE),
-    "network_sent": ("bytes", Kind.COUNTER),
-    "network_received": ("bytes", Kind.COUNTER),
-    "network_packets_sent": ("packets", Kind.COUNTER),
-    "network_packets_received": ("packets", Kind.COUNTER),
-    "disk_read": ("bytes", Kind.COUNTER),
-    "disk_written": ("bytes", Kind.COUNTER),
-}
-"""Unit and kind of what is sampled on a node: columns of `samples` in NAME.ranks/system-HOST.h5, float64 in s, MHz and
-processes, else int64. A machine that cannot tell a quantity has no column of it."""
-
-SYSTEM_ATTRIBUTES = (
-    "schema_version",
-    "host",
-    "boot_id",
-    "time_namespace",
-    "period_ns",
-    "cpus",
-    "memory_total",
-    "missing",  # names of the quantities that the machine does not give, separated by blanks
-    "state",  # 0 sampling or killed, 1 ended with its ranks
-)
-
-SYSTEM_PERIOD_MS = (10, 3_600_000)
-"""Shortest and longest time between two samples."""

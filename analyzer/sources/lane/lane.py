@@ -201,8 +201,8 @@ class Lane:
         return rows[np.argsort(rows["enter"], kind="stable")]
 
     def paths(self, begin: int, end: int) -> np.ndarray:
-        """Rows of `paths` (int64; 0: not known) of the calls and folded polls with enter in [begin, end), as `calls` gives
-        them."""
+        """Rows of `paths` (int64; 0: not known) of the calls and folded polls with enter in [begin, end), in the order
+        of `calls`."""
         ticks = self.ticks(begin, end)
         calls, polls = self.rows("calls", begin, end), self.folded(begin, end)
         of_calls = self.tables["calls"].beside("call_paths", *ticks)

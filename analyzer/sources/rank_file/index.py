@@ -257,8 +257,8 @@ class ThreadTable:
         return low + bisect_left(self._key(self._load(low, high)), ticks)
 
     def beside(self, table: str, begin: int, end: int) -> np.ndarray:
-        """What another table, whose row i is of row i of this one, has of the rows with begin <= key < end (ticks); zeros
-        where it has none."""
+        """What another table, whose row i is of row i of this one, has of the rows with begin <= key < end (ticks);
+        zeros where it has none."""
         first, last = self.find(begin), self.find(end)
         found = np.zeros(last - first, schema.TABLES[table])
         for start, piece in zip(self._starts, self._pieces, strict=False):

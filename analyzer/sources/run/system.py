@@ -16,13 +16,14 @@ from analyzer.sources.rank_file.tables import DAMAGED, rows_of, text_of, whole_n
 from analyzer.trace import Problem
 from analyzer.trace.system import NodeSamples
 from tracelib import schema
+from tracelib.schema import node
 
 NAMES = "system-*.h5"
 PACKED = "system"
 """Files beside the rank files, one a node; the group of a packed run that holds a group for each of them."""
 
 _TEXTS = ("host", "boot_id", "missing")
-_TIMES = np.dtype([(name, "<i8") for name in schema.SYSTEM_TIMES])
+_TIMES = np.dtype([(name, "<i8") for name in node.SYSTEM_TIMES])
 
 
 def read_system(
@@ -72,7 +73,7 @@ def _read(
         missing=tuple(text_of(attributes["missing"]).split()),
         ended=bool(attributes["state"]),
         time=_time(first, clocks[first.rank], rows["monotonic_ns"]),
-        values={name: rows[name] for name in schema.SYSTEM if name in _columns(rows)},
+        values={name: rows[name] for name in node.SYSTEM if name in _columns(rows)},
     )
 
 
@@ -88,14 +89,14 @@ def load_samples(path: Path, group: str = "/") -> tuple[dict, np.ndarray]:
     try:
         with opened(path) as file:
             rows = rows_of(file[group], "samples", _TIMES)
-            if not set(schema.SYSTEM_ATTRIBUTES) <= set(file[group].attrs):
+            if not set(node.SYSTEM_ATTRIBUTES) <= set(file[group].attrs):
                 raise TracelibError(f"{path.name}: not the samples of a node")
             attributes = _attributes(file[group].attrs)
     except DAMAGED as error:
         raise unreadable(path, error) from error
     if not 1 <= attributes["schema_version"] <= schema.VERSION:
         raise TracelibError(f"{path.name}: written by a later version")
-    if strange := [name for name in schema.SYSTEM if name in _columns(rows) and rows.dtype[name].kind not in "iuf"]:
+    if strange := [name for name in node.SYSTEM if name in _columns(rows) and rows.dtype[name].kind not in "iuf"]:
         raise TracelibError(f"{path.name}: {strange[0]} is not a number")
     for name in _columns(rows):
         if not np.isfinite(rows[name]).all():
@@ -106,7 +107,7 @@ def load_samples(path: Path, group: str = "/") -> tuple[dict, np.ndarray]:
 def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:
     """Those of a file of samples, texts as they are stored. Raises KeyError, TypeError."""
     found: dict[str, Any] = {}
-    for name in schema.SYSTEM_ATTRIBUTES:
+    for name in node.SYSTEM_ATTRIBUTES:
         found[name] = given[name] if name in _TEXTS else whole_number(given, name)
         if name in _TEXTS and not isinstance(found[name], bytes | str):
             raise TypeError(f"attribute {name} is not text")

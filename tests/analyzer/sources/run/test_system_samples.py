@@ -22,7 +22,7 @@ from analyzer.cli import main
 from analyzer.sources.run.run import open_run
 from analyzer.trace import EVENT
 from analyzer.trace.system import BUSY, EVENT_TYPES, with_events
-from tracelib import schema
+from tracelib.schema.node import SYSTEM, Kind
 
 EXPECTED = {
     "load_1": [25, 150, 100, 50],
@@ -148,7 +148,7 @@ def test_event_types_are_of_their_own():
     numbers = Counter(number for number, _ in EVENT_TYPES.values())
     assert set(numbers.values()) == {1}
     assert all(49001001 <= number <= 49001099 for number in numbers)
-    assert set(EVENT_TYPES) == {*schema.SYSTEM, BUSY}
+    assert set(EVENT_TYPES) == {*SYSTEM, BUSY}
     page = (DOCS / "analyze-prv.md").read_text()
     named = set(map(int, re.findall(r"490010\d\d", page)))
     for first, last in re.findall(r"(490010\d\d) to (490010\d\d)", page):
@@ -187,7 +187,7 @@ def test_one_sample_is_no_difference(tmp_path, capsys):
     run = two_ranks(tmp_path)
     write_samples(tmp_path, (300,), {name: values[:1] for name, values in COLUMNS.items()})
     trace = open_run(str(run))
-    gauges = {name for name in COLUMNS if schema.SYSTEM[name][1] is schema.Kind.GAUGE}
+    gauges = {name for name in COLUMNS if SYSTEM[name][1] is Kind.GAUGE}
     assert sorted(system_events(trace)["type"]) == sorted(EVENT_TYPES[name][0] for name in gauges)
     trace.close()
     assert main(["info", "--json", str(run)]) == 0
@@ -264,7 +264,7 @@ def test_a_packed_run_keeps_them(tmp_path, capsys, codec):
         assert before["samples"][:].tolist() == after["system/node0/samples"][:].tolist()
         assert dict(before.attrs) == dict(after["system/node0"].attrs)
         units = {name: unit.decode() for name, unit in after["system/node0/samples"].attrs.items()}
-    assert units == {name: schema.SYSTEM[name][0] for name in COLUMNS}
+    assert units == {name: SYSTEM[name][0] for name in COLUMNS}
     said = []
     for path in (run, packed):
         assert main(["info", "--json", str(path)]) == 0
