@@ -6,21 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.columns.by_index import by_index
 from analyzer.metrics.sums import Sums, add_up
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
 from analyzer.sources.lane.summed import SUMMED_PROCEDURE
 from analyzer.trace import SummedCalls, Trace
-from tracelib.schema import What
 from tracelib.schema.procedures import TESTS, WAITS, base_name
 
-_AT_POSTING = (What.RECV_DONE, What.SEND_STARTED, What.READ_DONE)
-"""Completions whose bytes belong to the call that posted or started the operation, which did not know them."""
-
 _COLUMNS = ("count", "inside", "sent", "received")
-
-_MOST = float(2**63 - 1024)
-"""The largest double that 64 bits hold."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +51,12 @@ class ProfileSums(Sums[Profile]):
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._completes = np.array([base_name(p) in WAITS | TESTS for p in trace.procedures], bool)
+        self._completes = completing(trace)
         self._sums: dict[int, np.ndarray] = {}  # of each procedure that was called, (4, ranks)
 
     def add(self, part: Part) -> None:
         rank, calls = part.calls
-        sent, received = _posted_bytes(part)
-        # A started send may stand in its own row too; a Wait's row repeats what its receive brought.
-        sent = np.maximum(calls["sent"], sent)
-        received += np.where(self._completes[calls["call"]], 0, calls["received"])
+        sent, received = bytes_of_calls(part, self._completes)
         width = len(self._trace.procedures)
         key, shape = (rank - part.ranks.start) * width + calls["call"], (len(part.ranks), width)
         columns = (calls["count"], calls["inside"], sent, received)
@@ -99,19 +90,15 @@ class ProfileSums(Sums[Profile]):
             self._of(int(row["call"]))[:, rank] += [row[column] for column in _COLUMNS]
 
 
-def _posted_bytes(part: Part) -> tuple[np.ndarray, np.ndarray]:
-    """Bytes of the sends that each call started, and of the receives that it posted."""
-    posted = part.posted(_AT_POSTING)
-    at = part.find(posted.rank, posted.rows["posted"])
-    is_send = posted.rows["what"] == What.SEND_STARTED
-    length = len(part.calls.rows)
-    sent, received = (
-        by_index(at[f], posted.rows["bytes"][f], length) for f in ((at >= 0) & is_send, (at >= 0) & ~is_send)
-    )
-    return sent, received
+def completing(trace: Trace) -> np.ndarray:
+    """Whether each procedure of a trace completes operations that others posted."""
+    return np.array([base_name(p) in WAITS | TESTS for p in trace.procedures], bool)
 
 
-def by_index(index: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:
-    """Sums of integer `weights` by `index`, exact while each block's sum stays below 2^53; at most about 2^63, which
-    only damaged rows come to."""
-    return np.bincount(index, weights, length).clip(-_MOST, _MOST).astype(np.int64)
+def bytes_of_calls(part: Part, completes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bytes that each call of a part hands over and takes, those of nonblocking and persistent operations at the call
+    that posted or started them. `completes`: `completing` of its trace."""
+    calls = part.calls.rows
+    sent, received = part.posted_bytes
+    # A started send may stand in its own row too; a Wait's row repeats what its receive brought.
+    return np.maximum(calls["sent"], sent), received + np.where(completes[calls["call"]], 0, calls["received"])

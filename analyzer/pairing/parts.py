@@ -13,13 +13,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analyzer.columns.by_index import by_index
 from analyzer.columns.joined import joined
 from analyzer.columns.sorted_rows import Sorted
 from analyzer.pairing.requests import Posted, choice_of, gather_blocks, window_calls
-from analyzer.trace import CALL, REQUEST, Trace
+from analyzer.trace import CALL, REQUEST, CallPaths, Trace
+from tracelib.schema import What
 
 RECORDS = 1 << 16
 """About how many calls a part holds, where the source tells the calls of one rank from those of all."""
+
+
+_AT_POSTING = (What.RECV_DONE, What.SEND_STARTED, What.READ_DONE)
+"""Completions whose bytes belong to the call that posted or started the operation, which did not know them."""
 
 
 class RankRows(NamedTuple):
@@ -59,6 +65,26 @@ class Part:
         """CALL of all that enter here, each rank's in order of enter."""
         found = (window_calls(self.trace, rank, self.begin, self.end) for rank in self.ranks)
         return RankRows.of(self.ranks, found, CALL)
+
+    @cached_property
+    def paths(self) -> np.ndarray:
+        """Of each of `calls` the row of its path in CallPaths.tables (int64; 0: not known)."""
+        paths = self.trace.extra(CallPaths)
+        if not paths.known:
+            return np.zeros(len(self.calls.rows), np.int64)
+        found = (block for rank in self.ranks for block in paths.of(rank, self.begin, self.end))
+        return np.concatenate([np.zeros(0, np.int64), *found])
+
+    @cached_property
+    def posted_bytes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of each of `calls` the bytes of the sends that it started, and of the receives that it posted."""
+        posted = self.posted(_AT_POSTING)
+        at = self.find(posted.rank, posted.rows["posted"])
+        is_send = posted.rows["what"] == What.SEND_STARTED
+        length = len(self.calls.rows)
+        chosen = ((at >= 0) & is_send, (at >= 0) & ~is_send)
+        sent, received = (by_index(at[f], posted.rows["bytes"][f], length) for f in chosen)
+        return sent, received
 
     @cached_property
     def requests(self) -> RankRows:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from analyzer.places.paths import PathTables
 from analyzer.trace.parts import Counter, Counts, NodeClock, Relative, Repair, Samples, SharedObject, Unmatched
 from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MISSED_COLLECTIVES, SUMMED
 
@@ -177,6 +179,26 @@ class Errors(Extra):
     def of(self, rank: int) -> np.ndarray:
         """All errors (ERROR) of a rank."""
         return np.zeros(0, ERROR)
+
+
+@dataclass(frozen=True)
+class CallPaths(Extra):
+    """Where in the program calls come from."""
+
+    known: bool = False
+
+    def tables(self) -> PathTables:
+        """All paths of the run."""
+        return PathTables.empty()
+
+    def of(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+        """The same blocks as `Trace.calls`: of each record the row of its path (int64; 0: not known) in `tables`; none
+        in a trace without paths."""
+        yield from ()
+
+    def names_files(self) -> tuple[Path, ...]:
+        """Files in which the names of places are kept, that which goes with the run first."""
+        return ()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+"""What calls cost by where they come from: by rank, call path and procedure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.columns.by_index import by_index
+from analyzer.columns.joined import joined
+from analyzer.metrics.profile import bytes_of_calls, completing
+from analyzer.metrics.sums import Sums
+from analyzer.pairing.parts import Part
+from analyzer.parallel import Team
+from analyzer.trace import CallPaths, Trace
+
+KEY, SUMMED = ("rank", "path", "call"), ("count", "inside", "sent", "received")
+CALLER = np.dtype([(name, "<i8") for name in KEY + SUMMED])
+"""Calls of one procedure (index in Trace.procedures) from one path (row of CallPaths.tables): how many, ns inside MPI,
+bytes."""
+
+
+@dataclass(frozen=True)
+class Callers:
+    """CALLER of all ranks, by rank, path and call."""
+
+    rows: np.ndarray
+
+    def by(self, group: np.ndarray) -> np.ndarray:
+        """Rows with the group of each path in place of the path, those of one group and procedure together."""
+        rows = self.rows.copy()
+        rows["path"] = group[rows["path"]]
+        return added(rows)
+
+
+class CallerSums(Sums[Callers]):
+    """Adds up Callers."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._known, self._width = trace.extra(CallPaths).known, len(trace.procedures)
+        self._completes = completing(trace)
+        self._rows: list[np.ndarray] = []
+
+    def add(self, part: Part) -> None:
+        rank, calls = part.calls
+        if not self._known or not len(calls):
+            return
+        keys, number = np.unique(part.paths * self._width + calls["call"], return_inverse=True)
+        cell, cells = (rank - part.ranks.start) * len(keys) + number, len(part.ranks) * len(keys)
+        columns = (calls["count"], calls["inside"], *bytes_of_calls(part, self._completes))
+        sums = np.stack([by_index(cell, column, cells) for column in columns])
+        there = np.flatnonzero(sums[0])
+        rows = np.zeros(len(there), CALLER)
+        rows["rank"] = there // len(keys) + part.ranks.start
+        rows["path"], rows["call"] = np.divmod(keys[there % len(keys)], self._width)
+        for name, column in zip(SUMMED, sums, strict=True):
+            rows[name] = column[there]
+        self._rows.append(rows)
+
+    def total(self, team: Team) -> Callers:
+        parts = team.allgather(added(joined(self._rows, CALLER)))
+        return Callers(added(joined(parts, CALLER)))
+
+
+def added(rows: np.ndarray) -> np.ndarray:
+    """Rows of the same rank, path and call as one, by these three."""
+    if not len(rows):
+        return rows
+    rows = rows.take(np.lexsort([rows[name] for name in reversed(KEY)]))
+    new = np.any([np.diff(rows[name], prepend=-1) != 0 for name in KEY], axis=0)
+    first = np.flatnonzero(new)
+    found = rows.take(first)
+    for name in SUMMED:
+        found[name] = np.add.reduceat(rows[name], first)
+    return found
