@@ -1,0 +1,48 @@
+"""Places in a program: what the call paths of a run are called.
+
+A path is a chain of return addresses. `naming` finds functions, files and lines for addresses of one module, by debug
+information or symbols, and knows nothing of runs. `known` and `places_file` keep them. `paths` makes one table of the
+paths of all ranks, and `places` answers questions about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from analyzer.places.known import Known, ModuleNames
+from analyzer.places.look_up import look_up
+from analyzer.places.paths import PathTables, merged_paths
+from analyzer.places.places import Places
+from analyzer.places.places_file import cached_file, from_group, places_file, read_names, to_group, write_names
+
+__all__ = [
+    "Known",
+    "ModuleNames",
+    "PathTables",
+    "Places",
+    "cached_file",
+    "from_group",
+    "look_up",
+    "merged_paths",
+    "named_places",
+    "places_file",
+    "read_names",
+    "to_group",
+    "write_names",
+]
+
+
+def named_places(
+    tables: PathTables, files: Sequence[Path], ended_ns: int | None = None, packed: Sequence[ModuleNames] = ()
+) -> Places:
+    """Places of a run. What was known before is read from `files` and `packed`; names that are new go to the first of
+    `files` that can be written.
+
+    `ended_ns`: when the run ended (since 1970), or None.
+    """
+    known = Known()
+    known.update([*packed, *read_names(files).modules.values()])
+    if look_up(tables, known, ended_ns):
+        write_names(known, files)
+    return Places(tables, known)

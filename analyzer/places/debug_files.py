@@ -1,0 +1,57 @@
+"""Where the debug information of a program or library is: in the file itself, or in a file that it was moved to."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from analyzer.places.elf import Elf, open_elf
+
+DEBUG_FOLDERS = ("/usr/lib/debug",)
+"""Where packages of debug information are installed."""
+
+
+def find_debug_file(path: str, elf: Elf, folders: Sequence[str] = DEBUG_FOLDERS) -> Path | None:
+    """The file with the debug information of the module `path`, which `elf` is of; None: there is none.
+
+    A file that was moved away is taken only if it has the module's build id, or, of a module without one, the checksum
+    that the module names.
+    """
+    if elf.has_debug_info:
+        return Path(path)
+    for candidate in _candidates(Path(path), elf, folders):
+        found = open_elf(candidate)
+        if found and found.has_debug_info and _belongs(candidate, found, elf):
+            return candidate
+    return None
+
+
+def _candidates(path: Path, elf: Elf, folders: Sequence[str]) -> Iterator[Path]:
+    build_id, link = elf.build_id, elf.debug_link()
+    if build_id:
+        for folder in folders:
+            yield Path(folder) / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug"
+        yield _downloads() / build_id / "debuginfo"
+    if link:
+        here = Path(os.path.realpath(path)).parent
+        yield here / link[0]
+        yield here / ".debug" / link[0]
+        for folder in folders:
+            yield Path(folder) / here.relative_to("/") / link[0]
+
+
+def _downloads() -> Path:
+    """Where debuginfod keeps what it fetched once."""
+    if folder := os.environ.get("DEBUGINFOD_CACHE_PATH"):
+        return Path(folder)
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "debuginfod_client"
+
+
+def _belongs(candidate: Path, found: Elf, elf: Elf) -> bool:
+    if elf.build_id:
+        return found.build_id == elf.build_id
+    link = elf.debug_link()
+    return link is not None and zlib.crc32(candidate.read_bytes()) == link[1]

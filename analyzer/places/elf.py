@@ -1,0 +1,183 @@
+"""What an ELF file says of itself: its build id, which tables it has, and its functions by address."""
+
+from __future__ import annotations
+
+import lzma
+import mmap
+import os
+import struct
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+_IDENTITY = b"\x7fELF\x02\x01"  # 64 bits, little-endian: all machines that have MPI today
+_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+_SECTION = np.dtype(
+    [
+        ("name", "<u4"),
+        ("type", "<u4"),
+        ("flags", "<u8"),
+        ("address", "<u8"),
+        ("offset", "<u8"),
+        ("size", "<u8"),
+        ("link", "<u4"),
+        ("info", "<u4"),
+        ("align", "<u8"),
+        ("entry", "<u8"),
+    ]
+)
+_SEGMENT = np.dtype(
+    [("type", "<u4"), ("flags", "<u4")]
+    + [(name, "<u8") for name in ("offset", "address", "physical", "file_size", "size", "align")]
+)
+_SYMBOL = np.dtype(
+    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
+)
+_NOTE_SECTION, _EMPTY_SECTION, _LOAD, _BUILD_ID_NOTE = 7, 8, 1, 3
+_FUNCTION_TYPES = (2, 10)  # FUNC, GNU_IFUNC
+_RANK_OF_BINDING = np.array([2, 0, 1] + [3] * 13)  # global before weak before local
+_MOST_DECOMPRESSED = 1 << 28
+
+
+@dataclass(frozen=True)
+class Functions:
+    """Functions of a symbol table in order of their addresses, each address once; `size` 0: up to the next one."""
+
+    address: np.ndarray
+    size: np.ndarray
+    name: list[str]
+
+    def find(self, addresses: np.ndarray) -> np.ndarray:
+        """The row of the function that each address lies in; -1: in none."""
+        at = np.searchsorted(self.address, addresses, "right") - 1
+        if not len(self.address):
+            return at
+        within = (at >= 0) & ((self.size[at] == 0) | (addresses - self.address[at] < self.size[at]))
+        return np.where(within, at, -1)
+
+
+class Elf:
+    """A file that is mapped while it is looked at. Whatever a damaged file lacks is empty."""
+
+    def __init__(self, data: bytes | mmap.mmap) -> None:
+        self._data = data
+        head = _HEADER.unpack_from(data)
+        self._segments_at, self._sections_at = head[5], head[6]
+        self._segment_count, self._section_count, self._names_section = head[10], head[12], head[13]
+
+    @cached_property
+    def _sections(self) -> np.ndarray:
+        found = self._array(self._sections_at, self._section_count, _SECTION)
+        if not self._section_count and self._sections_at:  # more than the header has room for: the first says how many
+            first = self._array(self._sections_at, 1, _SECTION)
+            found = self._array(self._sections_at, int(first["size"][0]) if len(first) else 0, _SECTION)
+        return found
+
+    @cached_property
+    def _by_name(self) -> dict[str, int]:
+        at = self._names_section if self._names_section != 0xFFFF else int(self._sections["link"][0])
+        if at >= len(self._sections):
+            return {}
+        names = self._bytes(self._sections[at])
+        return {_text(names, int(row["name"])): i for i, row in enumerate(self._sections)}
+
+    def _array(self, offset: int, count: int, dtype: np.dtype) -> np.ndarray:
+        if offset + count * dtype.itemsize > len(self._data):
+            return np.empty(0, dtype)
+        return np.frombuffer(self._data, dtype, count, offset).copy()  # a copy holds no file open
+
+    def _bytes(self, section: np.void) -> bytes:
+        begin, size = int(section["offset"]), int(section["size"])
+        return b"" if section["type"] == _EMPTY_SECTION else self._data[begin : begin + size]
+
+    def section(self, name: str) -> bytes:
+        """Contents as they lie in the file, maybe compressed; empty: there is none."""
+        return self._bytes(self._sections[self._by_name[name]]) if name in self._by_name else b""
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these sections is there and in the file, not only named."""
+        there = [self._sections[self._by_name[name]] for name in names if name in self._by_name]
+        return any(row["type"] != _EMPTY_SECTION and row["size"] for row in there)
+
+    @property
+    def has_debug_info(self) -> bool:
+        """Whether DWARF of functions is in this very file."""
+        return self.has(".debug_info", ".zdebug_info")
+
+    @cached_property
+    def load_address(self) -> int:
+        """The address of the first byte that is loaded: 0 of what can be loaded anywhere, most often."""
+        segments = self._array(self._segments_at, self._segment_count, _SEGMENT)
+        loaded = segments["address"][segments["type"] == _LOAD]
+        return int(loaded[0]) if len(loaded) else 0
+
+    @cached_property
+    def build_id(self) -> str:
+        """Hexadecimal; empty: it has none."""
+        for section in self._sections[self._sections["type"] == _NOTE_SECTION]:
+            if found := _build_id(self._bytes(section)):
+                return found
+        return ""
+
+    def debug_link(self) -> tuple[str, int] | None:
+        """Name and checksum (CRC-32) of the file that the debug information was moved to."""
+        contents = self.section(".gnu_debuglink")
+        name = _text(contents, 0)
+        return (name, int.from_bytes(contents[-4:], "little")) if name and len(contents) >= 8 else None
+
+    def functions(self) -> Functions:
+        """Those of the symbol table; of a stripped file those that others can call, and those of `.gnu_debugdata`."""
+        own = [self._symbols(".symtab", ".strtab")]
+        if not len(own[0][0]):
+            own = [self._symbols(".dynsym", ".dynstr"), self._kept()._symbols(".symtab", ".strtab")]
+        rows = np.concatenate([symbols for symbols, _ in own])
+        names = [name for _, texts in own for name in texts]
+        order = np.lexsort((_RANK_OF_BINDING[rows["info"] >> 4], rows["value"]))
+        _, first = np.unique(rows["value"][order], return_index=True)
+        chosen = order[first]
+        return Functions(rows["value"][chosen], rows["size"][chosen], [names[i] for i in chosen])
+
+    def _symbols(self, table: str, strings: str) -> tuple[np.ndarray, list[str]]:
+        contents, texts = self.section(table), self.section(strings)
+        rows = np.frombuffer(contents, _SYMBOL, len(contents) // _SYMBOL.itemsize)
+        wanted = np.isin(rows["info"] & 15, _FUNCTION_TYPES) & (rows["section"] != 0) & (rows["name"] < len(texts))
+        return rows[wanted], [_text(texts, int(at)) for at in rows["name"][wanted]]
+
+    def _kept(self) -> Elf:
+        """The small file of symbols inside a stripped one (`.gnu_debugdata`), or one without any."""
+        try:
+            unpacked = lzma.LZMADecompressor().decompress(self.section(".gnu_debugdata"), _MOST_DECOMPRESSED)
+        except (lzma.LZMAError, EOFError):
+            unpacked = b""
+        return Elf(unpacked if unpacked.startswith(_IDENTITY) and len(unpacked) >= _HEADER.size else _NOTHING)
+
+
+_NOTHING = _HEADER.pack(_IDENTITY, *[0] * 13)
+
+
+def open_elf(path: str | os.PathLike[str]) -> Elf | None:
+    """The file; None: it cannot be read, or is no ELF file of 64 bits."""
+    try:
+        with Path(path).open("rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):
+        return None
+    return Elf(data) if data[: len(_IDENTITY)] == _IDENTITY and len(data) >= _HEADER.size else None
+
+
+def _text(strings: bytes, at: int) -> str:
+    end = strings.find(b"\0", at)
+    return strings[at : end if end >= 0 else len(strings)].decode("utf-8", "replace")
+
+
+def _build_id(notes: bytes) -> str:
+    at = 0
+    while at + 12 <= len(notes):
+        name_bytes, size, kind = struct.unpack_from("<III", notes, at)
+        begin = at + 12 + (name_bytes + 3) // 4 * 4
+        if kind == _BUILD_ID_NOTE and notes[at + 12 : at + 12 + name_bytes] == b"GNU\0":
+            return notes[begin : begin + size].hex()
+        at = begin + (size + 3) // 4 * 4
+    return ""

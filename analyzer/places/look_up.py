@@ -1,0 +1,58 @@
+"""Finds names for all places of a run's paths, but those that are known already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from analyzer.places.debug_files import DEBUG_FOLDERS
+from analyzer.places.known import Known, ModuleNames
+from analyzer.places.modules import Found, Module, State, find_module
+from analyzer.places.names import BY_DEBUG_INFO, Names
+from analyzer.places.naming import name_places
+from analyzer.places.owners import is_c_library, is_interpreter, is_mpi_library
+from analyzer.places.paths import PathTables, numbered_sites
+from tracelib.schema import PATH_IN_FUNCTION
+
+
+def look_up(
+    tables: PathTables, known: Known, ended_ns: int | None = None, folders: Sequence[str] = DEBUG_FOLDERS
+) -> bool:
+    """Add names of the places of `tables` to `known`. Returns whether there is anything new.
+
+    `ended_ns`: when the run ended (since 1970), or None; `folders`: of debug information.
+    """
+    sites, _ = numbered_sites(tables.paths)
+    places = tables.paths[sites]
+    in_module = places[(places["module"] > 0) & (places["module"] & PATH_IN_FUNCTION == 0)]
+    new = False
+    for row in np.unique(in_module["module"]):
+        offsets = np.unique(in_module["offset"][in_module["module"] == row])
+        new |= _look_up(tables.module(int(row)), offsets, known, ended_ns, folders)
+    return new
+
+
+def _look_up(module: Module, offsets: np.ndarray, known: Known, ended_ns: int | None, folders: Sequence[str]) -> bool:
+    """Looks into the file only if there may be more in it than is known."""
+    have = known.of(module)
+    at = have.find(offsets)
+    poor = at < 0
+    poor[~poor] = have.names.quality()[at[~poor]] < BY_DEBUG_INFO
+    if not poor.any():
+        return False
+    found = _without_details(module, find_module(module, ended_ns, folders))
+    asked = offsets[at < 0 if found.stamp == have.stamp else poor]
+    if not len(asked):
+        return False
+    state, frames = name_places(found, asked)
+    known.add(ModuleNames(module, asked, Names.of(frames), state, found.stamp))
+    return True
+
+
+def _without_details(module: Module, found: Found) -> Found:
+    """Of libraries that are never shown in detail the functions will do: their debug information can be large."""
+    if is_mpi_library(module.path) or is_c_library(module.path) or is_interpreter(module.path):
+        return replace(found, debug_file=None, state=min(found.state, State.NO_DEBUG_INFO))
+    return found

@@ -1,0 +1,65 @@
+"""Frames that say nothing of a program: what starts it and its threads, MPI and its bindings, an interpreter."""
+
+from __future__ import annotations
+
+import re
+
+_START = frozenset(
+    {
+        "_start",
+        "__libc_start_main",
+        "__libc_start_main_impl",
+        "__libc_start_main_alias_1",
+        "__libc_start_main_alias_2",
+        "__libc_start_call_main",
+        "generic_start_main",
+        "start_thread",
+        "clone",
+        "__clone",
+        "__GI___clone",
+        "clone3",
+        "__clone3",
+        "__GI___clone3",
+        "thread_start",
+        "_dl_start_user",
+        "_start_c",
+        "libc_start_main_stage2",
+    }
+)
+_C_LIBRARY = re.compile(r"(libc|libpthread|ld-linux[^.]*|ld64|ld-musl[^.]*|ld|libc-[\d.]+|ld-[\d.]+)\.so(\.\d+)*")
+_MPI_LIBRARY = re.compile(
+    r"(libmpi|libpmpi|libmpich|libmpifort|libmpicxx|libmpi_\w+|libfmpich|libopen-(rte|pal)|libprrte|libpmix"
+    r"|libboost_mpi\w*|libtrace|libvtmpi)([-_.][\w.+-]*)?\.so[\d.]*|mca_\w+\.so"
+)
+_BINDING_OF_PYTHON = re.compile(r"(^|/)mpi4py/")
+_MPI_FUNCTION = re.compile(r"P?MPI_\w+|(P?MPI|boost::mpi)::.*|ompi_\w+|MPI(R|D\w*)_\w+")
+_INTERPRETER = re.compile(r"libpython\d.*\.so[\d.]*|python(\d+(\.\d+)*)?[dmt]*")
+
+
+def is_start_code(function: str) -> bool:
+    """Whether a function is one that the C library starts programs and threads with."""
+    return function in _START
+
+
+def is_c_library(path: str) -> bool:
+    """Whether a module is the C library, its library of threads, or the dynamic loader."""
+    return bool(_C_LIBRARY.fullmatch(_name(path)))
+
+
+def is_mpi_library(path: str) -> bool:
+    """Whether a module, or a file of Python, belongs to MPI or to one of its bindings, or is tracelib's own."""
+    return bool(_MPI_LIBRARY.fullmatch(_name(path)) or _BINDING_OF_PYTHON.search(path))
+
+
+def is_mpi_function(function: str) -> bool:
+    """Whether a function, as people read it, is MPI's or a binding's, which may lie in the program itself."""
+    return bool(_MPI_FUNCTION.fullmatch(function))
+
+
+def is_interpreter(path: str) -> bool:
+    """Whether a module is the interpreter of Python."""
+    return bool(_INTERPRETER.fullmatch(_name(path)))
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

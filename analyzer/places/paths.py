@@ -1,0 +1,132 @@
+"""Call paths of many ranks as one table: chains of the same places are one path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.places.modules import Module
+from tracelib.schema import FUNCTION, MODULE, PATH, PATH_CUT, PATH_IN_FUNCTION, PATH_LOST
+
+
+@dataclass(frozen=True)
+class PathTables:
+    """Tables `paths`, `modules` and `functions` of a rank, or of several together. Row 0 of each stands for nothing.
+
+    A caller's path stands before those of what it calls.
+    """
+
+    paths: np.ndarray  # PATH
+    modules: np.ndarray  # MODULE
+    functions: np.ndarray  # FUNCTION
+
+    def module(self, row: int) -> Module:
+        """What a row of `modules` says."""
+        return Module(text_of(self.modules["path"][row]), text_of(self.modules["build_id"][row]))
+
+
+def text_of(stored: bytes) -> str:
+    """A fixed-length text of a table."""
+    return stored.split(b"\0", 1)[0].decode("utf-8", "replace")
+
+
+def merged_paths(tables: Sequence[PathTables]) -> tuple[PathTables, list[np.ndarray]]:
+    """All paths of some ranks, and for each rank the rows there of its own.
+
+    Modules are the same if they have the same build id or, without one, the same path. Columns of memory, which differ
+    by rank, are 0. The result may be merged again, with those of other ranks. A row that refers to what is not there,
+    as in a damaged file, becomes PATH_LOST.
+    """
+    modules, module_rows = _merged_rows([_modules(table.modules) for table in tables], MODULE, _identity)
+    functions, function_rows = _merged_rows([table.functions for table in tables], FUNCTION, bytes)
+    parts = [_renumbered(*each) for each in zip(tables, module_rows, function_rows, strict=True)]
+    paths, rows = _merged_chains(parts)
+    ends = np.cumsum([len(part) for part in parts])
+    went = [rows[end - len(part) : end] for part, end in zip(parts, ends, strict=True)]
+    return PathTables(paths, modules, functions), went
+
+
+def numbered_sites(paths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different (module, offset), as the first row that has each, and the number of that of each row."""
+    order = np.lexsort((paths["offset"], paths["module"]))
+    ordered = paths[order]
+    new = np.ones(len(paths), bool)
+    new[1:] = (ordered["module"][1:] != ordered["module"][:-1]) | (ordered["offset"][1:] != ordered["offset"][:-1])
+    number = np.empty(len(paths), np.int64)
+    number[order] = np.cumsum(new) - 1
+    return order[new], number
+
+
+def _modules(rows: np.ndarray) -> np.ndarray:
+    rows = rows.astype(MODULE)
+    for column in ("base", "begin", "end"):
+        rows[column] = 0
+    return rows
+
+
+def _identity(row: np.void) -> tuple[str, str]:
+    return Module(text_of(row["path"]), text_of(row["build_id"])).identity
+
+
+def _merged_rows(tables: Sequence[np.ndarray], dtype: np.dtype, identity) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Rows that are the same by `identity` once, behind a row of zeros, and for each table the rows of its own."""
+    rows = [np.zeros((), dtype)]
+    numbers: dict[object, int] = {}
+    maps: list[np.ndarray] = []
+    seen: dict[bytes, np.ndarray] = {}  # most ranks have the same tables
+    for table in tables:
+        key = table.tobytes()
+        if key not in seen:
+            numbered = np.zeros(max(len(table), 1), np.uint32)
+            for i, row in enumerate(table[1:], 1):
+                number = numbers.setdefault(identity(row), len(rows))
+                if number == len(rows):
+                    rows.append(row)
+                numbered[i] = number
+            seen[key] = numbered
+        maps.append(seen[key])
+    return np.array(rows, dtype), maps
+
+
+def _renumbered(table: PathTables, modules: np.ndarray, functions: np.ndarray) -> np.ndarray:
+    """Rows of `paths` that refer to merged rows of the other tables, and to none that is not there."""
+    paths = table.paths.astype(PATH) if len(table.paths) else np.zeros(1, PATH)
+    in_function = paths["module"] & PATH_IN_FUNCTION != 0
+    row = (paths["module"] & (PATH_IN_FUNCTION - 1)).astype(np.int64)
+    for chosen, numbers, bit in ((in_function, functions, PATH_IN_FUNCTION), (~in_function, modules, 0)):
+        there = row < len(numbers)
+        found = np.where(there, numbers[np.where(there, row, 0)], 0)
+        paths["module"][chosen] = np.where(found > 0, found | bit, 0)[chosen]
+    paths["offset"][(paths["module"] == 0) & ((row > 0) | in_function | (paths["offset"] != PATH_CUT))] = PATH_LOST
+    paths["parent"][paths["parent"] >= np.arange(len(paths))] = 0
+    paths[0] = 0
+    return paths
+
+
+def _merged_chains(parts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Chains that are the same once, outermost places first, and where each row of the parts went."""
+    begin = np.cumsum([0, *(len(part) for part in parts)])
+    rows = np.concatenate([np.empty(0, PATH), *parts])
+    up = rows["parent"] + np.repeat(begin[:-1], np.diff(begin))  # of the outermost: row 0 of its part
+    sites, site = numbered_sites(rows)
+    depth = _depths(up)
+    by_depth = np.argsort(depth, kind="stable")
+    merged, went, count = [np.zeros(1, PATH)], np.zeros(len(rows), np.int64), 1
+    for level in np.split(by_depth, np.cumsum(np.bincount(depth))[:-1])[1:] if len(rows) else []:
+        keys, number = np.unique(went[up[level]] << 32 | site[level], return_inverse=True)
+        found = rows[sites[keys & 0xFFFFFFFF]]
+        found["parent"] = keys >> 32
+        merged.append(found)
+        went[level] = count + number
+        count += len(keys)
+    return np.concatenate(merged), went
+
+
+def _depths(up: np.ndarray) -> np.ndarray:
+    """How many steps up lead to a row that is its own parent; every other row stands behind its parent."""
+    depth, above = (up != np.arange(len(up))).astype(np.int64), up
+    while (depth[above] > 0).any():
+        depth, above = depth + depth[above], above[above]
+    return depth

@@ -1,0 +1,180 @@
+"""The places of a run: for each call path the place in the program that called, and the chain of its callers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.places.frames import Frame
+from analyzer.places.known import Known
+from analyzer.places.modules import State, sentence
+from analyzer.places.names import FRAME
+from analyzer.places.paths import PathTables
+from analyzer.places.readable import without_arguments
+from analyzer.places.short_files import short_files
+from analyzer.places.sites import NOT_KNOWN, NOT_RECORDED, named_sites
+from tracelib.schema import PATH_IN_FUNCTION
+
+BEFORE = " < "
+"""Between a place and its caller, in a chain."""
+_ENDS = {NOT_RECORDED: "...", NOT_KNOWN: "?"}
+
+
+class Places:
+    """Paths of a run with their names.
+
+    A place is a line of a function; where lines are not known, an address in a function or module. Places have numbers
+    from 0, "not known". Paths have those of `paths`.
+    """
+
+    def __init__(self, tables: PathTables, known: Known) -> None:
+        self.paths, self._tables, self._known = tables.paths, tables, known
+        self._up = tables.paths["parent"].astype(np.int64)
+        self._sites = named_sites(tables, known)
+        self._frames, self._texts = self._sites.names.frames, self._sites.names.texts
+        self._short = short_files({self._texts[number] for number in np.unique(self._frames["file"])})
+        self._row_of_path = self._rows_of_places()
+        self._rows, self.place = self._numbered()
+        """`place`: for each path the number of its place, the innermost frame that is neither MPI's nor a binding's."""
+
+    def __len__(self) -> int:
+        """How many places there are, with the unknown one."""
+        return len(self._rows)
+
+    def function(self, place: int) -> str:
+        """Without arguments; of a place of which no function is known, its address: `solver+0x1a2b`."""
+        return without_arguments(self._of(place).function)
+
+    def file(self, place: int) -> str:
+        """As the compiler wrote it; empty: not known."""
+        return self._of(place).file
+
+    def line(self, place: int) -> int:
+        """0: not known."""
+        return self._of(place).line
+
+    def where(self, place: int) -> str:
+        """`exchange.c:212`; empty: the line is not known."""
+        return self._where(self._of(place))
+
+    def text(self, place: int) -> str:
+        """`exchange.c:212 in exchange`; where the line is not known, `exchange+0x1a` or `solver+0x1a2b`."""
+        return self._text(self._of(place))
+
+    def frames(self, path: int) -> list[Frame]:
+        """From the place of a path outwards, with inlined frames, up to `main`: what starts programs is left out."""
+        return [self._frame(row) for row in self._shown(path)]
+
+    def chain(self, path: int) -> str:
+        """`exchange.c:212 in exchange < solve main.c:88 < main main.c:40`. At its end, `...`: the callers were not
+        recorded, `?`: they are not known."""
+        frames = self.frames(path)
+        if not frames:
+            return NOT_KNOWN
+        callers = [
+            _ENDS.get(frame.function) or f"{self._called(frame)} {self._where(frame)}".rstrip() for frame in frames[1:]
+        ]
+        return BEFORE.join([self._text(frames[0]), *callers])
+
+    def through(self, text: str) -> np.ndarray:
+        """Whether each path has a frame of the program in this function, in this file, or at this `file:line`. Files
+        may be named in full or as they are shown, functions with their arguments or without."""
+        is_file = self._named(lambda file: text in (file, self._short.get(file)))
+        is_function = self._named(lambda function: text in (function, without_arguments(function)))
+        found = (is_file[self._frames["file"]] | is_function[self._frames["function"]]) & ~self._sites.aside
+        file, _, line = text.rpartition(":")
+        if file and line.isdigit():
+            in_file = self._named(lambda name: file in (name, self._short.get(name)))[self._frames["file"]]
+            found |= in_file & (self._frames["line"] == int(line)) & ~self._sites.aside
+        has = np.zeros(len(self._sites.names), bool)
+        has[self._sites.of_frame[found]] = True
+        return self._reached(has[self._sites.of_path])
+
+    def notes(self) -> list[str]:
+        """A sentence on each module in which places lie that are not named well, that with most places first."""
+        counts: dict[str, int] = {}
+        for row in self._rows[1:]:
+            number = int(self._sites.module[self._sites.of_frame[row]])
+            if not 0 < number < PATH_IN_FUNCTION:
+                continue
+            module = self._tables.module(number)
+            state = self._known.of(module).state
+            if state == State.NEWER or not self._frames["line"][row]:
+                said = sentence(module, state)
+                counts[said] = counts.get(said, 0) + 1
+        return sorted(counts, key=lambda said: -counts[said])
+
+    def _rows_of_places(self) -> np.ndarray:
+        """For each path the row of its place's frame: the innermost one if all are aside; -1: there is none."""
+        first, of_path = self._sites.names.first, self._sites.of_path
+        own = np.full(len(self._sites.names), -1)
+        shown = np.flatnonzero(~self._sites.aside)[::-1]
+        own[self._sites.of_frame[shown]] = shown  # the last that is written is the innermost
+        innermost = np.where(np.diff(first) > 0, first[:-1], -1)
+        at = np.where(own[of_path] >= 0, np.arange(len(of_path)), self._up)
+        while (at != at[at]).any():
+            at = at[at]
+        found = own[of_path][at]
+        return np.where(found >= 0, found, innermost[of_path])
+
+    def _numbered(self) -> tuple[np.ndarray, np.ndarray]:
+        """A row for each place, and the place of each path. Rows are the same place if they are shown as the same."""
+        rows, row_of_path = np.unique(np.append(self._row_of_path, -1), return_inverse=True)
+        short: dict[str, int] = {}
+        function = np.array([short.setdefault(without_arguments(text), len(short)) for text in self._texts])
+        frames = self._frames[rows] if len(self._frames) else np.zeros(len(rows), FRAME)
+        columns = [frames["past"], frames["line"], frames["file"], function[frames["function"]], rows >= 0]
+        order = np.lexsort(columns)
+        new = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+        number = np.empty(len(rows), np.int64)
+        number[order] = np.cumsum([0, *new])
+        return rows[order[np.append(True, new)]], number[row_of_path][:-1]
+
+    def _of(self, place: int) -> Frame:
+        row = int(self._rows[place])
+        return self._frame(row) if row >= 0 else Frame(NOT_KNOWN)
+
+    def _frame(self, row: int) -> Frame:
+        function, file, line, past = self._frames[row].tolist()
+        return Frame(self._texts[function], self._texts[file], line, past)
+
+    def _shown(self, path: int) -> list[int]:
+        """Rows of frames of a path, from its place outwards."""
+        rows, ended = self._chain_rows(path), []
+        rows = rows[rows.index(self._row_of_path[path]) :] if rows else []
+        if len(rows) > 1 and self._texts[self._frames["function"][rows[-1]]] in _ENDS:
+            ended = [rows.pop()]
+        while len(rows) > 1 and self._sites.start[rows[-1]]:
+            rows.pop()
+            ended = []
+        aside = self._sites.aside
+        return [rows[0], *(row for row in rows[1:] if not aside[row]), *ended] if rows else []
+
+    def _chain_rows(self, path: int) -> list[int]:
+        first = self._sites.names.first
+        rows: list[int] = []
+        while path:
+            site = self._sites.of_path[path]
+            rows += range(first[site], first[site + 1])
+            path = int(self._up[path])
+        return rows
+
+    def _named(self, test) -> np.ndarray:
+        return np.array([bool(text) and test(text) for text in self._texts], bool)
+
+    def _reached(self, has: np.ndarray) -> np.ndarray:
+        """Whether a path, or one of its callers', has it."""
+        above = self._up
+        while above.any():
+            has, above = has | has[above], above[above]
+        return has
+
+    def _where(self, frame: Frame) -> str:
+        return f"{self._short[frame.file]}:{frame.line}" if frame.line else ""
+
+    def _called(self, frame: Frame) -> str:
+        function = without_arguments(frame.function)
+        return f"{function}+{frame.past:#x}" if frame.past and not frame.line else function
+
+    def _text(self, frame: Frame) -> str:
+        where = self._where(frame)
+        return f"{where} in {self._called(frame)}" if where else self._called(frame)
