@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from analyzer.places.known import Known, ModuleNames
-from analyzer.places.look_up import look_up
+from analyzer.places.lookup import look_up
 from analyzer.places.paths import PathTables, merged_paths
 from analyzer.places.places import Places
 from analyzer.places.places_file import cached_file, from_group, places_file, read_names, to_group, write_names

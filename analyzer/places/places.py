@@ -89,11 +89,12 @@ class Places:
         has[self._sites.of_frame[found]] = True
         return self._reached(has[self._sites.of_path])
 
-    def notes(self) -> list[str]:
-        """A sentence on each module in which places lie that are not named well, that with most places first."""
+    def notes(self, paths: np.ndarray) -> list[str]:
+        """A sentence on each module in which places of these paths lie that are not named well, that with most places
+        first. `paths`: those that calls have; others are only callers' paths."""
         counts: dict[str, int] = {}
-        for row in self._rows[1:]:
-            number = int(self._sites.module[self._sites.of_frame[row]])
+        for row in self._rows[np.unique(self.place[paths])]:
+            number = int(self._sites.module[self._sites.of_frame[row]]) if row >= 0 else 0
             if not 0 < number < PATH_IN_FUNCTION:
                 continue
             module = self._tables.module(number)
