@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from analyzer.memory import no_search_for_cycles
 from analyzer.places.debug_info import can_read, frames_by_debug_info
 from analyzer.places.elf import Functions, open_elf
 from analyzer.places.frames import Frame, Frames
@@ -29,13 +30,15 @@ def name_places(found: Found, offsets: np.ndarray) -> tuple[State, list[Frames]]
     if found.elf is None:
         return found.state, [()] * len(offsets)
     addresses = np.asarray(offsets, np.uint64) - np.uint64(_BEFORE)
-    by_symbol = _by_symbol(found.elf.functions(), addresses, np.asarray(offsets, np.uint64))
-    frames: list[Frames] = [()] * len(addresses)
-    for reader in _readers(found):
-        _fill(frames, addresses, by_symbol, reader)
+    with no_search_for_cycles():
+        by_symbol = _by_symbol(found.elf.functions(), addresses, np.asarray(offsets, np.uint64))
+        frames: list[Frames] = [()] * len(addresses)
+        for reader in _readers(found):
+            _fill(frames, addresses, by_symbol, reader)
+        readable_frames = [_readable(named or symbol) for named, symbol in zip(frames, by_symbol, strict=True)]
     unread = any(not named and not _starts(symbol) for named, symbol in zip(frames, by_symbol, strict=True))
     state = State.UNREAD if unread and found.state == State.GOOD and not _can_read_all(found) else found.state
-    return state, [_readable(named or symbol) for named, symbol in zip(frames, by_symbol, strict=True)]
+    return state, readable_frames
 
 
 def _can_read_all(found: Found) -> bool:
@@ -81,7 +84,7 @@ def _by_symbol(functions: Functions, addresses: np.ndarray, offsets: np.ndarray)
 def _readable(frames: Frames) -> Frames:
     """With names that people know; what was inlined and has no name is taken for a part of what it was inlined into."""
     named: list[Frame] = []
-    for frame in reversed(frames):
-        function = readable(frame.function, is_fortran(frame.file) if frame.file else None)
-        named.append(frame._replace(function=function or (named[-1].function if named else "")))
+    for function, file, line, past in reversed(frames):
+        name = readable(function, is_fortran(file) if file else None) or (named[-1].function if named else "")
+        named.append(Frame(name, file, line, past))
     return tuple(reversed(named))

@@ -99,7 +99,7 @@ class Places:
                 continue
             module = self._tables.module(number)
             state = self._known.of(module).state
-            if state == State.NEWER or not self._frames["line"][row]:
+            if state == State.NEWER or not self._frames["file"][row]:
                 said = sentence(module, state)
                 counts[said] = counts.get(said, 0) + 1
         return sorted(counts, key=lambda said: -counts[said])

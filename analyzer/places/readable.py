@@ -18,6 +18,7 @@ _MOST_CHARACTERS = 1 << 13
 """No longer name is taken apart."""
 
 
+@lru_cache(maxsize=1 << 16)
 def is_fortran(file: str) -> bool:
     """Whether a source file is one of Fortran, by its name."""
     return bool(_FORTRAN_SUFFIX.search(file))
