@@ -31,15 +31,12 @@ class ModuleNames:
 
     def better(self, other: ModuleNames) -> ModuleNames:
         """Both together: of each place the better names, and where these are as good those of `other`, which is later.
-
-        The state is that of `other`, unless there the file was not the one that ran, or was not there.
-        """
+        So is the state."""
         offsets = np.concatenate([other.offsets, self.offsets])
         names = joined([other.names, self.names])
         order = np.lexsort((-names.quality(), offsets))
         offsets, first = np.unique(offsets[order], return_index=True)
-        later = other if other.state > State.REPLACED or self.state <= State.REPLACED else self
-        return ModuleNames(self.module, offsets, names.take(order[first]), later.state, later.stamp)
+        return ModuleNames(self.module, offsets, names.take(order[first]), other.state, other.stamp)
 
 
 @dataclass
@@ -48,6 +45,8 @@ class Known:
 
     modules: dict[tuple[str, str], ModuleNames] = field(default_factory=dict)
     """By their identity."""
+    here: dict[tuple[str, str], State] = field(default_factory=dict)
+    """What the files on this machine can tell now, of those that were looked at. It is not kept."""
 
     def of(self, module: Module) -> ModuleNames:
         """What is known of a module, maybe nothing."""

@@ -11,7 +11,7 @@ from analyzer.places.debug_files import DEBUG_FOLDERS
 from analyzer.places.known import Known, ModuleNames
 from analyzer.places.modules import Found, Module, State, find_module
 from analyzer.places.names import BY_DEBUG_INFO, Names
-from analyzer.places.naming import name_places
+from analyzer.places.naming import name_places, readers
 from analyzer.places.owners import is_c_library, is_interpreter, is_mpi_library
 from analyzer.places.paths import PathTables, numbered_sites
 from tracelib.schema import PATH_IN_FUNCTION
@@ -43,11 +43,14 @@ def _look_up(module: Module, offsets: np.ndarray, known: Known, ended_ns: int | 
     if not poor.any():
         return False
     found = _without_details(module, find_module(module, ended_ns, folders))
-    asked = offsets[at < 0 if found.stamp == have.stamp else poor]
-    if not len(asked):
+    known.here[module.identity] = found.state
+    stamp = f"{found.stamp} {readers()}"
+    asked = offsets[at < 0 if stamp == have.stamp else poor]
+    if found.elf is None or not len(asked):
         return False
     state, frames = name_places(found, asked)
-    known.add(ModuleNames(module, asked, Names.of(frames), state, found.stamp))
+    known.add(ModuleNames(module, asked, Names.of(frames), state, stamp))
+    known.here[module.identity] = state
     return True
 
 

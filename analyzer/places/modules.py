@@ -33,7 +33,7 @@ class Module:
 
 
 class State(IntEnum):
-    """What is known of a module. Numbers stay as they are: files have them."""
+    """What a module's file can tell. Numbers stay as they are: files have them."""
 
     MISSING = 0  # no such file here, or no program
     REPLACED = 1  # another build id than that of the one that ran

@@ -49,6 +49,12 @@ def _can_read_all(found: Found) -> bool:
     return (can_read() or tool() is not None) and not split
 
 
+def readers() -> str:
+    """What there is here to read debug information with."""
+    command = tool()
+    return f"{'symbolic' if can_read() else '-'} {command[0] if command else '-'}"
+
+
 def _readers(found: Found) -> list[Callable[[Sequence[int]], list[Frames]]]:
     """Those that can read the debug information here, the better one first."""
     if found.debug_file is None:

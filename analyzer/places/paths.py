@@ -49,7 +49,7 @@ def merged_paths(tables: Sequence[PathTables]) -> tuple[PathTables, list[np.ndar
 
 
 def numbered_sites(paths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different (module, offset), as the first row that has each, and the number of that of each row."""
+    """The different (module, offset) in their order, as the first row that has each, and the number of each row's."""
     order = np.lexsort((paths["offset"], paths["module"]))
     ordered = paths[order]
     new = np.ones(len(paths), bool)

@@ -20,7 +20,7 @@ _ENDS = {NOT_RECORDED: "...", NOT_KNOWN: "?"}
 
 
 class Places:
-    """Paths of a run with their names.
+    """Paths of a run, as `merged_paths` gives them, with their names.
 
     A place is a line of a function; where lines are not known, an address in a function or module. Places have numbers
     from 0, "not known". Paths have those of `paths`.
@@ -97,9 +97,11 @@ class Places:
             number = int(self._sites.module[self._sites.of_frame[row]]) if row >= 0 else 0
             if not 0 < number < PATH_IN_FUNCTION:
                 continue
-            module = self._tables.module(number)
-            state = self._known.of(module).state
-            if state == State.NEWER or not self._frames["file"][row]:
+            module, frame = self._tables.module(number), self._frames[row]
+            state = self._known.of(module).state  # of those that have names, when these were found
+            if not frame["file"] and not frame["past"]:
+                state = self._known.here.get(module.identity, state)
+            if state == State.NEWER or not frame["file"]:
                 said = sentence(module, state)
                 counts[said] = counts.get(said, 0) + 1
         return sorted(counts, key=lambda said: -counts[said])

@@ -9,7 +9,7 @@ import numpy as np
 
 from analyzer.places.frames import Frame, Frames
 from analyzer.places.known import Known
-from analyzer.places.names import NO_NAMES, Names, joined
+from analyzer.places.names import Names, joined
 from analyzer.places.owners import is_c_library, is_interpreter, is_mpi_function, is_mpi_library, is_start_code
 from analyzer.places.paths import PathTables, numbered_sites, text_of
 from analyzer.places.readable import is_fortran
@@ -35,13 +35,10 @@ def named_sites(tables: PathTables, known: Known) -> Sites:
     """The sites of all paths, with the names that are known."""
     rows, of_path = numbered_sites(tables.paths)
     places = tables.paths[rows]
-    parts: list[Names] = [NO_NAMES]
-    order: list[np.ndarray] = [np.empty(0, np.int64)]
-    for module in np.unique(places["module"]):
-        chosen = np.flatnonzero(places["module"] == module)
-        parts.append(_names_in(int(module), places["offset"][chosen], tables, known))
-        order.append(chosen)
-    names = joined(parts).take(np.argsort(np.concatenate(order)))
+    modules, begins = np.unique(places["module"], return_index=True)  # sites are in the order of their modules
+    offsets = np.split(places["offset"], begins[1:])
+    parts = [_names_in(*part, tables, known) for part in zip(modules.tolist(), offsets, strict=True)]
+    names = joined(parts)
     of_frame = np.repeat(np.arange(len(names)), np.diff(names.first))
     module = places["module"].astype(np.int64)
     return Sites(of_path, module, names, of_frame, *_roles(tables, names, module[of_frame]))

@@ -17,8 +17,10 @@ from analyzer.places import (
     look_up,
     lookup,
     named_places,
+    naming,
     places_file,
     read_names,
+    tools,
     write_names,
 )
 from analyzer.places.frames import Frame
@@ -67,13 +69,6 @@ def test_names_as_columns(parts, data):
     chosen = data.draw(st.lists(st.integers(-1, len(everything) - 1)))
     taken = names.take(np.array(chosen, np.int64))
     assert [taken[i] for i in range(len(taken))] == [everything[i] if i >= 0 else () for i in chosen]
-
-
-def test_the_state_is_that_of_the_last_look_at_the_file_that_ran():
-    good, missing = module_names({1: (Frame("f", "a.c", 1),)}), module_names({2: ()}, state=State.MISSING, stamp="")
-    assert [(n.state, n.stamp) for n in (good.better(missing), missing.better(good))] == [(State.GOOD, "x")] * 2
-    later = module_names({1: ()}, state=State.NO_DEBUG_INFO, stamp="y")
-    assert (good.better(later).state, good.better(later).stamp) == (State.NO_DEBUG_INFO, "y")
 
 
 modules = st.lists(
@@ -195,10 +190,36 @@ def test_names_travel_with_the_run(program, tmp_path):
     tables = tables_of(program, notes)
     named_places(tables, [tmp_path / "places.h5"])
     program.unlink()
+    written = (tmp_path / "places.h5").stat()
     elsewhere = named_places(tables, [tmp_path / "places.h5"])
     assert lines_of(elsewhere) == {note.line for note in notes} and not notes_of(elsewhere)
+    assert (tmp_path / "places.h5").stat() == written
     (said,) = notes_of(named_places(tables, [tmp_path / "others.h5"]))
     assert said.startswith(f"{program} is not on this machine")
+
+
+def test_names_of_some_places_only(program, tmp_path):
+    """Of the rest it is said why they have none here; of those with a function only, why when that was found."""
+    notes = noted(program)
+    tables, files = tables_of(program, notes), [tmp_path / "places.h5"]
+    tool("strip", "-g", program)
+    named_places(tables_of(program, notes[:1]), files)
+    program.unlink()
+    said = notes_of(named_places(tables, files))
+    assert [text.split(" ")[0] for text in said] == [str(program), "solver"]
+    assert "is not on this machine" in said[0] and "has no debug information" in said[1]
+
+
+def test_a_reader_that_is_installed_later_is_asked(program, tmp_path, monkeypatch):
+    notes = noted(program)
+    tables, files = tables_of(program, notes), [tmp_path / "places.h5"]
+    with monkeypatch.context() as patch:
+        patch.setattr(naming, "can_read", lambda: False)
+        patch.setattr(naming, "tool", lambda: None)
+        patch.setattr(tools, "tool", lambda: None)
+        places = named_places(tables, files)
+        assert lines_of(places) == {0} and "is not read here" in notes_of(places)[0]
+    assert lines_of(named_places(tables, files)) == {note.line for note in notes}
 
 
 def test_debug_information_that_comes_later_gives_better_names(program, tmp_path):
