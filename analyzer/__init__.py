@@ -29,18 +29,23 @@ def __getattr__(name: str) -> Any:
 
 
 def calls_frame(trace: Trace, rank: int) -> pandas.DataFrame:
-    """All calls of one rank as a pandas DataFrame: the columns of `analyzer.trace.CALL`, with procedure names.
+    """All calls of one rank as a pandas DataFrame: the columns of `analyzer.trace.CALL`, with procedure names, and where
+    the source says it `place`: where in the program the call is ("exchange.c:212 in exchange").
 
     Holds the whole rank in memory; `trace.calls(rank, begin, end)` gives a window of time.
     """
     import numpy as np
     import pandas
 
-    from analyzer.trace import CALL
+    from analyzer.trace import CALL, CallPaths
 
     calls = np.concatenate([np.zeros(0, CALL), *trace.calls(rank)])
     frame = pandas.DataFrame(calls)
     frame["call"] = pandas.Categorical.from_codes(calls["call"], list(trace.procedures))
+    if (paths := trace.extra(CallPaths)).known:
+        places = paths.named()
+        of_calls = places.place[np.concatenate([np.zeros(0, np.int64), *paths.of(rank)])]
+        frame["place"] = pandas.Categorical.from_codes(of_calls, [places.text(p) for p in range(len(places))])
     return frame
 
 

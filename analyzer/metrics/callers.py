@@ -12,6 +12,7 @@ from analyzer.metrics.profile import bytes_of_calls, completing
 from analyzer.metrics.sums import Sums
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
+from analyzer.places import Places
 from analyzer.trace import CallPaths, Trace
 
 KEY, SUMMED = ("rank", "path", "call"), ("count", "inside", "sent", "received")
@@ -73,3 +74,41 @@ def added(rows: np.ndarray) -> np.ndarray:
     for name in SUMMED:
         found[name] = np.add.reduceat(rows[name], first)
     return found
+
+
+@dataclass(frozen=True)
+class FromPlace:
+    """All calls of one procedure from one place."""
+
+    place: int
+    procedure: str
+    count: int
+    inside_ns: int
+    sent: int
+    received: int
+    by_rank_ns: np.ndarray  # int64, of the ranks that call it there
+
+    @property
+    def bytes(self) -> int:
+        """What the table says: the larger of the bytes handed over and taken."""
+        return max(self.sent, self.received)
+
+    @property
+    def variation(self) -> float | None:
+        """Standard deviation of the ranks' times, in their mean; None: one rank, or no time."""
+        mean = float(self.by_rank_ns.mean())
+        return float(self.by_rank_ns.std()) / mean if mean and len(self.by_rank_ns) > 1 else None
+
+
+def from_places(callers: Callers, places: Places, trace: Trace) -> list[FromPlace]:
+    """The places that calls come from, the most expensive first."""
+    rows = callers.by(places.place)
+    if not len(rows):
+        return []
+    rows = rows.take(np.lexsort([rows["rank"], rows["call"], rows["path"]]))
+    new = (np.diff(rows["path"], prepend=-1) != 0) | (np.diff(rows["call"], prepend=-1) != 0)
+    found = []
+    for part in np.split(rows, np.flatnonzero(new)[1:]):
+        sums = (int(part[name].sum()) for name in ("count", "inside", "sent", "received"))
+        found.append(FromPlace(int(part["path"][0]), trace.procedures[part["call"][0]], *sums, part["inside"]))
+    return sorted(found, key=lambda f: (-f.inside_ns, places.text(f.place), f.procedure))

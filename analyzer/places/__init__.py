@@ -14,7 +14,15 @@ from analyzer.places.known import Known, ModuleNames
 from analyzer.places.lookup import look_up
 from analyzer.places.paths import PathTables, merged_paths
 from analyzer.places.places import Places
-from analyzer.places.places_file import cached_file, from_group, places_file, read_names, to_group, write_names
+from analyzer.places.places_file import (
+    cached_file,
+    from_group,
+    packed_names,
+    places_file,
+    read_names,
+    to_group,
+    write_names,
+)
 
 __all__ = [
     "Known",
@@ -26,6 +34,7 @@ __all__ = [
     "look_up",
     "merged_paths",
     "named_places",
+    "packed_names",
     "places_file",
     "read_names",
     "to_group",

@@ -22,6 +22,11 @@ class PathTables:
     modules: np.ndarray  # MODULE
     functions: np.ndarray  # FUNCTION
 
+    @classmethod
+    def empty(cls) -> PathTables:
+        """No paths."""
+        return cls(*(np.zeros(1, dtype) for dtype in (PATH, MODULE, FUNCTION)))
+
     def module(self, row: int) -> Module:
         """What a row of `modules` says."""
         return Module(text_of(self.modules["path"][row]), text_of(self.modules["build_id"][row]))

@@ -53,6 +53,11 @@ def read_names(paths: Iterable[Path]) -> Known:
     return known
 
 
+def packed_names(path: Path) -> list[ModuleNames]:
+    """The names that a packed run holds; none if it has none, or they are damaged."""
+    return list(read_names([path]).modules.values())
+
+
 def write_names(known: Known, paths: Iterable[Path]) -> Path | None:
     """Write a file of names in the first of these places that can be written, whole or not at all; None: in none."""
     for path in paths:

@@ -5,10 +5,10 @@ nothing that is computed from it. Everything else of the analyzer imports this p
 """
 
 from analyzer.trace.extras import (
+    CallPaths,
     Chosen,
     Clocks,
     Counters,
-    CallPaths,
     CpuWaits,
     Errors,
     Extra,
@@ -69,13 +69,13 @@ __all__ = [
     "SUMMED",
     "UNKNOWN",
     "WORLD",
+    "CallPaths",
     "Chosen",
     "Clocks",
     "Communicator",
     "Counter",
     "Counters",
     "Counts",
-    "CallPaths",
     "CpuWaits",
     "Errors",
     "Extra",

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from analyzer.places.paths import PathTables
+from analyzer.places import Known, PathTables, Places
 from analyzer.trace.parts import Counter, Counts, NodeClock, Relative, Repair, Samples, SharedObject, Unmatched
 from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MISSED_COLLECTIVES, SUMMED
 
@@ -196,9 +195,9 @@ class CallPaths(Extra):
         in a trace without paths."""
         yield from ()
 
-    def names_files(self) -> tuple[Path, ...]:
-        """Files in which the names of places are kept, that which goes with the run first."""
-        return ()
+    def named(self) -> Places:
+        """The places of all paths. What is not known yet is looked up in the programs and kept with the run."""
+        return Places(self.tables(), Known())
 
 
 @dataclass(frozen=True)

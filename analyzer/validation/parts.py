@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.efficiency.ideal_regions import replayed_visits
 from analyzer.columns.by_index import by_index
+from analyzer.efficiency.ideal_regions import replayed_visits
 from analyzer.metrics.profile import profile
 from analyzer.metrics.regions import region_visits
 from analyzer.parallel import Team

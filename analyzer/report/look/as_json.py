@@ -15,6 +15,7 @@ from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.regions import RegionProfile
 from analyzer.report.look.counters import counters_json, ipc_json, samples_json
+from analyzer.report.look.places import places_json
 from analyzer.report.look.summary import Summary
 from analyzer.report.look.system import system_json
 from analyzer.report.waits import waiting_json
@@ -54,6 +55,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         },
         "regions": [_region(summary.regions, r) for r in summary.regions.by_time()],
         "calls": _calls(summary.profile, present),
+        "places": places_json(summary.from_places, summary.places),
         "collectives": [_collective(c, trace.communicators[c.comm]) for c in summary.collectives],
         "messages": _messages(summary.messages),
         "matrix": {

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.report.look import counters, sentences, system, tables
+from analyzer.report.look import counters, places, sentences, system, tables
 from analyzer.report.look.summary import Summary
 from analyzer.report.waits import line as waiting_line
 from analyzer.report.words import replayed, units
@@ -49,6 +50,8 @@ def print_look(summary: Summary, console: Console) -> None:
         )
     else:
         console.print("\nNo MPI calls.")
+    if summary.from_places:
+        _print_places(summary, console)
     if summary.collectives:
         _section(console, "Collective operations", tables.collectives_table(summary))
     for kind, title in (("window", "Windows (one-sided communication)"), ("file", "Files (MPI I/O)")):
@@ -127,6 +130,14 @@ def _print_efficiencies(summary: Summary, console: Console) -> None:
         console.print(Padding(Text(replayed.eager_note(efficiency.ideal)), (0, 0, 0, 2)))
     if efficiency.ideal.reason:
         console.print(Padding(Text(replayed.unknown(efficiency)), (0, 0, 0, 2)))
+
+
+def _print_places(summary: Summary, console: Console) -> None:
+    whole = summary.trace.duration_ns * summary.threads
+    title = "MPI calls by place (varies: deviation of the ranks' times, in their mean)"
+    _section(console, title, places.places_table(summary.from_places, summary.places, whole))
+    for note in summary.places.notes(np.unique(summary.callers.rows["path"]))[:FEW]:
+        console.print(Padding(Text(note), (0, 0, 0, 2)))
 
 
 def _print_messages(summary: Summary, console: Console) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from analyzer.efficiency.factors import Efficiency, efficiency
 from analyzer.efficiency.ideal import ideal_replay
 from analyzer.metrics.accesses import Accessed, Failed, accesses, failed
 from analyzer.metrics.bursts import Bursts, BurstSums
+from analyzer.metrics.callers import Callers, CallerSums, FromPlace, from_places
 from analyzer.metrics.collectives import Collective, CollectiveSums
 from analyzer.metrics.counters import Counted, counted
 from analyzer.metrics.cpu_waits import cpu_waits
@@ -25,7 +27,8 @@ from analyzer.metrics.system import NodeSummary, system
 from analyzer.metrics.unrecorded import Unrecorded, unrecorded
 from analyzer.metrics.useful import Useful, UsefulSums
 from analyzer.parallel import Team
-from analyzer.trace import Leftovers, Losses, Relative, Trace, Unmatched
+from analyzer.places import Places
+from analyzer.trace import CallPaths, Leftovers, Losses, Relative, Trace, Unmatched
 from analyzer.waits.waits import Waits, waits
 
 Step = Callable[[str], AbstractContextManager]
@@ -55,6 +58,7 @@ class Summary:
     cpus: Cpus
     waits: Waits
     cpu_waits_ns: np.ndarray  # by rank, outside MPI
+    callers: Callers
 
     @property
     def present(self) -> np.ndarray:
@@ -73,6 +77,16 @@ class Summary:
         flushed = self.flushes.time_ns if self.trace.origin.tracer_times else 0
         return self.useful.tracer_by_rank() + flushed
 
+    @cached_property
+    def places(self) -> Places:
+        """The places of all calls."""
+        return self.trace.extra(CallPaths).named()
+
+    @cached_property
+    def from_places(self) -> list[FromPlace]:
+        """The places that calls come from, the most expensive first."""
+        return from_places(self.callers, self.places, self.trace)
+
     @property
     def threads(self) -> int:
         """Number of threads of these ranks."""
@@ -82,7 +96,7 @@ class Summary:
 def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()) -> Summary:
     """All metrics of a trace; `step(label)` is entered around each, to show progress. Collective over the team."""
     with step("Adding up calls and computation"):
-        calls, computed, pieces, groups = _sums(trace, team)
+        calls, computed, pieces, groups, callers = _sums(trace, team)
         lost = flushes(trace, team)
     with step("Adding up messages"):
         sent = messages(trace, team)
@@ -119,11 +133,13 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
         cpus(trace, team),
         waited,
         cpu_waits(trace, team),
+        callers,
     )
 
 
-def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Collective]]:
+def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Collective], Callers]:
     """What is added up of each rank alone, in one go through all of them."""
     calls, computed, pieces, groups = ProfileSums(trace), UsefulSums(trace), BurstSums(), CollectiveSums(trace)
-    add_all(trace, team, calls, computed, pieces, groups)
-    return calls.total(team), computed.total(team), pieces.total(team), groups.total(team)
+    callers = CallerSums(trace)
+    add_all(trace, team, calls, computed, pieces, groups, callers)
+    return calls.total(team), computed.total(team), pieces.total(team), groups.total(team), callers.total(team)

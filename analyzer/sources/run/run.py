@@ -31,11 +31,11 @@ from analyzer.sources.rank_file.rank_file import PREDICTED, RankFile
 from analyzer.sources.rank_file.spool import OPEN_ENDED, died_inside, fate, pending_rows
 from analyzer.sources.rank_file.stamps import possible_only
 from analyzer.sources.run.alignment import ClockSource, fit_clocks
+from analyzer.sources.run.call_paths import RunCallPaths, has_paths
 from analyzer.sources.run.clock_files import clock_files
 from analyzer.sources.run.clock_repair import repairs
 from analyzer.sources.run.clock_source import clock_source
 from analyzer.sources.run.communicators import merge_communicators
-from analyzer.sources.run.call_paths import RunCallPaths, has_paths
 from analyzer.sources.run.cuts import RECORDS, Cuts, Lanes
 from analyzer.sources.run.ends import end_of, how_it_ended, shortcomings
 from analyzer.sources.run.extras import (
@@ -254,7 +254,7 @@ class RunTrace(Trace):
             RunSummedCalls(lanes=lanes),
             RunErrors(lanes=lanes),
             RunCpuWaits(lanes=lanes),
-            RunCallPaths(has_paths(files), lanes=lanes, cuts=cuts, files=files, names=_names_files(self.path)),
+            RunCallPaths(has_paths(files), lanes=lanes, cuts=cuts, files=files, path=Path(self.path)),
         )
 
     def _lanes_of(self, ranks: range | None) -> list[Lane]:
