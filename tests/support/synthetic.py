@@ -270,7 +270,7 @@ def write_run(
 
     A rank is a mapping of "calls", "requests", "polls", "events" (rows as made by the functions above, or an array
     of the table's dtype, times in ns; `call` then indexes "procedures"), "procedures" (names known from the start),
-    "skipped", "counters" (rows of that table), "objects" (likewise, without the first; `comm` as in
+    "skipped", "counters", "paths", "modules", "functions" (rows of that table), "objects" (likewise, without the first; `comm` as in
     calls), "blocks" (else made to fit), "clock" (pairs (ns, ns); else the ends),
     "sync" (rows as in the file), "start" (ns of the process start), and any attribute of the schema. `missing` ranks
     get no file.
@@ -306,6 +306,8 @@ def _write_one(folder: Path, rank: int, content: Mapping, size: int, communicato
     tables["objects"]["comm"] = [number.get(int(comm), 0) for comm in tables["objects"]["comm"]]
     tables["labels"] = np.array(content.get("labels", []), schema.LABEL)
     tables["counters"] = np.array(content.get("counters", []), schema.COUNTER)
+    for name, dtype in schema.SOURCES.items():
+        tables[name] = np.array(list(content.get(name, [])), dtype)
     tables["blocks"] = content.get("blocks", blocks_of(tables))
     end = max([start + 10**9, *(clock.after_start(int(t.max())) for t in _stamps(tables))])
     pairs = content.get("clock", [(start, start), (end, end)])
