@@ -91,15 +91,18 @@ def _content(spools: Sequence[Spool]) -> str:
     return f"{counts['calls']} calls" if counts["calls"] or not counts["events"] else f"{counts['events']} events"
 
 
-def died_inside(file: RankFile, pending: Sequence[Spool], ns: Callable[[int], int]) -> list[Problem]:
-    """In which calls the threads of a killed process died. `ns`: its clock."""
+def died_inside(
+    file: RankFile, pending: Sequence[Spool], ns: Callable[[int], int], chain: Callable[[int], str]
+) -> list[Problem]:
+    """In which calls the threads of a killed process died. `ns`: its clock; `chain`: a row of its paths in words."""
     if not len(file.inside) and not pending:
         return []
     found = file.inside.tolist() + [spool.inside for spool in pending if spool.inside]
     problems = []
-    for call, entered, thread, _ in found:
+    for call, entered, thread, path in found:
         name = file.procedures[call] if call < len(file.procedures) else "an unknown call"
         who = f"its thread {thread}" if thread else "it"
         since_s = (ns(entered) - ns(int(file.attributes["start_ticks"]))) / 1e9
-        problems.append(Problem(file.rank, f"{who} died inside {name}, entered {since_s:.6g} s after the start"))
+        where = f" at {said}" if (said := chain(path)) else ""
+        problems.append(Problem(file.rank, f"{who} died inside {name}{where}, entered {since_s:.6g} s after the start"))
     return problems

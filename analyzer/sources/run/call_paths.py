@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from analyzer.places import (
-    ModuleNames,
-    PathTables,
-    Places,
-    cached_file,
-    merged_paths,
-    named_places,
-    packed_names,
-    places_file,
-)
+from analyzer.places import PathTables, Places, cached_file, merged_paths, named_places, packed_names, places_file
 from analyzer.sources.lane import lane as lanes_of
 from analyzer.sources.rank_file.rank_file import RankFile
 from analyzer.sources.run.cuts import Cuts, Lanes
@@ -25,7 +17,58 @@ from analyzer.trace import CallPaths
 
 AT_ONCE = 1024
 """So many ranks' tables are in memory while they become one."""
+
 _NONE = np.zeros(1, np.int64)
+
+
+class RunPaths:
+    """All ranks' paths as one table, read and named when they are first asked for."""
+
+    def __init__(self, path: Path, files: Sequence[RankFile]) -> None:
+        self._path, self._files = path, files
+        self.known = any(file.lengths["paths"] for file in files)
+
+    @property
+    def tables(self) -> PathTables:
+        """All paths of the run."""
+        return self._merged[0]
+
+    def numbers(self, rank: int) -> np.ndarray:
+        """Of each row of a rank's own paths its row in `tables`."""
+        return self._merged[1].get(rank, _NONE)
+
+    @cached_property
+    def named(self) -> Places:
+        """What the paths are called."""
+        files = [cached_file(self._path)]
+        if self._files[0].group == "/":
+            files.insert(0, places_file(self._files[0].path.parent))
+        ended_ns = max(file.modified_ns for file in self._files)
+        return named_places(self.tables, files, ended_ns, _packed(self._files[0]))
+
+    def chain(self, rank: int, row: int) -> str:
+        """A path of a rank in words; empty: it is not known."""
+        numbers = self.numbers(rank) if self.known else _NONE
+        return self.named.chain(int(numbers[row])) if 0 < row < len(numbers) else ""
+
+    @cached_property
+    def _merged(self) -> tuple[PathTables, dict[int, np.ndarray]]:
+        tables, rows = PathTables.empty(), dict[int, np.ndarray]()
+        for first in range(0, len(self._files), AT_ONCE):
+            some = self._files[first : first + AT_ONCE]
+            tables, (before, *new) = merged_paths([tables, *map(_tables_of, some)])
+            rows = {rank: before[known] for rank, known in rows.items()}
+            rows.update((file.rank, numbers) for file, numbers in zip(some, new, strict=True))
+        return tables, rows
+
+
+def _tables_of(file: RankFile) -> PathTables:
+    return PathTables(*(file.read(table, 0, file.lengths[table]) for table in ("paths", "modules", "functions")))
+
+
+def _packed(file: RankFile) -> Sequence:
+    """Names that a packed run has brought along."""
+    return () if file.group == "/" else packed_names(file.path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,65 +77,19 @@ class RunCallPaths(CallPaths):
 
     lanes: Lanes
     cuts: Cuts
-    files: Mapping[int, RankFile]
-    path: Path  # of the run
-    merged: _Merged = field(default_factory=lambda: _Merged())
+    paths: RunPaths
 
     def tables(self) -> PathTables:
-        return self.merged.read(self.files)
+        return self.paths.tables
+
+    def named(self) -> Places:
+        return self.paths.named
 
     def of(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         if not self.known:
             return
-        self.merged.read(self.files)
-        numbers = self.merged.rows.get(rank, _NONE)
+        numbers = self.paths.numbers(rank)
         for low, high in self.cuts.blocks(rank, begin, end):
             rows = lanes_of.paths(self.lanes.get(rank, []), low, high)
             if len(rows):
                 yield numbers[np.where(rows < len(numbers), rows, 0)]
-
-    def named(self) -> Places:
-        if self.merged.places is None:
-            first = self.files[min(self.files)]
-            packed, files = _packed(first), [cached_file(self.path)]
-            if first.group == "/":
-                files.insert(0, places_file(first.path.parent))
-            ended_ns = max(file.modified_ns for file in self.files.values())
-            self.merged.places = named_places(self.tables(), files, ended_ns, packed)
-        return self.merged.places
-
-
-class _Merged:
-    """One table of all ranks' paths, made when it is first asked for."""
-
-    def __init__(self) -> None:
-        self.tables = PathTables.empty()
-        self.rows: dict[int, np.ndarray] = {}  # of each rank: where its paths are in `tables`
-        self.places: Places | None = None
-
-    def read(self, files: Mapping[int, RankFile]) -> PathTables:
-        """What the files say, read once."""
-        ranks = [] if self.rows else sorted(files)
-        for first in range(0, len(ranks), AT_ONCE):
-            some = ranks[first : first + AT_ONCE]
-            self._add(some, [_tables_of(files[rank]) for rank in some])
-        return self.tables
-
-    def _add(self, ranks: list[int], tables: list[PathTables]) -> None:
-        self.tables, (before, *rows) = merged_paths([self.tables, *tables])
-        self.rows = {rank: before[known] for rank, known in self.rows.items()}
-        self.rows.update(zip(ranks, rows, strict=True))
-
-
-def _tables_of(file: RankFile) -> PathTables:
-    return PathTables(*(file.read(table, 0, file.lengths[table]) for table in ("paths", "modules", "functions")))
-
-
-def _packed(file: RankFile) -> Sequence[ModuleNames]:
-    """Names that a packed run has brought along."""
-    return () if file.group == "/" else packed_names(file.path)
-
-
-def has_paths(files: Mapping[int, RankFile]) -> bool:
-    """Whether any rank recorded where its calls come from."""
-    return any(file.lengths["paths"] for file in files.values())

@@ -31,7 +31,7 @@ from analyzer.sources.rank_file.rank_file import PREDICTED, RankFile
 from analyzer.sources.rank_file.spool import OPEN_ENDED, died_inside, fate, pending_rows
 from analyzer.sources.rank_file.stamps import possible_only
 from analyzer.sources.run.alignment import ClockSource, fit_clocks
-from analyzer.sources.run.call_paths import RunCallPaths, has_paths
+from analyzer.sources.run.call_paths import RunCallPaths, RunPaths
 from analyzer.sources.run.clock_files import clock_files
 from analyzer.sources.run.clock_repair import repairs
 from analyzer.sources.run.clock_source import clock_source
@@ -113,6 +113,7 @@ class RunTrace(Trace):
         self.origin = _origin([file.attributes for file in found.files])
         self._corrections = corrections or {}
         self._files, self._chosen, self._open_other = found.files, found.chosen, found.open_other
+        self._paths = RunPaths(Path(self.path), found.files)
         self._lanes: dict[int, list[Lane]] = {}
         self._samplers: dict[int, ThreadTable | None] = {}  # periodic samples of each rank
         self._place()
@@ -175,7 +176,7 @@ class RunTrace(Trace):
         procedures = procedure_tables(self._files, self.procedures)
         for file in self._files:
             rank, clock = file.rank, clocks[file.rank]
-            self.problems += died_inside(file, spools[rank], clock.ns)
+            self.problems += died_inside(file, spools[rank], clock.ns, partial(self._paths.chain, rank))
             names = procedures[id(file.procedures)]
             refers = RankTables(file, names, index[rank], object_index[rank], uneven[rank])
             lanes = [
@@ -254,7 +255,7 @@ class RunTrace(Trace):
             RunSummedCalls(lanes=lanes),
             RunErrors(lanes=lanes),
             RunCpuWaits(lanes=lanes),
-            RunCallPaths(has_paths(files), lanes=lanes, cuts=cuts, files=files, path=Path(self.path)),
+            RunCallPaths(self._paths.known, lanes=lanes, cuts=cuts, paths=self._paths),
         )
 
     def _lanes_of(self, ranks: range | None) -> list[Lane]:
