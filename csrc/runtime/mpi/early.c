@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-#include "mpi/internal/symbols.h"
+#include "mpi/symbols.h"
 
 extern char **environ;
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));

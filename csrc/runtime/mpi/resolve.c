@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/internal/symbols.h"
+#include "mpi/symbols.h"
 
 /* What is looked for in the loaded libraries, in the order in which they were loaded. */
 struct search {

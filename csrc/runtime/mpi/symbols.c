@@ -1,5 +1,5 @@
 /* Nothing here calls another library or reads an address that the dynamic linker fills in: it may run before that. */
-#include "mpi/internal/symbols.h"
+#include "mpi/symbols.h"
 
 #include <stddef.h>
 
