@@ -1,0 +1,138 @@
+#include <pthread.h>
+
+#include "places/internal/python_text.h"
+#include "places/internal/readable.h"
+#include "places/python.h"
+
+enum { MOST_UNSEEN = 1024, MOST_CHECKS = 1000, ENOUGH_CHECKED = 64, UNIT = 2, LAST_WITH_ONE_THREAD_STATE = 11 };
+
+/* Does this process keep its frames where its version says? Asked of the first frames, by reading with care. */
+static enum { NOT_CHECKED, AS_EXPECTED, OTHERWISE } checked;
+static unsigned checks;
+
+static const char *innermost(const struct python_layout *l, const char *thread)
+{
+    const char *frame = python_pointer(thread, l->thread.frame);
+    return l->thread.indirect && frame ? python_pointer(frame, l->thread.inside) : frame;
+}
+
+static const char *code_of(const struct python_layout *l, const char *frame)
+{
+    return (const char *)((uintptr_t)python_pointer(frame, l->frame.code) & ~l->frame.tag);
+}
+
+/* Frames that C pushes to run Python, from 3.12 on. */
+static bool is_python(const struct python_layout *l, const char *frame)
+{
+    return !l->frame.no_python || (uint8_t)frame[l->frame.owner] < l->frame.no_python;
+}
+
+/* How many bytes into its code a frame is; negative: it has not begun. */
+static int64_t instruction_of(const struct python_layout *l, const char *frame, const char *code)
+{
+    if (l->frame.kind == INSTRUCTION_AT)
+        return python_pointer(frame, l->frame.instruction) - (code + l->code.instructions);
+    int32_t index = python_int(frame, l->frame.instruction);
+    return l->frame.kind == INSTRUCTION_UNIT ? (int64_t)index * UNIT : index;
+}
+
+static bool is_inside(const struct python_layout *l, const char *code, int64_t instruction)
+{
+    if (l->frame.kind != INSTRUCTION_AT) return true; /* the length of the code is elsewhere */
+    return instruction >= -UNIT && instruction <= (int64_t)python_word(code, l->object.size) * UNIT;
+}
+
+/* Up to 3.11, a thread's state that can be had is that of its first interpreter, and not of the one that runs. */
+static bool may_run_another(const struct python_process *python)
+{
+    if (python->layout.minor > LAST_WITH_ONE_THREAD_STATE) return false;
+    const char *last = python->last_interpreter();
+    return !last || python_pointer(last, 0); /* the next one, which was made before it */
+}
+
+static bool is_good_frame(const struct python_process *python, const char *frame)
+{
+    const struct python_layout *l = &python->layout;
+    const char *code = code_of(l, frame);
+    char beginning[2];
+    size_t bytes;
+    return python_is(python, code, python->code_type, l->code.lines + sizeof(void *)) &&
+           is_inside(l, code, instruction_of(l, frame, code)) &&
+           python_bytes(python, python_pointer(code, l->code.lines), &bytes) &&
+           python_text(python, python_pointer(code, l->code.file), beginning, sizeof beginning) &&
+           python_text(python, python_pointer(code, l->code.function), beginning, sizeof beginning);
+}
+
+static bool is_readable_field(const char *at, uint32_t offset)
+{
+    return (uintptr_t)at % sizeof(void *) == 0 && readable(at + offset, sizeof(void *));
+}
+
+/* The same way as python_frames goes, each step only when it is known to be possible. */
+static bool check_frames(const struct python_process *python, const char *thread)
+{
+    const struct python_layout *l = &python->layout;
+    if (!is_readable_field(thread, l->thread.id) || !is_readable_field(thread, l->thread.frame)) return false;
+    if (python_word(thread, l->thread.id) != (uint64_t)pthread_self()) return false;
+    const char *c_frame = python_pointer(thread, l->thread.frame);
+    if (l->thread.indirect && !is_readable_field(c_frame, l->thread.inside)) return false;
+    const char *frame = innermost(l, thread);
+    unsigned n = 0;
+    for (; frame && n < ENOUGH_CHECKED; n++) {
+        uint32_t fields[] = {l->frame.code, l->frame.previous, l->frame.instruction, l->frame.owner};
+        for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++)
+            if (!is_readable_field(frame, fields[i] & ~7u)) return false;
+        if (is_python(l, frame) && !is_good_frame(python, frame)) return false;
+        frame = python_pointer(frame, l->frame.previous);
+    }
+    return n > 0;
+}
+
+/* A thread that runs no Python now says nothing. Something unexpected may also be of this thread alone: it is asked
+ * again, but not for ever. */
+static bool check(const struct python_process *python, const char *thread)
+{
+    if (__atomic_load_n(&checked, __ATOMIC_RELAXED) == OTHERWISE) return false;
+    bool good = check_frames(python, thread);
+    if (good) __atomic_store_n(&checked, AS_EXPECTED, __ATOMIC_RELAXED);
+    if (!good && __atomic_add_fetch(&checks, 1, __ATOMIC_RELAXED) == MOST_CHECKS)
+        __atomic_store_n(&checked, OTHERWISE, __ATOMIC_RELAXED);
+    return good;
+}
+
+/* 0 also if one frame is not what it should be: the others would be a wrong path. */
+static unsigned walk(const struct python_process *python, const char *frame, struct python_frame *frames, unsigned room)
+{
+    const struct python_layout *l = &python->layout;
+    unsigned n = 0;
+    for (unsigned unseen = 0; frame && n < room; frame = python_pointer(frame, l->frame.previous)) {
+        if (!is_python(l, frame)) {
+            if (++unseen > MOST_UNSEEN) return 0;
+            continue;
+        }
+        const char *code = code_of(l, frame);
+        if (!code || python_pointer(code, l->object.type) != python->code_type) return 0;
+        int64_t instruction = instruction_of(l, frame, code);
+        if (!is_inside(l, code, instruction)) return 0;
+        frames[n++] = (struct python_frame){code, (const void *)(intptr_t)instruction};
+    }
+    return n;
+}
+
+/* The frames are this thread's own: they stay as they are while it is in here, with the GIL or without. Only an
+ * interpreter that ends takes them away from threads that it does not wait for. */
+unsigned python_frames(struct python_frame *frames, unsigned room)
+{
+    const struct python_process *python = python_process();
+    if (!python || may_run_another(python)) return 0;
+    const char *thread = python->thread_state();
+    if (!thread || python->is_ending()) return 0;
+    bool good = __atomic_load_n(&checked, __ATOMIC_RELAXED) == AS_EXPECTED;
+    if (__builtin_expect(!good, 0) && !check(python, thread)) return 0;
+    return walk(python, innermost(&python->layout, thread), frames, room);
+}
+
+void python_may_have_come(void)
+{
+    python_process_look();
+}

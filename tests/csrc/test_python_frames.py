@@ -1,0 +1,318 @@
+"""places/python.h in every CPython on the PATH, against what Python itself says of the same calls at the same moment."""
+
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import compiled
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paths import ROOT
+from python_callers import callers
+
+SUPPORT = ROOT / "tests" / "support"
+SOURCES = (*(f"places/{path.name}" for path in (compiled.RUNTIME / "places").glob("python_*.c")), "places/readable.c")
+PROGRAM = SUPPORT / "python_frames.py"
+
+
+def pythons() -> dict[str, tuple[str, int]]:
+    """Command and minor version of this Python, and of others on the PATH that start."""
+    this = f"python3.{sys.version_info[1]}"
+    found = {this: (sys.executable, sys.version_info[1])}
+    for minor, build in itertools.product(range(9, 16), ("", "t")):
+        name = f"python3.{minor}{build}"
+        path = shutil.which(name)
+        if path and name != this and subprocess.run([path, "-c", "import ctypes"], capture_output=True).returncode == 0:
+            found[name] = path, minor
+    return found
+
+
+PYTHONS = pythons()
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """The sources and the test's own C, as a library for other processes."""
+    folder = tmp_path_factory.mktemp("python_frames")
+    compiled.library(folder, *SOURCES, "mpi/symbols.c", code=(SUPPORT / "python_frames.c").read_text())
+    return folder / "own.so"
+
+
+class Python:
+    """A Python that runs sources and says where C's answers differ from its own."""
+
+    def __init__(self, command: str, minor: int, library: Path):
+        self.minor = minor
+        self.process = subprocess.Popen(
+            [command, "-X", "faulthandler", str(PROGRAM), str(library)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, source: str, file: str = "<program>") -> dict:
+        print(json.dumps({"source": source, "file": file}), file=self.process.stdin, flush=True)
+        said = self.process.stdout.readline()
+        assert said, f"Python has ended: {self.process.wait()}"
+        return json.loads(said)
+
+    def looks(self, source: str, file: str = "<program>") -> int:
+        """How many calls it has made; all have been answered as Python does."""
+        said = self.ask(source, file)
+        assert said["error"] is None, said["error"]
+        assert said["wrong"] == []
+        return said["looks"]
+
+
+@pytest.fixture(scope="module", params=PYTHONS.values(), ids=PYTHONS)
+def python(request, library):
+    started = Python(*request.param, library)
+    yield started
+    started.process.stdin.close()
+    assert started.process.wait() == 0
+
+
+def test_every_kind_of_code(python):
+    """Each as it is by itself, and again when all have run before it."""
+    kinds = callers(python.minor)
+    expected = {name: calls for name, calls, _ in kinds}
+    for _ in range(2):
+        assert {name: python.looks(source, f"{name}.py") for name, _, source in kinds} == expected
+
+
+LINES = """
+import ast, base64, contextlib, ctypes, dis, json, sys, types
+MINOR = sys.version_info[1]
+library.python_line.argtypes = ctypes.c_uint, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int32, ctypes.c_int64
+library.python_line.restype = ctypes.c_uint32
+def lines_of(code):
+    if MINOR >= 10:
+        return [line or 0 for start, end, line in code.co_lines() for _ in range(start, end, 2)]
+    starts = dict(dis.findlinestarts(code))
+    lines, line = [], code.co_firstlineno
+    for offset in range(0, len(code.co_code), 2):
+        line = starts.get(offset, line)
+        lines.append(line)
+    return lines
+def compare(code):
+    table = code.co_linetable if MINOR >= 10 else code.co_lnotab
+    own = lines_of(code)
+    said = [library.python_line(MINOR, table, len(table), code.co_firstlineno, 2 * i) for i in range(len(own))]
+    assert said == own, (code, said, own)
+    return len(own) + sum(compare(c) for c in code.co_consts if isinstance(c, types.CodeType))
+count = 0
+for module in ast, base64, contextlib, ctypes, dis, json, types:
+    with open(module.__file__) as file:
+        count += compare(compile(file.read(), module.__file__, "exec"))
+assert count > 5000
+"""
+
+
+def test_the_line_of_every_instruction(python):
+    """Of some modules, as Python itself decodes its tables."""
+    assert python.looks(LINES) == 0
+
+
+BY_HAND = """
+def f(n):
+    return [n,
+            library.look(0)]
+
+class A:
+    def g(self):
+        f(
+            1)
+A().g()
+found = [library.place(i).contents for i in range(3)]
+expected = [("f", 4), (METHOD, 8), ("<module>", 10)]
+assert [(p.function.decode(), p.line) for p in found] == expected, [(p.function, p.line) for p in found]
+assert {p.file for p in found} == {b"by hand"}
+"""
+
+
+def test_lines_counted_by_hand(python):
+    method = "A.g" if python.minor >= 11 else "g"
+    assert python.looks(BY_HAND.replace("METHOD", repr(method)), "by hand") == 0
+
+
+UNCHANGED = """
+import sys, threading
+def f(n, *rest): return f(n - 1, *rest) if n else library.look_often(*rest)
+watched = f, f.__code__, f.__code__.co_filename, f.__code__.co_name, sys._getframe(), threading.current_thread(), None
+def measured(describing):
+    before = [sys.getrefcount(w) for w in watched], sys.getallocatedblocks()
+    found = f(20, 1000, describing)
+    after = [sys.getrefcount(w) for w in watched], sys.getallocatedblocks()
+    return found, before, after
+for describing in False, True:
+    measured(describing)
+    found, before, after = measured(describing)
+    assert found >= 22_000, found
+    assert before[0] == after[0], (before, after)
+    assert abs(before[1] - after[1]) <= 50, (before, after)
+"""
+
+
+def test_no_reference_and_no_memory_is_taken(python):
+    """In a thousand calls of 22 frames each; what measures takes a few blocks itself."""
+    assert python.looks(UNCHANGED, "unchanged") == 0
+
+
+def test_a_thread_that_python_does_not_know_has_no_frames(python):
+    assert python.looks("assert library.look_in_other_thread() == 0; look(here)") == 1
+
+
+FORKED = """
+import os, sys
+def depth(frame): return 1 + depth(frame.f_back) if frame else 0
+def f():
+    child = os.fork()
+    if not child:
+        os._exit(library.look(0) != depth(sys._getframe()))
+    assert os.waitpid(child, 0)[1] == 0
+f()
+"""
+
+
+def test_in_a_forked_process(python):
+    """Of which only the number of frames is compared."""
+    assert python.looks(FORKED) == 0
+
+
+INTERPRETERS = """
+import sys
+try: import _interpreters as interpreters
+except ImportError: import _xxsubinterpreters as interpreters
+MINOR = sys.version_info[1]
+def f(): return look(here)
+other = interpreters.create("legacy") if MINOR >= 13 else interpreters.create(isolated=False)
+def count(): return library.look(0)
+if MINOR >= 12:
+    f()
+else:
+    assert count() == 0
+run = interpreters.exec if MINOR >= 13 else interpreters.run_string
+said = run(other, f'''if True:
+    import sys
+    sys.path.insert(0, {str(folder)!r})
+    import python_frames
+    answer = python_frames.Looks({path!r}).run("def g(): return look(here)" + chr(10) + "g()", "inside")
+    expected = 1 if {MINOR >= 12} else 0
+    assert answer["looks"] == 1 and len(answer["wrong"]) == 1 - expected, answer
+    assert expected or answer["wrong"][0][0] == [], answer
+''')
+assert said is None, said
+interpreters.destroy(other)
+f()
+"""
+
+
+def test_with_several_interpreters(python, library):
+    """From 3.12 on the frames are those of the one that runs; before that they are not known while there are two."""
+    names = f"folder, path = {str(SUPPORT)!r}, {str(library)!r}\n"
+    assert python.looks(names + INTERPRETERS) == (2 if python.minor >= 12 else 1)
+
+
+SAME_ADDRESS = """
+import sysconfig
+places, known = set(), {}
+for i in range(6000):
+    name, file, first, gap = "fgh"[i % 3], "file %d" % (i % 2), i % 5, i // 100
+    source = "\\n" * first + f"def {name}():\\n x = 1\\n y = 2" + "\\n" * gap + "\\n look(0)" + f"\\n z = 3" * 9 + f"\\n{name}()\\ndel {name}"
+    exec(compile(source, file, "exec"), {"look": library.look})
+    p = library.place(0).contents
+    place = p.file, p.function, p.line
+    before = known.setdefault((p.code, p.instruction, p.mark), place)
+    assert before == place, (before, place)
+    places.add(place)
+addresses = {key[:2] for key in known}
+reused = len(addresses) < 100 or sysconfig.get_config_var("Py_GIL_DISABLED")  # there it is freed much later
+assert len(places) > 300 and reused, (len(places), len(addresses))
+"""
+
+
+def test_another_code_object_at_the_same_address_has_another_mark(python):
+    """Six hundred places, of which each is gone before the next one is made at much the same addresses."""
+    assert python.looks(SAME_ADDRESS) == 0
+
+
+SAME_CODE = """
+import threading
+def f():
+    library.look(0)
+    marks.add(library.place(0).contents.mark)
+marks = set()
+for _ in range(3000): f()
+for t in [threading.Thread(target=f) for _ in range(3)]: t.start(); t.join()
+assert len(marks) == 1
+"""
+
+
+def test_the_mark_of_a_code_object_stays(python):
+    """While it is specialized, traced, or run by several threads."""
+    traced = "import sys\nsys.settrace(lambda *_: None)\nfor _ in range(9): f()\nsys.settrace(None)\nassert len(marks) == 1"
+    assert python.looks(SAME_CODE + traced) == 0
+
+
+def programs() -> st.SearchStrategy[str]:
+    """Random programs of functions in classes in loops in lambdas ..., which call C at random places."""
+    calls = st.sampled_from(["look(here)", "look_held(here)", "look(\n here\n)"])
+    values = st.recursive(
+        calls,
+        lambda inner: st.one_of(
+            st.builds("({},\n{})".format, inner, inner),
+            st.builds("[{} for _ in range(2)]".format, inner),
+            st.builds("sum(0 * bool({}) for _ in (1, 2))".format, inner),
+            st.builds("(lambda x=1: {})()".format, inner),
+            st.builds("({}\n if {} else 0)".format, inner, inner),
+            st.builds("sorted([1, 2], key=lambda x: bool({}))".format, inner),
+        ),
+        max_leaves=4,
+    )
+    lines = st.one_of(values, st.builds("x = [\n{},\n\n{}]".format, values, values))
+    blocks = st.recursive(
+        lines.map(lambda line: [line]),
+        lambda inner: st.builds(_block, st.sampled_from(sorted(HEADS)), st.lists(inner, min_size=1, max_size=3), gaps()),
+        max_leaves=6,
+    )
+    return st.lists(blocks, min_size=1, max_size=4).map(lambda parts: "\n".join(line for part in parts for line in part))
+
+
+def gaps() -> st.SearchStrategy[int]:
+    """Empty lines, from none to more than one step of a table of lines can say."""
+    return st.sampled_from([0, 0, 1, 5, 130, 300])
+
+
+HEADS = {
+    "def f(n=1):": ["f()"],
+    "def g(n=2):": ["g()"],
+    "def r(n, again):\n if n: return again(n - 1, again)": ["r(2, r)"],
+    "def y():\n yield 1": ["list(y())"],
+    "async def a():": ["try: a().send(None)", "except StopIteration: pass"],
+    "class A:": [],
+    "class A:\n def __init__(self):": ["A()"],
+    "for i in (1, 2):": [],
+    "if True:": [],
+    "try:": ["finally:", " look(here)"],
+    "try:\n 1 / 0\nexcept ZeroDivisionError as e:": [],
+    "with open('/dev/null') as d:": [],
+    "@(lambda f: (look(here), f)[1])\ndef d():": ["d()"],
+}
+"""What begins a block, and what follows it."""
+
+
+def _block(head: str, inner: list[list[str]], gap: int) -> list[str]:
+    heads = head.split("\n")
+    indent = " " * (len(heads[-1]) - len(heads[-1].lstrip()) + heads[-1].endswith(":"))
+    body = [indent + line.replace("\n", "\n" + indent) for part in inner for line in part]
+    return [*heads, *[""] * gap, *body, *HEADS[head]]
+
+
+@given(source=programs())
+@settings(max_examples=60, deadline=None)
+def test_random_programs(python, source):
+    assert python.looks(source, "random") >= 1
