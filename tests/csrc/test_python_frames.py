@@ -1,44 +1,22 @@
-"""places/python.h in every CPython on the PATH, against what Python itself says of the same calls at the same moment."""
+"""places/python.h in every CPython on the PATH, against what Python itself says of the same call as it is made."""
 
-import itertools
 import json
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import compiled
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paths import ROOT
 from python_callers import callers
-
-SUPPORT = ROOT / "tests" / "support"
-SOURCES = (*(f"places/{path.name}" for path in (compiled.RUNTIME / "places").glob("python_*.c")), "places/readable.c")
-PROGRAM = SUPPORT / "python_frames.py"
-
-
-def pythons() -> dict[str, tuple[str, int]]:
-    """Command and minor version of this Python, and of others on the PATH that start."""
-    this = f"python3.{sys.version_info[1]}"
-    found = {this: (sys.executable, sys.version_info[1])}
-    for minor, build in itertools.product(range(9, 16), ("", "t")):
-        name = f"python3.{minor}{build}"
-        path = shutil.which(name)
-        if path and name != this and subprocess.run([path, "-c", "import ctypes"], capture_output=True).returncode == 0:
-            found[name] = path, minor
-    return found
-
-
-PYTHONS = pythons()
+from pythons import PYTHONS, SOURCES, SUPPORT
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     """The sources and the test's own C, as a library for other processes."""
     folder = tmp_path_factory.mktemp("python_frames")
-    compiled.library(folder, *SOURCES, "mpi/symbols.c", code=(SUPPORT / "python_frames.c").read_text())
+    compiled.library(folder, *SOURCES, code=(SUPPORT / "python_frames.c").read_text())
     return folder / "own.so"
 
 
@@ -48,7 +26,7 @@ class Python:
     def __init__(self, command: str, minor: int, library: Path):
         self.minor = minor
         self.process = subprocess.Popen(
-            [command, "-X", "faulthandler", str(PROGRAM), str(library)],
+            [command, "-X", "faulthandler", str(SUPPORT / "python_frames.py"), str(library)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -222,7 +200,8 @@ import sysconfig
 places, known = set(), {}
 for i in range(6000):
     name, file, first, gap = "fgh"[i % 3], "file %d" % (i % 2), i % 5, i // 100
-    source = "\\n" * first + f"def {name}():\\n x = 1\\n y = 2" + "\\n" * gap + "\\n look(0)" + f"\\n z = 3" * 9 + f"\\n{name}()\\ndel {name}"
+    body = "\\n x = 1\\n y = 2" + "\\n" * gap + "\\n look(0)" + "\\n z = 3" * 9
+    source = "\\n" * first + f"def {name}():{body}\\n{name}()\\ndel {name}"
     exec(compile(source, file, "exec"), {"look": library.look})
     p = library.place(0).contents
     place = p.file, p.function, p.line
@@ -254,7 +233,9 @@ assert len(marks) == 1
 
 def test_the_mark_of_a_code_object_stays(python):
     """While it is specialized, traced, or run by several threads."""
-    traced = "import sys\nsys.settrace(lambda *_: None)\nfor _ in range(9): f()\nsys.settrace(None)\nassert len(marks) == 1"
+    traced = (
+        "import sys\nsys.settrace(lambda *_: None)\nfor _ in range(9): f()\nsys.settrace(None)\nassert len(marks) == 1"
+    )
     assert python.looks(SAME_CODE + traced) == 0
 
 
@@ -276,10 +257,14 @@ def programs() -> st.SearchStrategy[str]:
     lines = st.one_of(values, st.builds("x = [\n{},\n\n{}]".format, values, values))
     blocks = st.recursive(
         lines.map(lambda line: [line]),
-        lambda inner: st.builds(_block, st.sampled_from(sorted(HEADS)), st.lists(inner, min_size=1, max_size=3), gaps()),
+        lambda inner: st.builds(
+            _block, st.sampled_from(sorted(HEADS)), st.lists(inner, min_size=1, max_size=3), gaps()
+        ),
         max_leaves=6,
     )
-    return st.lists(blocks, min_size=1, max_size=4).map(lambda parts: "\n".join(line for part in parts for line in part))
+    return st.lists(blocks, min_size=1, max_size=4).map(
+        lambda parts: "\n".join(line for part in parts for line in part)
+    )
 
 
 def gaps() -> st.SearchStrategy[int]:

@@ -143,9 +143,9 @@ CALLERS: dict[str, tuple[int, int, str]] = {
         9,
         5,
         """
-        code = compile("def f(): look(here)\\nf()", "%s", "exec")
+        source = "class \\u03bb:\\n def \\u00fc\\u6f22(self): look(here)\\n\\u03bb().\\u00fc\\u6f22()"
         for file in "na\\u00efve", "\\u6f22.py", "\\U0001f600.py", "\\udc80\\ud800.py", "x" * 298 + "\\u20ac" * 9:
-            exec(compile("class \\u03bb:\\n def \\u00fc\\u6f22(self): look(here)\\n\\u03bb().\\u00fc\\u6f22()", file, "exec"))
+            exec(compile(source, file, "exec"))
         """,
     ),
     "multi-line expressions": (

@@ -2,10 +2,11 @@
 
 #include <string.h>
 
-enum { FIRST_PUBLISHED = 13, LAST_MINOR = 15, MOST_BYTES = 1 << 16, WORD = 8, TAGS = 3 };
+enum { FIRST_PUBLISHED = 13, MOST_BYTES = 1 << 16, WORD = 8 };
+enum { OWNED_BY_C = 3, TAGS = 3 };
 
-/* sizeof PyASCIIObject, and what PyCompactUnicodeObject adds to it from 3.12 on: length and place of UTF-8. */
-enum { ASCII_TEXT = 40, MORE_OF_WIDE_TEXT = 16 };
+/* What PyCompactUnicodeObject adds to PyASCIIObject, from 3.12 on: length and place of UTF-8. */
+enum { MORE_OF_WIDE_TEXT = 16 };
 
 #define OBJECTS .object = {.type = 8, .size = 16}, .bytes = 32, .type_flags = 168
 #define TEXTS_TO_3_11 .text = {.length = 16, .state = 32, .ascii = 48, .wide = 72}
@@ -16,7 +17,7 @@ enum { ASCII_TEXT = 40, MORE_OF_WIDE_TEXT = 16 };
 static const struct python_layout written_down[] = {
     {
         .minor = 9,
-        .thread = {.interpreter = 16, .id = 176, .frame = 24},
+        .thread = {.id = 176, .frame = 24},
         .frame = {.code = 32, .previous = 24, .instruction = 104, .kind = INSTRUCTION_BYTE},
         CODE_TO_3_10,
         TEXTS_TO_3_11,
@@ -24,7 +25,7 @@ static const struct python_layout written_down[] = {
     },
     {
         .minor = 10,
-        .thread = {.interpreter = 16, .id = 176, .frame = 24},
+        .thread = {.id = 176, .frame = 24},
         .frame = {.code = 32, .previous = 24, .instruction = 96, .kind = INSTRUCTION_UNIT},
         CODE_TO_3_10,
         TEXTS_TO_3_11,
@@ -32,7 +33,7 @@ static const struct python_layout written_down[] = {
     },
     {
         .minor = 11,
-        .thread = {.interpreter = 16, .id = 152, .frame = 56, .indirect = true, .inside = 8},
+        .thread = {.id = 152, .frame = 56, .indirect = true, .inside = 8},
         .frame = {.code = 32, .previous = 48, .instruction = 56, .kind = INSTRUCTION_AT},
         .code = {.file = 112, .function = 128, .first_line = 72, .lines = 136, .instructions = 184},
         TEXTS_TO_3_11,
@@ -40,23 +41,25 @@ static const struct python_layout written_down[] = {
     },
     {
         .minor = 12,
-        .thread = {.interpreter = 16, .id = 136, .frame = 56, .indirect = true, .inside = 0},
-        .frame = {.code = 0, .previous = 8, .instruction = 56, .owner = 70, .no_python = 3, .kind = INSTRUCTION_AT},
+        .thread = {.id = 136, .frame = 56, .indirect = true, .inside = 0},
+        .frame =
+            {.code = 0, .previous = 8, .instruction = 56, .owner = 70, .no_python = OWNED_BY_C, .kind = INSTRUCTION_AT},
         .code = {.file = 112, .function = 128, .first_line = 68, .lines = 136, .instructions = 192, .version = 92},
-        .text = {.length = 16, .state = 32, .ascii = ASCII_TEXT, .wide = ASCII_TEXT + MORE_OF_WIDE_TEXT},
+        .text = {.length = 16, .state = 32, .ascii = 40, .wide = 40 + MORE_OF_WIDE_TEXT},
         OBJECTS,
     },
 };
 
-/* struct _Py_DebugOffsets: a cookie, then words of 8 bytes. Which word the size of each struct is; offsets follow. */
-static const char cookie[WORD] = "xdebugpy";
+/* struct _Py_DebugOffsets: a cookie, then words of 8 bytes. Which word the size of each struct is; its offsets follow.
+ * thread_id is at a word after the thread's, which others have been put before. */
+static const char cookie[] = "xdebugpy";
 enum { VERSION = 1, FREE_THREADED };
 static const struct groups {
     uint8_t minor, thread, thread_id, frame, code, object, type, bytes, text;
 } groups[] = {
-    {13, 19, 24, 28, 34, 44, 46, 64, 67},
-    {14, 22, 27, 31, 39, 50, 52, 74, 77},
-    {15, 22, 30, 39, 47, 58, 60, 86, 89},
+    {13, 19, 5, 28, 34, 44, 46, 64, 67},
+    {14, 22, 5, 31, 39, 50, 52, 74, 77},
+    {15, 22, 8, 39, 47, 58, 60, 86, 89},
 };
 
 static uint64_t published(const void *runtime, unsigned word)
@@ -68,54 +71,70 @@ static uint64_t published(const void *runtime, unsigned word)
 
 unsigned python_layout_published(const void *runtime)
 {
-    if (!runtime || memcmp(runtime, cookie, sizeof cookie) != 0) return 0;
+    if (!runtime || memcmp(runtime, cookie, WORD) != 0) return 0;
     uint64_t version = published(runtime, VERSION);
     return version >> 24 == 3 ? version >> 16 & 0xff : 0;
 }
 
-/* A field of a struct whose size is in the word `group`; the struct's size, if it does not fit in there. */
-static uint32_t field(const void *runtime, unsigned group, unsigned word, unsigned bytes, bool *good)
+/* Of a group, in words after its size. */
+enum { THREAD_FRAME = 4 };
+enum { FRAME_PREVIOUS = 1, FRAME_CODE, FRAME_INSTRUCTION, FRAME_OWNER = 5 };
+enum { CODE_FILE = 1, CODE_FUNCTION = 3, CODE_LINES, CODE_FIRST_LINE, CODE_LOCAL_NAMES = 7, CODE_INSTRUCTIONS = 9 };
+enum { OBJECT_TYPE = 1, TYPE_FLAGS = 3, BYTES_BEGIN = 2, TEXT_STATE = 1, TEXT_LENGTH, TEXT_OF_ASCII };
+
+struct publisher {
+    const void *runtime;
+    bool wrong; /* something did not fit into the struct that it is of */
+};
+
+static uint32_t size_of(struct publisher *p, unsigned word)
 {
-    uint64_t size = published(runtime, group), offset = published(runtime, word);
-    *good &= size && size < MOST_BYTES && offset < size && bytes <= size - offset && offset % bytes == 0;
+    uint64_t size = published(p->runtime, word);
+    p->wrong |= size < WORD || size >= MOST_BYTES;
+    return (uint32_t)size;
+}
+
+static uint32_t field(struct publisher *p, unsigned group, unsigned word, unsigned bytes)
+{
+    uint32_t size = size_of(p, group);
+    uint64_t offset = published(p->runtime, group + word);
+    p->wrong |= offset >= size || bytes > size - offset || offset % bytes != 0;
     return (uint32_t)offset;
 }
 
-static bool read_published(struct python_layout *l, const struct groups *g, const void *p)
+static bool read_published(struct python_layout *l, const struct groups *g, const void *runtime)
 {
-    bool good = true;
-    bool free_threaded = published(p, FREE_THREADED);
-    uint32_t header = (uint32_t)published(p, g->object);
-    uint32_t ascii = (uint32_t)published(p, g->text + 3u);
+    struct publisher p = {runtime, false};
+    uint32_t header = size_of(&p, g->object), ascii = size_of(&p, g->text + TEXT_OF_ASCII);
+    uint32_t local_names = field(&p, g->code, CODE_LOCAL_NAMES, WORD);
     *l = (struct python_layout){
         .minor = g->minor,
-        .thread = {.interpreter = field(p, g->thread, g->thread + 3u, WORD, &good),
-                   .id = field(p, g->thread, g->thread_id, WORD, &good),
-                   .frame = field(p, g->thread, g->thread + 4u, WORD, &good)},
-        .frame = {.code = field(p, g->frame, g->frame + 2u, WORD, &good),
-                  .previous = field(p, g->frame, g->frame + 1u, WORD, &good),
-                  .instruction = field(p, g->frame, g->frame + 3u, WORD, &good),
-                  .owner = field(p, g->frame, g->frame + 5u, 1, &good),
-                  .no_python = 3,
+        .thread = {.id = field(&p, g->thread, g->thread_id, WORD), .frame = field(&p, g->thread, THREAD_FRAME, WORD)},
+        .frame = {.code = field(&p, g->frame, FRAME_CODE, WORD),
+                  .previous = field(&p, g->frame, FRAME_PREVIOUS, WORD),
+                  .instruction = field(&p, g->frame, FRAME_INSTRUCTION, WORD),
+                  .owner = field(&p, g->frame, FRAME_OWNER, 1),
+                  .no_python = OWNED_BY_C,
                   .tag = g->minor > FIRST_PUBLISHED ? TAGS : 0,
                   .kind = INSTRUCTION_AT},
-        .code = {.file = field(p, g->code, g->code + 1u, WORD, &good),
-                 .function = field(p, g->code, g->code + 3u, WORD, &good),
-                 .first_line = field(p, g->code, g->code + 5u, 4, &good),
-                 .lines = field(p, g->code, g->code + 4u, WORD, &good),
-                 .instructions = field(p, g->code, g->code + 9u, 2, &good),
+        .code = {.file = field(&p, g->code, CODE_FILE, WORD),
+                 .function = field(&p, g->code, CODE_FUNCTION, WORD),
+                 .first_line = field(&p, g->code, CODE_FIRST_LINE, 4),
+                 .lines = field(&p, g->code, CODE_LINES, WORD),
+                 .instructions = field(&p, g->code, CODE_INSTRUCTIONS, 2),
                  /* co_version, which is not published, has always been before co_localsplusnames, which is */
-                 .version = field(p, g->code, g->code + 7u, WORD, &good) - 4},
-        .object = {.type = field(p, g->object, g->object + 1u, WORD, &good), .size = header},
-        .text = {.length = field(p, g->text, g->text + 2u, WORD, &good),
-                 .state = field(p, g->text, g->text + 1u, 4, &good),
+                 .version = local_names - 4},
+        .object = {.type = field(&p, g->object, OBJECT_TYPE, WORD), .size = header},
+        .text = {.length = field(&p, g->text, TEXT_LENGTH, WORD),
+                 .state = field(&p, g->text, TEXT_STATE, 4),
                  .ascii = ascii,
                  .wide = ascii + MORE_OF_WIDE_TEXT},
-        .bytes = field(p, g->bytes, g->bytes + 2u, 1, &good),
-        .type_flags = field(p, g->type, g->type + 3u, WORD, &good),
+        .bytes = field(&p, g->bytes, BYTES_BEGIN, 1),
+        .type_flags = field(&p, g->type, TYPE_FLAGS, WORD),
     };
-    good &= header < MOST_BYTES && ascii < MOST_BYTES;
-    return good && !(free_threaded && g->minor > FIRST_PUBLISHED); /* each thread has its own copy of instructions */
+    /* Without the GIL, from 3.14 on each thread has a copy of the instructions of its own. */
+    bool copies = g->minor > FIRST_PUBLISHED && published(runtime, FREE_THREADED);
+    return !p.wrong && !copies && local_names > header;
 }
 
 bool python_layout_find(struct python_layout *layout, unsigned minor, const void *runtime)

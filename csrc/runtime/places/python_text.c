@@ -49,7 +49,6 @@ bool python_text(const struct python_process *python, const char *object, char *
     unsigned bytes = state >> KIND_SHIFT & KIND_MASK;
     const unsigned char *data = (const void *)python_text_data(l, object);
     if (!data || length > MOST_TEXT || (bytes != 1 && bytes != 2 && bytes != 4)) return false;
-    if (length > room) length = room;
     if (length && !readable(data, length * bytes)) return false;
     size_t used = 0;
     for (size_t i = 0; i < length; i++) {

@@ -15,7 +15,7 @@ enum python_instruction {
 struct python_layout {
     unsigned minor; /* 3.minor */
     struct {
-        uint32_t interpreter, id;
+        uint32_t id;     /* as pthread_self says it */
         uint32_t frame;  /* of the innermost frame ... */
         bool indirect;   /* ... or of the C frame that knows it, */
         uint32_t inside; /* at this offset */
