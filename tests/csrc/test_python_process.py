@@ -30,7 +30,7 @@ def run(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-@pytest.mark.parametrize("calls_before", [0, 1, 1000])
+@pytest.mark.parametrize("calls_before", [0, 1, 2000])
 def test_a_program_that_loads_python_late_and_twice(run, name, calls_before):
     library, home = LIBRARIES[name]
     start = ["0", "3", "1", "0", "0"]

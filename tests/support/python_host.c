@@ -3,8 +3,8 @@
  *     python_host LIBPYTHON CALLS_BEFORE
  *
  * writes how many frames it found: before Python was loaded (CALLS_BEFORE times, all in all), when it was loaded, and
- * for each start: when it had started, in a function called by another one, in a thread of Python's, while Python ends
- * (from a function that it calls at its very end), and afterwards. */
+ * for each start: when it had started (CALLS_BEFORE times), in a function called by another one, in a thread of
+ * Python's, while Python ends (from a function that it calls at its very end), and afterwards. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,10 +29,17 @@ static void *in_python(const char *name)
     return found;
 }
 
-static void say_frames(void)
+static void say_frames_of(int calls)
 {
     struct python_frame frames[ROOM];
-    printf("%u\n", python_frames(frames, ROOM));
+    unsigned found = 0;
+    for (int i = 0; i < calls; i++) found += python_frames(frames, ROOM);
+    printf("%u\n", found);
+}
+
+static void say_frames(void)
+{
+    say_frames_of(1);
 }
 
 static void *look(void *self, void *arguments)
@@ -54,7 +61,7 @@ static const char PROGRAM[] = "def f(): look()\n"
                               "_thread.start_new_thread(h, ())\n"
                               "done.acquire()\n";
 
-static void run_python(void)
+static void run_python(int calls)
 {
     static struct method method = {"look", look, NO_ARGUMENTS, NULL};
     void (*start)(int), *(*import)(const char *), *(*function)(struct method *, void *, void *);
@@ -67,7 +74,7 @@ static void run_python(void)
     *(void **)&at_exit = in_python("Py_AtExit");
     *(void **)&end = in_python("Py_FinalizeEx");
     start(0);
-    say_frames();
+    say_frames_of(calls);
     if (set(import("__main__"), "look", function(&method, NULL, NULL)) || run(PROGRAM) || at_exit(say_frames)) exit(4);
     if (end()) exit(5);
     say_frames();
@@ -75,16 +82,14 @@ static void run_python(void)
 
 int main(int n, char **words)
 {
-    struct python_frame frames[ROOM];
-    unsigned before = 0;
     if (n != 3) return 2;
-    for (int i = atoi(words[2]); i > 0; i--) before += python_frames(frames, ROOM);
-    printf("%u\n", before);
+    int calls = atoi(words[2]);
+    say_frames_of(calls);
     python = dlopen(words[1], RTLD_LAZY | RTLD_LOCAL);
     if (!python) return 2;
     python_may_have_come();
     say_frames();
-    run_python();
-    run_python();
+    run_python(calls);
+    run_python(calls);
     return 0;
 }

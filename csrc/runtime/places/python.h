@@ -18,7 +18,7 @@ struct python_frame {
 /* Frames of this thread, innermost first, at most `room`. 0: it runs no Python, or one whose frames are not known. */
 unsigned python_frames(struct python_frame *frames, unsigned room);
 
-/* A library was loaded: the next python_frames looks for Python in it. Otherwise this is noticed some calls later. */
+/* A library was loaded: looks whether it is Python. Without being told, python_frames notices some calls later. */
 void python_may_have_come(void);
 
 /* Stays the same as long as the code object is the same one. To be asked while the code runs: of frames that

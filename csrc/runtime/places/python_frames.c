@@ -4,11 +4,12 @@
 #include "places/internal/readable.h"
 #include "places/python.h"
 
-enum { MOST_UNSEEN = 1024, MOST_CHECKS = 1000, ENOUGH_CHECKED = 64, UNIT = 2, LAST_WITH_ONE_THREAD_STATE = 11 };
+enum { MOST_UNSEEN = 16, MOST_FAILURES = 1000, ENOUGH_CHECKED = 64, UNIT = 2, LAST_WITH_ONE_THREAD_STATE = 11 };
 
-/* Does this process keep its frames where its version says? Asked of the first frames, by reading with care. */
-static enum { NOT_CHECKED, AS_EXPECTED, OTHERWISE } checked;
-static unsigned checks;
+/* Does this process keep everything where its version says? The first thread and the first frames are read with care.
+ */
+static enum { NOT_CHECKED, THREAD_AS_EXPECTED, FRAMES_AS_EXPECTED, OTHERWISE } checked;
+static unsigned failures;
 
 static const char *innermost(const struct python_layout *l, const char *thread)
 {
@@ -68,36 +69,41 @@ static bool is_readable_field(const char *at, uint32_t offset)
     return (uintptr_t)at % sizeof(void *) == 0 && readable(at + offset, sizeof(void *));
 }
 
-/* The same way as python_frames goes, each step only when it is known to be possible. */
-static bool check_frames(const struct python_process *python, const char *thread)
+static bool check_thread(const struct python_layout *l, const char *thread)
 {
-    const struct python_layout *l = &python->layout;
     if (!is_readable_field(thread, l->thread.id) || !is_readable_field(thread, l->thread.frame)) return false;
     if (python_word(thread, l->thread.id) != (uint64_t)pthread_self()) return false;
-    const char *c_frame = python_pointer(thread, l->thread.frame);
-    if (l->thread.indirect && !is_readable_field(c_frame, l->thread.inside)) return false;
-    const char *frame = innermost(l, thread);
-    unsigned n = 0;
-    for (; frame && n < ENOUGH_CHECKED; n++) {
-        uint32_t fields[] = {l->frame.code, l->frame.previous, l->frame.instruction, l->frame.owner};
+    return !l->thread.indirect || is_readable_field(python_pointer(thread, l->thread.frame), l->thread.inside);
+}
+
+/* The same way as python_frames goes, each step only when it is known to be possible. */
+static bool check_frames(const struct python_process *python, const char *frame)
+{
+    const struct python_layout *l = &python->layout;
+    for (unsigned n = 0; frame && n < ENOUGH_CHECKED; n++) {
+        uint32_t fields[] = {l->frame.code, l->frame.previous, l->frame.instruction, l->frame.owner & ~7u};
         for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++)
-            if (!is_readable_field(frame, fields[i] & ~7u)) return false;
+            if (!is_readable_field(frame, fields[i])) return false;
         if (is_python(l, frame) && !is_good_frame(python, frame)) return false;
         frame = python_pointer(frame, l->frame.previous);
     }
-    return n > 0;
+    return true;
 }
 
-/* A thread that runs no Python now says nothing. Something unexpected may also be of this thread alone: it is asked
- * again, but not for ever. */
+/* Something unexpected may be of one thread alone: others are asked, but not for ever. A thread that runs no Python now
+ * says nothing of frames. */
 static bool check(const struct python_process *python, const char *thread)
 {
-    if (__atomic_load_n(&checked, __ATOMIC_RELAXED) == OTHERWISE) return false;
-    bool good = check_frames(python, thread);
-    if (good) __atomic_store_n(&checked, AS_EXPECTED, __ATOMIC_RELAXED);
-    if (!good && __atomic_add_fetch(&checks, 1, __ATOMIC_RELAXED) == MOST_CHECKS)
-        __atomic_store_n(&checked, OTHERWISE, __ATOMIC_RELAXED);
-    return good;
+    int now = __atomic_load_n(&checked, __ATOMIC_RELAXED);
+    if (now == OTHERWISE) return false;
+    bool good = now == THREAD_AS_EXPECTED || check_thread(&python->layout, thread);
+    const char *frame = good ? innermost(&python->layout, thread) : NULL;
+    if (good && now == NOT_CHECKED) now = THREAD_AS_EXPECTED;
+    if (frame) good = check_frames(python, frame);
+    if (frame && good) now = FRAMES_AS_EXPECTED;
+    if (!good && __atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED) >= MOST_FAILURES) now = OTHERWISE;
+    __atomic_store_n(&checked, now, __ATOMIC_RELAXED);
+    return now == FRAMES_AS_EXPECTED;
 }
 
 /* 0 also if one frame is not what it should be: the others would be a wrong path. */
@@ -110,6 +116,7 @@ static unsigned walk(const struct python_process *python, const char *frame, str
             if (++unseen > MOST_UNSEEN) return 0;
             continue;
         }
+        unseen = 0;
         const char *code = code_of(l, frame);
         if (!code || python_pointer(code, l->object.type) != python->code_type) return 0;
         int64_t instruction = instruction_of(l, frame, code);
@@ -127,7 +134,7 @@ unsigned python_frames(struct python_frame *frames, unsigned room)
     if (!python || may_run_another(python)) return 0;
     const char *thread = python->thread_state();
     if (!thread || python->is_ending()) return 0;
-    bool good = __atomic_load_n(&checked, __ATOMIC_RELAXED) == AS_EXPECTED;
+    bool good = __atomic_load_n(&checked, __ATOMIC_RELAXED) == FRAMES_AS_EXPECTED;
     if (__builtin_expect(!good, 0) && !check(python, thread)) return 0;
     return walk(python, innermost(&python->layout, thread), frames, room);
 }

@@ -8,8 +8,8 @@
 
 #include "mpi/symbols.h"
 
-/* A program without Python pays for no more than every LOOK_EVERYth call, once the first ones have looked. */
-enum { FIRST_LOOKS = 64, LOOK_EVERY = 64, MOST_WAITS = 1000 };
+/* A thread without Python pays for every LOOK_EVERYth call only, once its first ones have looked. */
+enum { FIRST_LOOKS = 64, LOOK_EVERY = 256, MOST_WAITS = 1000 };
 enum state { LOOKING, LOADED, STARTED, NOT_KNOWN, WRITING };
 
 /* What of a CPython is needed, and where it is. */
@@ -26,7 +26,7 @@ struct addresses {
 static enum state state;
 static struct addresses loaded;
 static struct python_process started;
-static unsigned calls;              /* since it was last said that Python may have come */
+static __thread unsigned calls;
 static unsigned long long searched; /* how many libraries had ever been loaded when all were searched in vain */
 
 struct search {
@@ -42,6 +42,7 @@ static const void *datum(const struct search *s, const struct symbols *library, 
     return copy ? copy : symbols_find(library, name);
 }
 
+/* False: this is no CPython, or one whose functions do not all show. */
 static bool take(struct search *s, const struct symbols *library)
 {
     struct addresses *a = &s->at;
@@ -57,7 +58,8 @@ static bool take(struct search *s, const struct symbols *library)
     a->type_type = datum(s, library, "PyType_Type");
     a->runtime = datum(s, library, "_PyRuntime");
     a->debug = symbols_find(library, "_Py_RefTotal") || symbols_find(library, "_Py_AddToAllObjects");
-    return true;
+    return a->last_interpreter && a->version && a->is_ending && a->code_type && a->text_type && a->bytes_type &&
+           a->type_type;
 }
 
 static int look_into(struct dl_phdr_info *info, size_t size, void *data)
@@ -77,12 +79,6 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *data)
     s->has_program |= is_program;
     s->found = take(s, &symbols);
     return s->found;
-}
-
-static bool is_complete(const struct addresses *a)
-{
-    return !a->debug && a->last_interpreter && a->version && a->is_ending && a->code_type && a->text_type &&
-           a->bytes_type && a->type_type;
 }
 
 /* Has this Python started? Only then are its functions called: a library that is just being loaded has symbols, but
@@ -112,8 +108,18 @@ static unsigned minor_of(const char *version)
     return plain && (strstr(end, "[GCC ") || strstr(end, "[Clang ")) ? (unsigned)minor : 0;
 }
 
-/* All threads find the same; one of them writes it down. The others wait for that, but not for ever: a process that was
- * forked just then has nobody who writes. */
+/* Not for ever: a process that was forked just then has nobody who writes. */
+static enum state written(void)
+{
+    enum state now = WRITING;
+    for (unsigned i = 0; now == WRITING && i < MOST_WAITS; i++) {
+        sched_yield();
+        now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+    }
+    return now;
+}
+
+/* All threads find the same; one of them writes it down. */
 static enum state go_on(enum state from, enum state to, const struct addresses *addresses,
                         const struct python_process *python)
 {
@@ -124,18 +130,14 @@ static enum state go_on(enum state from, enum state to, const struct addresses *
         __atomic_store_n(&state, to, __ATOMIC_RELEASE);
         return to;
     }
-    for (unsigned i = 0; now == WRITING && i < MOST_WAITS; i++) {
-        sched_yield();
-        now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
-    }
-    return now;
+    return now == WRITING ? written() : now;
 }
 
 static enum state look(void)
 {
     struct search search = {.found = false};
     dl_iterate_phdr(look_into, &search);
-    if (search.found) return go_on(LOOKING, is_complete(&search.at) ? LOADED : NOT_KNOWN, &search.at, NULL);
+    if (search.found) return go_on(LOOKING, search.at.debug ? NOT_KNOWN : LOADED, &search.at, NULL);
     __atomic_store_n(&searched, search.loaded, __ATOMIC_RELAXED);
     return LOOKING;
 }
@@ -164,14 +166,15 @@ const struct python_process *python_process(void)
     enum state now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
     if (__builtin_expect(now == STARTED, 1)) return &started;
     if (now == LOOKING) {
-        unsigned call = __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
+        unsigned call = calls++;
         if (call < FIRST_LOOKS || call % LOOK_EVERY == 0) now = look();
     }
+    if (now == WRITING) now = written();
     if (now == LOADED) now = understand(&loaded);
     return now == STARTED ? &started : NULL;
 }
 
 void python_process_look(void)
 {
-    __atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&state, __ATOMIC_RELAXED) == LOOKING) look();
 }
