@@ -62,6 +62,58 @@ def test_every_kind_of_code(python):
         assert {name: python.looks(source, f"{name}.py") for name, _, source in kinds} == expected
 
 
+ANYWHERE = """
+import argparse, asyncio, dataclasses, gc, json, pprint, sys, typing
+def work():
+    json.dumps(json.loads(json.dumps({"a": [1, 2, {"b": None}] * 20})), indent=1)
+    @dataclasses.dataclass(order=True)
+    class Point:
+        x: int
+        y: list = dataclasses.field(default_factory=list)
+    sorted([Point(i % 3, [i]) for i in range(20)])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--n", type=int)
+    parser.parse_args(["--n", "3"])
+    pprint.pformat([{i: list(range(i))} for i in range(5)])
+    class Box(typing.Generic[typing.TypeVar("T")]):
+        def __init__(self, n):
+            self.n = [(lambda: n)() for _ in range(2)]
+    [Box(i) for i in range(30)]
+    async def leaf(i): return [x async for x in numbers(i)]
+    async def numbers(i):
+        for k in range(3):
+            await asyncio.sleep(0)
+            yield k
+    async def main(): return await asyncio.gather(*(leaf(i) for i in range(5)))
+    asyncio.run(main())
+events, busy = 0, False
+def in_profile(*_):
+    global events
+    events += 1
+    if events % 7 == 0: look(here)
+def in_collection(*_):
+    global busy
+    if not busy:
+        busy = True
+        look(here)
+        busy = False
+threshold = gc.get_threshold()
+sys.setprofile(in_profile)
+work()
+sys.setprofile(None)
+gc.callbacks.append(in_collection)
+gc.set_threshold(1, 1, 1)
+work()
+gc.set_threshold(*threshold)
+gc.callbacks.remove(in_collection)
+"""
+
+
+def test_anywhere_in_the_standard_library(python):
+    """In a function that Python calls at every seventh event, and whenever it collects what is no longer used."""
+    assert python.looks(ANYWHERE) > 500
+
+
 LINES = """
 import ast, base64, contextlib, ctypes, dis, json, sys, types
 MINOR = sys.version_info[1]

@@ -43,6 +43,22 @@ CALLERS: dict[str, tuple[int, int, str]] = {
         d.p; d.s(); d.c(); d + d
         """,
     ),
+    "methods that are called often": (
+        9,
+        300,
+        """
+        class Base:
+            def __init__(self, n): look(here)
+        class Derived(Base):
+            def __init__(self, n):
+                variable = lambda: n
+                super().__init__(n)
+                look(here)
+            def method(self): look(here)
+        for i in range(100):
+            Derived(i).method()
+        """,
+    ),
     "comprehensions": (
         9,
         11,

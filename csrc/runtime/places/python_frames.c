@@ -22,10 +22,24 @@ static const char *code_of(const struct python_layout *l, const char *frame)
     return (const char *)((uintptr_t)python_pointer(frame, l->frame.code) & ~l->frame.tag);
 }
 
-/* Frames that C pushes to run Python, from 3.12 on. */
-static bool is_python(const struct python_layout *l, const char *frame)
+enum { OWNED_BY_GENERATOR = 1 };
+
+static uint8_t owner_of(const struct python_layout *l, const char *frame)
 {
-    return !l->frame.no_python || (uint8_t)frame[l->frame.owner] < l->frame.no_python;
+    return l->frame.owned_by_c ? (uint8_t)frame[l->frame.owner] : 0;
+}
+
+/* Pushed by C to run Python, from 3.12 on: there is no code in it. */
+static bool is_of_c(const struct python_layout *l, const char *frame)
+{
+    return l->frame.owned_by_c && owner_of(l, frame) >= l->frame.owned_by_c;
+}
+
+/* One that Python itself does not show: it is still making its variables, or calls an __init__ for a class. */
+static bool is_hidden(const struct python_layout *l, const char *frame, const char *code, int64_t instruction)
+{
+    return l->code.traceable && instruction < (int64_t)python_int(code, l->code.traceable) * UNIT &&
+           owner_of(l, frame) != OWNED_BY_GENERATOR;
 }
 
 /* How many bytes into its code a frame is; negative: it has not begun. */
@@ -56,8 +70,9 @@ static bool is_good_frame(const struct python_process *python, const char *frame
     const struct python_layout *l = &python->layout;
     const char *code = code_of(l, frame);
     char beginning[2];
-    size_t bytes;
-    return python_is(python, code, python->code_type, l->code.lines + sizeof(void *)) &&
+    size_t bytes, head = l->code.lines + sizeof(void *);
+    if (head < l->code.instructions) head = l->code.instructions;
+    return python_is(python, code, python->code_type, head) &&
            is_inside(l, code, instruction_of(l, frame, code)) &&
            python_bytes(python, python_pointer(code, l->code.lines), &bytes) &&
            python_text(python, python_pointer(code, l->code.file), beginning, sizeof beginning) &&
@@ -84,7 +99,7 @@ static bool check_frames(const struct python_process *python, const char *frame)
         uint32_t fields[] = {l->frame.code, l->frame.previous, l->frame.instruction, l->frame.owner & ~7u};
         for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++)
             if (!is_readable_field(frame, fields[i])) return false;
-        if (is_python(l, frame) && !is_good_frame(python, frame)) return false;
+        if (!is_of_c(l, frame) && !is_good_frame(python, frame)) return false;
         frame = python_pointer(frame, l->frame.previous);
     }
     return true;
@@ -111,17 +126,16 @@ static unsigned walk(const struct python_process *python, const char *frame, str
 {
     const struct python_layout *l = &python->layout;
     unsigned n = 0;
-    for (unsigned unseen = 0; frame && n < room; frame = python_pointer(frame, l->frame.previous)) {
-        if (!is_python(l, frame)) {
-            if (++unseen > MOST_UNSEEN) return 0;
-            continue;
-        }
-        unseen = 0;
+    for (unsigned unseen = 0; frame && n < room && unseen < MOST_UNSEEN;
+         frame = python_pointer(frame, l->frame.previous), unseen++) {
+        if (is_of_c(l, frame)) continue;
         const char *code = code_of(l, frame);
         if (!code || python_pointer(code, l->object.type) != python->code_type) return 0;
         int64_t instruction = instruction_of(l, frame, code);
         if (!is_inside(l, code, instruction)) return 0;
+        if (is_hidden(l, frame, code, instruction)) continue;
         frames[n++] = (struct python_frame){code, (const void *)(intptr_t)instruction};
+        unseen = 0;
     }
     return n;
 }

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-enum { FIRST_PUBLISHED = 13, MOST_BYTES = 1 << 16, WORD = 8 };
-enum { OWNED_BY_C = 3, TAGS = 3 };
+enum { FIRST_PUBLISHED = 13, MOST_BYTES = 1 << 16, WORD = 8, TAGS = 3 };
 
 /* What PyCompactUnicodeObject adds to PyASCIIObject, from 3.12 on: length and place of UTF-8. */
 enum { MORE_OF_WIDE_TEXT = 16 };
@@ -34,17 +33,22 @@ static const struct python_layout written_down[] = {
     {
         .minor = 11,
         .thread = {.id = 152, .frame = 56, .indirect = true, .inside = 8},
-        .frame = {.code = 32, .previous = 48, .instruction = 56, .kind = INSTRUCTION_AT},
-        .code = {.file = 112, .function = 128, .first_line = 72, .lines = 136, .instructions = 184},
+        .frame = {.code = 32, .previous = 48, .instruction = 56, .owner = 69, .owned_by_c = 3, .kind = INSTRUCTION_AT},
+        .code = {.file = 112, .function = 128, .first_line = 72, .lines = 136, .traceable = 168, .instructions = 184},
         TEXTS_TO_3_11,
         OBJECTS,
     },
     {
         .minor = 12,
         .thread = {.id = 136, .frame = 56, .indirect = true, .inside = 0},
-        .frame =
-            {.code = 0, .previous = 8, .instruction = 56, .owner = 70, .no_python = OWNED_BY_C, .kind = INSTRUCTION_AT},
-        .code = {.file = 112, .function = 128, .first_line = 68, .lines = 136, .instructions = 192, .version = 92},
+        .frame = {.code = 0, .previous = 8, .instruction = 56, .owner = 70, .owned_by_c = 3, .kind = INSTRUCTION_AT},
+        .code = {.file = 112,
+                 .function = 128,
+                 .first_line = 68,
+                 .lines = 136,
+                 .traceable = 176,
+                 .instructions = 192,
+                 .version = 92},
         .text = {.length = 16, .state = 32, .ascii = 40, .wide = 40 + MORE_OF_WIDE_TEXT},
         OBJECTS,
     },
@@ -107,6 +111,7 @@ static bool read_published(struct python_layout *l, const struct groups *g, cons
     struct publisher p = {runtime, false};
     uint32_t header = size_of(&p, g->object), ascii = size_of(&p, g->text + TEXT_OF_ASCII);
     uint32_t local_names = field(&p, g->code, CODE_LOCAL_NAMES, WORD);
+    uint32_t instructions = field(&p, g->code, CODE_INSTRUCTIONS, 2);
     *l = (struct python_layout){
         .minor = g->minor,
         .thread = {.id = field(&p, g->thread, g->thread_id, WORD), .frame = field(&p, g->thread, THREAD_FRAME, WORD)},
@@ -114,15 +119,17 @@ static bool read_published(struct python_layout *l, const struct groups *g, cons
                   .previous = field(&p, g->frame, FRAME_PREVIOUS, WORD),
                   .instruction = field(&p, g->frame, FRAME_INSTRUCTION, WORD),
                   .owner = field(&p, g->frame, FRAME_OWNER, 1),
-                  .no_python = OWNED_BY_C,
+                  .owned_by_c = 3,
                   .tag = g->minor > FIRST_PUBLISHED ? TAGS : 0,
                   .kind = INSTRUCTION_AT},
         .code = {.file = field(&p, g->code, CODE_FILE, WORD),
                  .function = field(&p, g->code, CODE_FUNCTION, WORD),
                  .first_line = field(&p, g->code, CODE_FIRST_LINE, 4),
                  .lines = field(&p, g->code, CODE_LINES, WORD),
-                 .instructions = field(&p, g->code, CODE_INSTRUCTIONS, 2),
-                 /* co_version, which is not published, has always been before co_localsplusnames, which is */
+                 .instructions = instructions,
+                 /* What is not published has always been before what is: co_version before co_localsplusnames, and
+                  * _co_firsttraceable and co_extra before co_code_adaptive. */
+                 .traceable = instructions - 2 * WORD,
                  .version = local_names - 4},
         .object = {.type = field(&p, g->object, OBJECT_TYPE, WORD), .size = header},
         .text = {.length = field(&p, g->text, TEXT_LENGTH, WORD),
@@ -134,7 +141,7 @@ static bool read_published(struct python_layout *l, const struct groups *g, cons
     };
     /* Without the GIL, from 3.14 on each thread has a copy of the instructions of its own. */
     bool copies = g->minor > FIRST_PUBLISHED && published(runtime, FREE_THREADED);
-    return !p.wrong && !copies && local_names > header;
+    return !p.wrong && !copies && local_names > header && instructions > header + 2 * WORD;
 }
 
 bool python_layout_find(struct python_layout *layout, unsigned minor, const void *runtime)

@@ -22,12 +22,13 @@ struct python_layout {
     } thread;
     struct {
         uint32_t code, previous, instruction, owner;
-        uint8_t no_python; /* an owner from this one on is no Python code; 0: frames have no owner */
-        uintptr_t tag;     /* bits of `code` that are not the pointer's */
+        uint8_t owned_by_c; /* an owner from this one on; 0: frames have no owner */
+        uintptr_t tag;      /* bits of `code` that are not the pointer's */
         enum python_instruction kind;
     } frame;
     struct {
         uint32_t file, function, first_line, lines;
+        uint32_t traceable;    /* the first instruction, in units, that Python shows; 0: it shows all */
         uint32_t instructions; /* the code itself; INSTRUCTION_AT only: how many units of it are the object's size */
         uint32_t version;      /* a number that no other code object has; 0: it has none */
     } code;
