@@ -1,57 +1,9 @@
 """places/python.h in every CPython on the PATH, against what Python itself says of the same call as it is made."""
 
-import json
-import subprocess
-from pathlib import Path
-
-import compiled
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from python_callers import callers
-from pythons import PYTHONS, SOURCES, SUPPORT
+from pythons import SUPPORT, python_fixture
 
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    """The sources and the test's own C, as a library for other processes."""
-    folder = tmp_path_factory.mktemp("python_frames")
-    compiled.library(folder, *SOURCES, code=(SUPPORT / "python_frames.c").read_text())
-    return folder / "own.so"
-
-
-class Python:
-    """A Python that runs sources and says where C's answers differ from its own."""
-
-    def __init__(self, command: str, minor: int, library: Path):
-        self.minor = minor
-        self.process = subprocess.Popen(
-            [command, "-X", "faulthandler", str(SUPPORT / "python_frames.py"), str(library)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def ask(self, source: str, file: str = "<program>") -> dict:
-        print(json.dumps({"source": source, "file": file}), file=self.process.stdin, flush=True)
-        said = self.process.stdout.readline()
-        assert said, f"Python has ended: {self.process.wait()}"
-        return json.loads(said)
-
-    def looks(self, source: str, file: str = "<program>") -> int:
-        """How many calls it has made; all have been answered as Python does."""
-        said = self.ask(source, file)
-        assert said["error"] is None, said["error"]
-        assert said["wrong"] == []
-        return said["looks"]
-
-
-@pytest.fixture(scope="module", params=PYTHONS.values(), ids=PYTHONS)
-def python(request, library):
-    started = Python(*request.param, library)
-    yield started
-    started.process.stdin.close()
-    assert started.process.wait() == 0
+python = python_fixture()
 
 
 def test_every_kind_of_code(python):
@@ -241,115 +193,7 @@ f()
 """
 
 
-def test_with_several_interpreters(python, library):
+def test_with_several_interpreters(python):
     """From 3.12 on the frames are those of the one that runs; before that they are not known while there are two."""
-    names = f"folder, path = {str(SUPPORT)!r}, {str(library)!r}\n"
+    names = f"folder, path = {str(SUPPORT)!r}, {str(python.library)!r}\n"
     assert python.looks(names + INTERPRETERS) == (2 if python.minor >= 12 else 1)
-
-
-SAME_ADDRESS = """
-import sysconfig
-places, known = set(), {}
-for i in range(6000):
-    name, file, first, gap = "fgh"[i % 3], "file %d" % (i % 2), i % 5, i // 100
-    body = "\\n x = 1\\n y = 2" + "\\n" * gap + "\\n look(0)" + "\\n z = 3" * 9
-    source = "\\n" * first + f"def {name}():{body}\\n{name}()\\ndel {name}"
-    exec(compile(source, file, "exec"), {"look": library.look})
-    p = library.place(0).contents
-    place = p.file, p.function, p.line
-    before = known.setdefault((p.code, p.instruction, p.mark), place)
-    assert before == place, (before, place)
-    places.add(place)
-addresses = {key[:2] for key in known}
-reused = len(addresses) < 100 or sysconfig.get_config_var("Py_GIL_DISABLED")  # there it is freed much later
-assert len(places) > 300 and reused, (len(places), len(addresses))
-"""
-
-
-def test_another_code_object_at_the_same_address_has_another_mark(python):
-    """Six hundred places, of which each is gone before the next one is made at much the same addresses."""
-    assert python.looks(SAME_ADDRESS) == 0
-
-
-SAME_CODE = """
-import threading
-def f():
-    library.look(0)
-    marks.add(library.place(0).contents.mark)
-marks = set()
-for _ in range(3000): f()
-for t in [threading.Thread(target=f) for _ in range(3)]: t.start(); t.join()
-assert len(marks) == 1
-"""
-
-
-def test_the_mark_of_a_code_object_stays(python):
-    """While it is specialized, traced, or run by several threads."""
-    traced = (
-        "import sys\nsys.settrace(lambda *_: None)\nfor _ in range(9): f()\nsys.settrace(None)\nassert len(marks) == 1"
-    )
-    assert python.looks(SAME_CODE + traced) == 0
-
-
-def programs() -> st.SearchStrategy[str]:
-    """Random programs of functions in classes in loops in lambdas ..., which call C at random places."""
-    calls = st.sampled_from(["look(here)", "look_held(here)", "look(\n here\n)"])
-    values = st.recursive(
-        calls,
-        lambda inner: st.one_of(
-            st.builds("({},\n{})".format, inner, inner),
-            st.builds("[{} for _ in range(2)]".format, inner),
-            st.builds("sum(0 * bool({}) for _ in (1, 2))".format, inner),
-            st.builds("(lambda x=1: {})()".format, inner),
-            st.builds("({}\n if {} else 0)".format, inner, inner),
-            st.builds("sorted([1, 2], key=lambda x: bool({}))".format, inner),
-        ),
-        max_leaves=4,
-    )
-    lines = st.one_of(values, st.builds("x = [\n{},\n\n{}]".format, values, values))
-    blocks = st.recursive(
-        lines.map(lambda line: [line]),
-        lambda inner: st.builds(
-            _block, st.sampled_from(sorted(HEADS)), st.lists(inner, min_size=1, max_size=3), gaps()
-        ),
-        max_leaves=6,
-    )
-    return st.lists(blocks, min_size=1, max_size=4).map(
-        lambda parts: "\n".join(line for part in parts for line in part)
-    )
-
-
-def gaps() -> st.SearchStrategy[int]:
-    """Empty lines, from none to more than one step of a table of lines can say."""
-    return st.sampled_from([0, 0, 1, 5, 130, 300])
-
-
-HEADS = {
-    "def f(n=1):": ["f()"],
-    "def g(n=2):": ["g()"],
-    "def r(n, again):\n if n: return again(n - 1, again)": ["r(2, r)"],
-    "def y():\n yield 1": ["list(y())"],
-    "async def a():": ["try: a().send(None)", "except StopIteration: pass"],
-    "class A:": [],
-    "class A:\n def __init__(self):": ["A()"],
-    "for i in (1, 2):": [],
-    "if True:": [],
-    "try:": ["finally:", " look(here)"],
-    "try:\n 1 / 0\nexcept ZeroDivisionError as e:": [],
-    "with open('/dev/null') as d:": [],
-    "@(lambda f: (look(here), f)[1])\ndef d():": ["d()"],
-}
-"""What begins a block, and what follows it."""
-
-
-def _block(head: str, inner: list[list[str]], gap: int) -> list[str]:
-    heads = head.split("\n")
-    indent = " " * (len(heads[-1]) - len(heads[-1].lstrip()) + heads[-1].endswith(":"))
-    body = [indent + line.replace("\n", "\n" + indent) for part in inner for line in part]
-    return [*heads, *[""] * gap, *body, *HEADS[head]]
-
-
-@given(source=programs())
-@settings(max_examples=60, deadline=None)
-def test_random_programs(python, source):
-    assert python.looks(source, "random") >= 1

@@ -1,12 +1,14 @@
 """The CPythons at hand, and what of the runtime reads their frames."""
 
 import itertools
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import compiled
+import pytest
 from paths import ROOT
 
 SUPPORT = ROOT / "tests" / "support"
@@ -47,3 +49,51 @@ def shared_libraries() -> dict[str, tuple[Path, str]]:
         if ".so" in library and (Path(folder) / library).exists():
             found[name] = Path(folder) / library, home
     return found
+
+
+class Python:
+    """A Python that runs sources and says where C's answers differ from its own."""
+
+    def __init__(self, command: str, minor: int, library: Path):
+        self.minor, self.library = minor, library
+        self.process = subprocess.Popen(
+            [command, "-X", "faulthandler", str(SUPPORT / "python_frames.py"), str(library)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, source: str, file: str = "<program>") -> dict:
+        print(json.dumps({"source": source, "file": file}), file=self.process.stdin, flush=True)
+        said = self.process.stdout.readline()
+        assert said, f"Python has ended: {self.process.wait()}"
+        return json.loads(said)
+
+    def looks(self, source: str, file: str = "<program>") -> int:
+        """How many calls it has made; all have been answered as Python does."""
+        said = self.ask(source, file)
+        assert said["error"] is None, said["error"]
+        assert said["wrong"] == []
+        return said["looks"]
+
+
+def frames_library(tmp_path_factory) -> Path:
+    """What reads frames, and python_frames.c, as a library for other processes; made once."""
+    folder = tmp_path_factory.getbasetemp() / "python_frames"
+    if not folder.exists():
+        folder.mkdir()
+        compiled.library(folder, *SOURCES, code=(SUPPORT / "python_frames.c").read_text())
+    return folder / "own.so"
+
+
+def python_fixture():
+    """A fixture: each Python in turn, for a module that names it."""
+
+    @pytest.fixture(scope="module", params=PYTHONS.values(), ids=PYTHONS)
+    def python(request, tmp_path_factory):
+        started = Python(*request.param, frames_library(tmp_path_factory))
+        yield started
+        started.process.stdin.close()
+        assert started.process.wait() == 0
+
+    return python
