@@ -4,7 +4,8 @@
  *
  * writes how many frames it found: before Python was loaded (CALLS_BEFORE times, all in all), when it was loaded, and
  * for each start: when it had started (CALLS_BEFORE times), in a function called by another one, in a thread of
- * Python's, while Python ends (from a function that it calls at its very end), and afterwards. */
+ * Python's, while Python ends (from a function that it calls at its very end), and afterwards; and CALLS_BEFORE times
+ * when it has been unloaded. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,9 +88,12 @@ int main(int n, char **words)
     say_frames_of(calls);
     python = dlopen(words[1], RTLD_LAZY | RTLD_LOCAL);
     if (!python) return 2;
-    python_may_have_come();
+    python_look_again();
     say_frames();
     run_python(calls);
     run_python(calls);
+    if (dlclose(python)) return 6;
+    python_look_again();
+    say_frames_of(calls);
     return 0;
 }

@@ -18,8 +18,9 @@ struct python_frame {
 /* Frames of this thread, innermost first, at most `room`. 0: it runs no Python, or one whose frames are not known. */
 unsigned python_frames(struct python_frame *frames, unsigned room);
 
-/* A library was loaded: looks whether it is Python. Without being told, python_frames notices some calls later. */
-void python_may_have_come(void);
+/* Libraries were loaded or unloaded: Python may have come or gone. Without being told, python_frames notices some calls
+ * later that it has come, and never that it has gone. */
+void python_look_again(void);
 
 /* Stays the same as long as the code object is the same one. To be asked while the code runs: of frames that
  * python_frames has just found. */

@@ -72,8 +72,7 @@ static bool is_good_frame(const struct python_process *python, const char *frame
     char beginning[2];
     size_t bytes, head = l->code.lines + sizeof(void *);
     if (head < l->code.instructions) head = l->code.instructions;
-    return python_is(python, code, python->code_type, head) &&
-           is_inside(l, code, instruction_of(l, frame, code)) &&
+    return python_is(python, code, python->code_type, head) && is_inside(l, code, instruction_of(l, frame, code)) &&
            python_bytes(python, python_pointer(code, l->code.lines), &bytes) &&
            python_text(python, python_pointer(code, l->code.file), beginning, sizeof beginning) &&
            python_text(python, python_pointer(code, l->code.function), beginning, sizeof beginning);
@@ -153,7 +152,8 @@ unsigned python_frames(struct python_frame *frames, unsigned room)
     return walk(python, innermost(&python->layout, thread), frames, room);
 }
 
-void python_may_have_come(void)
+void python_look_again(void)
 {
+    __atomic_store_n(&checked, NOT_CHECKED, __ATOMIC_RELAXED);
     python_process_look();
 }

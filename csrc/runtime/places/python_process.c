@@ -174,7 +174,11 @@ const struct python_process *python_process(void)
     return now == STARTED ? &started : NULL;
 }
 
+/* Those who just use what was found before either find it where it was or had nothing to use any more. */
 void python_process_look(void)
 {
-    if (__atomic_load_n(&state, __ATOMIC_RELAXED) == LOOKING) look();
+    enum state now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+    if (now == LOADED || now == STARTED)
+        __atomic_compare_exchange_n(&state, &now, LOOKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    if (now != NOT_KNOWN) look();
 }

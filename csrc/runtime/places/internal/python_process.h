@@ -17,7 +17,7 @@ struct python_process {
 /* NULL: no Python has started whose layout is known. Cheap, once there is one. */
 const struct python_process *python_process(void);
 
-/* Looks for it now, and not only some calls later. */
+/* Looks for it again. */
 void python_process_look(void);
 
 #endif
