@@ -212,7 +212,7 @@ MODULE = np.dtype(
 
 FUNCTION = np.dtype(
     [
-        ("line", "<u4"),  # where it begins
+        ("line", "<u4"),  # where it begins; 0: not known
         ("kind", "<u4"),  # 1: Python
         ("name", "S152"),  # as the language qualifies it
         ("file", "S352"),

@@ -9,9 +9,8 @@
 #include <sys/mman.h>
 
 #include "common/settings.h"
-#include "places/internal/modules.h"
 #include "places/internal/path_rows.h"
-#include "places/internal/walk.h"
+#include "places/internal/stack_path.h"
 #include "record/rank_file.h"
 
 enum { BUCKETS = 1 << 12, ARENA_BYTES = 1 << 20, ALIGNED = 8, MOST_IN_BUCKET = 8, DEFAULT_DEPTH = MOST_FRAMES };
@@ -22,14 +21,21 @@ struct remembered {
     uint32_t path;
     uint32_t next; /* of the same bucket, in units of ALIGNED; 0: none */
     uint32_t words;
+    uint16_t frames; /* of Python, behind the words */
     bool fp_counts;
     struct word word[];
+};
+
+struct python_place {
+    struct python_frame frame;
+    uint64_t mark;
 };
 
 /* Where no callers are wanted, a return address is all there is to remember. */
 struct site {
     uint64_t place;
     uint32_t path;
+    bool in_python; /* its path is not the same each time */
 };
 
 /* What a thread remembers. Full, it begins anew. */
@@ -39,7 +45,9 @@ struct stack_memory {
     uint32_t bucket[BUCKETS];
     struct site site[BUCKETS];
     uint64_t arena[ARENA_BYTES / ALIGNED];
-    struct walk walk; /* working memory */
+    struct walk walk;          /* working memory */
+    struct interpreted python; /* likewise: what was found, and what it is now */
+    struct python_frame now[MOST_FRAMES];
 };
 
 unsigned places_depth;
@@ -92,13 +100,30 @@ static struct remembered *at(struct stack_memory *m, uint32_t number)
     return (struct remembered *)&m->arena[number];
 }
 
-static inline bool is_same(const struct remembered *r, uint64_t fp)
+static const struct python_place *python_of(const struct remembered *r)
+{
+    return (const struct python_place *)&r->word[r->words];
+}
+
+/* Python runs its functions without new frames on the stack: the same stack may stand for other code. */
+static bool is_same_python(struct stack_memory *m, const struct remembered *r)
+{
+    const struct python_place *was = python_of(r);
+    if (python_frames(m->now, places_depth) != r->frames) return false;
+    for (unsigned i = 0; i < r->frames; i++)
+        if (m->now[i].code != was[i].frame.code || m->now[i].instruction != was[i].frame.instruction) return false;
+    for (unsigned i = 0; i < r->frames; i++)
+        if (python_code_mark(&m->now[i]) != was[i].mark) return false;
+    return true;
+}
+
+static inline bool is_same(struct stack_memory *m, const struct remembered *r, uint64_t fp)
 {
     if (r->fp_counts && r->fp != fp) return false;
     for (uint32_t i = 0; i < r->words;
          i++) /* in the order of reading: a word is there if those before it are the same */
         if (*(const uint64_t *)r->word[i].at != r->word[i].value) return false;
-    return true;
+    return !r->frames || is_same_python(m, r);
 }
 
 static void forget(struct stack_memory *m, uint32_t now)
@@ -119,23 +144,6 @@ static struct stack_memory *memory_of(struct thread *t)
     return t->stacks;
 }
 
-static uint32_t row_of_place(uint32_t parent, uint64_t place, bool exact)
-{
-    const struct module *m = modules_find(exact ? place : place - 1);
-    uint32_t row = m ? modules_row(m) : 0;
-    return path_row(parent, row, row ? place - m->base : PATH_LOST);
-}
-
-/* The row of the path, its outermost place first. */
-static uint32_t row_of_walk(const struct walk *w)
-{
-    uint32_t row = 0;
-    if (w->end == WALK_CUT) row = path_row(0, 0, PATH_CUT);
-    if (w->end == WALK_LOST) row = path_row(0, 0, PATH_LOST);
-    for (unsigned i = w->frames; i-- > 0;) row = row_of_place(row, w->places[i], w->exact[i]);
-    return row;
-}
-
 /* Rows that are new go to the file at once: a call's row may follow, and the process may be killed. */
 static void write_new_rows(void)
 {
@@ -146,14 +154,15 @@ static void write_new_rows(void)
     store_end();
 }
 
-static uint32_t find_row(struct walk *w)
+static uint32_t find_row(struct stack_memory *m)
 {
     pthread_mutex_lock(&lock);
     uint32_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE), before = path_rows_count();
     if (forgotten != now) walk_forget();
     forgotten = now;
-    walk_stack(w, places_depth);
-    uint32_t row = row_of_walk(w);
+    walk_stack(&m->walk, places_depth);
+    stack_ask_python(&m->walk, &m->python, places_depth);
+    uint32_t row = stack_path(&m->walk, &m->python, places_depth);
     bool is_new = path_rows_count() != before;
     pthread_mutex_unlock(&lock);
     if (is_new) write_new_rows();
@@ -167,14 +176,20 @@ static uint32_t in_bucket(struct stack_memory *m, uint32_t first)
     return n;
 }
 
-static void remember(struct stack_memory *m, uint32_t bucket, const struct walk *w, uint32_t path)
+static void remember(struct stack_memory *m, uint32_t bucket, uint32_t path)
 {
-    uint64_t bytes = sizeof(struct remembered) + w->words * sizeof w->word[0], units = bytes / ALIGNED;
+    const struct walk *w = &m->walk;
+    const struct interpreted *python = &m->python;
+    uint64_t word_bytes = w->words * sizeof w->word[0], python_bytes = python->n * sizeof(struct python_place);
+    uint64_t units = (sizeof(struct remembered) + word_bytes + python_bytes) / ALIGNED;
     if (m->used + units > ARENA_BYTES / ALIGNED) forget(m, m->generation);
     if (in_bucket(m, m->bucket[bucket]) >= MOST_IN_BUCKET) m->bucket[bucket] = 0;
     struct remembered *r = at(m, m->used);
-    *r = (struct remembered){w->place, w->sp, w->fp, path, m->bucket[bucket], w->words, w->fp_counts};
-    memcpy(r->word, w->word, w->words * sizeof w->word[0]);
+    *r = (struct remembered){w->place,    w->sp, w->fp, path, m->bucket[bucket], w->words, (uint16_t)python->n,
+                             w->fp_counts};
+    memcpy(r->word, w->word, word_bytes);
+    struct python_place *places = (struct python_place *)&r->word[w->words];
+    for (unsigned i = 0; i < python->n; i++) places[i] = (struct python_place){python->frame[i], python->mark[i]};
     m->bucket[bucket] = m->used;
     m->used += (uint32_t)units;
 }
@@ -188,11 +203,9 @@ static __attribute__((noinline, cold)) uint32_t find_anew(struct thread *t, uint
     m->walk.place = place;
     m->walk.sp = sp;
     m->walk.fp = fp;
-    uint32_t path = find_row(&m->walk);
-    if (places_depth == 1)
-        *site_of(m, place) = (struct site){place, path};
-    else
-        remember(m, bucket_of(place, sp), &m->walk, path);
+    uint32_t path = find_row(m);
+    if (places_depth == 1) *site_of(m, place) = (struct site){place, path, m->python.n > 0};
+    if (places_depth > 1 || m->python.n) remember(m, bucket_of(place, sp), path);
     return path;
 }
 
@@ -203,11 +216,11 @@ uint32_t places_find(struct thread *t, const uint64_t *frame, uint64_t sp)
     if (__builtin_expect(m && m->generation == __atomic_load_n(&generation, __ATOMIC_RELAXED), 1)) {
         if (places_depth == 1) {
             const struct site *site = site_of(m, place);
-            return site->place == place ? site->path : find_anew(t, place, sp, fp);
+            if (site->place == place && !site->in_python) return site->path;
         }
         for (uint32_t i = m->bucket[bucket_of(place, sp)]; i; i = at(m, i)->next) {
             const struct remembered *r = at(m, i);
-            if (r->place == place && r->sp == sp && is_same(r, fp)) return r->path;
+            if (r->place == place && r->sp == sp && is_same(m, r, fp)) return r->path;
         }
     }
     return find_anew(t, place, sp, fp);
@@ -220,5 +233,6 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
     if (!real) real = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
     int result = real ? real(handle) : -1;
     __atomic_fetch_add(&generation, 1, __ATOMIC_ACQ_REL);
+    python_look_again();
     return result;
 }

@@ -1,14 +1,11 @@
-#define _GNU_SOURCE
 #include "places/internal/walk.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "places/internal/frame_rule.h"
+#include "places/internal/readable.h"
 
-enum { CACHED_RULES = 1 << 13, PROBES = 8, WORD = 8, PAGE = 4096, SIGNAL_SET_BYTES = 8 };
+enum { CACHED_RULES = 1 << 13, PROBES = 8, WORD = 8, PAGE = 4096 };
 
 struct cached_rule {
     uint64_t pc;
@@ -53,13 +50,11 @@ void walk_forget(void)
     modules_forget();
 }
 
-/* The kernel reads the set of signals before it refuses what is to be done with it. */
-static bool is_readable(struct walking *w, uint64_t at)
+static bool is_there(struct walking *w, uint64_t at)
 {
     uint64_t page = at & ~(uint64_t)(PAGE - 1);
-    if (page && page == w->page) return true;
-    long said = syscall(SYS_rt_sigprocmask, -1, page, NULL, SIGNAL_SET_BYTES);
-    if (said == 0 || errno != EINVAL) return false;
+    if (page == w->page) return true;
+    if (!readable((const void *)at, WORD)) return false;
     w->page = page;
     return true;
 }
@@ -67,7 +62,7 @@ static bool is_readable(struct walking *w, uint64_t at)
 static bool read_word(void *walking, uint64_t at, uint64_t *value)
 {
     struct walking *w = walking;
-    if (at % WORD || w->walk->words == MOST_WORDS || !is_readable(w, at)) return false;
+    if (at % WORD || w->walk->words == MOST_WORDS || !is_there(w, at)) return false;
     *value = *(const uint64_t *)at;
     w->walk->word[w->walk->words++] = (struct word){at, *value};
     return true;
@@ -143,6 +138,7 @@ void walk_stack(struct walk *walk, unsigned most)
     walk->frames = walk->words = 0;
     for (;;) {
         walk->exact[walk->frames] = exact;
+        walk->words_before[walk->frames] = walk->words;
         walk->places[walk->frames++] = place;
         walk->end = WALK_CUT;
         if (walk->frames == most || walk->frames == MOST_FRAMES) return;
