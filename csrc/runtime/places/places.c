@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "common/settings.h"
+#include "places/internal/modules.h"
 #include "places/internal/path_rows.h"
 #include "places/internal/stack_path.h"
 #include "record/rank_file.h"
@@ -160,7 +161,9 @@ static uint32_t find_row(struct stack_memory *m)
     uint32_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE), before = path_rows_count();
     if (forgotten != now) walk_forget();
     forgotten = now;
+    unsigned modules = modules_known();
     walk_stack(&m->walk, places_depth);
+    if (modules_known() != modules) python_look_again(); /* it may have come with them */
     stack_ask_python(&m->walk, &m->python, places_depth);
     uint32_t row = stack_path(&m->walk, &m->python, places_depth);
     bool is_new = path_rows_count() != before;

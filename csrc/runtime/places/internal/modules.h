@@ -25,6 +25,9 @@ struct module {
 /* The module that has this address; NULL: none, or one too many. Looks for new ones. */
 const struct module *modules_find(uint64_t address);
 
+/* How many are known. */
+unsigned modules_known(void);
+
 /* Some may be gone: all are looked for anew. Their rows stay. */
 void modules_forget(void);
 
