@@ -38,6 +38,8 @@ _SYMBOL = np.dtype(
 _NOTE_SECTION, _EMPTY_SECTION, _LOAD, _BUILD_ID_NOTE = 7, 8, 1, 3
 _FUNCTION_TYPES = (2, 10)  # FUNC, GNU_IFUNC
 _RANK_OF_BINDING = np.array([2, 0, 1] + [3] * 13)  # global before weak before local
+_ENTRY_BYTES = 64
+"""A `_start` has made its only call by then; what may follow it makes none."""
 _MOST_DECOMPRESSED = 1 << 28
 
 
@@ -64,7 +66,7 @@ class Elf:
     def __init__(self, data: bytes | mmap.mmap) -> None:
         self._data = data
         head = _HEADER.unpack_from(data)
-        self._segments_at, self._sections_at = head[5], head[6]
+        self._entry, self._segments_at, self._sections_at = head[4:7]
         self._segment_count, self._section_count, self._names_section = head[10], head[12], head[13]
 
     @cached_property
@@ -128,12 +130,16 @@ class Elf:
         return (name, int.from_bytes(contents[-4:], "little")) if name and len(contents) >= 8 else None
 
     def functions(self) -> Functions:
-        """Those of the symbol table; of a stripped file those that others can call, and those of `.gnu_debugdata`."""
+        """Those of the symbol table; of a stripped file those that others can call, and those of `.gnu_debugdata`. The
+        one that a program starts with is always there."""
         own = [self._symbols(".symtab", ".strtab")]
         if not len(own[0][0]):
             own = [self._symbols(".dynsym", ".dynstr"), self._kept()._symbols(".symtab", ".strtab")]
         rows = np.concatenate([symbols for symbols, _ in own])
         names = [name for _, texts in own for name in texts]
+        if self._entry and self._entry not in rows["value"]:
+            rows = np.append(rows, np.array([(0, 0, 0, 0, self._entry, _ENTRY_BYTES)], _SYMBOL))
+            names.append("_start")
         order = np.lexsort((_RANK_OF_BINDING[rows["info"] >> 4], rows["value"]))
         _, first = np.unique(rows["value"][order], return_index=True)
         chosen = order[first]

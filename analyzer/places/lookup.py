@@ -12,7 +12,7 @@ from analyzer.places.known import Known, ModuleNames
 from analyzer.places.modules import Found, Module, State, find_module
 from analyzer.places.names import BY_DEBUG_INFO, Names
 from analyzer.places.naming import name_places, readers
-from analyzer.places.owners import is_c_library, is_interpreter, is_mpi_library
+from analyzer.places.owners import is_shown_in_detail
 from analyzer.places.paths import PathTables, numbered_sites
 from tracelib.schema import PATH_IN_FUNCTION
 
@@ -56,6 +56,6 @@ def _look_up(module: Module, offsets: np.ndarray, known: Known, ended_ns: int | 
 
 def _without_details(module: Module, found: Found) -> Found:
     """Of libraries that are never shown in detail the functions will do: their debug information can be large."""
-    if is_mpi_library(module.path) or is_c_library(module.path) or is_interpreter(module.path):
-        return replace(found, debug_file=None, state=min(found.state, State.NO_DEBUG_INFO))
-    return found
+    if is_shown_in_detail(module.path):
+        return found
+    return replace(found, debug_file=None, state=min(found.state, State.NO_DEBUG_INFO))

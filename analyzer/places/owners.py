@@ -26,7 +26,10 @@ _START = frozenset(
         "libc_start_main_stage2",
     }
 )
-_C_LIBRARY = re.compile(r"(libc|libpthread|ld-linux[^.]*|ld64|ld-musl[^.]*|ld|libc-[\d.]+|ld-[\d.]+)\.so(\.\d+)*")
+_RUNTIME_LIBRARY = re.compile(
+    r"(libc|libpthread|ld|ld64|libstdc\+\+|libc\+\+(abi)?|libgomp|libomp|libiomp5|ld-linux[^.]*|ld-musl[^.]*)"
+    r"(-[\d.]+)?\.so(\.\d+)*"
+)
 _MPI_LIBRARY = re.compile(
     r"(libmpi|libpmpi|libmpich|libmpifort|libmpicxx|libmpi_\w+|libfmpich|libopen-(rte|pal)|libprrte|libpmix"
     r"|libboost_mpi\w*|libtrace|libvtmpi)([-_.][\w.+-]*)?\.so[\d.]*|mca_\w+\.so"
@@ -41,9 +44,10 @@ def is_start_code(function: str) -> bool:
     return function in _START
 
 
-def is_c_library(path: str) -> bool:
-    """Whether a module is the C library, its library of threads, or the dynamic loader."""
-    return bool(_C_LIBRARY.fullmatch(_name(path)))
+def is_runtime_library(path: str) -> bool:
+    """Whether a module is the library of C, C++ or OpenMP, or the dynamic loader: they start programs and threads, and
+    call back."""
+    return bool(_RUNTIME_LIBRARY.fullmatch(_name(path)))
 
 
 def is_mpi_library(path: str) -> bool:
@@ -59,6 +63,11 @@ def is_mpi_function(function: str) -> bool:
 def is_interpreter(path: str) -> bool:
     """Whether a module is the interpreter of Python."""
     return bool(_INTERPRETER.fullmatch(_name(path)))
+
+
+def is_shown_in_detail(path: str) -> bool:
+    """Whether lines of a module's source are of interest."""
+    return not (is_mpi_library(path) or is_runtime_library(path) or is_interpreter(path))
 
 
 def _name(path: str) -> str:

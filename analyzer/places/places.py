@@ -8,6 +8,7 @@ from analyzer.places.frames import Frame
 from analyzer.places.known import Known
 from analyzer.places.modules import State, sentence
 from analyzer.places.names import FRAME
+from analyzer.places.owners import is_shown_in_detail
 from analyzer.places.paths import PathTables
 from analyzer.places.readable import without_arguments
 from analyzer.places.short_files import short_files
@@ -80,11 +81,11 @@ class Places:
         may be named in full or as they are shown, functions with their arguments or without."""
         is_file = self._named(lambda file: text in (file, self._short.get(file)))
         is_function = self._named(lambda function: text in (function, without_arguments(function)))
-        found = (is_file[self._frames["file"]] | is_function[self._frames["function"]]) & ~self._sites.aside
+        found = (is_file[self._frames["file"]] | is_function[self._frames["function"]]) & ~self._sites.hidden
         file, _, line = text.rpartition(":")
         if file and line.isdigit():
             in_file = self._named(lambda name: file in (name, self._short.get(name)))[self._frames["file"]]
-            found |= in_file & (self._frames["line"] == int(line)) & ~self._sites.aside
+            found |= in_file & (self._frames["line"] == int(line)) & ~self._sites.hidden
         has = np.zeros(len(self._sites.names), bool)
         has[self._sites.of_frame[found]] = True
         return self._reached(has[self._sites.of_path])
@@ -98,6 +99,8 @@ class Places:
             if not 0 < number < PATH_IN_FUNCTION:
                 continue
             module, frame = self._tables.module(number), self._frames[row]
+            if not is_shown_in_detail(module.path):
+                continue
             state = self._known.of(module).state  # of those that have names, when these were found
             if not frame["file"] and not frame["past"]:
                 state = self._known.here.get(module.identity, state)
@@ -107,10 +110,10 @@ class Places:
         return sorted(counts, key=lambda said: -counts[said])
 
     def _rows_of_places(self) -> np.ndarray:
-        """For each path the row of its place's frame: the innermost one if all are aside; -1: there is none."""
+        """For each path the row of its place's frame; the innermost one if none is the program's; -1: there is none."""
         first, of_path = self._sites.names.first, self._sites.of_path
         own = np.full(len(self._sites.names), -1)
-        shown = np.flatnonzero(~self._sites.aside)[::-1]
+        shown = np.flatnonzero(~(self._sites.hidden | self._sites.runtime))[::-1]
         own[self._sites.of_frame[shown]] = shown  # the last that is written is the innermost
         innermost = np.where(np.diff(first) > 0, first[:-1], -1)
         at = np.where(own[of_path] >= 0, np.arange(len(of_path)), self._up)
@@ -146,11 +149,10 @@ class Places:
         rows = rows[rows.index(self._row_of_path[path]) :] if rows else []
         if len(rows) > 1 and self._texts[self._frames["function"][rows[-1]]] in _ENDS:
             ended = [rows.pop()]
-        while len(rows) > 1 and self._sites.start[rows[-1]]:
+        while len(rows) > 1 and self._sites.runtime[rows[-1]]:
             rows.pop()
             ended = []
-        aside = self._sites.aside
-        return [rows[0], *(row for row in rows[1:] if not aside[row]), *ended] if rows else []
+        return [*rows[:1], *(row for row in rows[1:] if not self._sites.hidden[row]), *ended]
 
     def _chain_rows(self, path: int) -> list[int]:
         first = self._sites.names.first

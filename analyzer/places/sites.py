@@ -10,7 +10,7 @@ import numpy as np
 from analyzer.places.frames import Frame, Frames
 from analyzer.places.known import Known
 from analyzer.places.names import Names, joined
-from analyzer.places.owners import is_c_library, is_interpreter, is_mpi_function, is_mpi_library, is_start_code
+from analyzer.places.owners import is_interpreter, is_mpi_function, is_mpi_library, is_runtime_library, is_start_code
 from analyzer.places.paths import PathTables, numbered_sites, text_of
 from analyzer.places.readable import is_fortran
 from tracelib.schema import PATH_CUT, PATH_IN_FUNCTION
@@ -27,8 +27,8 @@ class Sites:
     module: np.ndarray  # of each site: what `module` of its paths is
     names: Names  # each site has at least one frame, but that of row 0
     of_frame: np.ndarray  # for each row of names.frames its site
-    aside: np.ndarray  # for each row of names.frames: whether it is MPI's, or a binding's, or starts programs
-    start: np.ndarray  # whether, as the outermost of a path, it is only what starts programs and threads
+    hidden: np.ndarray  # for each row of names.frames: whether it is never shown: MPI's, a binding's, an interpreter's
+    runtime: np.ndarray  # whether it calls back, or starts programs and threads: no place, and no outermost frame
 
 
 def named_sites(tables: PathTables, known: Known) -> Sites:
@@ -66,7 +66,7 @@ def _ended(offset: int) -> Frames:
 
 
 def _roles(tables: PathTables, names: Names, module: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`aside` and `start` of each frame; `module`: what its site is in."""
+    """`hidden` and `runtime` of each frame; `module`: what its site is in."""
     in_function = module & PATH_IN_FUNCTION != 0
     row = np.where(in_function, 0, module)
     paths = [text_of(path) for path in tables.modules["path"]]
@@ -76,7 +76,7 @@ def _roles(tables: PathTables, names: Names, module: np.ndarray) -> tuple[np.nda
     mpi |= _flags(names.texts, is_mpi_function)[function]
     interpreter = _flags(paths, is_interpreter)[row] & (len(tables.functions) > 1)
     main = _flags(names.texts, "main".__eq__)[function] & _flags(names.texts, is_fortran)[file]
-    return mpi | starts | interpreter, starts | main | _flags(paths, is_c_library)[row]
+    return mpi | starts | interpreter, starts | main | _flags(paths, is_runtime_library)[row]
 
 
 def _flags(texts: list[str] | tuple[str, ...], test: Callable[[str], bool]) -> np.ndarray:

@@ -47,8 +47,10 @@ def test_functions_of_a_stripped_file(program, tmp_path):
     stripped, kept = tmp_path / "stripped", tmp_path / "kept"
     tool("strip", "-o", stripped, program)
     found = open_elf(stripped).functions()
-    assert {"main", "note"} <= set(found.name) and "outer" not in found.name
-    assert set(found.address.tolist()) <= set(functions_by_nm("-D", stripped))
+    assert {"main", "note", "_start"} <= set(found.name) and "outer" not in found.name
+    entry = int(re.search(r"Entry point address:\s+(\w+)", tool("readelf", "-h", stripped))[1], 16)
+    assert set(found.address.tolist()) <= {entry, *functions_by_nm("-D", stripped)}
+    assert found.address[found.name.index("_start")] == entry
     tool("objcopy", "--only-keep-debug", program, kept)
     (tmp_path / "kept.xz").write_bytes(lzma.compress(kept.read_bytes()))
     tool("objcopy", "--add-section", f".gnu_debugdata={tmp_path / 'kept.xz'}", stripped)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.places.owners import is_c_library, is_interpreter, is_mpi_function, is_mpi_library, is_start_code
+from analyzer.places.owners import is_interpreter, is_mpi_function, is_mpi_library, is_runtime_library, is_start_code
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,28 @@ def test_functions_of_mpi(function, expected):
 def test_what_starts_programs():
     assert is_start_code("_start") and is_start_code("__libc_start_call_main") and is_start_code("clone3")
     assert not is_start_code("main") and not is_start_code("start")
-    assert is_c_library("/lib/x86_64-linux-gnu/libc.so.6") and is_c_library("/lib/libc-2.31.so")
-    assert is_c_library("/lib64/ld-linux-x86-64.so.2") and is_c_library("/lib64/libpthread.so.0")
-    assert not is_c_library("/lib/libcrypt.so.1") and not is_c_library("/home/u/libc_like.so")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/lib/x86_64-linux-gnu/libc.so.6", True),
+        ("/lib64/libc-2.31.so", True),
+        ("/lib64/ld-linux-x86-64.so.2", True),
+        ("/lib/ld-musl-x86_64.so.1", True),
+        ("/lib64/libpthread-2.28.so", True),
+        ("/usr/lib/libstdc++.so.6.0.30", True),
+        ("/usr/lib/libc++abi.so.1", True),
+        ("/usr/lib/libgomp.so.1", True),
+        ("/opt/intel/libiomp5.so", True),
+        ("/lib/libcrypt.so.1", False),
+        ("/lib/libm.so.6", False),
+        ("/home/u/libc_like.so", False),
+        ("/home/u/libc", False),
+    ],
+)
+def test_libraries_that_start_and_call_back(path, expected):
+    assert is_runtime_library(path) == expected
 
 
 @pytest.mark.parametrize(

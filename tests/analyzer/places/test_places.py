@@ -20,7 +20,8 @@ from analyzer.places.places import Places
 from tracelib.schema import PATH_CUT, PATH_LOST
 
 APP, MPI, LIBC, PYTHON = "/bin/app", "/lib/libmpi_mpifh.so.40", "/lib/libc.so.6", "/usr/bin/python3.11"
-MODULES = [(path, "") for path in (APP, MPI, LIBC, PYTHON)]
+CXX, OTHER = "/lib/libstdc++.so.6", "/lib/libother.so"
+MODULES = [(path, "") for path in (APP, MPI, LIBC, PYTHON, CXX, OTHER)]
 EXCHANGE = Frame("exchange", "/s/left/exchange.c", 212)
 NAMES = {
     APP: {
@@ -72,6 +73,9 @@ def places_of(*chains, functions=FUNCTIONS):
         ([(APP, 0x77), (APP, 3)], "exchange.c:212 in exchange", "{} < app+0x77"),
         ([*START, (LIBC, 1), (APP, 3)], "exchange.c:212 in exchange", "{} < qsort+0x3 < main main.c:40"),
         ([(LIBC, 98), (LIBC, 97), (APP, 3)], "exchange.c:212 in exchange", "{}"),
+        ([*START, (LIBC, 1), (LIBC, 2), (MPI, 1)], "main.c:40 in main", "{}"),
+        ([(LIBC, 98), (CXX, 3), (APP, 3)], "exchange.c:212 in exchange", "{}"),
+        ([(CXX, 3), (MPI, 1)], "mpi_send+0xc", "{}"),
         ([(None, PATH_CUT), (APP, 3)], "exchange.c:212 in exchange", "{} < ..."),
         ([(None, PATH_LOST), (APP, 3)], "exchange.c:212 in exchange", "{} < ?"),
         ([(None, PATH_LOST), *START], "main.c:40 in main", "{}"),
@@ -80,6 +84,7 @@ def places_of(*chains, functions=FUNCTIONS):
         ([(None, PATH_CUT), (MPI, 1)], "(not recorded)", "{}"),
         ([(MPI, 1)], "mpi_send+0xc", "{}"),
         ([(APP, 10), (APP, 11)], "prog.f90:5 in program", "{}"),
+        ([*START[:2], (APP, 10)], "prog.f90:3 in main", "{}"),
         ([*START[:2], (PYTHON, 1), (STEP, 31), (PYTHON, 1), (SEND, 9), (MPI, 1)], "solver.py:31 in Solver.step", "{}"),
         ([], "(not known)", "{}"),
     ],
@@ -168,7 +173,9 @@ def frames_of(where, offset):
     if where in FUNCTIONS:
         return [(Frame(*where, offset), where == SEND)]
     named = NAMES[where].get(offset) or (Frame(f"{where.rpartition('/')[2]}+{offset:#x}"),)
-    return [(frame, where == MPI or frame.function == "_start" or frame.function.startswith("MPI")) for frame in named]
+    starts = [frame.function == "_start" or (frame.function == "main" and ".f90" in frame.file) for frame in named]
+    mpi = [where == MPI or frame.function.startswith("MPI") for frame in named]
+    return [(frame, either) for frame, either in zip(named, map(max, starts, mpi), strict=True)]
 
 
 def test_notes_are_on_modules_with_places_that_have_no_line():
@@ -176,11 +183,12 @@ def test_notes_are_on_modules_with_places_that_have_no_line():
     places = Places(path_tables([[(APP, 3)], [(APP, 1), (MPI, 1)]], MODULES), known)
     assert places.notes(np.arange(4)) == []
     known.modules[APP, ""] = ModuleNames(Module(APP), np.empty(0, np.uint64), Names.of(()), State.NO_DEBUG_INFO)
-    chains = [[(APP, 3)], [(APP, 1), (MPI, 1)], [(APP, 1), (LIBC, 1)]]
+    chains = [[(APP, 3)], [(APP, 1), (MPI, 1)], [(APP, 1), (OTHER, 1)], [(LIBC, 1)], [(MPI, 1)], [(PYTHON, 1)]]
     places = Places(path_tables(chains, MODULES), known)
     assert places.notes(np.array([0])) == []
-    (said, other) = places.notes(np.arange(5))
-    assert said.startswith("app has no debug information") and other.startswith("parts of libc.so.6 have no")
+    (said, other) = places.notes(np.arange(len(places.paths)))
+    assert said.startswith("app has no debug information")
+    assert other.startswith(f"{OTHER} is not on this machine")  # of libraries of the system nothing is said
 
 
 def test_a_program_that_prints_its_stack(tmp_path):
