@@ -29,8 +29,9 @@ def __getattr__(name: str) -> Any:
 
 
 def calls_frame(trace: Trace, rank: int) -> pandas.DataFrame:
-    """All calls of one rank as a pandas DataFrame: the columns of `analyzer.trace.CALL`, with procedure names and, where
-    the source says it, `place`: where in the program the call is ("exchange.c:212 in exchange").
+    """All calls of one rank as a pandas DataFrame: the columns of `analyzer.trace.CALL`, with procedure names.
+
+    Where the source says it, `place` is where in the program the call is ("exchange.c:212 in exchange").
 
     Holds the whole rank in memory; `trace.calls(rank, begin, end)` gives a window of time.
     """

@@ -65,6 +65,11 @@ def is_interpreter(path: str) -> bool:
     return bool(_INTERPRETER.fullmatch(_name(path)))
 
 
+def is_import(file: str) -> bool:
+    """Whether a file of Python is that part of the interpreter which imports modules."""
+    return file.startswith("<frozen importlib.")
+
+
 def is_shown_in_detail(path: str) -> bool:
     """Whether lines of a module's source are of interest."""
     return not (is_mpi_library(path) or is_runtime_library(path) or is_interpreter(path))

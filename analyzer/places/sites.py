@@ -10,7 +10,14 @@ import numpy as np
 from analyzer.places.frames import Frame, Frames
 from analyzer.places.known import Known
 from analyzer.places.names import Names, joined
-from analyzer.places.owners import is_interpreter, is_mpi_function, is_mpi_library, is_runtime_library, is_start_code
+from analyzer.places.owners import (
+    is_import,
+    is_interpreter,
+    is_mpi_function,
+    is_mpi_library,
+    is_runtime_library,
+    is_start_code,
+)
 from analyzer.places.paths import PathTables, numbered_sites, text_of
 from analyzer.places.readable import is_fortran
 from tracelib.schema import PATH_CUT, PATH_IN_FUNCTION
@@ -75,6 +82,7 @@ def _roles(tables: PathTables, names: Names, module: np.ndarray) -> tuple[np.nda
     mpi = _flags(paths, is_mpi_library)[row] | (in_function & _flags(names.texts, is_mpi_library)[file])
     mpi |= _flags(names.texts, is_mpi_function)[function]
     interpreter = _flags(paths, is_interpreter)[row] & (len(tables.functions) > 1)
+    interpreter |= in_function & _flags(names.texts, is_import)[file]
     main = _flags(names.texts, "main".__eq__)[function] & _flags(names.texts, is_fortran)[file]
     return mpi | starts | interpreter, starts | main | _flags(paths, is_runtime_library)[row]
 

@@ -2,7 +2,14 @@
 
 import pytest
 
-from analyzer.places.owners import is_interpreter, is_mpi_function, is_mpi_library, is_runtime_library, is_start_code
+from analyzer.places.owners import (
+    is_import,
+    is_interpreter,
+    is_mpi_function,
+    is_mpi_library,
+    is_runtime_library,
+    is_start_code,
+)
 
 
 @pytest.mark.parametrize(
@@ -100,3 +107,10 @@ def test_libraries_that_start_and_call_back(path, expected):
 )
 def test_interpreters(path, expected):
     assert is_interpreter(path) == expected
+
+
+def test_what_imports_modules_is_not_the_program():
+    assert is_import("<frozen importlib._bootstrap>") and is_import("<frozen importlib._bootstrap_external>")
+    assert not any(
+        map(is_import, ("<frozen heat>", "<string>", "importlib.py", "/usr/lib/python3.11/importlib/abc.py"))
+    )
