@@ -109,6 +109,7 @@ def from_places(callers: Callers, places: Places, trace: Trace) -> list[FromPlac
     new = (np.diff(rows["path"], prepend=-1) != 0) | (np.diff(rows["call"], prepend=-1) != 0)
     found = []
     for part in np.split(rows, np.flatnonzero(new)[1:]):
-        sums = (int(part[name].sum()) for name in ("count", "inside", "sent", "received"))
-        found.append(FromPlace(int(part["path"][0]), trace.procedures[part["call"][0]], *sums, part["inside"]))
+        count, inside, sent, received = (int(part[name].sum()) for name in SUMMED)
+        place, procedure = int(part["path"][0]), trace.procedures[part["call"][0]]
+        found.append(FromPlace(place, procedure, count, inside, sent, received, part["inside"]))
     return sorted(found, key=lambda f: (-f.inside_ns, places.text(f.place), f.procedure))

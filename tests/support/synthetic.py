@@ -270,8 +270,8 @@ def write_run(
 
     A rank is a mapping of "calls", "requests", "polls", "events" (rows as made by the functions above, or an array
     of the table's dtype, times in ns; `call` then indexes "procedures"), "procedures" (names known from the start),
-    "skipped", "counters", "paths", "modules", "functions" (rows of that table), "objects" (likewise, without the first; `comm` as in
-    calls), "blocks" (else made to fit), "clock" (pairs (ns, ns); else the ends),
+    "skipped", "counters", "paths", "modules", "functions" (rows of that table), "objects" (likewise, without the first;
+    `comm` as in calls), "blocks" (else made to fit), "clock" (pairs (ns, ns); else the ends),
     "sync" (rows as in the file), "start" (ns of the process start), and any attribute of the schema. `missing` ranks
     get no file.
     """
