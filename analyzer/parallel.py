@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
+
+SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 1e-5, 1e-3
+"""Between two looks at whether the others have come."""
 
 
 class Team:
@@ -15,10 +19,6 @@ class Team:
     rank = 0
     size = 1
 
-    def gather(self, value: Any) -> list[Any] | None:
-        """Each member's value on rank 0, None elsewhere."""
-        return [value]
-
     def allgather(self, value: Any) -> list[Any]:
         """Each member's value, everywhere."""
         return [value]
@@ -26,6 +26,10 @@ class Team:
     def bcast(self, value: Any) -> Any:
         """Rank 0's value, everywhere."""
         return self.allgather(value)[0]
+
+    def alltoall(self, values: Sequence[Any]) -> list[Any]:
+        """Of each member what it has for this one; `values`: what this one has for each."""
+        return [of_member[self.rank] for of_member in self.allgather(values)]
 
     def barrier(self) -> None:
         """Wait for all members."""
@@ -59,17 +63,27 @@ class MpiTeam(Team):
         self.rank = self._comm.Get_rank()
         self.size = self._comm.Get_size()
 
-    def gather(self, value: Any) -> list[Any] | None:
-        return self._comm.gather(value)
-
     def allgather(self, value: Any) -> list[Any]:
+        self._meet()
         return self._comm.allgather(value)
 
     def bcast(self, value: Any) -> Any:
+        self._meet()
         return self._comm.bcast(value)
 
+    def alltoall(self, values: Sequence[Any]) -> list[Any]:
+        self._meet()
+        return self._comm.alltoall(values)
+
     def barrier(self) -> None:
-        self._comm.Barrier()
+        self._meet()
+
+    def _meet(self) -> None:
+        """Wait for all. MPI would poll meanwhile, and take the CPU from who is waited for where CPUs are shared."""
+        here, pause = self._comm.Ibarrier(), SHORTEST_PAUSE_S
+        while not here.Test():
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_S)
 
     def abort(self) -> None:
         self._comm.Abort(1)

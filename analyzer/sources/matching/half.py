@@ -20,3 +20,6 @@ HALF = np.dtype(
     ]
 )
 """`struct half` of the kernels: one side of a message; or, with `ghost` 1, `bytes` sides that were not recorded."""
+
+OUTGOING = np.dtype([("half", HALF), ("source", "<i4"), ("number", "<i4")])
+"""`struct outgoing` of the kernels: a send to a rank that another process reads."""

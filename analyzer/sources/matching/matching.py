@@ -4,6 +4,8 @@ For each (communicator, source, destination, tag) the k-th send in order of the 
 k-th receive in order of posting (MPI 4.1, section 3.5). A receive's row is written when it completes, so those that
 complete in a later window than they were posted in are first put aside; then each window has all its postings.
 Messages that took place while a rank did not record are counted (`ghosts`), and take part in the counting only.
+
+Of a team each member reads some ranks. After each window they hand each other the sends to the ranks of the other.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +25,7 @@ from analyzer.parallel import Team
 from analyzer.signals import discard, temporary
 from analyzer.sources.lane.lane import Lane, merge_runs
 from analyzer.sources.matching.ghosts import Ghosts
-from analyzer.sources.matching.half import HALF
+from analyzer.sources.matching.half import HALF, OUTGOING
 from analyzer.sources.matching.halves import WindowRows, halves_of, receives_of, sends_of
 from analyzer.sources.matching.leftovers import CUT_OFF, Leftovers, Reach, cut_off
 from analyzer.trace import MESSAGE, Unmatched
@@ -33,12 +36,12 @@ _MOST_COMPLETE = 1 << 18
 
 
 class Matching:
-    """The messages of a run. Matched when made; a team shares the destinations, and each member can read all.
+    """The messages of a run. Matched when made; a team shares the ranks, and each member can read all messages.
 
     `lanes`: of each rank whose file is there; `ghosts`: theirs; `bounds`: of the windows (ns) in which messages are
     read; `cuts`: of those in which they are matched, which may hold more, as only what waits is in memory;
     `first_cpu`: by rank; `folder`: where a team may put files that all its members see; `reach`: whom messages may
-    have no other side with; `share`: the destinations that are this member's.
+    have no other side with; `share`: the ranks that are this member's, in order of members.
     """
 
     def __init__(
@@ -53,18 +56,18 @@ class Matching:
         reach: Reach,
         share: range,
     ) -> None:
-        self._lanes, self._ghosts, self._bounds, self._reach = lanes, ghosts, bounds, reach
-        self._mine = share
+        self._ghosts, self._bounds, self._reach = ghosts, bounds, reach
+        self._mine = {rank: lanes[rank] for rank in share if rank in lanes}
         self._present = np.isin(np.arange(len(first_cpu)), list(lanes)).astype(np.uint8)
         self._cuts = cuts
-        self._edges = {lane: self._edges_of(lane) for threads in lanes.values() for lane in threads}
+        self._edges = {lane: self._edges_of(lane) for threads in self._mine.values() for lane in threads}
         self._recent: tuple[int, np.ndarray] | None = None
         self._leftovers, self._elsewhere, self._unchosen = Leftovers(), Leftovers("another run"), 0
         self._cut_off = [np.zeros(0, CUT_OFF)]
         self._first_cpu = np.ascontiguousarray(first_cpu, np.int32)
-        self._matcher = ffi.gc(self._new_matcher(), lib.match_free)
+        self._matcher = ffi.gc(self._new_matcher(share), lib.match_free)
         exchange = _Exchange(team, folder)
-        self._match(exchange.own)
+        self._match(exchange.own, _Sends(self._matcher, team, share))
         self._spills = exchange.all()
         self._leftovers.merge(team)
         self._elsewhere.merge(team)
@@ -99,9 +102,9 @@ class Matching:
         for spill in self._spills:
             spill.close()
 
-    def _new_matcher(self):
+    def _new_matcher(self, share: range) -> Any:
         by_rank = pointer(self._first_cpu, "int32_t *"), pointer(self._present, "uint8_t *")
-        matcher = lib.match_new(self._mine.start, self._mine.stop, len(self._first_cpu), *by_rank)
+        matcher = lib.match_new(share.start, share.stop, len(self._first_cpu), *by_rank)
         if matcher == ffi.NULL:
             raise MemoryError
         return matcher
@@ -113,16 +116,17 @@ class Matching:
             self._recent = window, _in_order(parts[0] if len(parts) == 1 else np.concatenate(parts))
         return self._recent[1]
 
-    def _match(self, spill: Spill) -> None:
+    def _match(self, spill: Spill, sends: _Sends) -> None:
         """Match all windows into `spill`, keyed by the window of the send."""
         late = self._put_late_aside()
         for window in range(len(self._cuts) - 1):
-            for rank, lanes in self._lanes.items():
+            for rank, lanes in self._mine.items():
                 rows = [self._rows(lane, window, late) for lane in lanes]
                 if not self._is_usual(rank, rows):
                     self._add(rank, rows)
                 if lib.match_found(self._matcher) > _MOST_COMPLETE:
                     self._keep(spill)
+            sends.exchange()
             self._keep(spill)
         late.close()
         self._count_waiting()
@@ -144,9 +148,8 @@ class Matching:
         ghosts = self._ghosts[rank]
         sends = self._known(rank, sends_of(rows, ghosts), is_send=True)
         _check(lib.match_add_sends(self._matcher, rank, halves_of(sends), len(sends)))
-        if rank in self._mine:
-            receives = self._known(rank, receives_of(rows, ghosts), is_send=False)
-            _check(lib.match_add_receives(self._matcher, rank, halves_of(receives), len(receives)))
+        receives = self._known(rank, receives_of(rows, ghosts), is_send=False)
+        _check(lib.match_add_receives(self._matcher, rank, halves_of(receives), len(receives)))
 
     def _edges_of(self, lane: Lane) -> np.ndarray:
         """The bounds of the windows in the lane's ticks, the first and last open to the outside."""
@@ -183,14 +186,13 @@ class Matching:
         known = (halves["comm"] >= 0) & (peer >= 0) & (self._present[np.clip(peer, 0, len(self._present) - 1)] > 0)
         if known.all():
             return halves
-        if rank in self._mine:
-            missed = halves[~known & (halves["ghost"] == 0)]
-            unchosen = self._reach.is_unchosen(missed)
-            self._unchosen += int(unchosen.sum())
-            missed = missed[~unchosen]
-            away = self._reach.is_elsewhere(missed)
-            self._elsewhere.add(np.full(int(away.sum()), rank), is_send, missed[away])
-            self._leftovers.add(np.full(int((~away).sum()), rank), is_send, missed[~away])
+        missed = halves[~known & (halves["ghost"] == 0)]
+        unchosen = self._reach.is_unchosen(missed)
+        self._unchosen += int(unchosen.sum())
+        missed = missed[~unchosen]
+        away = self._reach.is_elsewhere(missed)
+        self._elsewhere.add(np.full(int(away.sum()), rank), is_send, missed[away])
+        self._leftovers.add(np.full(int((~away).sum()), rank), is_send, missed[~away])
         return halves[known]
 
     def _keep(self, spill: Spill) -> None:
@@ -228,6 +230,28 @@ def _in_order(messages: np.ndarray) -> np.ndarray:
     by_source["reserved"] = 0
     cuts = np.flatnonzero(np.diff(by_source["source"])) + 1
     return merge_runs(by_source, np.concatenate([[0], cuts, [len(by_source)]]).astype(np.int64))
+
+
+class _Sends:
+    """The sends between the ranks of a matcher and those of other members of a team."""
+
+    def __init__(self, matcher: Any, team: Team, share: range) -> None:
+        self._matcher, self._team = matcher, team
+        self._begins = np.array(team.allgather(share.start), np.int64)  # of each member's ranks
+
+    def exchange(self) -> None:
+        """Hand over those that are to go out, and add those of others. All members must do so at the same time."""
+        if self._team.size == 1:
+            return
+        going = np.empty(lib.match_going(self._matcher), OUTGOING)
+        lib.match_take_going(self._matcher, _outgoing(going))
+        to = np.searchsorted(self._begins, going["half"]["peer"], side="right") - 1
+        for rows in self._team.alltoall([going.compress(to == member) for member in range(self._team.size)]):
+            _check(lib.match_add_coming(self._matcher, _outgoing(rows), len(rows)))
+
+
+def _outgoing(rows: np.ndarray) -> Any:
+    return pointer(rows, "struct outgoing *")
 
 
 class _Exchange:

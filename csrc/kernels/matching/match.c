@@ -41,6 +41,7 @@ void match_free(struct matcher *m)
     free(m->pool);
     free(m->messages);
     free(m->halves);
+    free(m->going);
     free(m);
 }
 
@@ -195,15 +196,52 @@ static int put(struct matcher *m, struct key key, const struct waiting *send, co
     return 0;
 }
 
+static int add_send(struct matcher *m, const struct half *half, int32_t source, int32_t number)
+{
+    struct key key = {half->comm, source, half->peer, half->tag, half->channel};
+    struct waiting send = {*half, number, NONE}, receive;
+    int met = meet(m, key, 1, &send, &receive);
+    return met < 0 || (met && put(m, key, &send, &receive)) ? -1 : 0;
+}
+
+static int put_out(struct matcher *m, const struct half *half, int32_t source, int32_t number)
+{
+    if (m->n_going == m->going_room) {
+        int64_t room = m->going_room ? 2 * m->going_room : FIRST_SLOTS;
+        struct outgoing *going = realloc(m->going, (size_t)room * sizeof *going);
+        if (!going) return -1;
+        m->going = going;
+        m->going_room = room;
+    }
+    m->going[m->n_going++] = (struct outgoing){*half, source, number};
+    return 0;
+}
+
 int match_add_sends(struct matcher *m, int32_t source, const struct half *sends, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) {
-        struct key key = {sends[k].comm, source, sends[k].peer, sends[k].tag, sends[k].channel};
-        struct waiting send = {sends[k], m->sent[source]++, NONE}, receive;
-        if (key.destination < m->first || key.destination >= m->last) continue;
-        int met = meet(m, key, 1, &send, &receive);
-        if (met < 0 || (met && put(m, key, &send, &receive))) return -1;
+        int32_t number = m->sent[source]++, to = sends[k].peer;
+        int mine = to >= m->first && to < m->last;
+        if (mine ? add_send(m, &sends[k], source, number) : put_out(m, &sends[k], source, number)) return -1;
     }
+    return 0;
+}
+
+int64_t match_going(const struct matcher *m)
+{
+    return m->n_going;
+}
+
+void match_take_going(struct matcher *m, struct outgoing *sends)
+{
+    if (m->n_going) memcpy(sends, m->going, (size_t)m->n_going * sizeof *m->going);
+    m->n_going = 0;
+}
+
+int match_add_coming(struct matcher *m, const struct outgoing *sends, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++)
+        if (add_send(m, &sends[k].half, sends[k].source, sends[k].number)) return -1;
     return 0;
 }
 

@@ -5,8 +5,8 @@
 /* The sends and receives that wait for their other side, and the messages that are complete. */
 struct matcher;
 
-/* For the destinations [first, last) among `ranks`; the CPU of a thread is first_cpu[rank] + thread, and there are
-   files of the ranks that are `present`. NULL: no memory. */
+/* For the ranks [first, last) among `ranks`: their receives, and their sends, of which those to other ranks go out. The
+   CPU of a thread is first_cpu[rank] + thread, and there are files of the ranks that are `present`. NULL: no memory. */
 struct matcher *match_new(int32_t first, int32_t last, int32_t ranks, const int32_t *first_cpu, const uint8_t *present);
 void match_free(struct matcher *matcher);
 
@@ -23,6 +23,21 @@ enum { MATCH_NO_MEMORY = -1, MATCH_ADDED = 0, MATCH_UNUSUAL = 1 };
    known communicator or no file of its other side. */
 int match_add_rows(struct matcher *matcher, const struct lane *lane, const void *calls, int64_t n_calls,
                    const void *requests, int64_t n_requests, uint64_t begin, uint64_t end);
+
+/* A send to a rank of another matcher; `number` counts those of its source. */
+struct outgoing {
+    struct half half;
+    int32_t source, number;
+};
+
+/* How many sends are to go out, and have not been taken. */
+int64_t match_going(const struct matcher *matcher);
+
+/* Takes them: those of a source in its order. */
+void match_take_going(struct matcher *matcher, struct outgoing *sends);
+
+/* Adds sends that went out of another matcher; else as match_add_sends. */
+int match_add_coming(struct matcher *matcher, const struct outgoing *sends, int64_t n);
 
 /* How many messages are complete, and have not been taken. */
 int64_t match_found(const struct matcher *matcher);

@@ -54,9 +54,7 @@ int match_add_rows(struct matcher *m, const struct lane *lane, const void *calls
     struct half *sends = room_for(m, 3 * most), *receives = sends + most;
     if (!sends) return MATCH_NO_MEMORY;
     int64_t n_sends = match_sends(lane, calls, n_calls, requests, n_requests, sends);
-    int is_receiver = lane->rank >= m->first && lane->rank < m->last;
-    int64_t n_receives =
-        is_receiver ? match_receives(lane, calls, n_calls, requests, n_requests, begin, end, receives) : 0;
+    int64_t n_receives = match_receives(lane, calls, n_calls, requests, n_requests, begin, end, receives);
     int usual = is_ordered(sends, n_sends) && all_known(m, sends, n_sends) && all_known(m, receives, n_receives);
     if (!usual) return MATCH_UNUSUAL;
     receives = in_order(receives, n_receives, receives + most);

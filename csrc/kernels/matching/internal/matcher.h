@@ -1,6 +1,6 @@
 #ifndef MATCHER_H
 #define MATCHER_H
-#include "matching/halves.h"
+#include "matching/match.h"
 #include "records.h"
 
 struct key {
@@ -22,7 +22,7 @@ struct queue {
 };
 
 struct matcher {
-    int32_t first, last; /* destinations */
+    int32_t first, last; /* its ranks */
     int32_t ranks;
     const int32_t *first_cpu;
     const uint8_t *present; /* by rank */
@@ -40,6 +40,8 @@ struct matcher {
     int64_t room;        /* for messages */
     struct half *halves; /* of the rows at hand */
     int64_t halves_room;
+    struct outgoing *going;
+    int64_t n_going, going_room;
 };
 
 #endif

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import COLUMNS, COMMUNICATORS, receive, send, simulations
 from synthetic import FIRST, SELF, WORLD, call, request, write_run
+from thread_team import by_team
 
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
@@ -148,6 +149,26 @@ def test_many_keys_come_and_go():
     messages, left = matched([first, second], records=500)
     assert [(m[0], m[1]) for m in messages] == sorted((10 * k + 1, start + 10 * i) for i, k in enumerate(order))
     assert not left
+
+
+@settings(max_examples=60, deadline=None)
+@given(simulations(), st.integers(1, 12), st.integers(2, 4))
+def test_members_of_a_team_hand_each_other_their_sends(mpi, records, size):
+    """Each reads its own ranks only, and all of them find what one process finds."""
+    ranks = [{"calls": r.calls, "requests": r.requests} for r in mpi.ranks]
+    with tempfile.TemporaryDirectory() as folder:
+        trace = open_run(str(write_run(Path(folder), ranks, COMMUNICATORS)))
+        ghosts = {file.rank: Ghosts(file, trace._lanes[file.rank][0]) for file in trace._files}
+        reach = Reach(np.zeros(trace.size, bool), np.zeros(9, bool))
+        bounds, cuts = trace.windows(records), trace.windows(records // 2 + 1)
+
+        def found(team):
+            mine = trace.share(team)
+            lanes = {rank: lanes if rank in mine else None for rank, lanes in trace._lanes.items()}
+            matching = Matching(lanes, ghosts, bounds, cuts, trace._first_cpu, team, Path(folder), reach, mine)
+            return matching.messages(0, trace.duration_ns + 1).tobytes(), matching.unmatched(trace.procedures)
+
+        assert by_team(size, found) == [found(Team())] * size
 
 
 class Away(Team):
