@@ -25,7 +25,7 @@ def findings(trace: Trace, team: Team) -> list[str]:
         *(line for part in parts for line in part),
         *_collectives(trace, team),
         *(line for part in backwards for line in part),
-        *team.bcast(list(_left_early(trace)) if team.rank == 0 else None),
+        *_left_early(trace, team),
         *_unmatched(trace),
     ]
 
@@ -76,9 +76,10 @@ def _backwards(trace: Trace, team: Team) -> Iterator[str]:
             yield f"{who} were received before they were sent (the first by {early} ns)"
 
 
-def _left_early(trace: Trace) -> Iterator[str]:
+def _left_early(trace: Trace, team: Team) -> Iterator[str]:
     """Collectives that a rank left before another, whose data it needs, had entered."""
-    count, worst = violations(collective_points(trace), trace.size)
+    counts, worsts = zip(*team.allgather(violations(collective_points(trace, team), trace.size)), strict=True)
+    count, worst = sum(counts), max(worsts)
     if count:
         yield f"{count} collective calls ended before a rank that they depend on had entered (by at most {worst} ns)"
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.pairing.collective_calls import PATTERNS, collectives, pattern_numbers, positions, starts
+from analyzer.parallel import Team
 from analyzer.trace import Trace
 
 POINT = np.dtype([("time", "<i8"), ("rank", "<i4"), ("kind", "<i4")])
@@ -32,10 +33,10 @@ def message_points(trace: Trace) -> Iterator[np.ndarray]:
         yield points.reshape(-1)
 
 
-def collective_points(trace: Trace) -> Iterator[np.ndarray]:
-    """POINT of the blocking collectives, by windows."""
+def collective_points(trace: Trace, team: Team | None = None) -> Iterator[np.ndarray]:
+    """POINT of the blocking collectives, by windows. A team shares them: each member gets some."""
     points = _Points(trace)
-    for rows, group in collectives(trace):
+    for rows, group in collectives(trace, team):
         yield points.of(rows, group)
 
 

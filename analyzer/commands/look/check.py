@@ -7,14 +7,15 @@ from typing import Any
 import click
 
 from analyzer.commands.shared.options import common_options, file_argument, ranks_option, repair_option
-from analyzer.commands.shared.outputs import is_imported
 from analyzer.commands.shared.session import Session
 from analyzer.metrics.checks import findings, notes
 from analyzer.opening import open_trace
+from analyzer.parallel import Team
 from analyzer.report.words.clocks import clock_lines, clocks_json, repair_json
 from analyzer.report.words.groups import FEW, few_lines
 from analyzer.report.words.units import plural
 from analyzer.sources.run.counts import count_findings
+from analyzer.sources.run.run import RunTrace
 from analyzer.sources.run.stamp_findings import stamp_findings
 from analyzer.trace import Chosen, Trace
 from analyzer.trace.chosen import Choice, choice_named
@@ -42,8 +43,8 @@ def check(
     try:
         with session.step(f"Checking {file}"):
             found = findings(trace, session.team)
-            if not is_imported(trace):
-                found += count_findings(file, choice) + stamp_findings(file, choice)
+            if isinstance(trace, RunTrace):
+                found += _of_files(trace, session.team)
         if as_json:
             session.print_json(_json(trace, found))
         else:
@@ -58,6 +59,13 @@ def check(
         trace.close()
     if found:
         context.exit(1)
+
+
+def _of_files(trace: RunTrace, team: Team) -> list[str]:
+    """What the rank files say that cannot be, first of counts, then of stamps. The team shares them."""
+    files = trace.files_of(trace.share(team))
+    kinds = zip(*team.allgather((count_findings(files), stamp_findings(files))), strict=True)
+    return [line for parts in kinds for part in parts for line in part]
 
 
 def _json(trace: Trace, found: list[str]) -> dict[str, Any]:

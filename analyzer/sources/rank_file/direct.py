@@ -35,6 +35,8 @@ _FOUND = np.dtype([("rows", "<i8"), ("chunk_rows", "<i8"), ("at", "<i8"), ("byte
 _MOST_ROOM = 1 << 28
 """Bytes of small tables and of places of chunks that are read here; of larger files HDF5 reads them."""
 _MOST_REMEMBERED = 256
+_ALIGNED = 8
+"""Each table begins on a multiple of so many bytes."""
 _ENCODED = b"\x03\x00"
 """What HDF5 puts before a datatype message where it encodes a type by itself."""
 
@@ -143,27 +145,26 @@ class _Reader:
     def _ask(self, place: bytes) -> int:
         return lib.rank_file_read(place, self._name_list, len(_TABLES), len(_WHOLE), self._file)
 
-    def _used(self, name: str) -> bytes:
+    def _used(self, name: str) -> Any:
+        """What the kernel wrote; the next file will overwrite it."""
         found = getattr(self._file, name)
-        return ffi.buffer(found.bytes, found.used)[:]
+        return ffi.buffer(found.bytes, found.used)
 
     def _direct(self, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
-        shape = self._shape(self._used("shape"), by_hdf5)
+        shape = self._shape(bytes(self._used("shape")), by_hdf5)
         if shape is None:
             return None
-        row, data = np.frombuffer(self._used("values"), shape.values)[0], self._used("data")
+        row = np.frombuffer(self._used("values"), shape.values, 1)[0]
         attributes = dict(zip(shape.values.names or (), row.item(), strict=True))
         for name in shape.arrays:
-            attributes[name] = row[name]
-        lengths, rows, chunks, names = _NO_ROWS.copy(), {}, {}, (0, b"")
-        for name, (count, chunk_rows, at, size) in zip(_TABLES, self._tables.tolist(), strict=True):
-            if count <= 0:
-                continue
+            attributes[name] = row[name].copy()
+        found = {name: told for name, told in zip(_TABLES, self._tables.tolist(), strict=True) if told[0] > 0}
+        data, names = _apart(bytes(self._used("data")), found)
+        lengths, rows, chunks = _NO_ROWS.copy(), {}, {}
+        for name, (count, chunk_rows, at, _) in found.items():
             lengths[name] = count
             if name in schema.DIRECT:
                 rows[name] = np.frombuffer(data, shape.dtypes[name], count, at)
-            elif name == PROCEDURES:
-                names = lengths.pop(name), data[at : at + size]
             elif chunk_rows:
                 chunks[name] = Chunks.of(shape.dtypes[name], chunk_rows, count, data, at)
         known = self._names_of((shape.stored[PROCEDURES], *names), by_hdf5)
@@ -189,6 +190,17 @@ class _Reader:
             return known
         stored = by_hdf5(PROCEDURES)
         return None if stored is None else self._procedures.put(key, procedure_names(stored))
+
+
+def _apart(data: bytes, found: dict[str, tuple[int, ...]]) -> tuple[bytes, tuple[int, bytes]]:
+    """The bytes of all tables (`struct found_table`) but `procedures`, which many files share, and the number of rows
+    and bytes of that; it is taken out of `found`, and where the others are is changed."""
+    count, _, begin, size = found.pop(PROCEDURES, (0, 0, 0, 0))
+    end = begin + -(-size // _ALIGNED) * _ALIGNED
+    for name, (rows, chunk_rows, at, bytes_) in found.items():
+        if at > begin:
+            found[name] = rows, chunk_rows, at - (end - begin), bytes_
+    return data[:begin] + data[end:], (count, data[begin : begin + size])
 
 
 class _Remembered(Generic[Key, Value]):

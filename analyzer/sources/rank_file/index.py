@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
+from struct import Struct
 
 import numpy as np
 
@@ -22,6 +23,8 @@ _NO_POSITIONS, _NO_KEYS = np.zeros(0, np.int64), np.zeros(0, np.uint64)
 
 _POSITION = {table: position for position, table in enumerate(schema.BUFFERED)}
 """The column of each table in `blocks`."""
+_ONE_BLOCK = Struct(f"<{len(_POSITION)}Q{len(_POSITION)}I3I")
+"""A row of `blocks`."""
 _NO_ROWS = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items()}
 
 STEP = 1024
@@ -321,6 +324,12 @@ _NO_TABLES = {table: ThreadTable(None, table, ()) for table in KEY}
 def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[str, ThreadTable]]:
     """For each thread of a rank its tables; thread 0 is always there."""
     threads: dict[int, dict[str, ThreadTable]] = {0: dict(_NO_TABLES)}
+    if not pending and (thread := _only_thread(file)) is not None:
+        mine = threads.setdefault(thread, dict(_NO_TABLES))
+        for table, length in file.lengths.items():
+            if length and table in KEY:
+                mine[table] = ThreadTable(file, table, (Piece(thread, 0, length),))
+        return threads
     for table in KEY:
         if not file.lengths[table] and not pending:
             continue
@@ -331,6 +340,18 @@ def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[st
             gaps = _gaps(file.blocks, thread) if table == "events" else ()
             threads.setdefault(thread, dict(_NO_TABLES))[table] = ThreadTable(file, table, pieces, gaps)
     return threads
+
+
+def _only_thread(file: RankFile) -> int | None:
+    """The thread whose first and only block has all rows of a file, as where little was recorded; None: it may be
+    otherwise."""
+    if len(file.blocks) != 1:
+        return None
+    numbers = _ONE_BLOCK.unpack(file.blocks.tobytes())
+    tables = len(_POSITION)
+    first, count, (thread, flags, _) = numbers[:tables], numbers[tables : 2 * tables], numbers[2 * tables :]
+    whole = all(file.lengths[table] == count[position] for table, position in _POSITION.items())
+    return thread if whole and not any(first) and not flags & BLOCK_DROPPED else None
 
 
 def _gaps(blocks: np.ndarray, thread: int) -> list[int]:
@@ -381,7 +402,9 @@ def _outside(piece: Piece, other: Piece) -> list[Piece]:
 
 def _unnamed(file: RankFile, table: str, first: int, length: int) -> list[Piece]:
     """Rows after the last block: by the thread that each names. Rows of zeros were never written."""
-    found = []
+    found: list[Piece] = []
+    if first >= length:
+        return found
     if not could_be_in(file.path.stat().st_size, (length - first) * schema.TABLES[table].itemsize):
         raise unreadable(file.place, f"table {table} says that it has {length} rows, for which it has no room")
     while first < length:

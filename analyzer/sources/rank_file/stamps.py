@@ -38,6 +38,8 @@ FAULTS: dict[int, str] = {
 _LOOK = {table: getattr(lib, f"stamps_of_{table}") for table in KEY}
 _LAST_TICK = 2**64 - 1
 _REMEMBERED = 64
+_FEW = 32
+"""Of so many numbers Python finds the largest sooner than numpy."""
 _HINT = "results from such times would be wrong; analyze check says how many such rows there are"
 
 
@@ -56,7 +58,7 @@ class Life:
     def of(cls, file: RankFile) -> Life:
         """From the start to the latest pair of clocks, which is read after whatever was written."""
         ended = file.attributes["state"] == State.FINALIZED and len(file.clock)
-        return cls(int(file.attributes["start_ticks"]), int(file.clock["ticks"].max()) if ended else None)
+        return cls(int(file.attributes["start_ticks"]), _least_and_most(file.clock["ticks"])[1] if ended else None)
 
     def before(self, ticks: np.ndarray) -> np.ndarray:
         """Which stamps lie before it."""
@@ -71,6 +73,14 @@ class Life:
         """Before the first and after the second tick it surely was not."""
         last = _LAST_TICK if self.last is None else min(self.last + SLACK_TICKS, _LAST_TICK)
         return max(self.first - SLACK_TICKS, 0), last
+
+
+def _least_and_most(numbers: np.ndarray) -> tuple[int, int]:
+    """Of at least one; mostly of two."""
+    if len(numbers) > _FEW:
+        return int(numbers.min()), int(numbers.max())
+    known = numbers.tolist()
+    return min(known), max(known)
 
 
 class Rows:
@@ -102,22 +112,24 @@ class Rows:
 class Watch:
     """Refuses rows of a thread's table that cannot be, as they are read."""
 
+    __slots__ = ("_file", "_latest", "_life", "_table", "_thread")
+
     def __init__(self, file: RankFile, thread: int, table: str, life: Life) -> None:
-        self._file, self._thread, self._table = file, thread, table
-        self._rows = Rows(table, life, SLACK_TICKS)
+        self._file, self._thread, self._table, self._life = file, thread, table, life
         self._latest: dict[int, int] = {}  # by the number of a row: the end of the one before it
 
     def __call__(self, rows: np.ndarray, first: int) -> None:
         """Look at rows from number `first` on. Raises TracelibError."""
-        bad = self._rows.look(rows, self._latest.get(first, 0))
+        looked = Rows(self._table, self._life, SLACK_TICKS)
+        bad = looked.look(rows, self._latest.get(first, 0))
         if bad < len(rows):
-            raise self._error(first + bad)
+            raise self._error(first + bad, looked)
         if len(self._latest) > _REMEMBERED:
             self._latest.clear()
-        self._latest[first + len(rows)] = self._rows.latest
+        self._latest[first + len(rows)] = looked.latest
 
-    def _error(self, number: int) -> TracelibError:
-        (fault, *_) = self._rows.found
+    def _error(self, number: int, looked: Rows) -> TracelibError:
+        (fault, *_) = looked.found
         which = f"number {number} of thread {self._thread} of rank {self._file.rank}"
         return TracelibError(f"{self._file.path}: a row of {self._table} {FAULTS[fault]} ({which})", _HINT)
 
@@ -154,8 +166,8 @@ def _watch(file: RankFile, threads: Tables) -> None:
 
 def _late_ticks(file: RankFile) -> int:
     """LATE_NS in ticks of the file's clock."""
-    ticks, ns = (int(file.clock[name].max()) - int(file.clock[name].min()) for name in ("ticks", "monotonic_ns"))
-    return LATE_NS * ticks // ns if ns > 0 else LATE_NS
+    (first, last), (begin, end) = (_least_and_most(file.clock[name]) for name in ("ticks", "monotonic_ns"))
+    return LATE_NS * (last - first) // (end - begin) if end > begin else LATE_NS
 
 
 def leave_out_strange(file: RankFile, threads: dict[int, dict[str, ThreadTable]]) -> str:
@@ -190,10 +202,8 @@ def plural_rows(n: int) -> str:
 
 
 def _strange_at_the_front(table: ThreadTable, name: str, life: Life) -> int:
-    if not len(table):
-        return 0
-    first = np.array([table.first_key], np.uint64)
-    if not (life.before(first) | life.after(first)).any():
+    first, last = life.bounds
+    if not len(table) or first <= table.first_key <= last:
         return 0
     count = 0
     for block in table.scan():

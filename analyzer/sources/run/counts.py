@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from analyzer.sources.rank_file.rank_file import RankFile
-from analyzer.sources.run.rank_files import find_ranks
-from analyzer.trace.chosen import Choice
 from tracelib import schema
 
 
-def count_findings(path: str, choice: Choice | None = None) -> list[str]:
-    """Rank files whose blocks do not name exactly the rows of their tables, a line each; with a choice of its ranks."""
-    files = find_ranks(path, choice).files
-    try:
-        return [line for file in files for line in _of_file(file)]
-    finally:
-        for file in files:
-            file.close()
+def count_findings(files: Iterable[RankFile]) -> list[str]:
+    """Of these those whose blocks do not name exactly the rows of their tables, a line each."""
+    return [line for file in files for line in _of_file(file)]
 
 
 def _of_file(file: RankFile) -> Iterator[str]:

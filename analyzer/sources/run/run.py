@@ -272,6 +272,10 @@ class RunTrace(Trace):
     def windows_of(self, rank: int, records: int) -> np.ndarray:
         return self._cuts.windows(records, rank)
 
+    def files_of(self, ranks: range) -> list[RankFile]:
+        """The files of those of these ranks that could be read."""
+        return [file for file in self._files if file.rank in ranks]
+
     def share(self, team: Team) -> range:
         return team.share(self.size, self._cuts.recorded if team.size > 1 else None)
 

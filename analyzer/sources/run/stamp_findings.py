@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -12,8 +12,6 @@ from analyzer.sources.rank_file.index import KEY, ThreadTable, thread_tables
 from analyzer.sources.rank_file.rank_file import PREDICTED, RankFile
 from analyzer.sources.rank_file.spool import fate, pending_rows
 from analyzer.sources.rank_file.stamps import FAULTS, Life, Rows, leave_out_strange, plural_rows
-from analyzer.sources.run.rank_files import find_ranks
-from analyzer.trace.chosen import Choice
 from tracelib import schema
 from tracelib.schema import State
 
@@ -82,15 +80,10 @@ OF_FILE: dict[Callable[[RankFile], bool], str] = {
 """What holds of no file: its small tables."""
 
 
-def stamp_findings(path: str, choice: Choice | None = None) -> list[str]:
-    """Stamps of the rank files of a run that cannot be, a line for each kind; with a choice of its ranks. (Those that
-    every reader leaves out, `leave_out_strange`, are said by the trace.)"""
-    files = find_ranks(path, choice).files
-    try:
-        return [line for file in files if file.attributes["boot_id"] != PREDICTED for line in _of_file(file)]
-    finally:
-        for file in files:
-            file.close()
+def stamp_findings(files: Iterable[RankFile]) -> list[str]:
+    """Stamps in these files that cannot be, a line for each kind. (Those that every reader leaves out,
+    `leave_out_strange`, are said by the trace.)"""
+    return [line for file in files if file.attributes["boot_id"] != PREDICTED for line in _of_file(file)]
 
 
 def _of_file(file: RankFile) -> Iterator[str]:

@@ -15,6 +15,7 @@ from running import run
 import analyzer
 from analyzer.report.look.counters import samples_json
 from analyzer.sources.run.counts import count_findings
+from analyzer.sources.run.rank_files import find_ranks
 from analyzer.trace import UNKNOWN, Counters, Regions
 from tracelib import schema
 from tracelib.recovery import recover
@@ -150,7 +151,7 @@ def test_without_mpi(sampled, tmp_path, sample, threads):
     trace = analyzer.open(str(tmp_path / "run.h5"))
     assert samples_json(trace)["count"] == taken
     trace.close()
-    assert not count_findings(str(tmp_path / "run.h5"))
+    assert not count_findings(find_ranks(str(tmp_path / "run.h5")).files)
 
 
 @pytest.mark.parametrize(("mpi_name", "sample"), [("openmpi", "1ms"), ("mpich", EVENTS)])

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { H5_BLOCK_BYTES = 16384, H5_BLOCKS = 8, H5_MOST_MESSAGES = 96, H5_MOST_LEVELS = 8 };
+enum { H5_BLOCK_BYTES = 4096, H5_BLOCKS = 32, H5_MOST_MESSAGES = 96, H5_MOST_LEVELS = 8 };
 #define H5_UNDEFINED UINT64_MAX
 
 struct h5 {

@@ -15,6 +15,7 @@ from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
 from analyzer.sources.rank_file import stamps
 from analyzer.sources.run import stamp_findings
+from analyzer.sources.run.rank_files import find_ranks
 from analyzer.sources.run.run import open_run
 from tracelib import schema
 from tracelib.schema import State, What
@@ -28,7 +29,11 @@ SEND = {"comm": WORLD, "peer": 0}
 
 def findings(folder, rank, **options):
     """What `check` finds in a run of one rank."""
-    return stamp_findings.stamp_findings(str(write_run(folder, [{"calls": CALLS} | rank], **options)))
+    return findings_of(write_run(folder, [{"calls": CALLS} | rank], **options))
+
+
+def findings_of(path):
+    return stamp_findings.stamp_findings(find_ranks(str(path)).files)
 
 
 def polls(*rows):
@@ -135,7 +140,7 @@ def test_healthy_files_break_none(tmp_path_factory, stamps_ns, data, tsc_per_us)
             rank["requests"].append(request(What.SEND_DONE, begin, end, thread=thread, **SEND))
     rank["state"] = data.draw(st.sampled_from([State.RECORDING, State.FINALIZED]))
     path = write_run(tmp_path_factory.mktemp("healthy"), [rank], tsc_per_us=tsc_per_us)
-    assert stamp_findings.stamp_findings(str(path)) == []
+    assert findings_of(path) == []
     with closing(open_run(str(path))) as trace:
         tables = [table for lane in trace._lanes[0] for table in lane.tables.values()]
         read = sum(len(rows) for table in tables for rows in table.scan())
