@@ -13,6 +13,7 @@ from analyzer.metrics.eager import shown_eager_limit
 from analyzer.metrics.unrecorded import Unrecorded
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
+from analyzer.program.program import Program
 from analyzer.replay.failure import ReplayBlocked
 from analyzer.replay.simulate import simulate
 from analyzer.trace import Leftovers, Losses, Trace
@@ -66,7 +67,7 @@ def ideal_replay(
 
     Bursts are as long as they were, so that they add up to the useful time, or by `cpu_time` as their CPU time says,
     where it was measured. Calls that no operation stands for (files, neighbourhood collectives) take no time. The
-    first member of the team replays.
+    team shares the reading, and its first member replays.
     eager_limit: bytes from which a send waits; None: EAGER_LIMIT, or more where the run shows that MPI buffered more
     and could not have ended else.
     """
@@ -74,16 +75,16 @@ def ideal_replay(
     if reason:
         return Ideal(None, None, reason)
     found = None
-    if team.rank == 0:
-        try:
-            found = _replay(trace, eager_limit, regions, cpu_time)
-        except TracelibError as error:
-            found = Ideal(None, None, str(error))
+    try:
+        program = program_of(trace, team, cpu_time=cpu_time, virtual=False, everywhere=False)
+        if team.rank == 0:
+            found = _replay(trace, program, eager_limit, regions)
+    except TracelibError as error:
+        found = Ideal(None, None, str(error))
     return team.bcast(found)
 
 
-def _replay(trace: Trace, eager_limit: int | None, regions: bool, cpu_time: bool) -> Ideal:
-    program = program_of(trace, cpu_time=cpu_time, virtual=False)
+def _replay(trace: Trace, program: Program, eager_limit: int | None, regions: bool) -> Ideal:
     limit, shown = EAGER_LIMIT if eager_limit is None else eager_limit, False
     try:
         found = simulate(program, Machine.ideal(eager_limit=limit), times=regions)

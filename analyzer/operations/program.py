@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
+from analyzer.errors import TracelibError
 from analyzer.metrics.eager import shown_eager_limit
 from analyzer.operations.bursts import is_any_measured
 from analyzer.operations.virtual import VirtualThreads
 from analyzer.operations.walk import RankOperations
+from analyzer.parallel import Team
+from analyzer.program.gathered import gathered
 from analyzer.program.program import Program
 from analyzer.program.storage import OperationSpill
 from analyzer.trace import Trace
 
+Found = TypeVar("Found")
 
-def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True, buffered: bool = False) -> Program:
+
+def program_of(
+    trace: Trace,
+    team: Team | None = None,
+    *,
+    cpu_time: bool = True,
+    virtual: bool = True,
+    buffered: bool = False,
+    everywhere: bool = True,
+) -> Program:
     """All operations of a trace, rank after rank; those of a long run lie in a temporary file that has no name.
 
     Communicator 0 is the world, k + 1 that of index k in the trace; where there are fences, windows (all of
@@ -24,22 +40,20 @@ def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True, buf
     says, where it was measured and `cpu_time` is wanted. Those in regions that stand for several threads are shared by
     so many `virtual` ones. buffered: find out, too, up to which size MPI_Send does not wait. A Dimemas trace is its
     program.
+
+    A team shares the ranks, and all its members must ask; each then has the program, or (not `everywhere`) the first
+    one, and others one without operations. Raises TracelibError on all members where one cannot read its ranks.
     """
     if trace.program is not None:
         return trace.program
+    team = team or Team()
     walk = RankOperations(trace, cpu_time=cpu_time, by_thread=True)
-    spill = OperationSpill()
-    lengths, slots, threads, shared = [], [], [], []
-    for rank in range(trace.size):
-        shares = VirtualThreads(trace, rank) if virtual else None
-        streams = _streams(walk, rank, shares, spill)
-        lengths += streams
-        threads.append(len(streams))
-        slots += [walk.slots] * len(streams)
-        shared.append(walk.shared_slots)
+    mine = _together(team, lambda: _Translated.of(trace, walk, trace.share(team), virtual=virtual))
+    every = team.allgather((mine.lengths, mine.slots, mine.threads, mine.shared))
+    lengths, slots, threads, shared = ([n for part in column for n in part] for column in zip(*every, strict=True))
     groups = [c.members if not c.remote else () for c in trace.communicators]
     return Program(
-        ops=spill.operations(),
+        ops=gathered(mine.spill, team, everywhere=everywhere).operations(),
         offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         rank=np.repeat(np.arange(trace.size, dtype=np.int32), threads),
         thread=np.concatenate([np.arange(n, dtype=np.int32) for n in threads]),
@@ -48,9 +62,46 @@ def program_of(trace: Trace, *, cpu_time: bool = True, virtual: bool = True, buf
         communicators=(tuple(range(trace.size)), *groups, *walk.windows),
         ranks=trace.size,
         name=Path(trace.path).name,
-        buffered=shown_eager_limit(trace) if buffered else -1,
+        buffered=shown_eager_limit(trace, team) if buffered else -1,
         cpu_time=cpu_time and is_any_measured(trace),
     )
+
+
+@dataclass(frozen=True)
+class _Translated:
+    """Some ranks: the operations of their streams; how many these are, and how many requests each has open; of each
+    rank the number of streams, and of requests that one of them opens and another one closes."""
+
+    spill: OperationSpill
+    lengths: list[int]
+    slots: list[int]
+    threads: list[int]
+    shared: list[int]
+
+    @classmethod
+    def of(cls, trace: Trace, walk: RankOperations, ranks: range, *, virtual: bool) -> _Translated:
+        found = cls(OperationSpill(), [], [], [], [])
+        for rank in ranks:
+            shares = VirtualThreads(trace, rank) if virtual else None
+            streams = _streams(walk, rank, shares, found.spill)
+            found.lengths.extend(streams)
+            found.slots.extend([walk.slots] * len(streams))
+            found.threads.append(len(streams))
+            found.shared.append(walk.shared_slots)
+        return found
+
+
+def _together(team: Team, work: Callable[[], Found]) -> Found:
+    """What each member of a team finds; where one of them fails, all fail as it did."""
+    error: TracelibError | None = None
+    try:
+        found = work()
+    except TracelibError as failed:
+        error = failed
+    for said in team.allgather(error):
+        if said:
+            raise said
+    return found
 
 
 def _streams(walk: RankOperations, rank: int, shares: VirtualThreads | None, spill: OperationSpill) -> list[int]:

@@ -72,7 +72,7 @@ def _of_file(
             replaying(trace, session.team),
         ):
             machine, origin = (first.machine, first.origin) if first else _machine(trace, choice, session.team)
-            program = program_of(trace, buffered=machine.eager_limit is None)
+            program = program_of(trace, session.team, buffered=machine.eager_limit is None)
             found = limits(program, machine, session.team, jobs)
             bears = None if quick else tolerance(program, machine, session.team, jobs)
             lacking = incomplete(trace, session.team)

@@ -86,5 +86,5 @@ def _found(trace: Trace, configuration: Configuration | None, bins: int, team: T
     if configuration is None:
         return parallelism(trace, team, bins)
     machine = configuration.machine
-    program = with_modules(program_of(trace, buffered=machine.eager_limit is None), configuration.modules)
+    program = with_modules(program_of(trace, team, buffered=machine.eager_limit is None), configuration.modules)
     return replayed_parallelism(program, machine, bins)

@@ -64,7 +64,7 @@ def replay_command(
         with session.step("Replaying"), replaying(traces[0], session.team):
             machine = configuration.machine
             shown, modules = machine.eager_limit is None, configuration.modules
-            programs = [with_modules(program_of(trace, buffered=shown), modules) for trace in traces]
+            programs = [with_modules(program_of(trace, session.team, buffered=shown), modules) for trace in traces]
             prediction = simulate(
                 programs,
                 machine,

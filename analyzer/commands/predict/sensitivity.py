@@ -97,7 +97,7 @@ def sensitivity_command(
         ):
             varied = [*(factor.parameter for factor in chosen), *(sweep.parameter for sweep in wanted)]
             divided = check_regions(varied, trace.extra(Regions).names, file)
-            program = program_of(trace, buffered=machine.eager_limit is None)
+            program = program_of(trace, session.team, buffered=machine.eager_limit is None)
             replayed = blocks_of_regions(trace, program) if divided else program
             found = sensitivity(replayed, machine, chosen, wanted, session.team, jobs)
         lacking = incomplete(trace, session.team)

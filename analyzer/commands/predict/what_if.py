@@ -97,7 +97,7 @@ def what_if_command(
             _check_ranks(trace, ranks)
             known = choice.known(trace, session.team)
             machine = known or choice.or_ideal()
-            program = program_of(trace, buffered=machine.eager_limit is None)
+            program = program_of(trace, session.team, buffered=machine.eager_limit is None)
             blocks = _divided(trace, program, division, ranks)
             found: list[WhatIf]
             if asked_of:

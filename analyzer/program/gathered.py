@@ -1,0 +1,35 @@
+"""The operations that the processes of a team have written, each some, brought together in their order."""
+
+from __future__ import annotations
+
+from analyzer.parallel import Team
+from analyzer.program.storage import IN_MEMORY, OperationSpill, PackedOperations
+
+
+def gathered(mine: OperationSpill, team: Team, *, everywhere: bool = True) -> OperationSpill:
+    """Those of all members of a team, on each of them; or (not `everywhere`) on the first one, and on others none.
+    Collective."""
+    if team.size == 1:
+        return mine
+    found = OperationSpill()
+    copies = _copies(mine.packed(), team, everywhere=everywhere)
+    for one in copies if everywhere or team.rank == 0 else ():
+        for piece in one.pieces():
+            found.append(piece)
+    return found
+
+
+def _copies(mine: PackedOperations, team: Team, *, everywhere: bool) -> list[PackedOperations]:
+    """What each member has, where it is wanted; a few MB of each at a time."""
+    rounds = -(-int(mine.blocks[-1]) // IN_MEMORY)
+    heads = team.allgather((mine.blocks[:-1], len(mine), rounds))
+    copies = [OperationSpill() for _ in heads]
+    for copy, (blocks, count, _) in zip(copies, heads, strict=True):
+        copy.append_packed(memoryview(b""), blocks, count)
+    parts = mine.parts()
+    for _ in range(max(n for *_, n in heads)):
+        part = bytes(next(parts, b""))
+        values = [part] * team.size if everywhere else [part, *[b""] * (team.size - 1)]
+        for copy, found in zip(copies, team.alltoall(values), strict=True):
+            copy.append_packed(memoryview(found), mine.blocks[:0], 0)
+    return [copy.packed() for copy in copies]
