@@ -1,9 +1,10 @@
-"""The programs of runs on all members of a team: one translates each trace, the others map what it wrote."""
+"""The programs of runs on all members of a team: all translate, one writes each program, the others map that."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -33,12 +34,16 @@ def sections_of(traces: Sequence[Trace], team: Team, *, buffered: bool = False) 
     folder = _folder() if team.rank == 0 else None
     try:
         folder = team.bcast(folder)
-        mine = [section_of(trace, buffered=buffered) for trace in traces] if team.rank == 0 else []
-        for number, section in enumerate(mine):
+        mine = [section_of(trace, team, buffered=buffered, everywhere=False) for trace in traces]
+        for number, section in enumerate(mine) if team.rank == 0 else ():
             _save(section.program, folder / str(number))
-        known = team.bcast([(section.begin, section.end, digest(section.program)) for section in mine])
+        known = team.bcast([digest(section.program) for section in mine] if team.rank == 0 else None)
         if team.rank:
-            mine = [_section(trace, folder / str(k), *known[k], buffered=buffered) for k, trace in enumerate(traces)]
+            places = ((trace, folder / str(k)) for k, trace in enumerate(traces))
+            mine = [
+                _section(*place, section, digest_, buffered=buffered)
+                for place, section, digest_ in zip(places, mine, known, strict=True)
+            ]
         team.barrier()
     finally:
         if team.rank == 0 and folder is not None:
@@ -60,9 +65,9 @@ def _save(program: Program, folder: Path) -> None:
         raise TracelibError(f"cannot write {folder}: {error.strerror}", _NO_ROOM) from error
 
 
-def _section(trace: Trace, folder: Path, begin: np.ndarray, end: np.ndarray, known: str, *, buffered: bool) -> Section:
+def _section(trace: Trace, folder: Path, mine: Section, known: str, *, buffered: bool) -> Section:
     try:
-        return Section(load_program(folder), begin, end)
+        return replace(mine, program=load_program(folder))
     except OSError:
         found = section_of(trace, buffered=buffered)
     if digest(found.program) != known:

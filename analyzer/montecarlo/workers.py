@@ -7,11 +7,11 @@ the scheduler of Promenvir).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
-from typing import cast
+from typing import Any, cast
 
 from analyzer.montecarlo.jobs import Job, Outcome, Study
 from analyzer.montecarlo.journal import Journal
@@ -59,7 +59,7 @@ def workers(study: Study, journal: Journal | None, team: Team, jobs: int | None 
     """
     global _study
     _study = study
-    count = jobs or len(os.sched_getaffinity(0)) if team.size == 1 else team.size - 1
+    count = jobs or len(os.sched_getaffinity(0)) if team.size == 1 else team.size
     with _executor(team, count) as executor:
         yield Workers(executor, count, journal) if executor is not None and journal is not None else None
 
@@ -72,8 +72,30 @@ def _executor(team: Team, count: int) -> Iterator[Executor | None]:
         return
     from mpi4py.futures import MPICommExecutor
 
-    with MPICommExecutor() as executor:
-        yield cast(Executor | None, executor)
+    with MPICommExecutor() as others:
+        if others is None:
+            yield None
+            return
+        with ThreadPoolExecutor(1) as own:
+            yield _AlsoHere(own, cast(Executor, others), team.size - 1)
+
+
+class _AlsoHere(Executor):
+    """A thread of this process works, too. It gets a job when no more wait for it than for each other process."""
+
+    def __init__(self, own: Executor, others: Executor, count: int) -> None:
+        """count: of the other processes."""
+        self._own, self._others, self._count = own, others, count
+        self._of_own: list[Future] = []
+        self._of_others: list[Future] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **named: Any) -> Future:
+        for futures in (self._of_own, self._of_others):
+            futures[:] = [future for future in futures if not future.done()]
+        here = len(self._of_own) * self._count <= len(self._of_others)
+        future = (self._own if here else self._others).submit(fn, *args, **named)
+        (self._of_own if here else self._of_others).append(future)
+        return future
 
 
 _study: Study | None = None

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analyzer.operations.program import program_of
+from analyzer.parallel import Team
 from analyzer.program.operation import Flag, Kind
 from analyzer.program.program import Program
 from analyzer.program.streams import rewritten
@@ -47,18 +48,24 @@ class Section:
         return self.end - self.begin.min()
 
 
-def section_of(trace: Trace, *, cpu_time: bool = True, buffered: bool = False) -> Section:
-    """That of a trace. Raises TracelibError as `program_of`."""
-    program = program_of(trace, cpu_time=cpu_time, buffered=buffered)
+def section_of(
+    trace: Trace, team: Team | None = None, *, cpu_time: bool = True, buffered: bool = False, everywhere: bool = True
+) -> Section:
+    """That of a trace, on which members of a team as `program_of`. Raises TracelibError as that."""
+    team = team or Team()
+    program = program_of(trace, team, cpu_time=cpu_time, buffered=buffered, everywhere=everywhere)
     spans = np.array([trace.span(rank) for rank in range(trace.size)], np.int64).reshape(-1, 2)
     if not trace.has_call_times:
         return Section(program, spans[:, 0], spans[:, 1])
-    found = [_init_and_finalize(trace, rank) for rank in range(trace.size)]
+    parts = team.allgather([_init_and_finalize(trace, rank) for rank in trace.share(team)])
+    found = [calls for part in parts for calls in part]
     inits = [init for init, _ in found if init]
     finals = [final for _, final in found if final]
     begin = np.array([c.exit for c in inits], np.int64) if len(inits) == trace.size else spans[:, 0]
     end = np.array([c.enter for c in finals], np.int64) if len(finals) == trace.size else spans[:, 1]
     of_all = inits if len(inits) == trace.size else finals if len(finals) == trace.size else []
+    if team.rank and not everywhere:
+        return Section(program, begin, end)
     main = [program.stream_of(rank, of_all[rank].thread if of_all else 0) for rank in range(trace.size)]
 
     def cut(stream: int, ops: np.ndarray) -> None:

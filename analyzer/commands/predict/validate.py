@@ -74,8 +74,8 @@ def _compare(
     session: Session, files: tuple[str, ...], other: Trace, machine: Machine, untraced_ns: float | None
 ) -> tuple[list[Compared], dict[str, int], Eager]:
     """Compare each run with the other one; also the calls of the other by procedure, and which of its sends wait."""
-    shown = machine.eager_limit is None
-    section = section_of(other, buffered=shown)
+    shown, team = machine.eager_limit is None, session.team
+    section = section_of(other, team, buffered=shown)
     measured, counts = measured_parts(other, section, session.team)
     own = _predicted(session, other, section, machine)
     found = []
@@ -88,7 +88,7 @@ def _compare(
                     f"the runs have different numbers of ranks: {file} {trace.size}, {other.path} {other.size}",
                     "compare runs with the same number of ranks",
                 )
-            mine = section_of(trace, buffered=shown)
+            mine = section_of(trace, team, buffered=shown)
             as_traced, calls = measured_parts(trace, mine, session.team)
             predicted = _predicted(session, trace, mine, machine)
             found.append(

@@ -158,7 +158,7 @@ class _Reader:
         attributes = dict(zip(shape.values.names or (), row.item(), strict=True))
         for name in shape.arrays:
             attributes[name] = row[name].copy()
-        told: list[tuple[int, ...]] = self._tables.tolist()
+        told: list[Any] = self._tables.tolist()
         found = {name: one for name, one in zip(_TABLES, told, strict=True) if one[0] > 0}
         data, names = _apart(bytes(self._used("data")), found)
         lengths, rows, chunks = _NO_ROWS.copy(), {}, {}
