@@ -30,6 +30,7 @@ def open_trace(
     *,
     impossible: bool = False,
     choice: Choice | None = None,
+    matched: bool = True,
 ) -> Trace:
     """A `Trace` of a measured run (run.h5 or its folder run.ranks), of a Paraver trace (.prv, .prv.gz), or of the
     ideal replay of a Dimemas trace (.dim, .dim.gz), which holds no times.
@@ -37,19 +38,21 @@ def open_trace(
     `repair_ns`: move times so that no message takes less than this, and no collective ends before all have begun it.
     `impossible`: of our own runs, take time stamps that cannot be as they are (analyzer.sources.run.run.open_run).
     `choice`: only these ranks; the others count as missing (`Losses.missing`), and `Chosen` says so.
+    `matched`: a team finds the messages of our own runs now, so that each member may ask for them whenever it likes;
+    else at their first use, which must be that of all members.
     Raises TracelibError with one clear line for a missing, unreadable, empty, truncated or foreign file.
     """
     path, team = Path(path), team or Team()
     try:
         if path.is_dir():
-            return _open_folder(path, team, repair_ns, impossible=impossible, choice=choice)
+            return _open_folder(path, team, repair_ns, impossible=impossible, choice=choice, matched=matched)
         begin = _first_bytes(path)
         if begin.startswith(_HDF5):
             if is_network(path):
                 raise TracelibError(f"{path} is a measurement of the network, not a trace", f"analyze loggp {path}")
             from analyzer.sources.run.run import open_run
 
-            return open_run(str(path), team, repair_ns, impossible=impossible, choice=choice)
+            return open_run(str(path), team, repair_ns, impossible=impossible, choice=choice, matched=matched)
         if begin.startswith((_PARAVER, _DIMEMAS)) and repair_ns is not None:
             raise TracelibError(f"{path}: only runs of tracelib can be repaired", "leave out --repair-clocks")
         if begin.startswith(_PARAVER):
@@ -111,12 +114,14 @@ def is_network(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def _open_folder(path: Path, team: Team, repair_ns: int | None, *, impossible: bool, choice: Choice | None) -> Trace:
+def _open_folder(
+    path: Path, team: Team, repair_ns: int | None, *, impossible: bool, choice: Choice | None, matched: bool
+) -> Trace:
     if not any(path.glob("*.h5")):
         raise TracelibError(f"{path} is a folder without rank files", _EXPECTED)
     from analyzer.sources.run.run import open_run
 
-    return open_run(str(path), team, repair_ns, impossible=impossible, choice=choice)
+    return open_run(str(path), team, repair_ns, impossible=impossible, choice=choice, matched=matched)
 
 
 def _first_bytes(path: Path) -> bytes:

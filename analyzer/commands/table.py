@@ -9,10 +9,14 @@ from typing import NamedTuple
 
 
 class Entry(NamedTuple):
-    """A command: `place` is MODULE:NAME of its function in analyzer.commands; without a line it is not listed."""
+    """A command: `place` is MODULE:NAME of its function in analyzer.commands; without a line it is not listed.
+
+    `alone` says which of its work, more than a third of it, is done by one process however many there are; "": none is.
+    """
 
     place: str
     line: str
+    alone: str = ""
 
 
 GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
@@ -25,13 +29,16 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         "efficiency": Entry("explain.efficiency:efficiency_command", "Parallel efficiency and its factors."),
         "waits": Entry("explain.waits:waits_command", "Where ranks wait, and who makes them wait."),
         "critical-path": Entry(
-            "explain.critical_path:critical_path_command", "What determines the run's length, and who has slack."
+            "explain.critical_path:critical_path_command", "What determines the run's length, and who has slack.",
+            "one process follows the path",
         ),
         "limits": Entry("explain.limits:limits_command", "What limits the run: network, load, or computation."),
         "profile": Entry("explain.profile:profile_command", "How many threads compute at each instant."),
     }),
     "predict": ("Predict", {
-        "replay": Entry("predict.replay:replay_command", "What the run would do on another machine."),
+        "replay": Entry(
+            "predict.replay:replay_command", "What the run would do on another machine.", "one process replays"
+        ),
         "what-if": Entry("predict.what_if:what_if_command", "What faster computation in a region would gain."),
         "sensitivity": Entry(
             "predict.sensitivity:sensitivity_command", "Which parameters of the machine matter, and how much."
@@ -39,7 +46,10 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         "monte-carlo": Entry(
             "predict.monte_carlo:monte_carlo", "How predicted times spread with the machine's parameters."
         ),
-        "validate": Entry("predict.validate:validate_command", "Compare predictions from one run with another run."),
+        "validate": Entry(
+            "predict.validate:validate_command", "Compare predictions from one run with another run.",
+            "one process replays",
+        ),
         "ring": Entry("predict.ring:ring", "Make a synthetic application: a message goes around a ring."),
     }),
     "model": ("Model", {
@@ -52,7 +62,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
     "convert": ("Convert", {
         "prv": Entry("convert.prv:prv", "Write a Paraver trace."),
         "dim": Entry("convert.dim:dim", "Write a Dimemas trace."),
-        "pack": Entry("convert.pack:pack", "Compress a run into one file."),
+        "pack": Entry("convert.pack:pack", "Compress a run into one file.", "one process writes the file"),
     }),
 }  # fmt: skip
 """Folder -> title, and its commands by name, in the order of `--help`."""

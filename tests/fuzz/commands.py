@@ -36,7 +36,7 @@ def warm() -> None:
     """Import what commands import when they begin."""
     from analyzer.commands.table import COMMANDS
 
-    for place, _ in COMMANDS.values():
+    for place, *_ in COMMANDS.values():
         import_module(f"analyzer.commands.{place.partition(':')[0]}")
     for name in _MORE:
         import_module(name)

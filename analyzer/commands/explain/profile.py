@@ -52,7 +52,7 @@ def profile_command(
     session.quiet = quiet
     if choice and configuration:
         raise click.UsageError("--ranks cannot be used with a machine, because a replay needs all ranks")
-    trace = open_trace(file, session.team, choice=choice)
+    trace = open_trace(file, session.team, choice=choice, matched=False)
     session.mention_problems(trace)
     try:
         base = output_base(Path(trace.path), output, (".profile.csv", ".profile.png", ".csv", ".png"))

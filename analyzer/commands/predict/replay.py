@@ -57,7 +57,7 @@ def replay_command(
         raise TracelibError(
             f"a prediction is written as .h5 or .prv, not as {output}", "a .dim holds no times: analyze dim FILE"
         )
-    traces = [open_trace(name, session.team) for name in (file, *others)]
+    traces = [open_trace(name, session.team, matched=bool(output)) for name in (file, *others)]
     try:
         for trace in traces:
             session.mention_problems(trace)

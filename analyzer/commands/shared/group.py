@@ -20,6 +20,8 @@ from analyzer.errors import TracelibError
 from analyzer.memory import fix_thresholds
 from analyzer.parallel import Team, team
 
+_QUIET = frozenset({"-q", "--quiet"})
+
 GRACE_S = 1.0
 """So long the other processes of a team wait for the first one to report an error, which all may have."""
 STAGGER_S = 0.1
@@ -54,6 +56,16 @@ class AnalyzeGroup(click.Group):
             return None
         module, name = COMMANDS[cmd_name].place.split(":")
         return getattr(import_module(f"analyzer.commands.{module}"), name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Under mpirun, say so first where only one process will do the work."""
+        name, command, rest = super().resolve_command(ctx, args)
+        session, alone = ctx.obj, COMMANDS[name].alone if name else ""
+        if alone and session and session.speaks and not session.alone and _QUIET.isdisjoint(rest):
+            click.echo(f"analyze {name}: {alone}; further processes hardly make it faster", err=True)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))  # the same in all groups

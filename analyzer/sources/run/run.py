@@ -72,17 +72,20 @@ def open_run(
     *,
     impossible: bool = False,
     choice: Choice | None = None,
+    matched: bool = True,
 ) -> RunTrace:
     """The run in run.h5, in a folder of rank files, or in one rank file.
 
     `team`: the processes that share the matching; all of them must open the run. `repair_ns`: move times so that no
     message takes less than this (repair.py). `impossible`: take time stamps that cannot be as they are, for who counts
-    them; else who reads such a row gets a TracelibError. `choice`: open the files of these ranks only. Raises
-    TracelibError if nothing can be read; what is missing of the rest stands in `problems`.
+    them; else who reads such a row gets a TracelibError. `choice`: open the files of these ranks only. `matched`: a
+    team finds the messages now, else when all of it first ask for them. Raises TracelibError if nothing can be read;
+    what is missing of the rest stands in `problems`.
     """
     team = team or Team()
     with no_search_for_cycles():
-        trace = RunTrace(find_ranks(path, choice), team, impossible=impossible)
+        wanted = matched or repair_ns is not None
+        trace = RunTrace(find_ranks(path, choice), team, impossible=impossible, matched=wanted)
     if repair_ns is None:
         return trace
     trace.check_repairable()
@@ -90,7 +93,7 @@ def open_run(
     repair = Repair(0, 0)
     if maps:
         trace.close()
-        trace = RunTrace(find_ranks(path, choice), team, maps, impossible=impossible)
+        trace = RunTrace(find_ranks(path, choice), team, maps, impossible=impossible, matched=matched)
         repair = Repair(len(maps), max(map_.furthest for map_ in maps.values()))
     trace.put(replace(trace.extra(Clocks), repair=repair))
     return trace
@@ -106,6 +109,7 @@ class RunTrace(Trace):
         corrections: Mapping[int, Pieces] | None = None,
         *,
         impossible: bool = False,
+        matched: bool = True,
     ) -> None:
         self.path, self.size = found.path, found.size
         self.problems = list(found.problems)
@@ -131,7 +135,7 @@ class RunTrace(Trace):
         self.problems += self._lost_to_limit()
         if self._unfinished.any():
             self._leave_out_half_done()
-        elif team.size > 1:
+        elif matched and team.size > 1:
             self._matched.get()
 
     def _place(self) -> None:
