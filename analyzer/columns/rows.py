@@ -24,7 +24,7 @@ class Rows:
     """A file without a name, which vanishes when nothing refers to it any more: first appended to, then mapped."""
 
     def __init__(self, dtype: np.dtype) -> None:
-        self._dtype, self._count = dtype, 0
+        self.dtype, self._count = dtype, 0
         self._map: mmap.mmap | None = None
         self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115
 
@@ -34,7 +34,7 @@ class Rows:
         rows = cls(np.dtype(dtype))
         rows._count = count
         try:
-            os.posix_fallocate(rows._file.fileno(), 0, max(count * rows._dtype.itemsize, 1))
+            os.posix_fallocate(rows._file.fileno(), 0, max(count * rows.dtype.itemsize, 1))
         except OSError as error:
             raise _no_room(error) from error
         return rows
@@ -49,7 +49,7 @@ class Rows:
     def append(self, rows: np.ndarray) -> None:
         """Add rows; raises TracelibError if there is no room for them."""
         try:
-            self._file.write(np.ascontiguousarray(rows, self._dtype).view(np.uint8).data)
+            self._file.write(np.ascontiguousarray(rows, self.dtype).view(np.uint8).data)
             self._file.flush()
         except OSError as error:
             raise _no_room(error) from error
@@ -69,9 +69,9 @@ class Rows:
     def mapped(self) -> np.ndarray:
         """All rows, read when they are looked at; changes go to the file. Nothing is appended after this."""
         if not self._count:
-            return np.zeros(0, self._dtype)
-        self._map = self._map or mmap.mmap(self._file.fileno(), self._count * self._dtype.itemsize)
-        return np.frombuffer(self._map, self._dtype, self._count)
+            return np.zeros(0, self.dtype)
+        self._map = self._map or mmap.mmap(self._file.fileno(), self._count * self.dtype.itemsize)
+        return np.frombuffer(self._map, self.dtype, self._count)
 
     def forget(self) -> None:
         """What was read of the mapped rows need not stay in memory; it is there again when it is looked at."""

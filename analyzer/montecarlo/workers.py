@@ -81,7 +81,7 @@ def _executor(team: Team, count: int) -> Iterator[Executor | None]:
 
 
 class _AlsoHere(Executor):
-    """A thread of this process works, too. It gets a job when no more wait for it than for each other process."""
+    """A thread of this process works, too. It gets a job when fewer wait for it than for each other process."""
 
     def __init__(self, own: Executor, others: Executor, count: int) -> None:
         """count: of the other processes."""
@@ -92,7 +92,7 @@ class _AlsoHere(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **named: Any) -> Future:
         for futures in (self._of_own, self._of_others):
             futures[:] = [future for future in futures if not future.done()]
-        here = len(self._of_own) * self._count <= len(self._of_others)
+        here = len(self._of_own) * self._count < len(self._of_others)
         future = (self._own if here else self._others).submit(fn, *args, **named)
         (self._of_own if here else self._of_others).append(future)
         return future

@@ -20,11 +20,10 @@ from analyzer._kernels import ffi, lib
 from analyzer.columns.rows import PIECE, Rows
 from analyzer.columns.spill import Spill
 from analyzer.native import pointer
-from analyzer.trace import Trace
+from analyzer.waits.explained import Explained
 from analyzer.waits.find import Found
 from analyzer.waits.kinds import length
 from analyzer.waits.messages import append_by_window
-from analyzer.waits.paths import Paths
 from analyzer.waits.segments import Segments
 from analyzer.waits.syncs import QUESTION, SYNC, LastSyncs
 
@@ -50,16 +49,16 @@ class Costs:
     caused: Rows
 
 
-def delay_costs(trace: Trace, found: Found, paths: Paths) -> Costs:
-    """Costs of the delays behind the waits that were found."""
-    segments, lanes = Segments(trace), found.search.lanes
-    for rank in range(trace.size):
-        low, high = found.lane_first[lanes.first[[rank, rank + 1]]]
-        segments.add_rank(rank, found.waits[low:high].copy(), paths.changes(rank))
-        found.rows.forget()
-    rows, edges = _by_end(found)
-    _find_last_syncs(rows, edges, found.syncs, np.array(segments.start))
-    return _costs(segments, found, rows)
+def delay_costs(done: Explained) -> Costs | None:
+    """Costs of the delays behind the waits that were found; None on other members of a team than the first. All
+    members must ask."""
+    if done.found.search.team.rank:
+        for window in range(len(done.found.search.windows) - 1):
+            done.found.syncs(window)
+        return None
+    rows, edges = _by_end(done.found)
+    _find_last_syncs(rows, edges, done.found, np.array(done.segments.start))
+    return _costs(done.segments, done.found, rows)
 
 
 def _by_end(found: Found) -> tuple[Rows, np.ndarray]:
@@ -82,7 +81,7 @@ def _by_end(found: Found) -> tuple[Rows, np.ndarray]:
     return rows, np.array(edges)
 
 
-def _find_last_syncs(rows: Rows, edges: np.ndarray, syncs: Spill, starts: np.ndarray) -> None:
+def _find_last_syncs(rows: Rows, edges: np.ndarray, found: Found, starts: np.ndarray) -> None:
     """Fill in since when each pair is compared; rows (DELAY_WAIT) are in order of `end`."""
     last = LastSyncs(starts)
     for window, (low, high) in enumerate(pairwise(edges.tolist())):
@@ -91,7 +90,7 @@ def _find_last_syncs(rows: Rows, edges: np.ndarray, syncs: Spill, starts: np.nda
         questions["key"], questions["lane"], questions["other"] = mine["end"], mine["lane"], mine["cause"]
         questions["what"] = QUESTION
         questions["comm"] = np.arange(len(mine))  # which one it is, since answers come in order of key
-        answers = last.feed(np.concatenate([syncs.read(window), questions]))
+        answers = last.feed(np.concatenate([found.syncs(window), questions]))
         mine["since"][answers["comm"]] = answers["time"]
         rows.forget()
 

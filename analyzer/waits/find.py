@@ -8,6 +8,8 @@ from itertools import chain
 
 import numpy as np
 
+from analyzer.columns.gathered import to_first
+from analyzer.columns.joined import joined
 from analyzer.columns.rows import Rows
 from analyzer.columns.spill import Spill
 from analyzer.pairing.epochs import SYNCHRONIZES
@@ -39,6 +41,8 @@ from tracelib.schema.procedures import (
     base_name,
 )
 
+_AT_ONCE = 64
+"""The waits of so many ranks are handed over together."""
 _EVERYBODY = -1
 """Stands for the communicator of MPI_Init, after which all are in step."""
 
@@ -65,11 +69,16 @@ class Search:
         """`with_syncs`: also when threads were in step. `used`: the procedures that were called, if that is
         known: what was not called is not looked for."""
         self.trace, self.lanes, self.windows = trace, Lanes(trace), trace.windows()
-        self._team = team or Team()
+        self.team = team or Team()
         self._used = frozenset(base_name(p) for p in (trace.procedures if used is None else used))
         self.syncs = Spill(SYNC) if with_syncs else None  # by the window of their key
         self.completion_ns = np.zeros((2, trace.size), np.int64)  # in barriers and N-to-N after the first had left
         self.uncounted = Uncounted()
+
+    def close(self) -> None:
+        """Remove what was put aside."""
+        if self.syncs:
+            self.syncs.close()
 
     def parts(self) -> Iterator[np.ndarray]:
         """All wait states (WAIT), in no order."""
@@ -81,14 +90,14 @@ class Search:
 
     def _in_completions(self) -> Iterator[np.ndarray]:
         """In calls that complete messages and other operations, and in those on windows."""
-        ranks = self.trace.share(self._team)
+        ranks = self.trace.share(self.team)
         mine = range(int(self.lanes.first[ranks.start]), int(self.lanes.first[ranks.stop]))
         candidates, pieces = Spill(CANDIDATE), Pieces(self.trace, ranks)
         probes = not self._used.isdisjoint(PROBES)
         add_messages(self.trace, self.lanes, mine, pieces, candidates, probes=probes)
         for search, procedures in _OTHERS:
             if not self._used.isdisjoint(procedures):
-                rows = search(self.trace, self.lanes, self._team)
+                rows = search(self.trace, self.lanes, self.team)
                 rows = rows.compress((rows["lane"] >= mine.start) & (rows["lane"] < mine.stop))
                 pieces.put_aside(candidates, rows, self.lanes.rank[rows["lane"]], rows["complete"])
         begins_sends = not self._used.isdisjoint(BEGIN_SENDS)
@@ -97,11 +106,12 @@ class Search:
 
     def _in_collectives(self) -> Iterator[np.ndarray]:
         if self.syncs:
-            add_message_syncs(self.trace, self.lanes, self.windows, self.syncs)
-            _begin_together(self.trace, self.lanes, self.windows, self.syncs)
+            ranks = self.trace.share(self.team)
+            add_message_syncs(self.trace, self.lanes, ranks, self.windows, self.syncs)
+            _begin_together(self.trace, self.lanes, ranks, self.windows, self.syncs)
         if self._used.isdisjoint(BLOCKING_COLLECTIVES):
             return
-        for one in collective_waits(self.trace, self.lanes, self._team):
+        for one in collective_waits(self.trace, self.lanes, self.team):
             if self.syncs:
                 append_by_window(self.syncs, one.syncs, one.syncs["key"], self.windows)
             self.completion_ns += one.completion
@@ -109,51 +119,60 @@ class Search:
 
     def _in_fences(self) -> Iterator[np.ndarray]:
         if not self._used.isdisjoint(FENCES):
-            yield from fence_waits(self.trace, self.lanes, self._team)
+            yield from fence_waits(self.trace, self.lanes, self.team)
 
 
 @dataclass(frozen=True)
 class Found:
-    """The wait states (WAIT, by lane, then by time; in a temporary file) of a trace."""
+    """The wait states (WAIT, by lane, then by time; in a temporary file) of a trace, or of some of its ranks."""
 
     search: Search
     rows: Rows
     lane_first: np.ndarray  # (lanes + 1,) the first of each lane
+    ranks: range
 
     @property
     def waits(self) -> np.ndarray:
         """All of them, mapped."""
         return self.rows.mapped()
 
-    @property
-    def syncs(self) -> Spill:
-        """SYNC by the window of their key."""
+    def syncs(self, window: int) -> np.ndarray:
+        """SYNC whose key lies in a window; of a team on its first member, and on others none. Collective."""
         if self.search.syncs is None:
             raise ValueError("the search was made without syncs")
-        return self.search.syncs
+        return to_first(self.search.syncs.read(window), self.search.team)
 
 
 def find(search: Search) -> Found:
-    """All parts of a search in order."""
-    by_rank = Spill(WAIT)
+    """All parts of a search in order; each member of a team gets those of its ranks. Collective."""
+    by_rank, ranks = Spill(WAIT), search.trace.share(search.team)
     for waits in search.parts():
         by_rank.append_each(search.lanes.rank[waits["lane"]], waits)
     sorted_, count = Rows(WAIT), np.zeros(len(search.lanes) + 1, np.int64)
-    for rank in range(search.trace.size):
-        rows = by_rank.read(rank)
+    for rank, rows in _of_ranks(by_rank, ranks, search.team):
         sorted_.append(rows.take(np.lexsort((rows["enter"], rows["lane"]))))
         first, last = search.lanes.first[rank : rank + 2].tolist()
         count[1 + first : 1 + last] = np.bincount(rows["lane"] - first, minlength=last - first)
     by_rank.close()
-    return Found(search, sorted_, np.cumsum(count))
+    return Found(search, sorted_, np.cumsum(count), ranks)
 
 
-def _begin_together(trace: Trace, lanes: Lanes, windows: np.ndarray, syncs: Spill) -> None:
-    """MPI_Init, which nobody leaves before all have come."""
+def _of_ranks(by_rank: Spill, ranks: range, team: Team) -> Iterator[tuple[int, np.ndarray]]:
+    """The waits of each of some ranks that all members of a team have found. Members get those of several ranks at a
+    time, as many times as the one with the most."""
+    shares = team.allgather(ranks)
+    for first in range(0, max(map(len, shares)), _AT_ONCE):
+        parts = [[by_rank.read(rank) for rank in share[first : first + _AT_ONCE]] for share in shares]
+        for rank, *of_all in zip(ranks[first : first + _AT_ONCE], *team.alltoall(parts), strict=True):
+            yield rank, joined(of_all, WAIT)
+
+
+def _begin_together(trace: Trace, lanes: Lanes, ranks: range, windows: np.ndarray, syncs: Spill) -> None:
+    """MPI_Init of some ranks, which nobody leaves before all have come."""
     is_init = np.array([base_name(p) in INIT for p in trace.procedures], bool)
     if not is_init.any():
         return
-    for rank in range(trace.size):
+    for rank in ranks:
         for calls in trace.calls(rank):
             first = np.flatnonzero(is_init[calls["call"]])[:1]
             rows = np.zeros(len(first), SYNC)

@@ -38,11 +38,11 @@ class Lanes:
         return np.minimum(self.first[rank] + thread, self.first[np.asarray(rank) + 1] - 1)
 
 
-def lane_calls(trace: Trace, lanes: Lanes, begin: int, end: int) -> np.ndarray:
-    """LANE_CALL of all calls that enter in [begin, end), by lane, then by time."""
+def lane_calls(trace: Trace, lanes: Lanes, of: range, begin: int, end: int) -> np.ndarray:
+    """LANE_CALL of all calls of some ranks that enter in [begin, end), by lane, then by time."""
     parts = []
-    for first in range(0, trace.size, _RANKS):
-        ranks = range(first, min(first + _RANKS, trace.size))
+    for first in range(of.start, of.stop, _RANKS):
+        ranks = range(first, min(first + _RANKS, of.stop))
         rank, calls = RankRows.of(ranks, (window_calls(trace, rank, begin, end) for rank in ranks), CALL)
         rows = np.zeros(len(calls), LANE_CALL)
         for column in _COLUMNS:

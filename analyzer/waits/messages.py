@@ -66,15 +66,17 @@ def _some_messages(trace: Trace) -> Iterator[np.ndarray]:
             yield every[first : first + _MESSAGES]
 
 
-def add_message_syncs(trace: Trace, lanes: Lanes, windows: np.ndarray, syncs: Spill) -> None:
-    """Put SYNC of all messages aside: the sender had done its part when it left the call that sent."""
+def add_message_syncs(trace: Trace, lanes: Lanes, ranks: range, windows: np.ndarray, syncs: Spill) -> None:
+    """Put SYNC of all messages of some senders aside: they had done their part when they left the call that sent."""
     for begin, end in window_pairs(windows):
         messages = trace.messages(begin, end)
+        if len(ranks) < trace.size:
+            messages = messages.compress((messages["source"] >= ranks.start) & (messages["source"] < ranks.stop))
         source = lanes.of(messages["source"], messages["source_thread"])
         target = lanes.of(messages["destination"], messages["destination_thread"])
         other = source != target
         messages, source, target = messages.compress(other), source[other], target[other]
-        calls = lane_calls(trace, lanes, begin, end)
+        calls = lane_calls(trace, lanes, ranks, begin, end)
         at = Sorted(calls["lane"], calls["enter"]).exactly(source, messages["logical_send"])
         received = messages["physical_receive"]
         left = np.where(at >= 0, calls["exit"][at], messages["logical_send"]) if len(calls) else received

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from analyzer.metrics.regions import region_visits
@@ -18,6 +20,18 @@ class Paths:
         self._trace = trace
         self._numbers: dict[tuple[int, int], int] = {}
         self.texts = [""]  # of each path, as "solve/exchange"
+
+    def add(self, keys: Sequence[tuple[int, int]]) -> np.ndarray:
+        """Also have the paths that were met elsewhere (`keys` there): the number here of each of those there."""
+        numbers = [OUTSIDE]
+        for parent, region in keys:
+            numbers.append(self._number(numbers[parent], region))
+        return np.array(numbers, np.int64)
+
+    @property
+    def keys(self) -> list[tuple[int, int]]:
+        """Of each path but that of no region the number of the one around it, and its innermost region."""
+        return list(self._numbers)
 
     def changes(self, rank: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """For each thread of a rank when its path changes (ns, ascending), and the path from then on."""

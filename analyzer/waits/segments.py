@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from analyzer.columns.joined import joined
@@ -38,6 +40,21 @@ class Activities:
         numbers = [self._numbers.setdefault(one, 1 + len(self._numbers)) for one in raw.tolist()]
         return np.array(numbers, np.int64)[which]
 
+    def add(self, keys: Sequence[int], paths: np.ndarray) -> np.ndarray:
+        """Also have the activities that were met elsewhere (`keys` there), with other numbers of paths, of each of
+        those there the one here. The number here of each of those there."""
+        numbers = [WAITING]
+        for key in keys:
+            path, what = divmod(key, self._kinds)
+            own = int(paths[path]) * self._kinds + what
+            numbers.append(self._numbers.setdefault(own, 1 + len(self._numbers)))
+        return np.array(numbers, np.int32)
+
+    @property
+    def keys(self) -> list[int]:
+        """Each pair as one number, in order of appearance."""
+        return list(self._numbers)
+
     def __len__(self) -> int:
         return 1 + len(self._numbers)
 
@@ -47,10 +64,12 @@ class Activities:
 
 
 class Segments:
-    """The segments (SEGMENT) of all lanes, lane by lane, in a temporary file; the last of each is its end."""
+    """The segments (SEGMENT) of lanes, lane by lane, in a temporary file; the last of each is its end."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, first_lane: int = 0) -> None:
+        """`first_lane`: of the first rank that is added."""
         self.activities = Activities(len(trace.procedures))
+        self._first_lane = first_lane
         self.first = [0]
         self.start: list[int] = []  # of each lane
         self._trace = trace
@@ -59,7 +78,7 @@ class Segments:
     def add_rank(self, rank: int, waits: np.ndarray, changes: list[tuple[np.ndarray, np.ndarray]]) -> None:
         """All threads of the next rank: its waits (WAIT, by lane and time) and the changes of its threads' paths."""
         lost, no_cpu = lost_times(self._trace, rank), self._trace.extra(CpuWaits).of(rank)
-        first_lane, ends = len(self.first) - 1, self._ends(rank)
+        first_lane, ends = self._first_lane + len(self.first) - 1, self._ends(rank)
         for thread, change in enumerate(changes):
             mine = waits.compress(waits["lane"] == first_lane + thread)
             hidden, idle = (rows[rows["thread"] == thread] for rows in (lost, no_cpu))

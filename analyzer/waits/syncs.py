@@ -37,7 +37,7 @@ class LastSyncs:
 
     def feed(self, rows: np.ndarray) -> np.ndarray:
         """The QUESTION rows among `rows` (SYNC, of any order), answered, in their order."""
-        rows = rows[np.lexsort((-rows["what"], rows["key"]))]
+        rows = rows[np.lexsort((rows["lane"], -rows["what"], rows["key"]))]
         if lib.syncs_feed(self._struct, pointer(rows), len(rows)):
             raise MemoryError
         return rows[rows["what"] == QUESTION]

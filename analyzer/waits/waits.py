@@ -15,9 +15,10 @@ from analyzer.parallel import Team
 from analyzer.trace import Chosen, Losses, Trace
 from analyzer.waits.clocks import Uncounted
 from analyzer.waits.delays import Costs, delay_costs
+from analyzer.waits.explained import Explained, explained
 from analyzer.waits.find import Found, Search, find
 from analyzer.waits.kinds import Kind, Polled, length
-from analyzer.waits.paths import Paths, path_at
+from analyzer.waits.paths import Paths
 from analyzer.waits.segments import COMPUTING, FIRST_CALL, NO_CPU, NOT_RECORDED, OF_TRACER
 
 MOST_SINGLE = 10
@@ -100,30 +101,28 @@ class Waits:
 def waits(trace: Trace, team: Team, calls: Profile, *, longest: int = MOST_SINGLE, causes: bool = True) -> Waits:
     """The wait states of a run; with `causes` where in the program, and what the delays behind them cost.
 
-    `calls`: the run's profile. The team shares the search; where causes are wanted, its first
-    member does the work.
+    `calls`: the run's profile. The team shares the search, and where causes are wanted the reading of what threads did;
+    the costs are added up by its first member.
     """
-    if causes:
-        return team.bcast(_with_causes(trace, calls, longest) if team.rank == 0 else None)
-    search = Search(trace, team, used=_used(calls))
-    parts = team.allgather(_Sums.of(search, search.parts()))
-    return _waits(trace, calls, sum(parts, _Sums.none(trace)))
+    search = Search(trace, team, with_syncs=causes, used=_used(calls))
+    if not causes:
+        return _waits(trace, calls, _sum(search, search.parts()))
+    found = find(search)
+    result = _waits(trace, calls, _sum(search, (waits for _, waits in found.rows.pieces())))
+    done = explained(found)
+    costs = delay_costs(done)
+    search.close()
+    return team.bcast(replace(result, **_told(trace, done, costs, longest)) if costs else None)
+
+
+def _sum(search: Search, parts: Iterable[np.ndarray]) -> _Sums:
+    """Of what all members of a team have found."""
+    return sum(search.team.allgather(_Sums.of(search, parts)), _Sums.none(search.trace))
 
 
 def _used(calls: Profile) -> frozenset[str]:
     """The procedures that were called."""
     return frozenset(compress(calls.procedures, (calls.count.sum(axis=0) > 0).tolist()))
-
-
-def _with_causes(trace: Trace, calls: Profile, longest: int) -> Waits:
-    search = Search(trace, with_syncs=True, used=_used(calls))
-    found = find(search)
-    result = replace(
-        _waits(trace, calls, _Sums.of(search, (waits for _, waits in found.rows.pieces()))),
-        **_explained(trace, found, longest),
-    )
-    found.syncs.close()
-    return result
 
 
 @dataclass(frozen=True)
@@ -182,15 +181,8 @@ def _waits(trace: Trace, calls: Profile, sums: _Sums) -> Waits:
     )
 
 
-def _explained(trace: Trace, found: Found, longest: int) -> dict:
-    paths = Paths(trace)
-    path = Rows(np.dtype("<i4"))
-    for rank in range(trace.size if len(found.rows) else 0):
-        for thread, change in enumerate(paths.changes(rank)):
-            low, high = found.lane_first[found.search.lanes.first[rank] + thread :][:2]
-            path.append(path_at(change, found.waits["enter"][low:high]))
-        found.rows.forget()
-    costs = delay_costs(trace, found, paths)
+def _told(trace: Trace, done: Explained, costs: Costs, longest: int) -> dict:
+    found, path, paths = done.found, done.path, done.paths
     return {
         "places": _places(trace, found, path, paths, costs),
         "causes": _causes(trace, found, paths, costs),
