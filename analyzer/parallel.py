@@ -64,21 +64,21 @@ class MpiTeam(Team):
         self.size = self._comm.Get_size()
 
     def allgather(self, value: Any) -> list[Any]:
-        self._meet()
+        self.meet()
         return self._comm.allgather(value)
 
     def bcast(self, value: Any) -> Any:
-        self._meet()
+        self.meet()
         return self._comm.bcast(value)
 
     def alltoall(self, values: Sequence[Any]) -> list[Any]:
-        self._meet()
+        self.meet()
         return self._comm.alltoall(values)
 
     def barrier(self) -> None:
-        self._meet()
+        self.meet()
 
-    def _meet(self) -> None:
+    def meet(self) -> None:
         """Wait for all. MPI would poll meanwhile, and take the CPU from who is waited for where CPUs are shared."""
         here, pause = self._comm.Ibarrier(), SHORTEST_PAUSE_S
         while not here.Test():
@@ -94,6 +94,9 @@ _STARTED_BY_MPI = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WO
 
 def team() -> Team:
     """An MpiTeam under mpirun, else a team of one (mpi4py is not imported then)."""
-    if any(name in os.environ for name in _STARTED_BY_MPI):
-        return MpiTeam()
-    return Team()
+    return MpiTeam() if is_started_by_mpi() else Team()
+
+
+def is_started_by_mpi() -> bool:
+    """Whether a launcher of MPI started this process."""
+    return any(name in os.environ for name in _STARTED_BY_MPI)

@@ -33,6 +33,9 @@ SMALL = ((64, 100_000), (256, 100_000), (1024, 100_000), (256, 400_000))
 """(ranks, calls) of the runs."""
 LIMIT_S = 900
 
+RUN = "RUN"
+"""Stands for the file of the run."""
+
 COMMANDS: Mapping[str, Sequence[str]] = {
     "look": ("-o", "."),
     "info": (),
@@ -44,7 +47,10 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "profile": (),
     "replay": (),
     "what-if": ("--top", "1", "--jobs", "1"),
-    "monte-carlo": ("--vary", "latency=1us..2us", "-n", "1", "--jobs", "1"),
+    "sensitivity": ("--factor", "latency=1us..5us", "--machine", "ideal", "--jobs", "1"),
+    "monte-carlo": ("--vary", "latency=1us..2us", "-n", "8", "--jobs", "1"),
+    "validate": ("--machine", "ideal", "--against", RUN),
+    "loggp": (),
     "prv": ("-o", "."),
     "dim": ("-o", "."),
     "pack": ("-o", "packed.h5"),
@@ -98,14 +104,19 @@ def growth(rows: Sequence[Measured]) -> Growth:
     return Growth(start_s, call_s * 1e6, rank_s * 1e3, time_off, start_mb, rank_mb * 1024, memory_off)
 
 
+def words_of(command: str, run: Path) -> list[str]:
+    """The command line of `analyze`."""
+    words = [] if command == "look" else [command]
+    return [*words, str(run), *(str(run) if word == RUN else word for word in COMMANDS[command])]
+
+
 def usages(run: Path, commands: Sequence[str]) -> Iterator[tuple[str, Usage | Failed]]:
     """Of each command on a run; what they write is removed."""
     for command in commands:
         folder = run.parent / "out"
         folder.mkdir()
-        words = [] if command == "look" else [command]
         try:
-            analyze = [sys.executable, "-m", "analyzer", *words, str(run), *COMMANDS[command]]
+            analyze = [sys.executable, "-m", "analyzer", *words_of(command, run)]
             yield command, usage_of(analyze, folder, LIMIT_S)
         except Failed as failed:
             yield command, failed

@@ -48,6 +48,7 @@ def shown_eager_limit(trace: Trace, team: Team | None = None) -> int:
     to post its receive had sent before.
     """
     found, team = EagerLimit(trace), team or Team()
+    trace.match()
     windows = list(pairwise(trace.windows().tolist())) if found.any else []
     for index in team.share(len(windows)):
         begin, end = windows[index]

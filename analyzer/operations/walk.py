@@ -223,6 +223,7 @@ def message_numbers(trace: Trace) -> MessageNumbers | None:
         return None
     from analyzer.operations.message_numbers import MessageNumbers
 
+    trace.match()
     return MessageNumbers(trace)
 
 

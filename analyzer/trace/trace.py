@@ -112,5 +112,8 @@ class Trace(ABC):
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         """Matched messages (MESSAGE) with logical_send in [begin, end), by (logical_send, source, order of sending)."""
 
+    def match(self) -> None:  # noqa: B027, most sources know their messages
+        """Find the messages, if that is still to be done; all members of a team must do so at the same time."""
+
     def close(self) -> None:  # noqa: B027, many sources have nothing to remove
         """Remove what was spilled to temporary files."""

@@ -136,7 +136,7 @@ class RunTrace(Trace):
         if self._unfinished.any():
             self._leave_out_half_done()
         elif matched and team.size > 1:
-            self._matched.get()
+            self.match()
 
     def _place(self) -> None:
         """Nodes in order of their first rank."""
@@ -347,6 +347,9 @@ class RunTrace(Trace):
         parts = [events_of(node, begin, end, int(self._first_cpu[node.rank])) for node in nodes]
         events = np.concatenate([np.zeros(0, EVENT), *parts])
         return events[np.lexsort((events["rank"], events["time"]))]
+
+    def match(self) -> None:
+        self._matched.get()
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._matched.get().messages(begin, self._cuts.end(end))

@@ -1,0 +1,101 @@
+"""Every command that reads calls gives the same bytes under mpirun as alone, and says so where that is no faster."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import h5py
+import matrix
+import pytest
+from conftest import ROOT
+from running import run
+
+from analyzer.commands.table import COMMANDS
+from benchmarks.synthetic.run import PATTERNS, write_run
+
+ONE_REPLAY = ("--jobs", "1")
+DRAWN = ("--vary", "latency=1us..2us", "-n", "6")
+LINES = {
+    "look": ("-o", "."),
+    "info": ("--json",),
+    "check": ("--json",),
+    "efficiency": (),
+    "waits": ("--json",),
+    "critical-path": ("-o", "path.prv"),
+    "limits": ("--quick", "--json"),
+    "profile": ("-o", "."),
+    "replay": ("-o", "replayed.prv", "--latency", "5us"),
+    "replay alone": ("--json",),
+    "what-if": ("--top", "3"),
+    "sensitivity": ("--factor", "latency=1us..5us", "--machine", "ideal"),
+    "monte-carlo": (*DRAWN, "--json"),
+    "fit-machine": (*DRAWN, "--json"),
+    "validate": ("--machine", "ideal"),
+    "loggp": ("--json",),
+    "prv": ("--waits", "-o", "."),
+    "dim": ("-o", "."),
+    "pack": ("-o", "packed.h5"),
+}
+"""Options of each command that reads calls; behind a space what tells several lines of one command apart."""
+READS_NO_CALLS = {"ring", "machine"}
+SAID = "further processes hardly make it faster"
+
+
+def test_no_command_is_forgotten():
+    assert {name.split()[0] for name in LINES} | READS_NO_CALLS == set(COMMANDS)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_two_processes_give_the_bytes_of_one(openmpi, tmp_path, pattern):
+    traced = str(write_run(tmp_path / "run", pattern, 9, 80).path)
+    settle(tmp_path / "run")
+    lines = {name: [name.split()[0], traced, *options] for name, options in LINES.items()}
+    lines["validate"] += ["--against", traced]
+    alone, two = (written(lines, tmp_path / name, ranks, openmpi) for name, ranks in (("one", 1), ("two", 2)))
+    for name in lines:
+        said = two[name].pop("err.0").splitlines()
+        of_alone = [line for line in said if SAID in line]
+        assert bool(of_alone) == bool(COMMANDS[name.split()[0]].alone), name
+        assert [line for line in said if line not in of_alone] == alone[name].pop("err.0").splitlines(), name
+        assert two[name].pop("code.1") == alone[name]["code.0"], name
+        assert not two[name].pop("out.1") and not two[name].pop("err.1"), name
+        assert two[name] == alone[name], name
+        assert alone[name]["code.0"] == "0" and len(alone[name]) > 1, name
+
+
+def settle(folder):
+    """Have the file system say how much room files take, of which pack tells."""
+    for path in folder.rglob("*.h5"):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+
+
+def written(lines, folder, ranks, leg):
+    """What each command leaves in its folder, bytes by name (text of what it printed)."""
+    folder.mkdir()
+    (folder / "lines.json").write_text(json.dumps(lines))
+    words = [sys.executable, Path(__file__).parents[1] / "support" / "command_lines.py", folder]
+    environment = matrix.environment(leg, python=True) | {"PYTHONPATH": str(ROOT)} if ranks > 1 else os.environ
+    launcher = [leg.mpirun, "-n", str(ranks)] if ranks > 1 else []
+    run([*launcher, *words], folder, dict(environment), 300).check()
+    return {name: {path.name: content(path) for path in (folder / name).iterdir()} for name in lines}
+
+
+def content(path):
+    if path.suffix == ".h5":
+        return stored(path)
+    return path.read_text() if path.suffix in (".0", ".1") else path.read_bytes()
+
+
+def stored(path):
+    """What is in an HDF5 file, which also notes when it was written."""
+    found = {}
+
+    def note(name, of):
+        found[name] = of[()].tobytes() if isinstance(of, h5py.Dataset) else "", sorted(map(str, of.attrs.items()))
+
+    with h5py.File(path) as file:
+        note("/", file)
+        file.visititems(note)
+    return found
