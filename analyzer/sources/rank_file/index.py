@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from struct import Struct
+from typing import Protocol
 
 import numpy as np
 
@@ -73,6 +74,16 @@ class Piece:
         return Piece(self.thread, self.first + n, self.count - n, rows, self.spool, self.skipped + n)
 
 
+class Watcher(Protocol):
+    """Who looks at rows."""
+
+    def ends(self, rows: np.ndarray, count: int) -> None:
+        """The first and the last one of so many."""
+
+    def __call__(self, rows: np.ndarray, first: int) -> None:
+        """Some, the first of them the number `first`."""
+
+
 class ThreadTable:
     """The rows of one table that one thread wrote, numbered from 0 in order of time.
 
@@ -89,7 +100,7 @@ class ThreadTable:
         self._found: dict[int, int] = {}
         self._recent: tuple[int, int, np.ndarray] | None = None
         self._left_out = _NO_POSITIONS  # numbers of rows, ascending
-        self._watch: Callable[[np.ndarray, int], None] | None = None
+        self._watch: Watcher | None = None
 
     def __len__(self) -> int:
         return self._length
@@ -153,13 +164,11 @@ class ThreadTable:
             rows["comm"][numbers], rows["peer"][numbers] = 0, schema.Peer.NONE
         return rows
 
-    def watch(self, look: Callable[[np.ndarray, int], None]) -> None:
-        """From now on, `look` at all rows that are read (and the number of the first of them) before anybody else; now
-        at the first and the last one, of which there must be one."""
-        rows = self._ends[0]
-        look(rows[:1], 0)
-        look(rows[1:], len(self) - 1)
-        self._watch = look
+    def watch(self, watch: Watcher) -> None:
+        """From now on, have it look at all rows that are read before anybody else does; now at the first and the last
+        one, of which there must be one."""
+        watch.ends(self._ends[0], self._length)
+        self._watch = watch
 
     def forget(self) -> None:
         """No longer keep the latest range."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -68,7 +69,7 @@ class Life:
         """Which stamps lie after it."""
         return ticks > self.last + SLACK_TICKS if self.last is not None else np.zeros(len(ticks), bool)
 
-    @property
+    @cached_property
     def bounds(self) -> tuple[int, int]:
         """Before the first and after the second tick it surely was not."""
         last = _LAST_TICK if self.last is None else min(self.last + SLACK_TICKS, _LAST_TICK)
@@ -118,6 +119,13 @@ class Watch:
         self._file, self._thread, self._table, self._life = file, thread, table, life
         self._latest: dict[int, int] = {}  # by the number of a row: the end of the one before it
 
+    def ends(self, rows: np.ndarray, count: int) -> None:
+        """Look at the first and the last row of so many. Raises TracelibError."""
+        looked = Rows(self._table, self._life, SLACK_TICKS)
+        for row, number in ((rows[:1], 0), (rows[1:], count - 1)):
+            if not looked.look(row, 0):
+                raise self._error(number, looked)
+
     def __call__(self, rows: np.ndarray, first: int) -> None:
         """Look at rows from number `first` on. Raises TracelibError."""
         looked = Rows(self._table, self._life, SLACK_TICKS)
@@ -143,19 +151,19 @@ def possible_only(file: RankFile, threads: dict[int, dict[str, ThreadTable]], *,
     cannot be, as they are read, unless `impossible` ones are wanted. Times of predictions are those of no clock."""
     if file.attributes["boot_id"] == PREDICTED:
         return []
-    left_out = leave_out_strange(file, threads)
+    life = Life.of(file)
+    left_out = _leave_out(threads, life)
     if left_out and len(file.counters):  # readings would no longer belong to their calls
         text = f"{file.path}: {left_out} outside of the process's life"
         raise TracelibError(text, "without these rows its counters cannot be read; trace the program again")
     if not impossible:
-        _watch(file, threads)
+        _watch(file, threads, life)
     text = f"{left_out} outside of the process's life left out (calls of constructors, stamped by another clock)"
     return [Problem(file.rank, text)] if left_out else []
 
 
-def _watch(file: RankFile, threads: Tables) -> None:
+def _watch(file: RankFile, threads: Tables, life: Life) -> None:
     """Look at the first and the last row of each table now, at others as they are read."""
-    life = Life.of(file)
     if life.last is not None:
         life = replace(life, last=min(life.last + _late_ticks(file), _LAST_TICK))
     for thread, tables in threads.items():
@@ -177,7 +185,11 @@ def leave_out_strange(file: RankFile, threads: dict[int, dict[str, ThreadTable]]
     Earlier versions of the library stamped what constructors called with another clock (CLOCK_MONOTONIC in ns) than all
     that came later. When that was, nobody can tell any more. In the middle of a table nothing is left out.
     """
-    life = _until_the_last_row(Life.of(file), threads)
+    return _leave_out(threads, Life.of(file))
+
+
+def _leave_out(threads: dict[int, dict[str, ThreadTable]], life: Life) -> str:
+    life = _until_the_last_row(life, threads)
     left_out: Counter[str] = Counter()
     for tables in threads.values():
         for name, table in tables.items():
