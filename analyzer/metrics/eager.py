@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.pairing.requests import window_calls
+from analyzer.columns.spill import Spill
+from analyzer.pairing.requests import window_calls, windows_of_rank
 from analyzer.parallel import Team
-from analyzer.trace import CALL, Trace
+from analyzer.trace import CALL, MESSAGE, Trace
 from tracelib.schema.procedures import STANDARD_SENDS, base_name
 
 LEAST_EAGER = 1024
@@ -49,14 +50,18 @@ def shown_eager_limit(trace: Trace, team: Team | None = None) -> int:
     """
     found, team = EagerLimit(trace), team or Team()
     trace.match()
-    windows = list(pairwise(trace.windows().tolist())) if found.any else []
-    for index in team.share(len(windows)):
-        begin, end = windows[index]
+    ranks, sent = trace.share(team), Spill(MESSAGE)
+    for begin, end in pairwise(trace.windows().tolist()) if found.any else ():
         rows = found.candidates(trace.messages(begin, end))
-        for rank in np.unique(rows["source"]).tolist():
-            mine = rows[rows["source"] == rank]
+        rows = rows.compress((rows["source"] >= ranks.start) & (rows["source"] < ranks.stop))
+        sent.append_each(rows["source"], rows)
+    for rank in ranks:
+        rows = found.candidates(sent.read(rank))
+        for begin, end in pairwise(windows_of_rank(trace, rank).tolist()) if len(rows) else ():
+            mine = rows.compress((rows["logical_send"] >= begin) & (rows["logical_send"] < end))
             sender = _senders(window_calls(trace, rank, begin, end), mine)
             found.look(mine, sender["call"], sender["exit"])
+    sent.close()
     return max(team.allgather(found.shown))
 
 
