@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.program.storage import IN_MEMORY, OperationSpill, PackedOperations
 
 
 def gathered(mine: OperationSpill, team: Team, *, everywhere: bool = True) -> OperationSpill:
     """Those of all members of a team, on each of them; or (not `everywhere`) on the first one, and on others none.
-    Collective."""
+    Collective. Raises TracelibError on all members where one has no room for them."""
     if team.size == 1:
         return mine
     found = OperationSpill()
@@ -26,10 +27,16 @@ def _copies(mine: PackedOperations, team: Team, *, everywhere: bool) -> list[Pac
     copies = [OperationSpill() for _ in heads]
     for copy, (blocks, count, _) in zip(copies, heads, strict=True):
         copy.append_packed(memoryview(b""), blocks, count)
-    parts = mine.parts()
+    parts, error = mine.parts(), None
     for _ in range(max(n for *_, n in heads)):
         part = bytes(next(parts, b""))
         values = [part] * team.size if everywhere else [part, *[b""] * (team.size - 1)]
-        for copy, found in zip(copies, team.alltoall(values), strict=True):
-            copy.append_packed(memoryview(found), mine.blocks[:0], 0)
+        try:
+            for copy, found in zip(copies, team.alltoall(values), strict=True):
+                copy.append_packed(memoryview(found), mine.blocks[:0], 0)
+        except TracelibError as failed:  # the others go on
+            error = failed
+    for said in team.allgather(error):
+        if said:
+            raise said
     return [copy.packed() for copy in copies]
