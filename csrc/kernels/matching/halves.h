@@ -18,6 +18,12 @@ struct half {
     int32_t reserved;
 };
 
+/* A send to a rank of another matcher; `number` counts those of its source. */
+struct outgoing {
+    struct half half;
+    int32_t source, number;
+};
+
 /* Sends among the rows of one thread in a window (struct file_call, file_request), in order of posting. Room: calls +
    requests. */
 int64_t match_sends(const struct lane *lane, const void *calls, int64_t n_calls, const void *requests,

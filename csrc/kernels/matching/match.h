@@ -24,12 +24,6 @@ enum { MATCH_NO_MEMORY = -1, MATCH_ADDED = 0, MATCH_UNUSUAL = 1 };
 int match_add_rows(struct matcher *matcher, const struct lane *lane, const void *calls, int64_t n_calls,
                    const void *requests, int64_t n_requests, uint64_t begin, uint64_t end);
 
-/* A send to a rank of another matcher; `number` counts those of its source. */
-struct outgoing {
-    struct half half;
-    int32_t source, number;
-};
-
 /* How many sends are to go out, and have not been taken. */
 int64_t match_going(const struct matcher *matcher);
 

@@ -1,6 +1,6 @@
 #ifndef MATCHER_H
 #define MATCHER_H
-#include "matching/match.h"
+#include "matching/halves.h"
 #include "records.h"
 
 struct key {
