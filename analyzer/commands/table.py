@@ -11,7 +11,7 @@ from typing import NamedTuple
 class Entry(NamedTuple):
     """A command: `place` is MODULE:NAME of its function in analyzer.commands; without a line it is not listed.
 
-    `alone` says which of its work, more than a third of it, is done by one process however many there are; "": none is.
+    `alone` says what one process does however many there are, where that is most of the work; "": it is not.
     """
 
     place: str
@@ -46,10 +46,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         "monte-carlo": Entry(
             "predict.monte_carlo:monte_carlo", "How predicted times spread with the machine's parameters."
         ),
-        "validate": Entry(
-            "predict.validate:validate_command", "Compare predictions from one run with another run.",
-            "one process replays",
-        ),
+        "validate": Entry("predict.validate:validate_command", "Compare predictions from one run with another run."),
         "ring": Entry("predict.ring:ring", "Make a synthetic application: a message goes around a ring."),
     }),
     "model": ("Model", {
