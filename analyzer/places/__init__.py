@@ -14,6 +14,7 @@ from analyzer.places.known import Known, ModuleNames
 from analyzer.places.lookup import look_up
 from analyzer.places.paths import PathTables, merged_paths
 from analyzer.places.places import Places
+from analyzer.places.places_file import GROUP as PLACES
 from analyzer.places.places_file import (
     cached_file,
     from_group,
@@ -25,6 +26,7 @@ from analyzer.places.places_file import (
 )
 
 __all__ = [
+    "PLACES",
     "Known",
     "ModuleNames",
     "PathTables",

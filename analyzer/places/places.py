@@ -28,7 +28,7 @@ class Places:
     """
 
     def __init__(self, tables: PathTables, known: Known) -> None:
-        self.paths, self._tables, self._known = tables.paths, tables, known
+        self.paths, self._tables, self.known = tables.paths, tables, known
         self._up = tables.paths["parent"].astype(np.int64)
         self._sites = named_sites(tables, known)
         self._frames, self._texts = self._sites.names.frames, self._sites.names.texts
@@ -101,9 +101,9 @@ class Places:
             module, frame = self._tables.module(number), self._frames[row]
             if not is_shown_in_detail(module.path):
                 continue
-            state = self._known.of(module).state  # of those that have names, when these were found
+            state = self.known.of(module).state  # of those that have names, when these were found
             if not frame["file"] and not frame["past"]:
-                state = self._known.here.get(module.identity, state)
+                state = self.known.here.get(module.identity, state)
             if state == State.NEWER or not frame["file"]:
                 said = sentence(module, state)
                 counts[said] = counts.get(said, 0) + 1

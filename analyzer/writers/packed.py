@@ -11,9 +11,11 @@ import numpy as np
 from h5py import h5g, h5p
 
 from analyzer.errors import TracelibError
+from analyzer.places import PLACES, to_group
 from analyzer.signals import discard
 from analyzer.sources.rank_file.rank_file import RankFile
 from analyzer.sources.rank_file.versions import upgraded
+from analyzer.sources.run.call_paths import RunPaths
 from analyzer.sources.run.rank_files import Findings, find_ranks
 from analyzer.sources.run.system import PACKED, load_samples, sample_places
 from analyzer.whole import cannot_write, temporary_name
@@ -103,6 +105,14 @@ def _write(found: Findings, path: Path, codec: dict[str, object]) -> None:
                 _write_table(file, table, group, codec, same)
         for path, place in sample_places(found.files):
             _write_samples(path, place, out, codec)
+        _write_places(found, out)
+
+
+def _write_places(found: Findings, out: h5py.File) -> None:
+    """What the places of calls are called: where the packed run goes, the program may not be there."""
+    paths = RunPaths(Path(found.path), found.files)
+    if paths.known and paths.named.known.modules:
+        to_group(paths.named.known, out.create_group(PLACES))
 
 
 def _compact_group(out: h5py.File, name: str) -> h5py.Group:

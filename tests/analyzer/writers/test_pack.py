@@ -1,14 +1,20 @@
 """A packed run holds the same rows as its rank files, and every analysis says the same of it."""
 
 import json
+import shutil
 
 import h5py
 import numpy as np
 import pytest
-from synthetic import FIRST, WORLD, event, flush, poll, request, write_run
+from synthetic import FIRST, WORLD, call, event, flush, poll, request, write_run
 
+import analyzer
 from analyzer.cli import main
 from analyzer.errors import TracelibError
+from analyzer.places import Known, ModuleNames, places_file, write_names
+from analyzer.places.frames import Frame
+from analyzer.places.modules import Module
+from analyzer.places.names import Names
 from analyzer.writers.packed import CODECS, pack_run
 from tracelib import schema
 from tracelib.schema import State, What
@@ -122,3 +128,23 @@ def test_a_run_with_a_missing_rank_is_not_packed(tmp_path):
 def test_a_folder_that_cannot_be_written(tmp_path):
     with pytest.raises(TracelibError, match="cannot write"):
         pack_run(str(random_run(tmp_path)), tmp_path / "absent" / "packed.h5")
+
+
+def test_names_of_places_are_packed(tmp_path):
+    """Of a program that is not on this machine, as where a packed run was sent."""
+    frames = {0x1000: ("solve", "solver.c", 12), 0x2000: ("main", "solver.c", 40)}
+    call_from = [(0, 0, 0), (0, 1, 0x2001), (1, 1, 0x1001)]  # return addresses, behind the calls
+    calls = [call("MPI_Barrier", 10, 20, comm=WORLD), call("MPI_Finalize", 30, 40)]
+    modules = [(0, 0, 0, b"", b""), (0, 0, 0, b"ab12", b"/nowhere/solver")]
+    rank = {"calls": calls, "call_paths": [2, 1], "paths": call_from, "modules": modules}
+    run = write_run(tmp_path, [rank, rank])
+    names = Names.of([(Frame(*frame),) for frame in frames.values()])
+    known = Known()
+    offsets = np.array([offset + 1 for offset in frames], np.uint64)
+    known.add(ModuleNames(Module("/nowhere/solver", "ab12"), offsets, names))
+    assert write_names(known, [places_file(tmp_path / "run.ranks")])
+    pack_run(str(run), tmp_path / "packed.h5")
+    shutil.rmtree(tmp_path / "run.ranks")
+    trace = analyzer.open(str(tmp_path / "packed.h5"))
+    assert analyzer.calls_frame(trace, 1)["place"].tolist() == ["solver.c:12 in solve", "solver.c:40 in main"]
+    trace.close()
