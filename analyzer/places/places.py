@@ -65,6 +65,13 @@ class Places:
         """From the place of a path outwards, with inlined frames, up to `main`: what starts programs is left out."""
         return [self._frame(row) for row in self._shown(path)]
 
+    def named_frames(self, path: int) -> list[tuple[str, str]]:
+        """Of `frames`: the function as it is shown, and `exchange.c:212`; both empty where they are not known."""
+        return [
+            ("", "") if frame.function in _ENDS else (self._called(frame), self._where(frame))
+            for frame in self.frames(path)
+        ]
+
     def chain(self, path: int) -> str:
         """`exchange.c:212 in exchange < solve main.c:88 < main main.c:40`. At its end, `...`: the callers were not
         recorded, `?`: they are not known."""

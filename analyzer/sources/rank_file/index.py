@@ -279,8 +279,10 @@ class ThreadTable:
                 continue
             if piece.spool is not None:
                 rows = piece.spool.rows[table][piece.skipped + low - start : piece.skipped + high - start]
-            elif self._file is not None and self._file.lengths[table]:
-                rows = self._file.read(table, piece.first + low - start, piece.first + high - start)
+            elif self._file is not None:
+                there = self._file.lengths[table]
+                first_row, end = (min(piece.first + at - start, there) for at in (low, high))
+                rows = self._file.read(table, first_row, end) if first_row < end else found[:0]
             else:
                 continue
             found[low - first : low - first + len(rows)] = rows
