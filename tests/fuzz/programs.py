@@ -31,6 +31,11 @@ _LABELS = [
 _COUNTERS = [(1, 0, schema.CPU_TIME_TYPE, 1, b"CPU_NS"), (1, 1, 42000050, 4, b"PAPI_TOT_INS")]
 
 
+_PATHS = [(0, 0, 0), (0, 1, 0x1200), (1, 1, 0x1300), (1, schema.PATH_IN_FUNCTION | 1, 14), (0, 0, schema.PATH_LOST)]
+_MODULES = [(0, 0, 0, b"", b""), (0x400000, 0x400000, 0x500000, b"12ab", b"/nowhere/solver")]
+_FUNCTIONS = [(0, 0, b"", b""), (10, 1, b"solve", b"heat.py")]
+
+
 def _round(rank: int, at: int) -> tuple[list, list]:
     """Calls and requests of one round: a ring of immediate messages, a Sendrecv, and collectives."""
     after, before = (rank + 1) % RANKS, (rank - 1) % RANKS
@@ -80,6 +85,11 @@ def _rank(rank: int) -> dict:
         "labels": _LABELS,
         "skipped": [skipped(What.SEND_DONE, end, 2, peer=Peer.PROC_NULL)],
         "cpus": "0-3",
+        "call_paths": [2 + k % 3 for k in range(len(calls))],
+        "poll_paths": [4] * len(polls),
+        "paths": _PATHS,
+        "modules": _MODULES,
+        "functions": _FUNCTIONS,
     }
 
 
