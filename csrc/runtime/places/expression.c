@@ -4,8 +4,8 @@
 
 #if defined(__x86_64__)
 enum { REGISTER_FP = 6, REGISTER_SP = 7 };
-#else
-enum { REGISTER_FP = -1, REGISTER_SP = -2 };
+#else /* numbers that no register has */
+enum { REGISTER_FP = 10001, REGISTER_SP };
 #endif
 
 enum {

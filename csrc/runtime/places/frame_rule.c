@@ -4,8 +4,8 @@
 
 #if defined(__x86_64__)
 enum { REGISTER_FP = 6, REGISTER_SP = 7, REGISTER_RA = 16 };
-#else /* no rules are read */
-enum { REGISTER_FP = -1, REGISTER_SP = -2, REGISTER_RA = -3 };
+#else /* numbers that no register has: no rules are read */
+enum { REGISTER_FP = 10001, REGISTER_SP, REGISTER_RA };
 #endif
 
 enum { TABLE_ENCODING = POINTER_DATA_RELATIVE | POINTER_S4, INDEX_ENTRY = 8, MOST_REMEMBERED = 8, LONG_FORM = -1 };
@@ -215,6 +215,12 @@ struct machine {
     uint64_t at; /* the row is of the code from here on */
 };
 
+/* A factored offset. What is too large does not fit where it goes. */
+static int64_t factored(uint64_t offset, int64_t factor)
+{
+    return (int64_t)(offset * (uint64_t)factor);
+}
+
 /* Instructions that say where a register is saved. False: it is another one. */
 static bool run_saved(struct machine *m, struct reader *r, uint8_t code)
 {
@@ -223,13 +229,13 @@ static bool run_saved(struct machine *m, struct reader *r, uint8_t code)
     uint64_t number = code > NOP && code < ADVANCE ? read_uleb(r) : 0;
     switch (code) {
     case OFFSET_EXTENDED:
-        set_saved(&m->row, number, SAVED_AT, (int64_t)read_uleb(r) * factor, none);
+        set_saved(&m->row, number, SAVED_AT, factored(read_uleb(r), factor), none);
         return true;
     case OFFSET_EXTENDED_SF:
-        set_saved(&m->row, number, SAVED_AT, read_sleb(r) * factor, none);
+        set_saved(&m->row, number, SAVED_AT, factored((uint64_t)read_sleb(r), factor), none);
         return true;
     case NEGATIVE_OFFSET:
-        set_saved(&m->row, number, SAVED_AT, -(int64_t)read_uleb(r) * factor, none);
+        set_saved(&m->row, number, SAVED_AT, factored(-read_uleb(r), factor), none);
         return true;
     case RESTORE_EXTENDED:
         restore(&m->row, &m->first, number);
@@ -271,7 +277,7 @@ static bool run_cfa(struct machine *m, struct reader *r, uint8_t code)
         return true;
     case DEF_CFA_SF:
         set_cfa_register(&m->row, read_uleb(r));
-        m->row.cfa_offset = read_sleb(r) * factor;
+        m->row.cfa_offset = factored((uint64_t)read_sleb(r), factor);
         return true;
     case DEF_CFA_REGISTER:
         set_cfa_register(&m->row, read_uleb(r));
@@ -280,7 +286,7 @@ static bool run_cfa(struct machine *m, struct reader *r, uint8_t code)
         m->row.cfa_offset = (int64_t)read_uleb(r);
         return true;
     case DEF_CFA_OFFSET_SF:
-        m->row.cfa_offset = read_sleb(r) * factor;
+        m->row.cfa_offset = factored((uint64_t)read_sleb(r), factor);
         return true;
     case DEF_CFA_EXPRESSION:
         m->row.cfa = CFA_BY_EXPRESSION;
@@ -335,7 +341,7 @@ static bool run(struct machine *m, struct reader r, uint64_t pc)
             m->at = read_pointer(&r, m->d->pointers, 0);
             if (m->at > pc) return !r.bad;
         } else if (short_form == OFFSET) {
-            set_saved(&m->row, number, SAVED_AT, (int64_t)read_uleb(&r) * m->d->data_factor, none);
+            set_saved(&m->row, number, SAVED_AT, factored(read_uleb(&r), m->d->data_factor), none);
         } else if (short_form == RESTORE) {
             restore(&m->row, &m->first, number);
         } else if (!(is_saved(code) ? run_saved(m, &r, code) : run_cfa(m, &r, code))) {

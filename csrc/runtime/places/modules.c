@@ -3,9 +3,10 @@
 
 #include <elf.h>
 #include <link.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "places/internal/pages.h"
 
 enum { FIRST_ROOM = 64, MOST_MODULES = 4096, NOTE_ALIGN = 4 };
 
@@ -18,7 +19,7 @@ static void *grown(void *array, uint32_t count, uint32_t *room, size_t bytes)
 {
     if (count < *room) return array;
     uint32_t larger = *room ? 2 * *room : FIRST_ROOM;
-    void *new = larger > MOST_MODULES ? NULL : realloc(array, larger * bytes);
+    void *new = larger > MOST_MODULES ? NULL : pages_grown(array, *room * bytes, larger * bytes);
     if (new) *room = larger;
     return new;
 }
@@ -83,6 +84,13 @@ static void add_segment(struct module *m, uint64_t begin, uint64_t end, uint32_t
     m->segments[m->segment_count++] = (struct span){(const uint8_t *)begin, (const uint8_t *)end};
 }
 
+/* Notes may lie in the file alone. */
+static void read_notes(const struct module *m, struct file_module *row, const ElfW(Phdr) * p)
+{
+    struct span there = modules_readable(m, (const uint8_t *)(m->base + p->p_vaddr));
+    if (there.begin && p->p_memsz <= (uint64_t)(there.end - there.begin)) put_build_id(row, there.begin, p->p_memsz);
+}
+
 static struct module module_of(const struct dl_phdr_info *info, struct file_module *row)
 {
     struct module m = {.base = info->dlpi_addr};
@@ -91,8 +99,9 @@ static struct module module_of(const struct dl_phdr_info *info, struct file_modu
         uint64_t at = info->dlpi_addr + p->p_vaddr;
         if (p->p_type == PT_LOAD) add_segment(&m, at, at + p->p_memsz, p->p_flags);
         if (p->p_type == PT_GNU_EH_FRAME) m.index = (const uint8_t *)at;
-        if (p->p_type == PT_NOTE) put_build_id(row, (const uint8_t *)at, p->p_memsz);
     }
+    for (unsigned i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_NOTE) read_notes(&m, row, &info->dlpi_phdr[i]);
     return m;
 }
 
@@ -150,6 +159,23 @@ unsigned modules_known(void)
 void modules_forget(void)
 {
     module_count = 0;
+}
+
+static int compare(struct dl_phdr_info *info, size_t bytes, void *other)
+{
+    static unsigned long long loaded, unloaded;
+    (void)bytes;
+    *(bool *)other = info->dlpi_adds != loaded || info->dlpi_subs != unloaded;
+    loaded = info->dlpi_adds;
+    unloaded = info->dlpi_subs;
+    return 1;
+}
+
+bool modules_changed(void)
+{
+    bool other = false;
+    dl_iterate_phdr(compare, &other);
+    return other;
 }
 
 const struct file_module *modules_rows(uint32_t *count)

@@ -1,13 +1,13 @@
 #include "places/internal/path_rows.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "places/internal/modules.h"
+#include "places/internal/pages.h"
 #include "record/store.h"
 
-enum { FIRST_ROOM = 1 << 10, MOST_PATHS = 1 << 24, MOST_FUNCTIONS = 1 << 16 };
+enum { FIRST_ROOM = 1 << 10, MOST_PATHS = 1 << 22, MOST_FUNCTIONS = 1 << 16 };
 
 /* Rows, and a table of their numbers with open addressing: four times as many slots as room. */
 struct rows {
@@ -42,11 +42,15 @@ static bool grow(struct rows *r)
     if (r->count < r->room) return true;
     uint32_t larger = r->room ? 2 * r->room : FIRST_ROOM;
     if (larger > r->most) return false;
-    char *rows = realloc(r->rows, (uint64_t)larger * r->bytes);
-    if (rows) r->rows = rows;
-    uint32_t *slots = rows ? calloc(4 * (uint64_t)larger, sizeof *slots) : NULL;
+    uint32_t *slots = pages_grown(NULL, 0, 4 * (uint64_t)larger * sizeof *slots);
     if (!slots) return false;
-    free(r->slots);
+    char *rows = pages_grown(r->rows, (uint64_t)r->room * r->bytes, (uint64_t)larger * r->bytes);
+    if (!rows) {
+        pages_free(slots, 4 * (uint64_t)larger * sizeof *slots);
+        return false;
+    }
+    pages_free(r->slots, 4 * (uint64_t)r->room * sizeof *slots);
+    r->rows = rows;
     r->slots = slots;
     r->room = larger;
     for (uint32_t i = 1; i < r->count; i++) *slot_of(r, r->rows + (uint64_t)i * r->bytes) = i;

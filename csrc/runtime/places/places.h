@@ -5,6 +5,7 @@
 #ifndef PLACES_H
 #define PLACES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "record/thread.h"
@@ -14,6 +15,27 @@ struct store;
 /* Frames of a path that are wanted (TRACELIB_STACK); 0: no paths. Does not change once threads record. */
 extern unsigned places_depth;
 
+/* Of the code in memory: it changes when some is unloaded. */
+extern uint32_t places_generation;
+
+enum { SITES = 1 << 12 };
+
+/* Where no callers are wanted, a return address is all that a thread has to remember. The first part of what it
+ * remembers (places.c). */
+struct sites {
+    uint32_t generation;
+    struct site {
+        uint64_t place;
+        uint32_t path;
+        bool in_python; /* its path is not the same each time */
+    } site[SITES];
+};
+
+static inline struct site *site_of(struct sites *s, uint64_t place)
+{
+    return &s->site[place / 2 % SITES];
+}
+
 /* Before anything is recorded. */
 void places_prepare(void);
 
@@ -21,9 +43,17 @@ void places_prepare(void);
  * address, `sp` the caller's stack pointer. */
 uint32_t places_find(struct thread *t, const uint64_t *frame, uint64_t sp);
 
-static inline void places_note(struct thread *t, const void *frame, const void *sp)
+static inline void places_note(struct thread *t, const uint64_t *frame, const void *sp)
 {
-    if (__builtin_expect(places_depth != 0, 1)) t->path = places_find(t, frame, (uint64_t)sp);
+    if (__builtin_expect(places_depth == 0, 0)) return;
+    struct sites *known = (struct sites *)t->stacks;
+    if (places_depth == 1 && known && known->generation == __atomic_load_n(&places_generation, __ATOMIC_RELAXED)) {
+        const struct site *site = site_of(known, frame[1]);
+        bool is_known = site->place == frame[1] && !site->in_python;
+        t->path = __builtin_expect(is_known, 1) ? site->path : places_find(t, frame, (uint64_t)sp);
+    } else {
+        t->path = places_find(t, frame, (uint64_t)sp);
+    }
 }
 
 /* The file is there: it gets what was found before. Between store_begin and store_end. 0 or errno. */

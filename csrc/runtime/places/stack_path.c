@@ -39,7 +39,7 @@ static uint32_t row_of_place(uint32_t parent, uint64_t place, bool exact)
 {
     const struct module *m = module_of(place, exact);
     uint32_t row = m ? modules_row(m) : 0;
-    return path_row(parent, row, row ? place - m->base : PATH_LOST);
+    return path_row(parent, row, row ? place + exact - m->base : PATH_LOST); /* all as if behind a call */
 }
 
 static uint32_t row_of_frame(uint32_t parent, const struct python_frame *frame)
@@ -57,7 +57,13 @@ uint32_t stack_path(const struct walk *w, const struct interpreted *python, unsi
     uint32_t row = 0;
     if (python->n ? python->n == most : w->end == WALK_CUT) row = path_row(0, 0, PATH_CUT);
     if (!python->n && w->end == WALK_LOST) row = path_row(0, 0, PATH_LOST);
-    for (unsigned i = python->n; i-- > 0;) row = row_of_frame(row, &python->frame[i]);
-    for (unsigned i = w->frames; i-- > 0;) row = row_of_place(row, w->places[i], w->exact[i]);
+    for (unsigned i = python->n; i-- > 0;) {
+        row = row_of_frame(row, &python->frame[i]);
+        if (!row) return 0;
+    }
+    for (unsigned i = w->frames; i-- > 0;) {
+        row = row_of_place(row, w->places[i], w->exact[i]);
+        if (!row) return 0;
+    }
     return row;
 }

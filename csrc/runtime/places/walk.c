@@ -1,8 +1,7 @@
 #include "places/internal/walk.h"
 
-#include <stdlib.h>
-
 #include "places/internal/frame_rule.h"
+#include "places/internal/pages.h"
 #include "places/internal/readable.h"
 
 enum { CACHED_RULES = 1 << 13, PROBES = 8, WORD = 8, PAGE = 4096 };
@@ -27,7 +26,7 @@ struct walking {
 
 static struct frame_rule rule_of(uint64_t pc)
 {
-    if (!cache) cache = calloc(CACHED_RULES, sizeof *cache);
+    if (!cache) cache = pages_grown(NULL, 0, CACHED_RULES * sizeof *cache);
     uint64_t at = (pc * UINT64_C(0x9e3779b97f4a7c15)) >> 51;
     struct cached_rule *slot = NULL;
     for (unsigned i = 0; cache && i < PROBES; i++) {
@@ -45,24 +44,24 @@ static struct frame_rule rule_of(uint64_t pc)
 
 void walk_forget(void)
 {
-    free(cache);
+    pages_free(cache, CACHED_RULES * sizeof *cache);
     cache = NULL;
     modules_forget();
 }
 
-static bool is_there(struct walking *w, uint64_t at)
+bool memory_is_there(uint64_t at, uint64_t *page)
 {
-    uint64_t page = at & ~(uint64_t)(PAGE - 1);
-    if (page == w->page) return true;
-    if (!readable((const void *)at, WORD)) return false;
-    w->page = page;
+    uint64_t new = at & ~(uint64_t)(PAGE - 1);
+    if (new && new == *page) return true;
+    if (!readable((const void *)new, WORD)) return false;
+    *page = new;
     return true;
 }
 
 static bool read_word(void *walking, uint64_t at, uint64_t *value)
 {
     struct walking *w = walking;
-    if (at % WORD || w->walk->words == MOST_WORDS || !is_there(w, at)) return false;
+    if (at % WORD || w->walk->words == MOST_WORDS || !memory_is_there(at, &w->page)) return false;
     *value = *(const uint64_t *)at;
     w->walk->word[w->walk->words++] = (struct word){at, *value};
     return true;

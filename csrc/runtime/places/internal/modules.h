@@ -25,8 +25,8 @@ struct module {
 /* The module that has this address; NULL: none, or one too many. Looks for new ones. */
 const struct module *modules_find(uint64_t address);
 
-/* How many are known. */
-unsigned modules_known(void);
+/* Since it was asked the last time, some came or went. libc unloads its own plugins without dlclose. */
+bool modules_changed(void);
 
 /* Some may be gone: all are looked for anew. Their rows stay. */
 void modules_forget(void);

@@ -36,6 +36,9 @@ struct walk {
 /* `place`, `sp`, `fp` are given; find at most `most` frames. Under the lock of places.c. */
 void walk_stack(struct walk *w, unsigned most);
 
+/* Can the word be read? `page`: one that was found to be there, 0 at first. */
+bool memory_is_there(uint64_t at, uint64_t *page);
+
 /* Rules that are remembered are of modules that may be gone. */
 void walk_forget(void);
 
