@@ -10,7 +10,7 @@ from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
-from benchmarks import analysis, network, options, packing, prediction, recording, replay, scaling, shared, team
+from benchmarks import analysis, network, options, packing, prediction, recording, replay, scaling, shared, stacks, team
 from benchmarks.mpi import ROOT, find
 from benchmarks.recording import Figure
 
@@ -39,7 +39,8 @@ def table(machine: str, figures: list[Figure]) -> str:
 def measured() -> Iterator[Figure]:
     """All figures, each shown as soon as it is there."""
     mpi = find()
-    for part in (recording, options, analysis, packing, replay, scaling, team, shared, network, prediction):
+    parts = (recording, options, stacks, analysis, packing, replay, scaling, team, shared, network, prediction)
+    for part in parts:
         for figure in part.figures(mpi):
             print(row(figure), flush=True)
             yield figure
