@@ -19,7 +19,7 @@ def damaged_frames(tmp_path_factory):
     program, walk = folder / "damaged_frames", folder / "walk.o"
     subprocess.run(["gcc", *FLAGS, "-c", PLACES / "walk.c", "-o", walk], check=True)
     sources = [ROOT / "tests" / "data" / "places" / "damaged_frames.c"]
-    sources += [PLACES / name for name in ("frame_rule.c", "expression.c", "pages.c")]
+    sources += [PLACES / name for name in ("frame_rule.c", "expression.c", "pages.c", "readable.c")]
     subprocess.run(["gcc", *FLAGS, *SANITIZED, *sources, walk, "-o", program], check=True)
 
     def run(seed: int) -> str:
