@@ -106,7 +106,8 @@ def test_the_death_of_a_worker_ends_the_study_and_it_goes_on(openmpi, run_of, an
     done = by_worker(journal).total()
     found = alone(*words, str(done + 5))
     assert found["samples"] == done + 5
-    assert by_worker(journal)[os.getpid()] == 5
+    again = by_worker(journal)[os.getpid()] - 5  # jobs that were handed out and not done, before others that were
+    assert 0 <= again < max(9, done // 2)
 
 
 def test_a_worker_that_stands_still_gets_fewer_jobs(openmpi, run_of, analyze, alone, tmp_path):
