@@ -31,7 +31,7 @@ _RUNTIME_LIBRARY = re.compile(
     r"(-[\d.]+)?\.so(\.\d+)*"
 )
 _MPI_LIBRARY = re.compile(
-    r"(libmpi|libpmpi|libmpich|libmpifort|libmpicxx|libmpi_\w+|libfmpich|libopen-(rte|pal)|libprrte|libpmix"
+    r"(libmpi|libpmpi|libmpich(fort|f90|cxx)?|libmpifort|libmpicxx|libmpi_\w+|libfmpich|libopen-(rte|pal)|libprrte|libpmix"
     r"|libboost_mpi\w*|libtrace|libvtmpi)([-_.][\w.+-]*)?\.so[\d.]*|mca_\w+\.so"
 )
 _BINDING_OF_PYTHON = re.compile(r"(^|/)mpi4py/")

@@ -151,11 +151,6 @@ uint32_t modules_row(const struct module *m)
     return known->row;
 }
 
-unsigned modules_known(void)
-{
-    return module_count;
-}
-
 void modules_forget(void)
 {
     module_count = 0;
