@@ -106,6 +106,7 @@ def _together(team: Team, work: Callable[[], Found]) -> Found:
 
 def _streams(walk: RankOperations, rank: int, shares: VirtualThreads | None, spill: OperationSpill) -> list[int]:
     """Append the operations of a rank, thread after thread; returns how many each thread has."""
+    spill.begin_stream()
     if not (shares and shares.are_any) and (count := walk.append_to(spill, rank)) is not None:
         return [count]
     lengths: list[int] = [0]
@@ -120,5 +121,6 @@ def _streams(walk: RankOperations, rank: int, shares: VirtualThreads | None, spi
             mine["block"] = 0
             other.append(mine)
     for other in others:
+        spill.begin_stream()
         lengths.append(sum(spill.append(piece) for piece in other.packed().pieces()))
     return lengths

@@ -23,7 +23,7 @@ def save_program(program: Program, folder: Path) -> None:
         if getattr(program, name) is not None:
             rest[name] = getattr(program, name)
     ops = packed(program.ops)
-    numbers = np.array([program.ranks, ops.virtual_threads, program.buffered], np.int64)
+    numbers = np.array([program.ranks, program.buffered, ops.virtual_threads, ops.places], np.int64)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         np.savez(folder / "rest.npz", numbers=numbers, name=np.array(program.name), blocks=ops.blocks, **rest)
@@ -42,11 +42,11 @@ def load_program(folder: Path) -> Program:
     with np.load(folder / "rest.npz") as rest:
         cuts = np.cumsum(rest["sizes"])[:-1]
         groups = np.split(rest["members"], cuts) if len(rest["sizes"]) else []
-        ranks, virtual_threads, buffered = rest["numbers"].tolist()
+        ranks, buffered, *of_operations = rest["numbers"].tolist()
         small = {name: rest[name] for name in _SMALL}
         file = (folder / "ops.bin").open("rb")  # the operations need it as long as they are there
         return Program(
-            ops=PackedOperations(file, rest["blocks"], int(rest["offsets"][-1]), virtual_threads),
+            ops=PackedOperations(file, rest["blocks"], int(rest["offsets"][-1]), *of_operations),
             communicators=tuple(tuple(group.tolist()) for group in groups), ranks=ranks, name=str(rest["name"]),
             buffered=buffered,
             **{name: rest.get(name) for name in _OPTIONAL}, **small,

@@ -32,13 +32,17 @@ class PackedOperations:
     """OP one after the other, packed (csrc/replay/packed/form.h); single ones and slices are unpacked when asked for.
 
     They lie in memory, with lib.PACK_MOST bytes behind them, or in an open file. `blocks` is the byte at which each
-    block of lib.PACK_BLOCK operations begins, and after the last one the number of bytes.
+    block of lib.PACK_BLOCK operations begins, and after the last one the number of bytes. No operation names more than
+    `places` of a dictionary.
     """
 
-    def __init__(self, where: np.ndarray | BinaryIO, blocks: np.ndarray, count: int, virtual_threads: int) -> None:
+    def __init__(
+        self, where: np.ndarray | BinaryIO, blocks: np.ndarray, count: int, virtual_threads: int,
+        places: int = lib.PACK_PLACES,
+    ) -> None:  # fmt: skip
         self.memory = where if isinstance(where, np.ndarray) else None
         self.file = None if isinstance(where, np.ndarray) else where
-        self.blocks, self.virtual_threads = blocks, virtual_threads
+        self.blocks, self.virtual_threads, self.places = blocks, virtual_threads, places
         self._count = count
 
     def __len__(self) -> int:
@@ -126,6 +130,10 @@ class OperationSpill:
             self._pack(block[first : first + _AT_ONCE])
         return len(block)
 
+    def begin_stream(self) -> None:
+        """What is appended next is done by another thread."""
+        lib.packer_forget(self._packer)
+
     @property
     def packer(self) -> int:
         """Address of the `struct packer`, for who packs himself and hands the bytes to `append_packed`."""
@@ -186,14 +194,14 @@ class OperationSpill:
     def packed(self) -> PackedOperations:
         """All of them; nothing can be appended any more."""
         blocks = np.concatenate([*self._blocks, np.array([self._bytes])])
+        known = blocks, self._count, lib.packer_virtual_threads(self._packer), lib.packer_places(self._packer)
         if self._file is None:
-            where = np.frombuffer(self._memory + bytes(_MOST), np.uint8)
-            return PackedOperations(where, blocks, self._count, lib.packer_virtual_threads(self._packer))
+            return PackedOperations(np.frombuffer(self._memory + bytes(_MOST), np.uint8), *known)
         try:
             self._file.flush()
         except OSError as error:
             raise _no_room(error) from error
-        return PackedOperations(self._file, blocks, self._count, lib.packer_virtual_threads(self._packer))
+        return PackedOperations(self._file, *known)
 
 
 def packed(ops: np.ndarray | PackedOperations) -> PackedOperations:

@@ -37,5 +37,6 @@ def rewritten(program: Program, change: Callable[[int, np.ndarray], None]) -> Pr
     for stream in range(len(program.rank)):
         ops = np.array(program.ops[program.stream(stream)])
         change(stream, ops)
+        spill.begin_stream()
         spill.append(ops)
     return replace(program, ops=spill.operations())

@@ -293,7 +293,7 @@ def _program(keep: _Kept, c: Any, program: Program, nodes: list[int], *, buffers
 
 def _operations(keep: _Kept, c: Any, ops: PackedOperations) -> None:
     keep.things.append(ops)
-    c.file, c.virtual_threads = -1, ops.virtual_threads
+    c.file, c.virtual_threads, c.places = -1, ops.virtual_threads, ops.places
     c.blocks, c.packed_bytes = keep.pointer(ops.blocks, "int64_t *"), ops.blocks[-1]
     if ops.memory is not None:
         c.packed = keep.pointer(ops.memory, "uint8_t *")

@@ -169,6 +169,7 @@ struct machine {
 struct program {
     int32_t n_ranks, n_streams, n_comms, n_factors;
     int32_t virtual_threads; /* the largest `other` of any OP_PARALLEL, 0: there is none */
+    int32_t places;          /* of dictionaries, that are used: no operation names another */
     int32_t file;            /* descriptor of what holds the operations, packed (pack.h); -1: they are in memory */
     const uint8_t *packed;   /* in memory */
     int64_t packed_bytes;

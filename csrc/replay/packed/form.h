@@ -4,7 +4,8 @@
    plain declarations only.
 
    What a program does repeats: most operations equal an earlier one but for their burst. Each block of PACK_BLOCK
-   operations has a dictionary of its own, so that a reader can begin at any block. An operation is
+   operations has a dictionary of its own, so that a reader can begin at any block; streams of many threads begin with
+   an empty one, so that each reader of theirs needs few places. An operation is
 
    1 byte: its place in the dictionary, + PACK_NEW where it is put there now
    1 byte: how many bytes its burst has, 0 to 8

@@ -12,7 +12,7 @@ enum { HASH_PLACES = 4 * PACK_PLACES, NOWHERE = 255 };
 struct packer {
     struct op shapes[PACK_PLACES];
     uint8_t hashed[HASH_PLACES], after[PACK_PLACES], last;
-    int32_t n, in_block;
+    int32_t n, most, in_block;
     int64_t virtual_threads;
 };
 
@@ -36,7 +36,12 @@ int64_t packer_virtual_threads(const struct packer *packer)
     return packer->virtual_threads;
 }
 
-static void forget_all(struct packer *packer)
+int64_t packer_places(const struct packer *packer)
+{
+    return packer->most;
+}
+
+void packer_forget(struct packer *packer)
 {
     memset(packer->hashed, NOWHERE, sizeof packer->hashed);
     packer->n = 0;
@@ -75,12 +80,13 @@ static unsigned looked_up(struct packer *packer, const struct op *op)
     for (; packer->hashed[at] != NOWHERE; at = (at + 1) % HASH_PLACES)
         if (is_alike(&packer->shapes[packer->hashed[at]], op)) return packer->hashed[at];
     if (packer->n == PACK_PLACES) {
-        forget_all(packer);
+        packer_forget(packer);
         at = hash;
     }
     packer->shapes[packer->n] = *op;
-    packer->hashed[at] = (uint8_t)packer->n;
-    return PACK_NEW + (unsigned)packer->n++;
+    packer->hashed[at] = (uint8_t)packer->n++;
+    if (packer->n > packer->most) packer->most = packer->n;
+    return PACK_NEW + (unsigned)packer->n - 1;
 }
 
 /* Eight bytes of the burst are written, and as many as it has are kept. */
@@ -150,7 +156,7 @@ int64_t packer_append(struct packer *packer, const void *operations, int64_t n, 
     uint8_t *to = out;
     while (op < end) {
         if (packer->in_block % PACK_BLOCK == 0) {
-            forget_all(packer);
+            packer_forget(packer);
             packer->in_block = 0;
             *begins++ = to - out;
         }

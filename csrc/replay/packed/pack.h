@@ -17,8 +17,14 @@ void packer_copy(struct packer *to, const struct packer *from);
    n * PACK_MOST. begins: where in `out` each block begins that begins here. */
 int64_t packer_append(struct packer *packer, const void *operations, int64_t n, uint8_t *out, int64_t *begins);
 
+/* What comes next has little in common with what was packed before: it begins with an empty dictionary. */
+void packer_forget(struct packer *packer);
+
 /* The largest `other` of any OP_PARALLEL that was appended, at least 0. */
 int64_t packer_virtual_threads(const struct packer *packer);
+
+/* How many places of the dictionary were ever used. */
+int64_t packer_places(const struct packer *packer);
 
 /* Write n operations to `out` of a block that begins at `packed`, or of several one after the other, without the first
    `skip`. false: they are longer than `size` bytes, so not whole. */

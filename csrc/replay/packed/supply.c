@@ -7,7 +7,7 @@
 #include "state/channel.h"
 #include "state/fail.h"
 
-enum { ALL_BUFFERS = 2 << 20, LEAST_OF_ONE = 4096, MOST_OF_ONE = 65536 }; /* bytes */
+enum { ALL_BUFFERS = 2 << 20, LEAST_OF_ONE = 1024, MOST_OF_ONE = 65536 }; /* bytes */
 
 static struct supply *supply_of(const struct app *app, int32_t stream)
 {
@@ -19,10 +19,14 @@ bool supply_init(struct sim *sim, struct app *app)
     int32_t streams = app->program->n_streams;
     size_t bytes = ALL_BUFFERS / (size_t)(streams ? streams : 1);
     app->buffered = bytes < LEAST_OF_ONE ? LEAST_OF_ONE : bytes > MOST_OF_ONE ? MOST_OF_ONE : bytes;
-    size_t lines = (sizeof(struct supply) + app->buffered + PACK_MOST + LINE - 1) / LINE;
+    app->places = (unsigned)app->program->places;
+    app->sendings = sizeof(struct supply) + app->places * sizeof(struct plan);
+    app->shapes = app->sendings + app->places * sizeof(struct sending);
+    app->bytes = app->shapes + app->places * sizeof(struct op);
+    size_t lines = (app->bytes + app->buffered + PACK_MOST + LINE - 1) / LINE;
     app->supply_bytes = (lines | 1) * LINE; /* odd: streams in step would meet in few sets of the cache else */
     app->supplies = arena_take(&sim->arena, (size_t)streams * app->supply_bytes);
-    for (int32_t k = 0; app->supplies && k < streams; k++) memset(supply_of(app, k), 0, sizeof(struct supply));
+    for (int32_t k = 0; app->supplies && k < streams; k++) memset(supply_of(app, k), 0, app->bytes);
     return app->supplies;
 }
 
@@ -45,13 +49,18 @@ static bool read_packed(const struct program *program, uint8_t *into, size_t byt
     return true;
 }
 
+static uint8_t *buffer_of(const struct app *app, struct supply *supply)
+{
+    return (uint8_t *)supply + app->bytes;
+}
+
 /* More bytes into the buffer, behind what of it was not unpacked yet. Behind the last ones of all zeros can be read. */
 static bool fill(struct thread *thread)
 {
     const struct app *app = thread->app;
     const struct program *program = app->program;
     struct supply *supply = thread->supply;
-    uint8_t *buffer = (uint8_t *)(supply + 1);
+    uint8_t *buffer = buffer_of(app, supply);
     size_t left = (size_t)(thread->stop - thread->at), room = app->buffered - left;
     int64_t behind = program->packed_bytes - supply->position;
     size_t n = behind < (int64_t)room ? (size_t)behind : room;
@@ -79,8 +88,9 @@ static int next_place(struct sim *sim, struct thread *thread, int64_t *burst)
 {
     struct supply *supply = thread->supply;
     if (thread->stop - thread->at < PACK_MOST && !fill(thread)) return -1;
-    unsigned found = unpack_place(supply->shapes, &thread->at, burst), place = found % PACK_PLACES;
-    if (found & PACK_NEW) forget(sim, &supply->plans[place]);
+    if (*thread->at % PACK_PLACES >= thread->app->places) return -1;
+    unsigned found = unpack_place(supply_shapes(thread->app, supply), &thread->at, burst), place = found % PACK_PLACES;
+    if (found & PACK_NEW) forget(sim, &supply_plans(supply)[place]);
     return (int)place;
 }
 
@@ -96,21 +106,22 @@ int64_t supply_next_new(struct sim *sim, struct thread *thread)
         fail(sim, REPLAY_UNREADABLE, thread, NULL, -1);
         return 0;
     }
-    thread->op = &supply->shapes[place];
-    thread->plan = &supply->plans[place];
+    thread->op = &supply_shapes(thread->app, supply)[place];
+    thread->plan = &supply_plans(supply)[place];
     return burst;
 }
 
 /* The stream begins, perhaps once more. */
 void supply_open(struct sim *sim, struct thread *thread)
 {
-    const struct program *program = thread->app->program;
-    struct supply *supply = supply_of(thread->app, thread->stream);
+    const struct app *app = thread->app;
+    const struct program *program = app->program;
+    struct supply *supply = supply_of(app, thread->stream);
     int64_t first = program->offsets[thread->stream], last = program->offsets[thread->stream + 1], burst;
     thread->supply = supply;
-    for (int k = 0; k < PACK_PLACES; k++) forget(sim, &supply->plans[k]);
+    for (unsigned k = 0; k < app->places; k++) forget(sim, &supply_plans(supply)[k]);
     thread->to_come = last - first;
-    thread->at = thread->stop = (const uint8_t *)(supply + 1);
+    thread->at = thread->stop = buffer_of(app, supply);
     supply->position = first < last ? program->blocks[first / PACK_BLOCK] : 0;
     for (int64_t k = first < last ? first % PACK_BLOCK : 0; k > 0; k--) {
         if (next_place(sim, thread, &burst) >= 0) continue;

@@ -5,13 +5,22 @@
 #include "packed/unpack.h"
 #include "state/sim.h"
 
-/* Of a stream. Its operations repeat a few, of which it has the plans; behind it is the buffer. */
+/* Of a stream. Its operations repeat a few. Behind this are, for each place of a dictionary that the application uses,
+   the plan, the struct sending of those that send, and the struct op, then the buffer: with many ranks nearly all
+   memory is that of supplies. */
 struct supply {
-    _Alignas(LINE) struct plan plans[PACK_PLACES];
-    struct sending sendings[PACK_PLACES]; /* of those that send */
-    struct op shapes[PACK_PLACES];
-    int64_t position; /* where what comes after the buffer stands */
+    _Alignas(LINE) int64_t position; /* where what comes after the buffer stands */
 };
+
+static inline struct plan *supply_plans(struct supply *supply)
+{
+    return (struct plan *)(supply + 1);
+}
+
+static inline struct op *supply_shapes(const struct app *app, struct supply *supply)
+{
+    return (struct op *)((char *)supply + app->shapes);
+}
 
 /* supply_init is false: no memory. supply_next_new: where that is not only a burst of a known operation. */
 bool supply_init(struct sim *sim, struct app *app);
@@ -21,21 +30,22 @@ int64_t supply_next_new(struct sim *sim, struct thread *thread);
 /* Take the next operation of the thread, if there is any; returns its burst. */
 static inline int64_t supply_next(struct sim *sim, struct thread *thread)
 {
-    struct supply *supply = thread->supply;
-    bool known = thread->to_come && thread->stop - thread->at >= PACK_MOST && !(*thread->at & PACK_NEW);
+    struct op *shapes = supply_shapes(thread->app, thread->supply);
+    bool known = thread->to_come && thread->stop - thread->at >= PACK_MOST && *thread->at < thread->app->places;
     if (!known) return supply_next_new(sim, thread);
     int64_t burst;
-    unsigned place = unpack_place(supply->shapes, &thread->at, &burst) % PACK_PLACES;
+    unsigned place = unpack_place(shapes, &thread->at, &burst);
     thread->to_come--;
-    thread->op = &supply->shapes[place];
-    thread->plan = &supply->plans[place];
+    thread->op = &shapes[place];
+    thread->plan = &supply_plans(thread->supply)[place];
     return burst;
 }
 
 /* Of the thread's operation, which sends. */
 static inline struct sending *thread_sending(const struct thread *thread)
 {
-    return &thread->supply->sendings[thread->plan - thread->supply->plans];
+    struct sending *sendings = (struct sending *)((char *)thread->supply + thread->app->sendings);
+    return &sendings[thread->plan - supply_plans(thread->supply)];
 }
 
 #endif

@@ -26,9 +26,11 @@ struct app {
     int64_t began, first_op, first_stream;
     int32_t *first_of_rank; /* stream */
     struct thread *threads;
-    struct slot *slots;            /* of all threads, then of all ranks */
-    char *supplies;                /* a struct supply and a buffer of packed operations for each thread */
-    size_t buffered, supply_bytes; /* of each buffer; of both */
+    struct slot *slots;             /* of all threads, then of all ranks */
+    char *supplies;                 /* a struct supply for each thread */
+    size_t buffered, supply_bytes;  /* of each buffer; of all that is there for one */
+    size_t sendings, shapes, bytes; /* where in a supply they begin */
+    unsigned places;
     struct comm *comms;
     struct rank *ranks;
 };

@@ -159,6 +159,25 @@ def test_a_changed_program_is_another_one(stored):
     assert not program.ops[:]["block"].any()
 
 
+def test_streams_of_many_ranks_need_few_places(monkeypatch):
+    """Each rank has three operations, so no more places are needed, however many ranks share a block; the replay is
+    the same."""
+    monkeypatch.setattr(spill, "UNPACKED", 0)
+    program = ring(50, ranks=40)
+    changed = rewritten(program, lambda stream, ops: None)
+    assert packed(changed.ops).places == 3 and packed(program.ops).places > 10
+    changed = replace(changed, ops=packed(changed.ops))
+    assert changed.ops[:].tobytes() == program.ops.tobytes()
+    assert found(changed) == found(program)
+
+
+def test_a_place_that_is_said_not_to_be_there_is_not_read():
+    ops = packed(ring(10).ops)
+    wrong = PackedOperations(ops.memory, ops.blocks, len(ops), 0, places=ops.places - 1)
+    with pytest.raises(TracelibError, match="can no longer be read"):
+        simulate(replace(ring(10), ops=wrong), LINKS)
+
+
 def test_few_operations_are_an_array(monkeypatch):
     into, ops = OperationSpill(), ring(10).ops
     into.append(ops)
