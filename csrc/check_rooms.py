@@ -28,7 +28,7 @@ ORDER = {
         "common", "clock", "mpi", "node", "record", "places", "counters", "buffer", "handles", "choose", "output",
         "ranks", "run", "calls",
     ),
-    "kernels": ("rows", "text", "hdf5", "paraver", "matching", "waits", "path", "operations", "dimemas"),
+    "kernels": ("rows", "text", "hdf5", "lanes", "paraver", "matching", "waits", "path", "operations", "dimemas"),
     "replay": ("common", "state", "machine", "packed", "threads", "network", "meeting", "engine"),
 }  # fmt: skip
 """Rooms of a tree, the lowest first."""

@@ -65,7 +65,7 @@ def _collectives(trace: Trace, team: Team) -> Iterator[str]:
 
 def _backwards(trace: Trace, team: Team) -> Iterator[str]:
     """Messages that were received before they were sent."""
-    windows = list(pairwise(trace.windows().tolist()))
+    windows = list(pairwise(trace.message_windows().tolist()))
     for index in team.share(len(windows)):
         rows = trace.messages(*windows[index])
         rows = rows[rows["physical_receive"] < rows["logical_send"]]

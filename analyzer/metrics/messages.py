@@ -51,7 +51,7 @@ def messages(trace: Trace, team: Team, blocks: int = BLOCKS) -> Messages:
     sizes = np.zeros((2, SIZE_CLASSES), np.int64)
     matrix = np.zeros((2, n * n), np.int64)
     backwards = 0
-    windows = list(pairwise(trace.windows().tolist()))
+    windows = list(pairwise(trace.message_windows().tolist()))
     for index in team.share(len(windows)):
         rows = trace.messages(*windows[index])
         kind = size_class(rows["size"])

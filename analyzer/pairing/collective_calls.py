@@ -16,7 +16,7 @@ from analyzer.columns.spill import Spill
 from analyzer.pairing.intercommunicators import each_way
 from analyzer.pairing.parts import RECORDS, RankRows, window_of
 from analyzer.parallel import Team
-from analyzer.trace import CALL, Communicator, Losses, Trace
+from analyzer.trace import Communicator, Losses, Trace
 from tracelib.schema import Peer
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
 
@@ -120,13 +120,13 @@ class CollectiveCalls:
 
     def calls_of(self, ranks: range, begin: int, end: int) -> np.ndarray:
         """MEMBER_CALL of some ranks in a window."""
-        found = (joined([c.compress(c["comm"] >= 0) for c in self._calls(rank, begin, end)], CALL) for rank in ranks)
-        return self.members(RankRows.of(ranks, found, CALL))
+        every = self._calls(ranks, begin, end)
+        return self.members(every.where(every.rows["comm"] >= 0))
 
-    def _calls(self, rank: int, begin: int, end: int) -> Iterator[np.ndarray]:
+    def _calls(self, ranks: range, begin: int, end: int) -> RankRows:
         """CALL of those that count, `comm` what they are brought together by."""
-        for calls in self._trace.calls(rank, begin, end):
-            yield calls.compress(self._counted[calls["call"]])
+        every = RankRows.of(ranks, *self._trace.rank_calls(ranks, begin, end))
+        return every.where(self._counted[every.rows["call"]])
 
     def members(self, every: RankRows) -> np.ndarray:
         """MEMBER_CALL of the calls (CALL) of some ranks that are collectives with others, in their order."""

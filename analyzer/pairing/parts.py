@@ -6,7 +6,7 @@ that made many comes in several parts, so that memory is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,8 +16,8 @@ import numpy as np
 from analyzer.columns.by_index import by_index
 from analyzer.columns.joined import joined
 from analyzer.columns.sorted_rows import Sorted
-from analyzer.pairing.requests import Posted, choice_of, gather_blocks, window_calls
-from analyzer.trace import CALL, REQUEST, CallPaths, Trace
+from analyzer.pairing.requests import Posted, choice_of
+from analyzer.trace import REQUEST, CallPaths, Trace
 from tracelib.schema import What
 
 RECORDS = 1 << 16
@@ -35,11 +35,9 @@ class RankRows(NamedTuple):
     rows: np.ndarray
 
     @classmethod
-    def of(cls, ranks: range, parts: Iterable[np.ndarray], dtype: np.dtype) -> RankRows:
-        """From the rows of each rank."""
-        every = list(parts)
-        rank = np.repeat(np.arange(ranks.start, ranks.stop), [len(rows) for rows in every])
-        return cls(rank, gather_blocks(every, dtype))
+    def of(cls, ranks: range, rows: np.ndarray, counts: np.ndarray) -> RankRows:
+        """From the rows of all ranks, and how many each has."""
+        return cls(np.repeat(np.arange(ranks.start, ranks.stop), counts), rows)
 
     @classmethod
     def joined(cls, parts: Sequence[RankRows], dtype: np.dtype) -> RankRows:
@@ -63,8 +61,7 @@ class Part:
     @cached_property
     def calls(self) -> RankRows:
         """CALL of all that enter here, each rank's in order of enter."""
-        found = (window_calls(self.trace, rank, self.begin, self.end) for rank in self.ranks)
-        return RankRows.of(self.ranks, found, CALL)
+        return RankRows.of(self.ranks, *self.trace.rank_calls(self.ranks, self.begin, self.end))
 
     @cached_property
     def paths(self) -> np.ndarray:
@@ -89,8 +86,7 @@ class Part:
     @cached_property
     def requests(self) -> RankRows:
         """REQUEST of all that complete here, each rank's in order of the file."""
-        found = (gather_blocks(self.trace.requests(rank, self.begin, self.end), REQUEST) for rank in self.ranks)
-        return RankRows.of(self.ranks, found, REQUEST)
+        return RankRows.of(self.ranks, *self.trace.rank_requests(self.ranks, self.begin, self.end))
 
     @cached_property
     def states(self) -> np.ndarray:
@@ -99,8 +95,7 @@ class Part:
 
     def posted(self, kinds: tuple[int, ...]) -> RankRows:
         """REQUEST of these kinds of what was posted here, each rank's in order of posting."""
-        rows = self._group.posted(kinds, self._index, self.requests)
-        return RankRows.of(self.ranks, rows, REQUEST)
+        return self._group.posted(kinds, self._index, self.requests)
 
     def find(self, rank: np.ndarray, enter: np.ndarray) -> np.ndarray:
         """Which of `calls` a rank entered then; -1: none."""
@@ -114,17 +109,17 @@ class _Group:
         self.trace, self.ranks, self.bounds = trace, ranks, bounds
         self._posted: dict[tuple[tuple[int, ...], int], Posted] = {}
 
-    def posted(self, kinds: tuple[int, ...], index: int, requests: RankRows) -> Iterator[np.ndarray]:
-        """Of each rank what it posted in a window, of which `requests` are those that complete in it."""
-        cuts = np.searchsorted(requests.rank, np.arange(self.ranks.start, self.ranks.stop + 1)).tolist()
-        for rank, (first, last) in zip(self.ranks, pairwise(cuts), strict=True):
-            rows = requests.rows[first:last]
-            if len(self.bounds) == 2:
-                yield choice_of(kinds).of(rows)
-                continue
+    def posted(self, kinds: tuple[int, ...], index: int, requests: RankRows) -> RankRows:
+        """What each rank posted in a window, of which `requests` are those that complete in it."""
+        cuts = np.searchsorted(requests.rank, np.arange(self.ranks.start, self.ranks.stop + 1))
+        if len(self.bounds) == 2:
+            return RankRows.of(self.ranks, *choice_of(kinds).of_each(requests.rows, cuts))
+        every = []
+        for rank, (first, last) in zip(self.ranks, pairwise(cuts.tolist()), strict=True):
             if (kinds, rank) not in self._posted:
                 self._posted[kinds, rank] = Posted(self.trace, rank, self.bounds, kinds)
-            yield self._posted[kinds, rank].window(index, rows)
+            every.append(self._posted[kinds, rank].window(index, requests.rows[first:last]))
+        return RankRows.of(self.ranks, joined(every, REQUEST), np.array(list(map(len, every))))
 
 
 def parts(trace: Trace, ranks: range) -> Iterator[Part]:

@@ -44,6 +44,19 @@ class Choice:
             raise MemoryError
         return found[:count]
 
+    def of_each(self, rows: np.ndarray, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same of each of several parts of REQUEST rows, of which part k is rows[cuts[k] : cuts[k + 1]], one after
+        the other, and how many each has."""
+        rows, found = np.ascontiguousarray(rows), np.empty(len(rows), REQUEST)
+        counts, cuts = np.zeros(len(cuts) - 1, np.int64), np.ascontiguousarray(cuts, np.int64)
+        count = lib.requests_pick_each(
+            pointer(rows), pointer(cuts, "int64_t *"), len(counts), pointer(self.wanted, "uint8_t *"),
+            self._by_completed, pointer(counts, "int64_t *"), pointer(found),
+        )  # fmt: skip
+        if count < 0:
+            raise MemoryError
+        return found[:count], counts
+
 
 @lru_cache(maxsize=16)
 def choice_of(kinds: tuple[int, ...]) -> Choice:

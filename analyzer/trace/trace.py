@@ -7,13 +7,15 @@ caller ever needs more than a window. Times are integer nanoseconds from the sta
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
+from analyzer.columns.joined import joined
 from analyzer.trace.extras import Extra
 from analyzer.trace.parts import Communicator, Nodes, Origin, Problem
+from analyzer.trace.records import CALL, REQUEST
 
 if TYPE_CHECKING:
     from analyzer.parallel import Team
@@ -92,6 +94,14 @@ class Trace(ABC):
     def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         """Blocks (REQUEST) whose `completed` (STARTED rows: `posted`) lies in [begin, end), in file order."""
 
+    def rank_calls(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """CALL of some ranks that `calls` gives of each, one rank's after the other, and how many each has (int64)."""
+        return _of_each((self.calls(rank, begin, end) for rank in ranks), CALL)
+
+    def rank_requests(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """The same of `requests`."""
+        return _of_each((self.requests(rank, begin, end) for rank in ranks), REQUEST)
+
     @abstractmethod
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         """States (STATE) that begin in [begin, end), sorted by (begin, rank, thread).
@@ -108,6 +118,10 @@ class Trace(ABC):
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         """Events (EVENT) with time in [begin, end), sorted by (time, rank, thread), else in order of recording."""
 
+    def message_windows(self) -> np.ndarray:
+        """As `windows`, for who asks only for messages: of many ranks these are many in a window."""
+        return self.windows()
+
     @abstractmethod
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         """Matched messages (MESSAGE) with logical_send in [begin, end), by (logical_send, source, order of sending)."""
@@ -117,3 +131,9 @@ class Trace(ABC):
 
     def close(self) -> None:  # noqa: B027, many sources have nothing to remove
         """Remove what was spilled to temporary files."""
+
+
+def _of_each(ranks: Iterable[Iterator[np.ndarray]], dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """The blocks of all ranks together, and how many rows each rank has."""
+    every = [joined(list(blocks), dtype) for blocks in ranks]
+    return joined(every, dtype), np.array([len(rows) for rows in every], np.int64)

@@ -57,7 +57,7 @@ def delay_costs(done: Explained) -> Costs | None:
             done.found.syncs(window)
         return None
     rows, edges = _by_end(done.found)
-    _find_last_syncs(rows, edges, done.found, np.array(done.segments.start))
+    _find_last_syncs(rows, edges, done.found, done.segments.start)
     return _costs(done.segments, done.found, rows)
 
 
@@ -100,7 +100,7 @@ def _costs(segments: Segments, found: Found, rows: Rows) -> Costs:
     charge, alone, indirect, caused = (Rows.zeros(count, np.dtype("<f8")) for _ in range(4))
     by_lane = np.zeros((lanes, len(table), 2))
     entered, waited_before = _times(found)
-    keep = [np.array(segments.first, np.int64), found.lane_first]
+    keep = [segments.first, found.lane_first]
     tables = ffi.new("struct delay_tables *", {"lanes": lanes, "activities": len(table)})
     tables.segments = pointer(segments.rows.mapped(), "struct delay_segment *")
     tables.segment_first, tables.place_first = (pointer(array, "int64_t *") for array in keep)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from analyzer.columns.gathered import rows_to_first
 from analyzer.columns.rows import Rows
+from analyzer.pairing.parts import RECORDS
+from analyzer.trace import Trace
 from analyzer.waits.find import Found
-from analyzer.waits.paths import Paths, path_at
+from analyzer.waits.paths import Changes, Paths
 from analyzer.waits.segments import Segments
 
 
@@ -30,18 +33,23 @@ def explained(found: Found) -> Explained:
 
 
 def _of_ranks(found: Found) -> Explained:
-    trace, first_lane = found.search.trace, found.search.lanes.first
+    trace, lanes = found.search.trace, found.search.lanes
     paths, path = Paths(trace), Rows(np.dtype("<i4"))
-    segments = Segments(trace, int(first_lane[found.ranks.start]))
-    for rank in found.ranks:
-        low, high = found.lane_first[first_lane[[rank, rank + 1]]]
-        waits, changes = found.waits[low:high].copy(), paths.changes(rank)
-        for thread, change in enumerate(changes):
-            own = waits["enter"].compress(waits["lane"] == first_lane[rank] + thread)
-            path.append(path_at(change, own))
-        segments.add_rank(rank, waits, changes)
+    segments = Segments(trace, lanes)
+    for ranks, bounds in _parts(trace, found.ranks):
+        low, high = found.lane_first[lanes.first[[ranks.start, ranks.stop]]]
+        waits, changes = found.waits[low:high].copy(), Changes.of(paths, ranks)
+        path.append(changes.at(waits["lane"] - lanes.first[ranks.start], waits["enter"]))
+        segments.add(ranks, bounds, waits, changes)
         found.rows.forget()
     return Explained(found, paths, path, segments)
+
+
+def _parts(trace: Trace, ranks: range) -> Iterator[tuple[range, np.ndarray]]:
+    """Ranks that are looked at together, and the windows of what they did: several ranks have one."""
+    for some, bounds in trace.parts(ranks, RECORDS):
+        for these in [some] if len(bounds) == 2 else (range(rank, rank + 1) for rank in some):
+            yield these, bounds
 
 
 def _together(mine: Explained) -> Explained:
@@ -51,14 +59,13 @@ def _together(mine: Explained) -> Explained:
     parts = team.allgather(
         (mine.paths.keys, mine.segments.activities.keys, mine.segments.first, mine.segments.start, found.lane_first)
     )
-    paths, segments = Paths(trace), Segments(trace)
+    paths, segments = Paths(trace), Segments(trace, found.search.lanes)
     of_paths = [paths.add(keys) for keys, *_ in parts]
     of_activities = [
         segments.activities.add(keys, numbers) for (_, keys, *_), numbers in zip(parts, of_paths, strict=True)
     ]
     for _, _, first, start, _ in parts:
-        segments.first += [segments.first[-1] + row for row in first[1:]]
-        segments.start += start
+        segments.add_lanes(first, start)
 
     def renumbered(member: int, rows: np.ndarray) -> np.ndarray:
         rows = rows.copy()

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from analyzer.columns.joined import joined
 from analyzer.columns.sorted_rows import Sorted
 from analyzer.pairing.collective_calls import CollectiveCalls, sizes
+from analyzer.pairing.parts import RankRows
 from analyzer.pairing.requests import gather_blocks
 from analyzer.parallel import Team
-from analyzer.trace import ACCESS, Losses, Objects, Trace
+from analyzer.trace import ACCESS, CALL, Losses, Objects, Trace
 from tracelib.schema.procedures import FENCES, base_name
 
 _ALWAYS = np.iinfo(np.int64).max
@@ -39,7 +41,11 @@ class FenceCalls(CollectiveCalls):
         members = [trace.communicators[o.comm] if o.comm >= 0 else None for o in trace.extra(Objects).known]
         self._sizes = sizes(trace, members)
 
-    def _calls(self, rank: int, begin: int, end: int) -> Iterator[np.ndarray]:
+    def _calls(self, ranks: range, begin: int, end: int) -> RankRows:
+        every = [joined(list(self._of_rank(rank, begin, end)), CALL) for rank in ranks]
+        return RankRows.of(ranks, joined(every, CALL), np.array(list(map(len, every))))
+
+    def _of_rank(self, rank: int, begin: int, end: int) -> Iterator[np.ndarray]:
         accesses = gather_blocks(self._trace.extra(Objects).accesses(rank, begin, end), ACCESS)
         accesses = accesses[accesses["object"] >= 0]
         accesses = accesses[np.lexsort((accesses["enter"], accesses["thread"]))]

@@ -17,11 +17,11 @@ from analyzer.parallel import Team
 from analyzer.trace import Trace
 from analyzer.waits.clocks import ClockErrors, Uncounted
 from analyzer.waits.collective import collective_waits, fence_waits, nonblocking_candidates, persistent_candidates
+from analyzer.waits.in_step import add_syncs_of_calls
 from analyzer.waits.kinds import WAIT
 from analyzer.waits.lanes import Lanes
 from analyzer.waits.messages import (
     CANDIDATE,
-    add_message_syncs,
     add_messages,
     append_by_window,
 )
@@ -29,12 +29,11 @@ from analyzer.waits.one_sided import one_sided_candidates
 from analyzer.waits.partitioned import partitioned_candidates
 from analyzer.waits.pieces import Pieces
 from analyzer.waits.point_to_point import BEGIN_SENDS, message_waits
-from analyzer.waits.syncs import MEMBER, SYNC
+from analyzer.waits.syncs import SYNC
 from tracelib.schema.procedures import (
     BLOCKING_COLLECTIVES,
     FENCES,
     HANDED_OVER,
-    INIT,
     NONBLOCKING_COLLECTIVES,
     PERSISTENT_COLLECTIVES,
     PROBES,
@@ -43,9 +42,6 @@ from tracelib.schema.procedures import (
 
 _AT_ONCE = 64
 """The waits of so many ranks are handed over together."""
-_EVERYBODY = -1
-"""Stands for the communicator of MPI_Init, after which all are in step."""
-
 
 _OTHERS = (
     (nonblocking_candidates, NONBLOCKING_COLLECTIVES),
@@ -106,9 +102,8 @@ class Search:
 
     def _in_collectives(self) -> Iterator[np.ndarray]:
         if self.syncs:
-            ranks = self.trace.share(self.team)
-            add_message_syncs(self.trace, self.lanes, ranks, self.windows, self.syncs)
-            _begin_together(self.trace, self.lanes, ranks, self.windows, self.syncs)
+            pieces = Pieces(self.trace, self.trace.share(self.team))
+            add_syncs_of_calls(self.trace, self.lanes, pieces, self.windows, self.syncs)
         if self._used.isdisjoint(BLOCKING_COLLECTIVES):
             return
         for one in collective_waits(self.trace, self.lanes, self.team):
@@ -165,19 +160,3 @@ def _of_ranks(by_rank: Spill, ranks: range, team: Team) -> Iterator[tuple[int, n
         parts = [[by_rank.read(rank) for rank in share[first : first + _AT_ONCE]] for share in shares]
         for rank, *of_all in zip(ranks[first : first + _AT_ONCE], *team.alltoall(parts), strict=True):
             yield rank, joined(of_all, WAIT)
-
-
-def _begin_together(trace: Trace, lanes: Lanes, ranks: range, windows: np.ndarray, syncs: Spill) -> None:
-    """MPI_Init of some ranks, which nobody leaves before all have come."""
-    is_init = np.array([base_name(p) in INIT for p in trace.procedures], bool)
-    if not is_init.any():
-        return
-    for rank in ranks:
-        for calls in trace.calls(rank):
-            first = np.flatnonzero(is_init[calls["call"]])[:1]
-            rows = np.zeros(len(first), SYNC)
-            rows["key"] = rows["time"] = calls["exit"][first]
-            rows["lane"] = lanes.of(np.full(len(first), rank), calls["thread"][first])
-            rows["comm"], rows["what"] = _EVERYBODY, MEMBER
-            append_by_window(syncs, rows, rows["key"], windows)
-            break

@@ -22,7 +22,7 @@ def partitioned_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray
     the last part (MPI_Pready and its kin). The team shares the reading; each member gets all."""
     rows = [_handed_by(trace, rank) for rank in trace.share(team)]
     handed = Handed(np.concatenate(team.allgather(np.concatenate([np.zeros(0, _HANDED_CALL), *rows]))))
-    windows = (trace.messages(begin, end) for begin, end in pairwise(trace.windows().tolist()))
+    windows = (trace.messages(begin, end) for begin, end in pairwise(trace.message_windows().tolist()))
     return np.concatenate([np.zeros(0, CANDIDATE), *(_candidates(handed, lanes, messages) for messages in windows)])
 
 

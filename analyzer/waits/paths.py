@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -71,6 +73,31 @@ class Paths:
             name = self._trace.extra(Regions).names[region]
             self.texts.append(f"{self.texts[parent]}/{name}" if parent else name)
         return self._numbers[parent, region]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """When the threads of some ranks change from one path to another: by thread (counted through from 0), then time."""
+
+    thread: np.ndarray
+    time: np.ndarray
+    path: np.ndarray
+
+    @classmethod
+    def of(cls, paths: Paths, ranks: range) -> Changes:
+        """Those of ranks."""
+        every = list(chain.from_iterable(paths.changes(rank) for rank in ranks))
+        thread = np.repeat(np.arange(len(every)), [len(times) for times, _ in every])
+        times, numbers = (np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*every, strict=True))
+        return cls(thread, times, numbers)
+
+    def at(self, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """The path of each (thread, time), which are sorted so; at that of a change the new one."""
+        found = np.full(len(thread), OUTSIDE)
+        for one in np.unique(self.thread).tolist():
+            own, mine = (slice(*np.searchsorted(of, [one, one + 1])) for of in (self.thread, thread))
+            found[mine] = path_at((self.time[own], self.path[own]), time[mine])
+        return found
 
 
 def path_at(changes: tuple[np.ndarray, np.ndarray], times: np.ndarray) -> np.ndarray:

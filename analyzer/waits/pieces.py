@@ -18,7 +18,7 @@ class Pieces:
     """
 
     def __init__(self, trace: Trace, ranks: range) -> None:
-        groups = list(trace.parts(ranks, RECORDS))
+        self.ranks, groups = ranks, list(trace.parts(ranks, RECORDS))
         self.all = [(some, begin, end) for some, bounds in groups for begin, end in pairwise(bounds.tolist())]
         self._first_rank = np.array([some.start for some, _ in groups], np.int64)
         self._bounds = [bounds for _, bounds in groups]

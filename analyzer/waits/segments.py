@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 
+from analyzer._kernels import ffi, lib
 from analyzer.columns.joined import joined
 from analyzer.columns.rows import Rows
 from analyzer.metrics.regions import lost_times
+from analyzer.native import pointer
 from analyzer.pairing.requests import window_calls, windows_of_rank
-from analyzer.trace import CALL, CpuWaits, Regions, State, Trace
-from analyzer.waits.lanes import window_pairs
-from analyzer.waits.paths import OUTSIDE
+from analyzer.trace import FLUSH, CpuWaits, Regions, State, Trace
+from analyzer.waits.lanes import Lanes
+from analyzer.waits.paths import OUTSIDE, Changes
 
 SEGMENT = np.dtype([("begin", "<i8"), ("activity", "<i4"), ("reserved", "<i4")])
 """`struct delay_segment` of the kernel."""
@@ -24,7 +27,17 @@ COMPUTING, NOT_RECORDED, NO_CPU, OF_TRACER, FIRST_CALL = range(5)
 """What a thread does on a path: compute, nothing that was recorded, wait for a CPU, nothing as the tracer has it, or
 call procedure n - FIRST_CALL."""
 
-_PATH, _CALL, _WAIT, _LOST, _TRACER = _KINDS = range(5)
+_POINT = np.dtype([("time", "<i8"), ("value", "<i8"), ("of", "<i4"), ("reserved", "<i4")])
+"""`struct segment_point` of the kernel."""
+
+_LANE = np.dtype(
+    [("first_call", "<i8"), ("calls", "<i8"), ("first_point", "<i8"), ("points", "<i8"), ("end", "<i8"),
+     ("thread", "<i4"), ("reserved", "<i4")]
+)  # fmt: skip
+"""`struct segment_lane` of the kernel."""
+
+_OF_A_CALL = 4
+"""Segments at most."""
 
 
 class Activities:
@@ -32,97 +45,153 @@ class Activities:
 
     def __init__(self, procedures: int) -> None:
         self._kinds = FIRST_CALL + procedures
-        self._numbers: dict[int, int] = {}
+        self.struct = ffi.new(
+            "struct activities *", {"what": self._kinds, "first_call": FIRST_CALL, "of_tracer": OF_TRACER}
+        )
+        self._number: np.ndarray = np.zeros(0, np.int32)
+        self._known: np.ndarray = np.zeros(0, np.int64)
 
-    def number(self, path: np.ndarray, what: np.ndarray) -> np.ndarray:
-        """The activity of each pair."""
-        raw, which = np.unique(path * self._kinds + what, return_inverse=True)
-        numbers = [self._numbers.setdefault(one, 1 + len(self._numbers)) for one in raw.tolist()]
-        return np.array(numbers, np.int64)[which]
+    def expect(self, paths: int) -> None:
+        """Have room for those of so many paths."""
+        if (room := paths * self._kinds) > len(self._known):
+            more = 2 * room - len(self._known)
+            self._number, self._known = (np.pad(old, (0, more)) for old in (self._number, self._known))
+            self.struct.number = pointer(self._number, "int32_t *")
+            self.struct.known = pointer(self._known, "int64_t *")
 
-    def add(self, keys: Sequence[int], paths: np.ndarray) -> np.ndarray:
+    def add(self, keys: np.ndarray, paths: np.ndarray) -> np.ndarray:
         """Also have the activities that were met elsewhere (`keys` there), with other numbers of paths, of each of
         those there the one here. The number here of each of those there."""
-        numbers = [WAITING]
-        for key in keys:
-            path, what = divmod(key, self._kinds)
-            own = int(paths[path]) * self._kinds + what
-            numbers.append(self._numbers.setdefault(own, 1 + len(self._numbers)))
-        return np.array(numbers, np.int32)
+        self.expect(int(paths.max()) + 1)
+        path, what = divmod(keys, self._kinds)
+        own = paths[path] * self._kinds + what
+        new = own.compress(self._number[own] == 0)
+        self._known[self.struct.n : self.struct.n + len(new)] = new
+        self._number[new] = self.struct.n + 1 + np.arange(len(new))
+        self.struct.n += len(new)
+        return np.append(WAITING, self._number[own]).astype(np.int32)
 
     @property
-    def keys(self) -> list[int]:
-        """Each pair as one number, in order of appearance."""
-        return list(self._numbers)
+    def keys(self) -> np.ndarray:
+        """Each pair as one number, in order of appearance (int64)."""
+        return self._known[: self.struct.n]
 
     def __len__(self) -> int:
-        return 1 + len(self._numbers)
+        return 1 + int(self.struct.n)
 
     def table(self) -> np.ndarray:
         """(path, what) of each activity, int64 of shape (activities, 2); that of WAITING means nothing."""
-        return np.array([(-1, -1), *(divmod(raw, self._kinds) for raw in self._numbers)], np.int64)
+        return np.stack([np.append(-1, column) for column in divmod(self.keys, self._kinds)], axis=1)
 
 
 class Segments:
     """The segments (SEGMENT) of lanes, lane by lane, in a temporary file; the last of each is its end."""
 
-    def __init__(self, trace: Trace, first_lane: int = 0) -> None:
-        """`first_lane`: of the first rank that is added."""
+    def __init__(self, trace: Trace, lanes: Lanes) -> None:
         self.activities = Activities(len(trace.procedures))
-        self._first_lane = first_lane
-        self.first = [0]
-        self.start: list[int] = []  # of each lane
-        self._trace = trace
         self.rows = Rows(SEGMENT)
+        self._trace, self._lanes = trace, lanes
+        self._counts, self._starts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
 
-    def add_rank(self, rank: int, waits: np.ndarray, changes: list[tuple[np.ndarray, np.ndarray]]) -> None:
-        """All threads of the next rank: its waits (WAIT, by lane and time) and the changes of its threads' paths."""
-        lost, no_cpu = lost_times(self._trace, rank), self._trace.extra(CpuWaits).of(rank)
-        first_lane, ends = self._first_lane + len(self.first) - 1, self._ends(rank)
-        for thread, change in enumerate(changes):
-            mine = waits.compress(waits["lane"] == first_lane + thread)
-            hidden, idle = (rows[rows["thread"] == thread] for rows in (lost, no_cpu))
-            lane = _Lane(self._trace, rank, self.activities)
-            points = [
-                _points(_PATH, self._begin(rank, thread), OUTSIDE),
-                _points(_PATH, change[0], change[1]),
-                _points(_LOST, hidden["end"], COMPUTING),
-                _points(_LOST, idle["end"], COMPUTING),
-                _points(_LOST, hidden["begin"], np.where(is_off(hidden), NOT_RECORDED, OF_TRACER)),
-                _points(_LOST, idle["begin"], NO_CPU),
-                _points(_WAIT, mine["end"], 0),
-                _points(_WAIT, mine["enter"], 1),
-            ]
-            self._add_lane(rank, thread, lane, joined(points, _POINT), int(ends[thread]))
+    @property
+    def first(self) -> np.ndarray:
+        """The first one of each lane, then how many there are (int64)."""
+        return np.append(0, np.cumsum(np.concatenate(self._counts)))
+
+    @property
+    def start(self) -> np.ndarray:
+        """When the first one of each lane begins (int64)."""
+        return np.concatenate(self._starts)
+
+    def add_lanes(self, first: np.ndarray, start: np.ndarray) -> None:
+        """Also have those of the next lanes, `first` and `start` there, whose rows come into `rows` by themselves."""
+        self._counts.append(np.diff(first))
+        self._starts.append(start)
+
+    def add(self, ranks: range, bounds: np.ndarray, waits: np.ndarray, changes: Changes) -> None:
+        """Those of the next ranks, which did all in the windows between these bounds; `waits`: theirs (WAIT, by lane,
+        then by time); `changes`: when they go from path to path."""
+        lanes = range(*self._lanes.first[[ranks.start, ranks.stop]].tolist())
+        points, cuts = _by_lane(lanes, [*self._of_paths(ranks, changes), *self._of_losses(ranks), *_of_waits(waits)])
+        ends = np.concatenate([np.zeros(0, np.int64), *(self._ends(rank) for rank in ranks)])
+        self.activities.expect(1 + int(changes.path.max(initial=OUTSIDE)))
+        if len(bounds) == 2:
+            self._add_whole(ranks, bounds, points, cuts, ends)
+            return
+        for lane, (low, high), end in zip(lanes, pairwise(cuts.tolist()), ends.tolist(), strict=True):
+            self._add_lane(int(self._lanes.rank[lane]), int(self._lanes.thread[lane]), points[low:high], end)
+
+    def _add_whole(
+        self, ranks: range, bounds: np.ndarray, points: np.ndarray, cuts: np.ndarray, ends: np.ndarray
+    ) -> None:
+        """Ranks of which all calls are read at once."""
+        calls, counts = self._trace.rank_calls(ranks, *bounds.tolist())
+        mine = slice(*self._lanes.first[[ranks.start, ranks.stop]].tolist())
+        rank = self._lanes.rank[mine] - ranks.start
+        lanes = np.zeros(len(ends), _LANE)
+        lanes["first_call"], lanes["calls"] = (np.cumsum(counts) - counts)[rank], counts[rank]
+        lanes["first_point"], lanes["points"] = cuts[:-1], np.diff(cuts)
+        lanes["end"], lanes["thread"] = ends, self._lanes.thread[mine]
+        found = np.empty(int((_OF_A_CALL * lanes["calls"] + lanes["points"] + 1).sum()), SEGMENT)
+        of_each, starts = np.zeros(len(lanes), np.int64), np.zeros(len(lanes), np.int64)
+        count = lib.segments_of(
+            self.activities.struct, len(lanes), pointer(calls), pointer(lanes, "struct segment_lane *"),
+            pointer(points, "struct segment_point *"), int(bounds[1]), pointer(of_each, "int64_t *"),
+            pointer(starts, "int64_t *"), pointer(found, "struct delay_segment *"),
+        )  # fmt: skip
+        _check(count)
+        self._keep(found[:count], of_each, starts)
+
+    def _add_lane(self, rank: int, thread: int, points: np.ndarray, end: int) -> None:
+        """A thread whose calls are read window by window."""
+        walk, total, last = _Walk(self.activities), 0, np.zeros(0, SEGMENT)
+        for low, high in pairwise(windows_of_rank(self._trace, rank).tolist()):
+            calls, until = window_calls(self._trace, rank, low, high), int(np.searchsorted(points["time"], high))
+            rows = walk.window(calls, thread, points[:until], high)
+            points = points[until:]
+            if len(rows):
+                self.rows.append(last)
+                total, last = total + len(rows), rows
+        rows = walk.end(last, points, end)
+        self._keep(rows, np.array([total - len(last) + len(rows)]), np.array([walk.first]))
+
+    def _keep(self, rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> None:
+        self.rows.append(rows)
+        self._counts.append(counts)
+        self._starts.append(starts)
 
     def _ends(self, rank: int) -> np.ndarray:
         """When each thread did its last, of what is no call: the main thread ends with the process."""
         ends = np.zeros(int(self._trace.threads[rank]), np.int64)
         ends[0] = self._trace.span(rank)[1]
         for rows in (self._trace.extra(Regions).marks(rank), self._trace.extra(Regions).events(rank)):
-            np.maximum.at(ends, rows["thread"], rows["time"])
+            if len(rows):
+                np.maximum.at(ends, rows["thread"], rows["time"])
         return ends
 
-    def _begin(self, rank: int, thread: int) -> np.ndarray:
-        """When a thread begins, if it is known: the main thread computes from then on."""
-        begin = self._trace.span(rank)[0] if self._trace.origin.tracer_times else 0
-        return np.array([begin] if thread == 0 else [], np.int64)
+    def _of_paths(self, ranks: range, changes: Changes) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+        """Lanes and points of the paths of some ranks. When a thread begins is known of the main thread, which computes
+        from then on."""
+        if self._trace.origin.tracer_times:
+            begins = np.array([self._trace.span(rank)[0] for rank in ranks], np.int64)
+            yield self._lanes.first[ranks.start : ranks.stop], _points(lib.SEGMENT_PATH, begins, OUTSIDE)
+        first = self._lanes.first[ranks.start]
+        yield first + changes.thread, _points(lib.SEGMENT_PATH, changes.time, changes.path)
 
-    def _add_lane(self, rank: int, thread: int, lane: _Lane, points: np.ndarray, end: int) -> None:
-        points = points.take(np.argsort(points["time"], kind="stable"))
-        used, last = 0, np.zeros(0, SEGMENT)
-        for low, high in window_pairs(windows_of_rank(self._trace, rank)):
-            every = window_calls(self._trace, rank, low, high)
-            calls = every if self._trace.threads[rank] == 1 else every.compress(every["thread"] == thread)
-            until = int(np.searchsorted(points["time"], high))
-            rows = lane.window(calls, points[used:until], high)
-            used = until
-            if len(rows):
-                self.rows.append(last)
-                last = rows
-        self.rows.append(lane.finish(last, points[used:], end))
-        self.first.append(len(self.rows))
-        self.start.append(lane.first)
+    def _of_losses(self, ranks: range) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+        """Lanes and points of the times that are not the program's, and of those in which threads had no CPU."""
+        lost_lane, lost = self._gathered(ranks, [lost_times(self._trace, rank) for rank in ranks])
+        idle_lane, idle = self._gathered(ranks, [self._trace.extra(CpuWaits).of(rank) for rank in ranks])
+        yield lost_lane, _points(lib.SEGMENT_LOST, lost["end"], COMPUTING)
+        yield idle_lane, _points(lib.SEGMENT_LOST, idle["end"], COMPUTING)
+        yield lost_lane, _points(lib.SEGMENT_LOST, lost["begin"], np.where(is_off(lost), NOT_RECORDED, OF_TRACER))
+        yield idle_lane, _points(lib.SEGMENT_LOST, idle["begin"], NO_CPU)
+
+    def _gathered(self, ranks: range, rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """FLUSH of some ranks together, and the lane of each."""
+        first = np.repeat(self._lanes.first[ranks.start : ranks.stop], list(map(len, rows)))
+        every = joined([of_rank for of_rank in rows if len(of_rank)], FLUSH)
+        return first + every["thread"], every
 
 
 def is_off(lost: np.ndarray) -> np.ndarray:
@@ -130,9 +199,10 @@ def is_off(lost: np.ndarray) -> np.ndarray:
     return lost["state"] == State.TRACING_DISABLED
 
 
-_POINT = np.dtype([("time", "<i8"), ("value", "<i8"), ("of", "<i4")])
-"""From `time` on the lane's path, call (1 + its procedure; 0: none), waiting, what it does outside of calls, or whether
-the tracer has it after one, is `value`."""
+def _of_waits(waits: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+    """Lanes and points of waits."""
+    yield waits["lane"], _points(lib.SEGMENT_WAIT, waits["end"], 0)
+    yield waits["lane"], _points(lib.SEGMENT_WAIT, waits["enter"], 1)
 
 
 def _points(of: int, times: np.ndarray, value: np.ndarray | int) -> np.ndarray:
@@ -141,79 +211,51 @@ def _points(of: int, times: np.ndarray, value: np.ndarray | int) -> np.ndarray:
     return rows
 
 
-class _Lane:
+def _by_lane(lanes: range, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """The points of all parts by lane, then by time, else as they come; the first of each lane, then their number."""
+    lane = np.concatenate([np.zeros(0, np.int64), *(of for of, _ in parts)])
+    points = joined([rows for _, rows in parts], _POINT)
+    order = np.lexsort((points["time"], lane))
+    cuts = np.searchsorted(lane[order], np.arange(lanes.start, lanes.stop + 1))
+    return points.take(order), cuts
+
+
+class _Walk:
     """One thread from window to window."""
 
-    def __init__(self, trace: Trace, rank: int, activities: Activities) -> None:
-        self._activities = activities
-        self._values = np.zeros(len(_KINDS), np.int64)
-        self._open = np.zeros(0, _POINT)  # points in later windows
-        self._activity = -1
-        self.first = 0  # when the lane's first segment begins
-        self._over = 0  # when the last call was, or what else it did
+    def __init__(self, activities: Activities) -> None:
+        self._activities = activities.struct
+        self._struct = ffi.gc(lib.segment_walk_new(), lib.segment_walk_free)
+        if not self._struct:
+            raise MemoryError
 
-    def window(self, calls: np.ndarray, points: np.ndarray, end: int) -> np.ndarray:
+    @property
+    def first(self) -> int:
+        """When its first segment begins."""
+        return int(lib.segment_walk_first(self._struct))
+
+    def window(self, calls: np.ndarray, thread: int, points: np.ndarray, end: int) -> np.ndarray:
         """The segments that begin before `end`, from the calls and the other points since the window before."""
-        for first in calls["enter"][:1]:  # until then the tracer had it, at most
-            self._open["time"] = np.minimum(self._open["time"], first)
-        rows = joined([self._open, self._call_points(calls), points], _POINT)
-        rows = rows.take(np.argsort(rows["time"], kind="stable"))
-        known = int(np.searchsorted(rows["time"], end))
-        rows, self._open = rows[:known], rows[known:]
-        if not len(rows):
-            return np.zeros(0, SEGMENT)
-        values = np.empty((len(_KINDS), len(rows)), np.int64)
-        for of in _KINDS:
-            at = np.maximum.accumulate(np.where(rows["of"] == of, np.arange(len(rows)), -1))
-            values[of] = np.where(at >= 0, rows["value"][at], self._values[of])
-        self._values = values[:, -1].copy()
-        if self._activity < 0:
-            self.first = int(rows["time"][0])
-        self._over = max(self._over, int(rows["time"][rows["of"] != _TRACER].max(initial=0)))
-        last = np.append(np.diff(rows["time"]) != 0, True)
-        return self._segments(rows["time"][last], *values[:, last])
-
-    def finish(self, last: np.ndarray, points: np.ndarray, end: int) -> np.ndarray:
-        """The last segments and those after them, and the end of the lane: what it did last, or then if that is later.
-        The tracer has it no longer."""
-        self._over = max([self._over, end, *self._open["time"][self._open["of"] != _TRACER], *points["time"]])
-        self._open["time"] = np.minimum(self._open["time"], self._over)
-        rows = self.window(np.zeros(0, CALL), points, np.iinfo(np.int64).max)
-        rows = joined([last, rows], SEGMENT)
-        return joined(
-            [rows.compress(rows["begin"] < self._over), np.array([(self._over, WAITING, 0)], SEGMENT)], SEGMENT
-        )
-
-    def _call_points(self, calls: np.ndarray) -> np.ndarray:
-        """Of a folded row as if all computing between its calls came first, then what the tracer took between them:
-        who polls waits for the last one."""
-        exit_, inside = calls["exit"], calls["inside"]
-        between = np.minimum(calls["tracer"], exit_ - calls["enter"] - inside)
-        enter, after = exit_ - inside, calls["tracer"] - between
-        left = exit_ + after
-        left[:-1] = np.maximum(exit_[:-1], np.minimum(left[:-1], calls["enter"][1:]))
-        points = np.empty((len(calls), 4), _POINT)
-        columns = (
-            (_TRACER, enter - between, 1), (_CALL, enter, 1 + calls["call"]), (_CALL, exit_, 0), (_TRACER, left, 0),
+        rows = np.empty(_OF_A_CALL * len(calls) + len(points) + lib.segment_walk_room(self._struct), SEGMENT)
+        count = lib.segment_walk_window(
+            self._struct, self._activities, pointer(calls), len(calls), thread,
+            pointer(points, "struct segment_point *"), len(points), end, pointer(rows, "struct delay_segment *"),
         )  # fmt: skip
-        for k, (of, time, value) in enumerate(columns):
-            points["time"][:, k], points["value"][:, k], points["of"][:, k] = time, value, of
-        return points.ravel()
+        _check(count)
+        return rows[:count]
 
-    def _segments(
-        self,
-        time: np.ndarray,
-        path: np.ndarray,
-        call: np.ndarray,
-        wait: np.ndarray,
-        lost: np.ndarray,
-        tracer: np.ndarray,
-    ) -> np.ndarray:
-        outside = np.where((lost == COMPUTING) & (tracer > 0), OF_TRACER, lost)
-        what = np.where(call > 0, FIRST_CALL - 1 + call, outside)
-        activity = np.where(wait > 0, WAITING, self._activities.number(path, what))
-        new = np.diff(activity, prepend=self._activity) != 0
-        self._activity = int(activity[-1])
-        rows = np.zeros(int(new.sum()), SEGMENT)
-        rows["begin"], rows["activity"] = time[new], activity[new]
-        return rows
+    def end(self, last: np.ndarray, points: np.ndarray, end: int) -> np.ndarray:
+        """The segments of the last window, as far as they lie before the thread's end, and those after them."""
+        room = np.empty(len(points) + lib.segment_walk_room(self._struct), SEGMENT)
+        rows = joined([last, room], SEGMENT)
+        more = lib.segment_walk_end(
+            self._struct, self._activities, pointer(points, "struct segment_point *"), len(points), end, len(last),
+            pointer(rows, "struct delay_segment *") + len(last),
+        )  # fmt: skip
+        _check(len(last) + more)
+        return rows[: len(last) + more]
+
+
+def _check(count: int) -> None:
+    if count < 0:
+        raise MemoryError

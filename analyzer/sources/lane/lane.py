@@ -24,7 +24,16 @@ from analyzer.sources.rank_file.rank_file import RankFile
 from analyzer.trace import ACCESS, CALL, ERROR, EVENT, FLUSH, REQUEST, STATE, State
 from analyzer.trace.paraver import event_table, state_table
 from analyzer.trace.region_labels import region_events
-from tracelib.schema import ACCESS_HAS_GROUP, CPU_WAIT_TYPE, ERROR_TYPE, FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE, CpuWait
+from tracelib.schema import (
+    ACCESS_HAS_GROUP,
+    CPU_WAIT_TYPE,
+    ERROR_TYPE,
+    FLUSH_TYPE,
+    SYNC_TYPE,
+    TRACERS_TYPES,
+    TRACING_TYPE,
+    CpuWait,
+)
 from tracelib.schema import REQUEST as RAW_REQUEST
 from tracelib.schema.procedures import (
     CLOCKS,
@@ -280,6 +289,14 @@ class Lane:
             events = np.concatenate([block[is_one_of(block["type"], _NOT_THE_PROGRAMS)] for block in table.scan()])
         found = np.empty(len(events) + 1, FLUSH)
         return found[: lib.interruptions(self.struct, pointer(events), len(events), pointer(found))].copy()
+
+    @cached_property
+    def has_programs_events(self) -> bool:
+        """Whether there are events of others than the tracer; of very many events it is taken for granted."""
+        table = self.tables["events"]
+        if len(table) > SCAN_ROWS:
+            return True
+        return not is_one_of(table.read(0, len(table))["type"], TRACERS_TYPES).all()
 
     @property
     def flushes(self) -> np.ndarray:

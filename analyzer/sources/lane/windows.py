@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -22,16 +23,19 @@ class Density:
     tells: between two of these they count as evenly spread."""
 
     def __init__(self, lanes: Sequence[Lane]) -> None:
-        begins, ends, weights = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
+        begins: list[int] = []
+        ends: list[int] = []
+        weights: list[int] = []
         for lane, table in ((lane, lane.tables[name]) for lane in lanes for name in _TABLES):
             if not len(table):
                 continue
-            positions, keys = table.sampled
-            times = np.array([lane.clock.ns(key) for key in keys.tolist()], np.float64)
-            begins.append(times)
-            ends.append(np.maximum(np.append(times[1:], times[-1]), times + 1))
-            weights.append(np.append(np.diff(positions), 1).astype(np.float64))
-        begin, end, weight = (np.concatenate(parts) for parts in (begins, ends, weights))
+            positions, keys = (column.tolist() for column in table.sampled)
+            times = [lane.clock.ns(key) for key in keys]
+            begins += times
+            ends += [max(after, time + 1) for time, after in zip(times, [*times[1:], times[-1]], strict=True)]
+            weights += [after - position for position, after in pairwise(positions)]
+            weights.append(1)
+        begin, end, weight = (np.array(column, np.float64) for column in (begins, ends, weights))
         self._times, self._calls = _cumulated(begin, end, weight)
         self._sum = float(weight.sum())
 

@@ -26,8 +26,9 @@ class Ghosts:
     ones that were posted earlier than the first of them.
     """
 
-    def __init__(self, file: RankFile, lane: Lane) -> None:
-        found = _of(file, lane) if len(file.skipped) else _NONE
+    def __init__(self, file: RankFile | None = None, lane: Lane | None = None) -> None:
+        """Those of a rank's main thread; without a file there are none."""
+        found = _of(file, lane) if file and lane and len(file.skipped) else _NONE
         self._what: np.ndarray = found[0]
         self._ticks: np.ndarray = found[1]
         self._halves: np.ndarray = found[2]
@@ -126,3 +127,6 @@ def _halves(rows: np.ndarray, lane: Lane) -> np.ndarray:
     partitioned = np.isin(kind, (What.PARTITIONED_SEND_DONE, What.PARTITIONED_RECV_DONE))
     halves["channel"] = np.where(partitioned, 1 + ordinal, 0)
     return halves
+
+
+NO_GHOSTS = Ghosts()

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analyzer._kernels import lib
+from analyzer.columns.joined import joined
 from analyzer.native import pointer
 from analyzer.sources.lane.lane import Lane
 from analyzer.sources.matching.half import HALF
-from tracelib.schema import What
+from tracelib.schema import REQUEST, What
 
 if TYPE_CHECKING:
     from analyzer.sources.matching.ghosts import Ghosts
@@ -25,9 +26,14 @@ class WindowRows:
     lane: Lane
     begin: int
     end: int
+    times: tuple[int, int]  # the same in ns
     calls: np.ndarray
     requests: np.ndarray
     late: np.ndarray
+
+    def all_requests(self) -> np.ndarray:
+        """Those in the window, then the late ones."""
+        return joined([self.requests, self.late], REQUEST) if len(self.late) else self.requests
 
     def sends(self) -> np.ndarray:
         """HALF of all sends in order of posting, cancelled ones included."""
@@ -37,10 +43,10 @@ class WindowRows:
 
     def receives(self) -> np.ndarray:
         """HALF of all completed receives posted in the window."""
-        requests = np.concatenate([self.requests, self.late]) if len(self.late) else self.requests
+        requests = self.all_requests()
         found = np.empty(len(self.calls) + len(requests), HALF)
         args = pointer(self.calls), len(self.calls), pointer(requests), len(requests)
-        return found[: lib.match_receives(self.lane.struct, *args, self.begin, self.end, halves_of(found))]
+        return found[: lib.match_receives(self.lane.struct, *args, *self.times, halves_of(found))]
 
     def cancelled(self) -> np.ndarray:
         """Trace requests (REQUEST) of the sends posted in the window that were cancelled."""

@@ -18,18 +18,23 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.columns.joined import joined
 from analyzer.columns.spill import Spill
 from analyzer.errors import TracelibError
 from analyzer.native import pointer
 from analyzer.parallel import Team
 from analyzer.signals import discard, temporary
 from analyzer.sources.lane.lane import Lane, merge_runs
-from analyzer.sources.matching.ghosts import Ghosts
+from analyzer.sources.lane.stored import StoredLanes
+from analyzer.sources.matching.ghosts import NO_GHOSTS, Ghosts
 from analyzer.sources.matching.half import HALF, OUTGOING
 from analyzer.sources.matching.halves import WindowRows, halves_of, receives_of, sends_of
 from analyzer.sources.matching.leftovers import CUT_OFF, Leftovers, Reach, cut_off
+from analyzer.sources.matching.stored import StoredRanks
 from analyzer.trace import MESSAGE, Unmatched
 from tracelib import schema
+
+_EARLIEST, _LATEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 _MOST_COMPLETE = 1 << 18
 """So many messages are complete before they are put aside."""
@@ -38,10 +43,11 @@ _MOST_COMPLETE = 1 << 18
 class Matching:
     """The messages of a run. Matched when made; a team shares the ranks, and each member can read all messages.
 
-    `lanes`: of each rank whose file is there; `ghosts`: theirs; `bounds`: of the windows (ns) in which messages are
-    read; `cuts`: of those in which they are matched, which may hold more, as only what waits is in memory;
-    `first_cpu`: by rank; `folder`: where a team may put files that all its members see; `reach`: whom messages may
-    have no other side with; `share`: the ranks that are this member's, in order of members.
+    `lanes`: of each rank whose file is there; `ghosts`: theirs, where there are any; `bounds`: of the windows (ns) in
+    which messages are read; `cuts`: of those in which they are matched, which may hold more, as only what waits is in
+    memory; `first_cpu`: by rank; `folder`: where a team may put files that all its members see; `reach`: whom messages
+    may have no other side with; `share`: the ranks that are this member's, in order of members; `stored`: lanes that
+    the kernel may read itself.
     """
 
     def __init__(
@@ -55,19 +61,22 @@ class Matching:
         folder: Path,
         reach: Reach,
         share: range,
+        stored: StoredLanes,
     ) -> None:
         self._ghosts, self._bounds, self._reach = ghosts, bounds, reach
         self._mine = {rank: lanes[rank] for rank in share if rank in lanes}
         self._present = np.isin(np.arange(len(first_cpu)), list(lanes)).astype(np.uint8)
         self._cuts = cuts
-        self._edges = {lane: self._edges_of(lane) for threads in self._mine.values() for lane in threads}
+        self._edges: dict[Lane, np.ndarray] = {}  # of lanes that are not read by the kernel
         self._recent: tuple[int, np.ndarray] | None = None
         self._leftovers, self._elsewhere, self._unchosen = Leftovers(), Leftovers("another run"), 0
         self._cut_off = [np.zeros(0, CUT_OFF)]
         self._first_cpu = np.ascontiguousarray(first_cpu, np.int32)
         self._matcher = ffi.gc(self._new_matcher(share), lib.match_free)
         exchange = _Exchange(team, folder)
-        self._match(exchange.own, _Sends(self._matcher, team, share))
+        usual = (rank for rank in self._mine if not len(self._ghosts_of(rank)))
+        ranks = StoredRanks(self._matcher, stored, usual, self._cuts, len(self._first_cpu))
+        self._match(exchange.own, _Sends(self._matcher, team, share), ranks)
         self._spills = exchange.all()
         self._leftovers.merge(team)
         self._elsewhere.merge(team)
@@ -113,39 +122,53 @@ class Matching:
         """The messages sent in a window, in order; the latest one is kept."""
         if self._recent is None or self._recent[0] != window:
             parts = [spill.read(window) for spill in self._spills]
-            self._recent = window, _in_order(parts[0] if len(parts) == 1 else np.concatenate(parts))
+            self._recent = window, _in_order(joined(parts, MESSAGE))
         return self._recent[1]
 
-    def _match(self, spill: Spill, sends: _Sends) -> None:
+    def _match(self, spill: Spill, sends: _Sends, stored: StoredRanks) -> None:
         """Match all windows into `spill`, keyed by the window of the send."""
-        late = self._put_late_aside()
+        others = sorted(self._mine.keys() - {rank for group in stored.groups for rank in group})
+        late = self._put_late_aside(others)
         for window in range(len(self._cuts) - 1):
-            for rank, lanes in self._mine.items():
-                rows = [self._rows(lane, window, late) for lane in lanes]
-                if not self._is_usual(rank, rows):
-                    self._add(rank, rows)
+            for group in stored.groups:
+                for unusual in stored.add(group, window, _MOST_COMPLETE):
+                    if unusual is None:
+                        self._keep(spill)
+                    else:
+                        rank, rows = unusual
+                        self._add(rank, [self._rows(self._mine[rank][0], window, rows)])
+            for rank in others:
+                lanes = self._mine[rank]
+                found = [self._rows(lane, window, late.read((rank, lane.thread, window))) for lane in lanes]
+                if not self._is_usual(rank, found):
+                    self._add(rank, found)
                 if lib.match_found(self._matcher) > _MOST_COMPLETE:
                     self._keep(spill)
             sends.exchange()
             self._keep(spill)
         late.close()
+        stored.close()
         self._count_waiting()
+
+    def _ghosts_of(self, rank: int) -> Ghosts:
+        return self._ghosts.get(rank, NO_GHOSTS)
 
     def _is_usual(self, rank: int, rows: Sequence[WindowRows]) -> bool:
         """Add what a rank did in a window, if there is nothing unusual about it."""
         one = rows[0]
-        if len(rows) > 1 or len(self._ghosts[rank]) or len(one.late):
+        if len(rows) > 1 or len(self._ghosts_of(rank)):
             return False
+        requests = one.all_requests()
         answer = lib.match_add_rows(
-            self._matcher, one.lane.struct, pointer(one.calls), len(one.calls), pointer(one.requests),
-            len(one.requests), one.begin, one.end,
+            self._matcher, one.lane.struct, pointer(one.calls), len(one.calls), pointer(requests), len(one.requests),
+            len(one.late), *one.times,
         )  # fmt: skip
         _check(answer)
         return answer == lib.MATCH_ADDED
 
     def _add(self, rank: int, rows: Sequence[WindowRows]) -> None:
         """Add what a rank did in a window."""
-        ghosts = self._ghosts[rank]
+        ghosts = self._ghosts_of(rank)
         sends = self._known(rank, sends_of(rows, ghosts), is_send=True)
         _check(lib.match_add_sends(self._matcher, rank, halves_of(sends), len(sends)))
         receives = self._known(rank, receives_of(rows, ghosts), is_send=False)
@@ -153,16 +176,19 @@ class Matching:
 
     def _edges_of(self, lane: Lane) -> np.ndarray:
         """The bounds of the windows in the lane's ticks, the first and last open to the outside."""
+        if lane in self._edges:
+            return self._edges[lane]
         inner = [lane.clock.ticks(ns) for ns in self._cuts[1:-1].tolist()]
         for table in ("calls", "requests") if inner else ():
             lane.tables[table].expect(inner)
-        return np.array([0, *inner, 2**64 - 1], np.uint64)
+        self._edges[lane] = np.array([0, *inner, 2**64 - 1], np.uint64)
+        return self._edges[lane]
 
-    def _put_late_aside(self) -> Spill:
-        """Rows of `requests` of operations posted in an earlier window, by (rank, thread, that window)."""
+    def _put_late_aside(self, ranks: Sequence[int]) -> Spill:
+        """Rows of `requests` of ranks that were posted in an earlier window, by (rank, thread, that window)."""
         late = Spill(schema.REQUEST)
-        for lane, edges in self._edges.items():
-            table = lane.tables["requests"]
+        for lane in (lane for rank in ranks for lane in self._mine[rank]):
+            edges, table = self._edges_of(lane), lane.tables["requests"]
             for window in range(1, len(edges) - 1) if len(table) else ():
                 edge = int(edges[window])
                 rows = table.window(edge, int(edges[window + 1]))
@@ -175,10 +201,12 @@ class Matching:
                     late.append((lane.rank, lane.thread, int(earlier)), found.compress(posted == earlier))
         return late
 
-    def _rows(self, lane: Lane, window: int, late: Spill) -> WindowRows:
-        begin, end = (int(edge) for edge in self._edges[lane][window : window + 2])
+    def _rows(self, lane: Lane, window: int, late: np.ndarray) -> WindowRows:
+        begin, end = (int(edge) for edge in self._edges_of(lane)[window : window + 2])
         calls, requests = (lane.tables[table].window(begin, end) for table in ("calls", "requests"))
-        return WindowRows(lane, begin, end, calls, requests, late.read((lane.rank, lane.thread, window)))
+        first, last = self._cuts[window : window + 2].tolist()
+        times = first if window else _EARLIEST, last if window + 2 < len(self._cuts) else _LATEST
+        return WindowRows(lane, begin, end, times, calls, requests, late)
 
     def _known(self, rank: int, halves: np.ndarray, is_send: bool) -> np.ndarray:
         """Halves whose communicator is known and whose other side's file is there; the others match nothing."""
@@ -200,10 +228,7 @@ class Matching:
         messages = np.empty(lib.match_found(self._matcher), MESSAGE)
         lib.match_take(self._matcher, pointer(messages))
         windows = np.searchsorted(self._bounds, messages["logical_send"], side="right") - 1
-        windows = windows.clip(0, len(self._bounds) - 2)
-        for window in np.unique(windows):
-            chosen = windows == window
-            spill.append(int(window), messages if chosen.all() else messages.compress(chosen))
+        spill.append_each(windows.clip(0, len(self._bounds) - 2), messages)
 
     def _count_waiting(self) -> None:
         """What waits in vain after the last window."""

@@ -9,17 +9,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from struct import Struct
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.sources.rank_file.chunks import Chunks
 from analyzer.sources.rank_file.rank_file import RankFile, unreadable
 from analyzer.sources.rank_file.tables import could_be_in
 from tracelib import schema
 from tracelib.schema import BLOCK_DROPPED
 from tracelib.schema.spool import Spool
 
+_ANY_STAMPS = 0, 0, 0
 _NO_POSITIONS, _NO_KEYS = np.zeros(0, np.int64), np.zeros(0, np.uint64)
 
 _POSITION = {table: position for position, table in enumerate(schema.BUFFERED)}
@@ -31,6 +33,8 @@ _NO_ROWS = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items(
 STEP = 1024
 """One key in so many rows is kept in memory."""
 SCAN_ROWS = 65536
+_IN_ENDS = 2
+"""A table with no more rows is known by its first and its last one."""
 KEPT_BYTES = 1 << 25
 """So many bytes of rows are kept for who reads the same ones next."""
 
@@ -83,6 +87,20 @@ class Watcher(Protocol):
     def __call__(self, rows: np.ndarray, first: int) -> None:
         """Some, the first of them the number `first`."""
 
+    @property
+    def stamps(self) -> tuple[int, int, int]:
+        """The first and the last tick that may be, and how many backwards are no fault."""
+        ...
+
+
+class Place(NamedTuple):
+    """Where the rows of one thread lie in a table of a file, one after the other as they were recorded."""
+
+    path: str
+    chunks: Chunks
+    first: int
+    stamps: tuple[int, int, int]  # as `Watcher` has them, (0, 0, 0): any may be
+
 
 class ThreadTable:
     """The rows of one table that one thread wrote, numbered from 0 in order of time.
@@ -110,6 +128,8 @@ class ThreadTable:
         """Every STEP-th row of each piece, and the very last: (row numbers, keys)."""
         if not len(self):
             return _NO_POSITIONS, _NO_KEYS
+        if len(self._pieces) == 1 and self._length <= STEP:
+            return np.array([0, self._length - 1]), np.array(self._ends[1], np.uint64)
         positions, keys = [], []
         for start, piece in zip(self._starts, self._pieces, strict=False):
             found = self._sample_file(piece) if piece.rows is None else self._key(piece.rows[::STEP])
@@ -143,6 +163,8 @@ class ThreadTable:
     def read(self, first: int, last: int) -> np.ndarray:
         """Rows [first, last), cut to those that exist; the latest range is kept a while for the next reader of it."""
         first, last = max(first, 0), min(last, len(self))
+        if self._length <= _IN_ENDS and not self._gaps and not len(self._left_out):
+            return self._ends[0][first:last] if last > first else _NO_ROWS[self._table]
         if self._recent is None or self._recent[:2] != (first, last):
             rows = self._load(first, last)
             self._recent = first, last, rows
@@ -169,6 +191,16 @@ class ThreadTable:
         one, of which there must be one."""
         watch.ends(self._ends[0], self._length)
         self._watch = watch
+
+    @property
+    def place(self) -> Place | None:
+        """Where all rows lie; None: not in one place, or not as they are read here."""
+        if len(self._pieces) != 1 or len(self._left_out) or self._gaps or self._file is None:
+            return None
+        piece, chunks = self._pieces[0], self._file.chunks.get(self._table)
+        if piece.rows is not None or piece.spool is not None or chunks is None:
+            return None
+        return Place(self._file.place, chunks, piece.first, self._watch.stamps if self._watch else _ANY_STAMPS)
 
     def forget(self) -> None:
         """No longer keep the latest range."""

@@ -136,6 +136,11 @@ class Watch:
             self._latest.clear()
         self._latest[first + len(rows)] = looked.latest
 
+    @property
+    def stamps(self) -> tuple[int, int, int]:
+        """The first and the last tick that may be, and how many backwards are no fault."""
+        return (*self._life.bounds, SLACK_TICKS)
+
     def _error(self, number: int, looked: Rows) -> TracelibError:
         (fault, *_) = looked.found
         which = f"number {number} of thread {self._thread} of rank {self._file.rank}"

@@ -49,10 +49,10 @@ class Cuts:
         """`end`, or for None one behind the last instant."""
         return self._last if end is None else int(end)
 
-    def windows(self, records: int = RECORDS, rank: int = -1) -> np.ndarray:
-        """Windows of one rank, or (-1) of all."""
+    def windows(self, records: int = RECORDS, rank: int = -1, least: int = RECORDS_A_RANK) -> np.ndarray:
+        """Windows of one rank, or (-1) of all. Those of many ranks hold `least` calls for each at least."""
         if rank < 0 and len(self._lanes) > FEW_RANKS:
-            records = max(records, RECORDS_A_RANK * len(self._lanes))
+            records = max(records, least * len(self._lanes))
         if (rank, records) in self._known:
             return self._known[rank, records]
         lanes = [lane for one in (sorted(self._lanes) if rank < 0 else [rank]) for lane in self._lanes.get(one, ())]

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.parallel import Team
+from analyzer.sources.lane.stored import StoredLanes
 from analyzer.sources.matching.ghosts import Ghosts
 from analyzer.sources.matching.leftovers import Reach
 from analyzer.sources.matching.matching import Matching
 from analyzer.sources.rank_file.rank_file import RankFile
-from analyzer.sources.run.cuts import FEW_RANKS, Cuts, Lanes
+from analyzer.sources.run.cuts import FEW_RANKS, RECORDS, Cuts, Lanes
 
 RECORDS_A_RANK = 256
 """Messages are matched in windows of about as many calls for each rank."""
@@ -23,20 +24,26 @@ class Matched:
 
     def __init__(
         self, files: Sequence[RankFile], lanes: Lanes, cuts: Cuts, first_cpu: np.ndarray, team: Team, folder: Path,
-        reach: Reach, share: range,
+        reach: Reach, share: range, stored: StoredLanes,
     ) -> None:  # fmt: skip
         self._files, self._lanes, self._cuts, self._first_cpu = files, lanes, cuts, first_cpu
-        self._team, self._folder, self._reach, self._share = team, folder, reach, share
+        self._team, self._folder, self._reach, self._share, self._stored = team, folder, reach, share, stored
         self._made: Matching | None = None
 
     def get(self) -> Matching:
         if self._made is None:
-            ghosts = {file.rank: Ghosts(file, self._lanes[file.rank][0]) for file in self._files}
-            windows = self._cuts.windows(), self._cuts.windows(RECORDS_A_RANK * max(len(self._lanes), FEW_RANKS))
+            skipped = (file for file in self._files if len(file.skipped))
+            ghosts = {file.rank: Ghosts(file, self._lanes[file.rank][0]) for file in skipped}
+            cuts = self._cuts.windows(RECORDS_A_RANK * max(len(self._lanes), FEW_RANKS))
             self._made = Matching(
-                self._lanes, ghosts, *windows, self._first_cpu, self._team, self._folder, self._reach, self._share
-            )
+                self._lanes, ghosts, self.windows(), cuts,
+                self._first_cpu, self._team, self._folder, self._reach, self._share, self._stored,
+            )  # fmt: skip
         return self._made
+
+    def windows(self) -> np.ndarray:
+        """Bounds of the windows in which messages are read."""
+        return self._cuts.windows(RECORDS, least=0)
 
     def close(self) -> None:
         if self._made is not None:

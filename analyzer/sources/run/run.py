@@ -23,6 +23,7 @@ from analyzer.sources.lane.displacements import uneven_windows
 from analyzer.sources.lane.lane import Lane, RankTables, merge_procedures, procedure_tables
 from analyzer.sources.lane.regions import Regions, problem
 from analyzer.sources.lane.samples import ThreadSamples
+from analyzer.sources.lane.stored import StoredLanes
 from analyzer.sources.matching.cut_off import leave_out_collectives, leave_out_messages, left_out
 from analyzer.sources.matching.leftovers import Reach
 from analyzer.sources.rank_file.clock import Pieces
@@ -125,11 +126,12 @@ class RunTrace(Trace):
         self.problems += strangers({rank: self.span(rank) for rank in self._lanes}, self._node_of)
         self.duration_ns = max((self.span(rank)[1] for rank in range(self.size)), default=0)
         self._cuts = Cuts(self._lanes, self.duration_ns)
+        self._stored = StoredLanes(self._lanes, self.size)
         unchosen = np.zeros(self.size, bool) if self._chosen is None else _all_but(self._chosen, self.size)
         reach = Reach(self._unfinished, np.array([c.outside > 0 for c in self.communicators], bool), unchosen)
         folder = Path(self.path).absolute().parent
         self._matched = Matched(
-            self._files, self._lanes, self._cuts, self._first_cpu, team, folder, reach, self.share(team)
+            self._files, self._lanes, self._cuts, self._first_cpu, team, folder, reach, self.share(team), self._stored
         )
         self._put_extras()
         self.problems += self._lost_to_limit()
@@ -308,6 +310,14 @@ class RunTrace(Trace):
                 if len(block):
                     yield block
 
+    def rank_calls(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        found = self._stored.calls(ranks, begin, end)
+        return super().rank_calls(ranks, begin, end) if found is None else found
+
+    def rank_requests(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        found = self._stored.requests(ranks, begin, end)
+        return super().rank_requests(ranks, begin, end) if found is None else found
+
     def _lost_to_limit(self) -> list[Problem]:
         """Ranks that stopped recording where they met TRACELIB_LIMIT."""
         found = []
@@ -328,7 +338,8 @@ class RunTrace(Trace):
         return lanes_of.states(self._lanes_of(ranks), begin, self._cuts.end(end))
 
     def rank_states(self, begin: int, end: int, ranks: range) -> np.ndarray:
-        return lanes_of.lane_states(self._lanes_of(ranks), begin, end)
+        found = self._stored.states(ranks, begin, end)
+        return lanes_of.lane_states(self._lanes_of(ranks), begin, end) if found is None else found
 
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         stop, chosen = self._cuts.end(end), range(self.size) if ranks is None else ranks
@@ -351,6 +362,9 @@ class RunTrace(Trace):
     def match(self) -> None:
         self._matched.get()
 
+    def message_windows(self) -> np.ndarray:
+        return self._matched.windows()
+
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._matched.get().messages(begin, self._cuts.end(end))
 
@@ -358,7 +372,9 @@ class RunTrace(Trace):
         """What ranks that did not end in order would have done with others."""
         halves = self._matched.get().cut_off
         leave_out_messages(self, self._lanes, halves)
+        self._stored = StoredLanes(self._lanes, self.size)
         calls, behind = leave_out_collectives(self, self._lanes, self._unfinished)
+        self._stored = StoredLanes(self._lanes, self.size)
         missed = ""
         if len(halves) or calls:
             missed = left_out(np.flatnonzero(self._unfinished), len(halves), calls)

@@ -76,7 +76,7 @@ int64_t match_sends(const struct lane *lane, const void *calls, int64_t n_calls,
 }
 
 int64_t match_receives(const struct lane *lane, const void *calls, int64_t n_calls, const void *requests,
-                       int64_t n_requests, uint64_t begin, uint64_t end, struct half *receives)
+                       int64_t n_requests, int64_t begin, int64_t end, struct half *receives)
 {
     struct half *out = receives;
     const struct file_call *call = calls;
@@ -87,8 +87,9 @@ int64_t match_receives(const struct lane *lane, const void *calls, int64_t n_cal
     for (int64_t i = 0; i < n_requests; i++) {
         unsigned what = what_of(&row[i]);
         int done = what == WHAT_RECV_DONE || what == WHAT_RECEIVED || what == WHAT_PARTITIONED_RECV_DONE;
-        if (done && row[i].peer >= 0 && row[i].posted >= begin && row[i].posted < end)
-            *out++ = request_half(lane, &row[i]);
+        if (!done || row[i].peer < 0) continue;
+        *out = request_half(lane, &row[i]);
+        out += out->posted >= begin && out->posted < end;
     }
     return out - receives;
 }
@@ -104,8 +105,9 @@ void match_names(const struct lane *lane, const void *calls, int64_t n_calls, st
     }
 }
 
-static int belongs_to_posting(const struct file_request *row)
+int match_belongs_to_posting(const void *request)
 {
+    const struct file_request *row = request;
     unsigned what = what_of(row);
     return what == WHAT_RECV_DONE || what == WHAT_RECEIVED || what == WHAT_SEND_CANCELLED ||
            what == WHAT_PARTITIONED_RECV_DONE;
@@ -117,7 +119,7 @@ int64_t match_late(const void *requests, int64_t n, uint64_t edge, void *late)
     struct file_request *out = late;
     int64_t found = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (row[i].posted >= edge || !belongs_to_posting(&row[i])) continue;
+        if (row[i].posted >= edge || !match_belongs_to_posting(&row[i])) continue;
         if (out) out[found] = row[i];
         found++;
     }

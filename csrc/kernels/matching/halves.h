@@ -29,15 +29,19 @@ struct outgoing {
 int64_t match_sends(const struct lane *lane, const void *calls, int64_t n_calls, const void *requests,
                     int64_t n_requests, struct half *sends);
 
-/* Receives among the rows, the requests' only if posted in [begin, end) ticks; not in order. Room: as above. */
+/* Receives among the rows, the requests' only if posted in [begin, end) (ns); not in order. Room: as above. */
 int64_t match_receives(const struct lane *lane, const void *calls, int64_t n_calls, const void *requests,
-                       int64_t n_requests, uint64_t begin, uint64_t end, struct half *receives);
+                       int64_t n_requests, int64_t begin, int64_t end, struct half *receives);
 
 /* Fills in `call` of halves (in order of posting) from the calls that were entered then. */
 void match_names(const struct lane *lane, const void *calls, int64_t n_calls, struct half *halves, int64_t n);
 
-/* Rows of requests whose operation was posted before `edge` (ticks) and which belong to the window in which it was:
-   receives that completed, sends that were cancelled. Copies them to `late` if that is not NULL; returns how many. */
+/* Whether a row of requests belongs to the window in which its operation was posted: receives that completed, sends
+   that were cancelled. */
+int match_belongs_to_posting(const void *request);
+
+/* Rows of requests whose operation was posted before `edge` (ticks) and which belong to the window in which it was.
+   Copies them to `late` if that is not NULL; returns how many. */
 int64_t match_late(const void *requests, int64_t n, uint64_t edge, void *late);
 
 /* Whether there are cancelled sends among rows of requests. */

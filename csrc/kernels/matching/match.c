@@ -42,6 +42,7 @@ void match_free(struct matcher *m)
     free(m->messages);
     free(m->halves);
     free(m->going);
+    free(m->late);
     free(m);
 }
 

@@ -18,11 +18,11 @@ int match_add_receives(struct matcher *matcher, int32_t destination, const struc
 
 enum { MATCH_NO_MEMORY = -1, MATCH_ADDED = 0, MATCH_UNUSUAL = 1 };
 
-/* Adds the sends and receives of a rank of one thread from its rows in a window (ticks), all of whose receives
-   completed in it. MATCH_UNUSUAL: nothing was added, because sends were cancelled or not in order, or a half has no
-   known communicator or no file of its other side. */
+/* Adds the sends and receives of a rank of one thread from its rows in a window, [begin, end) (ns); behind the requests
+   are those `late` ones that belong to it and lie in a later one. MATCH_UNUSUAL: nothing was added, because sends were
+   cancelled or not in order, or a half has no known communicator or no file of its other side. */
 int match_add_rows(struct matcher *matcher, const struct lane *lane, const void *calls, int64_t n_calls,
-                   const void *requests, int64_t n_requests, uint64_t begin, uint64_t end);
+                   const void *requests, int64_t n_requests, int64_t late, int64_t begin, int64_t end);
 
 /* How many sends are to go out, and have not been taken. */
 int64_t match_going(const struct matcher *matcher);

@@ -46,15 +46,15 @@ static int all_known(const struct matcher *m, const struct half *halves, int64_t
 }
 
 int match_add_rows(struct matcher *m, const struct lane *lane, const void *calls, int64_t n_calls, const void *requests,
-                   int64_t n_requests, uint64_t begin, uint64_t end)
+                   int64_t n_requests, int64_t late, int64_t begin, int64_t end)
 {
-    if (match_cancels(requests, n_requests)) return MATCH_UNUSUAL;
-    int64_t most = n_calls + n_requests;
+    if (match_cancels(requests, n_requests + late)) return MATCH_UNUSUAL;
+    int64_t most = n_calls + n_requests + late;
     if (!most) return MATCH_ADDED;
     struct half *sends = room_for(m, 3 * most), *receives = sends + most;
     if (!sends) return MATCH_NO_MEMORY;
     int64_t n_sends = match_sends(lane, calls, n_calls, requests, n_requests, sends);
-    int64_t n_receives = match_receives(lane, calls, n_calls, requests, n_requests, begin, end, receives);
+    int64_t n_receives = match_receives(lane, calls, n_calls, requests, n_requests + late, begin, end, receives);
     int usual = is_ordered(sends, n_sends) && all_known(m, sends, n_sends) && all_known(m, receives, n_receives);
     if (!usual) return MATCH_UNUSUAL;
     receives = in_order(receives, n_receives, receives + most);

@@ -46,3 +46,16 @@ int64_t requests_pick(const void *rows, int64_t n, const uint8_t *wanted, int64_
     if (is_ordered(to, count, by_completed)) return count;
     return put_in_order(row, n, wanted, least, by_completed, count, to) ? count : -1;
 }
+
+int64_t requests_pick_each(const void *rows, const int64_t *cuts, int64_t n, const uint8_t *wanted,
+                           int32_t by_completed, int64_t *counts, void *out)
+{
+    const struct trace_request *row = rows;
+    struct trace_request *to = out;
+    for (int64_t k = 0; k < n; k++) {
+        counts[k] = requests_pick(row + cuts[k], cuts[k + 1] - cuts[k], wanted, INT64_MIN, by_completed, to);
+        if (counts[k] < 0) return -1;
+        to += counts[k];
+    }
+    return to - (struct trace_request *)out;
+}

@@ -32,6 +32,9 @@ from analyzer.report.look.as_json import summary_json
 from analyzer.report.look.summary import summarize
 from analyzer.sensitivity.limits import limits
 from analyzer.trace import State, Trace, TracerTime
+from analyzer.waits.kinds import WAIT
+from analyzer.waits.lanes import Lanes
+from analyzer.waits.paths import Changes, Paths
 from analyzer.waits.segments import COMPUTING, FIRST_CALL, OF_TRACER, Segments
 from analyzer.waits.waits import waits
 from analyzer.writers.dim import write_dim
@@ -113,10 +116,9 @@ def flushed(trace: Trace) -> int:
 
 def in_segments(trace: Trace) -> dict[int, int]:
     """What delays are made of, if nobody waits: ns by what is done, calls together."""
-    segments = Segments(trace)
-    none, unknown = np.zeros(0, [("lane", "<i4"), ("enter", "<i8"), ("end", "<i8")]), np.zeros(0, np.int64)
-    for rank in range(trace.size):
-        segments.add_rank(rank, none, [(unknown, unknown)] * int(trace.threads[rank]))
+    segments, paths = Segments(trace, Lanes(trace)), Paths(trace)
+    for ranks, bounds in trace.parts(range(trace.size), 64):
+        segments.add(ranks, bounds, np.zeros(0, WAIT), Changes.of(paths, ranks))
     rows, table, sums = segments.rows.mapped(), segments.activities.table(), dict[int, int]()
     for first, last in zip(segments.first, segments.first[1:], strict=False):
         lengths, done = np.diff(rows["begin"][first:last]), table[rows["activity"][first : last - 1], 1]

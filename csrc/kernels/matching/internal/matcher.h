@@ -21,6 +21,12 @@ struct queue {
     int64_t head, tail;
 };
 
+/* A row of requests that belongs to an earlier window than it lies in. */
+struct late_request {
+    struct file_request row;
+    int32_t rank, window;
+};
+
 struct matcher {
     int32_t first, last; /* its ranks */
     int32_t ranks;
@@ -42,6 +48,8 @@ struct matcher {
     int64_t halves_room;
     struct outgoing *going;
     int64_t n_going, going_room;
+    struct late_request *late;
+    int64_t n_late, late_room;
 };
 
 #endif

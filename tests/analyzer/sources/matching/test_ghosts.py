@@ -106,7 +106,7 @@ def test_the_messages_of_a_partial_trace_are_those_of_the_full_one_with_both_sid
     for m in (m for r in mpi.ranks for m in r.unexpected if (m.source, m.posted) in sends):
         lost[m.source, m.peer, m.tag] += 1
     for trace in opened(ranks, COMMUNICATORS):
-        trace._cuts.windows = lambda records=0, rank=-1, cut=trace._cuts.windows: cut(3, rank)
+        trace._cuts.windows = lambda records=0, rank=-1, least=0, cut=trace._cuts.windows: cut(3, rank)
         assert trace.messages()[COLUMNS].tolist() == sorted(
             m for m, both in zip(mpi.truth, sides, strict=True) if both == 2
         )

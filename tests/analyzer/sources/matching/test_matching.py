@@ -15,6 +15,7 @@ from thread_team import by_team
 
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
+from analyzer.sources.lane.stored import StoredLanes
 from analyzer.sources.matching.ghosts import Ghosts
 from analyzer.sources.matching.leftovers import Reach
 from analyzer.sources.matching.matching import Matching
@@ -38,15 +39,23 @@ def matched(ranks, communicators=(), records=4, missing=(), team=None):
         args = trace._lanes, ghosts, bounds, trace.windows(records // 2 + 1), trace._first_cpu
         team = team or Team()
         reach = Reach(np.zeros(trace.size, bool), np.zeros(9, bool))
-        matching = Matching(*args, team, Path(folder), reach, trace.share(team))
+        for lanes in {}, trace._lanes:  # read one by one, and by the kernel
+            stored = StoredLanes(lanes, trace.size)
+            matching = Matching(*args, team, Path(folder), reach, trace.share(team), stored)
+            _check(trace, matching, bounds)
         messages = matching.messages(0, trace.duration_ns + 1)
-        windows = [matching.messages(a, b) for a, b in pairwise(bounds)]
-        assert (np.concatenate([messages[:0], *windows]) == messages).all()
-        whole = trace.messages()
-        assert (whole == messages).all()
-        left = matching.unmatched(trace.procedures)
-        assert left == trace.extra(Leftovers).unmatched()
-        return messages[COLUMNS].tolist(), left
+        return messages[COLUMNS].tolist(), matching.unmatched(trace.procedures)
+
+
+def _check(trace, matching, bounds):
+    """However windows are cut, messages are those of the trace."""
+    messages = matching.messages(0, trace.duration_ns + 1)
+    windows = [matching.messages(a, b) for a, b in pairwise(bounds)]
+    assert (np.concatenate([messages[:0], *windows]) == messages).all()
+    whole = trace.messages()
+    assert (whole == messages).all()
+    left = matching.unmatched(trace.procedures)
+    assert left == trace.extra(Leftovers).unmatched()
 
 
 @settings(max_examples=200, deadline=None)
@@ -165,7 +174,9 @@ def test_members_of_a_team_hand_each_other_their_sends(mpi, records, size):
         def found(team):
             mine = trace.share(team)
             lanes = {rank: lanes if rank in mine else None for rank, lanes in trace._lanes.items()}
-            matching = Matching(lanes, ghosts, bounds, cuts, trace._first_cpu, team, Path(folder), reach, mine)
+            stored = StoredLanes({rank: trace._lanes[rank] for rank in mine}, trace.size)
+            args = bounds, cuts, trace._first_cpu, team, Path(folder), reach, mine, stored
+            matching = Matching(lanes, ghosts, *args)
             return matching.messages(0, trace.duration_ns + 1).tobytes(), matching.unmatched(trace.procedures)
 
         assert by_team(size, found) == [found(Team())] * size
@@ -192,5 +203,6 @@ def test_who_does_not_see_the_shared_folder_says_so():
             Path(),
             Reach(*np.zeros((2, 2), bool)),
             range(2),
+            StoredLanes({}, 2),
         )
     assert "TMPDIR" in error.value.hint

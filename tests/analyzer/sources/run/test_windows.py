@@ -20,7 +20,7 @@ from analyzer.pairing import parts as parts_of
 from analyzer.pairing.parts import parts
 from analyzer.parallel import Team
 from analyzer.sources.rank_file import index
-from analyzer.sources.run import cuts
+from analyzer.sources.run import cuts, matched
 from analyzer.trace import EVENT, MESSAGE, STATE
 
 ONE = Team()
@@ -66,9 +66,12 @@ def test_small_windows_of_many_ranks(run, records):
         whole.close()
         before = cuts.FEW_RANKS, cuts.RECORDS_A_RANK, index.STEP, parts_of.RECORDS, index.KEPT_BYTES
         cuts.FEW_RANKS, cuts.RECORDS_A_RANK, index.STEP, parts_of.RECORDS, index.KEPT_BYTES = 0, 1, 3, records, 100
+        of_messages = matched.FEW_RANKS, matched.RECORDS_A_RANK, matched.RECORDS
+        matched.FEW_RANKS, matched.RECORDS_A_RANK, matched.RECORDS = 0, 2, records
         try:
             cut = analyzer.open(path)
             assert (windowed(cut, records), sums(cut), posted_and_found(cut)) == expected
             cut.close()
         finally:
             cuts.FEW_RANKS, cuts.RECORDS_A_RANK, index.STEP, parts_of.RECORDS, index.KEPT_BYTES = before
+            matched.FEW_RANKS, matched.RECORDS_A_RANK, matched.RECORDS = of_messages

@@ -1,0 +1,38 @@
+/* Reads the rows of threads one after the other into memory that is used again. */
+#ifndef READER_H
+#define READER_H
+
+#include <stdbool.h>
+
+#include "lanes/stored_lane.h"
+#include "records.h"
+
+enum reader_table { READER_CALLS, READER_POLLS, READER_REQUESTS, READER_TABLES };
+
+struct reader {
+    const struct stored_lane *of;
+    int fd;
+    void *rows[READER_TABLES];
+    int64_t room[READER_TABLES]; /* rows */
+};
+
+/* The next thread's file. false: it cannot be opened. reader_close: also if that failed; what was read stays. */
+bool reader_open(struct reader *reader, const struct stored_lane *of);
+void reader_close(struct reader *reader);
+void reader_free(struct reader *reader);
+
+/* The rows of a table from number `first` on whose key lies before `end` (ns; INT64_MAX: all), n of them; their stamps
+   are looked at. false: something is wrong, and `no_memory` may be it. */
+bool reader_read(struct reader *reader, enum reader_table table, int64_t first, int64_t end, int64_t *n,
+                 bool *no_memory);
+
+/* Room for so many rows of a table, those that are there stay. false: no memory. */
+bool reader_room(struct reader *reader, enum reader_table table, int64_t rows);
+
+/* By what the rows of a thread are in order: ticks. */
+static inline uint64_t reader_request_key(const struct file_request *row)
+{
+    return row->completed ? row->completed : row->posted;
+}
+
+#endif
