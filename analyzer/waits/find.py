@@ -40,8 +40,8 @@ from tracelib.schema.procedures import (
     base_name,
 )
 
-_AT_ONCE = 64
-"""The waits of so many ranks are handed over together."""
+_AT_ONCE = 1 << 16
+"""So many waits of several ranks are handed over together, or those of one."""
 
 _OTHERS = (
     (nonblocking_candidates, NONBLOCKING_COLLECTIVES),
@@ -155,8 +155,10 @@ def find(search: Search) -> Found:
 def _of_ranks(by_rank: Spill, ranks: range, team: Team) -> Iterator[tuple[int, np.ndarray]]:
     """The waits of each of some ranks that all members of a team have found. Members get those of several ranks at a
     time, as many times as the one with the most."""
-    shares = team.allgather(ranks)
-    for first in range(0, max(map(len, shares)), _AT_ONCE):
-        parts = [[by_rank.read(rank) for rank in share[first : first + _AT_ONCE]] for share in shares]
-        for rank, *of_all in zip(ranks[first : first + _AT_ONCE], *team.alltoall(parts), strict=True):
+    most = max((sum(count for _, count in extents) for extents in by_rank.extents.values()), default=0)
+    shares, found = zip(*team.allgather((ranks, most)), strict=True)
+    at_once = max(_AT_ONCE // max(*found, 1), 1)
+    for first in range(0, max(map(len, shares)), at_once):
+        parts = [[by_rank.read(rank) for rank in share[first : first + at_once]] for share in shares]
+        for rank, *of_all in zip(ranks[first : first + at_once], *team.alltoall(parts), strict=True):
             yield rank, joined(of_all, WAIT)

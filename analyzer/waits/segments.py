@@ -39,6 +39,8 @@ _LANE = np.dtype(
 _OF_A_CALL = 4
 """Segments at most."""
 
+_LATEST = np.iinfo(np.int64).max
+
 
 class Activities:
     """Numbers of the pairs of path and what is done there, in order of appearance from 1."""
@@ -112,14 +114,16 @@ class Segments:
         """Those of the next ranks, which did all in the windows between these bounds; `waits`: theirs (WAIT, by lane,
         then by time); `changes`: when they go from path to path."""
         lanes = range(*self._lanes.first[[ranks.start, ranks.stop]].tolist())
-        points, cuts = _by_lane(lanes, [*self._of_paths(ranks, changes), *self._of_losses(ranks), *_of_waits(waits)])
+        parts = [*self._of_paths(ranks, changes), *self._of_losses(ranks)]
         ends = np.concatenate([np.zeros(0, np.int64), *(self._ends(rank) for rank in ranks)])
         self.activities.expect(1 + int(changes.path.max(initial=OUTSIDE)))
         if len(bounds) == 2:
-            self._add_whole(ranks, bounds, points, cuts, ends)
+            self._add_whole(ranks, bounds, *_by_lane(lanes, [*parts, *_of_waits(waits)]), ends)
             return
+        points, cuts = _by_lane(lanes, parts)
         for lane, (low, high), end in zip(lanes, pairwise(cuts.tolist()), ends.tolist(), strict=True):
-            self._add_lane(int(self._lanes.rank[lane]), int(self._lanes.thread[lane]), points[low:high], end)
+            mine = slice(*np.searchsorted(waits["lane"], [lane, lane + 1]))
+            self._add_lane(lane, _Points(points[low:high], waits[mine]), end)
 
     def _add_whole(
         self, ranks: range, bounds: np.ndarray, points: np.ndarray, cuts: np.ndarray, ends: np.ndarray
@@ -142,17 +146,16 @@ class Segments:
         _check(count)
         self._keep(found[:count], of_each, starts)
 
-    def _add_lane(self, rank: int, thread: int, points: np.ndarray, end: int) -> None:
+    def _add_lane(self, lane: int, points: _Points, end: int) -> None:
         """A thread whose calls are read window by window."""
+        rank, thread = int(self._lanes.rank[lane]), int(self._lanes.thread[lane])
         walk, total, last = _Walk(self.activities), 0, np.zeros(0, SEGMENT)
         for low, high in pairwise(windows_of_rank(self._trace, rank).tolist()):
-            calls, until = window_calls(self._trace, rank, low, high), int(np.searchsorted(points["time"], high))
-            rows = walk.window(calls, thread, points[:until], high)
-            points = points[until:]
+            rows = walk.window(window_calls(self._trace, rank, low, high), thread, points.before(high), high)
             if len(rows):
                 self.rows.append(last)
                 total, last = total + len(rows), rows
-        rows = walk.end(last, points, end)
+        rows = walk.end(last, points.before(_LATEST), end)
         self._keep(rows, np.array([total - len(last) + len(rows)]), np.array([walk.first]))
 
     def _keep(self, rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> None:
@@ -172,9 +175,10 @@ class Segments:
     def _of_paths(self, ranks: range, changes: Changes) -> Iterable[tuple[np.ndarray, np.ndarray]]:
         """Lanes and points of the paths of some ranks. When a thread begins is known of the main thread, which computes
         from then on."""
+        begins = np.zeros(len(ranks), np.int64)
         if self._trace.origin.tracer_times:
-            begins = np.array([self._trace.span(rank)[0] for rank in ranks], np.int64)
-            yield self._lanes.first[ranks.start : ranks.stop], _points(lib.SEGMENT_PATH, begins, OUTSIDE)
+            begins[:] = [self._trace.span(rank)[0] for rank in ranks]
+        yield self._lanes.first[ranks.start : ranks.stop], _points(lib.SEGMENT_PATH, begins, OUTSIDE)
         first = self._lanes.first[ranks.start]
         yield first + changes.thread, _points(lib.SEGMENT_PATH, changes.time, changes.path)
 
@@ -218,6 +222,25 @@ def _by_lane(lanes: range, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[
     order = np.lexsort((points["time"], lane))
     cuts = np.searchsorted(lane[order], np.arange(lanes.start, lanes.stop + 1))
     return points.take(order), cuts
+
+
+class _Points:
+    """What happens to a thread beside its calls, in order of time: its points, and those of its waits (WAIT, by when
+    they were entered), which are made as they come: there may be as many as calls."""
+
+    def __init__(self, points: np.ndarray, waits: np.ndarray) -> None:
+        self._points, self._waits = points, waits
+        self._open = np.zeros(0, _POINT)  # ends of waits that were entered
+
+    def before(self, time: int) -> np.ndarray:
+        """The next ones, up to a time."""
+        known, begun = np.searchsorted(self._points["time"], time), np.searchsorted(self._waits["enter"], time)
+        new = [points for _, points in _of_waits(self._waits[:begun])]
+        rows = joined([self._points[:known], self._open, *new], _POINT)
+        rows = rows.take(np.argsort(rows["time"], kind="stable"))
+        cut = int(np.searchsorted(rows["time"], time))
+        self._points, self._waits, self._open = self._points[known:], self._waits[begun:], rows[cut:].copy()
+        return rows[:cut]
 
 
 class _Walk:

@@ -122,9 +122,10 @@ class Watch:
     def ends(self, rows: np.ndarray, count: int) -> None:
         """Look at the first and the last row of so many. Raises TracelibError."""
         looked = Rows(self._table, self._life, SLACK_TICKS)
-        for row, number in ((rows[:1], 0), (rows[1:], count - 1)):
-            if not looked.look(row, 0):
-                raise self._error(number, looked)
+        apart = [(rows[:1], 0), (rows[1:], count - 1)] if count != 2 else [(rows, 0)]  # two are neighbours
+        for some, number in apart:
+            if (bad := looked.look(some, 0)) < len(some):
+                raise self._error(number + bad, looked)
 
     def __call__(self, rows: np.ndarray, first: int) -> None:
         """Look at rows from number `first` on. Raises TracelibError."""

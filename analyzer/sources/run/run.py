@@ -311,12 +311,16 @@ class RunTrace(Trace):
                     yield block
 
     def rank_calls(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        found = self._stored.calls(ranks, begin, end)
+        found = self._stored.calls(ranks, begin, end) if self._is_whole(begin, end) else None
         return super().rank_calls(ranks, begin, end) if found is None else found
 
     def rank_requests(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        found = self._stored.requests(ranks, begin, end)
+        found = self._stored.requests(ranks, begin, end) if self._is_whole(begin, end) else None
         return super().rank_requests(ranks, begin, end) if found is None else found
+
+    def _is_whole(self, begin: int, end: int) -> bool:
+        """Whether all that ranks did lies between these times."""
+        return begin <= 0 and end >= self._cuts.end(None)
 
     def _lost_to_limit(self) -> list[Problem]:
         """Ranks that stopped recording where they met TRACELIB_LIMIT."""
@@ -338,7 +342,7 @@ class RunTrace(Trace):
         return lanes_of.states(self._lanes_of(ranks), begin, self._cuts.end(end))
 
     def rank_states(self, begin: int, end: int, ranks: range) -> np.ndarray:
-        found = self._stored.states(ranks, begin, end)
+        found = self._stored.states(ranks, begin, end) if self._is_whole(begin, end) else None
         return lanes_of.lane_states(self._lanes_of(ranks), begin, end) if found is None else found
 
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:

@@ -15,7 +15,7 @@ def peak_of(folder, calls, monkeypatch):
     folder.mkdir()
     trace = analyzer.open(write_halo(folder, RANKS, calls))
     cut = trace._cuts.windows
-    monkeypatch.setattr(trace._cuts, "windows", lambda _records=0, rank=-1: cut(WINDOW, rank))
+    monkeypatch.setattr(trace._cuts, "windows", lambda _records=0, rank=-1, **_: cut(WINDOW, rank))
     tracemalloc.start()
     try:
         found = critical_path(trace)

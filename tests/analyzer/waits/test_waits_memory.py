@@ -24,7 +24,7 @@ def peak_of(folder, calls, monkeypatch):
     folder.mkdir()
     trace = open_run(str(write_halo(folder, RANKS, calls)))
     cut = trace._cuts.windows
-    monkeypatch.setattr(trace._cuts, "windows", lambda records=WINDOW, rank=-1: cut(min(records, WINDOW), rank))
+    monkeypatch.setattr(trace._cuts, "windows", lambda records=WINDOW, rank=-1, **_: cut(min(records, WINDOW), rank))
     profiled = profile(trace, Team())
     tracemalloc.start()
     try:
@@ -40,8 +40,10 @@ def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr("analyzer.sources.run.cuts.CALLS_A_BLOCK", WINDOW)
     monkeypatch.setattr("analyzer.pairing.collective_calls.RECORDS", WINDOW // RANKS)
     monkeypatch.setattr("analyzer.waits.pieces.RECORDS", WINDOW // RANKS)
+    monkeypatch.setattr("analyzer.waits.explained.RECORDS", WINDOW // RANKS)
     monkeypatch.setattr("analyzer.columns.rows.PIECE", WINDOW)
     monkeypatch.setattr("analyzer.waits.delays.PIECE", WINDOW)
+    monkeypatch.setattr("analyzer.waits.find._AT_ONCE", WINDOW)
     few, many = 40_000, 160_000
     before, _ = peak_of(tmp_path / "few", few, monkeypatch)
     after, found = peak_of(tmp_path / "many", many, monkeypatch)
