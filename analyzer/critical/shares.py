@@ -70,10 +70,10 @@ def shares(trace: Trace, path: CriticalPath) -> Shares:
     stays = np.split(by_thread, np.cumsum(np.bincount(path.segments["thread"], minlength=nodes.threads))[:-1])
     for thread in range(nodes.threads):
         whole, rank = nodes.whole(thread), int(nodes.rank[thread])
-        before, slack = _Before(path.segments[stays[thread]]), _SlackOf(path, thread)
+        before, slack = Before(path.segments[stays[thread]]), _SlackOf(path, thread)
         rank_path[rank] += before.total
         begin = 0 if nodes.thread[thread] == 0 else int(whole["enter"][0])
-        for first, did in _pieces(functions, whole, begin):
+        for first, did in pieces_of(functions, whole, begin):
             sums.add(did, before)
             bursts = slice(first == 0, None)
             burst = (did.enter - did.held)[bursts]
@@ -114,7 +114,7 @@ def did_in(functions: Functions, rows: np.ndarray, begin: int, held: int) -> Did
     )  # fmt: skip
 
 
-def _pieces(functions: Functions, whole: np.ndarray, begin: int) -> Iterator[tuple[int, Did]]:
+def pieces_of(functions: Functions, whole: np.ndarray, begin: int) -> Iterator[tuple[int, Did]]:
     """What a thread with these nodes (NODE) did from `begin` on, piece by piece, each with the number of its first."""
     held = begin
     for first in range(0, len(whole), _NODES_AT_ONCE):
@@ -133,7 +133,7 @@ class _Times:
         self._tracer = functions.tracer
         self.on_path, self.in_all = np.zeros((2, len(functions.every)), np.int64)
 
-    def add(self, did: Did, before: _Before) -> None:
+    def add(self, did: Did, before: Before) -> None:
         """What a thread did, whose time on the path `before` knows."""
         held, enter, exit_ = (before.until(times) for times in (did.held, did.enter, did.exit))
         begin = np.concatenate([before.until(did.begin[:1]), exit_[:-1]])
@@ -169,7 +169,7 @@ def _add(sums: np.ndarray, number: np.ndarray, times: np.ndarray) -> None:
     np.add.at(sums, number[some], times[some])
 
 
-class _Before:
+class Before:
     """The time on the path of one thread before any time."""
 
     def __init__(self, segments: np.ndarray) -> None:

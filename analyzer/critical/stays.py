@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.critical.functions import Function, Functions
+from analyzer.critical.by_place import Whereabouts
+from analyzer.critical.functions import CALL, COMPUTATION, Function, Functions
 from analyzer.critical.path import CriticalPath
 from analyzer.critical.shares import did_in
 from analyzer.trace import Trace
@@ -23,17 +24,23 @@ class Stay:
     thread: int
     mostly: Function
     mostly_ns: int
+    place: str = ""
+    """Where it mostly does that: "at exchange.c:212 in exchange"; empty: not known."""
+
+
+_AROUND = 64
+"""Nodes that are looked at before and after a stay for the calls around it."""
 
 
 def longest_stays(trace: Trace, path: CriticalPath, most: int) -> list[Stay]:
     """At most so many, the longest first; those of no length do not count."""
     segments = path.segments[path.segments["end"] > path.segments["begin"]]
     order = np.argsort(segments["begin"] - segments["end"], kind="stable")[:most]
-    functions = Functions(trace)
-    return [_stay(path, functions, *row) for row in segments[order].tolist()]
+    functions, where = Functions(trace), Whereabouts(trace)
+    return [_stay(path, functions, where, *row) for row in segments[order].tolist()]
 
 
-def _stay(path: CriticalPath, functions: Functions, begin: int, end: int, thread: int) -> Stay:
+def _stay(path: CriticalPath, functions: Functions, where: Whereabouts, begin: int, end: int, thread: int) -> Stay:
     nodes = path.nodes
     whole = nodes.whole(thread)
     # The row before the first one counts, too: the tracer may hold the thread after it.
@@ -48,4 +55,13 @@ def _stay(path: CriticalPath, functions: Functions, begin: int, end: int, thread
     ):
         np.add.at(sums, number, high - low)
     most = int(np.argmax(sums))
-    return Stay(begin, end, int(nodes.rank[thread]), int(nodes.thread[thread]), functions.every[most], int(sums[most]))
+    stream, does = (int(nodes.rank[thread]), int(nodes.thread[thread])), functions.every[most]
+    place = ""
+    if does.kind in (CALL, COMPUTATION):
+        computes = does.kind == COMPUTATION
+        low, high = times[1:3] if computes else times[2:4]
+        ns = np.where((did.ahead if computes else did.inside) == most, high - low, 0)
+        ahead = min(first, _AROUND)
+        rows = whole[first - ahead : first + len(near) + _AROUND]
+        place = where.mostly(rows, slice(ahead, ahead + len(near)), ns, stream, computes=computes)
+    return Stay(begin, end, *stream, does, int(sums[most]), place)

@@ -7,11 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer.pairing.call_paths import calls_with_paths, paths_of_calls
 from analyzer.pairing.collective_calls import calls_by_communicator
 from analyzer.pairing.dependences import collective_points
 from analyzer.parallel import Team
+from analyzer.places.words import call_at
 from analyzer.sources.run.clock_repair import violations
-from analyzer.trace import Leftovers, Losses, Trace
+from analyzer.trace import CallPaths, Leftovers, Losses, Trace
 from analyzer.trace.chosen import one_sided
 from tracelib.schema.procedures import COLLECTIVES, base_name
 
@@ -34,18 +36,39 @@ def _of_ranks(trace: Trace, ranks: range) -> Iterator[str]:
     """Calls that end before they begin, or begin before the previous call of the same thread ended."""
     for rank in ranks:
         last = np.zeros(int(trace.threads[rank]), np.int64)
-        reversed_, overlapping = 0, 0
-        for calls in trace.calls(rank):
-            reversed_ += int((calls["exit"] < calls["enter"]).sum())
+        reversed_, overlapping = _Wrong(trace), _Wrong(trace)
+        for calls, paths in calls_with_paths(trace, rank):
+            reversed_.add(calls, paths, calls["exit"] < calls["enter"])
             for thread in np.unique(calls["thread"]).tolist():
-                own = calls[calls["thread"] == thread]
-                before = np.concatenate((last[thread : thread + 1], own["exit"][:-1]))
-                overlapping += int((own["enter"] < before).sum())
-                last[thread] = own["exit"][-1]
-        if reversed_:
-            yield f"rank {rank}: {reversed_} calls end before they begin"
-        if overlapping:
-            yield f"rank {rank}: {overlapping} calls begin before the previous call of their thread ended"
+                own = np.flatnonzero(calls["thread"] == thread)
+                before = np.concatenate((last[thread : thread + 1], calls["exit"][own[:-1]]))
+                overlapping.add(calls[own], paths[own], calls["enter"][own] < before)
+                last[thread] = calls["exit"][own[-1]]
+        if reversed_.count:
+            yield f"rank {rank}: {reversed_.count} calls end before they begin{reversed_.first}"
+        if overlapping.count:
+            what = "calls begin before the previous call of their thread ended"
+            yield f"rank {rank}: {overlapping.count} {what}{overlapping.first}"
+
+
+class _Wrong:
+    """How many calls something is wrong with, and where the first of them is."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace, self.count, self.first = trace, 0, ""
+
+    def add(self, calls: np.ndarray, paths: np.ndarray, wrong: np.ndarray) -> None:
+        """CALL with their paths; `wrong`: which of them."""
+        if not self.count and wrong.any():
+            at = int(wrong.argmax())
+            said = _call(self._trace, int(calls["call"][at]), int(paths[at]))
+            self.first = f", the first is {said}" if paths[at] else ""
+        self.count += int(wrong.sum())
+
+
+def _call(trace: Trace, call: int, path: int) -> str:
+    """ "MPI_Send at x.c:12 in f < main x.c:40"; without a place the call alone."""
+    return call_at(trace.procedures[call], trace.extra(CallPaths).named().chain(path) if path else "")
 
 
 def _collectives(trace: Trace, team: Team) -> Iterator[str]:
@@ -60,7 +83,19 @@ def _collectives(trace: Trace, team: Team) -> Iterator[str]:
         made = {} if partial.intersection(members) else {rank: int(counts[rank][index]) for rank in members}
         low, high = min(made, key=lambda r: made[r], default=0), max(made, key=lambda r: made[r], default=0)
         if made and made[low] != made[high]:
-            yield f"{communicator.label}: rank {low} made {made[low]} collective calls, rank {high} {made[high]}"
+            said = f"{communicator.label}: rank {low} made {made[low]} collective calls, rank {high} {made[high]}"
+            yield said + _surplus(trace, high, index, wanted, made[low])
+
+
+def _surplus(trace: Trace, rank: int, comm: int, wanted: np.ndarray, before: int) -> str:
+    """Which collective call of a rank comes after so many of a communicator, where its place is known."""
+    for calls, paths in calls_with_paths(trace, rank) if trace.extra(CallPaths).known else ():
+        mine = np.flatnonzero(wanted[calls["call"]] & (calls["comm"] == comm))
+        if before < len(mine):
+            at = mine[before]
+            return f", the first more is {_call(trace, int(calls['call'][at]), int(paths[at]))}"
+        before -= len(mine)
+    return ""
 
 
 def _backwards(trace: Trace, team: Team) -> Iterator[str]:
@@ -73,7 +108,11 @@ def _backwards(trace: Trace, team: Team) -> Iterator[str]:
         for pair, at, n in zip(pairs, first, count, strict=True):
             early = int(rows["logical_send"][at] - rows["physical_receive"][at])
             who = f"{n} messages from rank {pair['source']} to rank {pair['destination']}"
-            yield f"{who} were received before they were sent (the first by {early} ns)"
+            path = paths_of_calls(
+                trace, int(pair["source"]), int(rows["source_thread"][at]), rows["logical_send"][at : at + 1]
+            )
+            sent = f", sent at {trace.extra(CallPaths).named().chain(int(path[0]))}" if path[0] else ""
+            yield f"{who} were received before they were sent (the first by {early} ns{sent})"
 
 
 def _left_early(trace: Trace, team: Team) -> Iterator[str]:

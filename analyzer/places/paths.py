@@ -110,13 +110,18 @@ def _renumbered(table: PathTables, modules: np.ndarray, functions: np.ndarray) -
     return paths
 
 
+def chains_of(paths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows (PATH) with chains that are the same once, and where each row went; row 0 is nothing."""
+    return _merged_chains([paths])
+
+
 def _merged_chains(parts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Chains that are the same once, outermost places first, and where each row of the parts went."""
     begin = np.cumsum([0, *(len(part) for part in parts)])
     rows = np.concatenate([np.empty(0, PATH), *parts])
     up = rows["parent"] + np.repeat(begin[:-1], np.diff(begin))  # of the outermost: row 0 of its part
     sites, site = numbered_sites(rows)
-    depth = _depths(up)
+    depth = depths(up)
     by_depth = np.argsort(depth, kind="stable")
     merged, went, count = [np.zeros(1, PATH)], np.zeros(len(rows), np.int64), 1
     for level in np.split(by_depth, np.cumsum(np.bincount(depth))[:-1])[1:] if len(rows) else []:
@@ -129,7 +134,7 @@ def _merged_chains(parts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]
     return np.concatenate(merged), went
 
 
-def _depths(up: np.ndarray) -> np.ndarray:
+def depths(up: np.ndarray) -> np.ndarray:
     """How many steps up lead to a row that is its own parent; every other row stands behind its parent."""
     depth, above = (up != np.arange(len(up))).astype(np.int64), up
     while (depth[above] > 0).any():

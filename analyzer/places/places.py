@@ -97,6 +97,34 @@ class Places:
         has[self._sites.of_frame[found]] = True
         return self._reached(has[self._sites.of_path])
 
+    def seen(self) -> np.ndarray:
+        """Whether each path is, without its callers, in code of the program."""
+        seen = np.zeros(len(self._sites.names), bool)
+        seen[self._sites.of_frame[~(self._sites.hidden | self._sites.runtime)]] = True
+        return seen[self._sites.of_path]
+
+    def stretch(self, first: int, second: int) -> tuple[str, str, str] | None:
+        """From the line of one path to that of another, whose callers are the same: `smooth.f90:40-61 in smooth`, the
+        lines alone (empty: not known) and the function. None: they are not in one function of the program."""
+        for one, other in zip(*(self._own_frames(path) for path in (first, second)), strict=False):
+            functions, lines = ({self._called(frame) for frame in (one, other)}, (one.line, other.line))
+            if len(functions) == 1 and one.file == other.file and lines[0] == lines[1]:
+                continue
+            function = without_arguments(one.function)
+            if (function, one.file) != (without_arguments(other.function), other.file) or function in _ENDS:
+                return None
+            if not all(lines):
+                return f"{function}+{one.past:#x}-{other.past:#x}", "", function
+            where = f"{self._short[one.file]}:{lines[0]}-{lines[1]}"
+            return f"{where} in {function}", where, function
+        return None
+
+    def _own_frames(self, path: int) -> list[Frame]:
+        """Those of the program that a path adds to its callers', the outermost first."""
+        first, site = self._sites.names.first, self._sites.of_path[path]
+        rows = range(first[site + 1] - 1, first[site] - 1, -1)
+        return [self._frame(row) for row in rows if not (self._sites.hidden[row] or self._sites.runtime[row])]
+
     def notes(self, paths: np.ndarray) -> list[str]:
         """A sentence on each module in which places of these paths lie that are not named well, that with most places
         first. `paths`: those that calls have; others are only callers' paths."""
@@ -131,7 +159,9 @@ class Places:
 
     def _numbered(self) -> tuple[np.ndarray, np.ndarray]:
         """A row for each place, and the place of each path. Rows are the same place if they are shown as the same."""
-        rows, row_of_path = np.unique(np.append(self._row_of_path, -1), return_inverse=True)
+        unknown = np.append(self._named(NOT_KNOWN.__eq__)[self._frames["function"]], True)  # of the last: of -1
+        known = np.where(unknown[self._row_of_path], -1, self._row_of_path)
+        rows, row_of_path = np.unique(np.append(known, -1), return_inverse=True)
         short: dict[str, int] = {}
         function = np.array([short.setdefault(without_arguments(text), len(short)) for text in self._texts])
         frames = self._frames[rows] if len(self._frames) else np.zeros(len(rows), FRAME)

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from analyzer.critical.by_place import PlaceShare
 from analyzer.critical.functions import (
     CALL,
     COMPUTATION,
@@ -27,12 +28,13 @@ from analyzer.critical.shares import Shares, Slack
 from analyzer.critical.stays import Stay
 from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus
 from analyzer.metrics.clusters import Column
+from analyzer.places.words import place_json, stretch_json
 from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
 from analyzer.report.words.groups import FEW, Alike, alike, print_alike
 from analyzer.report.words.parameters import NOT_ALL_KNOWN
 from analyzer.report.words.table import plain_table
-from analyzer.trace import Chosen, Losses, Regions, Trace
+from analyzer.trace import CallPaths, Chosen, Losses, Regions, Trace
 
 _OTHERS = {
     LAUNCH: "Before the process began",
@@ -42,6 +44,7 @@ _OTHERS = {
     CPU_WAIT: "Waiting for a CPU",
 }
 MOST_FUNCTIONS = 15
+MOST_PLACES = 10
 _OF_MANY = 8
 """Ranks of a table where there are too many for all."""
 
@@ -57,6 +60,7 @@ class Found:
     stays: list[Stay]
     lacking: str = ""  # of the run, in one line
     cpus: Cpus = NOT_KNOWN
+    places: Sequence[PlaceShare] = ()
 
 
 def print_critical_path(found: Found, console: Console) -> None:
@@ -67,7 +71,7 @@ def print_critical_path(found: Found, console: Console) -> None:
         f"the critical path changes from one rank to another {units.plural(path.hops, 'time')}",
         markup=False,
     )
-    _print_tables(console, _functions(found), _ranks(found))
+    _print_tables(console, _functions(found), _places(found), _ranks(found))
     print_alike(ranks_alike(found), console, indent=0)
     _print_tables(console, _regions(found), _stays(found))
     console.print()
@@ -100,6 +104,19 @@ def _functions(found: Found) -> Table:
         table.add_row(Text(name), _share(share.path_ns, found), *times)
     if rest := sum(share.path_ns for share in rows[MOST_FUNCTIONS:]):
         table.add_row("...", _share(rest, found), units.time(rest), "", "")
+    return table
+
+
+def _places(found: Found) -> Table | None:
+    """The calls, and the computing between calls, on which the path is longest."""
+    if not found.places:
+        return None
+    table = plain_table("On the path, by place", "share", "time")
+    for share in found.places[:MOST_PLACES]:
+        text = share.text[0].upper() + share.text[1:]
+        table.add_row(Text(text), _share(share.ns, found), units.time(share.ns))
+    if rest := sum(share.ns for share in found.places[MOST_PLACES:]):
+        table.add_row(f"{len(found.places) - MOST_PLACES} more", _share(rest, found), units.time(rest))
     return table
 
 
@@ -162,11 +179,14 @@ def _stays(found: Found) -> Table | None:
         return None
     threaded = any(stay.thread for stay in found.stays)
     table = plain_table("Longest stays: from", "to", "time", "rank", *(("thread",) if threaded else ()), "mostly")
+    if any(stay.place for stay in found.stays):  # that is longer than the rest: it goes on in another line
+        table.columns[0].no_wrap, table.columns[-1].no_wrap, table.columns[-1].justify = True, False, "left"
     for stay in found.stays:
         share = units.percent(stay.mostly_ns / (stay.end_ns - stay.begin_ns))
         cells = [f"{stay.begin_ns / 1e9:.6f} s", f"{stay.end_ns / 1e9:.6f} s"]
         cells += [units.time(stay.end_ns - stay.begin_ns), str(stay.rank), *([str(stay.thread)] if threaded else [])]
-        table.add_row(*cells, Text(f"{label(stay.mostly, bool(found.trace.extra(Regions).names))} {share}"))
+        mostly = f"{label(stay.mostly, bool(found.trace.extra(Regions).names))} {share} {stay.place}"
+        table.add_row(*cells, Text(mostly.rstrip()))
     return table
 
 
@@ -234,6 +254,7 @@ def critical_path_json(found: Found) -> dict[str, Any]:
             }
             for share in shares.functions
         ],
+        "places": [_place_json(share, found.trace) for share in found.places],
         "others": [
             {**_function_json(function), "total_s": ns / 1e9}
             for function, ns in shares.total_ns.items()
@@ -257,9 +278,21 @@ def critical_path_json(found: Found) -> dict[str, Any]:
                 "thread": stay.thread,
                 "mostly": _function_json(stay.mostly),
                 "mostly_s": stay.mostly_ns / 1e9,
+                "place": stay.place or None,
             }
             for stay in found.stays
         ],
+    }
+
+
+def _place_json(share: PlaceShare, trace: Trace) -> dict[str, Any]:
+    of_call = place_json(trace.extra(CallPaths).named(), share.path)
+    return {
+        **(stretch_json(share.stretch) if share.stretch else of_call),
+        "kind": COMPUTATION if share.stretch else CALL,
+        "call": share.procedure or None,
+        "name": share.text,
+        "path_s": share.ns / 1e9,
     }
 
 

@@ -114,7 +114,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class Unmatched:
-    """Sends without receive and the reverse, summed by rank, side, call, peer, tag and communicator."""
+    """Sends without receive and the reverse, summed by rank, side, call, peer, tag, communicator and call path."""
 
     rank: int
     call: str  # MPI_Send, ...
@@ -125,13 +125,16 @@ class Unmatched:
     count: int
     side: str  # "send" or "receive": a Sendrecv, a Startall has both
     stranger: str = "an unknown rank"  # what a peer is called that is not known
+    place: str = ""  # of the calls, with their callers; empty: not known
+    path: int = 0  # the same as a row of CallPaths.tables
 
     @property
     def text(self) -> str:
-        """Who waits for whom: "rank 3: 8 x MPI_Startall to rank 1, tag 9"."""
+        """Who waits for whom: "rank 3: 8 x MPI_Startall to rank 1, tag 9, at x.c:12 in f < main x.c:40"."""
         peer = f"rank {self.peer}" if self.peer >= 0 else self.stranger
         direction = "to" if self.side == "send" else "from"
-        return f"rank {self.rank}: {self.count} x {self.call} {direction} {peer}, tag {self.tag}"
+        at = f", at {self.place}" if self.place else ""
+        return f"rank {self.rank}: {self.count} x {self.call} {direction} {peer}, tag {self.tag}{at}"
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analyzer.operations.region_events import are_of_regions, region_of_each
+from analyzer.pairing.call_paths import calls_with_paths
+from analyzer.places.between import Between
+from analyzer.places.words import computing_at
 from analyzer.program.operation import COLLECTIVE_NAMES, Flag, Kind, between_calls
 from analyzer.program.program import Program
 from analyzer.program.streams import pieces, rewritten
 from analyzer.replay.recorded import regions_of
-from analyzer.trace import Regions, Trace
+from analyzer.trace import CallPaths, Regions, Trace
 
 
 @dataclass(frozen=True)
@@ -101,28 +104,61 @@ class _Contexts:
 
 
 def blocks_between_calls(trace: Trace, program: Program, ranks: frozenset[int] | None = None) -> Blocks:
-    """A part for the computation between each two calls that follow each other: "MPI_Recv ... MPI_Send"."""
+    """A part for the computation between each two calls that follow each other: where the places of both are known, by
+    the code that lies between them ("computing at smooth.c:40-61 in smooth before MPI_Send"), else "MPI_Recv ...
+    MPI_Send"."""
     names = ("start", *_call_names(trace), "end")
-    pairs: dict[int, int] = {}
+    labels = _Labels(trace, names)
 
     def divide(stream: int, ops: np.ndarray) -> None:
         rank = int(program.rank[stream])
         if ranks is not None and rank not in ranks:
             ops["block"] = 0
             return
-        calls = np.concatenate([[0], _calls(trace, program, stream, ops) + 1, [len(names) - 1]])
+        calls, paths = _calls(trace, program, stream, ops)
+        calls = np.concatenate([[0], calls + 1, [len(names) - 1]])
+        paths = np.concatenate([[0], paths, [0]])
         of_call = (ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)
         after = np.cumsum(of_call) - of_call  # calls that began before the burst of an operation
         computes = between_calls(ops) | (ops["kind"] == Kind.PARALLEL) | of_call
         at = np.minimum(after, len(calls) - 2)
-        found, which = np.unique(calls[at] * len(names) + calls[at + 1], return_inverse=True)
-        numbers = np.array([pairs.setdefault(int(pair), len(pairs) + 1) for pair in found], np.uint32)
+        used, which = np.unique(at, return_inverse=True)
+        numbers = labels.numbers(calls[used], calls[used + 1], paths[used], paths[used + 1])
         ops["block"] = np.where(computes, numbers[which], 0) if len(ops) else 0  # not a call's further operations
 
     divided = rewritten(program, divide)
-    labels = [f"{names[pair // len(names)]} ... {names[pair % len(names)]}" for pair in pairs]
-    member = np.concatenate([np.zeros((len(labels), 1), bool), np.eye(len(labels), dtype=bool)], axis=1)
-    return _blocks(divided, tuple(labels), member)
+    member = np.concatenate([np.zeros((len(labels.every), 1), bool), np.eye(len(labels.every), dtype=bool)], axis=1)
+    return _blocks(divided, tuple(labels.every), member)
+
+
+MOST_PLACES = 2048
+"""Parts that are told apart by their places; what comes after them is so by calls alone."""
+
+
+class _Labels:
+    """Names of what lies between two calls, numbered from 1 in the order in which they are met."""
+
+    def __init__(self, trace: Trace, names: tuple[str, ...]) -> None:
+        self._names, paths = names, trace.extra(CallPaths)
+        self._between = Between(paths.named()) if paths.known else None
+        self.every: dict[str, int] = {}
+
+    def numbers(self, before: np.ndarray, after: np.ndarray, *paths: np.ndarray) -> np.ndarray:
+        """Of what lies between calls of a thread and those after them (indices in `names`), both with their paths."""
+        width = len(self._names)
+        stretch = self._between.numbers(*paths) if self._between else np.zeros(len(before), np.int64)
+        keys, which = np.unique((stretch * width + before) * width + after, return_inverse=True)
+        texts = [self._text(key // width // width, key // width % width, key % width) for key in keys.tolist()]
+        return np.array([self.every.setdefault(text, len(self.every) + 1) for text in texts], np.uint32)[which]
+
+    def _text(self, stretch: int, before: int, after: int) -> str:
+        """`before` and `after` are calls."""
+        if stretch and self._between:
+            next_ = self._names[after] if after < len(self._names) - 1 else ""
+            text = computing_at(self._between.every[stretch], next_, self._names[before])
+            if text in self.every or len(self.every) < MOST_PLACES:
+                return text
+        return f"{self._names[before]} ... {self._names[after]}"
 
 
 _KIND_NAMES = tuple(sorted(kind.name for kind in Kind))
@@ -134,16 +170,20 @@ def _call_names(trace: Trace) -> tuple[str, ...]:
     return (*_KIND_NAMES, *(f"MPI_{name}" for name in COLLECTIVE_NAMES))
 
 
-def _calls(trace: Trace, program: Program, stream: int, ops: np.ndarray) -> np.ndarray:
-    """The call (index in `_call_names`) that each first operation of one is of."""
+def _calls(trace: Trace, program: Program, stream: int, ops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The call (index in `_call_names`) that each first operation of one is of, and its path (0: not known)."""
     first = ops[(ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)]
     if trace.has_call_times:
-        rank, thread = int(program.rank[stream]), program.thread[stream]
-        found = (block["call"][block["thread"] == thread] for block in trace.calls(rank))
-        return np.concatenate([np.zeros(0, np.int64), *found])[: len(first)]
+        found, thread = [(np.zeros(0, np.int64),) * 2], program.thread[stream]
+        for block, rows in calls_with_paths(trace, int(program.rank[stream])):
+            own = block["thread"] == thread
+            found.append((block["call"][own], rows[own]))
+        calls, paths = (np.concatenate(column)[: len(first)] for column in zip(*found, strict=True))
+        return calls, paths
     kinds = np.array([_KIND_NAMES.index(Kind(kind).name) for kind in range(max(Kind) + 1)])
     collective = np.isin(first["kind"], (Kind.COLLECTIVE, Kind.COLLECTIVE_START))
-    return np.where(collective, len(_KIND_NAMES) + first["tag"] % len(COLLECTIVE_NAMES), kinds[first["kind"]])
+    found = np.where(collective, len(_KIND_NAMES) + first["tag"] % len(COLLECTIVE_NAMES), kinds[first["kind"]])
+    return found, np.zeros(len(found), np.int64)
 
 
 def _blocks(program: Program, names: tuple[str, ...], member: np.ndarray) -> Blocks:

@@ -11,6 +11,7 @@ from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import write_dimemas, write_paraver
 from analyzer.critical.annotated import WithPath, path_events
+from analyzer.critical.by_place import place_shares
 from analyzer.critical.path import CriticalPath, critical_path
 from analyzer.critical.priorities import path_priorities
 from analyzer.critical.shares import shares
@@ -93,7 +94,8 @@ def critical_path_command(
 
 
 def _find(file: str, trace: Trace, path: CriticalPath, top: int, lacks: str, had: Cpus) -> Found:
-    return Found(file, trace, path, shares(trace, path), longest_stays(trace, path, top), lacks, had)
+    parts, by_place = shares(trace, path), place_shares(trace, path)
+    return Found(file, trace, path, parts, longest_stays(trace, path, top), lacks, had, by_place)
 
 
 def _write(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> list[Path]:

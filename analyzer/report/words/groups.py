@@ -23,7 +23,8 @@ MOST_OUTLIERS = 4
 TITLE = "Ranks that behave alike (mean of each; the typical rank is nearest to it)"
 _TEXTS = {"time": lambda ns: units.time(ns, ""), "bytes": lambda size: units.size(size, "")}
 _RANK = re.compile(r"rank (\d+): (.*)", re.DOTALL)
-_NUMBER = re.compile(r"\d+(\.\d+)?")
+_NUMBER = re.compile(r"(?<!\w:)(?<!\d)\d+(\.\d+)?")
+"""But that of a line in a file: what is at different places is not the same."""
 
 
 @dataclass(frozen=True)

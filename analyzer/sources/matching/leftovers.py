@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,8 +15,16 @@ CUT_OFF = np.dtype([("rank", "<i4"), ("is_send", "?"), ("half", HALF)])
 """A half that has no other side."""
 
 _SIDES = ("receive", "send")
-_KEY = 6
-"""Columns that say whose halves they are: rank, is_send, call, peer, tag, comm; then come bytes and count."""
+_KEY = 7
+"""Columns that say whose halves they are: rank, is_send, call, peer, tag, comm, path; then come bytes and count."""
+
+PathsAt = Callable[[int, int, np.ndarray], np.ndarray]
+"""Of a rank, a thread and times (ns) in order: the paths (rows of CallPaths.tables) of the calls entered then."""
+
+
+def no_paths(_rank: int, _thread: int, times: np.ndarray) -> np.ndarray:
+    """Where they are not known."""
+    return np.zeros(len(times), np.int64)
 
 
 @dataclass(frozen=True)
@@ -58,11 +66,11 @@ def cut_off(ranks: np.ndarray, is_send: bool, halves: np.ndarray) -> np.ndarray:
 
 
 class Leftovers:
-    """Counts and bytes by rank, side, call, peer, tag and communicator."""
+    """Counts and bytes by rank, side, call, peer, tag, communicator and call path."""
 
-    def __init__(self, stranger: str = "an unknown rank") -> None:
+    def __init__(self, stranger: str = "an unknown rank", paths_at: PathsAt = no_paths) -> None:
         """stranger: what a peer is called that is no rank of the run."""
-        self._stranger = stranger
+        self._stranger, self._paths_at = stranger, paths_at
         self._table = np.zeros((0, _KEY + 2), np.int64)
 
     def add(self, ranks: np.ndarray, is_send: bool, halves: np.ndarray) -> None:
@@ -70,8 +78,18 @@ class Leftovers:
         if len(halves):
             columns = [halves[name] for name in ("call", "peer", "tag", "comm", "bytes")]
             of_all = np.full((2, len(halves)), [[is_send], [1]])
+            columns.insert(-1, self._paths(ranks, halves))
             new = np.stack([ranks, of_all[0], *columns, of_all[1]], axis=1, dtype=np.int64, casting="unsafe")
             self._sum([self._table, new])
+
+    def _paths(self, ranks: np.ndarray, halves: np.ndarray) -> np.ndarray:
+        """Of the calls that posted them."""
+        found = np.zeros(len(halves), np.int64)
+        order = np.lexsort((halves["posted"], halves["thread"], ranks))
+        new = (np.diff(ranks[order]) != 0) | (np.diff(halves["thread"][order]) != 0)
+        for rows in np.split(order, np.flatnonzero(new) + 1):
+            found[rows] = self._paths_at(int(ranks[rows[0]]), int(halves["thread"][rows[0]]), halves["posted"][rows])
+        return found
 
     def merge(self, team: Team) -> None:
         """Give every member what all have found."""
@@ -84,8 +102,8 @@ class Leftovers:
         sums = np.add.reduceat(rows[:, _KEY:], first) if len(rows) else rows[:, _KEY:]
         self._table = np.concatenate([rows[first, :_KEY], sums], axis=1)
 
-    def table(self, procedures: Sequence[str]) -> list[Unmatched]:
-        """The sums in order of the key."""
+    def table(self, procedures: Sequence[str], chain: Callable[[int], str] = lambda _: "") -> list[Unmatched]:
+        """The sums in order of the key. chain: a path in words."""
         return [
             Unmatched(
                 rank,
@@ -97,8 +115,10 @@ class Leftovers:
                 count,
                 _SIDES[int(is_send)],
                 self._stranger,
+                chain(path) if path else "",
+                path,
             )
-            for rank, is_send, call, peer, tag, comm, size, count in self._table.tolist()
+            for rank, is_send, call, peer, tag, comm, path, size, count in self._table.tolist()
         ]
 
 

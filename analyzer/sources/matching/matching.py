@@ -11,7 +11,7 @@ Of a team each member reads some ranks. After each window they hand each other t
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from analyzer.sources.lane.stored import StoredLanes
 from analyzer.sources.matching.ghosts import NO_GHOSTS, Ghosts
 from analyzer.sources.matching.half import HALF, OUTGOING
 from analyzer.sources.matching.halves import WindowRows, halves_of, receives_of, sends_of
-from analyzer.sources.matching.leftovers import CUT_OFF, Leftovers, Reach, cut_off
+from analyzer.sources.matching.leftovers import CUT_OFF, Leftovers, PathsAt, Reach, cut_off, no_paths
 from analyzer.sources.matching.stored import StoredRanks
 from analyzer.trace import MESSAGE, Unmatched
 from tracelib import schema
@@ -47,7 +47,7 @@ class Matching:
     which messages are read; `cuts`: of those in which they are matched, which may hold more, as only what waits is in
     memory; `first_cpu`: by rank; `folder`: where a team may put files that all its members see; `reach`: whom messages
     may have no other side with; `share`: the ranks that are this member's, in order of members; `stored`: lanes that
-    the kernel may read itself.
+    the kernel may read itself; `paths_at`: the call paths of what is left over.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Matching:
         reach: Reach,
         share: range,
         stored: StoredLanes,
+        paths_at: PathsAt = no_paths,
     ) -> None:
         self._ghosts, self._bounds, self._reach = ghosts, bounds, reach
         self._mine = {rank: lanes[rank] for rank in share if rank in lanes}
@@ -69,7 +70,11 @@ class Matching:
         self._cuts = cuts
         self._edges: dict[Lane, np.ndarray] = {}  # of lanes that are not read by the kernel
         self._recent: tuple[int, np.ndarray] | None = None
-        self._leftovers, self._elsewhere, self._unchosen = Leftovers(), Leftovers("another run"), 0
+        self._leftovers, self._elsewhere, self._unchosen = (
+            Leftovers(paths_at=paths_at),
+            Leftovers("another run", paths_at),
+            0,
+        )
         self._cut_off = [np.zeros(0, CUT_OFF)]
         self._first_cpu = np.ascontiguousarray(first_cpu, np.int32)
         self._matcher = ffi.gc(self._new_matcher(share), lib.match_free)
@@ -98,13 +103,14 @@ class Matching:
             parts.append(messages[low:high])
         return parts[1] if len(parts) == 2 else np.concatenate(parts)
 
-    def unmatched(self, procedures: Sequence[str]) -> list[Unmatched]:
-        """What has no other side, summed by rank, call, peer, tag and communicator."""
-        return self._leftovers.table(procedures)
+    def unmatched(self, procedures: Sequence[str], chain: Callable[[int], str] = lambda _: "") -> list[Unmatched]:
+        """What has no other side, summed by rank, call, peer, tag, communicator and path, which `chain` has words
+        for."""
+        return self._leftovers.table(procedures, chain)
 
-    def elsewhere(self, procedures: Sequence[str]) -> list[Unmatched]:
+    def elsewhere(self, procedures: Sequence[str], chain: Callable[[int], str] = lambda _: "") -> list[Unmatched]:
         """The same of messages with processes of other runs."""
-        return self._elsewhere.table(procedures)
+        return self._elsewhere.table(procedures, chain)
 
     def close(self) -> None:
         """Remove what was spilled."""

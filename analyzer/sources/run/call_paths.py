@@ -51,6 +51,10 @@ class RunPaths:
         numbers = self.numbers(rank) if self.known else _NONE
         return self.named.chain(int(numbers[row])) if 0 < row < len(numbers) else ""
 
+    def text(self, number: int) -> str:
+        """A row of `tables` in words."""
+        return self.named.chain(number)
+
     @cached_property
     def _merged(self) -> tuple[PathTables, dict[int, np.ndarray]]:
         tables, rows = PathTables.empty(), dict[int, np.ndarray]()

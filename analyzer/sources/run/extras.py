@@ -158,15 +158,16 @@ class RunLeftovers(Leftovers):
     matched: Callable[[], Matching]
     met: Callable[[], list[Relative]]
     procedures: Sequence[str]
+    chain: Callable[[int], str]
 
     def unmatched(self) -> list[Unmatched]:
-        return self.matched().unmatched(self.procedures)
+        return self.matched().unmatched(self.procedures, self.chain)
 
     def not_recorded(self) -> int:
         return self.matched().alone
 
     def elsewhere(self) -> list[Unmatched]:
-        return self.matched().elsewhere(self.procedures)
+        return self.matched().elsewhere(self.procedures, self.chain)
 
     def relatives(self) -> list[Relative]:
         return self.met()

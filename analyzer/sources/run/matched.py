@@ -10,7 +10,7 @@ import numpy as np
 from analyzer.parallel import Team
 from analyzer.sources.lane.stored import StoredLanes
 from analyzer.sources.matching.ghosts import Ghosts
-from analyzer.sources.matching.leftovers import Reach
+from analyzer.sources.matching.leftovers import PathsAt, Reach
 from analyzer.sources.matching.matching import Matching
 from analyzer.sources.rank_file.rank_file import RankFile
 from analyzer.sources.run.cuts import FEW_RANKS, RECORDS, Cuts, Lanes
@@ -24,10 +24,11 @@ class Matched:
 
     def __init__(
         self, files: Sequence[RankFile], lanes: Lanes, cuts: Cuts, first_cpu: np.ndarray, team: Team, folder: Path,
-        reach: Reach, share: range, stored: StoredLanes,
+        reach: Reach, share: range, stored: StoredLanes, paths_at: PathsAt,
     ) -> None:  # fmt: skip
         self._files, self._lanes, self._cuts, self._first_cpu = files, lanes, cuts, first_cpu
         self._team, self._folder, self._reach, self._share, self._stored = team, folder, reach, share, stored
+        self._paths_at = paths_at
         self._made: Matching | None = None
 
     def get(self) -> Matching:
@@ -38,6 +39,7 @@ class Matched:
             self._made = Matching(
                 self._lanes, ghosts, self.windows(), cuts,
                 self._first_cpu, self._team, self._folder, self._reach, self._share, self._stored,
+                self._paths_at,
             )  # fmt: skip
         return self._made
 

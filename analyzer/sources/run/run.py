@@ -14,6 +14,7 @@ import numpy as np
 from analyzer.columns.runs import sort_rows
 from analyzer.errors import TracelibError
 from analyzer.memory import no_search_for_cycles
+from analyzer.pairing.call_paths import paths_of_calls
 from analyzer.parallel import Team
 from analyzer.sources.lane import lane as lanes_of
 from analyzer.sources.lane.burst_mode import BURST_LABELS
@@ -131,8 +132,9 @@ class RunTrace(Trace):
         reach = Reach(self._unfinished, np.array([c.outside > 0 for c in self.communicators], bool), unchosen)
         folder = Path(self.path).absolute().parent
         self._matched = Matched(
-            self._files, self._lanes, self._cuts, self._first_cpu, team, folder, reach, self.share(team), self._stored
-        )
+            self._files, self._lanes, self._cuts, self._first_cpu, team, folder, reach, self.share(team), self._stored,
+            partial(paths_of_calls, self),
+        )  # fmt: skip
         self._put_extras()
         self.problems += self._lost_to_limit()
         if self._unfinished.any():
@@ -254,7 +256,10 @@ class RunTrace(Trace):
             RunLosses(tuple(rank for rank in range(self.size) if rank not in lanes), lanes=lanes, files=files),
             RunChosen(self._chosen, matched=self._matched.get),
             RunLeftovers(
-                matched=self._matched.get, met=partial(_met, self.path, self._files, lanes), procedures=self.procedures
+                matched=self._matched.get,
+                met=partial(_met, self.path, self._files, lanes),
+                procedures=self.procedures,
+                chain=self._paths.text,
             ),
             RunTracerTime(max(int(file.attributes["buffer_bytes"]) for file in self._files), lanes=lanes),
             Clocks(self._clocks),
