@@ -1,8 +1,5 @@
-"""A trace with the callers of its MPI calls as events, for Paraver: types, values and labels are Extrae's.
-
-At the entry of a call stand for each level the function (70000001, ...) and the line (80000001, ...): level 1 is the
-place of the call, level 2 the place that called its function, and so on.
-"""
+"""A trace with the callers of its MPI calls as events, for Paraver: types, values and labels are Extrae's
+(analyzer.trace.callers)."""
 
 from __future__ import annotations
 
@@ -13,12 +10,10 @@ import numpy as np
 from analyzer.places import Places
 from analyzer.trace import CALL, EVENT, CallPaths, Trace
 from analyzer.trace.annotated import Annotated, Labels
+from analyzer.trace.callers import FUNCTION_TYPE, LINE_TYPE, NOT_FOUND, UNRESOLVED
 
-FUNCTION_TYPE, LINE_TYPE = 70000000, 80000000
-"""Plus the level."""
-MOST_LEVELS = 100
-_UNRESOLVED, _NOT_FOUND, _FIRST = 1, 2, 3
-"""Values: no name is known; the path has no such level; the first name."""
+_FIRST = NOT_FOUND + 1
+"""The first value of a name."""
 
 
 class WithCallers(Annotated):
@@ -32,7 +27,7 @@ class WithCallers(Annotated):
         for rank in range(trace.size):
             for paths in self._paths.of(rank):
                 used[paths] = True
-        self._values = np.full((len(used), 2 * levels), _NOT_FOUND, np.int64)
+        self._values = np.full((len(used), 2 * levels), NOT_FOUND, np.int64)
         for path in np.flatnonzero(used).tolist():
             found = names.of(path)[:levels]
             self._values[path, : len(found)] = [function for function, _ in found]
@@ -69,16 +64,16 @@ class _Names:
         return [self._numbers(*frame) for frame in self._places.named_frames(path)]
 
     def _numbers(self, function: str, where: str) -> tuple[int, int]:
-        number = self._functions.setdefault(function, _FIRST + len(self._functions)) if function else _UNRESOLVED
+        number = self._functions.setdefault(function, _FIRST + len(self._functions)) if function else UNRESOLVED
         if not where:
-            return number, _UNRESOLVED
+            return number, UNRESOLVED
         file, _, line = where.rpartition(":")
         return number, self._lines.setdefault(f"{line} ({file})", _FIRST + len(self._lines))
 
     def labels(self, levels: int) -> Labels:
         """For the .pcf."""
-        functions = {0: "End", _UNRESOLVED: "Unresolved", _NOT_FOUND: "_NOT_Found"}
-        lines = {0: "End", _UNRESOLVED: "0 (Unresolved)", _NOT_FOUND: "0 (_NOT_Found)"}
+        functions = {0: "End", UNRESOLVED: "Unresolved", NOT_FOUND: "_NOT_Found"}
+        lines = {0: "End", UNRESOLVED: "0 (Unresolved)", NOT_FOUND: "0 (_NOT_Found)"}
         functions |= {number: name for name, number in self._functions.items()}
         lines |= {number: name for name, number in self._lines.items()}
         found: Labels = {}

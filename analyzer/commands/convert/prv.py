@@ -13,8 +13,9 @@ from analyzer.commands.shared.write import write_paraver, write_with_waits
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.trace import CallPaths, Trace
+from analyzer.trace.callers import MOST_LEVELS
 from analyzer.trace.chosen import Choice
-from analyzer.writers.callers import MOST_LEVELS, WithCallers
+from analyzer.writers.callers import WithCallers
 
 
 @click.command("prv")

@@ -16,6 +16,7 @@ from analyzer.columns.runs import SortedRuns
 from analyzer.errors import TracelibError
 from analyzer.sources.paraver.header import Header, HeaderError, parse_communicator, parse_header
 from analyzer.trace import EVENT, MESSAGE, STATE, Communicator, Problem, State
+from analyzer.trace.callers import are_callers
 from analyzer.trace.chosen import Choice
 from analyzer.trace.paraver import EventType
 
@@ -80,6 +81,7 @@ class Body:
     disabled: list[np.ndarray] = field(default_factory=list)  # STATE rows in which nothing was recorded
     origin: list[np.ndarray] = field(default_factory=list)  # likewise: that it is of a run of ours
     tracer_states: bool = False  # it has states of the tracer
+    callers: bool = False  # it has callers of calls
     problems: list[Problem] = field(default_factory=list)
     begin: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # ns, of each rank
     end: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -213,6 +215,7 @@ class _Tables:
                 rows["state"][old] = _OLD_STATES[rows["state"][old]]
             _keep(rows[rows["state"] == State.TRACING_DISABLED], body.disabled)
         elif rows.dtype == EVENT:
+            body.callers = body.callers or bool(are_callers(rows["type"]).any())
             by_type = {
                 EventType.FLUSH: body.flushes,
                 EventType.CPU_WAIT: body.cpu_waits,

@@ -13,6 +13,7 @@ import numpy as np
 from analyzer.columns.runs import INDEX_ROWS
 from analyzer.parallel import Team
 from analyzer.sources.paraver.body import Body, read_body
+from analyzer.sources.paraver.callers import Callers, ParaverCallPaths
 from analyzer.sources.paraver.calls import Calls, find_procedures
 from analyzer.sources.paraver.extras import (
     Noted,
@@ -81,6 +82,8 @@ class ParaverTrace(Trace):
         if body.chosen is not None:
             self.put(ParaverChosen(tuple(np.flatnonzero(body.chosen).tolist()), body=body))
         self._noted = noted
+        self._callers = Callers(body, self.event_labels, self.windows)
+        self.put(ParaverCallPaths(body.callers, callers=self._callers, calls=self.calls))
 
     @cached_property
     def _calls(self) -> Calls:
@@ -139,6 +142,7 @@ class ParaverTrace(Trace):
         for table in tables:
             table.close()
         self._noted.close()
+        self._callers.close()
         if "_calls" in self.__dict__:
             self._calls.close()
 

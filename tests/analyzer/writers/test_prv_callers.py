@@ -10,7 +10,8 @@ from synthetic import NONE, call, write_run
 import analyzer
 from analyzer.cli import main
 from analyzer.trace import CALL
-from analyzer.writers.callers import FUNCTION_TYPE, LINE_TYPE, WithCallers
+from analyzer.trace.callers import FUNCTION_TYPE, LINE_TYPE
+from analyzer.writers.callers import WithCallers
 from tracelib import schema
 
 LEVELS = 2
