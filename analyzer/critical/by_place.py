@@ -32,14 +32,19 @@ class PlaceShare:
     stretch: Stretch | None  # of computing; None: it is a call
 
 
-def place_shares(trace: Trace, path: CriticalPath) -> list[PlaceShare]:
+def place_shares(trace: Trace, path: CriticalPath, chosen: np.ndarray | None = None) -> list[PlaceShare]:
     """What the critical path consists of, by place, the longest first. Empty: the trace does not know its places.
+
+    chosen (bool by row of CallPaths.tables): only these calls, and the computing before and after them.
 
     What is not the program's (the tracer's time, times in which nothing was recorded) is in no row.
     """
     if not trace.extra(CallPaths).known:
         return []
     rows = added(joined(list(_on_path(trace, path)), ON_PATH))
+    if chosen is not None:
+        rows["inside"] *= chosen[rows["path"]]
+        rows["ahead"] *= chosen[rows["path"]] | chosen[rows["before"]]
     return _named(rows, trace)
 
 

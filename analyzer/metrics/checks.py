@@ -14,6 +14,7 @@ from analyzer.parallel import Team
 from analyzer.places.words import call_at
 from analyzer.sources.run.clock_repair import violations
 from analyzer.trace import CallPaths, Leftovers, Losses, Trace
+from analyzer.trace.at_places import AtPlaces, PlaceChoice
 from analyzer.trace.chosen import one_sided
 from tracelib.schema.procedures import COLLECTIVES, base_name
 
@@ -30,6 +31,15 @@ def findings(trace: Trace, team: Team) -> list[str]:
         *_left_early(trace, team),
         *_unmatched(trace),
     ]
+
+
+def findings_at(trace: Trace, team: Team, place: PlaceChoice) -> list[str]:
+    """The same of the calls that are chosen by their places: what is wrong with them and their messages alone."""
+    paths = place.paths(trace)
+    some = AtPlaces(trace, paths)
+    parts = team.allgather(list(_of_ranks(some, trace.share(team))))
+    backwards = team.allgather(list(_backwards(some, team)))
+    return [line for part in (*parts, *backwards) for line in part] + list(_unmatched(trace, paths))
 
 
 def _of_ranks(trace: Trace, ranks: range) -> Iterator[str]:
@@ -123,9 +133,11 @@ def _left_early(trace: Trace, team: Team) -> Iterator[str]:
         yield f"{count} collective calls ended before a rank that they depend on had entered (by at most {worst} ns)"
 
 
-def _unmatched(trace: Trace) -> Iterator[str]:
+def _unmatched(trace: Trace, paths: np.ndarray | None = None) -> Iterator[str]:
+    """paths: bool by path, of the calls that are asked for."""
     for u in trace.extra(Leftovers).unmatched():
-        yield f"{u.text}, {_name(trace, u.comm)}: {u.bytes} bytes unmatched"
+        if paths is None or paths[u.path]:
+            yield f"{u.text}, {_name(trace, u.comm)}: {u.bytes} bytes unmatched"
 
 
 def notes(trace: Trace) -> list[str]:

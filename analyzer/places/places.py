@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from analyzer.places.frames import Frame
@@ -9,7 +11,7 @@ from analyzer.places.known import Known
 from analyzer.places.modules import State, sentence
 from analyzer.places.names import FRAME
 from analyzer.places.owners import is_shown_in_detail
-from analyzer.places.paths import PathTables
+from analyzer.places.paths import PathTables, text_of
 from analyzer.places.readable import without_arguments
 from analyzer.places.short_files import short_files
 from analyzer.places.sites import NOT_KNOWN, NOT_RECORDED, named_sites
@@ -124,6 +126,29 @@ class Places:
         first, site = self._sites.names.first, self._sites.of_path[path]
         rows = range(first[site + 1] - 1, first[site] - 1, -1)
         return [self._frame(row) for row in rows if not (self._sites.hidden[row] or self._sites.runtime[row])]
+
+    def matching(self, pattern: re.Pattern[str]) -> np.ndarray:
+        """Whether each path has a frame of the program whose function, `file:line` or module the pattern finds. Files
+        as they are shown or in full, functions with their arguments or without."""
+        frames, sites = self._frames, self._sites
+        function = self._named(lambda text: bool(pattern.search(text) or pattern.search(without_arguments(text))))
+        found = function[frames["function"]]
+        lines, number = np.unique(frames[["file", "line"]], return_inverse=True)
+        of_line = [
+            line > 0 and bool(pattern.search(f"{self._texts[file]}:{line}\n{self._short[self._texts[file]]}:{line}"))
+            for file, line in lines.tolist()
+        ]
+        found |= np.array(of_line, bool)[number]
+        names = [bool(name and pattern.search(name)) for name in map(text_of, self._tables.modules["path"])]
+        in_module = np.array(names, bool)[np.where(sites.module & PATH_IN_FUNCTION, 0, sites.module)]
+        found |= in_module[sites.of_frame]
+        has = np.zeros(len(sites.names), bool)
+        has[sites.of_frame[found & ~sites.hidden]] = True
+        return self._reached(has[sites.of_path])
+
+    def ends(self) -> np.ndarray:
+        """The paths that are no callers of others."""
+        return np.setdiff1d(np.arange(1, len(self._up)), self._up)
 
     def notes(self, paths: np.ndarray) -> list[str]:
         """A sentence on each module in which places of these paths lie that are not named well, that with most places

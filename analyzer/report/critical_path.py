@@ -61,6 +61,7 @@ class Found:
     lacking: str = ""  # of the run, in one line
     cpus: Cpus = NOT_KNOWN
     places: Sequence[PlaceShare] = ()
+    place: str = ""  # what these were chosen by; empty: they are all
 
 
 def print_critical_path(found: Found, console: Console) -> None:
@@ -71,11 +72,26 @@ def print_critical_path(found: Found, console: Console) -> None:
         f"the critical path changes from one rank to another {units.plural(path.hops, 'time')}",
         markup=False,
     )
+    if found.place:
+        _print_at(found, console)
+        return
     _print_tables(console, _functions(found), _places(found), _ranks(found))
     print_alike(ranks_alike(found), console, indent=0)
     _print_tables(console, _regions(found), _stays(found))
     console.print()
     console.print(Text(" ".join(_words(found))))
+
+
+def _print_at(found: Found, console: Console) -> None:
+    """Of the whole path only what is at the places that were chosen."""
+    if (table := _places(found)) is None:
+        console.print(f"\nNothing at {found.place} is on the critical path.", markup=False)
+        return
+    _print_tables(console, table)
+    ns = sum(share.ns for share in found.places)
+    said = f"Calls at {found.place}, and the computing around them, are {_share(ns, found)} of the critical path."
+    console.print()
+    console.print(Text(said))
 
 
 def _print_tables(console: Console, *tables: Table | None) -> None:
@@ -254,6 +270,7 @@ def critical_path_json(found: Found) -> dict[str, Any]:
             }
             for share in shares.functions
         ],
+        "place": found.place or None,
         "places": [_place_json(share, found.trace) for share in found.places],
         "others": [
             {**_function_json(function), "total_s": ns / 1e9}

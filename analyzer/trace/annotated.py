@@ -50,3 +50,6 @@ class Annotated(Trace):
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._trace.messages(begin, end)
+
+    def match(self) -> None:
+        self._trace.match()

@@ -103,10 +103,13 @@ class _Contexts:
         return found
 
 
-def blocks_between_calls(trace: Trace, program: Program, ranks: frozenset[int] | None = None) -> Blocks:
+def blocks_between_calls(
+    trace: Trace, program: Program, ranks: frozenset[int] | None = None, chosen: np.ndarray | None = None
+) -> Blocks:
     """A part for the computation between each two calls that follow each other: where the places of both are known, by
     the code that lies between them ("computing at smooth.c:40-61 in smooth before MPI_Send"), else "MPI_Recv ...
-    MPI_Send"."""
+    MPI_Send". chosen (bool by row of CallPaths.tables): of what is before and after these calls alone there are parts.
+    """
     names = ("start", *_call_names(trace), "end")
     labels = _Labels(trace, names)
 
@@ -124,6 +127,8 @@ def blocks_between_calls(trace: Trace, program: Program, ranks: frozenset[int] |
         at = np.minimum(after, len(calls) - 2)
         used, which = np.unique(at, return_inverse=True)
         numbers = labels.numbers(calls[used], calls[used + 1], paths[used], paths[used + 1])
+        if chosen is not None:
+            numbers *= chosen[paths[used]] | chosen[paths[used + 1]]
         ops["block"] = np.where(computes, numbers[which], 0) if len(ops) else 0  # not a call's further operations
 
     divided = rewritten(program, divide)

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import common_options, file_argument, repair_option, replays_all_ranks
+from analyzer.commands.shared.options import (
+    common_options,
+    file_argument,
+    repair_option,
+    replays_all_calls,
+    replays_all_ranks,
+)
 from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import dimemas_notes, write_dimemas
@@ -19,6 +25,7 @@ from analyzer.report.words.eager import eager_note
 @file_argument
 @repair_option
 @replays_all_ranks
+@replays_all_calls
 @common_options(output="Name of the trace, with or without .dim, or a folder for it.")
 @click.pass_obj
 def dim(session: Session, file: str, repair_ns: int | None, output: str | None, force: bool, quiet: bool) -> None:

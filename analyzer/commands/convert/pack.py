@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import all_ranks_needed, common_options
+from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options
 from analyzer.commands.shared.outputs import stem
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -20,6 +20,7 @@ from analyzer.writers.packed import CODECS, pack_run
     "--codec", type=click.Choice(sorted(CODECS)), default="gzip", show_default=True, help="How rows are compressed."
 )
 @all_ranks_needed("a packed run has all of its ranks")
+@all_calls_needed("a packed run has all of its calls")
 @common_options(as_json=True, output="Name of the packed run (default: NAME-packed.h5 beside it).")
 @click.pass_obj
 def pack(session: Session, file: str, codec: str, output: str | None, force: bool, quiet: bool, as_json: bool) -> None:

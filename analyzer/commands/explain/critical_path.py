@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import Latency, Size, common_options, file_argument, ranks_option, repair_option
+from analyzer.commands.shared.options import (
+    Latency,
+    Size,
+    common_options,
+    file_argument,
+    place_option,
+    ranks_option,
+    repair_option,
+)
 from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import write_dimemas, write_paraver
@@ -23,6 +31,7 @@ from analyzer.metrics.unrecorded import unrecorded
 from analyzer.opening import open_trace
 from analyzer.report.critical_path import Found, critical_path_json, print_critical_path
 from analyzer.trace import Trace
+from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
 
 
@@ -46,6 +55,7 @@ from analyzer.trace.chosen import Choice
     help="Time between failed polls is waiting, up to this for each poll in a row [10us].",
 )
 @ranks_option
+@place_option
 @repair_option
 @common_options(as_json=True, output="NAME.prv: the path as events of type 90; NAME.dim: the path as priorities.")
 @click.pass_obj
@@ -56,6 +66,7 @@ def critical_path_command(
     eager_limit: int | None,
     poll_gap_ns: int,
     choice: Choice | None,
+    place: PlaceChoice | None,
     repair_ns: int | None,
     output: str | None,
     force: bool,
@@ -66,7 +77,8 @@ def critical_path_command(
 
     The path is followed back from the last event, through computation and calls. Where a call waited for another
     rank, the path goes on at that rank. Its parts add up to the length of the run. Computation that is not on the
-    path has slack: it could take that much longer, and the run would not be longer.
+    path has slack: it could take that much longer, and the run would not be longer. With --place the path is that of
+    the whole run, and such calls, and the computing before and after them, are shown.
     """
     session.quiet = quiet
     if choice and output and output.endswith(".dim"):
@@ -75,10 +87,12 @@ def critical_path_command(
     session.mention_problems(trace)
     try:
         with session.step(f"Walking back through {file}"):
+            if place:
+                place.paths(trace)  # which says so if there is none
             lacks = lacking(trace, unrecorded(trace, session.team)) if trace.has_call_times else ""
             had = cpus(trace, session.team)
             found = (
-                _find(file, trace, critical_path(trace, eager_limit, poll_gap_ns), top, lacks, had)
+                _find(file, trace, critical_path(trace, eager_limit, poll_gap_ns), top, lacks, had, place)
                 if session.speaks
                 else None
             )
@@ -93,9 +107,12 @@ def critical_path_command(
         trace.close()
 
 
-def _find(file: str, trace: Trace, path: CriticalPath, top: int, lacks: str, had: Cpus) -> Found:
-    parts, by_place = shares(trace, path), place_shares(trace, path)
-    return Found(file, trace, path, parts, longest_stays(trace, path, top), lacks, had, by_place)
+def _find(
+    file: str, trace: Trace, path: CriticalPath, top: int, lacks: str, had: Cpus, place: PlaceChoice | None
+) -> Found:
+    by_place = place_shares(trace, path, place.paths(trace) if place else None)
+    stays = longest_stays(trace, path, 0 if place else top)
+    return Found(file, trace, path, shares(trace, path), stays, lacks, had, by_place, place.text if place else "")
 
 
 def _write(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> list[Path]:

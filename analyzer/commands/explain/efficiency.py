@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import click
 from rich.console import Console
 
-from analyzer.commands.shared.options import Size, common_options, ranks_option, repair_option
+from analyzer.commands.shared.options import Size, all_calls_needed, common_options, ranks_option, repair_option
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.efficiencies import Compared, Efficiencies, compare, efficiencies
 from analyzer.efficiency.scaling import STRONG, WEAK
@@ -34,6 +34,7 @@ _MOST_NAMES = 12
     help="Sends from this size on wait for their receive on the ideal network [32K, or as the run shows].",
 )
 @ranks_option
+@all_calls_needed("an efficiency is of all that ranks compute, between whatever calls; name a --region")
 @repair_option
 @common_options(as_json=True)
 @click.pass_obj

@@ -6,7 +6,7 @@ import click
 import numpy as np
 
 from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
-from analyzer.commands.shared.options import common_options, jobs_option, replays_all_ranks
+from analyzer.commands.shared.options import common_options, jobs_option, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.cpu_use import cpus, starts_mpi
 from analyzer.machine.machine import Machine
@@ -30,6 +30,7 @@ from tracelib.schema.procedures import FINALIZE
 @jobs_option
 @machine_choice
 @replays_all_ranks
+@replays_all_calls
 @common_options(as_json=True)
 @click.pass_obj
 def limits_command(

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from analyzer.commands.shared.options import common_options, file_argument, ranks_option, repair_option
+from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option, repair_option
 from analyzer.commands.shared.session import Session
-from analyzer.metrics.checks import findings, notes
+from analyzer.metrics.checks import findings, findings_at, notes
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.words.clocks import clock_lines, clocks_json, repair_json
@@ -18,6 +18,7 @@ from analyzer.sources.run.counts import count_findings
 from analyzer.sources.run.run import RunTrace
 from analyzer.sources.run.stamp_findings import stamp_findings
 from analyzer.trace import Chosen, Trace
+from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice, choice_named
 
 _MOST_LINES = 24
@@ -26,24 +27,27 @@ _MOST_LINES = 24
 @click.command("check")
 @file_argument
 @ranks_option
+@place_option
 @repair_option
 @common_options(as_json=True)
 @click.pass_context
 def check(
-    context: click.Context, file: str, choice: Choice | None, repair_ns: int | None, as_json: bool, quiet: bool
-) -> None:
+    context: click.Context, file: str, choice: Choice | None, place: PlaceChoice | None, repair_ns: int | None,
+    as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
     """Check FILE: can it be read, are its records in order, its messages matched and its counts consistent, and was
     nothing lost?
 
-    Each finding is one line. The exit code is 0 if there are no findings, else 1. Notes are not findings.
+    Each finding is one line. The exit code is 0 if there are no findings, else 1. Notes are not findings. With --place
+    only what is wrong with such calls is looked for.
     """
     session: Session = context.obj
     session.quiet = quiet
     trace = open_trace(file, session.team, repair_ns, impossible=True, choice=choice)
     try:
         with session.step(f"Checking {file}"):
-            found = findings(trace, session.team)
-            if isinstance(trace, RunTrace):
+            found = findings_at(trace, session.team, place) if place else findings(trace, session.team)
+            if isinstance(trace, RunTrace) and not place:
                 found += _of_files(trace, session.team)
         if as_json:
             session.print_json(_json(trace, found))
@@ -52,13 +56,18 @@ def check(
             for line in [*said, *(f"clocks: {text}" for text in clock_lines(trace))]:
                 session.say(line)
             if not found:
-                session.say(f"{trace.path}: good, {choice_named(trace) or plural(trace.size, 'rank')}")
+                session.say(f"{trace.path}: good, {_looked_at(trace, place)}")
             for line in few_lines(notes(trace), FEW, "; --json lists all"):
                 session.say(f"note: {line}")
     finally:
         trace.close()
     if found:
         context.exit(1)
+
+
+def _looked_at(trace: Trace, place: PlaceChoice | None) -> str:
+    of = f", of calls through {place.text}" if place else ""
+    return f"{choice_named(trace) or plural(trace.size, 'rank')}{of}"
 
 
 def _of_files(trace: RunTrace, team: Team) -> list[str]:

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.shared.options import common_options, file_argument, ranks_option, repair_option
+from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option, repair_option
 from analyzer.commands.shared.session import Session
 from analyzer.opening import open_trace
 from analyzer.report.look.as_json import summary_json
 from analyzer.report.look.look import print_look
 from analyzer.report.look.summary import summarize
+from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
 
 
 @click.command("info")
 @file_argument
 @ranks_option
+@place_option
 @repair_option
 @common_options(as_json=True)
 @click.pass_obj
-def info(session: Session, file: str, choice: Choice | None, repair_ns: int | None, as_json: bool, quiet: bool) -> None:
+def info(
+    session: Session, file: str, choice: Choice | None, place: PlaceChoice | None, repair_ns: int | None, as_json: bool,
+    quiet: bool,
+) -> None:  # fmt: skip
     """Print what `analyze FILE` prints, and write nothing."""
     session.quiet = quiet
     trace = open_trace(file, session.team, repair_ns, choice=choice)
     try:
-        summary = summarize(trace, session.team, session.step)
+        summary = summarize(trace, session.team, session.step, place)
         if as_json:
             session.print_json(summary_json(summary))
         elif not quiet:

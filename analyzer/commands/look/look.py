@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import common_options, file_argument, ranks_option, repair_option
+from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option, repair_option
 from analyzer.commands.shared.outputs import is_imported, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import dimemas_notes, write_dimemas, write_paraver
@@ -16,32 +16,34 @@ from analyzer.report.look.as_json import summary_json
 from analyzer.report.look.look import print_files, print_look
 from analyzer.report.look.summary import summarize
 from analyzer.trace import Chosen, Trace
+from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
 
 
 @click.command("look")
 @file_argument
 @ranks_option
+@place_option
 @repair_option
 @common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
 @click.pass_obj
 def look(
-    session: Session, file: str, choice: Choice | None, repair_ns: int | None, as_json: bool, output: str | None,
-    force: bool, quiet: bool,
+    session: Session, file: str, choice: Choice | None, place: PlaceChoice | None, repair_ns: int | None, as_json: bool,
+    output: str | None, force: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Print a first look at FILE, and write NAME.prv, .pcf, .row and .dim beside it.
 
     FILE is run.h5, a folder run.ranks, a Paraver trace (.prv, .prv.gz) or a Dimemas trace (.dim). For a Paraver
     trace only the .dim is written, for a Dimemas trace nothing; with -o the other files are written, too. With --ranks
-    no .dim is written, because a replay needs all ranks.
+    no .dim is written, because a replay needs all ranks, and with --place no file at all: files have all calls.
     """
     session.quiet = quiet
     trace = open_trace(file, session.team, repair_ns, choice=choice)
     try:
-        summary = summarize(trace, session.team, session.step)
+        summary = summarize(trace, session.team, session.step, place)
         if not (quiet or as_json):
             session.print(lambda console: print_look(summary, console))
-        failure, written, notes = _write_all(trace, file, output, force, session)
+        failure, written, notes = _write_all(trace, file, output, force, session) if not place else (None, [], [])
         if as_json:
             session.print_json(summary_json(summary) | {"files": [str(path) for path in written]})
         elif not quiet:

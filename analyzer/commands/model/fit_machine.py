@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from analyzer.commands.shared.machine_option import machine_options
-from analyzer.commands.shared.options import FiniteRange, common_options, replays_all_ranks
+from analyzer.commands.shared.options import FiniteRange, common_options, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.study import (
@@ -47,6 +47,7 @@ ENDINGS = (".toml", ".png", ".samples.jsonl")
 @machine_options
 @output_options("NAME.toml: the fitted machine; NAME.png; NAME.samples.jsonl: samples to go on from.")
 @replays_all_ranks
+@replays_all_calls
 @common_options(as_json=True)
 @click.pass_obj
 def fit_machine(

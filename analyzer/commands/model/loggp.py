@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.shared.options import common_options, file_argument, ranks_option
+from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.loggp.options import DEFAULTS, DETECTORS, FILTERS, METHODS, METRICS, NEIGHBOURS, TYPICAL, Options
 from analyzer.opening import is_network
+from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
 
 
@@ -122,23 +123,26 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     help="Growth of the residual at a change (netgauge).",
 )
 @ranks_option
+@place_option
 @common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
 @click.pass_obj
 def loggp(
-    session: Session, file: str, detector: str, pair: tuple[int, int] | None, choice: Choice | None, as_json: bool,
-    output: str | None, force: bool, quiet: bool, **settings: object,
+    session: Session, file: str, detector: str, pair: tuple[int, int] | None, choice: Choice | None,
+    place: PlaceChoice | None, as_json: bool, output: str | None, force: bool, quiet: bool, **settings: object,
 ) -> None:  # fmt: skip
     """Estimate the LoOgGP parameters of the network from FILE, a measurement by `python -m tracelib.ngmpi`. Print
     them, and write each model (NAME.intra.json, NAME.inter.json) and its picture (.png).
 
     FILE may also be run.h5, a folder run.ranks, or a Paraver trace (.prv, .prv.gz). Then latency and bandwidth are
     estimated from the messages of that run. Models are written only with -o, and of the other options only --ranks
-    applies.
+    and --place apply.
     """
     session.quiet = quiet
     if is_network(file):
         if choice:
             raise TracelibError(f"{file} is a measurement of the network", "--pair names the two ranks to use", 2)
+        if place:
+            raise TracelibError(f"{file} is a measurement of the network", "it has no calls to choose from", 2)
         from analyzer.commands.model.network import model_network
 
         names = DETECTORS if detector == "all" else (detector,)
@@ -149,4 +153,4 @@ def loggp(
         raise TracelibError(f"{file} is not a measurement of the network", "leave out --pair")
     from analyzer.commands.model.ways import time_messages
 
-    time_messages(session, file, choice, output, force, as_json)
+    time_messages(session, file, choice, place, output, force, as_json)

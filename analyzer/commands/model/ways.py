@@ -12,18 +12,21 @@ from analyzer.loggp.observed_model import model_of
 from analyzer.opening import open_trace
 from analyzer.report.ways import print_ways, ways_json
 from analyzer.trace import Trace
+from analyzer.trace.at_places import MessagesAt, PlaceChoice
 from analyzer.trace.chosen import Choice
 
 
 def time_messages(
-    session: Session, file: str, choice: Choice | None, output: str | None, force: bool, as_json: bool
-) -> None:
-    """Print what the messages of the trace in `file` say of latency and bandwidth; with `output` write their models."""
+    session: Session, file: str, choice: Choice | None, place: PlaceChoice | None, output: str | None, force: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Print what the messages of the trace in `file` say of latency and bandwidth; with `output` write their models.
+    place: of those alone that such calls send, or post the receive of."""
     trace = open_trace(file, session.team, choice=choice)
     session.mention_choice(trace)
     try:
         with session.step(f"Timing the messages of {file}"):
-            ways = observe(trace, session.team)
+            ways = observe(MessagesAt(trace, place.paths(trace)) if place else trace, session.team)
         written = []
         if output and session.speaks:
             written = _write(trace, ways, output_base(Path(file), output, (".json",)), force)

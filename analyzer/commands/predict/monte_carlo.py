@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from analyzer.commands.shared.machine_option import machine_options
-from analyzer.commands.shared.options import common_options, replays_all_ranks
+from analyzer.commands.shared.options import common_options, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.study import Draw, Traced, eager_of, opened, output_options, studied, study_options
@@ -38,6 +38,7 @@ _JOURNAL = ".samples.jsonl"
 @machine_options
 @output_options("NAME.png (for several runs NAME-1.png, ...); NAME.samples.jsonl: samples to go on from.")
 @replays_all_ranks
+@replays_all_calls
 @common_options(as_json=True)
 @click.pass_obj
 def monte_carlo(

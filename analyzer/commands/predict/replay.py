@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from analyzer.commands.shared.machine_option import lacking_at_once, machine_options, replaying
-from analyzer.commands.shared.options import common_options, replays_all_ranks
+from analyzer.commands.shared.options import common_options, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write_prediction import write_prediction
 from analyzer.errors import TracelibError
@@ -30,6 +30,7 @@ from analyzer.what_if.modules import with_modules
 )
 @machine_options
 @replays_all_ranks
+@replays_all_calls
 @common_options(as_json=True, output="The predicted run: NAME.h5, or NAME.prv with .pcf and .row.")
 @click.pass_obj
 def replay_command(

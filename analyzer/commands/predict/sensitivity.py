@@ -8,7 +8,14 @@ from pathlib import Path
 import click
 
 from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
-from analyzer.commands.shared.options import FiniteRange, common_options, file_argument, jobs_option, replays_all_ranks
+from analyzer.commands.shared.options import (
+    FiniteRange,
+    common_options,
+    file_argument,
+    jobs_option,
+    replays_all_calls,
+    replays_all_ranks,
+)
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.machine.machine import Machine
@@ -64,6 +71,7 @@ _ALL = "all"
 @jobs_option
 @machine_choice
 @replays_all_ranks
+@replays_all_calls
 @common_options(as_json=True, output="Name of the picture of the sweeps, without ending, or a folder for it.")
 @click.pass_obj
 def sensitivity_command(

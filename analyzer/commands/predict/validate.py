@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from analyzer.commands.shared.machine_option import MachineChoice, machine_choice
-from analyzer.commands.shared.options import FiniteRange, common_options, replays_all_ranks
+from analyzer.commands.shared.options import FiniteRange, common_options, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.ideal import not_whole, obstacle
 from analyzer.errors import TracelibError
@@ -34,6 +34,7 @@ from analyzer.validation.parts import Parts, measured_parts, predicted_parts
 )
 @machine_choice
 @replays_all_ranks
+@replays_all_calls
 @common_options(as_json=True)
 @click.pass_obj
 def validate_command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
-from analyzer.commands.shared.options import FiniteRange, common_options, jobs_option, replays_all_ranks
+from analyzer.commands.shared.options import FiniteRange, common_options, jobs_option, place_option, replays_all_ranks
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
@@ -14,6 +14,7 @@ from analyzer.program.program import Program
 from analyzer.report.what_if import Asked, print_what_if, what_if_json
 from analyzer.report.words.eager import Eager
 from analyzer.trace import Regions, Trace, ranks_named
+from analyzer.trace.at_places import PlaceChoice
 from analyzer.what_if.blocks import Blocks, blocks_between_calls, blocks_of_regions
 from analyzer.what_if.scaled import WhatIf, each_for_free, what_if
 
@@ -62,6 +63,7 @@ class _Ranks(click.ParamType):
     help="Parts to try: regions, or the computation between two calls.",
 )
 @click.option("--top", type=click.IntRange(1), default=15, metavar="N", help="How many parts to try [15].")
+@place_option
 @jobs_option
 @machine_choice
 @replays_all_ranks
@@ -75,6 +77,7 @@ def what_if_command(
     ranks: frozenset[int] | None,
     division: str | None,
     top: int,
+    place: PlaceChoice | None,
     jobs: int | None,
     choice: MachineChoice,
     as_json: bool,
@@ -84,11 +87,14 @@ def what_if_command(
 
     --region and --factor can be repeated, in pairs; where one region is inside another, both factors apply. Without
     --region, each part in turn is replayed as if it took no time: this shows which part is worth the effort. Parts are
-    the regions of the program or, if it has none, the computation between two calls ("MPI_Recv ... MPI_Send").
+    the regions of the program or, if it has none, the computation between two calls ("MPI_Recv ... MPI_Send"). With
+    --place the parts are the computation before and after such calls.
 
     Without a machine, that of the run is used, as its messages show it (analyze loggp).
     """
     session.quiet = quiet
+    if place and division == _REGIONS:
+        raise click.UsageError("--place cannot be used here: a region is not divided by its calls")
     asked_of = _pairs(names, factors)
     trace = open_trace(file, session.team)
     session.mention_problems(trace)
@@ -98,7 +104,7 @@ def what_if_command(
             known = choice.known(trace, session.team)
             machine = known or choice.or_ideal()
             program = program_of(trace, session.team, buffered=machine.eager_limit is None)
-            blocks = _divided(trace, program, division, ranks)
+            blocks = _divided(trace, program, division, ranks, place)
             found: list[WhatIf]
             if asked_of:
                 wanted = {_part(blocks, name, file): factor for name, factor in asked_of.items()}
@@ -152,9 +158,13 @@ def _check_ranks(trace: Trace, ranks: frozenset[int] | None) -> None:
         raise TracelibError(f"there is no rank {wrong[0]}", f"ranks are 0 to {trace.size - 1}")
 
 
-def _divided(trace: Trace, program: Program, division: str | None, ranks: frozenset[int] | None) -> Blocks:
+def _divided(
+    trace: Trace, program: Program, division: str | None, ranks: frozenset[int] | None, place: PlaceChoice | None
+) -> Blocks:
     if division == _REGIONS and not trace.extra(Regions).names:
         raise TracelibError(f"{trace.path} has no regions", "name them in the program (docs/regions.md), or --by calls")
+    if place:
+        return blocks_between_calls(trace, program, ranks, place.paths(trace))
     by_region = division == _REGIONS or (division is None and bool(trace.extra(Regions).names))
     return (blocks_of_regions if by_region else blocks_between_calls)(trace, program, ranks)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.trace.at_places import PlaceChoice
     from analyzer.trace.chosen import Choice
 
 
@@ -93,6 +94,40 @@ class Ranks(click.ParamType):
 ranks_option = click.option(
     "--ranks", "choice", type=Ranks(), metavar="RANKS", help="Read only these ranks: 3, or 0-63,1000."
 )
+
+
+class Place(click.ParamType):
+    """A regular expression for functions, file:line and modules."""
+
+    name = "place"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> PlaceChoice:
+        from analyzer.trace.at_places import PlaceChoice
+
+        if isinstance(value, PlaceChoice):
+            return value
+        try:
+            return PlaceChoice.parse(value)
+        except re.error as error:
+            self.fail(f"{value!r} is not a regular expression: {error}", param, ctx)
+
+
+place_option = click.option(
+    "--place", type=Place(), metavar="REGEX", help="Only calls through such a function, file:line or module."
+)
+
+
+def all_calls_needed(why: str) -> Callable:
+    """Refuse --place in a command for which some of the calls have no meaning, and say why."""
+
+    def refuse(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            raise click.UsageError(f"--place cannot be used here: {why}", ctx)
+
+    return click.option("--place", "unwanted_places", expose_value=False, hidden=True, callback=refuse)
+
+
+replays_all_calls = all_calls_needed("a replay needs all calls, because ranks wait for each other in them")
 
 
 def all_ranks_needed(why: str) -> Callable:

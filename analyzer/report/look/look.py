@@ -42,7 +42,9 @@ def print_look(summary: Summary, console: Console) -> None:
     if summary.regions.count.any():
         title = "Regions (with their inner regions; balance: mean / longest computing of a rank)"
         _section(console, title, tables.regions_table(summary))
-    if summary.profile.count.any():
+    if summary.place:
+        _lines(console, "Calls and messages below", [sentences.chosen_calls(summary)])
+    if summary.shown.count.any():
         _section(
             console,
             "MPI calls (bytes and mean bytes of a call; least, mean and most time of a rank)",

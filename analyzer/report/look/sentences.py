@@ -8,7 +8,7 @@ import numpy as np
 
 from analyzer.report.look.summary import Summary
 from analyzer.report.words.groups import few_lines
-from analyzer.report.words.units import percent, plural, size, time
+from analyzer.report.words.units import count, percent, plural, size, time
 from analyzer.trace import Losses, TracerTime, Unmatched
 from analyzer.trace.chosen import one_sided
 from analyzer.trace.error_classes import error_name
@@ -208,3 +208,9 @@ def problems(summary: Summary, most: int = 8) -> list[str]:
         late = plural(summary.messages.backwards, "message arrived before it was", "messages arrived before they were")
         lines.insert(0, f"{late} sent: the clocks disagree")
     return lines
+
+
+def chosen_calls(summary: Summary) -> str:
+    """Which calls are shown, where that is a choice."""
+    some, every = (int(of.count.sum()) for of in (summary.shown, summary.profile))
+    return f"only {count(some)} of {count(every)} calls, through places that match {summary.place}"

@@ -29,6 +29,7 @@ from analyzer.metrics.useful import Useful, UsefulSums
 from analyzer.parallel import Team
 from analyzer.places import Places
 from analyzer.trace import CallPaths, Leftovers, Losses, Relative, Trace, Unmatched
+from analyzer.trace.at_places import AtPlaces, PlaceChoice
 from analyzer.waits.waits import Waits, waits
 
 Step = Callable[[str], AbstractContextManager]
@@ -59,6 +60,11 @@ class Summary:
     waits: Waits
     cpu_waits_ns: np.ndarray  # by rank, outside MPI
     callers: Callers
+    shown: Profile
+    """Of the calls that were chosen by their places; `profile` is of all."""
+    place: str = ""
+    """What they were chosen by; empty: all are. `messages`, `collectives`, `accesses`, `callers` and `unmatched` are of
+    these calls only."""
 
     @property
     def present(self) -> np.ndarray:
@@ -93,15 +99,25 @@ class Summary:
         return int(self.trace.threads[self.present].sum())
 
 
-def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()) -> Summary:
-    """All metrics of a trace; `step(label)` is entered around each, to show progress. Collective over the team."""
+def summarize(
+    trace: Trace, team: Team, step: Step = lambda label: nullcontext(), place: PlaceChoice | None = None
+) -> Summary:
+    """All metrics of a trace; `step(label)` is entered around each, to show progress. Collective over the team.
+
+    place: calls, their messages and their accesses are those of the calls that it chooses. All else is of the whole.
+    """
+    paths = place.paths(trace) if place else None
+    some = trace if paths is None else AtPlaces(trace, paths)
     with step("Adding up calls and computation"):
         calls, computed, pieces, groups, callers = _sums(trace, team)
+        shown = calls
+        if paths is not None:
+            shown, groups, callers = _sums_of_calls(some, team)
         lost = flushes(trace, team)
     with step("Adding up messages"):
-        sent = messages(trace, team)
+        sent = messages(some, team)
     with step("Adding up windows and files"):
-        shared, errors = accesses(trace, team), failed(trace, team)
+        shared, errors = accesses(some, team), failed(trace, team)
     sums = counted(trace, team)
     missed = unrecorded(trace, team)
     with step("Replaying on an ideal network"):
@@ -111,7 +127,7 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
         own = region_profile(trace, team)
     with step("Finding wait states"):
         waited = waits(trace, team, calls, causes=False)
-    left = trace.extra(Leftovers).unmatched()
+    left = [u for u in trace.extra(Leftovers).unmatched() if paths is None or paths[u.path]]
     return Summary(
         trace,
         calls,
@@ -134,6 +150,8 @@ def summarize(trace: Trace, team: Team, step: Step = lambda label: nullcontext()
         waited,
         cpu_waits(trace, team),
         callers,
+        shown,
+        place.text if place else "",
     )
 
 
@@ -143,3 +161,10 @@ def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Colle
     callers = CallerSums(trace)
     add_all(trace, team, calls, computed, pieces, groups, callers)
     return calls.total(team), computed.total(team), pieces.total(team), groups.total(team), callers.total(team)
+
+
+def _sums_of_calls(trace: Trace, team: Team) -> tuple[Profile, list[Collective], Callers]:
+    """The same of calls alone."""
+    calls, groups, callers = ProfileSums(trace), CollectiveSums(trace), CallerSums(trace)
+    add_all(trace, team, calls, groups, callers)
+    return calls.total(team), groups.total(team), callers.total(team)

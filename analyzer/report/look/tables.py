@@ -79,7 +79,7 @@ def ranks_alike(summary: Summary) -> Alike | None:
 
 def calls_table(summary: Summary) -> Table:
     """The procedures by time, and how it spreads over the ranks."""
-    profile = summary.profile
+    profile = summary.shown
     whole = summary.trace.duration_ns * summary.threads
     table = plain_table("MPI_", "time", "of run", "calls", "bytes", "mean", "least", "mean", "most")
     order = profile.by_time()
