@@ -13,6 +13,8 @@ from rich.text import Text
 
 from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus, CpuUse
 from analyzer.metrics.clusters import Column
+from analyzer.places.places import BEFORE
+from analyzer.places.words import call_at
 from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
 from analyzer.report.words.groups import Alike, alike, print_alike
@@ -21,6 +23,7 @@ from analyzer.waits.kinds import LABELS, Kind
 from analyzer.waits.waits import Cause, Single, Waits
 
 MOST_ROWS = 10
+MOST_REASONS = 6
 NOTEWORTHY = 0.03
 """From this share of the time on, the first look mentions waiting."""
 
@@ -33,7 +36,10 @@ def print_waits(waits: Waits, console: Console, lacking: str = "", cpus: Cpus = 
         _section(console, "Where ranks wait", _kinds_table(waits))
         print_alike(ranks_alike(waits), console)
         _section(console, "In which calls", _places_table(waits))
-        _section(console, "Who makes them wait (delays, and the waiting that they cause)", _causes_table(waits))
+        if waits.reasons:
+            _section(console, "Where, and what others did meanwhile", _reasons_table(waits))
+        if waits.causes:
+            _section(console, "Who makes them wait (delays, and the waiting that they cause)", _causes_table(waits))
         if waits.longest:
             _section(console, "The longest waits", _longest_table(waits.longest))
     console.print()
@@ -71,14 +77,34 @@ def ranks_alike(waits: Waits) -> Alike | None:
 
 
 def _places_table(waits: Waits) -> Table:
-    table = _table("call", ("share", "time", "waits", "indirect"), ("kind", "region"))
+    at = any(place.place for place in waits.places)
+    regions = not at or any(place.path for place in waits.places)
+    texts = ("kind", *(("region",) if regions else ()), *(("place",) if at else ()))
+    table = _table("call", ("share", "time", "waits", "indirect"), texts)
     for place in waits.places[:MOST_ROWS]:
         table.add_row(
-            place.procedure.removeprefix("MPI_"), LABELS[place.kind], place.path or "-",
-            units.percent(place.time_ns / waits.total_ns), units.time(place.time_ns), units.count(place.count),
-            units.time(place.indirect_ns),
+            place.procedure.removeprefix("MPI_"), LABELS[place.kind], *((place.path or "-",) if regions else ()),
+            *((Text(place.place or "-"),) if at else ()), units.percent(place.time_ns / waits.total_ns),
+            units.time(place.time_ns), units.count(place.count), units.time(place.indirect_ns),
         )  # fmt: skip
     return _shortened(table, len(waits.places))
+
+
+def _reasons_table(waits: Waits) -> Table:
+    """Where ranks wait, and what those that they wait for do there and then."""
+    table = _table("wait", ("share", "time", "for rank"), ("for",))
+    table.columns[0].overflow = "fold"
+    for reason in waits.reasons[:MOST_REASONS]:
+        wait = call_at(reason.procedure.removeprefix("MPI_"), reason.place)
+        ranks = f"{reason.rank}, ..." if reason.ranks > 1 else str(reason.rank)
+        share = units.percent(reason.time_ns / waits.total_ns)
+        table.add_row(Text(wait), Text(reason.cause or "-"), share, units.time(reason.time_ns), ranks)
+    if len(waits.reasons) > MOST_REASONS:
+        rest = sum(reason.time_ns for reason in waits.reasons[MOST_REASONS:])
+        table.add_row(
+            f"... {len(waits.reasons) - MOST_REASONS} more", "", units.percent(rest / waits.total_ns), units.time(rest)
+        )
+    return table
 
 
 def _causes_table(waits: Waits) -> Table:
@@ -91,14 +117,32 @@ def _causes_table(waits: Waits) -> Table:
 
 
 def _longest_table(longest: Sequence[Single]) -> Table:
-    table = _table("at", ("time", "rank", "for rank", "causes"), ("kind", "call", "region"))
+    at = any(one.place for one in longest)
+    where = ("call", "for") if at else ("kind", "call", "region")
+    table = _table("at", ("time", "rank", "for rank", *(() if at else ("causes",))), where)
     for one in longest:
+        call = one.procedure.removeprefix("MPI_")
+        line, meanwhile = one.lines
+        texts = (f"{call} {line}".rstrip(), meanwhile or "-") if at else (LABELS[one.kind], call, one.path or "-")
         table.add_row(
-            f"{one.begin_ns / 1e9:.6f} s", LABELS[one.kind], one.procedure.removeprefix("MPI_"), one.path or "-",
-            units.time(one.time_ns), _thread(one.rank, one.thread), _thread(one.cause_rank, one.cause_thread),
-            units.time(one.caused_ns),
+            f"{one.begin_ns / 1e9:.6f} s", *map(Text, texts), units.time(one.time_ns),
+            _thread(one.rank, one.thread), _thread(one.cause_rank, one.cause_thread),
+            *(() if at else (units.time(one.caused_ns),)),
         )  # fmt: skip
     return table
+
+
+def longest_in_words(one: Single) -> str:
+    """ "The longest wait: rank 3 waits 1.40 s in MPI_Recv at x.c:12 in f, called from main at x.c:40, for rank 2, which
+    computes at y.c:3-9 in g before MPI_Send." """
+    place, *callers = one.place.split(BEFORE)
+    function, _, line = (callers or [""])[0].rpartition(" ")
+    called = f", called from {f'{function} at {line}' if function else line}" if callers else ""
+    doing = one.cause.replace("computing", "computes", 1) if one.cause.startswith("computing") else f"is in {one.cause}"
+    which = f", which {doing}" if one.cause else ""
+    rank, other = _thread(one.rank, one.thread), _thread(one.cause_rank, one.cause_thread)
+    waits = f"rank {rank} waits {units.time(one.time_ns)} in {call_at(one.procedure, place)}{called}"
+    return f"The longest wait: {waits}, for rank {other}{which}."
 
 
 def _capital(text: str) -> str:
@@ -160,11 +204,16 @@ def sentences(waits: Waits, cpus: Cpus = NOT_KNOWN) -> list[str]:
     kind = _largest(waits)
     of_kind = waits.time_ns[:, kind]
     rank = int(of_kind.argmax())
+    if waits.place:
+        longest = [longest_in_words(waits.longest[0])] if waits.longest else []
+        return [f"Only waits in calls through places that match {waits.place} are shown.", *longest]
     found = [
         _in_mpi(waits, cpus),
         f"Most of the waiting for others is {LABELS[kind]} ({units.percent(int(of_kind.sum()) / waits.total_ns)}), "
         f"longest on rank {rank} ({units.time(int(of_kind[rank]))}).",
     ]
+    if waits.longest and waits.longest[0].place:
+        found.append(longest_in_words(waits.longest[0]))
     return [*found, *_overlap(waits), *_blame(waits), *waiting_for_cpus(cpus), *_not_counted(waits)]
 
 
@@ -278,8 +327,15 @@ def waits_json(waits: Waits, cpus: Cpus = NOT_KNOWN) -> dict[str, Any]:
         ],
         "places": [
             {"kind": _key(p.kind), "region": p.path or None, "call": p.procedure, "count": p.count,
-             "time_s": p.time_ns / 1e9, "overlap_s": p.overlap_ns / 1e9, "indirect_s": p.indirect_ns / 1e9}
+             "time_s": p.time_ns / 1e9, "overlap_s": p.overlap_ns / 1e9, "indirect_s": p.indirect_ns / 1e9,
+             "place": p.place or None}
             for p in waits.places
+        ],
+        "place": waits.place or None,
+        "reasons": [
+            {"call": r.procedure, "place": r.place or None, "meanwhile": r.cause or None, "rank": r.rank,
+             "ranks": r.ranks, "count": r.count, "time_s": r.time_ns / 1e9}
+            for r in waits.reasons
         ],
         "causes": [
             {"rank": c.rank, "region": c.path or None, "what": c.what, "direct_s": c.direct_ns / 1e9,
@@ -316,4 +372,6 @@ def _single_json(one: Single) -> dict[str, Any]:
         "call": one.procedure,
         "region": one.path or None,
         "caused_s": one.caused_ns / 1e9,
+        "place": one.place or None,
+        "meanwhile": one.cause or None,
     }

@@ -12,7 +12,9 @@ from analyzer.columns.rows import Rows
 from analyzer.efficiency.cpu_use import starts_mpi
 from analyzer.metrics.profile import Profile
 from analyzer.parallel import Team
-from analyzer.trace import Chosen, Losses, Trace
+from analyzer.trace import CallPaths, Chosen, Losses, Trace
+from analyzer.trace.at_places import PlaceChoice
+from analyzer.waits.by_place import Reason, Said, reasons, wait_places
 from analyzer.waits.clocks import Uncounted
 from analyzer.waits.delays import Costs, delay_costs
 from analyzer.waits.explained import Explained, explained
@@ -36,6 +38,7 @@ class Place:
     time_ns: int
     overlap_ns: int  # computed between polls meanwhile
     indirect_ns: float  # of time_ns: because the thread that was waited for had waited itself
+    place: str = ""  # "exchange.c:212 in exchange"; empty: not known
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,9 @@ class Single:
     procedure: str
     path: str
     caused_ns: float  # waiting of others that it caused later
+    place: str = ""  # "exchange.c:212 in exchange < solve main.c:88 < main main.c:40"; empty: not known
+    cause: str = ""  # what was done longest meanwhile by the thread that was waited for, and where; empty: not known
+    lines: tuple[str, str] = ("", "")  # both in short: "exchange.c:212", "computing smooth.c:40-61"
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,8 @@ class Waits:
     places: tuple[Place, ...] = ()  # longest first
     causes: tuple[Cause, ...] = ()  # most expensive first
     longest: tuple[Single, ...] = ()
+    reasons: tuple[Reason, ...] = ()  # longest first; empty: places are not known
+    place: str = ""  # waits are only those in calls through such places; empty: in all
     present: np.ndarray | None = None  # the ranks that could be read; None: all
     chosen: tuple[int, ...] | None = None  # the ranks that were to be read; None: all
 
@@ -98,12 +106,21 @@ class Waits:
         return self.total_ns / whole if whole else 0.0
 
 
-def waits(trace: Trace, team: Team, calls: Profile, *, longest: int = MOST_SINGLE, causes: bool = True) -> Waits:
+def waits(
+    trace: Trace,
+    team: Team,
+    calls: Profile,
+    *,
+    longest: int = MOST_SINGLE,
+    causes: bool = True,
+    place: PlaceChoice | None = None,
+) -> Waits:
     """The wait states of a run; with `causes` where in the program, and what the delays behind them cost.
 
-    `calls`: the run's profile. The team shares the search, and where causes are wanted the reading of what threads did;
-    the costs are added up by its first member.
+    `calls`: the run's profile. `place`: only waits in these calls, without what delays cost. The team shares the
+    search, and where causes are wanted the reading of what threads did; the costs are added up by its first member.
     """
+    chosen = place.paths(trace) if place else None
     search = Search(trace, team, with_syncs=causes, used=_used(calls))
     if not causes:
         return _waits(trace, calls, _sum(search, search.parts()))
@@ -112,7 +129,28 @@ def waits(trace: Trace, team: Team, calls: Profile, *, longest: int = MOST_SINGL
     done = explained(found)
     costs = delay_costs(done)
     search.close()
-    return team.bcast(replace(result, **_told(trace, done, costs, longest)) if costs else None)
+    if costs:
+        where = wait_places(trace, done.found)
+        if where and place and chosen is not None:
+            done, costs, where = _chosen(done, costs, where, chosen)
+            times = _Sums.of(search, (waits for _, waits in done.found.rows.pieces())).times
+            result = replace(result, time_ns=times[0], count=times[1], overlap_ns=times[2], place=place.text)
+        result = replace(result, **_told(trace, done, costs, where, longest))
+    return team.bcast(result if costs else None)
+
+
+def _chosen(done: Explained, costs: Costs, where: Rows, chosen: np.ndarray) -> tuple[Explained, Costs, Rows]:
+    """The same of the waits alone in calls of these paths (bool by path). Delays are those of the whole run: there are
+    none."""
+    every = (done.found.rows, done.path, costs.indirect, costs.caused, where)
+    kept = [Rows(rows.dtype) for rows in every]
+    for pieces in zip(*(rows.pieces() for rows in every), strict=True):
+        mine = chosen[pieces[-1][1]["path"]]
+        for rows, (_, piece) in zip(kept, pieces, strict=True):
+            rows.append(piece.compress(mine))
+    found, path, indirect, caused, where = kept
+    done = replace(done, found=replace(done.found, rows=found), path=path)
+    return done, Costs(np.zeros_like(costs.by_lane), costs.activities, indirect, caused), where
 
 
 def _sum(search: Search, parts: Iterable[np.ndarray]) -> _Sums:
@@ -181,31 +219,40 @@ def _waits(trace: Trace, calls: Profile, sums: _Sums) -> Waits:
     )
 
 
-def _told(trace: Trace, done: Explained, costs: Costs, longest: int) -> dict:
+def _told(trace: Trace, done: Explained, costs: Costs, where: Rows | None, longest: int) -> dict:
     found, path, paths = done.found, done.path, done.paths
     return {
-        "places": _places(trace, found, path, paths, costs),
+        "places": _places(trace, found, path, paths, costs, where),
         "causes": _causes(trace, found, paths, costs),
-        "longest": _longest(trace, found, path, paths, costs, longest),
+        "longest": _longest(trace, found, path, paths, costs, where, longest),
+        "reasons": reasons(trace, found, where) if where else (),
     }
 
 
-def _places(trace: Trace, found: Found, path: Rows, paths: Paths, costs: Costs) -> tuple[Place, ...]:
-    shape = len(Kind), len(paths.texts), max(len(trace.procedures), 1)
+def _places(
+    trace: Trace, found: Found, path: Rows, paths: Paths, costs: Costs, where: Rows | None
+) -> tuple[Place, ...]:
+    places = trace.extra(CallPaths).named() if where else None
+    shape = len(Kind), len(paths.texts), max(len(trace.procedures), 1), len(places) if places else 1
     total: dict[int, np.ndarray] = {}
     for parts in zip(found.rows.pieces(), path.pieces(), costs.indirect.pieces(), strict=True):
-        waits, where, indirect = (rows for _, rows in parts)
-        keys, which = np.unique(np.ravel_multi_index((waits["kind"], where, waits["call"]), shape), return_inverse=True)
+        (first, waits), (_, region), (_, indirect) = parts
+        rows = where.mapped()["path"][first : first + len(waits)] if where else None
+        place = np.zeros(len(waits), np.int64) if rows is None or places is None else places.place[rows]
+        keys, which = np.unique(
+            np.ravel_multi_index((waits["kind"], region, waits["call"], place), shape), return_inverse=True
+        )
         weights = waits["polled"] != Polled.MORE, length(waits), waits["overlap"], indirect
         sums = np.stack([np.bincount(which, one, len(keys)) for one in weights], axis=1)
         for key, more in zip(keys.tolist(), sums, strict=True):
             total[key] = total.get(key, 0) + more
     rows = []
     for key, (count, time, overlap, waited) in total.items():
-        kind, at, call = (int(index) for index in np.unravel_index(key, shape))
-        place = Kind(kind), paths.texts[at], trace.procedures[call]
-        rows.append(Place(*place, int(count), int(time), int(overlap), float(waited)))
-    return tuple(sorted(rows, key=lambda p: (-p.time_ns, p.kind, p.path, p.procedure)))
+        kind, at, call, number = (int(index) for index in np.unravel_index(key, shape))
+        text = places.text(number) if places and number else ""
+        of = Kind(kind), paths.texts[at], trace.procedures[call]
+        rows.append(Place(*of, int(count), int(time), int(overlap), float(waited), text))
+    return tuple(sorted(rows, key=lambda p: (-p.time_ns, p.kind, p.path, p.procedure, p.place)))
 
 
 def _causes(trace: Trace, found: Found, paths: Paths, costs: Costs) -> tuple[Cause, ...]:
@@ -227,7 +274,9 @@ def _what(trace: Trace, what: int) -> str:
     }[what]  # fmt: skip
 
 
-def _longest(trace: Trace, found: Found, path: Rows, paths: Paths, costs: Costs, number: int) -> tuple[Single, ...]:
+def _longest(
+    trace: Trace, found: Found, path: Rows, paths: Paths, costs: Costs, where: Rows | None, number: int
+) -> tuple[Single, ...]:
     lanes = found.search.lanes
     order = longest = np.zeros(0, np.int64)
     for first, waits in found.rows.pieces():
@@ -235,6 +284,7 @@ def _longest(trace: Trace, found: Found, path: Rows, paths: Paths, costs: Costs,
         longest, order = (np.concatenate(pair) for pair in ((longest, length(waits)[mine]), (order, first + mine)))
         kept = np.argsort(-longest, kind="stable")[:number]
         longest, order = longest[kept], order[kept]
+    texts = _in_words(trace, where.mapped()[order]) if where else [("", "", ("", ""))] * len(order)
     return tuple(
         Single(
             kind=Kind(int(wait["kind"])),
@@ -247,6 +297,19 @@ def _longest(trace: Trace, found: Found, path: Rows, paths: Paths, costs: Costs,
             procedure=trace.procedures[wait["call"]],
             path=paths.texts[path.mapped()[index]],
             caused_ns=float(costs.caused.mapped()[index]),
+            place=place,
+            cause=cause,
+            lines=lines,
         )
-        for index, wait in zip(order.tolist(), found.waits[order], strict=True)
+        for index, wait, (place, cause, lines) in zip(order.tolist(), found.waits[order], texts, strict=True)
     )
+
+
+def _in_words(trace: Trace, where: np.ndarray) -> list[tuple[str, str, tuple[str, str]]]:
+    """Of some waits (WHERE) the place and its callers, what was done meanwhile, and both in short."""
+    said = Said(trace)
+    causes = [said.every[number] for number in said.causes(where).tolist()]
+    paths = where["path"].tolist()
+    return [
+        (said.chain(path), text, (said.line(path), short)) for path, (text, short) in zip(paths, causes, strict=True)
+    ]

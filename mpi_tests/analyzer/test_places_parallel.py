@@ -11,6 +11,7 @@ LINES = {
     "check": ("--json",),
     "check of some": ("--place", "work"),
     "waits": ("--json",),
+    "waits of some": ("--place", "ring"),
     "critical-path": ("--json",),
     "critical-path of some": ("--place", "ring"),
     "what-if": ("--json", "--machine", "ideal"),

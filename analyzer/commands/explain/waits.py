@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.shared.options import common_options, file_argument, ranks_option, repair_option
+from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option, repair_option
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.cpu_use import cpus
 from analyzer.efficiency.ideal import lacking
@@ -12,6 +12,7 @@ from analyzer.metrics.profile import profile
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.opening import open_trace
 from analyzer.report.waits import print_waits, waits_json
+from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
 from analyzer.waits.waits import MOST_SINGLE, waits
 
@@ -22,6 +23,7 @@ from analyzer.waits.waits import MOST_SINGLE, waits
     "--longest", type=click.IntRange(0), default=MOST_SINGLE, metavar="N", help="Show the N longest waits [10]."
 )
 @ranks_option
+@place_option
 @repair_option
 @common_options(as_json=True)
 @click.pass_obj
@@ -30,6 +32,7 @@ def waits_command(
     file: str,
     longest: int,
     choice: Choice | None,
+    place: PlaceChoice | None,
     repair_ns: int | None,
     as_json: bool,
     quiet: bool,
@@ -57,7 +60,7 @@ def waits_command(
     try:
         with session.step("Finding wait states"):
             calls = profile(trace, session.team)
-            found = waits(trace, session.team, calls, longest=longest)
+            found = waits(trace, session.team, calls, longest=longest, place=place)
             had = cpus(trace, session.team)
             lacks = lacking(trace, unrecorded(trace, session.team)) if trace.has_call_times else ""
         if as_json:

@@ -134,7 +134,7 @@ def test_what_is_wrong_with_some_calls(tmp_path, capsys):
     assert main(["check", run]) == 1
 
 
-@pytest.mark.parametrize("command", ["info", "look", "check", "critical-path", "what-if", "loggp"])
+@pytest.mark.parametrize("command", ["info", "look", "check", "critical-path", "waits", "what-if", "loggp"])
 def test_no_such_place(tmp_path, capsys, command):
     assert main([command, exchanging(tmp_path), "--place", "nowhere"]) == 2
     out, err = capsys.readouterr()
