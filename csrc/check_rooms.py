@@ -28,7 +28,10 @@ ORDER = {
         "common", "clock", "mpi", "node", "record", "places", "counters", "buffer", "handles", "choose", "output",
         "ranks", "run", "calls",
     ),
-    "kernels": ("rows", "text", "hdf5", "lanes", "paraver", "matching", "waits", "path", "operations", "dimemas"),
+    "kernels": (
+        "subsets", "jobs", "rows", "text", "hdf5", "lanes", "paraver", "matching", "waits", "path", "operations",
+        "dimemas",
+    ),
     "replay": ("common", "state", "machine", "packed", "threads", "network", "meeting", "engine"),
 }  # fmt: skip
 """Rooms of a tree, the lowest first."""

@@ -1,0 +1,168 @@
+"""Genetic search over subsets of terms (the GA of search-and-balance.md, section 1), for more terms than all can be tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.models.fitting.criteria import Criterion, akaike_weights
+from analyzer.models.search.selection import Selection, in_order, within
+from analyzer.models.search.space import Space, none_can_be_fitted
+
+_PAIRS = 64
+"""Up to so many terms all pairs are tried."""
+
+
+@dataclass(frozen=True)
+class Genetics:
+    """population (mu), mutations: the most bits of an individual that are negated in a generation (nu), patience: it
+    ends when the best one has not changed for so many generations (phi). neighbours: before it ends, the models that
+    differ from the best one in one or two terms are tried, and it goes on from a better one (which the paper's search
+    does not do). runs: searches from new populations."""
+
+    population: int = 64
+    mutations: int = 2
+    patience: int = 30
+    seed: int = 1
+    runs: int = 8
+    neighbours: bool = True
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the runs found: of each its best model and score, and generations; models whose score was computed."""
+
+    selection: Selection
+    best: np.ndarray  # (runs, terms) bool
+    scores: np.ndarray  # (runs)
+    generations: np.ndarray  # (runs)
+    evaluated: int
+
+    @property
+    def share_of_runs(self) -> np.ndarray:
+        """(terms) in what part of the runs' best models each term is."""
+        return self.best.mean(0)
+
+
+class Scores:
+    """Scores of models, each computed once."""
+
+    def __init__(self, space: Space, criterion: Criterion) -> None:
+        self.space, self.criterion = space, criterion
+        self.known: dict[bytes, tuple[float, float]] = {}
+
+    def of(self, models: np.ndarray) -> np.ndarray:
+        """Scores of (models, terms) bool; infinite where a model cannot be fitted."""
+        keys = [key.tobytes() for key in models]
+        new = {key: place for place, key in enumerate(keys) if key not in self.known}
+        if new:
+            fresh = models[list(new.values())]
+            rss = np.full(len(fresh), np.inf)
+            sizes = fresh.sum(1)
+            able = np.isfinite(self.criterion.penalty(sizes))
+            rss[able] = self.space.rss(fresh[able])
+            scores = np.where(able, self.criterion.score(sizes, rss), np.inf)
+            self.known.update(zip(new, zip(scores.tolist(), rss.tolist(), strict=True), strict=True))
+        return np.array([self.known[key][0] for key in keys])
+
+
+def search_genetically(space: Space, criterion: Criterion, how: Genetics = Genetics(), keep: int = 10_000) -> Found:
+    """The best models that the runs met. Weights and importance are those of the models met.
+
+    Raises TracelibError where no model can be fitted.
+    """
+    if not np.isfinite(criterion.penalty(1)):
+        raise none_can_be_fitted(space)
+    scores = Scores(space, criterion)
+    random = np.random.default_rng(how.seed)
+    runs = [_run(scores, how, random) for _ in range(how.runs)]
+    return Found(
+        _selection(scores, keep),
+        np.array([best for best, _, _ in runs]),
+        np.array([score for _, score, _ in runs]),
+        np.array([generations for _, _, generations in runs]),
+        len(scores.known),
+    )
+
+
+def _run(scores: Scores, how: Genetics, random: np.random.Generator) -> tuple[np.ndarray, float, int]:
+    terms = len(scores.space.terms)
+    largest = int(np.isfinite(scores.criterion.penalty(np.arange(1, terms + 1))).sum())
+    people = _drawn(random, how.population, terms, largest)
+    fitness = scores.of(people)
+    best, least, unchanged, generations = people[fitness.argmin()].copy(), float(fitness.min()), 0, 0
+    while True:
+        if unchanged == how.patience:
+            nearby = _neighbours(best) if how.neighbours else best[None]
+            fitness = scores.of(nearby)
+            if fitness.min() >= least:
+                return best, least, generations
+            best, least, unchanged = nearby[fitness.argmin()].copy(), float(fitness.min()), 0
+        generations += 1
+        people = _mutated(_children(people, fitness, random), how.mutations, random)
+        empty = ~people.any(1)
+        people[empty] = _drawn(random, int(empty.sum()), terms, largest)
+        people[0] = best
+        fitness = scores.of(people)
+        unchanged += 1
+        if fitness.min() < least:
+            best, least, unchanged = people[fitness.argmin()].copy(), float(fitness.min()), 0
+
+
+def _neighbours(model: np.ndarray) -> np.ndarray:
+    """Models that differ in one term, or two where terms are few; none is empty."""
+    flips = np.eye(len(model), dtype=bool)
+    if len(model) > _PAIRS:
+        return model ^ flips
+    first, second = np.triu_indices(len(model), 1)
+    found = model ^ np.vstack([flips, flips[first] ^ flips[second]])
+    return found[found.any(1)]
+
+
+def _drawn(random: np.random.Generator, number: int, terms: int, largest: int) -> np.ndarray:
+    """Random individuals that can be fitted: none is empty, none has more terms than the rows allow."""
+    share = min(0.5, largest / (2 * terms))
+    people = random.random((number, terms)) < share
+    for individual in people:
+        while not 0 < individual.sum() <= largest:
+            individual[:] = random.random(terms) < share
+    return people
+
+
+def _children(people: np.ndarray, fitness: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Parents win a tournament of two; children have one's bits up to a point, and the other's from there on."""
+    number, terms = people.shape
+    rivals = random.integers(number, size=(2, 2, number))
+    winners = np.where(fitness[rivals[0]] <= fitness[rivals[1]], rivals[0], rivals[1])
+    point = random.integers(terms + 1, size=number)
+    first = np.arange(terms) < point[:, None]
+    return np.where(first, people[winners[0]], people[winners[1]])
+
+
+def _mutated(people: np.ndarray, most: int, random: np.random.Generator) -> np.ndarray:
+    number, terms = people.shape
+    changes = random.integers(most + 1, size=number)
+    for individual, bits in zip(people, changes, strict=True):
+        places = random.integers(terms, size=bits)
+        individual[places] ^= True
+    return people
+
+
+def _selection(scores: Scores, keep: int) -> Selection:
+    terms = len(scores.space.terms)
+    keys = [key for key, (score, _) in scores.known.items() if np.isfinite(score)]
+    if not keys:
+        raise none_can_be_fitted(scores.space)
+    models = np.frombuffer(b"".join(keys), bool).reshape(len(keys), terms)
+    score, rss = np.array([scores.known[key] for key in keys]).T
+    order = in_order(score, models)
+    models, score, rss = models[order], score[order], rss[order]
+    weights = akaike_weights(score)
+    sizes = models.sum(1)
+    firsts = [int(np.flatnonzero(sizes == size)[rss[sizes == size].argmin()]) for size in np.unique(sizes)]
+    per_size = tuple((models[i], float(score[i]), float(rss[i])) for i in firsts)
+    return Selection(
+        scores.space, scores.criterion, models[:keep], score[:keep], rss[:keep], weights[:keep], weights @ models,
+        within(models, weights), per_size, len(models),
+    )  # fmt: skip

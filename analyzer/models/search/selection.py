@@ -1,0 +1,59 @@
+"""What a search found: the best models, their Akaike weights, and how much each term matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.models.fitting.criteria import Criterion
+from analyzer.models.search.space import Space
+from analyzer.models.terms.product import Product
+
+CONFIDENCE = 0.90
+"""The set of models, by weight, over which importance is summed beside the full sum (TIA, 3.5)."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Models by score, the best first. weights: shares of the sum over all models of the space.
+
+    importance, importance_90: (terms) sum of the weights of models with a term, over all models and over the 90 % set.
+    per_size: the best model of each size, as places in `models` of its own arrays. tried: models that were looked at, or
+    of which it is known that they are worse.
+    """
+
+    space: Space
+    criterion: Criterion
+    models: np.ndarray  # (models, terms) bool
+    scores: np.ndarray
+    rss: np.ndarray
+    weights: np.ndarray
+    importance: np.ndarray
+    importance_90: np.ndarray
+    per_size: tuple[tuple[np.ndarray, float, float], ...]  # model, score, rss
+    tried: int
+
+    @property
+    def best(self) -> np.ndarray:
+        """(terms) bool"""
+        return self.models[0]
+
+    def terms_of(self, model: np.ndarray) -> list[Product]:
+        """The terms of a model, in the order of the space."""
+        return [term for term, there in zip(self.space.terms, model, strict=True) if there]
+
+    def relative_error(self, rss: float, size: int) -> float:
+        """Residual standard deviation of a model (TIA, F20)."""
+        return float(np.sqrt(rss / (self.space.rows - size))) if self.space.rows > size else float("inf")
+
+
+def within(models: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(terms) sums over the models, by weight, until these are more than 90 % of all: the 90 % set."""
+    number = int(np.searchsorted(np.cumsum(weights), CONFIDENCE, side="right")) + 1
+    return weights[:number] @ models[:number]
+
+
+def in_order(scores: np.ndarray, models: np.ndarray) -> np.ndarray:
+    """Places by score; of equal scores the smaller model first. Equal is what differs by rounding."""
+    return np.lexsort((models.sum(1), np.round(scores, 7)))

@@ -1,0 +1,83 @@
+"""Candidate terms from a description of groups (TIA, 1.6.2): products of one element of each, and starred groups."""
+
+from __future__ import annotations
+
+from itertools import product as combinations
+
+from analyzer.errors import TracelibError
+from analyzer.models.terms.parsing import parse
+from analyzer.models.terms.product import Product
+
+_MOST_TERMS = 4096
+
+
+def candidates(description: str, degree: int | None = None) -> list[Product]:
+    """The terms of a description such as "{n,n^2},{1/p},{n*p}*", without duplicates, the constant first.
+
+    A group stands for its elements or 1; terms are all products of one of each group, as rows of the groups would be
+    nested: 1, n, n^2, 1/p, n/p, n^2/p. The elements of a starred group are terms as they are. degree: the most groups
+    of which a product has an element other than 1. Factors are left out: 2*n is the term n.
+    Raises TracelibError for what cannot be read, and for more than 4096 terms.
+    """
+    groups = _groups(description)
+    ordinary = [[Product(), *elements] for elements, star in groups if not star]
+    number = 1
+    for group in ordinary:
+        number *= len(group)
+    if number + sum(len(elements) for elements, star in groups if star) > _MOST_TERMS:
+        raise TracelibError(f"the terms describe more than {_MOST_TERMS} candidates", "name fewer elements", 2)
+    found: dict[Product, None] = {}
+    for chosen in combinations(*reversed(ordinary)) if ordinary else ():
+        if degree is not None and sum(not element.constant for element in chosen) > degree:
+            continue
+        whole = Product()
+        for element in reversed(chosen):
+            whole = whole.times(element)
+        found[whole.term] = None
+    for elements, star in groups:
+        if star:
+            found.update((element.term, None) for element in elements)
+    return list(found)
+
+
+def number_of_models(terms: int) -> int:
+    """How many non-empty subsets so many terms have: 2^N - 1."""
+    return 2**terms - 1
+
+
+def _groups(description: str) -> list[tuple[list[Product], bool]]:
+    groups: list[tuple[list[Product], bool]] = []
+    rest = description.strip()
+    while rest:
+        end = rest.find("}")
+        if not rest.startswith("{") or end < 0:
+            raise _unread(rest)
+        elements = [parse(element) for element in _split(rest[1:end])]
+        rest = rest[end + 1 :].lstrip()
+        star = rest.startswith("*")
+        rest = rest[star:].lstrip()
+        if rest and (not rest.startswith(",") or not rest[1:].strip()):
+            raise _unread(rest)
+        rest = rest[1:].lstrip()
+        groups.append((elements, star))
+    if not groups:
+        raise _unread(description)
+    return groups
+
+
+def _unread(text: str) -> TracelibError:
+    shown = text if len(text) < 40 else text[:37] + "..."
+    hint = 'write groups such as "{n,n^2},{1/p},{n*p}*"'
+    return TracelibError(f"the terms cannot be read from {shown!r} on", hint, 2)
+
+
+def _split(text: str) -> list[str]:
+    """At commas that are in no parentheses."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts

@@ -1,0 +1,132 @@
+"""A term: a product of powers of parameters and of functions of them, in one form for all ways to write it.
+
+`n*n/p`, `n^2/p` and `(n/p)*n` are the same `Product`, so that no candidate is there twice (TIA, 1.6.2, the defect of
+duplicate terms).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "log2": np.log2,
+    "ceil": np.ceil,
+    "floor": np.floor,
+    "min": np.minimum,
+    "max": np.maximum,
+}
+"""What an atom can be; other logarithms and roots are products of these and of powers."""
+
+
+@dataclass(frozen=True)
+class Name:
+    """A parameter."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of products."""
+
+    function: str
+    arguments: tuple[Product, ...]
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A sum of products, in order of their text."""
+
+    parts: tuple[Product, ...]
+
+
+Atom = Name | Call | Sum
+
+
+@dataclass(frozen=True)
+class Product:
+    """factor * atom ^ power * ...; powers are not 0, atoms are in order of their text."""
+
+    factor: float = 1.0
+    powers: tuple[tuple[Atom, Fraction], ...] = ()
+
+    @property
+    def constant(self) -> bool:
+        """Whether it has no parameter."""
+        return not self.powers
+
+    @property
+    def term(self) -> Product:
+        """The same with the factor 1: what a coefficient is found for."""
+        return Product(1.0, self.powers)
+
+    def times(self, other: Product, power: Fraction | int = 1) -> Product:
+        """self * other ^ power."""
+        powers = dict(self.powers)
+        for atom, exponent in other.powers:
+            powers[atom] = powers.get(atom, Fraction(0)) + exponent * power
+        rest = sorted(((a, e) for a, e in powers.items() if e), key=lambda pair: plain_atom(pair[0]))
+        return Product(self.factor * float(other.factor) ** float(power), tuple(rest))
+
+    def value(self, values: Mapping[str, Any]) -> Any:
+        """At these values of the parameters: numbers or arrays. Not finite where a part of it is not defined."""
+        found: Any = self.factor
+        with np.errstate(all="ignore"):
+            for atom, power in self.powers:
+                base = atom_value(atom, values)
+                found = found * (base if power == 1 else np.power(np.asarray(base, float), float(power)))
+        return found
+
+    def names(self) -> set[str]:
+        """The parameters in it."""
+        return set().union(*(atom_names(atom) for atom, _ in self.powers)) if self.powers else set()
+
+    def __str__(self) -> str:
+        return plain(self)
+
+
+def atom_value(atom: Atom, values: Mapping[str, Any]) -> Any:
+    """What the atom is at these values."""
+    if isinstance(atom, Name):
+        return values[atom.name]
+    if isinstance(atom, Sum):
+        return sum(part.value(values) for part in atom.parts)
+    return FUNCTIONS[atom.function](*(argument.value(values) for argument in atom.arguments))
+
+
+def atom_names(atom: Atom) -> set[str]:
+    """The parameters in it."""
+    if isinstance(atom, Name):
+        return {atom.name}
+    inside = atom.parts if isinstance(atom, Sum) else atom.arguments
+    return set().union(*(product.names() for product in inside))
+
+
+def plain_atom(atom: Atom) -> str:
+    """As it is read."""
+    if isinstance(atom, Name):
+        return atom.name
+    if isinstance(atom, Sum):
+        return "(" + " + ".join(plain(part) for part in atom.parts) + ")"
+    return f"{atom.function}({', '.join(plain(argument) for argument in atom.arguments)})"
+
+
+def plain(product: Product) -> str:
+    """As the language reads it: "n^2*log2(p)/p"."""
+    above = [_powered(a, e) for a, e in product.powers if e > 0]
+    below = [_powered(a, -e) for a, e in product.powers if e < 0]
+    if product.factor != 1 or not above:
+        above.insert(0, f"{product.factor:.12g}")
+    return "/".join(["*".join(above), *below])
+
+
+def _powered(atom: Atom, power: Fraction) -> str:
+    text = plain_atom(atom)
+    if power == 1:
+        return text
+    return f"{text}^{power}" if power.denominator == 1 else f"{text}^({power})"

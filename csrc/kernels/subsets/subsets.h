@@ -1,0 +1,32 @@
+#ifndef SUBSETS_H
+#define SUBSETS_H
+
+#include <stdint.h>
+
+/* All subsets of up to 32 columns, each with the least squares of its own fit (TIA, 3.5; design.md: QR once, columns
+   dropped by Givens rotations). The score of a subset of k columns is rows * log(rss) + penalty[k], with the rss as
+   least_rss where it is less: fits without error are ties. */
+struct subset_problem {
+    const double *r;       /* (columns) rows of columns + 1: upper triangle of QR, and what is left of y */
+    double tail;           /* square of y that is in no column */
+    const double *penalty; /* (columns + 1), by size; infinite: no model has that size */
+    const double *cap;     /* (columns + 1), by size: models with a larger rss are excluded */
+    double rows;
+    double least_rss;
+    double dependent; /* a column shorter than this, beside others, depends on them (columns are of length 1) */
+    int32_t columns;
+    uint32_t positive; /* columns whose coefficient must not be negative, as bits */
+};
+
+/* The `keep` best subsets, in no order: bits of their columns, and scores. of_size: (columns + 1), the subset of least
+   rss of each size, and its rss; none: 0, infinite. Returns how many were found. */
+int64_t subsets_best(const struct subset_problem *problem, int64_t keep, uint32_t *subsets, double *scores,
+                     uint32_t *of_size, double *rss_of_size);
+
+/* The sum of exp(-(score - best) / 2) over all subsets whose score is at most best + range. importance: (columns), the
+   part of the sum that is of subsets with this column. weights, numbers: (bins) sum and number of subsets by score,
+   from best to best + range. */
+double subsets_weigh(const struct subset_problem *problem, double best, double range, double *importance,
+                     double *weights, int64_t *numbers, int64_t bins);
+
+#endif
