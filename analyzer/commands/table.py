@@ -47,6 +47,10 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
             "predict.monte_carlo:monte_carlo", "How predicted times spread with the machine's parameters."
         ),
         "validate": Entry("predict.validate:validate_command", "Compare predictions from one run with another run."),
+        "schedule": Entry(
+            "predict.schedule:schedule_command", "What predicted run times buy on a cluster with a batch scheduler.",
+            "one process simulates",
+        ),
         "ring": Entry("predict.ring:ring", "Make a synthetic application: a message goes around a ring."),
     }),
     "model": ("Model", {

@@ -5,7 +5,15 @@ from sanitized import ROOT, build, run
 
 from csrc.build_kernels import GENERATED, KERNELS, REPLAY, SOURCES, ffi
 
-WALKS = ("test_progressions", "test_translation", "test_slots", "test_clock", "test_critical_ways", "test_waits_polls")
+WALKS = (
+    "test_progressions",
+    "test_translation",
+    "test_slots",
+    "test_clock",
+    "test_critical_ways",
+    "test_waits_polls",
+    "test_cluster",
+)
 PYTEST = "import pytest; sys.exit(pytest.main(sys.argv[3:]))"
 FUZZ = "from fuzz.__main__ import main; sys.exit(main(sys.argv[3:]))"
 KINDS = ("folder", "runtime", "compressed", "plain", "threads", "spool", "prv", "prv-threads", "dim", "dim-any")

@@ -348,6 +348,20 @@ def _options(kind: str, folder: Path) -> Seed:
     return Seed(kind, folder, ("options",), lines("ngmpi -c options -o none.h5"))
 
 
+def _swf(kind: str, folder: Path) -> Seed:
+    made = folder / "log.swf"
+    _make("schedule", "--jobs", 12, "--workloads", 1, "--share", 30, "--policy", "easy", "-o", made)
+    return Seed(
+        kind, folder, ("log.swf",), lines("analyze schedule log.swf", "analyze schedule log.swf --nodes 5 -o w.swf")
+    )
+
+
+def _own_runs(kind: str, folder: Path) -> Seed:
+    (folder / "runs.csv").write_text("nodes,run_s,mine,other\n1,10,11,14\n2,7,6.5,9\n4,100,90,80\n")
+    small = "--jobs 20 --workloads 2 --share 30 --policy easy"
+    return Seed(kind, folder, ("runs.csv",), lines(f"analyze schedule --runs runs.csv {small}"))
+
+
 MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "folder": _folder,
     "links": _links,
@@ -376,5 +390,7 @@ MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "network": _network,
     "journal": _journal,
     "options": _options,
+    "swf": _swf,
+    "own-runs": _own_runs,
 }
 """What makes the files of each kind."""

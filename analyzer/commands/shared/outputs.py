@@ -82,6 +82,7 @@ _BEGINNINGS = {
     ".png": (b"\x89PNG",),
     ".csv": (b"begin_ns,",),
     ".toml": (b"# Fitted by analyze fit-machine",),
+    ".swf": (b"; Note: simulated by analyze",),
 }
 
 

@@ -1,0 +1,167 @@
+"""`analyze schedule`: what predictions of run times buy on a machine with a batch scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from analyzer.commands.shared.options import FiniteRange, common_options
+from analyzer.commands.shared.outputs import check_replaceable
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.jobs.application import measured_application
+from analyzer.jobs.cluster import schedule
+from analyzer.jobs.generator import Design, generate
+from analyzer.jobs.hpl import HPL
+from analyzer.jobs.policies import Policy
+from analyzer.jobs.study import Study, estimates_s, run_study
+from analyzer.jobs.swf import Usable, log_of, read_swf, usable_jobs, with_waits, write_swf
+from analyzer.report.jobs import Simulated, print_simulated, print_study, simulated_json, study_json
+
+_STUDY_NODES = 7
+
+
+@click.command("schedule")
+@click.argument("log", type=click.Path(), required=False)
+@click.option("--nodes", type=click.IntRange(1), metavar="N", help="Nodes (of a log: processors) of the machine.")
+@click.option(
+    "--policy",
+    "policies",
+    type=click.Choice([policy.value for policy in Policy]),
+    multiple=True,
+    help="Policies to try [all].",
+)
+@click.option("--jobs", type=click.IntRange(2), metavar="N", help="Jobs of a generated workload [1674].")
+@click.option("--application-jobs", "own", type=click.IntRange(1), metavar="N", help="How many are predicted [31 %].")
+@click.option("--runs", "table", type=click.Path(), help="CSV of the predicted runs: nodes, run_s, MODEL, ... [HPL].")
+@click.option(
+    "--share",
+    "shares",
+    type=FiniteRange(0, 100, min_open=True, max_open=True),
+    multiple=True,
+    metavar="PERCENT",
+    help="Part of the node time that they have [2.2 and 30].",
+)
+@click.option("--load", type=FiniteRange(0, min_open=True), metavar="X", help="Work that comes / work that fits [1].")
+@click.option(
+    "--sigma",
+    "ks",
+    type=FiniteRange(0),
+    multiple=True,
+    metavar="K",
+    help="Estimates are K standard deviations longer [1, 2, 3, 4].",
+)
+@click.option("--workloads", type=click.IntRange(1), metavar="N", help="How many are generated [30].")
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="The number of the first [0].")
+@common_options(as_json=True, output="Write the (first) workload as NAME.swf, as the last policy runs it.")
+@click.pass_obj
+def schedule_command(
+    session: Session,
+    log: str | None,
+    nodes: int | None,
+    policies: tuple[str, ...],
+    output: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **asked: object,
+) -> None:
+    """Simulate the batch scheduler of a cluster, and print what good predictions of run times buy.
+
+    Without LOG, workloads are generated. In each, an application runs among other jobs. Models predict its run time,
+    and a job that runs longer than its estimate is cancelled. With LOG, a log in the Standard Workload Format (.swf,
+    .swf.gz), its jobs are run by each policy, with the times that their users requested and with perfect predictions.
+    """
+    session.quiet = quiet
+    chosen = tuple(Policy(name) for name in dict.fromkeys(policies)) or tuple(Policy)
+    if output:
+        if not output.endswith(".swf"):
+            raise TracelibError(f"a workload is written as .swf, not as {output}", "name the output NAME.swf")
+        check_replaceable(Path(output), [Path(log)] if log else [], force)
+    given = sorted(name for name, value in asked.items() if value not in (None, ()))
+    if log is None:
+        _study(session, _asked(nodes, chosen, asked), output, as_json)
+    elif given:
+        raise TracelibError(f"a log has its own jobs: --{_OPTIONS[given[0]]} is for generated ones", "leave one out")
+    else:
+        _log(session, log, nodes, chosen, output, as_json)
+
+
+_OPTIONS = {
+    "jobs": "jobs", "own": "application-jobs", "table": "runs", "shares": "share", "load": "load", "ks": "sigma",
+    "workloads": "workloads", "seed": "seed",
+}  # fmt: skip
+
+
+def _asked(nodes: int | None, policies: tuple[Policy, ...], asked: dict) -> Study:
+    default = Design()
+    jobs = asked["jobs"] or default.jobs
+    own = asked["own"] or max(round(jobs * default.application_jobs / default.jobs), 1)
+    application = measured_application(asked["table"]) if asked["table"] else HPL
+    design = Design(jobs, own, nodes or _STUDY_NODES, asked["load"] or default.load, application=application)
+    seed = asked["seed"] or 0
+    seeds = tuple(range(seed, seed + (asked["workloads"] or 30)))
+    shares = tuple(share / 100 for share in asked["shares"] or (2.2, 30.0))
+    return Study(design, shares, asked["ks"] or (1.0, 2.0, 3.0, 4.0), seeds, policies)
+
+
+def _study(session: Session, study: Study, output: str | None, as_json: bool) -> None:
+    if not session.speaks:
+        return
+    with session.step("Simulating") as progress:
+        runs, pairs = run_study(study, progress)
+    if output:
+        _write_generated(study, output)
+    if as_json:
+        session.print_json(study_json(study, runs, pairs))
+    elif not session.quiet:
+        session.print(lambda console: print_study(study, runs, pairs, console))
+        if output:
+            session.say(f"\nWritten: {output}; next: analyze schedule {output}")
+
+
+def _write_generated(study: Study, output: str) -> None:
+    workload = generate(study.design, study.shares[0], study.seeds[0])
+    model, deviation = next(iter(study.design.application.deviations.items()))
+    estimate = estimates_s(workload, model, deviation, study.ks[-1])
+    outcome = schedule(workload, study.design.nodes, study.policies[-1], estimate)
+    write_swf(log_of(outcome, estimate, f"generated, seed {study.seeds[0]}"), output)
+
+
+def _log(
+    session: Session, path: str, nodes: int | None, policies: tuple[Policy, ...], output: str | None, as_json: bool
+) -> None:
+    if not session.speaks:
+        return
+    log = read_swf(path)
+    nodes = nodes or log.nodes
+    if nodes is None:
+        raise TracelibError(f"{path} does not say how many processors its machine has", "give --nodes")
+    usable = usable_jobs(log, nodes)
+    for said in filter(None, (log.bad_lines, usable.without and f"jobs left out: {usable.without}")):
+        click.echo(f"{Path(path).name}: {said}", err=True)
+    with session.step("Simulating"):
+        found = list(_simulated(usable, nodes, policies))
+    if output:
+        write_swf(with_waits(log, usable.row, found[-1].outcome), output)
+    if as_json:
+        left_out = {"bad_lines": len(log.bad), "bad": [number for number, _ in log.bad]}
+        numbers = {"file": path, "nodes": nodes, "jobs": len(usable.workload), "asked": usable.asked, **left_out}
+        session.print_json({**numbers, "simulated": [simulated_json(one) for one in found]})
+    elif not session.quiet:
+        session.say(f"{len(usable.workload)} jobs on {nodes} processors; {usable.asked} asked for a time")
+        session.print(lambda console: print_simulated(found, console))
+        if output:
+            session.say(f"\nWritten: {output}")
+
+
+def _simulated(usable: Usable, nodes: int, policies: tuple[Policy, ...]) -> Iterator[Simulated]:
+    for policy in policies:
+        if not policy.needs_estimates:
+            yield Simulated(policy, "", schedule(usable.workload, nodes, policy))
+            continue
+        yield Simulated(policy, "perfect", schedule(usable.workload, nodes, policy))
+        if usable.asked:
+            yield Simulated(policy, "requested", schedule(usable.workload, nodes, policy, usable.requested_s))

@@ -1,0 +1,81 @@
+"""The application whose run times are predicted: runs of it, measured, and what models say of them.
+
+Source: "TIA specification", section 3.7 (2, 6). Any fitted model can be studied: its predictions are a column of a
+table beside the measured times.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+
+NODES, MEASURED = "nodes", "run_s"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Runs of the application; arrays of shape (n,), times in s."""
+
+    nodes: np.ndarray  # int64
+    run_s: np.ndarray
+    predictions_s: dict[str, np.ndarray]  # by model
+
+
+@dataclass(frozen=True)
+class Application:
+    """Where runs come from. `runs` takes the nodes that are wanted of each run; where it only has certain runs, these
+    say themselves how many they had."""
+
+    name: str
+    deviations: dict[str, float]  # by model: standard deviation of measured / predicted - 1
+    runs: Callable[[np.ndarray, np.random.Generator], Sample]
+
+
+def measured_application(path: str | Path) -> Application:
+    """Runs from a CSV with a row for each: `nodes`, `run_s`, and one column for each model, its prediction in s.
+
+    Workloads take rows at random. A model's deviation is that of the rows. Raises TracelibError, with the line.
+    """
+    try:
+        with Path(path).open(newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise TracelibError(
+            f"cannot read {path}: {error}", "a CSV with the columns nodes, run_s, MODEL, ..."
+        ) from error
+    names = [name.strip() for name in rows[0]] if rows else []
+    models = [name for name in names if name not in (NODES, MEASURED)]
+    if not {NODES, MEASURED} <= set(names) or not models or len(set(names)) < len(names) or len(rows) < 2:
+        raise TracelibError(f"{path} has no columns nodes, run_s and one or more models, each once, with rows below")
+    table = np.array([_numbers(path, line, row, len(names)) for line, row in enumerate(rows[1:], 2) if row])
+    columns = dict(zip(names, table.T, strict=True))
+    nodes = np.rint(columns[NODES]).astype(np.int64)
+    if (nodes != columns[NODES]).any():
+        raise TracelibError(f"{path}: nodes are whole numbers")
+    known = Sample(nodes, columns[MEASURED], {name: columns[name] for name in models})
+    deviations = {name: float(np.sqrt(np.mean((known.run_s / columns[name] - 1) ** 2))) for name in models}
+    return Application(Path(path).stem, deviations, lambda wanted, rng: _drawn(known, len(wanted), rng))
+
+
+def _numbers(path: str | Path, line: int, row: list[str], columns: int) -> list[float]:
+    try:
+        found = [float(word) for word in row]
+    except ValueError:
+        found = []
+    if len(found) != columns or not all(isfinite(value) and value > 0 for value in found):
+        raise TracelibError(
+            f"{path}, line {line}: not {columns} numbers above 0", "nodes, run_s, and one for each model"
+        )
+    return found
+
+
+def _drawn(known: Sample, count: int, rng: np.random.Generator) -> Sample:
+    rows = rng.integers(len(known.nodes), size=count)
+    return Sample(known.nodes[rows], known.run_s[rows], {k: v[rows] for k, v in known.predictions_s.items()})

@@ -1,0 +1,108 @@
+"""A cluster's batch scheduler, simulated: when each job starts, and which are cancelled.
+
+Source: "TIA specification", section 3.7 (4 to 7): jobs come into a queue, a policy hands them to nodes, and a job that
+runs longer than its estimate is cancelled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.errors import TracelibError
+from analyzer.jobs.policies import Policy
+from analyzer.jobs.workload import Workload
+from analyzer.native import pointer
+
+TICKS = 1_000_000
+"""A second in the simulation's unit."""
+_INSTANTS = 2000  # between two looks at signals
+_MOST_TICKS = 2**62
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What became of a workload; arrays of shape (n,), times in s."""
+
+    workload: Workload
+    nodes: int  # of the cluster
+    start_s: np.ndarray
+    used_s: np.ndarray  # how long each job held its nodes
+    cancelled: np.ndarray  # bool
+
+    @property
+    def end_s(self) -> np.ndarray:
+        return self.start_s + self.used_s
+
+    @property
+    def wait_s(self) -> np.ndarray:
+        return self.start_s - self.workload.submit_s
+
+    @property
+    def length_s(self) -> float:
+        """From the first submission to the last end: the simulated time T_sim."""
+        return float(self.end_s.max() - self.workload.submit_s[0]) if len(self.workload) else 0.0
+
+    def _node_share(self, chosen: np.ndarray) -> float:
+        worked = float((self.used_s * self.workload.nodes)[chosen].sum())
+        return worked / (self.nodes * self.length_s) if self.length_s else 0.0
+
+    @property
+    def finished_share(self) -> float:
+        """Node time of jobs that came to their end / all node time (C_finish)."""
+        return self._node_share(~self.cancelled)
+
+    @property
+    def cancelled_share(self) -> float:
+        """The same of jobs that were cancelled (C_cancel)."""
+        return self._node_share(self.cancelled)
+
+    @property
+    def idle_share(self) -> float:
+        """What is left (C_idle)."""
+        return 1 - self.finished_share - self.cancelled_share
+
+
+def schedule(workload: Workload, nodes: int, policy: Policy, estimate_s: np.ndarray | None = None) -> Schedule:
+    """Run all jobs on `nodes` nodes. estimate_s: (n,), s; None: the run times themselves, so that none is cancelled.
+
+    Raises TracelibError for a job that needs more nodes than there are.
+    """
+    widest = int(workload.nodes.max(initial=0))
+    if widest > nodes:
+        raise TracelibError(f"a job needs {widest} nodes, and the cluster has {nodes}", "give it more (--nodes)")
+    origin = workload.submit_s[0] if len(workload) else 0.0
+    submit = _ticks(workload.submit_s - origin)
+    run = _ticks(workload.run_s)
+    estimate = np.maximum(run if estimate_s is None else _ticks(estimate_s), 1)
+    _check_range(submit, run, estimate)
+    start = np.zeros(len(workload), np.int64)
+    width = np.ascontiguousarray(workload.nodes, np.int64)
+    _simulate(policy, nodes, submit, width, run, estimate, start)
+    return Schedule(
+        workload, nodes, start / TICKS + origin, np.minimum(run, estimate) / TICKS, np.asarray(run > estimate)
+    )
+
+
+def _ticks(seconds: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(np.rint(np.asarray(seconds, float) * TICKS), np.int64)
+
+
+def _check_range(submit: np.ndarray, run: np.ndarray, estimate: np.ndarray) -> None:
+    longest = float(submit.max(initial=0)) + float(np.maximum(run, estimate).astype(float).sum())
+    if longest > _MOST_TICKS:
+        raise TracelibError("the jobs together take longer than can be simulated", "times are in s")
+
+
+def _simulate(policy: Policy, nodes: int, *columns: np.ndarray) -> None:
+    pointers = [pointer(column, "int64_t *") if len(column) else ffi.NULL for column in columns]
+    cluster = lib.cluster_new(len(columns[0]), policy.number, nodes, *pointers)
+    if cluster == ffi.NULL:
+        raise MemoryError
+    try:
+        while lib.cluster_advance(cluster, _INSTANTS):
+            pass
+    finally:
+        lib.cluster_free(cluster)

@@ -1,0 +1,199 @@
+"""Batch schedulers as tables: those of the scheduling study, and of one log.
+
+Source: "TIA specification", section 4.8 (tables 5.6, 5.7 and 5.8).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+
+from analyzer.jobs.cluster import Schedule
+from analyzer.jobs.policies import Policy
+from analyzer.jobs.study import NOBODY, Mean, Study
+from analyzer.report.words import units
+from analyzer.report.words.table import plain_table
+
+_SHORT_S = 10.0
+"""Runs shorter than this count as so long in slowdowns, as usual: else the shortest decide them."""
+
+
+def study_json(study: Study, runs: pd.DataFrame, pairs: pd.DataFrame) -> dict[str, object]:
+    """Means with confidence intervals, and what they are of."""
+    keys = ["share", "policy", "model", "k"]
+    return {
+        "jobs": study.design.jobs,
+        "application_jobs": study.design.application_jobs,
+        "nodes": study.design.nodes,
+        "load": study.design.load,
+        "workloads": len(study.seeds),
+        "deviations": study.design.application.deviations,
+        "runs": _means(runs[~runs.fair], keys),
+        "without_cancellations": _means(runs[runs.fair], keys[:3]),
+        "compared": _means(pairs, keys[:3]) if len(pairs) else [],
+    }
+
+
+def _means(rows: pd.DataFrame, keys: list[str]) -> list[dict[str, object]]:
+    values = [name for name in rows.columns if name not in (*keys, "seed", "fair")]
+    found = []
+    for key, group in rows.groupby(keys, sort=False):
+        means = {name: Mean.of(group[name]) for name in values}
+        numbers = {name: {"mean": mean.value, "ci95": mean.half} for name, mean in means.items()}
+        found.append({**dict(zip(keys, key if isinstance(key, tuple) else (key,), strict=True)), **numbers})
+    return found
+
+
+def print_study(study: Study, runs: pd.DataFrame, pairs: pd.DataFrame, console: Console) -> None:
+    """The tables, each with what it is of, and how the policies and models are ordered."""
+    design = study.design
+    seeds = len(study.seeds)
+    console.print(
+        f"{design.jobs} jobs, {design.application_jobs} of {design.application.name}, on {design.nodes} nodes; mean and"
+        f" 95 % interval of {units.plural(seeds, 'workload')}"
+    )
+    for share in study.shares:
+        here = runs[runs.share == share]
+        console.print(f"\n{design.application.name} with {share:.1%} of the node time: simulated time in h")
+        console.print(_lengths(here, study))
+        for sentence in _orderings(here):
+            console.print(sentence)
+    if any(policy.needs_estimates for policy in study.policies):
+        console.print("\nJobs that ran longer than their estimate, and the time that they had run")
+        console.print(_cancellations(runs, study))
+    for share in study.shares:
+        compared = pairs[pairs.share == share] if len(pairs) else pairs
+        if len(compared):
+            console.print(f"\nWithout cancelled jobs, {share:.1%} of the node time")
+            _print_fair(runs[(runs.share == share) & runs.fair], compared, console)
+
+
+def _text(mean: Mean, digits: int) -> str:
+    return f"{mean.value:.{digits}f}" + (f" ±{mean.half:.{digits}f}" if mean.half is not None else "")
+
+
+def _lengths(runs: pd.DataFrame, study: Study) -> object:
+    """Table 5.6."""
+    table = plain_table("", "policy", "none", *(f"{k:g} sigma" for k in study.ks))
+    chosen = runs[~runs.fair]
+    digits = 1 if chosen.length_h.max() < 1000 else 0
+    for model in chosen.model.unique():
+        for policy in study.policies:
+            mine = chosen[(chosen.model == model) & (chosen.policy == policy.value)]
+            if not len(mine):
+                continue
+            cells = [_text(Mean.of(mine[mine.k == k].length_h), digits) for k in mine.k.unique()]
+            row = [cells[0], *("-" for _ in study.ks)] if model == NOBODY else ["-", *cells]
+            table.add_row(model or "-", policy.label, *row)
+    return table
+
+
+def _orderings(runs: pd.DataFrame) -> list[str]:
+    """How the first policy compares with the others, workload by workload."""
+    by_policy = runs.groupby(["policy", "seed"]).length_h.mean().unstack("seed")
+    if Policy.FCFS.value not in by_policy.index or len(by_policy) < 2:
+        return []
+    others = by_policy.drop(Policy.FCFS.value)
+    fcfs = by_policy.loc[Policy.FCFS.value]
+    longest = int((fcfs >= others.max()).sum())
+    ratio = Mean.of(fcfs / others.mean())
+    found = [f"FCFS is the longest in {longest} of {len(fcfs)}, {_text(ratio, 2)} times the mean of the others"]
+    if Policy.FIRST_FIT.value in others.index and len(others) > 1:
+        fits = others.loc[Policy.FIRST_FIT.value]
+        found.append(
+            f"Backfilling takes {_text(Mean.of(others.drop(Policy.FIRST_FIT.value).mean() / fits), 3)} of First Fit"
+        )
+    return found
+
+
+def _cancellations(runs: pd.DataFrame, study: Study) -> object:
+    """Table 5.7. It is the same for all policies and shares."""
+    policy = next(policy for policy in study.policies if policy.needs_estimates)
+    rows = runs[(runs.policy == policy.value) & (runs.share == study.shares[0])]
+    models = list(study.design.application.deviations)
+    table = plain_table("estimate", *(f"{model} {what}" for model in models for what in ("jobs", "min")))
+    for k in study.ks:
+        here = rows[(rows.k == k) & ~rows.fair]
+        cells = [
+            _text(Mean.of(here[here.model == model][name]), digits)
+            for model in models
+            for name, digits in (("cancelled", 1), ("cancelled_min", 0))
+        ]
+        table.add_row(f"{k:g} sigma", *cells)
+    fair = [Mean.of(rows[rows.fair & (rows.model == model)].k) for model in models]
+    table.add_row("none from", *(cell for mean in fair for cell in (f"{_text(mean, 1)} sigma", "-")))
+    return table
+
+
+def _print_fair(runs: pd.DataFrame, pairs: pd.DataFrame, console: Console) -> None:
+    """Table 5.8, one for each model beside the first."""
+    first = str(runs.model.iloc[0])
+    digits = 1 if runs.length_h.max() < 1000 else 0
+    for other in pairs.model.unique():
+        table = plain_table("", f"T_sim {first}", f"wait {first}", f"T_sim {other}", f"wait {other}")
+        gains = plain_table("", "jobs that wait less", "wait saved", "idle saved")
+        for policy, rows in pairs[pairs.model == other].groupby("policy", sort=False):
+            mine = runs[runs.policy == policy]
+            cells = [
+                _text(Mean.of(mine[mine.model == model][name]), places)
+                for model in (first, other)
+                for name, places in (("length_h", digits), ("wait_h", 0))
+            ]
+            title = Policy(policy).label
+            table.add_row(title, *(f"{cell} h" for cell in cells))
+            saved = [_text(Mean.of(100 * rows[name]), 2) for name in ("less_share", "wait_gain", "idle_gain")]
+            gains.add_row(title, *(f"{cell} %" for cell in saved))
+        console.print(table)
+        console.print(f"{first} against {other}:")
+        console.print(gains)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A log under one policy with one kind of estimates."""
+
+    policy: Policy
+    estimates: str  # "": the policy needs none
+    outcome: Schedule
+
+
+def bounded_slowdown(outcome: Schedule) -> np.ndarray:
+    """(wait + run) / run of each job, 1 or more; runs count as 10 s or more."""
+    used = np.maximum(outcome.used_s, _SHORT_S)
+    return np.maximum((outcome.wait_s + outcome.used_s) / used, 1)
+
+
+def simulated_json(one: Simulated) -> dict[str, object]:
+    """The numbers of one simulation; times in s."""
+    outcome = one.outcome
+    return {
+        "policy": one.policy.value,
+        "estimates": one.estimates,
+        "length_s": outcome.length_s,
+        "mean_wait_s": float(outcome.wait_s.mean()),
+        "mean_bounded_slowdown": float(bounded_slowdown(outcome).mean()),
+        "cancelled": int(outcome.cancelled.sum()),
+        "finished_share": outcome.finished_share,
+        "cancelled_share": outcome.cancelled_share,
+        "idle_share": outcome.idle_share,
+    }
+
+
+def print_simulated(found: list[Simulated], console: Console) -> None:
+    """A line for each policy and kind of estimates."""
+    table = plain_table("policy", "estimates", "time", "mean wait", "slowdown", "busy", "cancelled")
+    for one in found:
+        outcome = one.outcome
+        table.add_row(
+            one.policy.label,
+            one.estimates or "-",
+            units.time(outcome.length_s * 1e9),
+            units.time(float(outcome.wait_s.mean()) * 1e9),
+            f"{bounded_slowdown(outcome).mean():.2f}",
+            units.percent(1 - outcome.idle_share),
+            units.count(int(outcome.cancelled.sum())),
+        )
+    console.print(table)
