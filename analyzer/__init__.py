@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from analyzer.errors import TracelibError
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from analyzer.opening import open_trace as open
     from analyzer.trace import Trace
 
-__all__ = ["Trace", "TracelibError", "calls_frame", "open", "regions_frame"]
+__all__ = ["Trace", "TracelibError", "calls_frame", "experiments_frame", "open", "regions_frame"]
 
 
 def __getattr__(name: str) -> Any:
@@ -68,3 +70,14 @@ def regions_frame(trace: Trace) -> pandas.DataFrame:
     frame["region"] = pandas.Categorical.from_codes(rows["region"], list(trace.extra(Regions).names))
     frame.insert(0, "rank", np.repeat(np.arange(trace.size), [len(v) for v in visits]))
     return frame
+
+
+def experiments_frame(inputs: Sequence[str | PathLike[str]], **wanted: Any) -> pandas.DataFrame:
+    """The table that `analyze table` makes of runs and tables, as a pandas DataFrame.
+
+    `wanted`: fields of analyzer.experiments.table.Wanted, such as by=("call",), where=("n > 100",), per="run". Raises
+    TracelibError.
+    """
+    from analyzer.experiments.table import Wanted, table
+
+    return table(inputs, Wanted(**wanted)).frame

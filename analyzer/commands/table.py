@@ -59,6 +59,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         "machine": Entry(
             "model.machine:machine_command", "Print a machine, or turn a Dimemas .cfg into TOML and back."
         ),
+        "table": Entry("model.table:table_command", "One table of the experiments of several runs."),
     }),
     "convert": ("Convert", {
         "prv": Entry("convert.prv:prv", "Write a Paraver trace."),

@@ -17,6 +17,10 @@ STDOUT, STDERR = "said.out", "said.err"
 _MORE = (
     "analyzer.commands.model.network",
     "analyzer.commands.model.ways",
+    "analyzer.experiments.formats.csv_file",
+    "analyzer.experiments.formats.parquet_file",
+    "analyzer.experiments.formats.xml_reader",
+    "analyzer.experiments.formats.xml_writer",
     "analyzer.report.pictures.samples",
     "analyzer.sources.dimemas.trace",
     "analyzer.sources.paraver.trace",
@@ -24,6 +28,7 @@ _MORE = (
     "analyzer.writers.packed",
     "matplotlib.backends.backend_agg",
     "pandas",
+    "pyarrow.parquet",
     "scipy.optimize",
     "scipy.stats",
     "tracelib.commands",

@@ -16,7 +16,7 @@ from system_files import write_samples
 from analyzer.cli import main
 from fuzz.plausible import without_offsets
 from fuzz.programs import as_the_runtime_writes, dim_of_everything, killed_run, plain_run, whole_run
-from fuzz.seeds import Seed, lines, of_a_machine, of_a_run, of_a_trace
+from fuzz.seeds import Seed, lines, of_a_machine, of_a_run, of_a_table, of_a_trace
 from tracelib.schema.net_collectives import BROADCAST, COLLECTIVE
 
 MACHINE = """dialect = "thesis"
@@ -287,6 +287,25 @@ def _model(kind: str, folder: Path) -> Seed:
     return Seed(kind, folder, damaged, of_a_machine("models.toml", "good.h5"))
 
 
+def _csv_table(kind: str, folder: Path) -> Seed:
+    return _table(kind, folder, "table.csv")
+
+
+def _xml_table(kind: str, folder: Path) -> Seed:
+    return _table(kind, folder, "table.xml")
+
+
+def _parquet_table(kind: str, folder: Path) -> Seed:
+    return _table(kind, folder, "table.parquet")
+
+
+def _table(kind: str, folder: Path, name: str) -> Seed:
+    """A table of experiments as a file."""
+    _beside(folder)
+    _make("table", folder / "good.h5", "--column", "n=execution", "-o", folder / name)
+    return Seed(kind, folder, (name,), of_a_table(name, "good.h5"))
+
+
 def _modules(kind: str, folder: Path) -> Seed:
     """Modules, which few commands take."""
     _beside(folder)
@@ -387,6 +406,9 @@ MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "toml": _toml,
     "model": _model,
     "modules": _modules,
+    "table-csv": _csv_table,
+    "table-xml": _xml_table,
+    "table-parquet": _parquet_table,
     "network": _network,
     "journal": _journal,
     "options": _options,

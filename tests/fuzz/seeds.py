@@ -50,6 +50,8 @@ def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequen
         f"analyze replay {file} --machine {machine} -o predicted.prv",
         f"analyze replay {good} --app {file} --repeat 2 --machine {machine}",
         f"analyze sensitivity {file} --machine {machine} --jobs 1",
+        f"analyze table {good} {file} --outliers median -o table.csv",
+        f"analyze table {file} --by call --by region --by place -o table.xml",
         f"analyze validate {file} --against {good} --machine {machine}",
         f"analyze waits {file}",
         f"analyze what-if {file} --by calls --jobs 1",
@@ -89,4 +91,15 @@ def of_a_machine(file: str, trace: str) -> tuple[Line, ...]:
         f"analyze what-if {trace} --machine {file} --jobs 1",
         f"analyze validate {trace} --against {trace} --machine {file}",
         f"analyze fit-machine {trace} --machine {file} --vary latency=1us..100us -n 2 --jobs 1",
+    )
+
+
+def of_a_table(file: str, trace: str) -> tuple[Line, ...]:
+    """Every command that reads a table of experiments."""
+    return lines(
+        f"analyze table {file}",
+        f"analyze table {file} --json",
+        f"analyze table {trace} {file} -o joined.csv",
+        f"analyze table {file} --where n>2 --column m=2*n -o again.xml",
+        f"analyze table {file} --factors region,n --per run --outliers deviation -o again.csv",
     )

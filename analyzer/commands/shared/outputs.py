@@ -80,7 +80,9 @@ _BEGINNINGS = {
     ".cfg": (b"#ParaverCFG",),
     ".json": (b'{\n  "format": "tracelib-',),
     ".png": (b"\x89PNG",),
-    ".csv": (b"begin_ns,",),
+    ".csv": (b"begin_ns,", b"region,", b"kind,"),
+    ".parquet": (b"PAR1",),
+    ".xml": (b'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE cll_data',),
     ".toml": (b"# Fitted by analyze fit-machine",),
     ".swf": (b"; Note: simulated by analyze",),
 }
@@ -90,7 +92,7 @@ def _is_derived(path: Path) -> bool:
     """Whether the file is empty, or begins like a file of its kind that analyze writes."""
     try:
         with path.open("rb") as file:
-            begin = file.read(32).lstrip()
+            begin = file.read(64).lstrip()
     except OSError as error:
         raise TracelibError(f"cannot read {path}: {error.strerror}", "name another output with -o NAME") from error
     return not begin or begin.startswith(_BEGINNINGS.get(path.suffix, (b"",)))

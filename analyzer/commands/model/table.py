@@ -1,0 +1,129 @@
+"""`analyze table`: one table of what several runs did, under which settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from analyzer.commands.shared.options import common_options
+from analyzer.commands.shared.outputs import check_replaceable
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.experiments.formats import check_ending, write_table
+from analyzer.experiments.kinds import KINDS
+from analyzer.experiments.repeated import LEVELS, STATISTICS
+from analyzer.experiments.settings import Setting
+from analyzer.experiments.sieve import RULES, observable_of
+from analyzer.experiments.table import Found, Wanted, table
+from analyzer.report.experiments import print_table, table_json
+
+
+class SettingType(click.ParamType):
+    """A parameter of a run."""
+
+    name = "setting"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Setting:
+        if isinstance(value, Setting):
+            return value
+        try:
+            return Setting.parse(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Column(click.ParamType):
+    """NAME=EXPRESSION."""
+
+    name = "column"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        name, equals, text = str(value).partition("=")
+        if not (name.strip() and equals and text.strip()):
+            self.fail(f"{value!r} is not NAME=EXPRESSION, such as cells=n*n", param, ctx)
+        return name.strip(), text.strip()
+
+
+class Names(click.ParamType):
+    """Names, separated by commas."""
+
+    name = "names"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        return tuple(name.strip() for name in str(value).split(",") if name.strip())
+
+
+@click.command("table")
+@click.argument("inputs", type=click.Path(), nargs=-1, required=True, metavar="INPUT...")
+@click.option("--by", type=click.Choice(list(KINDS)), multiple=True, help="Rows are kinds of time; can be repeated.")
+@click.option(
+    "--parameter", "settings", type=SettingType(), multiple=True, metavar="NAME=WHERE",
+    help="A factor that the command line (ARG2, ARG:-n) or the file's name (FILE:REGEX) says.",
+)  # fmt: skip
+@click.option(
+    "--column", "computed", type=Column(), multiple=True, metavar="NAME=EXPR", help="A column computed from others."
+)
+@click.option("--where", multiple=True, metavar="EXPR", help="Keep rows for which this holds: 'n > 100'.")
+@click.option("--per", type=click.Choice(list(LEVELS)), help="One row for each run, or execution, and setting.")
+@click.option(
+    "--take", type=click.Choice(STATISTICS), default=STATISTICS[0], show_default=True,
+    help="What --per takes of the values of several rows.",
+)  # fmt: skip
+@click.option("--outliers", "rule", type=click.Choice(list(RULES)), help="Remove outliers among repeated measurements.")
+@click.option("--observable", metavar="NAME", help="What is measured [PAPI_REAL_USEC, else CLOCK, else time].")
+@click.option(
+    "--factors", type=Names(), default=(), metavar="NAME,...", help="What tells settings apart [all parameters]."
+)
+@common_options(as_json=True, output="Name of the table, .csv, .parquet or .xml.")
+@click.pass_obj
+def table_command(
+    session: Session, inputs: tuple[str, ...], by: tuple[str, ...], settings: tuple[Setting, ...],
+    computed: tuple[tuple[str, str], ...], where: tuple[str, ...], per: str | None, take: str, rule: str | None,
+    observable: str | None, factors: tuple[str, ...], as_json: bool, output: str | None, force: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Make one table of several experiments, for models to be fitted to.
+
+    INPUT is a run, or a table (.csv, .parquet, TIA's .xml). Of a run, each row is an execution of a region that the
+    program marked: rank, times, counters, parameters. With --by, no marks are needed: each row is the time of a run in
+    one MPI procedure (call), in one region (region), or in the calls of one place in the program (place), and in the
+    computation before these calls.
+
+    Columns that not all inputs have are left out.
+    """
+    session.quiet = quiet
+    if output:
+        check_ending(Path(output))
+        check_replaceable(Path(output), [Path(name) for name in inputs], force)
+    wanted = Wanted(by, settings, computed, where, per or "", take, rule or "", observable or "", factors)
+    with session.step("Reading"):
+        found = table(inputs, wanted, session.team)
+    if not session.speaks:
+        return
+    _mention(session, found)
+    if output:
+        write_table(found.frame, Path(output))
+    if as_json:
+        session.print_json(table_json(found))
+    elif not quiet:
+        _print(session, found, observable, output)
+
+
+def _mention(session: Session, found: Found) -> None:
+    """A line on standard error for each input that something is wrong with."""
+    first = dict(reversed(found.problems))
+    for file, line in first.items() if not session.quiet else ():
+        more = sum(name == file for name, _ in found.problems) - 1
+        click.echo(f"{Path(file).name}: {line}" + (f" (and {more} more: analyze check)" if more else ""), err=True)
+
+
+def _print(session: Session, found: Found, observable: str | None, output: str | None) -> None:
+    name = observable or observable_of(found.frame)
+    if name not in found.frame.columns or found.frame[name].dtype.kind not in "iufb":
+        raise TracelibError(f"there is no column {name} of numbers", "name another: --observable NAME")
+    session.print(lambda console: print_table(found, name, console))
+    session.say("" if not output else f"\n{output}")

@@ -1,0 +1,35 @@
+"""The columns of a table of experiments, by what they are: names, places, settings, measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+REGION, RUN, RANK, THREAD, EXECUTION = "region", "run", "rank", "thread", "execution"
+NODE, RANKS, NODES, THREADS = "node", "ranks", "nodes", "threads"
+BEGIN, TIME, EXCLUSIVE, COMPUTING, MPI = "begin", "time", "exclusive", "computing", "mpi"
+KIND, NAME = "kind", "name"
+
+IDENTITY = (REGION, RUN, NODE, RANK, THREAD, EXECUTION)
+"""Which execution a row is."""
+SCALE = (RANKS, THREADS, NODES)
+"""Of the run: ranks, the most threads of a rank, nodes."""
+TIMES = (BEGIN, TIME, EXCLUSIVE, COMPUTING, MPI)
+"""Seconds. BEGIN counts from the start of the trace."""
+FIXED = (*IDENTITY, *SCALE, *TIMES)
+"""What every table of executions has, in this order; counters, samples of the node and parameters follow."""
+
+NODE_PREFIX, PARAMETER_PREFIX = "node_", "parameter_"
+OBSERVABLES = ("PAPI_REAL_USEC", "CLOCK", TIME)
+"""What is modelled unless the user says so: the first that there is (Rodriguez 2011, section 2.5.2, and ours)."""
+
+
+def parameter_column(name: str, taken: Iterable[str]) -> str:
+    """The column of a parameter of the program: its name, unless a column of ours has that."""
+    return PARAMETER_PREFIX + name if name in taken else name
+
+
+def parameter_columns(names: Iterable[str], columns: Iterable[str]) -> list[str]:
+    """Those of a table's columns that are parameters of the program."""
+    there = set(columns)
+    own = ((PARAMETER_PREFIX + name if PARAMETER_PREFIX + name in there else name, name) for name in names)
+    return [column for column, name in own if column in there and column not in FIXED]

@@ -1,0 +1,182 @@
+"""Every execution of a region of the program as a row: where it was, how long it took, under which parameters.
+
+It is what TIA's instrumentation writes of an experiment, one row for each execution (Rodriguez 2011, sections 2.3 and
+2.4).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analyzer.experiments.columns import FIXED, REGION, RUN, parameter_column
+from analyzer.experiments.readings import counted_between, sampled_between
+from analyzer.metrics.regions import Accumulated, region_visits
+from analyzer.pairing.requests import window_calls, windows_of_rank
+from analyzer.parallel import Team
+from analyzer.trace import Mark, Regions, State, Trace, TracerTime
+
+if TYPE_CHECKING:
+    import pandas
+
+_NS = 1e9
+
+
+def executions(trace: Trace, team: Team) -> pandas.DataFrame:
+    """A row for each time that a thread was in a region, by region, rank, thread and begin. Collective over the team.
+
+    Columns: those of `FIXED`; the counters that were read at begins and ends (what was counted in between, NaN where
+    that is not known); `node_...`, samples of the rank's node, means over the execution; parameters of the region, the
+    value that was said last, NaN where none was.
+    `time` is the wall-clock time from begin to end, with the regions inside, less what the tracer took of it to write
+    its buffer and after each call; `exclusive` is without the regions inside; `computing` is what of `time` was useful
+    (docs/computing.md), `mpi` what was inside MPI. `execution` counts those of a region on a thread from 1.
+    """
+    import pandas
+
+    parts = [_of_rank(trace, rank) for rank in trace.share(team)] if trace.extra(Regions).names else []
+    everybody = [part for of_member in team.allgather(parts) for part in of_member if len(part)]
+    if not everybody:
+        return pandas.DataFrame({name: [] for name in FIXED})
+    frame = pandas.concat(everybody, ignore_index=True)
+    frame[RUN] = trace.path
+    order = np.lexsort([frame["begin"], frame["thread"], frame["rank"], frame[REGION]])
+    frame = frame.iloc[order].reset_index(drop=True)
+    rest = [name for name in frame.columns if name not in FIXED]
+    return frame[[*FIXED, *rest]]
+
+
+def _of_rank(trace: Trace, rank: int) -> pandas.DataFrame:
+    """The rows of one rank."""
+    import pandas
+
+    visits = region_visits(trace, rank)
+    names = np.array(trace.extra(Regions).names, dtype=object)
+    node = int(trace.nodes.of_rank[rank])
+    times = _times(trace, rank, visits)
+    columns: dict[str, object] = {
+        "region": names[visits["region"]],
+        "run": trace.path,
+        "node": trace.nodes.names[node],
+        "rank": rank,
+        "thread": visits["thread"],
+        "execution": _number(visits),
+        "ranks": trace.size,
+        "threads": int(trace.threads.max()),
+        "nodes": len(trace.nodes.names),
+        "begin": visits["begin"] / _NS,
+        **{name: values / _NS for name, values in times.items()},
+        **counted_between(trace, rank, visits),
+        **sampled_between(trace, node, visits),
+    }
+    for name, values in _parameters(trace, rank, visits).items():
+        columns[parameter_column(name, columns)] = values
+    return pandas.DataFrame(columns, index=range(len(visits)))
+
+
+def _number(visits: np.ndarray) -> np.ndarray:
+    """Of each visit its number among those of its thread and region, from 1; they are in order of thread and begin."""
+    order = np.lexsort((visits["region"], visits["thread"]))
+    new = np.ones(len(visits), bool)
+    new[1:] = np.any([np.diff(visits[name][order]) != 0 for name in ("thread", "region")], axis=0)
+    first = np.flatnonzero(new)
+    number = np.empty(len(visits), np.int64)
+    number[order] = np.arange(len(visits)) - np.repeat(first, np.diff(first, append=len(visits))) + 1
+    return number
+
+
+def _times(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]:
+    """Inclusive, exclusive, computing and MPI time of each visit, ns."""
+    threads = [_Thread(trace, rank, number, visits) for number in np.unique(visits["thread"]).tolist()]
+    for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
+        states = trace.states(begin, end, range(rank, rank + 1))
+        calls = window_calls(trace, rank, begin, end)
+        for thread in threads:
+            thread.add(begin, end, states, calls)
+    sums = np.zeros((3, len(visits)))
+    for thread in threads:
+        sums[:, thread.of] = thread.spent(visits[thread.of])
+    computing, inside, tracer = sums
+    time = (visits["end"] - visits["begin"]) - tracer
+    parent = parents(visits)
+    children = np.bincount(parent[parent >= 0], weights=time[parent >= 0], minlength=len(visits))
+    return {"time": time, "exclusive": time - children, "computing": computing, "mpi": inside}
+
+
+class _Thread:
+    """What one thread had computed, been inside MPI, and been the tracer's at each begin and end of its visits."""
+
+    def __init__(self, trace: Trace, rank: int, number: int, visits: np.ndarray) -> None:
+        self._number, self.of = number, visits["thread"] == number
+        self._edges = np.unique([visits["begin"][self.of], visits["end"][self.of]])
+        self._until = np.zeros((4, len(self._edges)), np.int64)
+        self._sums = [Accumulated() for _ in range(4)]  # computing, MPI, tracer after calls, flushes
+        if trace.origin.tracer_times:
+            flushes = trace.extra(TracerTime).flushes(rank)
+            own = flushes[flushes["thread"] == number]
+            self._sums[3].append(own["begin"], own["end"], own["end"] - own["begin"])
+
+    def add(self, begin: int, end: int, states: np.ndarray, calls: np.ndarray) -> None:
+        """The rank's states and calls of the next window."""
+        states, calls = (rows[rows["thread"] == self._number] for rows in (states, calls))
+        for total, state in ((self._sums[0], State.RUNNING), (self._sums[2], State.TRACER)):
+            rows = states[states["state"] == state]
+            total.append(rows["begin"], rows["end"], rows["end"] - rows["begin"])
+        self._sums[1].append(calls["enter"], calls["enter"] + calls["inside"], calls["inside"])
+        first, last = np.searchsorted(self._edges, (begin, end))
+        self._until[:, first:last] = [total.until(self._edges[first:last]) for total in self._sums]
+
+    def spent(self, visits: np.ndarray) -> np.ndarray:
+        """Computing, MPI and the tracer's time in each visit of the thread, ns: (3, visits)."""
+        begins, ends = (np.searchsorted(self._edges, visits[name]) for name in ("begin", "end"))
+        computing, inside, after_calls, flushes = (self._until[:, ends] - self._until[:, begins]).astype(float)
+        return np.array([computing, inside, after_calls + flushes])
+
+
+def parents(visits: np.ndarray) -> np.ndarray:
+    """Of each visit (VISIT, by thread and begin, an outer one before those inside) the row of the one right around it;
+    -1: none. It is the last one before it that is one less deep."""
+    found = np.full(len(visits), -1, np.int64)
+    rows = np.arange(len(visits))
+    for depth in range(1, int(visits["depth"].max(initial=0)) + 1):
+        outer, inner = rows[visits["depth"] == depth - 1], rows[visits["depth"] == depth]
+        found[inner] = outer[np.searchsorted(outer, inner) - 1]
+    return found
+
+
+def _parameters(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]:
+    """The parameters of each visit by name: int64 where all visits say an integer, else float64."""
+    names = trace.extra(Regions).parameters
+    marks = trace.extra(Regions).marks(rank)
+    said, visit = _said(marks, visits)
+    found = {}
+    for number in np.unique(said["number"]).tolist():
+        of_name = said["number"] == number
+        rows, at = said[of_name], visit[of_name]
+        real = rows["what"] == Mark.REAL
+        values = np.where(real, np.ascontiguousarray(rows["value"]).view(np.float64), rows["value"])
+        column = np.full(len(visits), np.nan)
+        column[at] = values
+        if not real.any() and not np.isnan(column).any():
+            exact = np.zeros(len(visits), np.int64)
+            exact[at] = rows["value"]
+            column = exact
+        found[names[number - 1] if number <= len(names) else f"parameter {number}"] = column
+    return found
+
+
+def _said(marks: np.ndarray, visits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The marks of parameters, and of each the row of the visit that was its thread's innermost then."""
+    begin, end = marks["what"] == Mark.BEGIN, marks["what"] == Mark.END
+    said = np.flatnonzero((marks["what"] == Mark.INTEGER) | (marks["what"] == Mark.REAL))
+    around = (np.cumsum(begin.astype(np.int64)) - np.cumsum(end))[said] - 1
+    said, around = said[around >= 0], around[around >= 0]
+    begins = np.flatnonzero(begin)  # in the order of visits
+    found = np.zeros(len(said), np.int64)
+    for depth in np.unique(around).tolist():
+        of_depth = np.flatnonzero(visits["depth"] == depth)
+        chosen = around == depth
+        found[chosen] = of_depth[np.searchsorted(begins[of_depth], said[chosen]) - 1]
+    return marks[said], found

@@ -1,0 +1,53 @@
+"""Tables as files: CSV, Parquet, and TIA's XML. The ending of the name says which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer.errors import TracelibError
+
+if TYPE_CHECKING:
+    import pandas
+
+ENDINGS = (".csv", ".parquet", ".xml")
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file is a table of experiments by its name."""
+    return path.suffix in ENDINGS
+
+
+def read_table(path: Path) -> pandas.DataFrame:
+    """A table from a file. Raises TracelibError with one line for one that is missing, damaged or of another kind."""
+    reader: Callable[[Path], pandas.DataFrame]
+    if path.suffix == ".csv":
+        from analyzer.experiments.formats.csv_file import read_csv as reader
+    elif path.suffix == ".parquet":
+        from analyzer.experiments.formats.parquet_file import read_parquet as reader
+    else:
+        from analyzer.experiments.formats.xml_reader import read_xml as reader
+    try:
+        return reader(path)
+    except OSError as error:
+        raise TracelibError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def check_ending(path: Path) -> None:
+    """Raise TracelibError for a name that does not say the kind of a table."""
+    if path.suffix not in ENDINGS:
+        raise TracelibError(f"{path} is no name of a table", f"end it with {', '.join(ENDINGS)}")
+
+
+def write_table(frame: pandas.DataFrame, path: Path) -> None:
+    """A table as a file, whole or not at all. Raises TracelibError."""
+    check_ending(path)
+    writer: Callable[[pandas.DataFrame, Path], None]
+    if path.suffix == ".csv":
+        from analyzer.experiments.formats.csv_file import write_csv as writer
+    elif path.suffix == ".parquet":
+        from analyzer.experiments.formats.parquet_file import write_parquet as writer
+    else:
+        from analyzer.experiments.formats.xml_writer import write_xml as writer
+    writer(frame, path)

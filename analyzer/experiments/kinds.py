@@ -1,0 +1,138 @@
+"""What a run did without any annotation, as rows: each MPI procedure, each region, each place in the program, and the
+computation before each of them. Over several runs these are the kinds of time that can be modelled one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analyzer.experiments.columns import KIND, NAME, RUN, SCALE
+from analyzer.metrics.callers import CALLER, CallerSums, added
+from analyzer.metrics.regions import Accumulated, region_profile
+from analyzer.metrics.sums import add_up
+from analyzer.pairing.requests import window_calls, windows_of_rank
+from analyzer.parallel import Team
+from analyzer.trace import CallPaths, State, Trace
+
+if TYPE_CHECKING:
+    import pandas
+
+CALL_KIND, BURST_KIND = "call", "burst"
+REGION_KINDS = ("region", "region computing", "region MPI")
+MEASURED = ("in_ranks", "count", "time", "time_min", "time_median", "time_max", "bytes")
+"""How many ranks did it; of these: mean count, times (mean, least, median, most), mean bytes."""
+
+
+def by_call(trace: Trace, team: Team) -> pandas.DataFrame:
+    """`call`: the time inside each MPI procedure; `burst`: the computation before its calls. Collective over the
+    team."""
+    return _of_callers(trace, team, np.zeros, lambda group: "")
+
+
+def by_place(trace: Trace, team: Team) -> pandas.DataFrame:
+    """The same by procedure and place in the program, "MPI_Send at exchange.c:212 in exchange". Where places are not
+    known, by procedure alone. Collective over the team."""
+    paths = trace.extra(CallPaths)
+    if not paths.known:
+        return by_call(trace, team)
+    places = paths.named()
+    return _of_callers(trace, team, lambda length: places.place[:length], lambda group: f" at {places.text(group)}")
+
+
+def by_region(trace: Trace, team: Team) -> pandas.DataFrame:
+    """`region`: the time from begin to end, a region in itself once; `region computing` and `region MPI`: the parts of
+    it that are computation and MPI. `count` is how often a rank was there. Collective over the team."""
+    found = region_profile(trace, team)
+    rows = []
+    for region in found.by_time():
+        there = found.count[:, region] > 0
+        for kind, times in zip(REGION_KINDS, (found.time_ns, found.useful_ns, found.mpi_ns), strict=True):
+            rows.append(_row(kind, found.names[region], found.count[there, region], times[there, region]))
+    return _frame(trace, rows)
+
+
+KINDS: dict[str, Callable[[Trace, Team], pandas.DataFrame]] = {
+    "call": by_call,
+    "region": by_region,
+    "place": by_place,
+}
+"""By what `--by` names: (trace, team) -> a row for each kind of time, with MEASURED."""
+
+
+def _of_callers(
+    trace: Trace, team: Team, groups: Callable[[int], np.ndarray], named: Callable[[int], str]
+) -> pandas.DataFrame:
+    """Calls and the computation before them, by group of their path and procedure."""
+    of_kind = {CALL_KIND: add_up(trace, team, CallerSums(trace)).rows, BURST_KIND: _bursts(trace, team)}
+    length = 1 + max((int(rows["path"].max(initial=0)) for rows in of_kind.values()), default=0)
+    group = np.asarray(groups(length), np.int64)
+    found = []
+    for kind, rows in of_kind.items():
+        rows = rows.copy()
+        rows["path"] = group[rows["path"]]
+        rows = added(rows)
+        rows = rows[np.lexsort([rows["rank"], rows["call"], rows["path"]])]
+        new = (np.diff(rows["path"], prepend=-1) != 0) | (np.diff(rows["call"], prepend=-1) != 0)
+        for part in np.split(rows, np.flatnonzero(new)[1:]) if len(rows) else ():
+            name = trace.procedures[part["call"][0]] + named(int(part["path"][0]))
+            size = np.maximum(part["sent"], part["received"]) if kind == CALL_KIND else None
+            found.append(_row(kind, name, part["count"], part["inside"], size))
+    return _frame(trace, found)
+
+
+def _bursts(trace: Trace, team: Team) -> np.ndarray:
+    """CALLER of the computation before calls: `inside` is the useful time of a thread since its call before, or since
+    its begin, and `count` how many of these are not empty. What it computes after its last call belongs to no call."""
+    parts = [_bursts_of(trace, rank) for rank in trace.share(team)]
+    everybody = [rows for of_member in team.allgather(parts) for rows in of_member]
+    return added(np.concatenate([np.zeros(0, CALLER), *everybody]))
+
+
+def _bursts_of(trace: Trace, rank: int) -> np.ndarray:
+    threads = range(int(trace.threads[rank]))
+    sums, latest = [Accumulated() for _ in threads], [np.zeros(1, np.int64) for _ in threads]
+    known = trace.extra(CallPaths).known
+    found = [np.zeros(0, CALLER)]
+    for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
+        states = trace.states(begin, end, range(rank, rank + 1))
+        states = states[states["state"] == State.RUNNING]
+        calls = window_calls(trace, rank, begin, end)
+        paths = np.zeros(len(calls), np.int64)
+        if known:
+            paths = np.concatenate([paths[:0], *trace.extra(CallPaths).of(rank, begin, end)])
+        for thread in threads:
+            rows, own = states[states["thread"] == thread], calls["thread"] == thread
+            sums[thread].append(rows["begin"], rows["end"], rows["end"] - rows["begin"])
+            until = np.concatenate([latest[thread], sums[thread].until(calls["enter"][own])])
+            latest[thread] = until[-1:]
+            found.append(_before(rank, np.diff(until), calls["call"][own], paths[own]))
+    return added(np.concatenate(found))
+
+
+def _before(rank: int, burst: np.ndarray, call: np.ndarray, path: np.ndarray) -> np.ndarray:
+    """CALLER of one thread's bursts in a window."""
+    rows = np.zeros(len(burst), CALLER)
+    rows["rank"], rows["path"], rows["call"] = rank, path, call
+    rows["count"], rows["inside"] = burst > 0, burst
+    return added(rows[burst > 0])
+
+
+def _row(kind: str, name: str, count: np.ndarray, ns: np.ndarray, size: np.ndarray | None = None) -> dict:
+    """One kind of time over the ranks that have it."""
+    seconds = ns / 1e9
+    times = (seconds.mean(), seconds.min(), np.median(seconds), seconds.max())
+    values = (len(ns), count.mean(), *times, np.nan if size is None else size.mean())
+    return {KIND: kind, NAME: name, **dict(zip(MEASURED, values, strict=True))}
+
+
+def _frame(trace: Trace, rows: list[dict]) -> pandas.DataFrame:
+    import pandas
+
+    frame = pandas.DataFrame(rows, columns=[KIND, NAME, *MEASURED])
+    scale = (trace.size, int(trace.threads.max()), len(trace.nodes.names))
+    for place, (column, value) in enumerate(zip((RUN, *SCALE), (trace.path, *scale), strict=True), start=2):
+        frame.insert(place, column, value)
+    return frame.sort_values([KIND, NAME], kind="stable", ignore_index=True)

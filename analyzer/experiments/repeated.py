@@ -1,0 +1,35 @@
+"""Repeated measurements as one: the executions and ranks of a run, or the ranks of an execution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from analyzer.experiments.columns import BEGIN, EXECUTION, NODE, RANK, REGION, RUN, THREAD
+
+if TYPE_CHECKING:
+    import pandas
+
+RUNS, EXECUTIONS = "run", "execution"
+LEVELS = {RUNS: (REGION, RUN), EXECUTIONS: (REGION, RUN, EXECUTION)}
+"""What the rows of a level have in common, besides their factors."""
+STATISTICS = ("median", "min", "mean", "max")
+COUNT = "rows"
+_DROPPED = (NODE, RANK, THREAD, EXECUTION, BEGIN)
+
+
+def per(level: str, frame: pandas.DataFrame, factors: Sequence[str], statistic: str) -> pandas.DataFrame:
+    """One row for each run (and region), or execution, and setting of the factors. Each measured column has its
+    `statistic`, one of STATISTICS, over the rows that it stands for; `rows` is how many these are.
+
+    Raises KeyError for a factor that is no column.
+    """
+    keys = [name for name in dict.fromkeys([*LEVELS[level], *factors]) if name in frame.columns]
+    values = [
+        name for name in frame.columns
+        if name not in keys and name not in _DROPPED and frame[name].dtype.kind in "iufb"
+    ]  # fmt: skip
+    groups = frame.groupby(keys, dropna=False, sort=False)
+    found = groups[values].agg(statistic)
+    found.insert(0, COUNT, groups.size())
+    return found.reset_index()

@@ -1,0 +1,86 @@
+"""SIEVE: the rows of a table that a model is fitted to (Rodriguez 2011, section 2.5.2; cll.sieve)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.experiments.columns import OBSERVABLES
+from analyzer.experiments.expression import chosen
+
+if TYPE_CHECKING:
+    import pandas
+
+DEVIATIONS = 2
+"""Rule `deviation`: the thesis's, of repeated measurements (section 3.3.2)."""
+MODIFIED_Z = 3.5
+"""Rule `median`: Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993), section 3.3."""
+_NORMAL_MAD = 0.6745
+"""The median of the deviations from the median of a normal distribution, in its standard deviations."""
+
+
+def by_deviation(values: np.ndarray) -> np.ndarray:
+    """Which values (bool) are more than two standard deviations (of the sample) from their mean. Of five or fewer none
+    can be: the largest distance is (n - 1) / sqrt(n) deviations."""
+    if len(values) < 3:
+        return np.zeros(len(values), bool)
+    return np.abs(values - values.mean()) > DEVIATIONS * values.std(ddof=1)
+
+
+def by_median(values: np.ndarray) -> np.ndarray:
+    """Which values (bool) are out by their modified z-score, 0.6745 |x - median| / MAD > 3.5. It also finds several
+    that hide each other. Where more than half of the values are equal it finds none."""
+    away = np.abs(values - np.median(values))
+    typical = np.median(away)
+    if len(values) < 3 or typical == 0:
+        return np.zeros(len(values), bool)
+    return _NORMAL_MAD * away > MODIFIED_Z * typical
+
+
+RULES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"median": by_median, "deviation": by_deviation}
+"""By name; each takes the repetitions of one setting and says which are outliers."""
+
+
+def select(frame: pandas.DataFrame, conditions: Sequence[str]) -> pandas.DataFrame:
+    """The rows for which all conditions hold (analyzer.experiments.expression). Raises TracelibError."""
+    for condition in conditions:
+        frame = frame[chosen(condition, frame)]
+    return frame.reset_index(drop=True)
+
+
+def observable_of(frame: pandas.DataFrame) -> str:
+    """What is modelled unless the user says so: PAPI_REAL_USEC, else CLOCK, else time. Raises TracelibError."""
+    for name in OBSERVABLES:
+        if name in frame.columns:
+            return name
+    raise TracelibError(f"the table has none of {', '.join(OBSERVABLES)}", "name the column: --observable NAME")
+
+
+def outliers(frame: pandas.DataFrame, observable: str, factors: Sequence[str], rule: str = "median") -> np.ndarray:
+    """Which rows (bool) are outliers among those with the same factors, by what was observed. Missing values are none.
+
+    A setting that was measured once or twice has no outliers. `rule`: one of RULES. Raises TracelibError where a column
+    is missing or the observable is no number.
+    """
+    for name in (observable, *factors):
+        if name not in frame.columns:
+            raise TracelibError(f"there is no column {name}", f"columns: {', '.join(map(str, frame.columns))}")
+    if frame[observable].dtype.kind not in "iufb":
+        raise TracelibError(f"column {observable} has texts", "name a column of numbers: --observable NAME")
+    values = frame[observable].to_numpy(float)
+    found = np.zeros(len(frame), bool)
+    known = np.flatnonzero(np.isfinite(values))
+    for rows in _groups(frame.iloc[known], factors):
+        at = known[rows]
+        found[at] = RULES[rule](values[at])
+    return found
+
+
+def _groups(frame: pandas.DataFrame, factors: Sequence[str]) -> list[np.ndarray]:
+    """The positions of the rows of each setting; a factor that is missing is a value of its own."""
+    if not factors:
+        return [np.arange(len(frame))]
+    return list(frame.groupby(list(factors), dropna=False, sort=False).indices.values())

@@ -1,0 +1,146 @@
+"""IMPORT: one table of what several runs and earlier tables say (Rodriguez 2011, section 2.5.2; cll.import)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.experiments.columns import KIND, NAME, REGION, RUN, SCALE, parameter_column, parameter_columns
+from analyzer.experiments.executions import executions
+from analyzer.experiments.expression import evaluate
+from analyzer.experiments.formats import is_table, read_table
+from analyzer.experiments.joining import join
+from analyzer.experiments.kinds import KINDS
+from analyzer.experiments.repeated import per
+from analyzer.experiments.settings import Setting
+from analyzer.experiments.sieve import observable_of, outliers, select
+from analyzer.opening import open_trace
+from analyzer.parallel import Team
+from analyzer.trace import Mark, Regions, Trace
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the table shall hold; see docs/analyze-table.md."""
+
+    by: tuple[str, ...] = ()  # kinds of time (KINDS) instead of executions of regions
+    settings: tuple[Setting, ...] = ()
+    computed: tuple[tuple[str, str], ...] = ()  # columns: name, expression
+    where: tuple[str, ...] = ()  # conditions
+    per: str = ""  # repeated.LEVELS
+    statistic: str = "median"
+    rule: str = ""  # of outliers, sieve.RULES; "": they stay
+    observable: str = ""  # by which outliers are found; "": sieve.observable_of
+    factors: tuple[str, ...] = ()  # "": those that are known of the runs
+
+
+@dataclass(frozen=True)
+class Found:
+    """A table, and what is not in it."""
+
+    frame: pandas.DataFrame
+    factors: tuple[str, ...]  # columns that say under which setting a row was measured, as far as it is known
+    left_out: tuple[str, ...]  # columns that not all inputs have
+    outliers: int  # rows
+    problems: tuple[tuple[str, str], ...] = field(default=())  # file, line
+
+
+def table(inputs: Sequence[str | os.PathLike[str]], wanted: Wanted | None = None, team: Team | None = None) -> Found:
+    """The table of some runs (whatever `open_trace` opens) and tables (.csv, .parquet, .xml), one after the other.
+
+    In this order: rows are made and joined, columns computed, rows selected, repeated measurements put together, and
+    outliers removed. Collective over the team. Raises TracelibError.
+    """
+    wanted, team = wanted or Wanted(), team or Team()
+    frames, factors, problems = [], list[str](), []
+    for name in inputs:
+        path = Path(name)
+        if is_table(path) and path.is_file():
+            frames.append(read_table(path))
+            continue
+        frame, known, lines = _of_run(path, wanted, team)
+        frames.append(frame)
+        factors += [factor for factor in known if factor not in factors]
+        problems += [(str(path), line) for line in lines]
+    frame, left_out = join(frames)
+    for column, text in wanted.computed:
+        frame[column] = evaluate(text, frame)
+    frame = select(frame, wanted.where)
+    chosen = wanted.factors or tuple(factor for factor in factors if factor in frame.columns)
+    _check(frame, chosen)
+    if wanted.per:
+        frame = per(wanted.per, frame, chosen, wanted.statistic)
+    removed = np.zeros(len(frame), bool)
+    if wanted.rule and len(frame):
+        removed = outliers(frame, wanted.observable or observable_of(frame), _needed(chosen), wanted.rule)
+    frame = frame[~removed].reset_index(drop=True)
+    return Found(frame, chosen, left_out, int(removed.sum()), tuple(problems))
+
+
+def _check(frame: pandas.DataFrame, factors: Sequence[str]) -> None:
+    for name in factors:
+        if name not in frame.columns:
+            raise TracelibError(f"there is no column {name}", f"columns: {', '.join(map(str, frame.columns))}")
+
+
+def _needed(factors: tuple[str, ...]) -> tuple[str, ...]:
+    if not factors:
+        raise TracelibError("nothing says which rows repeat each other", "name the factors: --factors n,ranks")
+    return factors
+
+
+def _of_run(path: Path, wanted: Wanted, team: Team) -> tuple[pandas.DataFrame, tuple[str, ...], list[str]]:
+    """The rows of one run, the columns of its factors, and what is wrong with it."""
+    trace = open_trace(path, team)
+    try:
+        if not trace.has_call_times:
+            raise TracelibError(f"{path} holds no times", "take a traced run")
+        problems = [problem.line for problem in trace.problems if not problem.note]
+        if wanted.by:
+            frame, known = _by_kind(trace, wanted.by, team)
+        else:
+            frame = executions(trace, team)
+            known = (REGION, *SCALE, *parameter_columns(trace.extra(Regions).parameters, frame.columns))
+        frame[RUN] = str(path)
+        for setting in wanted.settings:
+            if setting.name in frame.columns:
+                raise TracelibError(f"{path} has a column {setting.name} already", "give the parameter another name")
+            frame[setting.name] = setting.of(trace)
+        return frame, (*known, *(setting.name for setting in wanted.settings)), problems
+    finally:
+        trace.close()
+
+
+def _by_kind(trace: Trace, by: Sequence[str], team: Team) -> tuple[pandas.DataFrame, tuple[str, ...]]:
+    """The rows of some kinds of time, and the columns of their factors."""
+    import pandas
+
+    frames = [KINDS[name](trace, team) for name in dict.fromkeys(by)]
+    frame = pandas.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
+    said = {parameter_column(name, frame.columns): value for name, value in constant_parameters(trace).items()}
+    for name, value in said.items():
+        frame[name] = value
+    return frame, (KIND, NAME, *SCALE, *said)
+
+
+def constant_parameters(trace: Trace) -> dict[str, float]:
+    """Parameters of regions that have one value wherever the first rank says them: those of the whole run, such as a
+    problem's size."""
+    extra, found = trace.extra(Regions), {}
+    marks = extra.marks(0)
+    for number in np.unique(marks["number"][np.isin(marks["what"], (Mark.INTEGER, Mark.REAL))]).tolist():
+        rows = marks[np.isin(marks["what"], (Mark.INTEGER, Mark.REAL)) & (marks["number"] == number)]
+        if number <= len(extra.parameters) and (rows[["what", "value"]] == rows[["what", "value"]][0]).all():
+            value = rows["value"][:1]
+            real = rows["what"][0] == Mark.REAL
+            found[extra.parameters[number - 1]] = float(value.view(np.float64)[0]) if real else int(value[0])
+    return found

@@ -1,0 +1,91 @@
+"""A table of experiments in a few lines: what was measured how often, under which settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from analyzer.experiments.columns import KIND, NAME, REGION
+from analyzer.experiments.table import Found
+
+if TYPE_CHECKING:
+    import pandas
+
+_MOST_ROWS = 40
+_MOST_VALUES = 8
+
+
+def print_table(found: Found, observable: str, console: Console) -> None:
+    """A row for each region or kind of time, then the values of each factor."""
+    frame = found.frame
+    console.print(f"{len(frame)} rows, {len(frame.columns)} columns: {', '.join(map(str, frame.columns))}")
+    if len(frame):
+        console.print()
+        console.print(_groups(frame, observable))
+        if found.factors:
+            console.print()
+            console.print(_factors(frame, found.factors))
+    if found.outliers:
+        console.print(f"\n{found.outliers} outliers were removed.")
+    if found.left_out:
+        console.print(f"\nNot in all inputs, and left out: {', '.join(found.left_out)}.")
+
+
+def table_json(found: Found) -> dict[str, Any]:
+    """The table as columns of plain values; what is missing is null."""
+    return {
+        "rows": len(found.frame),
+        "factors": list(found.factors),
+        "left_out": list(found.left_out),
+        "outliers": found.outliers,
+        "columns": {str(name): _plain(found.frame[name]) for name in found.frame.columns},
+    }
+
+
+def _plain(column: pandas.Series) -> list[Any]:
+    return [None if isinstance(value, float) and not np.isfinite(value) else value for value in column.tolist()]
+
+
+def _empty_table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim", expand=False)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
+    return table
+
+
+def _groups(frame: pandas.DataFrame, observable: str) -> Table:
+    """Rows, median, least and most of the observable, of each region or kind."""
+    keys = [name for name in (REGION, KIND, NAME) if name in frame.columns]
+    table = _empty_table(" ".join(keys) or "table", "rows", f"{observable}: median", "least", "most")
+    groups = [("", frame)] if not keys else frame.groupby(keys, sort=False)
+    rows = []
+    for name, part in groups:
+        values = part[observable].to_numpy(float)
+        values = values[np.isfinite(values)]
+        numbers = (np.median(values), values.min(), values.max()) if len(values) else (np.nan,) * 3
+        rows.append((" ".join(map(str, name)) if isinstance(name, tuple) else str(name), len(part), numbers))
+    for name, count, numbers in sorted(rows, key=lambda row: -np.nan_to_num(row[2][0]))[:_MOST_ROWS]:
+        table.add_row(name, str(count), *(f"{number:.4g}" for number in numbers))
+    if len(rows) > _MOST_ROWS:
+        table.add_row(f"and {len(rows) - _MOST_ROWS} more")
+    return table
+
+
+def _factors(frame: pandas.DataFrame, factors: tuple[str, ...]) -> Table:
+    table = _empty_table("factor", "values")
+    table.columns[1].justify = "left"
+    for name in factors:
+        if name not in (REGION, KIND, NAME):
+            table.add_row(name, _values(frame[name]))
+    return table
+
+
+def _values(column: pandas.Series) -> str:
+    values = sorted(column.dropna().unique().tolist(), key=lambda value: (isinstance(value, str), value))
+    texts = [f"{value:.6g}" if isinstance(value, int | float) else str(value) for value in values]
+    if len(texts) > _MOST_VALUES:
+        return f"{', '.join(texts[: _MOST_VALUES - 1])}, ... {texts[-1]} ({len(texts)} values)"
+    return ", ".join(texts)
