@@ -74,13 +74,23 @@ def ideal_replay(
     reason = obstacle(trace, missed)
     if reason:
         return Ideal(None, None, reason)
-    found = None
     try:
         program = program_of(trace, team, cpu_time=cpu_time, virtual=False, everywhere=False)
-        if team.rank == 0:
-            found = _replay(trace, program, eager_limit, regions)
     except TracelibError as error:
-        found = Ideal(None, None, str(error))
+        return Ideal(None, None, str(error))
+    return ideal_of_program(trace, program, team, eager_limit, regions=regions)
+
+
+def ideal_of_program(
+    trace: Trace, program: Program, team: Team, eager_limit: int | None = None, *, regions: bool = False
+) -> Ideal:
+    """The same of the trace's program or a part of it, which only the first member of the team needs to have."""
+    found = None
+    if team.rank == 0:
+        try:
+            found = _replay(trace, program, eager_limit, regions)
+        except TracelibError as error:
+            found = Ideal(None, None, str(error))
     return team.bcast(found)
 
 

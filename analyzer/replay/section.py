@@ -54,18 +54,11 @@ def section_of(
     """That of a trace, on which members of a team as `program_of`. Raises TracelibError as that."""
     team = team or Team()
     program = program_of(trace, team, cpu_time=cpu_time, buffered=buffered, everywhere=everywhere)
-    spans = np.array([trace.span(rank) for rank in range(trace.size)], np.int64).reshape(-1, 2)
-    if not trace.has_call_times:
-        return Section(program, spans[:, 0], spans[:, 1])
-    parts = team.allgather([_init_and_finalize(trace, rank) for rank in trace.share(team)])
-    found = [calls for part in parts for calls in part]
-    inits = [init for init, _ in found if init]
-    finals = [final for _, final in found if final]
-    begin = np.array([c.exit for c in inits], np.int64) if len(inits) == trace.size else spans[:, 0]
-    end = np.array([c.enter for c in finals], np.int64) if len(finals) == trace.size else spans[:, 1]
-    of_all = inits if len(inits) == trace.size else finals if len(finals) == trace.size else []
-    if team.rank and not everywhere:
+    inits, finals = _inits_and_finalizes(trace, team)
+    begin, end = _bounds(trace, inits, finals)
+    if not trace.has_call_times or (team.rank and not everywhere):
         return Section(program, begin, end)
+    of_all = inits if len(inits) == trace.size else finals if len(finals) == trace.size else []
     main = [program.stream_of(rank, of_all[rank].thread if of_all else 0) for rank in range(trace.size)]
 
     def cut(stream: int, ops: np.ndarray) -> None:
@@ -82,11 +75,32 @@ def section_of(
     return Section(rewritten(program, cut), begin, end)
 
 
+def section_bounds(trace: Trace, team: Team) -> tuple[np.ndarray, np.ndarray]:
+    """`begin` and `end` of a trace's section, without its program. Collective over the team."""
+    return _bounds(trace, *_inits_and_finalizes(trace, team))
+
+
 class _Call(NamedTuple):
     thread: int
     number: int  # among the calls of its thread, where threads are streams of their own
     enter: int
     exit: int
+
+
+def _inits_and_finalizes(trace: Trace, team: Team) -> tuple[list[_Call], list[_Call]]:
+    """The calls that begin the section of the ranks, and those that end it; none of a Dimemas trace."""
+    if not trace.has_call_times:
+        return [], []
+    parts = team.allgather([_init_and_finalize(trace, rank) for rank in trace.share(team)])
+    found = [calls for part in parts for calls in part]
+    return [init for init, _ in found if init], [final for _, final in found if final]
+
+
+def _bounds(trace: Trace, inits: list[_Call], finals: list[_Call]) -> tuple[np.ndarray, np.ndarray]:
+    spans = np.array([trace.span(rank) for rank in range(trace.size)], np.int64).reshape(-1, 2)
+    begin = np.array([c.exit for c in inits], np.int64) if len(inits) == trace.size else spans[:, 0]
+    end = np.array([c.enter for c in finals], np.int64) if len(finals) == trace.size else spans[:, 1]
+    return begin, end
 
 
 def _init_and_finalize(trace: Trace, rank: int) -> tuple[_Call | None, _Call | None]:
