@@ -33,12 +33,14 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
             "one process follows the path",
         ),
         "limits": Entry("explain.limits:limits_command", "What limits the run: network, load, or computation."),
+        "speedup": Entry("explain.speedup:speedup_command", "What more ranks gain, and what takes it away."),
         "profile": Entry("explain.profile:profile_command", "How many threads compute at each instant."),
     }),
     "predict": ("Predict", {
         "replay": Entry(
             "predict.replay:replay_command", "What the run would do on another machine.", "one process replays"
         ),
+        "predict": Entry("predict.speedup:predict_command", "Speedup at more ranks, and its worst factor there."),
         "what-if": Entry("predict.what_if:what_if_command", "What faster computation in a region would gain."),
         "sensitivity": Entry(
             "predict.sensitivity:sensitivity_command", "Which parameters of the machine matter, and how much."

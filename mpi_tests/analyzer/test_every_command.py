@@ -24,6 +24,8 @@ LINES = {
     "waits": ("--json",),
     "critical-path": ("-o", "path.prv"),
     "limits": ("--quick", "--json"),
+    "speedup": ("--json",),
+    "predict": ("--json", "--ranks", "64"),
     "profile": ("-o", "."),
     "replay": ("-o", "replayed.prv", "--latency", "5us"),
     "replay alone": ("--json",),
@@ -52,6 +54,9 @@ def test_two_processes_give_the_bytes_of_one(openmpi, tmp_path, pattern):
     settle(tmp_path / "run")
     lines = {name: [name.split()[0], traced, *options] for name, options in LINES.items()}
     lines["validate"] += ["--against", traced]
+    other = str(write_run(tmp_path / "other", pattern, 4, 80).path)
+    for name in ("speedup", "predict"):
+        lines[name].insert(1, other)
     alone, two = (written(lines, tmp_path / name, ranks, openmpi) for name, ranks in (("one", 1), ("two", 2)))
     for name in lines:
         said = two[name].pop("err.0").splitlines()

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
-from rich.console import Console
 
 from analyzer.commands.shared.options import Size, all_calls_needed, common_options, ranks_option, repair_option
 from analyzer.commands.shared.session import Session
-from analyzer.efficiency.efficiencies import Compared, Efficiencies, compare, efficiencies
+from analyzer.efficiency.efficiencies import Efficiencies, compare, efficiencies
 from analyzer.efficiency.scaling import STRONG, WEAK
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
@@ -76,14 +75,7 @@ def efficiency_command(
         data = [efficiencies_json(compared, number, additive=additive) for number in range(len(files))]
         session.print_json(data if len(data) > 1 else data[0])
     elif not quiet:
-        session.print(lambda console: _print(compared, additive, console))
-
-
-def _print(compared: Compared, additive: bool, console: Console) -> None:
-    for number, table in enumerate(efficiencies_tables(compared, additive=additive)):
-        if number:
-            console.print()
-        console.print(table)
+        session.print_tables(efficiencies_tables(compared, additive=additive))
 
 
 @contextmanager

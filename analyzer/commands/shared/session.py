@@ -6,7 +6,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ import click
 from analyzer.parallel import Team
 
 if TYPE_CHECKING:  # rich takes as long to import as click: only who prints pays for it
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from analyzer.trace import Trace
 
@@ -54,6 +54,17 @@ class Session:
         text = io.StringIO()
         render(Console(file=text, width=PIPE_WIDTH, highlight=False, no_color=True, force_terminal=False))
         _write("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+
+    def print_tables(self, tables: Iterable[RenderableType]) -> None:
+        """The same of tables and texts, with an empty line between them."""
+
+        def render(console: Console) -> None:
+            for number, table in enumerate(tables):
+                if number:
+                    console.print()
+                console.print(table)
+
+        self.print(render)
 
     def print_json(self, data: Any) -> None:
         """One JSON document on standard output."""

@@ -20,7 +20,9 @@ def test_help_needs_none():
     assert imported("--help") == set()
 
 
-@pytest.mark.parametrize("command", ["info", "check", "waits", "efficiency", "limits", "what-if", "critical-path"])
+@pytest.mark.parametrize(
+    "command", ["info", "check", "waits", "efficiency", "limits", "what-if", "critical-path", "speedup"]
+)
 def test_commands_that_draw_nothing_need_few(command, tmp_path):
     path = write_run(
         tmp_path, [{"calls": [call("MPI_Barrier", 10, 20, comm=1), call("MPI_Barrier", 50, 60, comm=1)]}] * 2

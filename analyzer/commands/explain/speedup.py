@@ -1,0 +1,57 @@
+"""`analyze speedup`: how several runs scale, and the factor that takes the speedup away."""
+
+from __future__ import annotations
+
+import click
+
+from analyzer.commands.shared.options import all_ranks_needed, common_options
+from analyzer.commands.shared.session import Session
+from analyzer.commands.shared.several import measured, scaling_options
+from analyzer.report.speedup import speedup_json, speedup_tables, variants_json, variants_tables
+from analyzer.speedup.model import speedup
+from analyzer.speedup.variants import variants
+
+
+@click.command("speedup")
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE FILE...")
+@click.option(
+    "--against", type=click.Path(), multiple=True, metavar="FILE", help="A run of another variant; can be repeated."
+)
+@scaling_options
+@all_ranks_needed("a speedup is that of all ranks")
+@common_options(as_json=True)
+@click.pass_obj
+def speedup_command(
+    session: Session,
+    files: tuple[str, ...],
+    against: tuple[str, ...],
+    region: str | None,
+    scaling: str | None,
+    eager_limit: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Say how the runs FILE scale and why, relative to the one with the fewest ranks.
+
+    \b
+    speedup = ranks x real communication x micro load balance x load balance
+                    x instructions per cycle x instructions
+
+    Each is the quotient of a factor of the run and that of the smallest run.
+    Compared are the times between MPI_Init and MPI_Finalize, or those of a
+    visit of --region. Two runs at the same rank count are compared as one
+    before and one after a change; with --against, two variants of a program at
+    several rank counts are.
+    """
+    session.quiet = quiet
+    runs = measured(session, files, region, eager_limit)
+    if against:
+        both = variants(runs, measured(session, against, region, eager_limit), scaling)
+        data, tables = variants_json(both), variants_tables(both)
+    else:
+        found = speedup(runs, scaling)
+        data, tables = speedup_json(found), speedup_tables(found)
+    if as_json:
+        session.print_json(data)
+    elif not quiet:
+        session.print_tables(tables)

@@ -1,0 +1,159 @@
+"""Predicted factors, speedups and times, beside the baselines: as tables, sentences and plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from analyzer.efficiency.scaling import WEAK
+from analyzer.report.speedup import capital, factor_text
+from analyzer.report.words import units
+from analyzer.report.words.table import plain_table
+from analyzer.speedup.factors import Factor
+from analyzer.speedup.prediction import CONFIDENCE, Interval, Predicted, Prediction
+
+MODEL = "factor by factor"
+
+
+def prediction_tables(found: Prediction) -> Iterator[Table | Text]:
+    """The fitted factors, the predicted ones, the speedups of all methods, and sentences."""
+    yield _factors(found)
+    yield _speedups(found)
+    yield Text("\n".join(sentence(one) for one in found.predicted))
+    yield Text("\n".join(_notes(found)))
+
+
+def _factors(found: Prediction) -> Table:
+    """A column for each rank count, fitted and predicted."""
+    runs = found.fitted.runs
+    table = plain_table(
+        "factor", *(units.plural(run.ranks, "rank") for run in runs), *(_head(p) for p in found.predicted)
+    )
+    for number, (factor, _) in enumerate(found.curves):
+        measured = [factor_text(factor, factor.of(run) or 0) for run in runs]
+        table.add_row(factor.name, *measured, *(_predicted(found, factor, p, number) for p in found.predicted))
+    return table
+
+
+def _head(predicted: Predicted) -> str:
+    return f"{units.plural(predicted.ranks, 'rank')}, predicted"
+
+
+def _predicted(found: Prediction, factor: Factor, predicted: Predicted, number: int) -> str:
+    value = predicted.factors[number].value.value
+    if factor.is_amount:  # relative to the reference; with weak scaling by rank
+        value *= (factor.of(found.fitted.reference) or 0) * (predicted.linear if found.fitted.kind == WEAK else 1)
+    return factor_text(factor, value)
+
+
+def _speedups(found: Prediction) -> Table:
+    """A row for each method, a column for each rank count; errors where the run is there."""
+    table = plain_table("speedup by", *(units.plural(p.ranks, "rank") for p in found.predicted))
+    table.add_row(MODEL, *(_with_error(p, p.speedup.value) for p in found.predicted))
+    if any(p.speedup.low is not None for p in found.predicted):
+        table.add_row("  from .. to", *(_bounds(p.speedup, "{:.2f}".format) for p in found.predicted))
+    for method in ("linear", "quadratic", "log-linear"):
+        table.add_row(f"{method} in ranks", *(_with_error(p, p.baselines[method]) for p in found.predicted))
+    if any(p.measured for p in found.predicted):
+        table.add_row("measured", *("-" if p.measured is None else f"{p.measured:.2f}" for p in found.predicted))
+    table.add_row("time", *(units.time(p.period_ns.value) for p in found.predicted))
+    if any(p.period_ns.low is not None for p in found.predicted):
+        table.add_row("  from .. to", *(_bounds(p.period_ns, lambda ns: units.time(ns, "")) for p in found.predicted))
+    return table
+
+
+def _with_error(predicted: Predicted, value: float | None) -> str:
+    if value is None:
+        return "-"
+    error = predicted.error(value)
+    return f"{value:.2f}" if error is None else f"{value:.2f} ({units.percent(error)} off)"
+
+
+def _bounds(interval: Interval, text: Callable[[float], str]) -> str:
+    if interval.low is None or interval.high is None:
+        return "-"
+    return f"{text(interval.low)} .. {text(interval.high)}"
+
+
+def sentence(predicted: Predicted) -> str:
+    """What is expected at a rank count, and what will undermine it."""
+    worst = predicted.worst
+    head = f"At {units.plural(predicted.ranks, 'rank')}: {predicted.speedup.value:.3g} times, where "
+    head += f"{predicted.linear:.3g} would be linear."
+    if worst is None:
+        return f"{head} No factor will undermine it."
+    said = f"{head} {capital(worst.factor.name)} will undermine it most (factor {worst.quotient:.2f})"
+    if predicted.observed_worst is None:
+        return f"{said}."
+    same = predicted.observed_worst == worst.factor.key
+    return f"{said}, {'as it does in the measured run' if same else 'but in the measured run another factor does'}."
+
+
+def _notes(found: Prediction) -> list[str]:
+    runs = found.fitted.runs
+    notes = [
+        f"{found.fitted.kind.capitalize()} scaling, relative to {runs[0].file}. "
+        f"{units.plural(len(runs), 'run')} fitted: "
+        + "; ".join(f"{_name(factor)} = {curve.text()}" for factor, curve in found.curves)
+        + ". A problem that appears only at more ranks than were run cannot be foreseen."
+    ]
+    if found.predicted and found.predicted[0].speedup.low is None:
+        notes.append("Two rank counts say nothing of how sure this is: name a third for intervals.")
+    else:
+        notes.append(f"Intervals hold {units.percent(CONFIDENCE)} of what new runs would measure.")
+    for predicted in found.predicted:
+        for one in predicted.factors:
+            if one.floored:
+                notes.append(
+                    f"At {units.plural(predicted.ranks, 'rank')} the curve of {one.factor.name} is below 0: that is "
+                    "farther than it reaches."
+                )
+    return [*notes, *found.fitted.notes]
+
+
+def _name(factor: Factor) -> str:
+    return f"{factor.name} (relative)" if factor.is_amount else factor.name
+
+
+def prediction_json(found: Prediction) -> dict[str, Any]:
+    """Numbers under stable names; an amount's value is relative to the reference, with weak scaling by rank."""
+    return {
+        "scaling": found.fitted.kind,
+        "reference": found.fitted.reference.file,
+        "fitted": [
+            {"file": run.file, "ranks": run.ranks, "period_s": run.period_ns / 1e9} for run in found.fitted.runs
+        ],
+        "curves": {factor.key: curve.text() for factor, curve in found.curves},
+        "notes": list(found.fitted.notes),
+        "predicted": [_one_json(one) for one in found.predicted],
+    }
+
+
+def _one_json(one: Predicted) -> dict[str, Any]:
+    methods = {"model": one.speedup.value, **one.baselines}
+    return {
+        "ranks": one.ranks,
+        "linear_speedup": one.linear,
+        "speedup": one.speedup.value,
+        "speedup_low": one.speedup.low,
+        "speedup_high": one.speedup.high,
+        "period_s": one.period_ns.value / 1e9,
+        "period_low_s": None if one.period_ns.low is None else one.period_ns.low / 1e9,
+        "period_high_s": None if one.period_ns.high is None else one.period_ns.high / 1e9,
+        "baselines": one.baselines,
+        "measured": one.measured,
+        "errors": {name: one.error(value) for name, value in methods.items()},
+        "worst": one.worst.factor.key if one.worst else None,
+        "observed_worst": one.observed_worst,
+        "factors": {
+            f.factor.key: {
+                "value": f.value.value, "low": f.value.low, "high": f.value.high, "quotient": f.quotient,
+                "out_of_range": f.floored,
+            }
+            for f in one.factors
+        },
+        "sentence": sentence(one),
+    }  # fmt: skip

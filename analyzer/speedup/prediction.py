@@ -1,0 +1,174 @@
+"""The speedup at more ranks: each factor of the model extrapolated by itself, their product, and which will be worst.
+
+Source: M. Casas, "Spectral analysis of executions" (2009), section 4.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.speedup.extrapolation import Curve, Reciprocal, Selector, baselines
+from analyzer.speedup.factors import Factor
+from analyzer.speedup.model import NEAR, WEAK, Speedup, speedup
+from analyzer.speedup.parameters import Parameters
+
+CONFIDENCE = 0.9
+"""Share of new measurements that an interval is to hold."""
+LEAST = 0.001
+"""A factor that its curve lets fall to less, or below 0, is taken as this: there the curve says nothing any more."""
+_DRAWS = 20_000
+_SEED = 4093
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value, and from where to where a new measurement is expected; None: too few runs to say."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class PredictedFactor:
+    """A factor at more ranks: `value` as in the runs (an amount: relative to the reference), and its quotient."""
+
+    factor: Factor
+    value: Interval
+    quotient: float
+    floored: bool  # its curve fell below LEAST
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A rank count that was not fitted."""
+
+    ranks: int
+    linear: float
+    factors: tuple[PredictedFactor, ...]
+    speedup: Interval
+    period_ns: Interval
+    baselines: dict[str, float | None]  # speedup by method
+    measured: float | None  # speedup of a run of so many ranks, where there is one
+    observed_worst: str | None  # key of the factor that undermines that run most
+
+    @property
+    def worst(self) -> PredictedFactor | None:
+        """The factor that will undermine the speedup most: the smallest quotient; None: none is below 1 - NEAR."""
+        found = min(self.factors, key=lambda one: one.quotient)
+        return found if found.quotient < 1 - NEAR else None
+
+    def error(self, predicted: float | None) -> float | None:
+        """Relative error of a predicted speedup."""
+        return None if predicted is None or not self.measured else abs(predicted / self.measured - 1)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """All that was asked for, from the runs that were fitted."""
+
+    fitted: Speedup
+    curves: tuple[tuple[Factor, Curve], ...]
+    predicted: tuple[Predicted, ...]
+
+
+def predict(
+    runs: Sequence[Parameters], ranks: Sequence[int], selector: Selector, kind: str | None = None
+) -> Prediction:
+    """Extrapolate the factors to each of `ranks`. A run of so many ranks is not fitted, but compared.
+
+    Only the factors of equation 4.13 are extrapolated, the clock is taken as constant. Raises TracelibError where
+    fewer than two rank counts are left to fit, or ranks have different numbers of threads.
+    """
+    kept = [run for run in runs if run.ranks not in ranks]
+    if len({run.ranks for run in kept}) < 2:
+        raise TracelibError(
+            "a prediction needs runs at two rank counts at least, better three, beside those to predict",
+            "name more runs",
+        )
+    per_rank = {run.threads / run.ranks for run in runs}
+    if len(per_rank) > 1:
+        raise TracelibError(
+            "the runs have different numbers of threads per rank", "name runs that differ in ranks only"
+        )
+    model = speedup(runs, kind)
+    model = Speedup(tuple(run for run in model.runs if run in kept), model.kind, model.factors, model.notes)
+    factors = [factor for factor in model.factors if factor.in_model]
+    p = np.array([run.ranks for run in model.runs], float)
+    curves = tuple((factor, _curve(model, factor, p, selector)) for factor in factors)
+    held = {run.ranks: run for run in runs if run.ranks in ranks}
+    width = next(iter(per_rank))
+    found = [_at(model, curves, number, number * width / model.reference.threads, held.get(number)) for number in ranks]
+    return Prediction(model, curves, tuple(found))
+
+
+def _curve(model: Speedup, factor: Factor, p: np.ndarray, selector: Selector) -> Curve:
+    """A share or a rate is fitted as it is, an amount relative to the reference (with weak scaling per rank), or the
+    reciprocal of that where it falls."""
+    if not factor.is_amount:
+        return selector(p, np.array([factor.of(run) or 0.0 for run in model.runs]))
+    quotients = np.array([model.moved_by(factor, run).quotient for run in model.runs])
+    if quotients[p.argmax()] > quotients[p.argmin()]:
+        return Reciprocal(selector(p, quotients))
+    return selector(p, 1 / quotients)
+
+
+def _at(
+    model: Speedup, curves: Sequence[tuple[Factor, Curve]], ranks: int, linear: float, run: Parameters | None
+) -> Predicted:
+    rng = np.random.default_rng(_SEED)
+    found, drawn, product = [], np.full(_DRAWS, linear), linear
+    sure = True
+    for factor, curve in curves:
+        value = curve.value(ranks)
+        draws = curve.drawn(ranks, _DRAWS, rng)
+        kept = _possible(factor, np.asarray(value))
+        quotient = float(_quotient(model, factor, kept))
+        product *= quotient
+        interval = Interval(float(kept), None, None)
+        if draws is None:
+            sure = False
+        else:
+            possible = _possible(factor, draws)
+            drawn = drawn * _quotient(model, factor, possible)
+            interval = _interval(float(kept), possible)
+        found.append(PredictedFactor(factor, interval, quotient, floored=value < LEAST))
+    s = _interval(product, drawn) if sure else Interval(product, None, None)
+    p = np.array([r.ranks for r in model.runs], float)
+    measured = np.array([model.measured(r) for r in model.runs])
+    worst = model.undermining(run) if run else None
+    return Predicted(
+        ranks,
+        linear,
+        tuple(found),
+        s,
+        _times(model, linear, s),
+        baselines(p, measured, ranks),
+        model.measured(run) if run else None,
+        worst.factor.key if worst else None,
+    )
+
+
+def _possible(factor: Factor, values: np.ndarray) -> np.ndarray:
+    """Shares lie in (0, 1], amounts and rates above 0."""
+    return np.clip(values, LEAST, 1.0 if factor.is_share else None)
+
+
+def _quotient(model: Speedup, factor: Factor, value: np.ndarray) -> np.ndarray:
+    return 1 / value if factor.is_amount else value / (factor.of(model.reference) or 1.0)
+
+
+def _interval(value: float, drawn: np.ndarray) -> Interval:
+    low, high = np.quantile(drawn, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
+    return Interval(value, float(min(low, value)), float(max(high, value)))
+
+
+def _times(model: Speedup, linear: float, s: Interval) -> Interval:
+    """T(P) = T_p0 / S; with weak scaling for the larger work."""
+    base = model.reference.period_ns * (linear if model.kind == WEAK else 1.0)
+    low, high = (None if bound is None else base / bound for bound in (s.high, s.low))
+    return Interval(base / s.value, low, high)
