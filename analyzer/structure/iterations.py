@@ -1,0 +1,59 @@
+"""The iterations of a run: the one type that whoever looks at them one by one asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+
+class Source(Enum):
+    """What iterations were found by."""
+
+    CALLS = "calls"  # the sequence of calls of each rank: edges are exact on each rank
+    SIGNALS = "signals"  # the period of a signal over time: edges are the same on all ranks
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """The passes of one loop.
+
+    Iteration k (from 0) of rank r is [edges[r, k], edges[r, k + 1]), in ns of the trace. Where the loop is entered
+    anew (passes of an inner loop), what lies between two entries belongs to the last pass before.
+    """
+
+    level: int  # 1: the outermost loop; 2: inside one iteration of it
+    edges: np.ndarray  # int64 (ranks, count + 1), ascending in each row; rows of ranks that are not known are -1
+    period_ns: int  # of the typical iteration
+    body: str  # in words: "3 exchanges, 1 reduction"
+    source: Source
+
+    @property
+    def count(self) -> int:
+        """Number of iterations."""
+        return self.edges.shape[1] - 1
+
+    @property
+    def known(self) -> np.ndarray:
+        """(ranks,) bool: of which ranks the edges are known."""
+        return self.edges[:, 0] >= 0
+
+    @property
+    def begin_ns(self) -> int:
+        """When the first rank begins the first one."""
+        return int(self.edges[self.known, 0].min())
+
+    @property
+    def end_ns(self) -> int:
+        """When the last rank ends the last one."""
+        return int(self.edges[self.known, -1].max())
+
+    def lengths_ns(self) -> np.ndarray:
+        """int64 (known ranks, count): how long each iteration takes on each rank."""
+        return np.diff(self.edges[self.known], axis=1)
+
+    def span_of(self, number: int) -> tuple[int, int]:
+        """From when the first rank begins iteration `number` (from 0) until the last one ends it, in ns."""
+        edges = self.edges[self.known]
+        return int(edges[:, number].min()), int(edges[:, number + 1].max())

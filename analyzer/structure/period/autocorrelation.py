@@ -1,0 +1,177 @@
+"""The period of evenly sampled values by autocorrelation, or none.
+
+Source: Casas 2009, section 3.6.1, equations 2.9 and 3.1 to 3.3. Where the thesis is silent, or its rule refuses clean
+signals (0.9 holds for multiples of the period, too, from 11 repeats on), this module reads it as follows: the trend is
+subtracted, lags are weighted by how much of the signal they compare, multiples of the period are no rivals of it, the
+smallest of lags that are as good is the period, and what the lag predicts must be more than chance would.
+`thesis.literal_period` is the literal rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+
+RIVAL = 0.9
+"""A maximum that is no multiple of the period must be lower than this share of the period's (equation 3.3)."""
+AS_GOOD = 0.93
+"""The smallest lag that has this share of the highest maximum is taken: others may be multiples of it."""
+LEAST = 0.45
+"""The correlation at the period, at least."""
+FEWEST_SAMPLES = 24
+RETRIES = 6
+"""How often the signal is made coarser by 2 (small oscillations are filtered) where no good period is found."""
+MULTIPLE = 0.12
+"""By how much of the period a lag may be off a multiple of it."""
+BINS = 16
+"""Samples of a period for the test of chance."""
+CHANCE = 5.0
+"""The test of chance: so many standard deviations of what noise of that length would correlate by."""
+ENOUGH = 0.9
+"""Such a correlation is no chance, however few the samples."""
+
+
+@dataclass(frozen=True)
+class Period:
+    """What repeats in evenly sampled values."""
+
+    samples: float  # length of a repeat, in samples
+    correlation: float  # of the signal with itself a period later: 1 is an exact repeat
+    repetitions: float  # how often it fits into the values
+    confirmed: bool  # the next maximum lies at twice the period (the thesis' extra confidence)
+    coarsened: int  # by how much the values were made coarser to find it
+
+
+def autocorrelation(values: np.ndarray) -> np.ndarray:
+    """A(k) = sum over i of x_i x_(i+k) for k from 0 to N - 1 (equation 3.1), by FFT of the zero-padded values."""
+    length = next_fast_len(2 * len(values), real=True)
+    return irfft(np.abs(rfft(values, length)) ** 2, length)[: len(values)]
+
+
+def correlation(values: np.ndarray) -> np.ndarray:
+    """(N,) The correlation of the values with themselves k later, over the part that both have: 1 at lag 0."""
+    squares = np.concatenate([[0.0], np.cumsum(values * values)])
+    total, lags = squares[-1], np.arange(len(values))
+    energy = np.sqrt(np.maximum((total - squares[lags]) * squares[len(values) - lags], 0.0))
+    floor = 1e-12 * max(total, 1e-300)
+    return np.where(energy > floor, autocorrelation(values) / np.maximum(energy, floor), 0.0)
+
+
+def maxima(values: np.ndarray) -> np.ndarray:
+    """Indices k > 0 with values[k - 1] < values[k] > values[k + 1]; of a plateau its middle."""
+    steps = np.sign(np.diff(values))
+    moved = np.flatnonzero(steps)
+    top = np.flatnonzero((steps[moved[:-1]] > 0) & (steps[moved[1:]] < 0))
+    return (moved[top] + 1 + moved[top + 1]) // 2
+
+
+def period_of(samples: np.ndarray, fewest: float = 2.5) -> Period | None:
+    """The period of evenly sampled values, at least `fewest` of which must fit into them; None: they have none.
+
+    samples: (N,) of any real type and unit. What is not finite counts as the mean. Near linear in N.
+    """
+    values = np.asarray(samples, np.float64)
+    finite = np.isfinite(values)
+    if not finite.all():
+        values = np.where(finite, values, values[finite].mean() if finite.any() else 0.0)
+    factor = 1
+    for _ in range(RETRIES):
+        if len(values) < FEWEST_SAMPLES:
+            return None
+        found = _best(values, fewest)
+        if found is not None:
+            lag, height, confirmed = found
+            return Period(lag * factor, height, len(samples) / (lag * factor), confirmed, factor)
+        values = coarser(values, 2)
+        factor *= 2
+    return None
+
+
+def coarser(values: np.ndarray, factor: int) -> np.ndarray:
+    """Means of so many values each; what is left over at the end is dropped."""
+    whole = len(values) // factor * factor
+    return values[:whole].reshape(-1, factor).mean(axis=1)
+
+
+def without_trend(values: np.ndarray) -> np.ndarray:
+    """The values less the straight line through them."""
+    at = np.arange(len(values)) - (len(values) - 1) / 2
+    slope = (at @ values) / (at @ at)
+    return values - values.mean() - slope * at
+
+
+def _best(values: np.ndarray, fewest: float) -> tuple[float, float, bool] | None:
+    """(period in samples, correlation, confirmed) of the period that passes all rules."""
+    flat = without_trend(values)
+    spread = float(np.abs(flat).max())
+    if spread <= 1e-9 * max(float(np.abs(values).max()), 1e-300):
+        return None
+    r = correlation(flat / spread)
+    longest = int(len(values) / fewest)
+    peaks = maxima(r[: longest + 2])
+    peaks = peaks[(peaks >= 2) & (peaks <= longest)]
+    if not len(peaks) or r[peaks].max() < LEAST:
+        return None
+    lag = int(peaks[np.argmax(r[peaks] >= AS_GOOD * r[peaks].max())])
+    exact = _refined(r, lag, int(len(values) * (1 - 1 / fewest)))
+    others = peaks[np.abs(peaks / exact - np.rint(peaks / exact)) > MULTIPLE]
+    others = others[others > (1 - MULTIPLE) * exact] if len(others) else others
+    if len(others) and (r[others] >= RIVAL * r[lag]).any():
+        return None
+    if not _beyond_chance(flat, exact):
+        return None
+    return exact, float(r[lag]), _has_harmonic(r, exact)
+
+
+def _refined(r: np.ndarray, lag: int, last: int) -> float:
+    """The period from the highest of its multiples that can be followed: its place divided by its number."""
+    period, number = float(_top(r, lag)), 1
+    while True:
+        following = min(2 * number, int(last / period))
+        if following <= number:
+            return period
+        width = max(int(min(0.25 * period, 0.5 * period * following / number * 0.1 + 2)), 1)
+        around = round(following * period)
+        low, high = max(around - width, 1), min(around + width + 1, len(r) - 1)
+        if high - low < 1:
+            return period
+        at = low + int(np.argmax(r[low:high]))
+        if r[at] < 0.5 * r[lag] or at in (low, high - 1):
+            return period
+        period, number = float(_top(r, at)) / following, following
+
+
+def _top(r: np.ndarray, at: int) -> float:
+    """The top of the parabola through a maximum and its neighbours."""
+    if not 0 < at < len(r) - 1:
+        return float(at)
+    left, middle, right = r[at - 1 : at + 2]
+    bend = left - 2 * middle + right
+    return at + float(np.clip(0.5 * (left - right) / bend, -0.5, 0.5)) if bend < 0 else float(at)
+
+
+def _has_harmonic(r: np.ndarray, period: float) -> bool:
+    """Whether there is a maximum within tolerance of twice the period."""
+    low, high = round((2 - MULTIPLE) * period), round((2 + MULTIPLE) * period) + 1
+    return high < len(r) and len(maxima(r[low - 1 : high + 1])) > 0
+
+
+def _beyond_chance(flat: np.ndarray, period: float) -> bool:
+    """Whether the steps of the signal a period later are those of now, by more than chance.
+
+    The signal is brought to BINS samples a period and differenced: steps of noise and of random walks do not correlate,
+    whatever slow maxima their sums have.
+    """
+    bins = min(BINS, int(period))
+    count = int(len(flat) / period * bins)
+    sums = np.concatenate([[0.0], np.cumsum(flat)])
+    edges = np.arange(count + 1) * (period / bins)
+    at = np.interp(edges, np.arange(len(sums)), sums)
+    steps = np.diff(at, 2)
+    now, later = steps[:-bins], steps[bins:]
+    energy = float(np.sqrt((now @ now) * (later @ later)))
+    if len(now) < 4 or energy <= 0:
+        return False
+    return float(now @ later) / energy > min(max(LEAST, CHANCE / np.sqrt(len(now))), ENOUGH)
