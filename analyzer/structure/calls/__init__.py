@@ -1,0 +1,1 @@
+"""Which calls of a rank repeat: the sequence of calls says how often a loop was passed, whatever its times do."""

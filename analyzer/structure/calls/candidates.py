@@ -1,0 +1,85 @@
+"""Calls that may be made once in each pass of a loop: those that strictly take turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+CONTEXTS = (1, 2, 4, 8, 16)
+"""How many calls in a row make a slot: one symbol may be made at several places of a loop, a few in a row are one."""
+FEWEST = 3
+"""Passes that make a loop."""
+MOST_SLOTS, MOST_COUNTS, MOST_CLASSES = 256, 48, 6
+"""Slots of one count, counts, and classes of one count that are looked at: those that occur first, cover most."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Slots that take turns: between two of one there is one of each other."""
+
+    at: np.ndarray  # int64 (count,): where the first of them occurs in the sequence
+    slots: int  # how many take turns
+    context: int  # calls in a row that make a slot
+
+    @property
+    def count(self) -> int:
+        """How often each occurs."""
+        return len(self.at)
+
+
+def candidates(symbols: np.ndarray, time: np.ndarray) -> list[Candidate]:
+    """Of all classes of slots, for each count and place, those of the shortest context with most slots; those that
+    cover most time first.
+
+    symbols: (calls,) dense from 0. time: (calls,) ns, ascending. Near linear: it sorts as often as there are CONTEXTS.
+    """
+    best: dict[tuple[int, int], Candidate] = {}
+    for context in CONTEXTS:
+        if context * FEWEST > len(symbols):
+            break
+        for found in _classes(in_context(symbols, context), context):
+            key = found.count, int(found.at[len(found.at) // 2] * 64 // max(len(symbols), 1))
+            if key not in best or (found.context, -found.slots) < (best[key].context, -best[key].slots):
+                best[key] = found
+    return sorted(best.values(), key=lambda one: -(int(time[one.at[-1]]) - int(time[one.at[0]])))
+
+
+def in_context(symbols: np.ndarray, context: int) -> np.ndarray:
+    """(calls,) Numbers, dense from 0, of so many symbols in a row, up to each call. `context`: a power of 2."""
+    key = symbols.astype(np.uint64) + np.uint64(1)
+    width = 1
+    while width < context:
+        before = np.concatenate([np.zeros(width, np.uint64), key[:-width]])
+        key = (key ^ (before * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xD6E8FEB86659FD93)
+        key ^= key >> np.uint64(32)
+        width *= 2
+    return np.unique(key, return_inverse=True)[1]
+
+
+def _classes(ids: np.ndarray, context: int) -> Iterator[Candidate]:
+    """Classes of slots of one context."""
+    count = np.bincount(ids)
+    order = np.argsort(ids, kind="stable")
+    begin = np.cumsum(count) - count
+    often = np.flatnonzero(count >= FEWEST)
+    by_count = often[np.argsort(count[often], kind="stable")]
+    cuts = np.flatnonzero(np.diff(count[by_count], prepend=-1))
+    groups = [part for part in np.split(by_count, cuts[1:]) if len(part)]
+    groups.sort(key=lambda part: -int(count[part[0]]) * len(part))
+    for group in groups[:MOST_COUNTS]:
+        number = int(count[group[0]])
+        first = begin[group[np.argsort(order[begin[group]], kind="stable")]][:MOST_SLOTS]
+        yield from _turns(order[first[:, None] + np.arange(number)], context)
+
+
+def _turns(places: np.ndarray, context: int) -> Iterator[Candidate]:
+    """Classes of slots that all occur equally often; `places` (slots, count), by first occurrence."""
+    for _ in range(MOST_CLASSES):
+        if not len(places):
+            return
+        first = places[0]
+        inside = (places >= first).all(axis=1) & (places[:, :-1] < first[1:]).all(axis=1)
+        yield Candidate(first, int(inside.sum()), context)
+        places = places[~inside]

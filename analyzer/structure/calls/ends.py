@@ -1,0 +1,139 @@
+"""Where a loop begins and ends: its first pass may do more or less, and what looks like a pass may come before it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analyzer.structure.calls.passes import Passes, counts_of
+
+LEAST = 0.6
+"""A stretch at an end is a pass if it has this share of the typical one's calls."""
+FOREIGN = 8
+"""So many calls of its own the first pass may make."""
+MOST_COMPARED = 64
+"""So many passes, spread over all, are compared to find where each begins."""
+
+
+class Bounds(NamedTuple):
+    """A loop's passes as places in the sequence."""
+
+    begins: np.ndarray  # int64 (count,): the first call of each pass
+    end: int  # behind the last call of the last one
+
+
+def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_paths: bool) -> Bounds:
+    """The passes of a loop. A pass begins with the call that comes first in the first one.
+
+    Where paths are not known, a pass that was made before the loop (to warm up) looks like one of the loop. `clocks`:
+    looks at the clock up to each call.
+    """
+    at = _without_odd_begin(symbols, loop)
+    pattern = _pattern(symbols, at)
+    whole, lead = divmod(_shared_before(symbols, at, 3 * len(pattern)), len(pattern))
+    at = np.concatenate([at[0] - len(pattern) * np.arange(whole, 0, -1), at])
+    first = int(at[0]) - lead
+    if not loop.is_regular:
+        end = int(at[-1]) + _of_the_kinds(symbols, loop, int(at[-1]))
+    else:
+        at, first, lead, end = _turned(symbols, at, pattern, lead)
+    begins = np.concatenate([[first], at[1:] - lead])
+    if not knows_paths and _warms_up(symbols, begins, end, pattern, lead, clocks):
+        begins = begins[1:]
+    return Bounds(begins, end)
+
+
+def _turned(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray, lead: int) -> tuple[np.ndarray, int, int, int]:
+    """Of a loop whose passes are alike: its occurrences, where the first pass begins, how many calls of a pass come
+    before its occurrence, where the last one ends. What follows the last one tells where passes end, if what comes
+    before the first one does not."""
+    length, first = len(pattern), int(at[0]) - lead
+    follows = _followed(symbols, pattern, int(at[-1]), 2 * length)
+    if lead + follows < length:
+        begin = _uneven_begin(symbols, pattern[follows:], int(at[0]))
+        if begin is not None:
+            return at, begin, length - follows, int(at[-1]) + follows
+    if lead + follows < LEAST * length:
+        return at[:-1], first, lead, int(at[-1]) - lead
+    if lead + follows - length >= LEAST * length:
+        at = np.append(at, at[-1] + length)
+        follows -= length
+    return at, first, lead, int(at[-1]) + min(follows, length - lead)
+
+
+def _uneven_begin(symbols: np.ndarray, wanted: np.ndarray, at: int) -> int | None:
+    """From where up to `at` all of these calls are made, and as many others; None: they are not."""
+    missing = {int(symbol): 0 for symbol in wanted}
+    for symbol in wanted.tolist():
+        missing[symbol] += 1
+    left = len(wanted)
+    for place in range(at - 1, max(at - 2 * len(wanted) - FOREIGN, 0) - 1, -1):
+        if missing.get(int(symbols[place]), 0):
+            missing[int(symbols[place])] -= 1
+            left -= 1
+            if not left:
+                return place
+    return None
+
+
+def _pattern(symbols: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """The symbols of a stretch of the commonest length and content."""
+    lengths = np.diff(at)
+    values, number = np.unique(lengths, return_counts=True)
+    usual = int(values[number.argmax()])
+    which = np.flatnonzero(lengths == usual)
+    some = which[np.unique(np.linspace(0, len(which) - 1, min(len(which), MOST_COMPARED)).astype(np.int64))]
+    stretches = symbols[at[some][:, None] + np.arange(usual)]
+    _, first, number = np.unique(stretches, axis=0, return_index=True, return_counts=True)
+    return stretches[first[number.argmax()]]
+
+
+def _followed(symbols: np.ndarray, pattern: np.ndarray, at: int, most: int) -> int:
+    """How many calls from `at` on are those of the pattern, again and again."""
+    there = symbols[at : at + most]
+    differs = np.flatnonzero(there != np.resize(pattern, len(there)))
+    return int(differs[0]) if len(differs) else len(there)
+
+
+def _shared_before(symbols: np.ndarray, at: np.ndarray, most: int) -> int:
+    """How many calls before each of these places are the same before all of them."""
+    some = np.unique(np.concatenate([at[:2], at[np.linspace(0, len(at) - 1, MOST_COMPARED).astype(np.int64)]]))
+    most = min(most, int(at[0]))
+    back = symbols[some[:, None] - np.arange(1, most + 1)]
+    differs = np.flatnonzero((back != back[-1]).any(axis=0))
+    return int(differs[0]) if len(differs) else most
+
+
+def _of_the_kinds(symbols: np.ndarray, loop: Passes, at: int) -> int:
+    """How many calls from `at` on are ones that passes of the loop make."""
+    foreign = np.flatnonzero(loop.typical[symbols[at:]] == 0)
+    return int(foreign[0]) if len(foreign) else len(symbols) - at
+
+
+def _without_odd_begin(symbols: np.ndarray, loop: Passes) -> np.ndarray:
+    """The occurrences less those at the begin whose stretch lacks much of what all others have."""
+    at = loop.at
+    fixed = np.where(loop.varying, np.minimum(loop.typical, 1), loop.typical)
+    while len(at) > 2:
+        has = counts_of(symbols, at[:1], at[1:2], len(fixed))[0]
+        if np.minimum(has, fixed).sum() >= LEAST * fixed.sum():
+            break
+        at = at[1:]
+    return at
+
+
+def _warms_up(
+    symbols: np.ndarray, begins: np.ndarray, end: int, pattern: np.ndarray, lead: int, clocks: np.ndarray
+) -> bool:
+    """Whether the first pass was made before the loop: between it and the second one other calls are made, or the clock
+    is read, just where passes end. A first pass of the loop that does more does so elsewhere."""
+    if len(begins) <= 3:
+        return False
+    length, second = len(pattern), int(begins[1])
+    turned = np.roll(pattern, lead)
+    foreign = np.setdiff1d(symbols[begins[0] : second], symbols[second:end])
+    if len(foreign) and _followed(symbols, turned, int(begins[0]), length) == length:
+        return True
+    read = clocks[begins[1:]] - clocks[begins[1:] - 1]
+    return bool(read[0]) and not read[1:].any()

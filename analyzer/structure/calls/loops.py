@@ -1,0 +1,174 @@
+"""The loops of a sequence of symbols, the outermost first: which of those that are possible the program has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.structure.calls.candidates import FEWEST, Candidate, candidates
+from analyzer.structure.calls.ends import MOST_COMPARED, Bounds, bounded
+from analyzer.structure.calls.passes import Passes, compared, counts_of
+
+MOST_JUDGED = 40
+"""So many candidates are looked at: those that cover most time."""
+LEAST_TIME = 0.03
+"""A loop that takes a smaller share of the time than this is left out."""
+OWN_CALLS, OWN_WORK = 0.25, 0.5
+"""An outer loop makes, once a pass, at least this share of the calls of a pass of the inner one, or computes this share.
+What does less is a step of the inner loop that is made now and then."""
+STEP_WORK = 1.0
+"""The same share of computation where it is one call: an output, a norm."""
+MISSING = 0.9
+"""A pass that makes a smaller share than this of the usual calls makes others in their place."""
+PARTIAL = 1.3
+"""A loop that has up to so many times as many passes as one of a longer context is the same one."""
+QUIET = 0.25
+"""Of the computation of several passes this quantile is taken: others on the machine only make it longer."""
+UNEVEN = 0.15
+"""Passes between two special ones vary where more than this share of the stretches have another number."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop of a rank: its passes as places in the sequence."""
+
+    begins: np.ndarray  # int64 (count,): the first call of each pass
+    end: int  # behind the last call of the last pass
+    regularity: float  # share of calls that passes have in common, in their order: 1 if all are the same
+    every: tuple[int, ...] = ()  # each so many-th pass does something more; the commonest distance
+
+    @property
+    def count(self) -> int:
+        return len(self.begins)
+
+    def stretch(self, number: int) -> tuple[int, int]:
+        """First call of a pass (from 0), and behind its last one."""
+        last = self.end if number == self.count - 1 else int(self.begins[number + 1])
+        return int(self.begins[number]), last
+
+
+def outermost(
+    symbols: np.ndarray, enter: np.ndarray, burst: np.ndarray, clocks: np.ndarray, length_ns: int, *, knows_paths: bool
+) -> Loop | None:
+    """The outermost loop of a sequence that covers most time; None: nothing repeats.
+
+    symbols: (calls,), dense from 0; enter: ns; burst: ns computed before each call; clocks: looks at the clock up
+    to each call; length_ns: the time that shares are of.
+    """
+    found = _not_partial(_regular(symbols, enter, length_ns))
+    if not found:
+        return None
+    loop, every = _main(found, symbols, burst)
+    bounds = bounded(symbols, loop, clocks, knows_paths=knows_paths)
+    if len(bounds.begins) < FEWEST:
+        return None
+    return Loop(bounds.begins, bounds.end, _in_order(symbols, bounds), tuple(k for k in every if k > 1))
+
+
+def _in_order(symbols: np.ndarray, bounds: Bounds) -> float:
+    """The share of calls that a pass has in common with the one before, in their order from both ends."""
+    begins, ends = bounds.begins, np.append(bounds.begins[1:], bounds.end)
+    shares = []
+    for number in np.unique(np.linspace(1, len(begins) - 1, MOST_COMPARED).astype(np.int64)).tolist():
+        one, other = symbols[begins[number] : ends[number]], symbols[begins[number - 1] : ends[number - 1]]
+        shorter, longer = sorted((len(one), len(other)))
+        front = _equal(one[:shorter], other[:shorter])
+        back = _equal(one[::-1][:shorter], other[::-1][:shorter])
+        shares.append(min(front + back, shorter) / max(longer, 1))
+    return float(np.mean(shares))
+
+
+def _equal(one: np.ndarray, other: np.ndarray) -> int:
+    """How many are equal from the begin on."""
+    differs = np.flatnonzero(one != other)
+    return int(differs[0]) if len(differs) else len(one)
+
+
+def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int) -> list[Passes]:
+    """Candidates whose stretches are passes; the one that covers most time first, and of those that cover as much those
+    with fewer passes."""
+    possible = candidates(symbols, enter)
+    possible = [one for one in possible if _time(one, enter) >= LEAST_TIME * length_ns][:MOST_JUDGED]
+    judged = [compared(symbols, one) for one in sorted(possible, key=lambda one: -one.count)]
+    accepted: list[Passes] = []
+    for one in judged:
+        if one.is_regular or one.is_regular_around(accepted):
+            accepted.append(one)
+    return accepted
+
+
+def _time(one: Candidate | Passes, enter: np.ndarray) -> int:
+    """From the first occurrence to the last, and one stretch more."""
+    at = one.at
+    return int((enter[at[-1]] - enter[at[0]]) * (1 + 1 / (len(at) - 1)))
+
+
+def _main(found: list[Passes], symbols: np.ndarray, burst: np.ndarray) -> tuple[Passes, tuple[int, ...]]:
+    """The outermost loop. Of loops that cover the same calls it has the fewest passes, unless these are but steps that
+    an inner loop makes now and then."""
+    computed = np.concatenate([[0], np.cumsum(burst)])
+    span = max(found, key=lambda one: _covered(one))
+    around = [one for one in found if _covered(one) >= 0.5 * _covered(span) and _overlap(one, span) > 0.5]
+    around.sort(key=lambda one: (one.count, -one.slots))
+    loop, every = around[0], ()
+    for inner in around[1:]:
+        if inner.count < 1.5 * loop.count:
+            continue
+        if not _is_now_and_then(loop, inner, symbols, computed):
+            break
+        every = (*every, round(float(np.median(np.diff(np.searchsorted(inner.at, loop.at))))))
+        loop = inner
+    return loop, every
+
+
+def _not_partial(loops: list[Passes]) -> list[Passes]:
+    """Without those that are others, less the passes that something else comes before: slots of many calls in a row
+    miss these. Of those with as many passes the one with most slots is kept."""
+    kept: list[Passes] = []
+    for one in sorted(loops, key=lambda one: (one.context, -one.slots, -one.regularity)):
+        if not any(one.count <= other.count <= PARTIAL * one.count and _overlap(one, other) > 0.5 for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _covered(one: Passes) -> int:
+    return int(one.at[-1] - one.at[0])
+
+
+def _overlap(one: Passes, other: Passes) -> float:
+    low, high = max(one.at[0], other.at[0]), min(one.at[-1], other.at[-1])
+    return (high - low) / max(min(_covered(one), _covered(other)), 1)
+
+
+def _is_now_and_then(outer: Passes, inner: Passes, symbols: np.ndarray, computed: np.ndarray) -> bool:
+    """Whether passes of `outer` are but special passes of `inner`.
+
+    They are if special passes make other calls in place of the usual ones; or if they only add some, less than a usual
+    pass has, and as many usual passes lie between them each time (a loop inside that converges has more or fewer).
+    """
+    at = inner.at
+    special = np.zeros(len(at), bool)
+    special[np.searchsorted(at, outer.at, side="right").clip(1) - 1] = True
+    special[-1] = False
+    number = np.flatnonzero(special)
+    usual = np.setdiff1d(np.arange(len(at) - 1), number)
+    if not len(number) or not len(usual):
+        return True
+    usual = usual[np.unique(np.linspace(0, len(usual) - 1, min(len(usual), 96)).astype(np.int64))]
+    some = number[np.unique(np.linspace(0, len(number) - 1, min(len(number), 96)).astype(np.int64))]
+    kinds = len(inner.typical)
+    common = np.median(counts_of(symbols, at[usual], at[usual + 1], kinds), axis=0)
+    there = np.median(counts_of(symbols, at[some], at[some + 1], kinds), axis=0)
+    if np.minimum(common, there).sum() < MISSING * common.sum():
+        return True
+    between = np.diff(number)
+    if len(between) >= FEWEST and np.mean(between != np.median(between)) > UNEVEN:
+        return False
+    usual_work = float(np.quantile(computed[at[usual + 1]] - computed[at[usual]], QUIET))
+    own_work = float(np.quantile(computed[at[some + 1]] - computed[at[some]], QUIET)) - usual_work
+    more = (there - common).clip(0)
+    is_step = more.sum() <= 1
+    is_small = more.sum() <= OWN_CALLS * common.sum()
+    return is_step and own_work < STEP_WORK * usual_work or is_small and own_work < OWN_WORK * usual_work
+

@@ -1,0 +1,87 @@
+"""Whether the stretches between occurrences of a call are passes of one loop: they must make the same calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from analyzer.structure.calls.candidates import Candidate
+
+MOST_PASSES = 96
+"""So many stretches, spread over all, are compared."""
+REGULAR = 0.7
+"""Share of calls that stretches of a loop have in common, at least."""
+REGULAR_ALONE = 0.78
+"""The same where only one call takes turns with itself: in a random order of few calls some share would have."""
+SAME_KINDS = 0.75
+"""Share of symbols that stretches must have in common where the number of inner passes varies."""
+EXPLAINED = 0.7
+"""Of the calls whose number varies, inner loops must make this share."""
+
+
+@dataclass(frozen=True)
+class Passes:
+    """The stretches between occurrences of a call, compared. Symbols are those of the sequence."""
+
+    at: np.ndarray  # int64 (count,): where the stretches begin
+    slots: int
+    context: int
+    typical: np.ndarray  # int64 (symbols,): how often the median stretch has each
+    regularity: float  # calls that a stretch has in common with the typical one, of all of both
+    kinds: float  # the same of symbols
+    varying: np.ndarray  # bool (symbols,): whose number differs from stretch to stretch
+    weight: np.ndarray  # (symbols,): calls of each in the stretches that were compared
+
+    @property
+    def count(self) -> int:
+        return len(self.at)
+
+    @cached_property
+    def length(self) -> int:
+        """Calls of the typical stretch."""
+        return int(np.median(np.diff(self.at))) if len(self.at) > 1 else 1
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether stretches make the same calls, equally often."""
+        return self.regularity >= (REGULAR if self.slots > 1 else REGULAR_ALONE)
+
+    def is_regular_around(self, inner: list[Passes]) -> bool:
+        """Whether they are but for loops inside, which are passed more or less often."""
+        if self.kinds < SAME_KINDS or not (self.typical.astype(bool) & ~self.varying).any():
+            return False
+        made = np.zeros(len(self.typical), bool)
+        for loop in inner:
+            if loop.count > 2 * self.count and self.at[0] - loop.length <= loop.at[-1] and loop.at[0] <= self.at[-1]:
+                made |= loop.typical > 0
+        of_varying = self.weight[self.varying].sum()
+        return bool(of_varying) and self.weight[self.varying & made].sum() >= EXPLAINED * of_varying
+
+
+def compared(symbols: np.ndarray, one: Candidate) -> Passes:
+    """The stretches that a candidate cuts a sequence into; the last one has no known end and is left out."""
+    at = one.at
+    kinds = int(symbols.max(initial=-1)) + 1
+    chosen = np.unique(np.linspace(0, len(at) - 2, min(MOST_PASSES, len(at) - 1)).astype(np.int64))
+    table = counts_of(symbols, at[chosen], at[chosen + 1], kinds)
+    there = np.flatnonzero(table.any(axis=0))
+    table = table[:, there]
+    median = np.median(table, axis=0).astype(np.int64)
+    common, either = np.minimum(table, median), np.maximum(table, median)
+    usual = (table > 0).mean(axis=0) > 0.5
+    in_common, in_either = ((table > 0) & usual).sum(), ((table > 0) | usual).sum()
+    typical, varying, weight = np.zeros(kinds, np.int64), np.zeros(kinds, bool), np.zeros(kinds, np.int64)
+    typical[there], weight[there] = median, table.sum(axis=0)
+    varying[there] = common.sum(axis=0) < REGULAR * either.sum(axis=0)
+    regularity = float(common.sum() / max(either.sum(), 1))
+    return Passes(at, one.slots, one.context, typical, regularity, float(in_common / max(in_either, 1)), varying, weight)
+
+
+def counts_of(symbols: np.ndarray, begin: np.ndarray, end: np.ndarray, kinds: int) -> np.ndarray:
+    """int64 (stretches, kinds): how often each symbol is in each stretch [begin, end)."""
+    table = np.zeros((len(begin), kinds), np.int64)
+    for row, first, last in zip(table, begin.tolist(), end.tolist(), strict=True):
+        row += np.bincount(symbols[first:last], minlength=kinds)
+    return table

@@ -1,0 +1,84 @@
+"""The outermost loop of one rank: of several ways to look at its calls the one in which passes are most alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from analyzer.structure.calls.loops import Loop, outermost
+from analyzer.structure.calls.passes import REGULAR
+from analyzer.structure.calls.sequence import Detail, Sequence
+from analyzer.structure.period import period_of
+
+CLEAR = 0.9
+"""Passes that have this share of their calls in common are as alike as they need be: no coarser look is taken."""
+MUCH_MORE = 1.5
+"""A loop that covers so many times the time of another one is the outer one, however alike its passes are."""
+RUNS = 0.55
+"""Where calls that are made again at once count as one, passes must have this share of all calls in common."""
+
+
+def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | None:
+    """The outermost loop of a rank's calls from `first` to before `last`; None: nothing repeats."""
+    part = slice(first, len(calls) if last is None else last)
+    found: Loop | None = None
+    for one in _seen(calls, part):
+        if one is not None and (found is None or _is_better(one, found, calls.enter[part])):
+            found = one
+        if found is not None and found.regularity >= CLEAR:
+            break
+    if found is None:
+        return None
+    return replace(found, begins=found.begins + part.start, end=found.end + part.start)
+
+
+def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
+    """The loop of a part of the calls in each detail: of all calls, then with those that are made again at once taken as
+    one."""
+    enter, burst, clocks = calls.enter[part], calls.burst[part], calls.clocks[part]
+    length = int(enter[-1] - enter[0]) if len(enter) else 0
+    knows_paths = bool(calls.path[part].any())
+    for detail in Detail if len(enter) else ():
+        symbols = np.unique(calls.symbols[detail][part], return_inverse=True)[1]
+        each = outermost(symbols, enter, burst, clocks, length, knows_paths=knows_paths)
+        if each is not None and not knows_paths and each.stretch(0)[1] - each.stretch(0)[0] == 1:
+            each = _by_bursts(each, burst)
+        yield each
+        begins = np.flatnonzero(np.diff(symbols, prepend=-1))
+        if len(begins) == len(symbols):
+            continue
+        summed = np.add.reduceat(burst, begins)
+        runs = outermost(symbols[begins], enter[begins], summed, clocks[begins], length, knows_paths=knows_paths)
+        if runs is not None:
+            end = int(np.append(begins, len(symbols))[runs.end])
+            runs = replace(runs, begins=begins[runs.begins], end=end)
+            yield runs if knows_paths or _shared(symbols, runs) >= RUNS else None
+
+
+def _is_better(one: Loop, other: Loop, enter: np.ndarray) -> bool:
+    return one.regularity > other.regularity and _time(other, enter) < MUCH_MORE * _time(one, enter)
+
+
+def _time(loop: Loop, enter: np.ndarray) -> int:
+    return int(enter[min(loop.end, len(enter) - 1)] - enter[loop.begins[0]])
+
+
+def _shared(symbols: np.ndarray, loop: Loop) -> float:
+    """Share of calls that passes have in common with the typical one, all calls counted."""
+    some = np.unique(np.linspace(0, loop.count - 1, 64).astype(np.int64)).tolist()
+    kinds = int(symbols.max()) + 1
+    table = np.stack([np.bincount(symbols[slice(*loop.stretch(k))], minlength=kinds) for k in some])
+    median = np.median(table, axis=0)
+    return float(np.minimum(table, median).sum() / np.maximum(table, median).sum())
+
+
+def _by_bursts(loop: Loop, burst: np.ndarray) -> Loop:
+    """A loop that makes one call a pass: if what is computed before these calls repeats, several are one pass."""
+    computed = np.log1p(burst[loop.begins].astype(np.float64))
+    found = period_of(computed)
+    step = round(found.samples) if found is not None and found.correlation >= REGULAR else 1
+    if step < 2 or loop.count < 3 * step:
+        return loop
+    return replace(loop, begins=loop.begins[: loop.count // step * step : step])
