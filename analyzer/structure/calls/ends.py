@@ -31,7 +31,7 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
     """
     at = _without_odd_begin(symbols, loop)
     pattern = _pattern(symbols, at)
-    whole, lead = divmod(_shared_before(symbols, at, 3 * len(pattern)), len(pattern))
+    whole, lead = divmod(_preceded(symbols, pattern, int(at[0])), len(pattern))
     at = np.concatenate([at[0] - len(pattern) * np.arange(whole, 0, -1), at])
     first = int(at[0]) - lead
     if not loop.is_regular:
@@ -63,18 +63,14 @@ def _turned(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray, lead: int)
 
 
 def _uneven_begin(symbols: np.ndarray, wanted: np.ndarray, at: int) -> int | None:
-    """From where up to `at` all of these calls are made, and as many others; None: they are not."""
-    missing = {int(symbol): 0 for symbol in wanted}
-    for symbol in wanted.tolist():
-        missing[symbol] += 1
-    left = len(wanted)
-    for place in range(at - 1, max(at - 2 * len(wanted) - FOREIGN, 0) - 1, -1):
-        if missing.get(int(symbols[place]), 0):
-            missing[int(symbols[place])] -= 1
-            left -= 1
-            if not left:
-                return place
-    return None
+    """From where up to `at` most of these calls are made, and a few others; None: they are not."""
+    missing = dict(zip(*np.unique(wanted, return_counts=True), strict=True))
+    made, begin = 0, at
+    for place in range(at - 1, max(at - len(wanted) - FOREIGN, 0) - 1, -1):
+        if missing.get(symbols[place], 0):
+            missing[symbols[place]] -= 1
+            made, begin = made + 1, place
+    return begin if made >= LEAST * len(wanted) else None
 
 
 def _pattern(symbols: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -96,13 +92,11 @@ def _followed(symbols: np.ndarray, pattern: np.ndarray, at: int, most: int) -> i
     return int(differs[0]) if len(differs) else len(there)
 
 
-def _shared_before(symbols: np.ndarray, at: np.ndarray, most: int) -> int:
-    """How many calls before each of these places are the same before all of them."""
-    some = np.unique(np.concatenate([at[:2], at[np.linspace(0, len(at) - 1, MOST_COMPARED).astype(np.int64)]]))
-    most = min(most, int(at[0]))
-    back = symbols[some[:, None] - np.arange(1, most + 1)]
-    differs = np.flatnonzero((back != back[-1]).any(axis=0))
-    return int(differs[0]) if len(differs) else most
+def _preceded(symbols: np.ndarray, pattern: np.ndarray, at: int) -> int:
+    """How many calls up to `at` are those of the pattern, again and again."""
+    there = symbols[max(at - 3 * len(pattern), 0) : at][::-1]
+    differs = np.flatnonzero(there != np.resize(pattern[::-1], len(there)))
+    return int(differs[0]) if len(differs) else len(there)
 
 
 def _of_the_kinds(symbols: np.ndarray, loop: Passes, at: int) -> int:

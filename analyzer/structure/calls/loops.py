@@ -14,13 +14,18 @@ MOST_JUDGED = 40
 """So many candidates are looked at: those that cover most time."""
 LEAST_TIME = 0.03
 """A loop that takes a smaller share of the time than this is left out."""
-OWN_CALLS, OWN_WORK = 0.25, 0.5
+OWN_CALLS, OWN_WORK = 0.25, 1.0
 """An outer loop makes, once a pass, at least this share of the calls of a pass of the inner one, or computes this share.
 What does less is a step of the inner loop that is made now and then."""
-STEP_WORK = 1.0
-"""The same share of computation where it is one call: an output, a norm."""
+STEP_WORK = 2.0
+"""The share of computation where it is one call: an output, a norm."""
 MISSING = 0.9
 """A pass that makes a smaller share than this of the usual calls makes others in their place."""
+SOME = 0.3
+"""It makes at least this share of them, or it is no pass."""
+SEVERAL, ALIKE = 1.9, 0.85
+"""An inner loop has so many times the passes of the outer one, and passes that have this share of calls in common; where
+paths are known, any that is regular will do."""
 PARTIAL = 1.3
 """A loop that has up to so many times as many passes as one of a longer context is the same one."""
 QUIET = 0.25
@@ -59,7 +64,7 @@ def outermost(
     found = _not_partial(_regular(symbols, enter, length_ns))
     if not found:
         return None
-    loop, every = _main(found, symbols, burst)
+    loop, every = _main(found, symbols, burst, knows_paths=knows_paths)
     bounds = bounded(symbols, loop, clocks, knows_paths=knows_paths)
     if len(bounds.begins) < FEWEST:
         return None
@@ -104,22 +109,25 @@ def _time(one: Candidate | Passes, enter: np.ndarray) -> int:
     return int((enter[at[-1]] - enter[at[0]]) * (1 + 1 / (len(at) - 1)))
 
 
-def _main(found: list[Passes], symbols: np.ndarray, burst: np.ndarray) -> tuple[Passes, tuple[int, ...]]:
+def _main(
+    found: list[Passes], symbols: np.ndarray, burst: np.ndarray, *, knows_paths: bool
+) -> tuple[Passes, tuple[int, ...]]:
     """The outermost loop. Of loops that cover the same calls it has the fewest passes, unless these are but steps that
     an inner loop makes now and then."""
     computed = np.concatenate([[0], np.cumsum(burst)])
     span = max(found, key=lambda one: _covered(one))
     around = [one for one in found if _covered(one) >= 0.5 * _covered(span) and _overlap(one, span) > 0.5]
     around.sort(key=lambda one: (one.count, -one.slots))
-    loop, every = around[0], ()
-    for inner in around[1:]:
-        if inner.count < 1.5 * loop.count:
-            continue
-        if not _is_now_and_then(loop, inner, symbols, computed):
+    loop, steps = around[0], list[Passes]()
+    while True:
+        inner = [one for one in around if one.count >= SEVERAL * loop.count and (knows_paths or (one.context == 1 and one.regularity >= ALIKE))]
+        found_inner = next((one for one in inner if _is_now_and_then(loop, one, symbols, computed)), None)
+        if found_inner is None:
             break
-        every = (*every, round(float(np.median(np.diff(np.searchsorted(inner.at, loop.at))))))
-        loop = inner
-    return loop, every
+        steps.append(loop)
+        loop = found_inner
+    every = (round(float(np.median(np.diff(np.searchsorted(loop.at, step.at))))) for step in steps)
+    return loop, tuple(every)
 
 
 def _not_partial(loops: list[Passes]) -> list[Passes]:
@@ -127,7 +135,7 @@ def _not_partial(loops: list[Passes]) -> list[Passes]:
     miss these. Of those with as many passes the one with most slots is kept."""
     kept: list[Passes] = []
     for one in sorted(loops, key=lambda one: (one.context, -one.slots, -one.regularity)):
-        if not any(one.count <= other.count <= PARTIAL * one.count and _overlap(one, other) > 0.5 for other in kept):
+        if not any(one.count <= other.count <= PARTIAL * one.count + 2 and _overlap(one, other) > 0.5 for other in kept):
             kept.append(one)
     return kept
 
@@ -160,8 +168,9 @@ def _is_now_and_then(outer: Passes, inner: Passes, symbols: np.ndarray, computed
     kinds = len(inner.typical)
     common = np.median(counts_of(symbols, at[usual], at[usual + 1], kinds), axis=0)
     there = np.median(counts_of(symbols, at[some], at[some + 1], kinds), axis=0)
-    if np.minimum(common, there).sum() < MISSING * common.sum():
-        return True
+    shared = np.minimum(common, there).sum()
+    if shared < MISSING * common.sum():
+        return bool(shared >= SOME * common.sum())
     between = np.diff(number)
     if len(between) >= FEWEST and np.mean(between != np.median(between)) > UNEVEN:
         return False

@@ -12,6 +12,9 @@ from analyzer.structure.calls.passes import REGULAR
 from analyzer.structure.calls.sequence import Detail, Sequence
 from analyzer.structure.period import period_of
 
+WITH_PATHS = (Detail.PEER, Detail.PROCEDURE, Detail.SIZE)
+WITHOUT_PATHS = (Detail.SIZE, Detail.PEER, Detail.PROCEDURE)
+"""In this order. The length of a message tells places of a program apart only if nothing better does."""
 CLEAR = 0.9
 """Passes that have this share of their calls in common are as alike as they need be: no coarser look is taken."""
 MUCH_MORE = 1.5
@@ -40,7 +43,7 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
     enter, burst, clocks = calls.enter[part], calls.burst[part], calls.clocks[part]
     length = int(enter[-1] - enter[0]) if len(enter) else 0
     knows_paths = bool(calls.path[part].any())
-    for detail in Detail if len(enter) else ():
+    for detail in (WITH_PATHS if knows_paths else WITHOUT_PATHS) if len(enter) else ():
         symbols = np.unique(calls.symbols[detail][part], return_inverse=True)[1]
         each = outermost(symbols, enter, burst, clocks, length, knows_paths=knows_paths)
         if each is not None and not knows_paths and each.stretch(0)[1] - each.stretch(0)[0] == 1:
