@@ -1,0 +1,60 @@
+"""What each rank computes in each iteration."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.metrics.sums import Sums, add_up
+from analyzer.pairing.parts import Part
+from analyzer.parallel import Team
+from analyzer.trace import State, Trace
+
+
+def computing_by_iteration(trace: Trace, team: Team, edges: np.ndarray) -> np.ndarray:
+    """Time in state Running, int64 of shape (ranks, iterations), the threads of a rank together.
+
+    Iteration k of rank r is [edges[r, k], edges[r, k + 1]) in ns; `edges`: int64 (ranks, iterations + 1), ascending in
+    each row; a row of -1 is that of a rank whose iterations are not known, and computes nothing. Collective.
+    """
+    return add_up(trace, team, _Computing(edges))
+
+
+class _Computing(Sums[np.ndarray]):
+    """Shares the intervals of Running out to iterations.
+
+    The edges of all ranks are one ascending row, each rank's behind those of the ranks before: one search finds the
+    iterations of intervals of any ranks.
+    """
+
+    def __init__(self, edges: np.ndarray) -> None:
+        self._ranks, self._columns = edges.shape
+        self._span = int(edges.max(initial=0)) + 2
+        self._edges = (edges + 1 + self._span * np.arange(self._ranks)[:, None]).ravel()
+        self._known = edges[:, 0] >= 0
+        self._sums = np.zeros(self._ranks * self._columns, np.int64)  # the last column of a rank is no iteration
+        self._whole = np.zeros(self._ranks * self._columns + 1, np.int64)
+
+    def add(self, part: Part) -> None:
+        states = part.states
+        rows = states.compress((states["state"] == State.RUNNING) & self._known[states["rank"]])
+        rank = rows["rank"].astype(np.int64)
+        base = rank * self._span + 1
+        first, last = rank * self._columns, (rank + 1) * self._columns - 1
+        begin = np.maximum(base + rows["begin"], self._edges[first])
+        end = np.minimum(base + np.minimum(rows["end"], self._span - 2), self._edges[last])
+        self._share_out(begin.compress(begin < end), end.compress(begin < end))
+
+    def _share_out(self, begin: np.ndarray, end: np.ndarray) -> None:
+        """Intervals that lie within the edges of one rank."""
+        first = np.searchsorted(self._edges, begin, "right") - 1
+        last = np.searchsorted(self._edges, end, "left") - 1
+        np.add.at(self._sums, first, np.minimum(end, self._edges[first + 1]) - begin)
+        several = last > first
+        np.add.at(self._sums, last[several], end[several] - self._edges[last[several]])
+        np.add.at(self._whole, first[several] + 1, 1)
+        np.add.at(self._whole, last[several], -1)
+
+    def total(self, team: Team) -> np.ndarray:
+        width = np.diff(self._edges, append=self._edges[-1])
+        sums = self._sums + np.cumsum(self._whole[:-1]) * width
+        return sum(team.allgather(sums)).reshape(self._ranks, self._columns)[:, :-1]
