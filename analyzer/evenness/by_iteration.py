@@ -7,7 +7,7 @@ import numpy as np
 from analyzer.metrics.sums import Sums, add_up
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
-from analyzer.trace import State, Trace
+from analyzer.trace import UNKNOWN, Counters, State, Trace
 
 
 def computing_by_iteration(trace: Trace, team: Team, edges: np.ndarray) -> np.ndarray:
@@ -58,3 +58,20 @@ class _Computing(Sums[np.ndarray]):
         width = np.diff(self._edges, append=self._edges[-1])
         sums = self._sums + np.cumsum(self._whole[:-1]) * width
         return sum(team.allgather(sums)).reshape(self._ranks, self._columns)[:, :-1]
+
+
+def counter_by_iteration(trace: Trace, team: Team, edges: np.ndarray, name: str) -> np.ndarray:
+    """What a counter counted in computation, int64 of shape (ranks, iterations), `edges` as above. Collective.
+
+    A burst belongs to the iteration in which it ends. Raises ValueError where the trace has no such counter.
+    """
+    column = [counter.name for counter in trace.extra(Counters).known].index(name)
+    sums = np.zeros((len(edges), edges.shape[1] - 1), np.int64)
+    for rank in trace.share(team):
+        if edges[rank, 0] < 0:
+            continue
+        for block in trace.extra(Counters).counts(rank):
+            at = np.searchsorted(edges[rank], block.calls["enter"], "left") - 1
+            counted = (block.burst[:, column] != UNKNOWN) & (at >= 0) & (at < sums.shape[1])
+            np.add.at(sums[rank], at[counted], block.burst[counted, column])
+    return sum(team.allgather(sums))

@@ -1,13 +1,16 @@
 """Computing by iteration: by hand, and beside the definition, interval by interval."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from memory_trace import MemoryTrace
 
-from analyzer.evenness.by_iteration import computing_by_iteration
+from analyzer.evenness.by_iteration import computing_by_iteration, counter_by_iteration
 from analyzer.parallel import Team
-from analyzer.trace import State
+from analyzer.trace import CALL, UNKNOWN, Counter, Counters, State
+from analyzer.trace.parts import Counts
 
 
 def trace_of(ranks, intervals, window=None):
@@ -46,3 +49,23 @@ def test_is_what_overlaps(made, window):
             if edges[rank, 0] >= 0:
                 expected[rank, k] += max(0, min(end, edges[rank, k + 1]) - max(begin, edges[rank, k]))
     assert found.tolist() == expected.tolist()
+
+
+def test_a_counter():
+    """Bursts of 7, 5 and 30 end in iterations 0, 1 and behind the last; of what is not known nothing is counted."""
+    trace = trace_of(2, [])
+    calls = np.zeros(4, CALL)
+    calls["enter"] = [10, 25, 30, 80]
+    read = np.zeros((4, 1), np.int64)
+    trace.put(MadeUp(counts_of={0: Counts(calls, read, read, np.array([[7], [5], [UNKNOWN], [30]]))}))
+    edges = np.array([[0, 20, 40], [0, 20, 40]])
+    assert counter_by_iteration(trace, Team(), edges, "made up").tolist() == [[7, 5], [0, 0]]
+
+
+@dataclass(frozen=True)
+class MadeUp(Counters):
+    known: tuple = (Counter("made up", 1),)
+    counts_of: dict = field(default_factory=dict)
+
+    def counts(self, rank, begin=0, end=None):
+        yield from [self.counts_of[rank]] if rank in self.counts_of else []

@@ -1,0 +1,60 @@
+"""A heat map of ranks over iterations: what each computes, where it waits, what a counter counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from analyzer.report.words import units
+
+MOST_RANKS, MOST_ITERATIONS = 512, 2048
+"""Cells that a picture can show; of more, each shows its largest."""
+
+
+@dataclass(frozen=True)
+class Heat:
+    """Values of shape (ranks, iterations); `unit`: "time" (ns) or "count"."""
+
+    title: str
+    values: np.ndarray
+    unit: str = "time"
+
+
+def draw_heat(axes: Axes, heat: Heat, figure: Figure) -> None:
+    """Into axes, with its scale beside it. Nothing is drawn where there is nothing but zero."""
+    values = largest_of(heat.values, MOST_RANKS, MOST_ITERATIONS)
+    top = float(np.percentile(values, 99.9)) or float(values.max(initial=0)) or 1.0
+    ranks, iterations = heat.values.shape
+    drawn = axes.imshow(
+        values, aspect="auto", interpolation="nearest", cmap="cividis_r", vmin=0, vmax=top,
+        extent=(0.5, iterations + 0.5, ranks - 0.5, -0.5),
+    )  # fmt: skip
+    axes.set_title(heat.title, fontsize=9, loc="left")
+    axes.set_ylabel("rank")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    text = units.time if heat.unit == "time" else units.count
+    figure.colorbar(drawn, ax=axes, pad=0.01, format=FuncFormatter(lambda value, _: text(value)))
+
+
+def draw_heats(figure: Any, heats: Sequence[Heat]) -> None:
+    """One above the other, over the same iterations, into a figure or a part of one."""
+    every = figure.subplots(len(heats), 1, sharex=True, squeeze=False).flatten()
+    for axes, heat in zip(every, heats, strict=True):
+        draw_heat(axes, heat, figure)
+    every[-1].set_xlabel("iteration")
+
+
+def largest_of(values: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """The largest of neighbours, so that there are no more than so many rows and columns."""
+    for axis, most in enumerate((rows, columns)):
+        together = -(-values.shape[axis] // most)
+        if together > 1:
+            values = np.maximum.reduceat(values, np.arange(0, values.shape[axis], together), axis=axis)
+    return values
