@@ -37,12 +37,35 @@ def open_trace(
 
     `repair_ns`: move times so that no message takes less than this, and no collective ends before all have begun it.
     `impossible`: of our own runs, take time stamps that cannot be as they are (analyzer.sources.run.run.open_run).
-    `choice`: only these ranks; the others count as missing (`Losses.missing`), and `Chosen` says so.
+    `choice`: only these ranks; the others count as missing (`Losses.missing`), and `Chosen` says so. Or only these
+    bursts; in the others the threads are idle.
     `matched`: a team finds the messages of our own runs now, so that each member may ask for them whenever it likes;
     else at their first use, which must be that of all members.
     Raises TracelibError with one clear line for a missing, unreadable, empty, truncated or foreign file.
     """
-    path, team = Path(path), team or Team()
+    cluster = choice.cluster if choice else 0
+    opened = _opened(
+        Path(path),
+        team or Team(),
+        repair_ns,
+        impossible=impossible,
+        choice=choice if choice and choice.stretches else None,
+        matched=matched,
+    )
+    if not cluster:
+        return opened
+    from analyzer.burst_clusters.views import only_cluster
+
+    try:
+        return only_cluster(opened, cluster)
+    except TracelibError:
+        opened.close()
+        raise
+
+
+def _opened(
+    path: Path, team: Team, repair_ns: int | None, *, impossible: bool, choice: Choice | None, matched: bool
+) -> Trace:
     try:
         if path.is_dir():
             return _open_folder(path, team, repair_ns, impossible=impossible, choice=choice, matched=matched)

@@ -18,10 +18,14 @@ _WRONG = 2
 
 @dataclass(frozen=True)
 class Choice:
-    """Ranks as the user names them: "3", "0-63,1000", "0-6:2" (every second one)."""
+    """Ranks as the user names them: "3", "0-63,1000", "0-6:2" (every second one); and one cluster of bursts.
+
+    Without ranks (`stretches` is empty) all are chosen, without a cluster (0) all bursts.
+    """
 
     text: str
     stretches: tuple[range, ...]
+    cluster: int = 0
 
     @classmethod
     def parse(cls, text: str) -> Choice:
@@ -29,7 +33,8 @@ class Choice:
         return cls(text, tuple(_stretch(part.strip()) for part in text.split(",")))
 
     def of(self, size: int, path: str) -> tuple[int, ...]:
-        """The ranks in their order, of a run of so many. Raises TracelibError where the run has no such rank."""
+        """The ranks in their order, of a run of so many, where some are named. Raises TracelibError where the run has
+        no such rank."""
         last = max(stretch[-1] for stretch in self.stretches)
         if last >= size:
             there = f"ranks are 0 to {size - 1}" if size > 1 else "there is only rank 0"
@@ -54,16 +59,25 @@ def unreadable(missing: Sequence[int], chosen: Sequence[int] | None) -> list[int
 
 
 def choice_named(trace: Trace) -> str:
-    """ "64 of 4096 ranks chosen"; "": all are."""
-    chosen = trace.extra(Chosen).ranks
-    return "" if chosen is None else f"{len(chosen)} of {trace.size} ranks chosen"
+    """ "64 of 4096 ranks chosen, only bursts of cluster 2 count as computing"; "": all are."""
+    chosen = trace.extra(Chosen)
+    if chosen.ranks is None and not chosen.cluster:
+        return ""
+    ranks = f"{trace.size} ranks" if chosen.ranks is None else f"{len(chosen.ranks)} of {trace.size} ranks chosen"
+    return f"{ranks}, {_of_cluster(chosen.cluster)}" if chosen.cluster else ranks
+
+
+def _of_cluster(cluster: int) -> str:
+    return f"only bursts of cluster {cluster} count as computing"
 
 
 def ranks_lacking(trace: Trace) -> str:
-    """Which ranks are not in a trace, in one line; "": all are there."""
-    missing, chosen = trace.extra(Losses).missing, trace.extra(Chosen).ranks
+    """Which ranks, or whose computation, are not in a trace, in one line; "": all are there."""
+    missing, of_choice = trace.extra(Losses).missing, trace.extra(Chosen)
+    chosen = of_choice.ranks
     unread = unreadable(missing, chosen)
     said = [f"only {len(chosen)} of {trace.size} ranks were chosen"] if chosen is not None else []
+    said += [_of_cluster(of_choice.cluster)] if of_choice.cluster else []
     return ", and ".join([*said, *([f"{ranks_named(unread)} could not be read"] if unread else [])])
 
 

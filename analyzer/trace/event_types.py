@@ -26,6 +26,7 @@ class EventType(IntEnum):
     MPI_ONE_SIDED = 50000004
     MPI_IO = 50000005
     MPI_BEYOND_EXTRAE = 50000100  # ours: procedures without a value of 193 or less
+    CLUSTER = 90000001  # of BSC's cluster tools: the kind of a burst
     RMA_SIZE = 50001000
     RMA_TARGET = 50001001
     RMA_OFFSET = 50001003

@@ -104,9 +104,10 @@ class Losses(Extra):
 
 @dataclass(frozen=True)
 class Chosen(Extra):
-    """Which ranks are read, where that is a choice. The others are among `Losses.missing`."""
+    """Which ranks are read, where that is a choice, and which bursts. The other ranks are among `Losses.missing`."""
 
     ranks: tuple[int, ...] | None = None  # in their order; None: all
+    cluster: int = 0  # of the bursts that compute, where the others count as idle; 0: all compute
 
     def one_sided(self) -> int:
         """Sends and receives of these ranks whose other side is a rank that was not chosen."""

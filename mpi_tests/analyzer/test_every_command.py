@@ -26,6 +26,7 @@ LINES = {
     "limits": ("--quick", "--json"),
     "speedup": ("--json",),
     "predict": ("--json", "--ranks", "64"),
+    "clusters": ("--prv", "-o", "."),
     "profile": ("-o", "."),
     "replay": ("-o", "replayed.prv", "--latency", "5us"),
     "replay alone": ("--json",),

@@ -41,6 +41,8 @@ def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequen
         f"analyze efficiency {good} {file} --json",
         f"analyze speedup {good} {file}",
         f"analyze predict {file} {good} --ranks 64 --json",
+        f"analyze clusters {file} --json -o found",
+        f"analyze info {file} --cluster 1",
         f"analyze fit-machine {file} --vary latency=1us..100us -n 3 --jobs 1 --untraced-seconds 0.001",
         f"analyze limits {file} --quick --jobs 1",
         f"analyze limits {good} {file} --machine {machine} --jobs 1 --json",

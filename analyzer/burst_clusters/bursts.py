@@ -1,0 +1,76 @@
+"""The bursts of a trace with what was counted in each, window by window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from analyzer.columns.sorted_rows import Sorted
+from analyzer.errors import TracelibError
+from analyzer.trace import State, Trace
+
+DURATION = "duration"
+_WINDOW = 1 << 16
+"""Calls at once: with counters each has several events."""
+
+
+class Bursts(NamedTuple):
+    """Some bursts of positive length.
+
+    states: STATE of shape (n,); values: float64 of shape (n, 1 + counters), duration in ns and what was counted in
+    each, NaN where nothing was.
+    """
+
+    states: np.ndarray
+    values: np.ndarray
+
+
+def counter_types(trace: Trace, names: tuple[str, ...]) -> tuple[int, ...]:
+    """The event types of counters by name. Raises TracelibError where the trace has no such counter."""
+    types = {label.split()[0]: number for number, (label, _) in trace.event_labels.items() if label.split()}
+    found = []
+    for name in names:
+        if name not in types:
+            raise TracelibError(f"{trace.path} has no counter {name!r}", "docs/counters.md says how to record some")
+        found.append(types[name])
+    return tuple(found)
+
+
+def bursts(trace: Trace, ranks: range, counters: tuple[str, ...] = ()) -> Iterator[Bursts]:
+    """All bursts of some ranks, those that begin in a window of time together.
+
+    What an event says was counted since the one before, so a burst's counts are those of the first event at its end.
+    """
+    if not len(ranks):
+        return
+    types = counter_types(trace, counters)
+    for begin, end in pairwise(trace.windows(_WINDOW).tolist()):
+        states = trace.states(begin, end, ranks)
+        states = states[(states["state"] == State.RUNNING) & (states["end"] > states["begin"])]
+        yield measured(trace, states[np.isin(states["rank"], ranks)], types, ranks)
+
+
+def measured(trace: Trace, states: np.ndarray, types: tuple[int, ...], ranks: range | None) -> Bursts:
+    """The values of some bursts (STATE) of these ranks."""
+    values = np.full((len(states), 1 + len(types)), np.nan)
+    values[:, 0] = states["end"] - states["begin"]
+    if types and len(states):
+        events = trace.events(int(states["end"].min()), int(states["end"].max()) + 1, ranks)
+        most = int(trace.threads.max())
+        for column, kind in enumerate(types, start=1):
+            of_kind = events[events["type"] == kind]
+            lanes = of_kind["rank"].astype(np.int64) * most + of_kind["thread"]
+            order = np.lexsort((of_kind["time"], lanes))
+            of_kind, lanes = of_kind[order], lanes[order]
+            first = np.ones(len(lanes), bool)
+            first[1:] = (np.diff(lanes) != 0) | (np.diff(of_kind["time"]) != 0)
+            of_kind, lanes = of_kind[first], lanes[first]
+            at = Sorted(lanes, of_kind["time"]).exactly(
+                states["rank"].astype(np.int64) * most + states["thread"], states["end"]
+            )
+            known = at >= 0
+            values[known, column] = of_kind["value"][at[known]]
+    return Bursts(states, values)

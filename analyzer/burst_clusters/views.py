@@ -1,0 +1,101 @@
+"""Traces seen by their kinds of bursts: with each burst's kind as an event, or with only one kind computing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.burst_clusters.bursts import Bursts, bursts, counter_types, measured
+from analyzer.burst_clusters.model import ENDING, NOISE, SHORT, Clusters, read_clusters
+from analyzer.columns.runs import SortedRuns
+from analyzer.errors import TracelibError
+from analyzer.trace import EVENT, Chosen, State, Trace
+from analyzer.trace.annotated import Annotated
+from analyzer.trace.event_types import EventType
+from analyzer.trace.trace import Kind
+
+_WRONG = 2
+"""Exit code of a command line that cannot be followed, as click has it."""
+_VALUES = {SHORT: 2, NOISE: 5}
+_FIRST = 5
+"""Kind k is written as k + 5: 2 is "duration filtered", 5 noise, 0 the end, as BSC's cluster tools number them."""
+
+
+def labels_of(clusters: Clusters) -> dict[int, tuple[str, dict[int, str]]]:
+    """For the .pcf."""
+    names = {0: "End", _VALUES[SHORT]: "Duration Filtered", _VALUES[NOISE]: "Noise"}
+    names |= {kind + _FIRST: f"Cluster {kind}" for kind in range(1, clusters.count + 1)}
+    return {int(EventType.CLUSTER): ("Cluster ID", names)}
+
+
+class WithClusters(Annotated):
+    """The same trace with an event at the begin of each burst, its kind, and 0 at its end; they lie in a temporary
+    file."""
+
+    def __init__(self, trace: Trace, clusters: Clusters) -> None:
+        self._runs = SortedRuns(EVENT, "time", "rank", "thread")
+        for found in bursts(trace, range(trace.size), clusters.counters):
+            self._runs.append(_events(found, clusters))
+        super().__init__(trace, labels_of(clusters), self._runs.read)
+
+
+def _events(found: Bursts, clusters: Clusters) -> np.ndarray:
+    rows = np.zeros((len(found.states), 2), EVENT)
+    rows["time"][:, 0], rows["time"][:, 1] = found.states["begin"], found.states["end"]
+    rows["value"][:, 0] = values_of(clusters.label(found.values))
+    rows["type"] = EventType.CLUSTER
+    for column in ("rank", "thread", "cpu"):
+        rows[column] = found.states[column][:, None]
+    return rows.ravel()
+
+
+def values_of(kinds: np.ndarray) -> np.ndarray:
+    """The value of the event of each kind."""
+    special = np.select([kinds == SHORT, kinds == NOISE], [_VALUES[SHORT], _VALUES[NOISE]])
+    return np.where(kinds > 0, kinds + _FIRST, special)
+
+
+class OnlyCluster(Annotated):
+    """The same trace in which only the bursts of one kind compute; threads are idle in the others."""
+
+    def __init__(self, trace: Trace, clusters: Clusters, kind: int) -> None:
+        super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
+        self._clusters, self._kind = clusters, kind
+        self._types = counter_types(trace, clusters.counters)
+
+    def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        states = self._trace.states(begin, end, ranks).copy()
+        running = np.flatnonzero((states["state"] == State.RUNNING) & (states["end"] > states["begin"]))
+        values = measured(self._trace, states[running], self._types, ranks).values
+        states["state"][running[self._clusters.label(values) != self._kind]] = State.IDLE
+        return states
+
+    def extra(self, kind: type[Kind]) -> Kind:
+        found = self._trace.extra(kind)
+        return replace(found, cluster=self._kind) if isinstance(found, Chosen) else found
+
+    def match(self) -> None:
+        self._trace.match()
+
+    def close(self) -> None:
+        self._trace.close()
+
+
+def only_cluster(trace: Trace, kind: int) -> Trace:
+    """The trace with the computation of one kind alone, as the file beside it says. Raises TracelibError where there
+    is no such file, or no such kind in it."""
+    clusters = read_clusters(clusters_path(Path(trace.path)), trace)
+    if kind > clusters.count:
+        there = f"clusters are 1 to {clusters.count}" if clusters.count else "there are none"
+        raise TracelibError(f"--cluster {kind}: {trace.path} has no cluster {kind}", there, _WRONG)
+    return OnlyCluster(trace, clusters, kind)
+
+
+def clusters_path(path: Path) -> Path:
+    """The file with the clusters of a trace."""
+    name = path.name.removesuffix(".gz")
+    for ending in (".h5", ".prv", ".ranks", ".dim"):
+        name = name.removesuffix(ending)
+    return path.with_name(name + ENDING)

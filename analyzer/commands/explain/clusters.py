@@ -1,0 +1,96 @@
+"""`analyze clusters`: the kinds of bursts of a run, a picture of them, and the file that --cluster reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from analyzer.burst_clusters.find import DBSCAN, KINDS, KMEANS, REACH, find_clusters
+from analyzer.burst_clusters.model import ENDING, write_clusters
+from analyzer.burst_clusters.views import WithClusters
+from analyzer.commands.shared.options import FiniteRange, Latency, all_ranks_needed, common_options, file_argument
+from analyzer.commands.shared.outputs import check_writable, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.commands.shared.write import write_paraver
+from analyzer.opening import open_trace
+from analyzer.report.clusters import clusters_json, clusters_tables
+
+
+@click.command("clusters")
+@file_argument
+@click.option(
+    "--method",
+    type=click.Choice([DBSCAN, KMEANS]),
+    default=DBSCAN,
+    show_default=True,
+    help="How bursts are clustered.",
+)
+@click.option(
+    "--counter", "counters", multiple=True, metavar="NAME", help="Cluster by this counter, too; can be repeated."
+)
+@click.option(
+    "--reach",
+    type=FiniteRange(0, min_open=True),
+    default=REACH,
+    show_default=True,
+    metavar="SHARE",
+    help="dbscan: bursts are neighbours if they differ by this share at most.",
+)
+@click.option(
+    "--least", type=click.IntRange(1), metavar="N", help="dbscan: neighbours of a dense burst [0.5 % of the sample]."
+)
+@click.option(
+    "-k", "--kinds", type=click.IntRange(1, 1000), default=KINDS, show_default=True, help="kmeans: number of clusters."
+)
+@click.option(
+    "--shortest", "shortest_ns", type=Latency(), default="0", metavar="TIME", help="Leave out shorter bursts (2us)."
+)
+@click.option("--prv", is_flag=True, help="Write a Paraver trace with the cluster of each burst (event 90000001).")
+@all_ranks_needed("the bursts of all ranks are clustered together")
+@common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
+@click.pass_obj
+def clusters_command(
+    session: Session, file: str, method: str, counters: tuple[str, ...], reach: float, least: int | None, kinds: int,
+    shortest_ns: int, prv: bool, output: str | None, force: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Find the kinds of CPU bursts in FILE: bursts that are alike in duration and counters. Write what tells them
+    apart (NAME.clusters.json) and a picture (NAME.clusters.png).
+
+    Other commands then count only the bursts of one cluster as computing, with --cluster N.
+    """
+    session.quiet = quiet
+    trace = open_trace(file, session.team)
+    session.mention_problems(trace)
+    try:
+        base = output_base(Path(trace.path), output, (ENDING, ".clusters.png", ".clusters.prv"))
+        model, picture = (base.with_name(base.name + ending) for ending in (ENDING, ".clusters.png"))
+        for path in (model, picture):
+            check_writable(path, trace, force)
+        with session.step("Clustering bursts"):
+            found = find_clusters(
+                trace,
+                session.team,
+                method=method,
+                counters=counters,
+                reach=reach,
+                least=least,
+                kinds=kinds,
+                shortest_ns=shortest_ns,
+            )
+        if session.speaks:
+            from analyzer.report.pictures.clusters import draw_clusters
+
+            write_clusters(found.clusters, model)
+            draw_clusters(found, picture)
+        written = [model, picture]
+        if prv:
+            annotated = WithClusters(trace, found.clusters)
+            written += write_paraver(annotated, base.with_name(f"{base.name}.clusters"), session, force)
+        if as_json:
+            session.print_json(clusters_json(file, found) | {"written": [str(path) for path in written]})
+        elif not quiet:
+            session.print_tables(clusters_tables(found))
+            session.say(f"\nWritten: {', '.join(map(str, written))}")
+    finally:
+        trace.close()
