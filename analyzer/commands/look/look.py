@@ -35,7 +35,8 @@ def look(
 
     FILE is run.h5, a folder run.ranks, a Paraver trace (.prv, .prv.gz) or a Dimemas trace (.dim). For a Paraver
     trace only the .dim is written, for a Dimemas trace nothing; with -o the other files are written, too. With --ranks
-    no .dim is written, because a replay needs all ranks, and with --place no file at all: files have all calls.
+    or --cluster no .dim is written, because a replay needs all ranks and all their bursts, and with --place no file at
+    all: files have all calls.
     """
     session.quiet = quiet
     trace = open_trace(file, session.team, repair_ns, choice=choice)
@@ -63,12 +64,17 @@ def _write_all(
     try:
         if output or not is_imported(trace):
             written += write_paraver(trace, base, session, force)
-        if not trace.has_call_times or trace.extra(Chosen).ranks is not None:
+        if not trace.has_call_times or _is_part(trace):
             return None, written, []
         report = write_dimemas(trace, base, session, force)
     except TracelibError as error:
         return error, written, []
     return None, [*written, report.path], dimemas_notes(trace, report)
+
+
+def _is_part(trace: Trace) -> bool:
+    chosen = trace.extra(Chosen)
+    return chosen.ranks is not None or bool(chosen.cluster)
 
 
 def _next(written: list[Path]) -> str:

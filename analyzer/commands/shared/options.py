@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -91,9 +93,23 @@ class Ranks(click.ParamType):
             self.fail(f"{value!r} is not a list of ranks such as 3 or 0-63,1000", param, ctx)
 
 
-ranks_option = click.option(
-    "--ranks", "choice", type=Ranks(), metavar="RANKS", help="Read only these ranks: 3, or 0-63,1000."
-)
+def ranks_option(command: Callable) -> Callable:
+    """--ranks and --cluster; the command gets `choice`, None without both."""
+
+    @wraps(command)
+    def with_choice(*args: Any, choice: Choice | None, cluster: int | None, **given: Any) -> Any:
+        if cluster:
+            from analyzer.trace.chosen import Choice
+
+            choice = replace(choice, cluster=cluster) if choice else Choice("", (), cluster)
+        return command(*args, choice=choice, **given)
+
+    with_choice = click.option(
+        "--cluster", type=click.IntRange(1), metavar="N", help="Count only the bursts of this cluster as computing."
+    )(with_choice)
+    return click.option(
+        "--ranks", "choice", type=Ranks(), metavar="RANKS", help="Read only these ranks: 3, or 0-63,1000."
+    )(with_choice)
 
 
 class Place(click.ParamType):
@@ -131,13 +147,19 @@ replays_all_calls = all_calls_needed("a replay needs all calls, because ranks wa
 
 
 def all_ranks_needed(why: str) -> Callable:
-    """Refuse --ranks in a command for which a part of a run has no meaning, and say why."""
+    """Refuse --ranks and --cluster in a command for which a part of a run has no meaning, and say why."""
 
-    def refuse(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    def refuse(ctx: click.Context, option: click.Parameter, value: str | None) -> None:
         if value is not None:
-            raise click.UsageError(f"--ranks cannot be used here: {why}", ctx)
+            raise click.UsageError(f"{option.opts[0]} cannot be used here: {why}", ctx)
 
-    return click.option("--ranks", "unwanted_ranks", expose_value=False, hidden=True, callback=refuse)
+    def decorate(command: Callable) -> Callable:
+        for name in ("--cluster", "--ranks"):
+            unwanted = f"unwanted_{name[2:]}"
+            command = click.option(name, unwanted, expose_value=False, hidden=True, callback=refuse)(command)
+        return command
+
+    return decorate
 
 
 replays_all_ranks = all_ranks_needed("a replay needs all ranks, because they wait for each other")
