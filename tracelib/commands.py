@@ -191,6 +191,61 @@ def counters(as_json: bool, names: tuple[str, ...]) -> int:
     return 0 if any(counter.counts for counter in found) else 1
 
 
+@commands.command()
+@click.option(
+    "-o", "--output", metavar="PATH", help="Name of the translation (default SRC.cll.c); its header is beside it."
+)
+@click.option("-f", "--force", is_flag=True, help="Replace existing files that are no translations.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
+@click.argument("src")
+def call(output: str | None, force: bool, quiet: bool, src: str) -> None:
+    """Translate C or C++ with CALL's pragmas.
+
+    \b
+    tracelib call app.c
+    mpicc -I $(tracelib lib --include) app.cll.c -o app
+
+    Each `#pragma cll` becomes calls of tracelib.h, so that a traced run records the experiments as regions with their
+    variables. An ordinary compiler ignores the pragmas.
+    """
+    from tracelib.call.files import translate_file
+
+    done = translate_file(src, output, force)
+    if not quiet:
+        click.echo(f"{done.path}: experiments {', '.join(done.experiments) or '(none)'}")
+        for name, value in done.environment.items():
+            click.echo(f"run it with {name}={value}")
+
+
+@commands.command("drivers")
+@click.argument("words", nargs=-1, metavar="[NAME MOMENT EXPERIMENT]")
+def drivers_command(words: tuple[str, ...]) -> None:
+    """List the drivers, or ask one.
+
+    \b
+    tracelib drivers
+    tracelib drivers Ganglia end exchange
+
+    Asked at the begin or the end of an experiment, a driver prints a line "name value" for each number.
+    """
+    from tracelib.drivers import driver_named, drivers
+    from tracelib.drivers.asking import ask
+    from tracelib.drivers.driver import MOMENTS
+
+    if not words:
+        for driver in drivers():
+            click.echo(f"{driver.name:12}{', '.join(driver.observables)}")
+        return
+    if len(words) != 3 or words[1] not in MOMENTS:
+        raise click.UsageError(f"expected NAME, one of {', '.join(MOMENTS)}, EXPERIMENT")
+    try:
+        asked = driver_named(words[0])
+    except LookupError as error:
+        raise TracelibError(str(error)) from error
+    for name, value in ask(asked, words[1], words[2]).items():
+        click.echo(f"{name} {value!r}")
+
+
 COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 
 

@@ -17,6 +17,7 @@ from analyzer.experiments.expression import evaluate
 from analyzer.experiments.formats import is_table, read_table
 from analyzer.experiments.joining import join
 from analyzer.experiments.kinds import KINDS
+from analyzer.experiments.outside import REPLY, add_ganglia, network_columns
 from analyzer.experiments.repeated import per
 from analyzer.experiments.settings import Setting
 from analyzer.experiments.sieve import observable_of, outliers, select
@@ -34,6 +35,9 @@ class Wanted:
 
     by: tuple[str, ...] = ()  # kinds of time (KINDS) instead of executions of regions
     settings: tuple[Setting, ...] = ()
+    network: str = ""  # a model of the network, whose parameters become columns
+    message_size: int = 1  # bytes: of which messages
+    ganglia: tuple[str, ...] = ()  # metrics
     computed: tuple[tuple[str, str], ...] = ()  # columns: name, expression
     where: tuple[str, ...] = ()  # conditions
     per: str = ""  # repeated.LEVELS
@@ -72,6 +76,9 @@ def table(inputs: Sequence[str | os.PathLike[str]], wanted: Wanted | None = None
         factors += [factor for factor in known if factor not in factors]
         problems += [(str(path), line) for line in lines]
     frame, left_out = join(frames)
+    if wanted.network:
+        for column, value in network_columns(wanted.network, wanted.message_size).items():
+            frame[column] = value
     for column, text in wanted.computed:
         frame[column] = evaluate(text, frame)
     frame = select(frame, wanted.where)
@@ -110,6 +117,9 @@ def _of_run(path: Path, wanted: Wanted, team: Team) -> tuple[pandas.DataFrame, t
         else:
             frame = executions(trace, team)
             known = (REGION, *SCALE, *parameter_columns(trace.extra(Regions).parameters, frame.columns))
+            known = tuple(name for name in known if name != REPLY)
+            if wanted.ganglia:
+                frame = add_ganglia(frame, wanted.ganglia, (path.parent, Path()))
         frame[RUN] = str(path)
         for setting in wanted.settings:
             if setting.name in frame.columns:

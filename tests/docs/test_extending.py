@@ -91,6 +91,14 @@ def test_the_writer(shown):
         assert analyzer.calls_frame(again, rank).equals(analyzer.calls_frame(shown["trace"], rank))
 
 
+def test_the_driver(shown):
+    """It is one of this machine, which may have no thermometer."""
+    driver = shown["Heat"]()
+    assert driver.has("HEAT_MAX") and not driver.has("CLOCK")
+    for moment in driver.moments:
+        assert all(name == f"heat_{moment}" and value < 200 for name, value in driver.read(moment, "solve").items())
+
+
 def test_the_backend_compiles(tmp_path):
     """As the runtime is: with warnings, and the header that is made of the schema."""
     (tmp_path / "switches.c").write_text(blocks("c")[0])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import common_options
+from analyzer.commands.shared.options import Size, common_options
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -65,6 +65,11 @@ class Names(click.ParamType):
     "--parameter", "settings", type=SettingType(), multiple=True, metavar="NAME=WHERE",
     help="A factor that the command line (ARG2, ARG:-n) or the file's name (FILE:REGEX) says.",
 )  # fmt: skip
+@click.option("--network", metavar="MODEL", help="Add L, o, O, g, G of a model that `analyze loggp` wrote.")
+@click.option("--message-size", type=Size(), default="1", show_default=True, help="Of which messages.")
+@click.option(
+    "--ganglia", type=Names(), default=(), metavar="METRIC,...", help="Add what the driver Ganglia found of the node."
+)
 @click.option(
     "--column", "computed", type=Column(), multiple=True, metavar="NAME=EXPR", help="A column computed from others."
 )
@@ -83,8 +88,9 @@ class Names(click.ParamType):
 @click.pass_obj
 def table_command(
     session: Session, inputs: tuple[str, ...], by: tuple[str, ...], settings: tuple[Setting, ...],
-    computed: tuple[tuple[str, str], ...], where: tuple[str, ...], per: str | None, take: str, rule: str | None,
-    observable: str | None, factors: tuple[str, ...], as_json: bool, output: str | None, force: bool, quiet: bool,
+    network: str | None, message_size: int, ganglia: tuple[str, ...], computed: tuple[tuple[str, str], ...],
+    where: tuple[str, ...], per: str | None, take: str, rule: str | None, observable: str | None,
+    factors: tuple[str, ...], as_json: bool, output: str | None, force: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Make one table of several experiments, for models to be fitted to.
 
@@ -99,7 +105,10 @@ def table_command(
     if output:
         check_ending(Path(output))
         check_replaceable(Path(output), [Path(name) for name in inputs], force)
-    wanted = Wanted(by, settings, computed, where, per or "", take, rule or "", observable or "", factors)
+    wanted = Wanted(
+        by, settings, network or "", message_size, ganglia, computed, where, per or "", take, rule or "",
+        observable or "", factors,
+    )  # fmt: skip
     with session.step("Reading"):
         found = table(inputs, wanted, session.team)
     if not session.speaks:

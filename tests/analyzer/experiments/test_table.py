@@ -136,6 +136,24 @@ def test_kinds_by_hand(tmp_path):
     ]
 
 
+MODEL = {
+    "format": "tracelib-loggp", "version": 1, "latency_s": 1e-6,
+    "intervals": [
+        {"from_bytes": 1, "to_bytes": 1000, "o_s": 2e-6, "O_s_per_byte": 3e-9, "g_s": 4e-6, "G_s_per_byte": 5e-9},
+        {"from_bytes": 1001, "to_bytes": 9000, "o_s": 6e-6, "O_s_per_byte": 7e-9, "g_s": 8e-6, "G_s_per_byte": 9e-9},
+    ],
+}  # fmt: skip
+
+
+def test_parameters_of_the_network_are_columns(tmp_path):
+    run = run_of(tmp_path, "a", 100, [30])
+    (tmp_path / "net.json").write_text(json.dumps(MODEL))
+    names = ["net_L", "net_o", "net_O", "net_g", "net_G"]
+    for size, numbers in ((1, [1e-6, 2e-6, 3e-9, 4e-6, 5e-9]), (10**6, [1e-6, 6e-6, 7e-9, 8e-6, 9e-9])):
+        frame = table([run], Wanted(network=str(tmp_path / "net.json"), message_size=size)).frame
+        assert frame[names].iloc[0].tolist() == pytest.approx(numbers)
+
+
 def test_the_command_writes_all_formats(tmp_path, capsys):
     run = run_of(tmp_path, "a", 100, [30, 32, 31])
     said = []
@@ -159,6 +177,8 @@ def test_the_command_says_what_there_is(tmp_path, capsys):
 REFUSED = {
     ("nothing.h5",): "nothing.h5: no such file",
     ("a.h5", "-o", "a.txt"): "a.txt is no name of a table",
+    ("a.h5", "--network", "t.csv"): "t.csv is no model of a network",
+    ("a.h5", "--ganglia", "load_one"): "no region asked Ganglia",
     ("a.h5", "--parameter", "n"): "'n' is not a parameter of a run",
     ("a.h5", "--parameter", "m=ARG9"): "does not say m in its command",
     ("a.h5", "--parameter", "n=ARG0"): "has a column n already",

@@ -1,0 +1,65 @@
+"""The files of a translation: read one source, write two."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tracelib.call.translate import is_made, translate
+from tracelib.errors import TracelibError
+
+SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".C")
+
+
+@dataclass(frozen=True)
+class Done:
+    """What was written, and what a run needs."""
+
+    path: Path
+    experiments: tuple[str, ...]
+    environment: dict[str, str]
+
+
+def translate_file(name: str, output: str | None, force: bool) -> Done:
+    """Write SRC.cll.c and SRC.cll.h (section 2.1.1), or OUT.c and OUT.h; both or none. Raises TracelibError."""
+    path = Path(name)
+    if path.suffix not in SUFFIXES:
+        raise TracelibError(f"{name} is no C or C++ source", f"its name ends with {', '.join(SUFFIXES)}")
+    target = Path(output) if output else path.with_name(f"{path.stem}.cll{path.suffix}")
+    if target.suffix not in SUFFIXES:
+        raise TracelibError(f"{target} is no name of a C or C++ source", f"end it with {path.suffix}")
+    header = target.with_suffix(".h")
+    try:
+        source = path.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise TracelibError(f"cannot read {name}: {error.strerror}") from error
+    done = translate(source, name, header.name)
+    for made in (target, header):
+        _check(made, path, force)
+    _write({target: done.source, header: done.header})
+    return Done(target, done.experiments, done.environment)
+
+
+def _check(path: Path, source: Path, force: bool) -> None:
+    """Raise TracelibError if a file would be lost."""
+    if path.exists() and path.samefile(source):
+        raise TracelibError(f"{path} is the source", "choose another -o")
+    if path.is_dir():
+        raise TracelibError(f"{path} is a folder", "choose another -o")
+    if path.exists() and not force and not is_made(path.read_text(errors="replace")):
+        raise TracelibError(f"{path} exists, and is no translation", "choose another -o, or replace it with --force")
+
+
+def _write(texts: dict[Path, str]) -> None:
+    parts = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in texts}
+    try:
+        for path, text in texts.items():
+            parts[path].write_bytes(text.encode("utf-8", "surrogateescape"))
+        for path, part in parts.items():
+            part.replace(path)
+    except OSError as error:
+        raise TracelibError(f"cannot write {error.filename}: {error.strerror}", "choose another -o") from error
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)

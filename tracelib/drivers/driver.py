@@ -1,0 +1,41 @@
+"""What a driver is (Rodriguez 2011, section 2.3.1): a module that knows how to read one kind of quantity."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+BEGIN, END = "begin", "end"
+MOMENTS = (BEGIN, END)
+
+FOLDER = "TRACELIB_DRIVERS"
+"""Variable: where drivers leave files (default: the folder in which the program runs)."""
+
+
+class Driver:
+    """Derive from it, and name the class in the entry points `tracelib.drivers` of a package."""
+
+    name = ""  # what #pragma cll uses says
+    observables: tuple[str, ...] = ()  # patterns of the observables that are its own: "GANGLIA_*"
+    declared = True  # a source has to say #pragma cll uses NAME
+    moments: tuple[str, ...] = ()  # when the running program asks it: BEGIN, END; (): the runtime records all of it
+
+    def environment(self, observable: str) -> dict[str, str]:
+        """Variables that a run needs for an observable to be recorded."""
+        return {}
+
+    def read(self, moment: str, experiment: str) -> Mapping[str, float]:
+        """Numbers at the begin or the end of an experiment; they become parameters of its region. Raises TracelibError
+        where it has none: the program goes on without."""
+        return {}
+
+    def has(self, observable: str) -> bool:
+        """Whether an observable is its own."""
+        return any(fnmatchcase(observable, pattern) for pattern in self.observables)
+
+
+def folder() -> Path:
+    """Where drivers leave files."""
+    return Path(os.environ.get(FOLDER) or ".")

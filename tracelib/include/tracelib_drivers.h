@@ -1,0 +1,48 @@
+/* Asks a driver of tracelib (docs/drivers.md) while a C or C++ program runs. `tracelib call` writes the calls.
+ *
+ * The driver is a process of its own, which prints a line "name value" for each number. The numbers become parameters
+ * of the innermost region. It takes some tenths of a second: do not ask inside of what others measure. */
+#ifndef TRACELIB_DRIVERS_H
+#define TRACELIB_DRIVERS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tracelib.h"
+
+/* The Python that has this package, where TRACELIB_PYTHON does not name one; `tracelib call` knows it. */
+#ifndef TRACELIB_PYTHON
+#define TRACELIB_PYTHON "python3"
+#endif
+
+/* popen is POSIX, which strict C does not declare. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern FILE *popen(const char *command, const char *mode);
+extern int pclose(FILE *stream);
+#ifdef __cplusplus
+}
+#endif
+
+/* `moment`: "begin" or "end". Names hold letters, digits and underscores only. Where nothing is recorded nobody is
+ * asked. */
+static inline void tracelib_driver(const char *driver, const char *moment, const char *experiment)
+{
+    char command[1024], line[512], name[256];
+    const char *python = getenv("TRACELIB_PYTHON");
+    if (!tracelib_library()) return;
+    int length = snprintf(command, sizeof command, "LD_PRELOAD= exec '%s' -m tracelib drivers %s %s %s",
+                          python && *python ? python : TRACELIB_PYTHON, driver, moment, experiment);
+    if (length < 0 || (size_t)length >= sizeof command) return;
+    fflush(NULL);
+    FILE *said = popen(command, "r");
+    if (!said) return;
+    while (fgets(line, sizeof line, said)) {
+        double value;
+        if (sscanf(line, "%255s %lf", name, &value) == 2) tracelib_region_parameter(name, value);
+    }
+    pclose(said);
+}
+
+#endif
