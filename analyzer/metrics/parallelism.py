@@ -5,13 +5,17 @@ Source: "Dimemas specification", sections 1.16.2 (parallelism profile) and 3.1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
+from analyzer.metrics.callers import CallerSums
+from analyzer.metrics.sums import add_up
+from analyzer.pairing.call_paths import calls_with_paths
 from analyzer.parallel import Team
-from analyzer.trace import Losses, State, Trace
+from analyzer.trace import CallPaths, Losses, State, Trace
+from analyzer.trace.at_places import AtPlaces
 
 COMPUTING, MESSAGES, COLLECTIVES, QUEUE = "computing", "messages", "collectives", "queue"
 """Names of the series: threads that compute, are in calls of messages, in collectives; messages waiting for links."""
@@ -37,6 +41,7 @@ class Dip:
     computing: float  # threads, on average
     mostly: str  # MESSAGES or COLLECTIVES: where most others are; "": nowhere of these
     lost_ns: float  # what the threads that compute on average do not compute here
+    place: str = ""  # in whose calls most others are; empty: not known
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,7 @@ class Parallelism:
     width_ns: int  # of a bin
     threads: int
     series: dict[str, np.ndarray]  # (bins,) float64 by name
+    places: tuple[str, ...] = ()  # names of those series that are of calls from one place
 
     @property
     def edges(self) -> np.ndarray:
@@ -74,12 +80,13 @@ class Parallelism:
 
     def _dip(self, first: int, last: int, edges: np.ndarray, mean: float) -> Dip:
         widths = np.diff(edges[first : last + 1])
-        area = {name: float((self.series[name][first:last] * widths).sum()) for name in STATES}
+        area = {name: float((self.series[name][first:last] * widths).sum()) for name in (*STATES, *self.places)}
         length = int(widths.sum())
         other = max((MESSAGES, COLLECTIVES), key=area.__getitem__)
+        place = max(self.places, key=area.__getitem__, default="")
         return Dip(
             int(edges[first]), int(edges[last]), area[COMPUTING] / length, other if area[other] else "",
-            mean * length - area[COMPUTING],
+            mean * length - area[COMPUTING], place if place and area[place] else "",
         )  # fmt: skip
 
 
@@ -110,6 +117,32 @@ def means(change: np.ndarray, area: np.ndarray, width_ns: int, end_ns: int) -> n
     widths[-1] = max(end_ns - (len(change) - 1) * width_ns, 1)
     whole[-1] -= (before[-1] + change[-1]) * (width_ns - widths[-1])  # what lies behind the end
     return whole / widths
+
+
+def at_places(
+    found: Parallelism, trace: Trace, team: Team, chosen: np.ndarray | None = None, most: int = 10
+) -> Parallelism:
+    """With a series more for each of the places in whose calls threads are longest, at most so many. The trace knows
+    its places; chosen (bool by row of CallPaths.tables): only of these calls."""
+    some = trace if chosen is None else AtPlaces(trace, chosen)
+    places, bins = trace.extra(CallPaths).named(), len(found.series[COMPUTING])
+    rows = add_up(some, team, CallerSums(some)).rows
+    ns = np.bincount(places.place[rows["path"]], rows["inside"], len(places))
+    shown = [int(place) for place in np.argsort(-ns, kind="stable")[:most] if place and ns[place]]
+    number = np.full(len(places), -1)
+    number[shown] = np.arange(len(shown))
+    counted = [Bins(found.end_ns, bins) for _ in shown]
+    for rank in trace.share(team):
+        for calls, paths in calls_with_paths(some, rank):
+            of = number[places.place[paths]]
+            for k in np.unique(of[of >= 0]).tolist():
+                mine = calls.compress(of == k)
+                counted[k].add(mine["enter"], mine["enter"] + mine["inside"])
+    series = dict(found.series)
+    for place, one in zip(shown, counted, strict=True):
+        change, area = (sum(team.allgather(part)) for part in (one.change, one.area))
+        series[places.text(place)] = means(change, area, one.width_ns, found.end_ns)
+    return replace(found, series=series, places=tuple(map(places.text, shown)))
 
 
 def parallelism(trace: Trace, team: Team, bins: int) -> Parallelism:

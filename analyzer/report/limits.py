@@ -14,6 +14,7 @@ from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus
 from analyzer.machine.machine import Machine
 from analyzer.machine.own import NAME_ONE
 from analyzer.machine.parameters import PARAMETERS
+from analyzer.metrics.computing import Uneven
 from analyzer.report.words import units
 from analyzer.report.words.basis import basis, by
 from analyzer.report.words.cpus import waiting_for_cpus
@@ -29,6 +30,7 @@ _NOTEWORTHY = 0.1
 """From this share of the run on, the time outside the replay is mentioned."""
 _NEXT = 0.05
 """From this share of the time on, the second largest part is mentioned; another gain, if it is larger by this share."""
+_CALLS_NAMED = 2
 _ROUNDED = 0.0005
 """Parts that are below 0 by less than this share of the time are rounding errors."""
 OUTSIDE = "outside the replay"
@@ -41,6 +43,14 @@ class Origin(Enum):
     NAMED = "named"
     RUN = "run"  # as the run's messages show it
     UNKNOWN = "unknown"  # they do not: it has no network costs but those that options name
+
+
+@dataclass(frozen=True)
+class InCalls:
+    """Calls of one procedure from one place, in words, and the time in them as it was measured, of all ranks."""
+
+    text: str
+    ns: int
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,8 @@ class Limited:
     incomplete: str = ""  # why the replay is not of the whole run
     cpus: Cpus = NOT_KNOWN
     starting_ns: float = 0.0  # in MPI_Init and MPI_Finalize, mean of the ranks
+    uneven: Sequence[Uneven] = ()  # computing by place, the most uneven first; empty: places are not known
+    in_calls: Sequence[InCalls] = ()  # the longest first
 
     @property
     def outside_ns(self) -> int | None:
@@ -104,6 +116,7 @@ def _words(run: Limited) -> list[str]:
     most = run.limit == OUTSIDE
     subject = "The replay" if most else "The run"
     lines = [*(outside if most else ()), verdict(run.found, subject, network_known=known), *below_zero(run)]
+    lines += _where(run)
     if not known:
         lines.append(f"The run's messages do not show its network; {NAME_ONE}.")
     if run.incomplete:
@@ -112,6 +125,21 @@ def _words(run: Limited) -> list[str]:
         lines += outside
     if run.tolerance:
         lines.append(tolerance_text(run.tolerance, network_known=known))
+    return lines
+
+
+def _where(run: Limited) -> list[str]:
+    """Where in the program the run is limited: computing that is uneven, and calls that take long."""
+    lines = []
+    if run.uneven and run.uneven[0].excess_ns >= _NEXT * run.found.whole.end_ns:
+        most = run.uneven[0]
+        lines.append(
+            f"Most uneven, as measured: {most.text}; rank {most.rank} computes {units.time(most.most_ns)} there, "
+            f"a rank on average {units.time(most.mean_ns)}."
+        )
+    if run.in_calls:
+        named = ", ".join(f"{one.text} ({units.time(one.ns)})" for one in run.in_calls[:_CALLS_NAMED])
+        lines.append(f"Longest in calls, as measured, all ranks together: {named}.")
     return lines
 
 
@@ -320,5 +348,9 @@ def _run_json(run: Limited, faster: list[float | None]) -> dict[str, Any]:
         "most_waiting": found.most_waiting,
         "mean_waiting": found.mean_waiting,
         "limit": run.limit,
+        "uneven": [
+            {"name": u.text, "rank": u.rank, "most_s": u.most_ns / 1e9, "mean_s": u.mean_ns / 1e9} for u in run.uneven
+        ],
+        "in_calls": [{"name": one.text, "time_s": one.ns / 1e9} for one in run.in_calls],
         "bears": vars(run.tolerance) if run.tolerance else None,
     }

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, LOW, MESSAGES, QUEUE, Dip, Parallelism
 from analyzer.report.words import units
 from analyzer.report.words.basis import basis, by
+from analyzer.report.words.table import plain_table
 from analyzer.whole import whole_file
 
 _ROWS = 65536
@@ -45,6 +47,9 @@ def print_profile(profiled: Profiled, console: Console) -> None:
     if (waiting := found.series.get(QUEUE)) is not None and waiting.any():
         most = f"{waiting.max():.3g} in an interval"
         console.print(f"Messages that wait for links and buses: {found.mean(QUEUE):.3g} on average, at most {most}")
+    if found.places:
+        console.print()
+        console.print(_places_table(found))
     console.print()
     dips = found.dips()
     if dips:
@@ -62,7 +67,19 @@ def _table(dips: list[Dip]) -> Table:
     table.add_column("others are in")
     for dip in dips:
         length = units.time(dip.end_ns - dip.begin_ns)
-        table.add_row(units.time(dip.begin_ns), length, f"{dip.computing:.2f}", _WHERE[dip.mostly])
+        where = f"{_WHERE[dip.mostly]}, most at {dip.place}" if dip.place else _WHERE[dip.mostly]
+        table.add_row(units.time(dip.begin_ns), length, f"{dip.computing:.2f}", Text(where))
+    return table
+
+
+def _places_table(found: Parallelism) -> Table:
+    """How many threads are in the calls of each place, on average and in the interval with most."""
+    table = plain_table("Threads in calls at", "mean", "most", "from")
+    for place in found.places:
+        series = found.series[place]
+        most = int(series.argmax())
+        begin = units.time(int(found.edges[most]))
+        table.add_row(Text(place), f"{found.mean(place):.2f}", f"{series[most]:.2f}", begin)
     return table
 
 
@@ -102,10 +119,11 @@ def profile_json(profiled: Profiled) -> dict[str, Any]:
         "dips": [
             {
                 "begin_s": dip.begin_ns / 1e9, "end_s": dip.end_ns / 1e9, "computing": dip.computing,
-                "mostly": dip.mostly or None, "lost_s": dip.lost_ns / 1e9,
+                "mostly": dip.mostly or None, "place": dip.place or None, "lost_s": dip.lost_ns / 1e9,
             }
             for dip in found.dips()
         ],
+        "places": list(found.places),
         "series": {name: values.tolist() for name, values in found.series.items()},
         "incomplete": profiled.lacking,
     }  # fmt: skip
@@ -117,7 +135,8 @@ def write_series(found: Parallelism, path: Path) -> None:
     rows = np.column_stack([edges[:-1], edges[1:], *found.series.values()])
     line = "%d,%d" + ",%.6g" * len(names) + "\n"
     with whole_file(path) as file:
-        file.write(f"begin_ns,end_ns,{','.join(names)}\n".encode())
+        columns = ",".join(name.replace(",", ";") for name in names)
+        file.write(f"begin_ns,end_ns,{columns}\n".encode())
         for first in range(0, len(rows), _ROWS):
             part = rows[first : first + _ROWS]
             file.write(((line * len(part)) % tuple(part.ravel().tolist())).encode())

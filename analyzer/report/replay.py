@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from analyzer.machine.machine import Machine
+from analyzer.places import Places
 from analyzer.program.program import Program
+from analyzer.replay.by_place import Change
 from analyzer.replay.simulate import Prediction
 from analyzer.report.words import units
 from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import eager_json, eager_text
 from analyzer.report.words.names import file_names
 from analyzer.report.words.parameters import INCOMPLETE
+from analyzer.report.words.table import plain_table
 from analyzer.scheduling.closed import Closed
 
 PARTS = {
@@ -36,6 +40,9 @@ PARTS = {
 }
 """Columns of USAGE and their names in reports."""
 
+MOST_CHANGES = 10
+_TIMES = ("measured_ns", "predicted_ns")
+
 CPU_TIME = "Computing is the CPU time that the ranks used, not the time that passed outside MPI."
 
 
@@ -51,6 +58,8 @@ class Replayed:
     written: Path | None = None
     closed: Closed | None = None  # where several run again and again
     lacking: str = ""  # of the runs, in one line
+    changes: Sequence[Change] = ()  # by place; empty: nobody asked
+    places: Places | None = None  # that `changes` are at
 
     @property
     def begin_again(self) -> bool:
@@ -67,6 +76,9 @@ def print_replay(replayed: Replayed, console: Console) -> None:
     console.print(f"Predicted {_by(replayed)}: {units.time(prediction.end_ns)}{_ratio(replayed)}", markup=False)
     console.print()
     console.print(_table(prediction))
+    if replayed.changes and replayed.places:
+        console.print()
+        console.print(_changes_table(replayed.changes, replayed.places))
     messages = int(prediction.usage["sends"].sum())
     console.print()
     if any(program.cpu_time for program in replayed.programs):
@@ -87,6 +99,19 @@ def print_replay(replayed: Replayed, console: Console) -> None:
         _print_closed(replayed.files, replayed.closed, console)
     elif replayed.begin_again:
         _print_runs(replayed.files, prediction.runs, console)
+
+
+def _changes_table(changes: Sequence[Change], places: Places) -> Table:
+    """Calls whose time changes most, of all ranks together."""
+    table = plain_table("Time in calls, by place", "MPI_", "calls", "measured", "predicted", "change")
+    for c in changes[:MOST_CHANGES]:
+        sign = "-" if c.more_ns < 0 else "+" if c.more_ns else ""
+        times = (units.time(c.measured_ns), units.time(c.predicted_ns), f"{sign}{units.time(abs(c.more_ns))}")
+        table.add_row(Text(places.text(c.place)), c.procedure.removeprefix("MPI_"), units.count(c.count), *times)
+    if len(changes) > MOST_CHANGES:
+        measured, predicted = (sum(getattr(c, name) for c in changes[MOST_CHANGES:]) for name in _TIMES)
+        table.add_row(f"{len(changes) - MOST_CHANGES} more", "", "", units.time(measured), units.time(predicted))
+    return table
 
 
 def _by(replayed: Replayed) -> str:
@@ -207,6 +232,13 @@ def replay_json(replayed: Replayed) -> dict[str, Any]:
         ]
     if replayed.closed:
         data["closed"] = _closed_json(replayed.closed)
+    if replayed.changes and replayed.places:
+        data["places"] = [
+            {"place": replayed.places.where(c.place) or replayed.places.text(c.place),
+             "function": replayed.places.function(c.place), "call": c.procedure, "count": c.count,
+             "measured_s": c.measured_ns / 1e9, "predicted_s": c.predicted_ns / 1e9}
+            for c in replayed.changes
+        ]  # fmt: skip
     if replayed.written:
         data["written"] = str(replayed.written)
     return data

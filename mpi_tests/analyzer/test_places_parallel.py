@@ -17,6 +17,9 @@ LINES = {
     "what-if": ("--json", "--machine", "ideal"),
     "what-if of some": ("--place", "work", "--machine", "ideal"),
     "loggp of some": ("--json", "--place", "ring"),
+    "limits": ("--quick", "--json", "--machine", "ideal"),
+    "replay": ("--by-place", "--json"),
+    "profile": ("--by", "place", "-o", "."),
     "prv": ("--callers", "3", "-o", "."),
 }
 RANKS, ROUNDS = 5, 40

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from analyzer.commands.shared.machine_option import lacking_at_once, machine_if_named, replaying
-from analyzer.commands.shared.options import common_options, file_argument, ranks_option
+from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.machine.cfg import Configuration
-from analyzer.metrics.parallelism import Parallelism, parallelism
+from analyzer.metrics.parallelism import Parallelism, at_places, parallelism
 from analyzer.opening import open_trace
 from analyzer.operations.bursts import is_any_measured
 from analyzer.operations.program import program_of
@@ -19,6 +19,7 @@ from analyzer.parallel import Team
 from analyzer.replay.parallelism import replayed_parallelism
 from analyzer.report.profile import Profiled, print_profile, profile_json, write_series
 from analyzer.trace import Trace
+from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
 from analyzer.what_if.modules import with_modules
 
@@ -28,7 +29,11 @@ _BINS = 1000
 @click.command("profile")
 @file_argument
 @click.option("--bins", type=click.IntRange(1, 10**7), default=_BINS, show_default=True, help="Number of intervals.")
+@click.option(
+    "--by", "division", type=click.Choice(("place",)), help="Also the threads in calls, by the calls' places."
+)
 @ranks_option
+@place_option
 @machine_if_named
 @common_options(as_json=True, output="Name of the two files, without ending, or a folder for them.")
 @click.pass_obj
@@ -36,7 +41,9 @@ def profile_command(
     session: Session,
     file: str,
     bins: int,
+    division: str | None,
     choice: Choice | None,
+    place: PlaceChoice | None,
     configuration: Configuration | None,
     output: str | None,
     force: bool,
@@ -47,9 +54,12 @@ def profile_command(
     draw them (NAME.profile.png).
 
     With --machine or any other option of a machine, the profile is that of a replay on this machine. It then also
-    shows the messages that wait for links and buses.
+    shows the messages that wait for links and buses. With --by place, the threads in calls are counted by place, for
+    the ten places that take most time; with --place for such places only.
     """
     session.quiet = quiet
+    if (division or place) and configuration:
+        raise click.UsageError("places cannot be shown with a machine: analyze replay --by-place shows what changes")
     if choice and configuration:
         raise click.UsageError("--ranks cannot be used with a machine, because a replay needs all ranks")
     trace = open_trace(file, session.team, choice=choice, matched=False)
@@ -60,7 +70,10 @@ def profile_command(
         for path in paths:
             check_writable(path, trace, force)
         with session.step("Replaying" if configuration else "Counting"), replaying(trace, session.team):
+            chosen = (place or PlaceChoice.parse("")).paths(trace) if division or place else None
             found = _found(trace, configuration, bins, session.team)
+            if chosen is not None:
+                found = at_places(found, trace, session.team, chosen)
         profiled = Profiled(
             file=file,
             found=found,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from analyzer.commands.shared.machine_option import lacking_at_once, machine_options, replaying
@@ -13,9 +15,11 @@ from analyzer.machine.cfg import Configuration
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.program.streams import has_ports
+from analyzer.replay.by_place import changes_by_place
 from analyzer.replay.simulate import simulate
 from analyzer.report.replay import Replayed, print_replay, replay_json
 from analyzer.scheduling.closed import closed
+from analyzer.trace import CallPaths
 from analyzer.what_if.modules import with_modules
 
 
@@ -28,6 +32,7 @@ from analyzer.what_if.modules import with_modules
     metavar="N",
     help="Runs begin again when they end, until each has ended N times.",
 )
+@click.option("--by-place", is_flag=True, help="Also how the time in calls changes, by the places they come from.")
 @machine_options
 @replays_all_ranks
 @replays_all_calls
@@ -38,6 +43,7 @@ def replay_command(
     file: str,
     others: tuple[str, ...],
     repeat: int | None,
+    by_place: bool,
     configuration: Configuration,
     output: str | None,
     force: bool,
@@ -58,10 +64,14 @@ def replay_command(
         raise TracelibError(
             f"a prediction is written as .h5 or .prv, not as {output}", "a .dim holds no times: analyze dim FILE"
         )
+    if by_place and (others or repeat):
+        raise click.UsageError("--by-place cannot be used here: it compares one replay with its run")
     traces = [open_trace(name, session.team, matched=bool(output)) for name in (file, *others)]
     try:
         for trace in traces:
             session.mention_problems(trace)
+        if by_place and not traces[0].extra(CallPaths).known:
+            raise TracelibError(f"{file} does not say where its calls come from", "record it without TRACELIB_STACK=0")
         with session.step("Replaying"), replaying(traces[0], session.team):
             machine = configuration.machine
             shown, modules = machine.eager_limit is None, configuration.modules
@@ -69,13 +79,14 @@ def replay_command(
             prediction = simulate(
                 programs,
                 machine,
-                times=bool(output),
+                times=bool(output) or by_place,
                 transfers=(output or "").endswith(".prv"),
                 cpu_waits=bool(output),
                 repetitions=repeat or 0,
             )
             apart = not any(map(has_ports, programs))  # each could run without the others
             together = closed(programs, machine, prediction) if others and repeat and apart else None
+            changes = changes_by_place(traces[0], programs[0], prediction) if by_place and session.speaks else []
             written = (
                 write_prediction(traces, programs, prediction, machine, output, force)
                 if output and session.speaks
@@ -84,6 +95,8 @@ def replay_command(
         times = tuple(trace.duration_ns if trace.has_call_times else 0 for trace in traces)
         lacking = "; ".join(filter(None, map(lacking_at_once, traces)))
         replayed = Replayed((file, *others), times, tuple(programs), prediction, machine, written, together, lacking)
+        if changes:
+            replayed = replace(replayed, changes=changes, places=traces[0].extra(CallPaths).named())
         if as_json:
             session.print_json(replay_json(replayed))
         elif not quiet:

@@ -1,0 +1,100 @@
+"""What ranks compute between calls, by the places in the program that it lies between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.columns.joined import joined
+from analyzer.metrics.sums import Sums
+from analyzer.pairing.parts import Part
+from analyzer.parallel import Team
+from analyzer.places.between import Between
+from analyzer.places.words import computing_at
+from analyzer.trace import CallPaths, Losses, Trace
+
+_KEY = ("rank", "before", "path", "call")
+COMPUTED = np.dtype([(name, "<i8") for name in (*_KEY, "ns")])
+"""Time of a rank between calls from the path `before` and those of one procedure from `path` (rows of
+CallPaths.tables), less what the tracer took."""
+
+
+class ComputingSums(Sums[np.ndarray]):
+    """Adds up COMPUTED. What a thread does before its first call and after its last is in no row."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._known = trace.extra(CallPaths).known
+        self._last: dict[tuple[int, int], tuple[int, int]] = {}  # of each thread: when it left a call, and its path
+        self._rows: list[np.ndarray] = []
+
+    def add(self, part: Part) -> None:
+        rank, calls = part.calls
+        if not self._known or not len(calls):
+            return
+        order = np.lexsort((calls["enter"], calls["thread"], rank))
+        rank, calls, paths = rank[order], calls.take(order), part.paths[order]
+        over = calls["enter"] + calls["inside"] + calls["tracer"]
+        first = np.ones(len(calls), bool)
+        first[1:] = (np.diff(rank) != 0) | (np.diff(calls["thread"]) != 0)
+        left, before = np.append(0, over[:-1]), np.append(0, paths[:-1])
+        for at in np.flatnonzero(first).tolist():
+            key = int(rank[at]), int(calls["thread"][at])
+            left[at], before[at] = self._last.get(key, (int(calls["enter"][at]), 0))
+        for at in np.flatnonzero(np.append(first[1:], True)).tolist():
+            self._last[int(rank[at]), int(calls["thread"][at])] = int(over[at]), int(paths[at])
+        rows = np.zeros(len(calls), COMPUTED)
+        columns = (rank, before, paths, calls["call"], np.maximum(calls["enter"] - left, 0))
+        for name, values in zip(COMPUTED.names or (), columns, strict=True):
+            rows[name] = values
+        self._rows.append(_added(rows))
+
+    def total(self, team: Team) -> np.ndarray:
+        return _added(joined(team.allgather(_added(joined(self._rows, COMPUTED))), COMPUTED))
+
+
+def _added(rows: np.ndarray) -> np.ndarray:
+    """Rows of the same key as one."""
+    rows = rows.compress(rows["ns"] > 0)
+    if not len(rows):
+        return rows
+    rows = rows.take(np.lexsort([rows[name] for name in reversed(_KEY)]))
+    first = np.flatnonzero(np.any([np.diff(rows[name], prepend=-1) != 0 for name in _KEY], axis=0))
+    found = rows.take(first)
+    found["ns"] = np.add.reduceat(rows["ns"], first)
+    return found
+
+
+@dataclass(frozen=True)
+class Uneven:
+    """Computing between two calls: of all ranks, and of the one that computes longest there."""
+
+    text: str  # "computing at smooth.c:40-61 in smooth before MPI_Send"
+    rank: int
+    most_ns: int
+    mean_ns: float  # of the ranks that could be read
+
+    @property
+    def excess_ns(self) -> float:
+        """What the longest takes more than an even share."""
+        return self.most_ns - self.mean_ns
+
+
+def uneven_computing(rows: np.ndarray, trace: Trace) -> list[Uneven]:
+    """Computing by place (rows: COMPUTED of all ranks), the most uneven first."""
+    if not len(rows):
+        return []
+    present = max(trace.size - len(trace.extra(Losses).missing), 1)
+    between = Between(trace.extra(CallPaths).named())
+    spots = between.numbers(rows["before"], rows["path"])
+    keys, which = np.unique(np.stack((spots, rows["call"]), axis=1), axis=0, return_inverse=True)
+    found = []
+    order = np.argsort(which.ravel(), kind="stable")
+    for (spot, call), mine in zip(
+        keys.tolist(), np.split(order, np.cumsum(np.bincount(which.ravel()))[:-1]), strict=True
+    ):
+        of_rank = np.bincount(rows["rank"][mine], rows["ns"][mine], trace.size)
+        rank = int(of_rank.argmax())
+        text = computing_at(between.every[spot], trace.procedures[call])
+        found.append(Uneven(text, rank, int(of_rank[rank]), float(of_rank.sum()) / present))
+    return sorted(found, key=lambda u: (-u.excess_ns, u.text))

@@ -1,0 +1,51 @@
+"""What a replay changes, by the places in the program that calls come from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.pairing.call_paths import calls_with_paths
+from analyzer.program.program import Program
+from analyzer.replay.predicted import CallTimes
+from analyzer.replay.simulate import Prediction
+from analyzer.trace import CallPaths, Trace
+
+
+@dataclass(frozen=True)
+class Change:
+    """All calls of one procedure from one place: time in them, of all ranks."""
+
+    place: int  # in Places; 0: not known
+    procedure: str
+    count: int
+    measured_ns: int
+    predicted_ns: int
+
+    @property
+    def more_ns(self) -> int:
+        """What the replay adds."""
+        return self.predicted_ns - self.measured_ns
+
+
+def changes_by_place(trace: Trace, program: Program, prediction: Prediction) -> list[Change]:
+    """The largest change first. The prediction is of this program alone, with `times`."""
+    places = trace.extra(CallPaths).named()
+    width = np.int64(max(len(trace.procedures), 1))
+    sums: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(3, np.int64))
+    for rank in range(trace.size):
+        times = CallTimes(program, prediction, rank)
+        for calls, paths in calls_with_paths(trace, rank):
+            enter, leave = times.next(calls["thread"])
+            keys, which = np.unique(places.place[paths] * width + calls["call"], return_inverse=True)
+            for column, values in enumerate((calls["count"], calls["inside"], leave - enter)):
+                added = np.zeros(len(keys), np.int64)
+                np.add.at(added, which, values)
+                for key, value in zip(keys.tolist(), added.tolist(), strict=True):
+                    sums[key][column] += value
+    found = [
+        Change(key // int(width), trace.procedures[key % int(width)], *map(int, of_key)) for key, of_key in sums.items()
+    ]
+    return sorted(found, key=lambda c: (-abs(c.more_ns), c.place, c.procedure))
