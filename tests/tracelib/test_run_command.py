@@ -115,7 +115,7 @@ def old_result(folder: Path) -> Path:
     path = folder / "run.h5"
     path.write_bytes(b"old")
     (folder / "run.ranks").mkdir()
-    for name in ("000000.h5", "system-node1.h5", ".system-node2.h5.tmp"):
+    for name in ("000000.h5", "system-node1.h5", ".system-node2.h5.tmp", "places.h5"):
         (folder / "run.ranks" / name).write_bytes(b"old")
     return path
 
