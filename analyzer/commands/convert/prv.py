@@ -6,7 +6,13 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import common_options, file_argument, ranks_option, repair_option
+from analyzer.commands.shared.options import (
+    all_calls_needed,
+    common_options,
+    file_argument,
+    ranks_option,
+    repair_option,
+)
 from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import write_paraver, write_with_waits
@@ -26,6 +32,7 @@ from analyzer.writers.callers import WithCallers
     help="Add the callers of each call as events: functions and lines, so many levels, as Extrae does.",
 )  # fmt: skip
 @ranks_option
+@all_calls_needed("a Paraver trace has all calls; with --callers, Paraver can choose among them")
 @repair_option
 @common_options(output="Name of the trace, with or without .prv, or a folder for it.")
 @click.pass_obj

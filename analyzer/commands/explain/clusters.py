@@ -9,7 +9,14 @@ import click
 from analyzer.burst_clusters.find import DBSCAN, KINDS, KMEANS, REACH, find_clusters
 from analyzer.burst_clusters.model import ENDING, write_clusters
 from analyzer.burst_clusters.views import WithClusters
-from analyzer.commands.shared.options import FiniteRange, Latency, all_ranks_needed, common_options, file_argument
+from analyzer.commands.shared.options import (
+    FiniteRange,
+    Latency,
+    all_calls_needed,
+    all_ranks_needed,
+    common_options,
+    file_argument,
+)
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import write_paraver
@@ -48,6 +55,7 @@ from analyzer.report.clusters import clusters_json, clusters_tables
 )
 @click.option("--prv", is_flag=True, help="Write a Paraver trace with the cluster of each burst (event 90000001).")
 @all_ranks_needed("the bursts of all ranks are clustered together")
+@all_calls_needed("bursts lie between all calls")
 @common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
 @click.pass_obj
 def clusters_command(

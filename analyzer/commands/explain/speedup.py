@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.shared.options import all_ranks_needed, common_options
+from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.several import measured, scaling_options
 from analyzer.report.speedup import speedup_json, speedup_tables, variants_json, variants_tables
@@ -19,6 +19,7 @@ from analyzer.speedup.variants import variants
 )
 @scaling_options
 @all_ranks_needed("a speedup is that of all ranks")
+@all_calls_needed("efficiencies are of all that ranks compute, between whatever calls")
 @common_options(as_json=True)
 @click.pass_obj
 def speedup_command(

@@ -157,7 +157,8 @@ def test_a_run_without_places(tmp_path, capsys):
     "line",
     [
         "replay FILE", "limits FILE", "sensitivity FILE", "monte-carlo FILE", "fit-machine FILE", "efficiency FILE",
-        "validate FILE --against FILE", "dim FILE", "pack FILE", "what-if FILE --by regions",
+        "validate FILE --against FILE", "dim FILE", "pack FILE", "what-if FILE --by regions", "prv FILE",
+        "clusters FILE", "speedup FILE",
     ],
 )  # fmt: skip
 def test_commands_that_need_all_calls_say_why(tmp_path, capsys, line):
