@@ -22,6 +22,9 @@ from analyzer.trace import Trace
 
 Found = TypeVar("Found")
 
+_TOGETHER = 256
+"""Ranks whose rows are read together, if all of them can be."""
+
 
 def program_of(
     trace: Trace,
@@ -81,14 +84,21 @@ class _Translated:
     @classmethod
     def of(cls, trace: Trace, walk: RankOperations, ranks: range, *, virtual: bool) -> _Translated:
         found = cls(OperationSpill(), [], [], [], [])
-        for rank in ranks:
-            shares = VirtualThreads(trace, rank) if virtual else None
-            streams = _streams(walk, rank, shares, found.spill)
-            found.lengths.extend(streams)
-            found.slots.extend([walk.slots] * len(streams))
-            found.threads.append(len(streams))
-            found.shared.append(walk.shared_slots)
+        for first in range(ranks.start, ranks.stop, _TOGETHER):
+            some = range(first, min(first + _TOGETHER, ranks.stop))
+            lengths, slots = walk.append_ranks(found.spill, some)
+            found._add(lengths.tolist(), slots.tolist(), [1] * len(lengths), [0] * len(lengths))
+            for rank in some[len(lengths) :]:
+                shares = VirtualThreads(trace, rank) if virtual else None
+                streams = _streams(walk, rank, shares, found.spill)
+                found._add(streams, [walk.slots] * len(streams), [len(streams)], [walk.shared_slots])
         return found
+
+    def _add(self, lengths: list[int], slots: list[int], threads: list[int], shared: list[int]) -> None:
+        self.lengths.extend(lengths)
+        self.slots.extend(slots)
+        self.threads.extend(threads)
+        self.shared.extend(shared)
 
 
 def _together(team: Team, work: Callable[[], Found]) -> Found:

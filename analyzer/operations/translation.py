@@ -18,6 +18,8 @@ from analyzer.operations.rank_walk import RankWalk
 from analyzer.pairing.requests import Choice
 from analyzer.program.storage import OperationSpill
 from analyzer.sources.lane.lane import Lane
+from analyzer.sources.lane.stored import Stored
+from analyzer.sources.rank_file import row_stream
 from analyzer.trace import Trace
 
 
@@ -71,6 +73,31 @@ class Translation:
         self._open_for_long = True
         return self.append(trace, lane, begin)
 
+    def append_lanes(self, stored: Stored, end: int, *, tracer_times: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Append the operations of the first ones of some ranks, as many as say all of them in rows that lie before
+        `end` (ns): the number of operations of each, and how many requests it had open at once."""
+        count = len(stored.has_events)
+        if self._unusual or stored.has_events.any() or stored.counts.max(initial=0) > row_stream.ROWS_AT_ONCE:
+            count = 0
+        operations, slots = np.zeros((2, count), np.int64)
+        marked = pointer(self._on_window, "uint8_t *")
+        span = ffi.new("struct stored_span *", {"end": end, "marked": marked, "tracer_times": tracer_times})
+        used = lib.translation_lanes(
+            self._struct, self._plans, stored.structs, count, span,
+            pointer(operations, "int64_t *"), pointer(slots, "int64_t *"),
+        )  # fmt: skip
+        if used < 0:
+            raise MemoryError
+        self._keep(lib.translation_packed(self._struct))
+        return operations[:used], slots[:used]
+
+    def _keep(self, found: Any) -> int:
+        """Append a `struct packed_window`; returns the number of its operations."""
+        if not found.n_operations:
+            return 0
+        begins = np.frombuffer(ffi.buffer(found.begins, 8 * found.n_begins), np.int64)
+        return self.spill.append_packed(memoryview(ffi.buffer(found.bytes, found.n_bytes)), begins, found.n_operations)
+
     def _are_plain(self, lane: Lane, rows: Rows) -> bool:
         return bool(lib.rows_are_plain(lane.struct, rows.struct, pointer(self._on_window, "uint8_t *")))
 
@@ -92,5 +119,4 @@ class Translation:
         if not found:
             raise MemoryError
         walk.leave(events[used[0] :])
-        begins = np.frombuffer(ffi.buffer(found.begins, 8 * found.n_begins), np.int64)
-        return self.spill.append_packed(memoryview(ffi.buffer(found.bytes, found.n_bytes)), begins, found.n_operations)
+        return self._keep(found)

@@ -122,10 +122,7 @@ class RankOperations:
         lane = run.only_lane(rank) if isinstance(run, RunTrace) else None
         if lane is None or measured or self._numbers:
             return None
-        if self._translation is None or self._translation.spill is not spill:
-            self._translation = Translation(
-                spill, self._plans(None), Choice(_POSTED), self._done, self._on_window.view(np.uint8)
-            )
+        translation = self._translate_into(spill)
         left_out, no_burst = self.left_out.copy(), lane.not_the_programs
 
         def begin() -> Begun:
@@ -133,7 +130,7 @@ class RankOperations:
             walk = self._walk(rank, RankThreads.one(), self._trace.extra(TracerTime).after_call_cpu_ns(rank), no_burst)
             return Begun(walk, ProgramEvents(self._trace, rank, self._events))
 
-        if (found := self._translation.append(self._trace, lane, begin)) is None:
+        if (found := translation.append(self._trace, lane, begin)) is None:
             self.left_out[:] = left_out
             return None
         count, (walk, events) = found
@@ -141,6 +138,22 @@ class RankOperations:
         self.idle_events += events.left_out
         self.threads, self.slots, self.shared_slots = 1, walk.slots, walk.shared_slots
         return count
+
+    def append_ranks(self, spill: OperationSpill, ranks: range) -> tuple[np.ndarray, np.ndarray]:
+        """The same of the first ones of some neighbours at once, as many as can be: the number of operations of each,
+        and how many requests it had open at once."""
+        run = self._trace
+        stored = run.stored_lanes(ranks) if isinstance(run, RunTrace) and not self._cpu_time else None
+        if stored is None or self._numbers or len(self._events):
+            return np.zeros((2, 0), np.int64)
+        end = max(run.duration_ns + 1, 1)
+        return self._translate_into(spill).append_lanes(stored, end, tracer_times=run.origin.tracer_times)
+
+    def _translate_into(self, spill: OperationSpill) -> Translation:
+        if self._translation is None or self._translation.spill is not spill:
+            on_window = self._on_window.view(np.uint8)
+            self._translation = Translation(spill, self._plans(None), Choice(_POSTED), self._done, on_window)
+        return self._translation
 
     def _forget(self, rank: int) -> None:
         """Its records are not wanted again soon: what is kept of them in memory goes."""

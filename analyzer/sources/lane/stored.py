@@ -18,10 +18,12 @@ _TABLES = ("calls", "polls", "requests")
 
 
 class Stored(NamedTuple):
-    """`struct stored_lane`s of neighbouring ranks, and how many rows each has of each of _TABLES, (tables, ranks)."""
+    """`struct stored_lane`s of neighbouring ranks, how many rows each has of each of _TABLES, (tables, ranks), and
+    whether it has events that are not the tracer's."""
 
     structs: Any
     counts: np.ndarray
+    has_events: np.ndarray
 
 
 class StoredLanes:
@@ -32,6 +34,7 @@ class StoredLanes:
         self._structs = ffi.new("struct stored_lane[]", size)
         self._what = np.zeros(size, np.int8)
         self._counts = np.zeros((len(_TABLES), size), np.int64)
+        self._has_events = np.zeros(size, bool)
         self._paths: list[Any] = []  # which the structs point to
 
     def of(self, ranks: range) -> Stored | None:
@@ -40,7 +43,8 @@ class StoredLanes:
             self._what[rank] = _STORED if self._describe(rank) else _OTHER
         if (self._what[ranks.start : ranks.stop] == _OTHER).any():
             return None
-        return Stored(self._structs + ranks.start, self._counts[:, ranks.start : ranks.stop])
+        some = slice(ranks.start, ranks.stop)
+        return Stored(self._structs + ranks.start, self._counts[:, some], self._has_events[some])
 
     def calls(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray] | None:
         """CALL of some ranks, one rank's after the other, and how many each has; None: not all of theirs lie in
@@ -86,6 +90,7 @@ class StoredLanes:
         self._paths.append(ffi.new("char[]", os.fsencode(path)))
         struct.lane, struct.path = lane.struct, self._paths[-1]
         struct.flushes, struct.n_flushes = pointer(lane.not_the_programs), len(lane.not_the_programs)
+        self._has_events[rank] = lane.has_programs_events
         return True
 
 

@@ -24,7 +24,7 @@ from analyzer.sources.lane.displacements import uneven_windows
 from analyzer.sources.lane.lane import Lane, RankTables, merge_procedures, procedure_tables
 from analyzer.sources.lane.regions import Regions, problem
 from analyzer.sources.lane.samples import ThreadSamples
-from analyzer.sources.lane.stored import StoredLanes
+from analyzer.sources.lane.stored import Stored, StoredLanes
 from analyzer.sources.matching.cut_off import leave_out_collectives, leave_out_messages, left_out
 from analyzer.sources.matching.leftovers import Reach
 from analyzer.sources.rank_file.clock import Pieces
@@ -296,6 +296,10 @@ class RunTrace(Trace):
     def only_lane(self, rank: int) -> Lane | None:
         lanes = self._lanes.get(rank, [])
         return lanes[0] if len(lanes) == 1 else None
+
+    def stored_lanes(self, ranks: range) -> Stored | None:
+        """The threads of some ranks, of which each has one that kernels read in its file; None: one of them has not."""
+        return self._stored.of(ranks)
 
     def forget(self, rank: int) -> None:
         for lane in self._lanes.get(rank, []):

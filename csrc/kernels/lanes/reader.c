@@ -104,3 +104,11 @@ bool reader_read(struct reader *reader, enum reader_table table, int64_t first, 
     *n = found;
     return true;
 }
+
+/* Rows are in order of their keys. */
+bool reader_read_inside(struct reader *reader, enum reader_table table, int64_t begin, int64_t end, bool *no_memory)
+{
+    int64_t n;
+    if (!reader_read(reader, table, 0, INT64_MAX, &n, no_memory)) return false;
+    return !n || (time_of(reader, table, 0) >= begin && time_of(reader, table, n - 1) < end);
+}

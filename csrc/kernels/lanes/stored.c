@@ -5,7 +5,6 @@
 #include "lanes/inline/reader.h"
 #include "records.h"
 #include "rows/expand.h"
-#include "rows/inline/ticks.h"
 
 /* Where the records go. */
 struct sink {
@@ -30,27 +29,10 @@ static int64_t each(const struct stored_lane *lanes, int64_t n, struct sink to, 
     return no_memory ? -1 : k;
 }
 
-/* Rows are in order of their keys. */
-static bool lie_inside(const struct lane *lane, uint64_t first, uint64_t last, const struct sink *to)
-{
-    return lane_ns(lane, first) >= to->begin && lane_ns(lane, last) < to->end;
-}
-
-static bool read_all(struct reader *reader, enum reader_table table, bool *no_memory)
-{
-    int64_t n;
-    return reader_read(reader, table, 0, INT64_MAX, &n, no_memory);
-}
-
 static bool read_calls(struct reader *reader, const struct sink *to, bool *no_memory)
 {
-    int64_t calls = reader->of->calls.count, polls = reader->of->polls.count;
-    if (!read_all(reader, READER_CALLS, no_memory) || !read_all(reader, READER_POLLS, no_memory)) return false;
-    const struct file_call *call = reader->rows[READER_CALLS];
-    const struct file_poll *poll = reader->rows[READER_POLLS];
-    const struct lane *lane = reader->of->lane;
-    return (!calls || lie_inside(lane, call[0].enter, call[calls - 1].enter, to)) &&
-           (!polls || lie_inside(lane, poll[0].enter, poll[polls - 1].enter, to));
+    return reader_read_inside(reader, READER_CALLS, to->begin, to->end, no_memory) &&
+           reader_read_inside(reader, READER_POLLS, to->begin, to->end, no_memory);
 }
 
 static bool expand_all_calls(struct reader *reader, struct sink *to, bool *no_memory)
@@ -76,11 +58,9 @@ static bool expand_all_states(struct reader *reader, struct sink *to, bool *no_m
 
 static bool expand_all_requests(struct reader *reader, struct sink *to, bool *no_memory)
 {
-    if (!read_all(reader, READER_REQUESTS, no_memory)) return false;
+    if (!reader_read_inside(reader, READER_REQUESTS, to->begin, to->end, no_memory)) return false;
     const struct file_request *row = reader->rows[READER_REQUESTS];
     int64_t n = reader->of->requests.count;
-    uint64_t first = n ? reader_request_key(&row[0]) : 0, last = n ? reader_request_key(&row[n - 1]) : 0;
-    if (n && !lie_inside(reader->of->lane, first, last, to)) return false;
     to->out += expand_requests(reader->of->lane, row, n, to->out) * (int64_t)sizeof(struct trace_request);
     return true;
 }

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "operations/translate.h"
+#include "records.h"
 #include "rows/inline/ticks.h"
 
 static bool marks_any(const struct lane *lane, const uint8_t *marked)
@@ -35,4 +35,13 @@ int32_t rows_are_plain(const struct lane *lane, const struct thread_rows *rows, 
 {
     if (marks_any(lane, marked) && name_a_marked_one(lane, rows, marked)) return 0;
     return !start_collectives(rows);
+}
+
+int64_t rows_posted_from(const struct lane *lane, const struct thread_rows *rows)
+{
+    const struct file_request *requests = rows->requests;
+    uint64_t least = UINT64_MAX;
+    for (int64_t i = 0; i < rows->n_requests; i++)
+        if (requests[i].posted < least) least = requests[i].posted;
+    return rows->n_requests ? lane_ns(lane, least) : INT64_MAX;
 }

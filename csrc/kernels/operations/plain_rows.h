@@ -1,13 +1,15 @@
 #ifndef PLAIN_ROWS_H
 #define PLAIN_ROWS_H
 
-#include <stdint.h>
+#include "operations/thread_rows.h"
 
 struct lane;
-struct thread_rows;
 
 /* 1 if calls and polls name no procedure that is marked in `marked` (by its index in Trace.procedures), and no
    persistent collective was started, whose bytes the calls around it tell; else 0. */
 int32_t rows_are_plain(const struct lane *lane, const struct thread_rows *rows, const uint8_t *marked);
+
+/* When the first of the requests was posted (ns). */
+int64_t rows_posted_from(const struct lane *lane, const struct thread_rows *rows);
 
 #endif

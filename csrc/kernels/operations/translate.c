@@ -5,9 +5,12 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "lanes/inline/reader.h"
 #include "operations/internal/op_step.h"
 #include "operations/internal/operations.h"
 #include "operations/internal/request_order.h"
+#include "operations/operations.h"
+#include "operations/plain_rows.h"
 #include "packed/form.h"
 #include "packed/pack.h"
 
@@ -121,26 +124,102 @@ static void walk_end(struct translation *t, const struct op_feed *feed, int64_t 
     op_walk_call(t->walk, feed, &nothing);
 }
 
-const struct packed_window *translation_window(struct translation *t, const struct op_plans *plans,
-                                               const struct op_rows *rest, const struct thread_rows *rows,
-                                               int64_t *used_events)
+/* Append a window to what is packed. false: no memory. */
+static bool append_window(struct translation *t, const struct op_plans *plans, const struct op_rows *rest,
+                          const struct thread_rows *rows, int64_t *used_events)
 {
     struct op_cursor cursor;
     struct op_feed feed = {plans, rest, &t->posted.source, &cursor};
     op_cursor_open(rest, 0, &cursor);
     cursor.done = &t->done.source;
-    t->packed.n_bytes = t->packed.n_begins = t->packed.n_operations = 0;
     t->posted.late = rows->late;
     t->posted.end = t->posted.late + rows->n_late;
     if (!request_order_rows(&t->posted, rows->requests, rows->n_requests, rows->begin, rows->begin_ticks) ||
         !request_order_rows(&t->done, rows->requests, rows->n_requests, INT64_MIN, 0))
-        return NULL;
+        return false;
     walk_rows(t, &feed, rows);
     if (rows->end >= 0) walk_end(t, &feed, rows->end);
     op_walk_done(t->walk, &feed, 0);
     if (rows->end >= 0) op_walk_end_calls(t->walk);
     pack(t->walk);
     *used_events = cursor.next;
-    if (t->walk->failed || !request_order_keep(&t->posted) || !request_order_keep(&t->done)) return NULL;
+    return !t->walk->failed && request_order_keep(&t->posted) && request_order_keep(&t->done);
+}
+
+static void begin_packing(struct translation *t)
+{
+    t->packed.n_bytes = t->packed.n_begins = t->packed.n_operations = 0;
+}
+
+const struct packed_window *translation_window(struct translation *t, const struct op_plans *plans,
+                                               const struct op_rows *rest, const struct thread_rows *rows,
+                                               int64_t *used_events)
+{
+    begin_packing(t);
+    return append_window(t, plans, rest, rows, used_events) ? &t->packed : NULL;
+}
+
+/* All rows of a thread, if they lie in [0, end) and say all that there is to know. */
+static bool read_plain(struct reader *reader, const struct stored_span *of, struct thread_rows *rows, bool *no_memory)
+{
+    const struct stored_lane *lane = reader->of;
+    if (!reader_read_inside(reader, READER_CALLS, 0, of->end, no_memory) ||
+        !reader_read_inside(reader, READER_POLLS, 0, of->end, no_memory) ||
+        !reader_read_inside(reader, READER_REQUESTS, 0, of->end, no_memory))
+        return false;
+    *rows = (struct thread_rows){
+        .calls = reader->rows[READER_CALLS],
+        .polls = reader->rows[READER_POLLS],
+        .requests = reader->rows[READER_REQUESTS],
+        .n_calls = lane->calls.count,
+        .n_polls = lane->polls.count,
+        .n_requests = lane->requests.count,
+        .begin = INT64_MIN,
+        .end = lane->lane->stop,
+    };
+    return rows_are_plain(lane->lane, rows, of->marked) && rows_posted_from(lane->lane, rows) >= 0;
+}
+
+/* Append the operations of a thread. -1: no memory; 0: it must be read otherwise. */
+static int append_lane(struct translation *t, const struct op_plans *plans, struct reader *reader,
+                       const struct stored_span *of, int64_t *slots)
+{
+    const struct stored_lane *lane = reader->of;
+    struct thread_rows rows;
+    bool no_memory = false;
+    if (!read_plain(reader, of, &rows, &no_memory)) return no_memory ? -1 : 0;
+    int64_t begin = of->tracer_times ? lane->lane->start : 0, used;
+    const int64_t none[2] = {0, 0}, flushes[2] = {0, of->tracer_times ? lane->n_flushes : 0};
+    struct op_rows rest = {.first_done = none, .first_event = none, .flushes = lane->flushes, .first_flush = flushes};
+    struct op_walk *walk = op_walk_open(lane->lane->rank, 1, &begin, 0, 0);
+    if (!walk) return -1;
+    packer_forget(t->packer);
+    translation_begin(t, walk, lane->lane);
+    bool done = append_window(t, plans, &rest, &rows, &used);
+    *slots = op_walk_slots(walk);
+    op_walk_close(walk);
+    return done ? 1 : -1;
+}
+
+int64_t translation_lanes(struct translation *t, const struct op_plans *plans, const struct stored_lane *lanes,
+                          int64_t n, const struct stored_span *of, int64_t *operations, int64_t *slots)
+{
+    struct reader reader = {.fd = -1};
+    int answer = 1;
+    int64_t k = 0;
+    begin_packing(t);
+    while (answer > 0 && k < n) {
+        int64_t before = t->packed.n_operations;
+        answer = reader_open(&reader, &lanes[k]) ? append_lane(t, plans, &reader, of, &slots[k]) : 0;
+        reader_close(&reader);
+        operations[k] = t->packed.n_operations - before;
+        k += answer > 0;
+    }
+    reader_free(&reader);
+    return answer < 0 ? -1 : k;
+}
+
+const struct packed_window *translation_packed(const struct translation *t)
+{
     return &t->packed;
 }

@@ -4,22 +4,13 @@
 #ifndef TRANSLATE_H
 #define TRANSLATE_H
 
+#include "lanes/stored_lane.h"
 #include "operations/op_rows.h"
+#include "operations/thread_rows.h"
 #include "rows/lane.h"
 
 struct op_walk; /* operations.h */
 struct packer;  /* csrc/replay/packed/pack.h */
-
-/* Rows of a window of time: struct file_call, file_poll, file_request.
-
-   late: struct trace_request posted in the window and completed after it, in order of posting. begin: of the window, as
-   ns and as the first tick that is it. end: of the rank, in its last window, else -1. */
-struct thread_rows {
-    const void *calls, *polls, *requests, *late;
-    int64_t n_calls, n_polls, n_requests, n_late;
-    int64_t begin, end;
-    uint64_t begin_ticks;
-};
 
 /* What a window became: `begins` is where in `bytes` each block begins that begins there. */
 struct packed_window {
@@ -42,5 +33,21 @@ void translation_begin(struct translation *translation, struct op_walk *walk, co
 const struct packed_window *translation_window(struct translation *translation, const struct op_plans *plans,
                                                const struct op_rows *rest, const struct thread_rows *rows,
                                                int64_t *used_events);
+
+/* Threads that are read where they lie. marked: as for rows_are_plain. tracer_times: bursts begin at the start of the
+   process, and leave out flushes. */
+struct stored_span {
+    int64_t end; /* ns: after all */
+    const uint8_t *marked;
+    int32_t tracer_times;
+};
+
+/* The next n ranks, each of one thread of which rows say all that there is to know: the number of operations of each,
+   and how many requests it had open at once. Returns how many were appended; the next one must be read otherwise. -1:
+   no memory. What they became is valid until the next call. */
+int64_t translation_lanes(struct translation *translation, const struct op_plans *plans,
+                          const struct stored_lane *lanes, int64_t n, const struct stored_span *of, int64_t *operations,
+                          int64_t *slots);
+const struct packed_window *translation_packed(const struct translation *translation);
 
 #endif

@@ -67,7 +67,8 @@ def random_rank(rng, n, late, odd):
 
 
 def programs(path, monkeypatch):
-    """The program of a run and how many of its ranks were translated straight; and the one that none was."""
+    """The program of a run and how many operations each of its ranks has that was translated straight; and the one of
+    the long way. Ranks that are translated together have the same as one by one."""
     found, straight = [], RankOperations.append_to
     counts = []
 
@@ -75,11 +76,14 @@ def programs(path, monkeypatch):
         counts.append(straight(self, spill, rank))
         return counts[-1]
 
-    for way in (counted, lambda *_: None):
+    for way, together in ((straight, True), (counted, False), (lambda *_: None, False)):
         with monkeypatch.context() as patch, closing(open_trace(str(path))) as trace:
             patch.setattr(RankOperations, "append_to", way)
+            if not together:
+                patch.setattr(RankOperations, "append_ranks", lambda *_: np.zeros((2, 0), np.int64))
             found.append(program_of(trace))
-    return found, [count for count in counts if count is not None]
+    assert_equal(*found[:2])
+    return found[1:], [count for count in counts if count is not None]
 
 
 def assert_equal(one, other):
@@ -132,6 +136,46 @@ def test_any_rows(seed, n, late, window, block, room, odd, overhead, tsc, tmp_pa
     assert_slots_are_told_apart(found[0])
 
 
+def several_ranks(kinds):
+    """Ranks of few calls of these kinds: what one call reads, and what it leaves to others."""
+    ranks, other = [], {"comm": WORLD, "peer": -1}
+    for k, kind in enumerate(kinds):
+        calls = [call("MPI_Barrier", 100 + k, 200 + k, **other), call("MPI_Ssend", 300, 400 + k, comm=WORLD, peer=0)]
+        rows = {"calls": calls, "events": flush(220 + k, 250)}
+        if kind == "events":
+            rows["events"] = [*rows["events"], event(260, 7, 1)]
+        elif kind == "fence":
+            calls.append(call("MPI_Win_fence", 500, 501))
+        elif kind == "threads":
+            calls.append(call("MPI_Barrier", 150, 160, thread=1, **other))
+        elif kind == "nothing":
+            rows = {"calls": []}
+        ranks.append(rows)
+    return ranks
+
+
+KINDS = "plain", "plain", "plain", "events", "fence", "threads", "nothing"
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=8), together=st.integers(1, 5))
+def test_ranks_together_are_as_one_by_one(kinds, together, tmp_path_factory):
+    path = write_run(tmp_path_factory.mktemp("run"), several_ranks(kinds))
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("analyzer.operations.program._TOGETHER", together)
+        assert_equal(*programs(path, monkeypatch)[0])
+
+
+def test_plain_ranks_are_read_together(tmp_path, monkeypatch):
+    path = write_run(tmp_path, several_ranks(["plain"] * 3 + ["fence"] + ["plain"]))
+    counts = []
+    straight = RankOperations.append_ranks
+    monkeypatch.setattr(RankOperations, "append_ranks", lambda *a: counts.append(straight(*a)) or counts[-1])
+    with closing(open_trace(str(path))) as trace:
+        program_of(trace)
+    assert [len(lengths) for lengths, _ in counts] == [3]
+
+
 def test_many_rows_in_batches(tmp_path, monkeypatch):
     """More of everything than is read, walked over and packed at a time, and one call that completes 500 requests."""
     calls, done = [], []
@@ -182,6 +226,7 @@ def rows_read(run, monkeypatch):
 
     with monkeypatch.context() as patch, closing(open_trace(str(run))) as trace:
         patch.setattr(row_stream, "ROWS_AT_ONCE", 32)
+        patch.setattr(RankOperations, "append_ranks", lambda *_: np.zeros((2, 0), np.int64))
         patch.setattr(RankFile, "read", counted)
         patch.setattr(RankFile, "sample", None)
         program_of(trace)
@@ -228,7 +273,7 @@ def test_a_rank_that_is_unusual_from_late_on_is_begun_again(tmp_path, monkeypatc
     monkeypatch.setattr(spill, "IN_MEMORY", in_memory)
     returned = returns(monkeypatch)
     found, straight = programs(run, monkeypatch)
-    assert len(straight) == 1 and returned == straight
+    assert len(straight) == 1 and returned == 2 * straight  # ranks together leave such ones to be read one by one
     assert_equal(*found)
     with closing(open_trace(str(run))) as trace:
         walk, into = RankOperations(trace, by_thread=True), OperationSpill()
@@ -251,7 +296,7 @@ def test_a_receive_that_is_open_all_the_time(tmp_path, monkeypatch):
     run = write_run(tmp_path, [{"calls": calls, "requests": requests}] * 2)
     returned = returns(monkeypatch)
     found, straight = programs(run, monkeypatch)
-    assert straight == [2 * n + 3] * 2 and returned == [0]
+    assert straight == [2 * n + 3] * 2 and returned == [0, 0]
     assert_equal(*found)
     first = found[0].ops[:][0]
     assert first["kind"] == Kind.IRECV and first["tag"] == 9 and first["bytes"] == 7

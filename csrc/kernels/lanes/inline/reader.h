@@ -26,6 +26,9 @@ void reader_free(struct reader *reader);
 bool reader_read(struct reader *reader, enum reader_table table, int64_t first, int64_t end, int64_t *n,
                  bool *no_memory);
 
+/* All rows of a table, which must lie in [begin, end). false: they do not, or something is wrong. */
+bool reader_read_inside(struct reader *reader, enum reader_table table, int64_t begin, int64_t end, bool *no_memory);
+
 /* Room for so many rows of a table, those that are there stay. false: no memory. */
 bool reader_room(struct reader *reader, enum reader_table table, int64_t rows);
 

@@ -1,0 +1,16 @@
+#ifndef THREAD_ROWS_H
+#define THREAD_ROWS_H
+#include <stdint.h>
+
+/* Rows of a window of time: struct file_call, file_poll, file_request.
+
+   late: struct trace_request posted in the window and completed after it, in order of posting. begin: of the window, as
+   ns and as the first tick that is it. end: of the rank, in its last window, else -1. */
+struct thread_rows {
+    const void *calls, *polls, *requests, *late;
+    int64_t n_calls, n_polls, n_requests, n_late;
+    int64_t begin, end;
+    uint64_t begin_ticks;
+};
+
+#endif
