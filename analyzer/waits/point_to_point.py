@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.columns.spill import Spill
 from analyzer.native import pointer
-from analyzer.trace import CALL, REQUEST, Trace, TracerTime
+from analyzer.trace import REQUEST, Trace, TracerTime
 from analyzer.waits.kinds import WAIT
 from analyzer.waits.lanes import Lanes
 from analyzer.waits.pieces import Pieces
@@ -56,17 +56,19 @@ def message_waits(
     the wait that ended last counts; so no call waits longer than it lasts. Polls that failed waited for what the next
     call completed that completes anything, from when it was posted on.
     """
-    calls, tracer = _Calls(trace, lanes), trace.extra(TracerTime)
+    calls = _Calls(trace, lanes)
     for index, (ranks, begin, end) in enumerate(pieces.all):
-        calls.add(candidates.read(index))
-        for rank in ranks:
-            for block in trace.requests(rank, begin, end) if begins_sends else ():
-                calls.feed(lib.waits_done, rank, np.ascontiguousarray(block, REQUEST))
-            for block in trace.calls(rank, begin, end):
-                calls.feed(lib.waits_calls, rank, np.ascontiguousarray(block, CALL), tracer.after_call_ns(rank))
+        calls.add(ranks, candidates.read(index))
+        done = trace.rank_requests(ranks, begin, end) if begins_sends else _none(ranks)
+        calls.feed(ranks, done, trace.rank_calls(ranks, begin, end))
         yield calls.take()
     calls.finish()
     yield calls.take()
+
+
+def _none(ranks: range) -> tuple[np.ndarray, np.ndarray]:
+    """REQUEST of ranks that have none."""
+    return np.zeros(0, REQUEST), np.zeros(len(ranks), np.int64)
 
 
 def roles(trace: Trace) -> np.ndarray:
@@ -81,20 +83,29 @@ class _Calls:
     """The kernel, which walks through calls and candidates."""
 
     def __init__(self, trace: Trace, lanes: Lanes) -> None:
-        self._lanes = lanes
+        self._lanes, self._tracer = lanes, trace.extra(TracerTime)
         self._roles = roles(trace)
         most_polls = max(POLLS_KEPT // max(len(lanes), 1), 64)
         self._struct = ffi.gc(lib.waits_new(len(lanes), pointer(self._roles, "uint8_t *"), most_polls), lib.waits_free)
         if not self._struct:
             raise MemoryError
 
-    def add(self, candidates: np.ndarray) -> None:
-        self._check(lib.waits_add(self._struct, pointer(candidates, "struct wait_candidate *"), len(candidates)))
+    def add(self, ranks: range, candidates: np.ndarray) -> None:
+        """The candidates of some ranks of which `feed` will tell a window."""
+        lanes = self._lanes.first[[ranks.start, ranks.stop]].tolist()
+        rows = pointer(candidates, "struct wait_candidate *")
+        self._check(lib.waits_add(self._struct, rows, len(candidates), *lanes))
 
-    def feed(self, kernel: Callable[..., int], rank: int, rows: np.ndarray, *more: int) -> None:
-        """The next rows of a rank, for one of the kernel's functions."""
-        first, last = (int(lane) for lane in self._lanes.first[rank : rank + 2])
-        self._check(kernel(self._struct, pointer(rows), len(rows), first, last - first, *more))
+    def feed(self, ranks: range, done: tuple[np.ndarray, np.ndarray], calls: tuple[np.ndarray, np.ndarray]) -> None:
+        """What some ranks did in a window: REQUEST of what completed there, and CALL, with how many each has."""
+        overhead = np.array([self._tracer.after_call_ns(rank) for rank in ranks], np.int64)
+        columns = {
+            "first_lane": np.ascontiguousarray(self._lanes.first[ranks.start : ranks.stop + 1], np.int64),
+            "n_requests": done[1], "n_calls": calls[1], "overhead": overhead,
+        }  # fmt: skip
+        fields = {name: pointer(column, "int64_t *") for name, column in columns.items()}
+        rows = ffi.new("struct waits_rows *", fields | {"requests": pointer(done[0]), "calls": pointer(calls[0])})
+        self._check(lib.waits_ranks(self._struct, rows, len(ranks)))
 
     def finish(self) -> None:
         self._check(lib.waits_finish(self._struct))

@@ -1,12 +1,11 @@
 /* Sends that another call completes: from the call that sent to the one that waited. */
-#include "waits/wait_sends.h"
+#include "waits/internal/wait_sends.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "records.h"
 #include "waits/internal/wait_queue.h"
-#include "waits/internal/wait_sends.h"
 
 /* The first send of this request that is not complete, among n by time; n: none. */
 static int64_t sent_by(const struct wait_candidate *sent, int64_t n, const struct trace_request *r)
@@ -53,7 +52,7 @@ static int complete_sent(struct waits *w, struct lane *poster, const struct trac
     return 1;
 }
 
-int64_t waits_done(struct waits *w, const void *requests, int64_t n, int32_t first, int32_t threads)
+void waits_done(struct waits *w, const void *requests, int64_t n, int32_t first, int32_t threads)
 {
     const struct trace_request *r = requests;
     for (int64_t i = 0; i < n; i++, r++) {
@@ -62,7 +61,6 @@ int64_t waits_done(struct waits *w, const void *requests, int64_t n, int32_t fir
         for (int32_t t = 0; t < threads; t++)
             if (complete_sent(w, &w->lanes[first + t], r, lane)) break;
     }
-    return w->failed ? -1 : 0;
 }
 
 void waits_take_sent(struct waits *w, struct lane *lane)
@@ -83,10 +81,10 @@ void waits_take_sent(struct waits *w, struct lane *lane)
 }
 
 /* Puts the sends of a window in order of their lanes; they come in order of time. */
-int waits_sort_sent(struct waits *w, const struct wait_candidate *c, int64_t n)
+int waits_sort_sent(struct waits *w, const struct wait_candidate *c, int64_t n, int64_t first, int64_t stop)
 {
     int64_t sent = 0;
-    for (int64_t i = 0; i < w->n_lanes; i++) w->lanes[i].sent = w->lanes[i].sent_end = 0;
+    for (int64_t i = first; i < stop; i++) w->lanes[i].sent = w->lanes[i].sent_end = 0;
     for (int64_t i = 0; i < n; i++)
         if (c[i].kind == WAITS_SENT) w->lanes[c[i].lane].sent_end++, sent++;
     if (sent > w->sent_room) {
@@ -96,7 +94,7 @@ int waits_sort_sent(struct waits *w, const struct wait_candidate *c, int64_t n)
         w->sent_room = sent;
     }
     int64_t at = 0;
-    for (int64_t i = 0; i < w->n_lanes; i++) {
+    for (int64_t i = first; i < stop; i++) {
         struct lane *lane = &w->lanes[i];
         int64_t count = lane->sent_end;
         lane->sent = lane->sent_end = at;

@@ -80,7 +80,7 @@ static void end_call(struct waits *w, struct lane *lane)
     call->known = 0;
 }
 
-int64_t waits_calls(struct waits *w, const void *calls, int64_t n, int32_t first, int32_t threads, int64_t overhead)
+static void walk_calls(struct waits *w, const void *calls, int64_t n, int32_t first, int32_t threads, int64_t overhead)
 {
     const struct trace_call *row = calls;
     for (int64_t i = 0; i < n; i++, row++) {
@@ -100,6 +100,19 @@ int64_t waits_calls(struct waits *w, const void *calls, int64_t n, int32_t first
         lane->now.failed = row->count > 1 || (row->comm < 0 && row->peer < 0);
         waits_take_sent(w, lane);
     }
+}
+
+int64_t waits_ranks(struct waits *w, const struct waits_rows *rows, int64_t n)
+{
+    const struct trace_request *requests = rows->requests;
+    const struct trace_call *calls = rows->calls;
+    for (int64_t k = 0; k < n; k++) {
+        int32_t first = (int32_t)rows->first_lane[k], threads = (int32_t)(rows->first_lane[k + 1] - first);
+        waits_done(w, requests, rows->n_requests[k], first, threads);
+        walk_calls(w, calls, rows->n_calls[k], first, threads, rows->overhead[k]);
+        requests += rows->n_requests[k];
+        calls += rows->n_calls[k];
+    }
     return w->failed ? -1 : 0;
 }
 
@@ -112,9 +125,9 @@ int64_t waits_finish(struct waits *w)
     return w->failed ? -1 : 0;
 }
 
-int64_t waits_add(struct waits *w, const struct wait_candidate *candidates, int64_t n)
+int64_t waits_add(struct waits *w, const struct wait_candidate *candidates, int64_t n, int64_t first, int64_t stop)
 {
-    if (waits_sort_sent(w, candidates, n)) return -1;
+    if (waits_sort_sent(w, candidates, n, first, stop)) return -1;
     for (int64_t i = 0; i < n; i++)
         if (candidates[i].kind != WAITS_SENT) waits_push(w, &w->lanes[candidates[i].lane], &candidates[i]);
     return w->failed ? -1 : 0;
