@@ -55,6 +55,13 @@ _LAST = {"calls": "exit", "polls": "exit", "events": "time"}
 
 _NO_FLUSHES = np.zeros(0, FLUSH)
 
+_OF_TRACER = frozenset({int(State.IO), int(State.OTHERS)})
+_OF_NOBODY, _OF_CPUS = frozenset({int(State.TRACING_DISABLED)}), frozenset({int(State.SCHEDULING)})
+_TRACERS_TYPES = frozenset(TRACERS_TYPES)
+
+RECORDED = ("calls", "polls", "events", "summaries")
+"""Tables of which a thread that did much has many rows."""
+
 ProcedureTable = tuple[np.ndarray, np.ndarray]
 """PROCEDURE, and the kind for burst mode, of each row of a file's `procedures`, of calls that were summed up, and of a
 number without a name."""
@@ -290,37 +297,56 @@ class Lane:
         found = np.empty(len(events) + 1, FLUSH)
         return found[: lib.interruptions(self.struct, pointer(events), len(events), pointer(found))].copy()
 
-    @cached_property
+    @property
     def has_programs_events(self) -> bool:
         """Whether there are events of others than the tracer; of very many events it is taken for granted."""
+        return self._event_types is None or not _TRACERS_TYPES.issuperset(self._event_types)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether calls returned errors; likewise."""
+        return self._event_types is None or ERROR_TYPE in self._event_types
+
+    @cached_property
+    def _event_types(self) -> frozenset[int] | None:
+        """Those that occur; None: there are very many events."""
         table = self.tables["events"]
-        if len(table) > SCAN_ROWS:
-            return True
-        return not is_one_of(table.read(0, len(table))["type"], TRACERS_TYPES).all()
+        return None if len(table) > SCAN_ROWS else frozenset(table.read(0, len(table))["type"].tolist())
 
     @property
     def flushes(self) -> np.ndarray:
         """FLUSH of the tracer's own time: buffers that this thread wrote, clocks that it measured."""
-        return self._in_state(State.IO, State.OTHERS)
+        return self._in_state(_OF_TRACER)
 
     @property
     def unrecorded(self) -> np.ndarray:
         """FLUSH of the times when nothing was recorded."""
-        return self._in_state(State.TRACING_DISABLED)
+        return self._in_state(_OF_NOBODY)
 
     @cached_property
     def cpu_waits(self) -> np.ndarray:
         """FLUSH of the times when this thread waited for a CPU to compute."""
-        waits = self._in_state(State.SCHEDULING)
+        waits = self._in_state(_OF_CPUS)
         if not len(waits):
             return waits
         said = (rows[rows["type"] == CPU_WAIT_TYPE] for rows in self.tables["events"].scan())
         begins = np.concatenate([rows["time"][rows["value"] == CpuWait.OUTSIDE] for rows in said])
         return waits[np.isin(waits["begin"], self.clock.times(begins))]
 
-    def _in_state(self, *states: State) -> np.ndarray:
-        found = self.not_the_programs
-        return found[is_one_of(found["state"], states)] if len(found) else found
+    def _in_state(self, states: frozenset[int]) -> np.ndarray:
+        if self._states.isdisjoint(states):
+            return _NO_FLUSHES
+        return self.not_the_programs[is_one_of(self.not_the_programs["state"], states)]
+
+    @cached_property
+    def _states(self) -> frozenset[int]:
+        """Those in `not_the_programs`."""
+        return frozenset(self.not_the_programs["state"].tolist())
+
+    @cached_property
+    def recorded(self) -> int:
+        """How many calls, polls and events the thread recorded, and stretches of calls that were summed up."""
+        return sum([len(self.tables[name]) for name in RECORDED])
 
 
 class Buffer:

@@ -8,14 +8,7 @@ from math import ceil
 
 import numpy as np
 
-from analyzer.sources.lane.lane import Lane
-
-_TABLES = ("calls", "polls", "events", "summaries")
-
-
-def recorded(lane: Lane) -> int:
-    """How many calls, polls and events a thread recorded."""
-    return sum(len(lane.tables[name]) for name in _TABLES)
+from analyzer.sources.lane.lane import RECORDED, Lane
 
 
 class Density:
@@ -26,7 +19,7 @@ class Density:
         begins: list[int] = []
         ends: list[int] = []
         weights: list[int] = []
-        for lane, table in ((lane, lane.tables[name]) for lane in lanes for name in _TABLES):
+        for lane, table in ((lane, lane.tables[name]) for lane in lanes for name in RECORDED):
             if not len(table):
                 continue
             positions, keys = (column.tolist() for column in table.sampled)

@@ -114,6 +114,7 @@ class ThreadTable:
         self._gaps = sorted(set(gaps)) if gaps else []
         self._starts = [0, *accumulate([piece.count for piece in pieces])]
         self._length = self._starts[-1]
+        self.has_rows = self._length > 0
         self._key = KEY[table]
         self._found: dict[int, int] = {}
         self._recent: tuple[int, int, np.ndarray] | None = None

@@ -26,14 +26,15 @@ class Fate(Enum):
 OPEN_ENDED = (Fate.EXITED, Fate.KILLED, Fate.REPLACED, Fate.RUNNING, Fate.UNKNOWN)
 """Of these, what they did last with others is half done, or not there."""
 
+_RECORDING, _RECOVERED = int(State.RECORDING), int(State.RECOVERED)
 _FATES = {State.FINALIZED: Fate.ENDED, State.EXITED: Fate.EXITED, State.FULL: Fate.FULL, State.RECOVERED: Fate.KILLED}
 
 
 def fate(file: RankFile) -> Fate:
     """What became of the process that wrote the file, as far as it can be known."""
     state = file.attributes["state"]
-    if state != State.RECORDING:
-        return _FATES[State(int(state))]
+    if state != _RECORDING:
+        return _FATES[int(state)]
     if not is_here(file.attributes):
         return Fate.UNKNOWN
     if not is_alive(file.attributes):
@@ -44,7 +45,7 @@ def fate(file: RankFile) -> Fate:
 def pending_rows(file: RankFile, found: Fate) -> tuple[list[Spool], list[Problem]]:
     """The rows that the file of a process that did not end in order lacks, and what is to be said about it."""
     a = file.attributes
-    if a["state"] == State.RECOVERED:
+    if a["state"] == _RECOVERED:
         return [], [Problem(file.rank, "was killed; its last calls were put into the file by tracelib recover")]
     if found == Fate.FULL:
         return [], _after_full_disk(file)

@@ -38,6 +38,7 @@ FAULTS: dict[int, str] = {
 
 _LOOK = {table: getattr(lib, f"stamps_of_{table}") for table in KEY}
 _LAST_TICK = 2**64 - 1
+_FINALIZED = int(State.FINALIZED)
 _REMEMBERED = 64
 _FEW = 32
 """Of so many numbers Python finds the largest sooner than numpy."""
@@ -58,7 +59,7 @@ class Life:
     @classmethod
     def of(cls, file: RankFile) -> Life:
         """From the start to the latest pair of clocks, which is read after whatever was written."""
-        ended = file.attributes["state"] == State.FINALIZED and len(file.clock)
+        ended = file.attributes["state"] == _FINALIZED and len(file.clock)
         return cls(int(file.attributes["start_ticks"]), _least_and_most(file.clock["ticks"])[1] if ended else None)
 
     def before(self, ticks: np.ndarray) -> np.ndarray:
@@ -174,7 +175,7 @@ def _watch(file: RankFile, threads: Tables, life: Life) -> None:
         life = replace(life, last=min(life.last + _late_ticks(file), _LAST_TICK))
     for thread, tables in threads.items():
         for name, table in tables.items():
-            if len(table):
+            if table.has_rows:
                 table.watch(Watch(file, thread, name, life))
 
 
@@ -198,9 +199,10 @@ def _leave_out(threads: dict[int, dict[str, ThreadTable]], life: Life) -> str:
     life = _until_the_last_row(life, threads)
     left_out: Counter[str] = Counter()
     for tables in threads.values():
+        first, last = life.bounds
         for name, table in tables.items():
-            n = _strange_at_the_front(table, name, life)
-            if n:
+            if table.has_rows and not first <= table.first_key <= last:
+                n = _strange_at_the_front(table, name, life)
                 tables[name] = table.without_first(n)
                 left_out[name] += n
     return ", ".join(f"{plural_rows(n)} of {name}" for name, n in left_out.items())
@@ -220,9 +222,7 @@ def plural_rows(n: int) -> str:
 
 
 def _strange_at_the_front(table: ThreadTable, name: str, life: Life) -> int:
-    first, last = life.bounds
-    if not len(table) or first <= table.first_key <= last:
-        return 0
+    """How many rows of a table, of which the first lies outside of the process's life, do."""
     count = 0
     for block in table.scan():
         keys = KEY[name](block)

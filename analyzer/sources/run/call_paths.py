@@ -58,7 +58,7 @@ class RunPaths:
     @cached_property
     def _merged(self) -> tuple[PathTables, dict[int, np.ndarray]]:
         tables, rows = PathTables.empty(), dict[int, np.ndarray]()
-        for first in range(0, len(self._files), AT_ONCE):
+        for first in range(0, len(self._files) if self.known else 0, AT_ONCE):
             some = self._files[first : first + AT_ONCE]
             tables, (before, *new) = merged_paths([tables, *map(_tables_of, some)])
             rows = {rank: before[known] for rank, known in rows.items()}

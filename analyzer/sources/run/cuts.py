@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.sources.lane.lane import Lane
-from analyzer.sources.lane.windows import Density, recorded
+from analyzer.sources.lane.windows import Density
 
 Lanes = Mapping[int, list[Lane]]
 """Those of each rank that could be read."""
@@ -43,7 +43,7 @@ class Cuts:
     def recorded(self) -> list[int]:
         """How many calls, polls and events each rank recorded, one more for looking at it."""
         size = max(self._lanes, default=-1) + 1
-        return [1 + sum(map(recorded, self._lanes.get(rank, ()))) for rank in range(size)]
+        return [1 + sum([lane.recorded for lane in self._lanes.get(rank, ())]) for rank in range(size)]
 
     def end(self, end: int | None) -> int:
         """`end`, or for None one behind the last instant."""
@@ -56,7 +56,7 @@ class Cuts:
         if (rank, records) in self._known:
             return self._known[rank, records]
         lanes = [lane for one in (sorted(self._lanes) if rank < 0 else [rank]) for lane in self._lanes.get(one, ())]
-        if sum(map(recorded, lanes)) <= records:
+        if sum([lane.recorded for lane in lanes]) <= records:
             return self._whole
         if rank not in self._density:
             self._density[rank] = Density(lanes)
@@ -75,7 +75,7 @@ class Cuts:
         """All that some ranks did: neighbours that made few calls together, with one window; (ranks, bounds)."""
         first, held = ranks.start, 0
         for rank in ranks:
-            count = sum(recorded(lane) for lane in self._lanes.get(rank, ()))
+            count = sum([lane.recorded for lane in self._lanes.get(rank, ())])
             if rank > first and (held + count > records or rank - first == MOST_RANKS):
                 yield range(first, rank), self._whole
                 first, held = rank, 0

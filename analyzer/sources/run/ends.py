@@ -22,6 +22,8 @@ from tracelib.schema import State
 from tracelib.schema.procedures import POLLS, base_name
 from tracelib.schema.spool import Spool
 
+_EXITED, _FULL = int(State.EXITED), int(State.FULL)
+
 _WAITS_FOR_NOBODY = re.compile(
     r"MPI_(I(?!nit|ntercomm)\w+|Bsend|Start\w*|\w+_init|Pready\w*|Cancel|Request_\w+|R?(put|get|accumulate)\w*|Put|Get|Accumulate|"
     r"Get_\w+|Pack\w*|Unpack\w*|Type_\w+|Group_\w+|Info_\w+|Op_\w+|Error_\w+|Address|Alloc_mem|Free_mem|Buffer_\w+|"
@@ -159,12 +161,12 @@ def shortcomings(file: RankFile) -> list[Problem]:
     """What the rank file says of itself that a reader should know."""
     a = file.attributes
     found = []
-    if a["state"] == State.EXITED and not a["abort_ticks"]:
+    if a["state"] == _EXITED and not a["abort_ticks"]:
         found.append(Problem(file.rank, "ended without MPI_Finalize"))
-    if a["state"] == State.FULL:
+    if a["state"] == _FULL:
         found.append(Problem(file.rank, "the disk was full: recording stopped early"))
     if a["lost_calls"] or a["lost_rows"]:
-        if a["limit_bytes"] and a["state"] != State.FULL:
+        if a["limit_bytes"] and a["state"] != _FULL:
             return found  # said with its time: `_lost_to_limit`
         text = f"{a['lost_calls']} calls and {a['lost_rows']} rows of other tables were lost"
         found.append(Problem(file.rank, text))
