@@ -53,7 +53,7 @@ def messages(trace: Trace, team: Team, blocks: int = BLOCKS) -> Messages:
     backwards = 0
     windows = list(pairwise(trace.message_windows().tolist()))
     for index in team.share(len(windows)):
-        rows = trace.messages(*windows[index])
+        rows = trace.unordered_messages(*windows[index])
         kind = size_class(rows["size"])
         cell = rows["source"] // width * n + rows["destination"] // width
         for line, weights in ((0, np.ones(len(rows))), (1, rows["size"])):

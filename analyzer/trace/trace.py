@@ -126,6 +126,10 @@ class Trace(ABC):
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         """Matched messages (MESSAGE) with logical_send in [begin, end), by (logical_send, source, order of sending)."""
 
+    def unordered_messages(self, begin: int, end: int) -> np.ndarray:
+        """The same in any order: of a run of many ranks it takes a while to put them in order."""
+        return self.messages(begin, end)
+
     def match(self) -> None:  # noqa: B027, most sources know their messages
         """Find the messages, if that is still to be done; all members of a team must do so at the same time."""
 

@@ -94,14 +94,25 @@ class Matching:
 
     def messages(self, begin: int, end: int) -> np.ndarray:
         """MESSAGE with logical_send in [begin, end), by (logical_send, source, order of sending)."""
-        first = max(int(np.searchsorted(self._bounds, begin, side="right")) - 1, 0)
-        last = min(int(np.searchsorted(self._bounds, end, side="left")), len(self._bounds) - 1)
         parts = [np.zeros(0, MESSAGE)]
-        for window in range(first, last):
+        for window in self._windows(begin, end):
             messages = self._window(window)
             low, high = np.searchsorted(messages["logical_send"], [begin, end])
             parts.append(messages[low:high])
         return parts[1] if len(parts) == 2 else np.concatenate(parts)
+
+    def unordered(self, begin: int, end: int) -> np.ndarray:
+        """The same in any order."""
+        found = joined([spill.read(window) for window in self._windows(begin, end) for spill in self._spills], MESSAGE)
+        found["reserved"] = 0
+        sent = found["logical_send"]
+        inside = (sent >= begin) & (sent < end)
+        return found if inside.all() else found.compress(inside)
+
+    def _windows(self, begin: int, end: int) -> range:
+        """Those in which messages were sent in [begin, end)."""
+        first = max(int(np.searchsorted(self._bounds, begin, side="right")) - 1, 0)
+        return range(first, min(int(np.searchsorted(self._bounds, end, side="left")), len(self._bounds) - 1))
 
     def unmatched(self, procedures: Sequence[str], chain: Callable[[int], str] = lambda _: "") -> list[Unmatched]:
         """What has no other side, summed by rank, call, peer, tag, communicator and path, which `chain` has words

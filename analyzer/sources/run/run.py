@@ -381,6 +381,9 @@ class RunTrace(Trace):
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._matched.get().messages(begin, self._cuts.end(end))
 
+    def unordered_messages(self, begin: int, end: int) -> np.ndarray:
+        return self._matched.get().unordered(begin, end)
+
     def _leave_out_half_done(self) -> None:
         """What ranks that did not end in order would have done with others."""
         halves = self._matched.get().cut_off

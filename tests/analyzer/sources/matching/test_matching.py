@@ -52,6 +52,8 @@ def _check(trace, matching, bounds):
     messages = matching.messages(0, trace.duration_ns + 1)
     windows = [matching.messages(a, b) for a, b in pairwise(bounds)]
     assert (np.concatenate([messages[:0], *windows]) == messages).all()
+    for (a, b), window in zip(pairwise(bounds), windows, strict=True):
+        assert sorted(matching.unordered(a, b).tolist()) == sorted(window.tolist())
     whole = trace.messages()
     assert (whole == messages).all()
     left = matching.unmatched(trace.procedures)
