@@ -11,10 +11,11 @@ from analyzer.errors import TracelibError
 if TYPE_CHECKING:
     import pandas
 
+    from analyzer.models.study import fit
     from analyzer.opening import open_trace as open
     from analyzer.trace import Trace
 
-__all__ = ["Trace", "TracelibError", "calls_frame", "experiments_frame", "open", "regions_frame"]
+__all__ = ["Trace", "TracelibError", "calls_frame", "experiments_frame", "fit", "open", "regions_frame"]
 
 
 def __getattr__(name: str) -> Any:
@@ -23,6 +24,10 @@ def __getattr__(name: str) -> Any:
         from analyzer.opening import open_trace
 
         return open_trace
+    if name == "fit":
+        from analyzer.models.study import fit
+
+        return fit
     if name == "Trace":
         from analyzer.trace import Trace
 

@@ -58,6 +58,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
     }),
     "model": ("Model", {
         "loggp": Entry("model.loggp:loggp", "Latency, overhead and gap of the network."),
+        "fit": Entry("model.fit:fit_command", "A formula for measured times, and predictions.", "one process fits"),
         "fit-machine": Entry("model.fit_machine:fit_machine", "The machine on which replays take as long as runs did."),
         "machine": Entry(
             "model.machine:machine_command", "Print a machine, or turn a Dimemas .cfg into TOML and back."

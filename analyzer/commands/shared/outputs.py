@@ -83,6 +83,9 @@ _BEGINNINGS = {
     ".csv": (b"begin_ns,", b"region,", b"kind,"),
     ".parquet": (b"PAR1",),
     ".xml": (b'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE cll_data',),
+    ".c": (b"#include <math.h>\n\n/* ",),
+    ".py": (b"import math\n\n\ndef model_",),
+    ".tex": (b"\\mathit{",),
     ".toml": (b"# Fitted by analyze fit-machine",),
     ".swf": (b"; Note: simulated by analyze",),
 }

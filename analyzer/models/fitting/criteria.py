@@ -5,17 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln
 
-CRITERIA = ("aicc", "aic", "bic")
+CRITERIA = ("aicc", "aic", "bic", "ebic")
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion for a number of rows with these weights. K counts the coefficients and the error's variance."""
+    """A criterion for a number of rows with these weights. K counts the coefficients and the error's variance.
+
+    ebic is bic with 2 log of how many models of the same size there are (Chen and Chen 2008, gamma = 1): of many terms
+    some fit by accident, and the more there are, the better.
+    """
 
     name: str
     rows: int
     log_weights: float  # sum of log(weight)
+    candidates: int = 0  # terms that models are chosen from
 
     def penalty(self, size: np.ndarray | int) -> np.ndarray:
         """All but rows * log(rss) of models of so many coefficients; infinite where it is not defined."""
@@ -27,18 +33,23 @@ class Criterion:
                 "aic": 2 * k,
                 "aicc": 2 * k + np.where(n - k - 1 > 0, 2 * k * (k + 1) / np.maximum(n - k - 1, 1e-9), np.inf),
                 "bic": np.log(n) * k,
+                "ebic": np.log(n) * k + 2 * self._log_choices(k - 1),
             }[self.name]
         return np.where(n - k - 1 > 0, base + more, np.inf)
 
+    def _log_choices(self, size: np.ndarray) -> np.ndarray:
+        others = np.maximum(self.candidates - size, 0)
+        return gammaln(self.candidates + 1) - gammaln(size + 1) - gammaln(others + 1)
+
     def score(self, size: np.ndarray | int, rss: np.ndarray | float) -> np.ndarray:
-        """-2 log L + penalty, L being the largest likelihood of errors with variance sigma^2 / weight (R's AIC of lm)."""
+        """-2 log L + penalty, L: the largest likelihood of errors with variance sigma^2 / weight (as R's AIC)."""
         with np.errstate(divide="ignore"):
             return self.rows * np.log(rss) + self.penalty(size)
 
 
-def criterion_of(name: str, weight: np.ndarray) -> Criterion:
-    """aic, aicc or bic for rows of these weights."""
-    return Criterion(name, len(weight), float(np.log(weight).sum()))
+def criterion_of(name: str, weight: np.ndarray, candidates: int = 0) -> Criterion:
+    """One of CRITERIA for rows of these weights, and models from so many terms."""
+    return Criterion(name, len(weight), float(np.log(weight).sum()), candidates)
 
 
 def akaike_weights(scores: np.ndarray) -> np.ndarray:

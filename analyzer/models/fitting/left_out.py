@@ -17,14 +17,16 @@ def settings_of(values: Mapping[str, np.ndarray]) -> np.ndarray:
 
 def cross_validation_error(columns: np.ndarray, observed: np.ndarray, weight: np.ndarray, setting: np.ndarray) -> float:
     """Root mean square of the relative errors of predictions of each setting from all others; NaN where these do not
-    determine the coefficients."""
+    determine the coefficients. What is 0 has no relative error."""
     errors = np.full(len(observed), np.nan)
-    for one in np.unique(setting):
+    seen = observed != 0
+    for one in np.unique(setting[seen]):
         out = setting == one
         if (~out).sum() >= columns.shape[1] and np.linalg.matrix_rank(_scaled(columns[~out])) == columns.shape[1]:
             found = fit_columns(columns[~out], observed[~out], weight[~out])
+            out &= seen
             errors[out] = columns[out] @ found.coefficients / observed[out] - 1
-    return float(np.sqrt(np.mean(errors**2)))
+    return float(np.sqrt(np.mean(errors[seen] ** 2)))
 
 
 def _scaled(columns: np.ndarray) -> np.ndarray:

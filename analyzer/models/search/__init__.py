@@ -1,4 +1,4 @@
-"""The best subsets of given terms: `space` prepares them, `exact` tries all, `genetic` searches where these are too many.
+"""The best subsets of given terms: `exact` tries all, `genetic` searches where all are too many; `space` prepares them.
 
 Both give a `Selection`.
 """

@@ -86,7 +86,7 @@ def _weigh(problem: Any, terms: int, models: np.ndarray, scores: np.ndarray) -> 
     """Sum of the weights of all models beside the best one's, and importance: by all models, and by the 90 % set."""
     best = float(scores[0])
     cut = 2 * (terms * np.log(2) - np.log(_NEGLIGIBLE))
-    total, importance, weights, numbers = _sums(problem, terms, best, cut)
+    total, importance, weights, _ = _sums(problem, terms, best, cut)
     kept = np.exp(-(scores - best) / 2) / total
     if kept.sum() > CONFIDENCE:
         return total, importance / total, within(models, kept)

@@ -1,4 +1,4 @@
-"""Genetic search over subsets of terms (the GA of search-and-balance.md, section 1), for more terms than all can be tried."""
+"""Genetic search over subsets of terms, where all are too many to try (search-and-balance.md, section 1)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Scores:
         return np.array([self.known[key][0] for key in keys])
 
 
-def search_genetically(space: Space, criterion: Criterion, how: Genetics = Genetics(), keep: int = 10_000) -> Found:
+def search_genetically(space: Space, criterion: Criterion, how: Genetics, keep: int = 10_000) -> Found:
     """The best models that the runs met. Weights and importance are those of the models met.
 
     Raises TracelibError where no model can be fitted.
@@ -142,8 +142,8 @@ def _children(people: np.ndarray, fitness: np.ndarray, random: np.random.Generat
 
 def _mutated(people: np.ndarray, most: int, random: np.random.Generator) -> np.ndarray:
     number, terms = people.shape
-    changes = random.integers(most + 1, size=number)
-    for individual, bits in zip(people, changes, strict=True):
+    changes = np.asarray(random.integers(most + 1, size=number))
+    for individual, bits in zip(people, changes.tolist(), strict=True):
         places = random.integers(terms, size=bits)
         individual[places] ^= True
     return people

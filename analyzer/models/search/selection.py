@@ -19,8 +19,7 @@ class Selection:
     """Models by score, the best first. weights: shares of the sum over all models of the space.
 
     importance, importance_90: (terms) sum of the weights of models with a term, over all models and over the 90 % set.
-    per_size: the best model of each size, as places in `models` of its own arrays. tried: models that were looked at, or
-    of which it is known that they are worse.
+    per_size: the best model of each size. tried: models that were looked at, or are known to be worse.
     """
 
     space: Space

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,13 +14,16 @@ from analyzer.models.terms.product import Product
 _SAME = 1e-12
 """Columns of length 1 that are no further apart, or that others come so near to, differ by rounding."""
 
+_NOTHING = 1e-9
+"""What is left of a column of length 1, beside others that nearly give it."""
+
 
 @dataclass(frozen=True)
 class Space:
     """Terms that can be told apart on the data, the most telling first.
 
     triangle: (terms + 1, terms + 1) R of the QR of the weighted columns, scaled to length 1, and y; length: of the
-    columns before. excluded: term -> why; dependent: terms that others together can replace, in words.
+    columns before. excluded: term -> why.
     """
 
     terms: tuple[Product, ...]
@@ -27,7 +31,21 @@ class Space:
     length: np.ndarray
     rows: int
     excluded: Mapping[str, str]
-    dependent: tuple[str, ...]
+
+    @cached_property
+    def dependent(self) -> list[str]:
+        """In words, each term that terms before it together can replace."""
+        said: list[str] = []
+        independent: list[int] = []
+        for k, term in enumerate(self.terms):
+            column, before = self.triangle[:-1, k], self.triangle[:-1, independent]
+            shares = np.linalg.lstsq(before, column, rcond=None)[0]
+            if independent and np.linalg.norm(column - before @ shares) < _SAME:
+                others = [str(self.terms[i]) for i, share in zip(independent, shares, strict=True) if abs(share) > 1e-9]
+                said.append(f"{term} is a sum of {', '.join(others)} in these data")
+            else:
+                independent.append(k)
+        return said
 
     @property
     def least_rss(self) -> float:
@@ -35,8 +53,8 @@ class Space:
         return float((self.triangle[:, -1] ** 2).sum()) * (1e-14**2) * self.rows
 
     def rss(self, models: np.ndarray) -> np.ndarray:
-        """(models) weighted sum of squares by least squares of each, not less than `least_rss`; infinite where its terms
-        depend on each other. models: (models, terms) bool."""
+        """(models) the weighted sum of squares of each by least squares, at least `least_rss`; infinite where its
+        terms depend on each other. models: (models, terms) bool."""
         found = np.empty(len(models))
         sizes = models.sum(1)
         y = self.triangle[:, -1]
@@ -59,7 +77,7 @@ def make_space(
     root = np.sqrt(weight)
     excluded: dict[str, str] = {}
     kept: list[Product] = []
-    columns: list[np.ndarray] = []
+    matrix = np.empty((len(observed), len(terms)))
     lengths: list[float] = []
     for term in terms:
         column = np.broadcast_to(np.asarray(term.value(values), float), observed.shape) * root
@@ -67,66 +85,46 @@ def make_space(
         why = "is not defined in all rows" if not np.isfinite(length) else "is 0 in all rows" if not length else ""
         if not why:
             column = column / length
-            why = _same(column, columns, kept)
+            why = _same(column, matrix[:, : len(kept)], kept)
         if why:
             excluded[str(term)] = why
             continue
+        matrix[:, len(kept)] = column
         kept.append(term)
-        columns.append(column)
         lengths.append(length)
     if not kept:
         raise TracelibError("no term has a value in all rows", "name other terms")
-    matrix = np.column_stack(columns)
-    order = _most_telling_first(matrix, observed * root)
+    # The first ones are dropped first: where that costs most, the walk over subsets can pass over most of them.
+    order = most_telling(matrix[:, : len(kept)], observed * root, len(kept))
     # more rows than columns, so that the triangle has all rows
     whole = np.zeros((max(len(observed), len(kept) + 1), len(kept) + 1))
     whole[: len(observed)] = np.column_stack([matrix[:, order], observed * root])
-    triangle = np.linalg.qr(whole, mode="r")
-    said = _dependent(triangle[:, :-1], [kept[i] for i in order])
-    return Space(
-        tuple(kept[i] for i in order), triangle, np.array(lengths)[order], len(observed), excluded, tuple(said)
-    )
+    triangle: np.ndarray = np.asarray(np.linalg.qr(whole, mode="r"))
+    return Space(tuple(kept[i] for i in order), triangle, np.array(lengths)[order], len(observed), excluded)
 
 
-def _same(column: np.ndarray, columns: list[np.ndarray], kept: list[Product]) -> str:
-    for other, term in zip(columns, kept, strict=True):
-        if np.linalg.norm(column - other) < _SAME or np.linalg.norm(column + other) < _SAME:
-            return f"is proportional to {term} in these data"
-    return ""
+def _same(column: np.ndarray, columns: np.ndarray, kept: list[Product]) -> str:
+    """Why a column of length 1 is no further one; columns: (rows, kept)"""
+    cosine = np.sign(column @ columns)
+    near = np.linalg.norm(column[:, None] - cosine * columns, axis=0) < _SAME
+    return f"is proportional to {kept[int(near.argmax())]} in these data" if near.any() else ""
 
 
-def _most_telling_first(matrix: np.ndarray, y: np.ndarray) -> list[int]:
-    """An order in which the walk over subsets can pass over most of them: by how much each explains of what those
-    before it left (orthogonal matching), so that doing without the first ones costs most."""
+def most_telling(matrix: np.ndarray, y: np.ndarray, number: int) -> list[int]:
+    """So many columns, each the one that explains most of what those before it left of y (orthogonal matching)."""
     left, basis, order = y.copy(), matrix.copy(), []
-    rest = list(range(matrix.shape[1]))
-    while rest:
-        length = np.linalg.norm(basis[:, rest], axis=0)
-        gain = np.where(length > 1e-9, np.abs(left @ basis[:, rest]) / np.maximum(length, 1e-9), -1.0)
-        best = rest.pop(int(np.argmax(gain)))
+    rest = np.ones(matrix.shape[1], bool)
+    for _ in range(min(number, matrix.shape[1])):
+        length = np.linalg.norm(basis, axis=0)
+        gain = np.where(length > _NOTHING, np.abs(left @ basis) / np.maximum(length, _NOTHING), -1.0)
+        best = int(np.where(rest, gain, -2.0).argmax())
         order.append(best)
-        size = np.linalg.norm(basis[:, best])
-        if size > 1e-9:
-            direction = basis[:, best] / size
+        rest[best] = False
+        if length[best] > _NOTHING:
+            direction = basis[:, best] / length[best]
             left = left - direction * (direction @ left)
-            basis = basis - np.outer(direction, direction @ basis)
+            basis -= np.outer(direction, direction @ basis)
     return order
-
-
-def _dependent(triangle: np.ndarray, terms: list[Product]) -> list[str]:
-    """In words, each term that terms before it can replace."""
-    said, independent = [], []
-    for k, term in enumerate(terms):
-        column = triangle[:, k]
-        if independent:
-            before = triangle[:, independent]
-            shares = np.linalg.lstsq(before, column, rcond=None)[0]
-            if np.linalg.norm(column - before @ shares) < _SAME:
-                others = [str(terms[i]) for i, share in zip(independent, shares, strict=True) if abs(share) > 1e-9]
-                said.append(f"{term} is a sum of {', '.join(others)} in these data")
-                continue
-        independent.append(k)
-    return said
 
 
 def none_can_be_fitted(space: Space) -> TracelibError:

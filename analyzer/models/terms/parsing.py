@@ -43,7 +43,7 @@ def _wrong(text: str, why: str) -> TracelibError:
 
 
 def _product(node: ast.expr) -> Product:
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return Product(float(node.value))
     if isinstance(node, ast.Name):
         return Product(1.0, ((Name(node.id), Fraction(1)),))

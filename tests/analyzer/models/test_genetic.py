@@ -30,15 +30,13 @@ def test_half_of_the_runs_at_patience_30_find_the_optimum_for_less_than_a_hundre
         for population in (16, 32, 64, 128)
         for mutations in (1, 2, 4)
     ]
-    assert sum(bool(run.scores[0] < optimum + 1e-6) for run in found) >= 6
-    assert all(run.scores[0] > optimum - 1e-6 for run in found)
+    assert sum(bool(run.selection.scores[0] < optimum + 1e-6) for run in found) >= 6
+    assert all(run.selection.scores[0] > optimum - 1e-6 for run in found)
     assert all(run.evaluated < 0.01 * 2**24 for run in found)
 
 
 def test_more_patience_never_ends_worse_and_runs_are_repeatable(hpl):
-    few, many = (
-        search_genetically(*hpl, Genetics(patience=patience, seed=3, runs=1, neighbours=False)) for patience in (5, 40)
-    )
+    few, many = (search_genetically(*hpl, Genetics(64, 2, patience, 3, 1, False)) for patience in (5, 40))
     assert many.scores[0] <= few.scores[0]
     again = search_genetically(*hpl, Genetics(patience=40, seed=3, runs=1, neighbours=False))
     assert (again.best == many.best).all() and again.evaluated == many.evaluated
@@ -60,9 +58,7 @@ def test_a_planted_model_of_60_terms_is_found():
     y = columns[:, 7] * 3 + columns[:, 41] * 2 + columns[:, 59] + 0.05 * random.standard_normal(50)
     values = {f"x{k}": columns[:, k] for k in range(60)}
     space = make_space([parse(name) for name in values], values, y, np.ones(50))
-    found = search_genetically(
-        space, criterion_of("bic", np.ones(50)), Genetics(population=128, patience=60, seed=2, runs=1)
-    )
+    found = search_genetically(space, criterion_of("bic", np.ones(50)), Genetics(128, 2, 60, seed=2, runs=1))
     assert {"x7", "x41", "x59"} <= {str(term) for term in found.selection.terms_of(found.selection.best)}
 
 
@@ -70,4 +66,4 @@ def test_what_cannot_be_fitted_is_refused():
     values = {"x": np.array([1.0, 2.0])}
     space = make_space([parse("x")], values, np.array([1.0, 2.0]), np.ones(2))
     with pytest.raises(TracelibError, match="2 rows"):
-        search_genetically(space, criterion_of("aicc", np.ones(2)))
+        search_genetically(space, criterion_of("aicc", np.ones(2)), Genetics())

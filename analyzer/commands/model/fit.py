@@ -1,0 +1,152 @@
+"""`analyze fit`: a formula for an observable, from a table of measurements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from analyzer.commands.shared.options import FiniteRange, common_options
+from analyzer.commands.shared.outputs import check_replaceable, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.whole import whole_file
+
+if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks for --help does not wait for it
+    from analyzer.models.study import Study
+
+_ENDINGS = (".model.json", ".c", ".py", ".tex", ".png")
+_CRITERIA = ("aicc", "aic", "bic", "ebic")
+
+
+class Point(click.ParamType):
+    """Values of parameters such as p=512,n=160."""
+
+    name = "point"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for part in str(value).split(","):
+            name, equals, number = part.partition("=")
+            try:
+                at = float(number)
+            except ValueError:
+                equals = ""
+            if not equals or not name.strip() or name.strip() in found or not abs(at) < 1e100:
+                self.fail(f"{value!r} is not a point such as p=512,n=160", param, ctx)
+            found[name.strip()] = at
+        return found
+
+
+@click.command("fit")
+@click.argument("file", type=click.Path(), metavar="TABLE")
+@click.option("--observable", default="time", show_default=True, metavar="NAME", help="The column to be explained.")
+@click.option("--parameters", required=True, metavar="NAME,...", help="The columns that it depends on.")
+@click.option("--terms", metavar="GROUPS", help="Candidate terms, as {n,n^2},{1/p},{n*p}* (default: chosen).")
+@click.option("--degree", type=click.IntRange(0), metavar="N", help="Products have elements of at most N groups.")
+@click.option("--predict", "points", type=Point(), multiple=True, metavar="P=X,N=Y", help="Predict there; repeatable.")
+@click.option(
+    "--repetitions",
+    type=click.Choice(["all", "min", "max", "mean", "median"]),
+    default="all",
+    show_default=True,
+    help="What is taken of the measurements of one setting.",
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(_CRITERIA),
+    default=_CRITERIA[0],
+    show_default=True,
+    help="By which models of --terms are compared.",
+)
+@click.option(
+    "--weighting",
+    type=click.Choice(["relative", "ordinary"]),
+    default="relative",
+    show_default=True,
+    help="Whether relative or absolute distances are least (--terms).",
+)
+@click.option("--non-negative", is_flag=True, help="No coefficient is negative (--terms).")
+@click.option("--physical", is_flag=True, help="No value is negative, here and 4 times beyond (--terms).")
+@click.option(
+    "--max-error", type=FiniteRange(0, min_open=True), metavar="X", help="Exclude models of larger relative error."
+)
+@click.option(
+    "--search",
+    type=click.Choice(["auto", "exact", "genetic"]),
+    default="auto",
+    show_default=True,
+    help="Try all models, or search; auto: all of up to 30 terms.",
+)
+@click.option("--population", type=click.IntRange(2, 10_000), default=64, show_default=True, help="Genetic: models.")
+@click.option("--mutations", type=click.IntRange(0, 100), default=2, show_default=True, help="Genetic: most changes.")
+@click.option(
+    "--patience", type=click.IntRange(1, 10_000), default=30, show_default=True, help="Genetic: idle generations."
+)
+@click.option("--searches", type=click.IntRange(1, 1000), default=8, show_default=True, help="Genetic: populations.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Genetic: of the random numbers.")
+@common_options(as_json=True, output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures.")
+@click.pass_obj
+def fit_command(
+    session: Session, file: str, observable: str, parameters: str, terms: str | None, points: tuple[dict, ...],
+    as_json: bool, output: str | None, force: bool, quiet: bool, **settings: Any,
+) -> None:  # fmt: skip
+    """Find a formula for the observable of TABLE, and predict with it.
+
+    TABLE is a CSV or Parquet file with a row for each measurement. Without --terms, terms are chosen from the
+    data: powers and logarithms of the parameters, and their products. With --terms, all subsets of the terms are
+    models, and the best one by the criterion is selected.
+
+    A prediction is what all likely models together expect. Its interval holds the expected value with 95 %
+    probability.
+    """
+    session.quiet = quiet
+    if not session.speaks:
+        return
+    from analyzer.models.study import study
+    from analyzer.models.table_file import read_table
+    from analyzer.report.fit import fit_json, print_fit
+
+    names = [name.strip() for name in parameters.split(",") if name.strip()]
+    for point in points:
+        if set(point) != set(names):
+            raise TracelibError(f"--predict needs a value of each of {', '.join(names)}", "as p=512,n=160", 2)
+    found = study(read_table(file), observable, names, terms, _options(**settings))
+    predictions = [(point, found.model.prediction(**point)) for point in points]
+    written = _write(found, file, output, force) if output else []
+    if as_json:
+        session.print_json(fit_json(file, found, predictions, written))
+    elif not quiet:
+        session.print(lambda console: print_fit(file, found, predictions, written, console))
+
+
+def _options(
+    degree: int | None, repetitions: str, criterion: str, weighting: str, non_negative: bool, physical: bool,
+    max_error: float | None, search: str, population: int, mutations: int, patience: int, searches: int, seed: int,
+) -> Any:  # fmt: skip
+    from analyzer.models.described import Options
+    from analyzer.models.search.genetic import Genetics
+
+    return Options(
+        degree, criterion, weighting == "relative", search, Genetics(population, mutations, patience, seed, searches),
+        max_error, non_negative, physical, repetitions,
+    )  # fmt: skip
+
+
+def _write(found: Study, file: str, output: str, force: bool) -> list[Path]:
+    from analyzer.models.model_file import model_text
+    from analyzer.models.sources import c_source, latex_source, python_source
+    from analyzer.report.pictures.fit import draw_fit
+
+    base = output_base(Path(file), output, _ENDINGS)
+    paths = [base.with_name(base.name + ending) for ending in _ENDINGS]
+    for path in paths:
+        check_replaceable(path, [Path(file)], force)
+    model = found.model
+    texts = (model_text(model), *(of(model).encode() for of in (c_source, python_source, latex_source)))
+    for path, text in zip(paths[:4], texts, strict=True):
+        with whole_file(path) as opened:
+            opened.write(text)
+    draw_fit(found, paths[4])
+    return paths

@@ -1,0 +1,102 @@
+"""Models of terms that the user described: searched, fitted, weighed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product as combinations
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.models.fitting.criteria import akaike_weights, criterion_of
+from analyzer.models.fitting.least_squares import fit_columns
+from analyzer.models.measurements import Measurements
+from analyzer.models.member import Member
+from analyzer.models.search.exact import MOST_TERMS, search_all
+from analyzer.models.search.genetic import Found, Genetics, search_genetically
+from analyzer.models.search.selection import Selection
+from analyzer.models.search.space import make_space
+from analyzer.models.terms.language import candidates
+from analyzer.models.terms.product import Product
+
+MOST_MEMBERS = 60
+SEARCHES = ("auto", "exact", "genetic")
+_BEYOND = 4
+"""Values must not be negative up to so many times the largest value of a parameter."""
+_LEVELS = 6
+_MOST_POINTS = 20_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """How described terms are fitted. degree: of `candidates`; relative: errors count as shares of what was measured;
+    non_negative: no coefficient is negative; physical: no value is, in the range of the data and up to four times
+    beyond; most_error: the largest relative error of a model that is kept."""
+
+    degree: int | None = None
+    criterion: str = "aicc"
+    relative: bool = True
+    search: str = "auto"
+    genetics: Genetics = field(default_factory=Genetics)
+    most_error: float | None = None
+    non_negative: bool = False
+    physical: bool = False
+    repetitions: str = "all"
+
+
+DEFAULTS = Options()
+
+
+def selected(data: Measurements, terms: str, weight: np.ndarray, options: Options) -> tuple[Selection, Found | None]:
+    """The best models of the described terms: of all, or of those that a genetic search met. Raises TracelibError."""
+    described = candidates(terms, options.degree)
+    strange = sorted(set().union(*(term.names() for term in described)) - set(data.values))
+    if strange:
+        raise TracelibError(f"the terms have {', '.join(strange)}, which is no parameter", "add it to --parameters", 2)
+    space = make_space(described, data.values, data.observed, weight)
+    criterion = criterion_of(options.criterion, weight, len(space.terms))
+    many = len(space.terms) > MOST_TERMS
+    if options.search == "genetic" or (many and options.search == "auto"):
+        if options.non_negative or options.most_error is not None:
+            raise TracelibError("a genetic search has no such conditions", f"describe at most {MOST_TERMS} terms", 2)
+        found = search_genetically(space, criterion, options.genetics)
+        return found.selection, found
+    positive = np.ones(len(space.terms), bool) if options.non_negative else None
+    return search_all(space, criterion, most_error=options.most_error, positive=positive), None
+
+
+def members_of(
+    selection: Selection, data: Measurements, weight: np.ndarray, options: Options
+) -> tuple[list[Member], float]:
+    """The models of largest weight, fitted, and the best one's score."""
+    points = _points(data) if options.physical else None
+    members, scores = [], []
+    for model in selection.models[:MOST_MEMBERS]:
+        terms = tuple(sorted(selection.terms_of(model), key=lambda term: (not term.constant, str(term))))
+        conditions = None if points is None else _columns(terms, points)
+        fitted = fit_columns(_columns(terms, data.values), data.observed, weight, conditions)
+        score = float(selection.criterion.score(len(terms), max(fitted.rss, selection.space.least_rss)))
+        members.append(Member(terms, fitted.coefficients, fitted.spread, fitted.sigma, fitted.freedom, 0.0))
+        scores.append(score)
+    weights = akaike_weights(np.array(scores))
+    order = np.argsort(-weights, kind="stable")
+    return [members[k].with_weight(float(weights[k])) for k in order], float(min(scores))
+
+
+def _columns(terms: tuple[Product, ...], values: dict[str, np.ndarray]) -> np.ndarray:
+    rows = next(iter(values.values())).shape
+    return np.column_stack([np.broadcast_to(np.asarray(term.value(values), float), rows) for term in terms])
+
+
+def _points(data: Measurements) -> dict[str, np.ndarray]:
+    """Where values must not be negative: combinations of a few values of each parameter, in the data and beyond."""
+    levels = []
+    for column in data.values.values():
+        distinct = np.unique(column)
+        places = np.linspace(0, len(distinct) - 1, _LEVELS).round().astype(int)
+        beyond = _BEYOND * distinct[-1] if distinct[-1] > 0 and len(distinct) > 1 else distinct[-1]
+        levels.append(np.unique([*distinct[places], beyond]))
+    if np.prod([len(level) for level in levels]) > _MOST_POINTS:
+        return data.values
+    together = np.array(list(combinations(*levels)))
+    return {name: together[:, k] for k, name in enumerate(data.values)}

@@ -1,0 +1,117 @@
+"""What to do next, in words (TIA, 3.5, the rules of interpretation; 4.6, bimodal data)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import fdtrc
+
+from analyzer.models.fitting.left_out import settings_of
+from analyzer.models.measurements import Measurements
+from analyzer.models.model import Model
+from analyzer.models.search.selection import Selection
+
+_UNIMPORTANT = 0.5
+_LOW_WEIGHT = 0.05
+_SURE = 0.001
+_REPETITIONS = 8
+_GAP = 0.5
+"""Repetitions fall into two groups if the gap between these is more than this share of their whole range, and more than
+so many times the next largest gap."""
+_TIMES = 3.0
+_LARGE_ERROR = 0.2
+
+
+def guidance(data: Measurements, model: Model, selection: Selection | None) -> list[str]:
+    """Sentences, none if there is nothing to be said."""
+    return [*_of_terms(selection), *_of_residuals(data, model), *_of_groups(data), *_of_values(data, model)]
+
+
+def _of_terms(selection: Selection | None) -> Iterator[str]:
+    if selection is None:
+        return
+    space = selection.space
+    for term, why in space.excluded.items():
+        yield f"The term {term} {why}: it is left out."
+    for relation in space.dependent[:5]:
+        yield f"{relation}: of models that span the same, only the smallest are there."
+    drop = [str(t) for t, w in zip(space.terms, selection.importance, strict=True) if w < _UNIMPORTANT]
+    if drop and len(drop) < len(space.terms):
+        shown = ", ".join(drop[:12]) + (", ..." if drop[12:] else "")
+        yield f"Terms that hardly matter (importance below {_UNIMPORTANT:g}), to be dropped: {shown}."
+    if selection.weights[0] < _LOW_WEIGHT and len(selection.models) > 20:
+        yield (
+            f"The best model has a weight of {selection.weights[0]:.3f} only: many models are about as good, and "
+            "some of its terms may fit noise. Drop terms, or measure more settings."
+        )
+    if selection.best.sum() == min(len(space.terms), space.rows - 3) and len(space.terms) > 3:
+        yield "The best model has all terms there are: the candidates may lack a behaviour. Describe more terms."
+
+
+def _of_residuals(data: Measurements, model: Model) -> Iterator[str]:
+    """Residuals that differ between the values of a parameter, by the analysis of variance."""
+    residuals = residuals_of(data, model)
+    for name, column in data.values.items():
+        groups = [residuals[column == level] for level in np.unique(column)]
+        groups = [group for group in groups if len(group) > 1]
+        if len(groups) < 2 or np.ptp(residuals) < 1e-9:
+            continue
+        if _by_chance(groups) < _SURE:
+            worst = max(np.unique(column), key=lambda level: abs(residuals[column == level].mean()))
+            mean = residuals[column == worst].mean()
+            where = f"at {name} = {worst:g} they are {100 * mean:+.1f} % on average"
+            yield f"Residuals depend on {name} ({where}): a term of {name} is missing."
+    error = float(np.sqrt(np.mean(residuals**2)))
+    if error > _LARGE_ERROR:
+        yield f"The residuals are large ({100 * error:.0f} %): all the candidates may be poor, or the data noisy."
+
+
+def _by_chance(groups: list[np.ndarray]) -> float:
+    """The probability that groups of the same mean differ so much (analysis of variance, the F test)."""
+    every = np.concatenate(groups)
+    within = sum(float(((group - group.mean()) ** 2).sum()) for group in groups)
+    between = sum(len(group) * float((group.mean() - every.mean()) ** 2) for group in groups)
+    free, left = len(groups) - 1, len(every) - len(groups)
+    return float(fdtrc(free, left, between / free / (within / left))) if within > 0 and left > 0 else 1.0
+
+
+def residuals_of(data: Measurements, model: Model) -> np.ndarray:
+    """(rows) measured less expected, as shares of what was measured; where this is 0, of the largest."""
+    member = model.selected
+    expected = sum(c * np.asarray(t.value(data.values)) for c, t in zip(member.coefficients, member.terms, strict=True))
+    size = np.where(data.observed != 0, np.abs(data.observed), np.abs(data.observed).max())
+    return (data.observed - expected) / size
+
+
+def _of_groups(data: Measurements) -> Iterator[str]:
+    setting = settings_of(data.values)
+    places = [np.flatnonzero(setting == one) for one in np.unique(setting)]
+    split = [rows[0] for rows in places if len(rows) >= _REPETITIONS and in_two_groups(data.observed[rows])]
+    enough = sum(len(rows) >= _REPETITIONS for rows in places)
+    if split and len(split) >= max(1, enough // 20):
+        at = ", ".join(f"{name} = {column[split[0]]:g}" for name, column in data.values.items())
+        yield (
+            f"Repetitions fall into two groups in {len(split)} of {enough} settings (first: {at}): "
+            "model the least and the largest times apart, with --repetitions min and --repetitions max."
+        )
+
+
+def in_two_groups(repetitions: np.ndarray) -> bool:
+    """Whether there are two groups of at least two, with a gap between them that is most of the range."""
+    ordered = np.sort(repetitions)
+    gaps = np.diff(ordered)
+    place = int(gaps.argmax())
+    if not 1 <= place <= len(gaps) - 2 or gaps[place] <= 0.02 * abs(ordered[0]):
+        return False
+    others = np.delete(gaps, place)
+    return bool(gaps[place] > _GAP * np.ptp(ordered) and gaps[place] > _TIMES * others.max())
+
+
+def _of_values(data: Measurements, model: Model) -> Iterator[str]:
+    if not (data.observed > 0).all():
+        return
+    member = model.selected
+    expected = sum(c * np.asarray(t.value(data.values)) for c, t in zip(member.coefficients, member.terms, strict=True))
+    if (np.asarray(expected) < 0).any():
+        yield "The model is negative at some of the settings: fit with --physical or --non-negative."

@@ -1,0 +1,86 @@
+"""A table of measurements as a fit takes it: checked columns of numbers."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.models.fitting.left_out import settings_of
+
+if TYPE_CHECKING:
+    import pandas
+
+REPETITIONS: dict[str, Callable[[np.ndarray], Any]] = {
+    "min": np.min,
+    "max": np.max,
+    "mean": np.mean,
+    "median": np.median,
+}
+"""How measurements of the same setting can become one."""
+_FEWEST = 3
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """values: of each parameter in each row; observed: of the observable."""
+
+    observable: str
+    values: dict[str, np.ndarray]
+    observed: np.ndarray
+
+    def rows(self, which: np.ndarray) -> Measurements:
+        """Some of the rows."""
+        return Measurements(self.observable, {k: v[which] for k, v in self.values.items()}, self.observed[which])
+
+    def put_together(self, repetitions: str) -> Measurements:
+        """One row for each setting: the least, largest, mean or median of its measurements; "all": as it is."""
+        if repetitions == "all":
+            return self
+        setting = settings_of(self.values)
+        first = np.unique(setting, return_index=True)[1]
+        of = REPETITIONS[repetitions]
+        observed = np.array([of(self.observed[setting == one]) for one in range(len(first))])
+        return Measurements(self.observable, {k: v[first] for k, v in self.values.items()}, observed)
+
+
+def measurements_of(frame: pandas.DataFrame, observable: str, parameters: Sequence[str]) -> Measurements:
+    """Columns of a frame. Rows without a value are left out.
+
+    Raises TracelibError for columns that are not there, are no numbers, or have no name that a formula can hold, and
+    for fewer than three rows.
+    """
+    names = list(dict.fromkeys(parameters))
+    if not names:
+        raise TracelibError("no parameters are named", "say what the observable depends on: --parameters p,n", 2)
+    if observable in names:
+        raise TracelibError(f"{observable} is the observable and a parameter", "name it once", 2)
+    for name in (observable, *names):
+        if name not in frame.columns:
+            there = ", ".join(map(str, frame.columns[:12]))
+            raise TracelibError(f"the table has no column {name!r}", f"it has {there}")
+    for name in names:
+        if not name.isidentifier() or keyword.iskeyword(name):
+            raise TracelibError(f"{name!r} cannot stand in a formula", "rename the column to letters, digits and _")
+    columns = {name: _numbers(frame[name], name) for name in (observable, *names)}
+    there = ~np.isnan(np.column_stack(list(columns.values()))).any(1)
+    columns = {name: column[there] for name, column in columns.items()}
+    for name, column in columns.items():
+        if np.isinf(column).any() or (np.abs(column) > 1e100).any():
+            raise TracelibError(f"column {name!r} has numbers that are too large", "leave these rows out")
+    if there.sum() < _FEWEST:
+        raise TracelibError(f"the table has {there.sum()} rows of numbers", f"a fit needs at least {_FEWEST}")
+    if not columns[observable].any():
+        raise TracelibError(f"{observable} is 0 in all rows", "name another observable")
+    return Measurements(observable, {name: columns[name] for name in names}, columns[observable])
+
+
+def _numbers(column: pandas.Series, name: str) -> np.ndarray:
+    try:
+        return np.asarray(column, float)
+    except (TypeError, ValueError) as error:
+        raise TracelibError(f"column {name!r} is not all numbers", "leave out or correct the others") from error

@@ -1,0 +1,151 @@
+"""A model: a formula of the parameters, the models that it stands for, and what it predicts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.models.average import consensus, interval
+from analyzer.models.member import Member
+from analyzer.models.terms.product import Product, plain
+from analyzer.models.terms.writing import in_python
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """value: what all models together say; interval: where the expected value is, with 95 % probability."""
+
+    value: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Model:
+    """members: weighted models, the selected one first. ranges: least and largest value of each parameter in the data.
+
+    criterion: its name, and the selected model's score. relative: whether errors are shares of the value.
+    """
+
+    observable: str
+    parameters: tuple[str, ...]
+    members: tuple[Member, ...]
+    criterion: tuple[str, float]
+    relative: bool
+    ranges: Mapping[str, tuple[float, float]]
+    cross_validation_error: float = float("nan")
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def selected(self) -> Member:
+        """The model of largest weight."""
+        return self.members[0]
+
+    @property
+    def terms(self) -> list[str]:
+        """Those of the selected model, as they are read."""
+        return [str(term) for term in self.selected.terms]
+
+    def __str__(self) -> str:
+        """The selected model's formula."""
+        return formula_text(self.selected)
+
+    def __call__(self, **values: float) -> float:
+        """What the selected model's formula alone gives, within about a microsecond."""
+        return self._formula(**values)
+
+    def predict(self, **values: float) -> float:
+        """What the models together expect at these values of the parameters. Raises TracelibError for other names."""
+        said, _ = self._at(values)
+        return consensus(said, self._table[1])
+
+    def prediction(self, **values: float) -> Prediction:
+        """The same with its interval. Not less than 0 where all that was measured is positive."""
+        said, terms = self._at(values)
+        _, weights, freedom, sigma, spread = self._table
+        errors = sigma * np.sqrt(((spread @ terms) ** 2).sum(1))
+        low, high = interval(said, errors, freedom, weights, CONFIDENCE)
+        value = consensus(said, weights)
+        if self.relative:
+            low = min(max(low, 0.0), value) if value > 0 else low
+        return Prediction(value, (min(low, value), max(high, value)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without compiled formulas, which cannot be pickled."""
+        return {k: v for k, v in self.__dict__.items() if k not in ("_formula", "_values", "_table", "_all_terms")}
+
+    @cached_property
+    def _all_terms(self) -> tuple[Product, ...]:
+        return tuple(dict.fromkeys(term for member in self.members for term in member.terms))
+
+    @cached_property
+    def _table(self) -> tuple[np.ndarray, ...]:
+        """coefficients (members, all terms), weights, freedom, sigma, spread (members, q, all terms)."""
+        place = {term: k for k, term in enumerate(self._all_terms)}
+        widest = max(len(member.spread) for member in self.members)
+        coefficients = np.zeros((len(self.members), len(place)))
+        spread = np.zeros((len(self.members), widest, len(place)))
+        for m, member in enumerate(self.members):
+            at = [place[term] for term in member.terms]
+            coefficients[m, at] = member.coefficients
+            spread[m, : len(member.spread), at] = member.spread.T
+        columns = (np.array([getattr(m, name) for m in self.members], float) for name in ("weight", "freedom", "sigma"))
+        return (coefficients, *columns, spread)
+
+    @cached_property
+    def _values(self) -> Callable[..., tuple[float, ...]]:
+        return _compiled(self.parameters, "(" + "".join(f"{in_python(term)}, " for term in self._all_terms) + ")")
+
+    @cached_property
+    def _formula(self) -> Callable[..., float]:
+        return _compiled(self.parameters, formula_code(self.selected))
+
+    def _at(self, values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+        """Of each member its value, and the values of all terms."""
+        try:
+            terms = np.array(self._values(**values), float)
+        except TypeError as error:
+            raise TracelibError(f"the model is of {', '.join(self.parameters)}", "give each of them once") from error
+        except (ValueError, ZeroDivisionError, OverflowError) as error:
+            said = ", ".join(f"{name}={value:g}" for name, value in values.items())
+            raise TracelibError(
+                f"the model has no value at {said}", "predict where all its terms are defined"
+            ) from error
+        return self._table[0] @ terms, terms
+
+
+def _compiled(parameters: Sequence[str], expression: str) -> Callable[..., Any]:
+    """A function of the parameters. The expression is made of products, whose names are identifiers."""
+    return eval(f"lambda {', '.join(parameters)}: {expression}", {"math": math, "pow": pow, "__builtins__": _BUILTINS})
+
+
+_BUILTINS = {"float": float, "min": min, "max": max}
+
+
+def formula_code(member: Member) -> str:
+    """The formula in Python."""
+    return " + ".join(
+        f"{float(c)!r} * {in_python(term)}" for c, term in zip(member.coefficients, member.terms, strict=True)
+    )
+
+
+def formula_text(member: Member) -> str:
+    """The formula with five digits, as it is read."""
+    text = ""
+    for c, term in zip(member.coefficients, member.terms, strict=True):
+        sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
+        written = plain(term)
+        product = f"{abs(c):.5g}" if term.constant else _with_factor(f"{abs(c):.5g}", written)
+        text += sign + product
+    return text
+
+
+def _with_factor(factor: str, term: str) -> str:
+    return factor + term[1:] if term.startswith("1/") else f"{factor}*{term}"

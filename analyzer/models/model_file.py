@@ -1,0 +1,85 @@
+"""A model as a small JSON file, and back."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.models.member import Member
+from analyzer.models.model import Model
+from analyzer.models.terms.parsing import parse
+
+FORMAT = "tracelib-model"
+VERSION = 1
+
+
+def model_to_data(model: Model) -> dict[str, Any]:
+    """What the file holds."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "observable": model.observable,
+        "parameters": list(model.parameters),
+        "formula": str(model),
+        "criterion": {"name": model.criterion[0], "value": model.criterion[1]},
+        "relative": model.relative,
+        "ranges": {name: list(ends) for name, ends in model.ranges.items()},
+        "cross_validation_error": None if math.isnan(model.cross_validation_error) else model.cross_validation_error,
+        "members": [
+            {
+                "terms": [str(term) for term in member.terms],
+                "coefficients": member.coefficients.tolist(),
+                "spread": member.spread.tolist(),
+                "sigma": member.sigma if math.isfinite(member.sigma) else None,
+                "freedom": member.freedom,
+                "weight": member.weight,
+            }
+            for member in model.members
+        ],
+    }
+
+
+def model_text(model: Model) -> bytes:
+    """The file."""
+    return (json.dumps(model_to_data(model), indent=2) + "\n").encode()
+
+
+def read_model(path: str | os.PathLike[str]) -> Model:
+    """The model of a file. Raises TracelibError where it is none."""
+    try:
+        data = json.loads(Path(path).read_bytes())
+        if data["format"] != FORMAT or data["version"] != VERSION:
+            raise TracelibError(f"{path} is not a model of this version", "fit again")
+        members = tuple(_member(of) for of in data["members"])
+        names = set().union(*(term.names() for member in members for term in member.terms))
+        if not members or not names <= set(data["parameters"]):
+            raise ValueError("no members, or other parameters")
+        error = data["cross_validation_error"]
+        return Model(
+            str(data["observable"]), tuple(map(str, data["parameters"])), members,
+            (str(data["criterion"]["name"]), float(data["criterion"]["value"])), bool(data["relative"]),
+            {name: (float(low), float(high)) for name, (low, high) in data["ranges"].items()},
+            math.nan if error is None else float(error),
+        )  # fmt: skip
+    except OSError as error:
+        raise TracelibError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise TracelibError(f"{path} is not a model", "models are written by analyze fit -o") from error
+
+
+def _member(data: dict[str, Any]) -> Member:
+    coefficients, spread = np.array(data["coefficients"], float), np.array(data["spread"], float)
+    terms = tuple(parse(text) for text in data["terms"])
+    if coefficients.shape != (len(terms),) or spread.shape[1:] != (len(terms),):
+        raise ValueError("coefficients of other terms")
+    sigma = data["sigma"]
+    return Member(
+        terms, coefficients, spread, math.inf if sigma is None else float(sigma), int(data["freedom"]),
+        float(data["weight"]),
+    )  # fmt: skip

@@ -1,0 +1,140 @@
+"""From a table to a model: with terms as described or chosen from the data, and what is to be said about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.models.choose.choose import choose_models
+from analyzer.models.described import DEFAULTS, Options, members_of, selected
+from analyzer.models.fitting.least_squares import fit_columns, relative_weights
+from analyzer.models.fitting.left_out import cross_validation_error, largest, settings_of
+from analyzer.models.guidance import guidance
+from analyzer.models.measurements import Measurements, measurements_of
+from analyzer.models.member import Member
+from analyzer.models.model import Model
+from analyzer.models.search.genetic import Found
+from analyzer.models.search.selection import Selection
+
+if TYPE_CHECKING:
+    import pandas
+
+CHOSEN = "evidence"
+"""The criterion where terms are chosen from the data."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A model of measurements. selection, found: of the search, where terms were described. hold_out_error: root mean
+    square of the relative errors of the largest settings predicted from the smaller ones; NaN where these are too few.
+    """
+
+    measurements: Measurements
+    model: Model
+    selection: Selection | None
+    found: Found | None
+    hold_out_error: float
+    guidance: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    data: Measurements
+    weight: np.ndarray
+    model: Model
+    selection: Selection | None
+    found: Found | None
+
+
+def study(
+    frame: pandas.DataFrame,
+    observable: str,
+    parameters: Sequence[str],
+    terms: str | None = None,
+    options: Options = DEFAULTS,
+) -> Study:
+    """Fit the observable by a sum of terms of the parameters. terms: as `candidates` reads them; None: they are chosen
+    from the data. Raises TracelibError for what cannot be fitted."""
+    of = _fitted(frame, observable, parameters, terms, options)
+    held_out = _hold_out_error(of.data, of.model, terms is None, of.weight)
+    said = guidance(of.data, of.model, of.selection)
+    return Study(of.data, of.model, of.selection, of.found, held_out, tuple(said))
+
+
+def fit(
+    frame: pandas.DataFrame,
+    observable: str,
+    parameters: Sequence[str],
+    terms: str | None = None,
+    options: Options = DEFAULTS,
+) -> Model:
+    """`study`'s model alone, in a fraction of the time.
+
+    >>> model = analyzer.fit(frame, "time", ["p", "n"])
+    >>> model.predict(p=512, n=160)
+    """
+    return _fitted(frame, observable, parameters, terms, options).model
+
+
+def _fitted(
+    frame: pandas.DataFrame, observable: str, parameters: Sequence[str], terms: str | None, options: Options
+) -> _Fitted:
+    data = measurements_of(frame, observable, parameters).put_together(options.repetitions)
+    if terms is None:
+        relative = bool((data.observed > 0).all())
+        members = choose_models(data.values, data.observed)
+        weight = _weights(data, relative)
+        return _Fitted(data, weight, _model(data, members, (CHOSEN, members[0].weight), relative, weight), None, None)
+    if options.relative and not data.observed.all():
+        raise TracelibError(f"{observable} is 0 in some rows", "use --weighting ordinary")
+    weight = _weights(data, options.relative)
+    selection, found = selected(data, terms, weight, options)
+    members, score = members_of(selection, data, weight, options)
+    model = _model(data, members, (options.criterion, score), options.relative, weight)
+    return _Fitted(data, weight, model, selection, found)
+
+
+def _weights(data: Measurements, relative: bool) -> np.ndarray:
+    return relative_weights(data.observed) if relative else np.ones(len(data.observed))
+
+
+def _model(
+    data: Measurements, members: Sequence[Member], criterion: tuple[str, float], relative: bool, weight: np.ndarray
+) -> Model:
+    ranges = {name: (float(x.min()), float(x.max())) for name, x in data.values.items()}
+    columns = columns_of(members[0], data)
+    error = cross_validation_error(columns, data.observed, weight, settings_of(data.values))
+    return Model(data.observable, tuple(data.values), tuple(members), criterion, relative, ranges, error)
+
+
+def columns_of(member: Member, data: Measurements) -> np.ndarray:
+    """(rows, terms) the values of the member's terms."""
+    return np.column_stack([np.broadcast_to(t.value(data.values), data.observed.shape) for t in member.terms])
+
+
+def _hold_out_error(data: Measurements, model: Model, choosing: bool, weight: np.ndarray) -> float:
+    """Terms that were chosen from the data are chosen again without the largest; others only get new coefficients."""
+    out = largest(data.values)
+    if len(np.unique(settings_of(data.rows(~out).values))) < 3 if (~out).any() else True:
+        return float("nan")
+    rest, held = data.rows(~out), data.rows(out)
+    if choosing:
+        members = tuple(choose_models(rest.values, rest.observed))
+    else:
+        columns = columns_of(model.selected, rest)
+        if (
+            len(columns) < columns.shape[1]
+            or np.linalg.matrix_rank(columns / np.abs(columns).max(0)) < columns.shape[1]
+        ):
+            return float("nan")
+        coefficients = fit_columns(columns, rest.observed, weight[~out]).coefficients
+        members = (replace(model.selected, coefficients=coefficients),)
+    smaller = replace(model, members=members)
+    settings = [dict(zip(held.values, row, strict=True)) for row in zip(*held.values.values(), strict=True)]
+    with np.errstate(all="ignore"):
+        errors = np.array([smaller.predict(**at) for at in settings]) / held.observed - 1
+    return float(np.sqrt(np.mean(errors**2)))

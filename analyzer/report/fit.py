@@ -1,0 +1,175 @@
+"""A fitted model as text and as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from analyzer.models.model import Model, Prediction, formula_text
+from analyzer.models.search.selection import Selection
+from analyzer.models.study import CHOSEN, Study
+from analyzer.report.words.table import plain_table
+
+Predicted = Sequence[tuple[dict[str, float], Prediction]]
+_OTHERS = 5
+_TERMS = 30
+
+
+def print_fit(file: str, found: Study, predictions: Predicted, written: Sequence[Path], console: Console) -> None:
+    """The model, how good it is, what else was likely, predictions, and what to do next."""
+    model, data = found.model, found.measurements
+    console.print(Text(f"{Path(file).name}: {data.observable}, {len(data.observed)} rows"))
+    console.print(Text(f"\n{model.observable} = {model}\n"))
+    for line in _quality(found):
+        console.print(Text(line))
+    _print_others(model, console)
+    if found.selection:
+        _print_selection(found.selection, console)
+    if found.found:
+        runs = found.found
+        hits = int((runs.scores < runs.scores.min() + 1e-6).sum())
+        console.print(
+            f"\nGenetic search: {len(runs.scores)} populations, {runs.generations.sum()} generations, "
+            f"{runs.evaluated} models; {hits} of the populations found the best one"
+        )
+    if predictions:
+        _print_predictions(predictions, console)
+    for sentence in found.guidance:
+        console.print(Text(f"\n{sentence}"))
+    if written:
+        console.print(Text(f"\nWritten: {', '.join(map(str, written))}"))
+
+
+def _quality(found: Study) -> list[str]:
+    model = found.model
+    name, value = model.criterion
+    lines = []
+    if name == CHOSEN:
+        lines.append(f"Weight of this model {value:.3f}, of {len(model.members)} likely models")
+    else:
+        lines.append(f"{name.upper()} {value:.2f}, weight {weight_of(found):.3g} among all models")
+    if model.relative:
+        lines.append(f"Relative error {_percent(model.selected.sigma)} (residual standard deviation)")
+    lines.append(f"Cross-validation: {_percent(model.cross_validation_error)}, each setting from the others")
+    lines.append(f"Hold-out: {_percent(found.hold_out_error)}, the largest settings from the smaller ones")
+    return lines
+
+
+def weight_of(found: Study) -> float:
+    """Of the selected model, among all that were tried."""
+    return float(found.selection.weights[0]) if found.selection else found.model.selected.weight
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if math.isfinite(share) else "not known: too few settings"
+
+
+def _print_others(model: Model, console: Console) -> None:
+    if len(model.members) < 2:
+        return
+    table = plain_table("Other models", "weight")
+    for member in model.members[1 : 1 + _OTHERS]:
+        table.add_row(formula_text(member), f"{member.weight:.3f}")
+    console.print()
+    console.print(table)
+
+
+def _print_selection(selection: Selection, console: Console) -> None:
+    table = plain_table("Importance of terms", "all models", "90 % set")
+    order = sorted(range(len(selection.importance)), key=lambda k: -selection.importance[k])
+    for k in order[:_TERMS]:
+        importance = selection.importance[k], selection.importance_90[k]
+        table.add_row(str(selection.space.terms[k]), *(f"{value:.3f}" for value in importance))
+    console.print()
+    console.print(table)
+    table = plain_table("Best of each size", "terms", "error", "score")
+    for model, score, rss in selection.per_size:
+        size = int(model.sum())
+        terms = " + ".join(str(term) for term in selection.terms_of(model))
+        table.add_row(terms, str(size), _percent(selection.relative_error(rss, size)), f"{score:.2f}")
+    console.print()
+    console.print(table)
+    console.print(f"\n{selection.tried} models of {len(selection.space.terms)} terms")
+
+
+def _print_predictions(predictions: Predicted, console: Console) -> None:
+    table = plain_table("Prediction", "value", "95 % interval")
+    for point, found in predictions:
+        low, high = found.interval
+        at = ", ".join(f"{name} = {value:g}" for name, value in point.items())
+        table.add_row(at, f"{found.value:.5g}", f"{low:.5g} to {high:.5g}")
+    console.print()
+    console.print(table)
+
+
+def fit_json(file: str, found: Study, predictions: Predicted, written: Sequence[Path]) -> dict[str, Any]:
+    """All numbers."""
+    model = found.model
+    selected = model.selected
+    return {
+        "file": file,
+        "observable": model.observable,
+        "parameters": list(model.parameters),
+        "rows": len(found.measurements.observed),
+        "model": str(model),
+        "terms": model.terms,
+        "coefficients": selected.coefficients.tolist(),
+        "criterion": {"name": model.criterion[0], "value": model.criterion[1]},
+        "weight": weight_of(found),
+        "error": _finite(selected.sigma),
+        "cross_validation_error": _finite(model.cross_validation_error),
+        "hold_out_error": _finite(found.hold_out_error),
+        "models": [{"model": formula_text(member), "weight": member.weight} for member in model.members],
+        **(_selection_json(found.selection) if found.selection else {}),
+        **(_search_json(found) if found.found else {}),
+        "guidance": list(found.guidance),
+        "predictions": [
+            {"at": point, "value": _finite(made.value), "interval": [_finite(end) for end in made.interval]}
+            for point, made in predictions
+        ],
+        "written": [str(path) for path in written],
+    }
+
+
+def _selection_json(selection: Selection) -> dict[str, Any]:
+    return {
+        "candidates": [
+            {"term": str(term), "importance": float(full), "importance_90": float(within)}
+            for term, full, within in zip(
+                selection.space.terms, selection.importance, selection.importance_90, strict=True
+            )
+        ],
+        "excluded": dict(selection.space.excluded),
+        "per_size": [
+            {
+                "terms": [str(term) for term in selection.terms_of(model)],
+                "score": score,
+                "error": _finite(selection.relative_error(rss, int(model.sum()))),
+            }
+            for model, score, rss in selection.per_size
+        ],
+        "models_tried": selection.tried,
+    }
+
+
+def _search_json(found: Study) -> dict[str, Any]:
+    runs = found.found
+    assert runs is not None
+    share = runs.share_of_runs.tolist()
+    return {
+        "search": {
+            "scores": runs.scores.tolist(),
+            "generations": runs.generations.tolist(),
+            "evaluated": runs.evaluated,
+            "share_of_searches": dict(zip(map(str, runs.selection.space.terms), share, strict=True)),
+        }
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,90 @@
+"""Pictures of a fit: data and model along each parameter, residuals, importance of terms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from analyzer.models.guidance import residuals_of
+from analyzer.models.search.selection import Selection
+from analyzer.models.study import Study
+from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
+
+_PARAMETERS = 3
+_CURVES = 4
+_POINTS = 60
+_BEYOND = 4
+_TERMS = 24
+_WIDE = 30.0
+"""Ranges wider than this factor are drawn logarithmically."""
+
+
+def draw_fit(found: Study, path: Path) -> None:
+    """Each parameter has a column: above the data, the model and its 95 % interval up to 4 times beyond the data, below
+    residuals. Raises TracelibError where the file cannot be written."""
+    names = [name for name, x in found.measurements.values.items() if np.ptp(x) > 0][:_PARAMETERS]
+    names = names or list(found.measurements.values)[:1]
+    rows = 3 if found.selection else 2
+    figure = new_figure(max(4.2 * len(names), 6.0), 3.2 * rows)
+    grid = figure.add_gridspec(rows, len(names))
+    for column, name in enumerate(names):
+        _draw_model(found, name, figure.add_subplot(grid[0, column]))
+        _draw_residuals(found, name, figure.add_subplot(grid[1, column]))
+    if found.selection:
+        _draw_importance(found.selection, figure.add_subplot(grid[2, :]))
+    figure.suptitle(f"{found.model.observable} = {found.model}", fontsize=9, wrap=True)
+    save(figure, path)
+
+
+def _draw_model(found: Study, name: str, axes: Axes) -> None:
+    data, model = found.measurements, found.model
+    x = data.values[name]
+    others = [other for other in data.values if other != name]
+    together = np.column_stack([data.values[other] for other in others]) if others else np.zeros((len(x), 1))
+    settings = np.unique(together, axis=0)
+    chosen = settings[np.unique(np.linspace(0, len(settings) - 1, _CURVES).round().astype(int))]
+    low, high = float(x.min()), float(x.max())
+    space = np.geomspace if low > 0 else np.linspace
+    at = space(low, _BEYOND * high if high > 0 else high, _POINTS)
+    for number, setting in enumerate(chosen):
+        fixed = dict(zip(others, setting.tolist(), strict=True)) if others else {}
+        shade = 1 - 0.7 * number / max(len(chosen) - 1, 1)
+        said = [model.prediction(**{**fixed, name: float(value)}) for value in at]
+        axes.fill_between(at, *np.array([p.interval for p in said]).T, color=BLUE, alpha=0.15, linewidth=0)
+        label = ", ".join(f"{k}={v:g}" for k, v in fixed.items())
+        axes.plot(at, [p.value for p in said], color=BLUE, alpha=shade, linewidth=1.3, label=label or "model")
+        here = (together == setting).all(1)
+        axes.plot(x[here], data.observed[here], "o", color=ORANGE, alpha=shade, markersize=3)
+    axes.axvline(high, color=GREY, linewidth=0.8, linestyle=":")
+    _scales(axes, at, data.observed)
+    axes.set(xlabel=name, ylabel=data.observable)
+    axes.legend(frameon=False, fontsize=7)
+
+
+def _scales(axes: Axes, x: np.ndarray, y: np.ndarray) -> None:
+    if x.min() > 0 and x.max() > _WIDE * x.min():
+        axes.set_xscale("log", base=2)
+    if y.min() > 0 and y.max() > _WIDE * y.min():
+        axes.set_yscale("log")
+
+
+def _draw_residuals(found: Study, name: str, axes: Axes) -> None:
+    x = found.measurements.values[name]
+    axes.axhline(0, color=GREY, linewidth=0.8)
+    axes.plot(x, 100 * residuals_of(found.measurements, found.model), "o", color=BLUE, alpha=0.5, markersize=3)
+    if x.min() > 0 and x.max() > _WIDE * x.min():
+        axes.set_xscale("log", base=2)
+    axes.set(xlabel=name, ylabel="residuals, %")
+
+
+def _draw_importance(selection: Selection, axes: Axes) -> None:
+    order = np.argsort(-selection.importance, kind="stable")[:_TERMS]
+    colours = [BLUE if selection.best[k] else GREY for k in order]
+    axes.bar(range(len(order)), selection.importance[order], color=colours)
+    axes.set_xticks(
+        range(len(order)), [str(selection.space.terms[k]) for k in order], rotation=60, ha="right", fontsize=7
+    )
+    axes.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
+    axes.set(ylim=(0, 1.02), ylabel="importance", title="in blue: terms of the best model")

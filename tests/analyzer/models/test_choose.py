@@ -1,0 +1,133 @@
+"""Terms that are chosen from the data: planted ones are found, and beyond the data the truth is near."""
+
+import numpy as np
+import pandas
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import analyzer
+from analyzer.models.average import consensus, interval
+from analyzer.models.choose.evidence import weigh
+from analyzer.models.choose.settings import settings_from
+from analyzer.models.choose.shapes import PLAIN, SHAPES
+from analyzer.models.study import study
+
+
+def frame(function, noise=0.01, repetitions=3, **levels):
+    """All combinations of the levels, with relative noise."""
+    random = np.random.default_rng(1)
+    grid = [axis.ravel() for axis in np.meshgrid(*levels.values(), indexing="ij")]
+    columns = {name: np.repeat(axis.astype(float), repetitions) for name, axis in zip(levels, grid, strict=True)}
+    rows = len(next(iter(columns.values())))
+    columns["time"] = function(**columns) * (1 + noise * random.standard_normal(rows))
+    return pandas.DataFrame(columns)
+
+
+RANKS = (2, 4, 8, 16, 32, 64)
+SIZES = (500, 1000, 2000, 4000)
+
+
+@pytest.mark.parametrize(
+    ("function", "levels", "terms"),
+    [
+        (lambda p: 3 + 0.1 * p, {"p": RANKS}, {"1", "p"}),
+        (lambda p: 3 + 0.5 * np.log2(p), {"p": RANKS}, {"1", "log2(p)"}),
+        (lambda p: 40 / p + 2 * np.log2(p), {"p": RANKS}, {"1/p", "log2(p)"}),
+        (lambda p, n: 2e-9 * n**3 / p + 1e-6 * n**2 * np.log2(p), {"p": RANKS, "n": SIZES}, {"n^3/p", "log2(p)*n^2"}),
+        (lambda p, n: 1 + 1e-4 * n * p, {"p": RANKS, "n": SIZES}, {"1", "n*p"}),
+        (lambda n: 2e-5 * n**2 + 0 * n, {"n": SIZES}, None),
+    ],
+)
+def test_planted_terms_are_found(function, levels, terms):
+    model = analyzer.fit(frame(function, **levels), "time", list(levels))
+    if terms:
+        assert set(model.terms) == terms
+    beyond = {name: 4.0 * max(level) for name, level in levels.items()}
+    found = model.prediction(**beyond)
+    assert found.value == pytest.approx(function(**beyond), rel=0.1)
+    assert found.interval[0] <= function(**beyond) <= found.interval[1]
+
+
+def test_three_parameters():
+    def truth(p, n, b):
+        return 1e-9 * n**3 / p + 2e-2 * b
+
+    model = analyzer.fit(frame(truth, p=RANKS, n=SIZES, b=(8, 16, 32)), "time", ["p", "n", "b"])
+    assert model.predict(p=256, n=8000, b=64) == pytest.approx(truth(256, 8000, 64), rel=0.1)
+
+
+def test_what_does_not_vary_or_matter_is_in_no_term():
+    random = np.random.default_rng(2)
+    data = pandas.DataFrame({"p": [1, 2, 4, 8] * 5, "one": 7, "time": 5 + 0.05 * random.standard_normal(20)})
+    model = analyzer.fit(data, "time", ["p", "one"])
+    assert model.terms == ["1"]
+    assert model.predict(p=100, one=7) == pytest.approx(5, rel=0.02)
+
+
+def test_values_without_noise_zeros_and_negative_ones():
+    x = np.array([1.0, 2, 4, 8, 16])
+    exact = analyzer.fit(pandas.DataFrame({"x": x, "time": 2 + 3 * x}), "time", ["x"])
+    assert exact.predict(x=64) == pytest.approx(194, rel=1e-6)
+    zeros = analyzer.fit(pandas.DataFrame({"x": x - 1, "time": 3 * (x - 1)}), "time", ["x"])
+    assert zeros.predict(x=30) == pytest.approx(90, rel=0.01)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e6])
+def test_units_do_not_matter(unit):
+    data = frame(lambda p: 3 + 0.1 * p * np.log2(p), p=RANKS)
+    data["time"] *= unit
+    assert analyzer.fit(data, "time", ["p"]).predict(p=256) == pytest.approx(207.8 * unit, rel=0.05)
+
+
+def test_shapes_are_told_apart_and_plain_ones_are_among_them():
+    assert len({(shape.power, shape.log_power) for shape in SHAPES}) == len(SHAPES)
+    assert set(PLAIN) <= set(SHAPES)
+    assert all(shape.prior > 0 for shape in SHAPES)
+
+
+def test_evidence_of_one_column_is_its_integral():
+    """By numerical integration over the coefficient of y = c x with relative errors, sigma by its own prior 1 / sigma:
+    ratios of two models' evidence."""
+    x = np.array([1.0, 2, 3, 4])
+    y = np.array([1.02, 2.1, 2.9, 4.05])
+    data = settings_from({"x": x}, y)
+    columns = np.stack([x[:, None] / 4, x[:, None] ** 1.03 / 4**1.03])
+    found = weigh(columns, data).log_evidence
+
+    def integral(column):
+        c = np.linspace(3.5, 4.6, 20_001)
+        expected = column * c[:, None]
+        left = (((y - expected) / expected) ** 2).sum(1)
+        return np.log(np.sum(np.exp(-np.log(expected).sum(1) - 2 * np.log(left))) * (c[1] - c[0]))
+
+    assert found[0] - found[1] == pytest.approx(integral(x / 4) - integral(x**1.03 / 4**1.03), abs=0.1)
+
+
+def test_an_average_of_one_model_is_that_of_students_t():
+    low, high = interval(np.array([10.0]), np.array([1.0]), np.array([5]), np.array([1.0]), 0.95)
+    assert (low, high) == pytest.approx((10 - 2.5706, 10 + 2.5706), abs=1e-3)
+    assert consensus(np.array([10.0]), np.array([1.0])) == 10
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.floats(1, 100), st.floats(0.01, 5), st.floats(0.01, 1)), min_size=1, max_size=6))
+def test_an_interval_holds_as_much_as_it_says(models):
+    values, errors, weights = np.array(models).T
+    weights = weights / weights.sum()
+    freedom = np.full(len(values), 7)
+    low, high = interval(values, errors, freedom, weights, 0.9)
+    random = np.random.default_rng(1)
+    which = random.choice(len(values), 40_000, p=weights)
+    drawn = values[which] + errors[which] * random.standard_t(7, 40_000)
+    assert np.mean((drawn > low) & (drawn < high)) == pytest.approx(0.9, abs=0.015)
+    assert consensus(values, weights) in values
+
+
+def test_the_hold_out_error_is_that_of_a_model_without_the_largest():
+    data = frame(lambda p: 3 + 0.1 * p, p=RANKS)
+    found = study(data, "time", ["p"])
+    smaller = analyzer.fit(data[data.p < 64], "time", ["p"])
+    held = data[data.p == 64]
+    expected = np.sqrt(np.mean((smaller.predict(p=64) / held["time"] - 1) ** 2))
+    assert found.hold_out_error == pytest.approx(expected)
