@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from analyzer.models.fitting.least_squares import fit_columns
+_DEPENDENT = 1e-10
 
 
 def settings_of(values: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -17,20 +17,27 @@ def settings_of(values: Mapping[str, np.ndarray]) -> np.ndarray:
 
 def cross_validation_error(columns: np.ndarray, observed: np.ndarray, weight: np.ndarray, setting: np.ndarray) -> float:
     """Root mean square of the relative errors of predictions of each setting from all others; NaN where these do not
-    determine the coefficients. What is 0 has no relative error."""
-    errors = np.full(len(observed), np.nan)
+    determine the coefficients. What is 0 has no relative error.
+
+    With Q of the columns' QR, residuals r become (1 - Q Q^T)^-1 r, for the rows that are left out, without another fit.
+    """
+    root = np.sqrt(weight)
+    weighted = columns * root[:, None]
+    length = np.linalg.norm(weighted, axis=0)
+    q, r = np.linalg.qr(weighted / np.where(length > 0, length, 1.0))
+    if len(observed) <= columns.shape[1] or np.abs(np.diag(r)).min() < _DEPENDENT:
+        return float("nan")
+    target = observed * root
+    residuals = target - q @ (q.T @ target)
+    errors = np.zeros(len(observed))
+    order = np.argsort(setting, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(setting[order])) + 1):
+        rest = np.eye(len(rows)) - q[rows] @ q[rows].T
+        if np.linalg.eigvalsh(rest)[0] < _DEPENDENT:
+            return float("nan")
+        errors[rows] = np.linalg.solve(rest, residuals[rows])
     seen = observed != 0
-    for one in np.unique(setting[seen]):
-        out = setting == one
-        if (~out).sum() >= columns.shape[1] and np.linalg.matrix_rank(_scaled(columns[~out])) == columns.shape[1]:
-            found = fit_columns(columns[~out], observed[~out], weight[~out])
-            out &= seen
-            errors[out] = columns[out] @ found.coefficients / observed[out] - 1
-    return float(np.sqrt(np.mean(errors[seen] ** 2)))
-
-
-def _scaled(columns: np.ndarray) -> np.ndarray:
-    return columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
+    return float(np.sqrt(np.mean((errors[seen] / target[seen]) ** 2)))
 
 
 def largest(values: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -3,7 +3,6 @@
 import time
 
 import numpy as np
-
 from scaling_studies import at, errors, frame_of, given, parameters_of, study
 
 import analyzer
