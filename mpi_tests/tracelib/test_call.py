@@ -1,12 +1,13 @@
 """Annotated programs under real MPIs: they print the same, and leave one row for each execution."""
 
 import io
-import json
 
-import numpy as np
 import pytest
+from gmond import gmond_server
 from lxml import etree
 
+import analyzer
+from analyzer.cli import main
 from analyzer.experiments.formats.xml_form import DTD
 from tracelib.call.files import translate_file
 from tracelib.launchers import INCLUDE
@@ -38,7 +39,7 @@ int main (int argc, char *argv[])
 
 
 @pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
-def test_the_thesis_s_program(request, compiled, launch, traced, analyze, tmp_path, mpi_name):
+def test_the_thesis_s_program(request, compiled, launch, traced, tmp_path, mpi_name):
     leg = request.getfixturevalue(mpi_name)
     source = tmp_path / "figure.c"
     source.write_text(FIGURE)
@@ -47,14 +48,29 @@ def test_the_thesis_s_program(request, compiled, launch, traced, analyze, tmp_pa
     run = traced(leg, compiled(leg, made, f"-I{INCLUDE}"), ranks=2)
     assert run.finished.stdout == plain.stdout == "1 1.5\n2 6\n3 18\n4 48\n"
 
-    analyze("table", run.run, "-o", "table.xml", "-q").check()
+    assert main(["table", str(run.run), "-o", str(tmp_path / "table.xml"), "-q"]) == 0
     tree = etree.parse(tmp_path / "table.xml")
     assert etree.DTD(io.StringIO(DTD)).validate(tree)
     (experiment,) = tree.findall("cll_experiment")
     assert experiment.get("name") == "exp_name" and len(experiment.findall("sample/row")) == 2 * 4
     assert "CLOCK" in [h.text for h in experiment.findall("headers/h")]
 
-    columns = json.loads(analyze("table", "table.xml", "--json").check().stdout)["columns"]
-    assert columns["rank"] == [0] * 4 + [1] * 4 and columns["execution"] == [1, 2, 3, 4] * 2
-    assert columns["var1"] == [1, 2, 3, 4] * 2 and columns["var2"] == [0.5, 1, 2, 4] * 2
-    assert (np.array(columns["time"]) >= columns["mpi"]).all() and (np.array(columns["mpi"]) > 0).all()
+    frame = analyzer.experiments_frame([tmp_path / "table.xml"])
+    assert frame["rank"].tolist() == [0] * 4 + [1] * 4 and frame["execution"].tolist() == [1, 2, 3, 4] * 2
+    assert frame["var1"].tolist() == [1, 2, 3, 4] * 2 and frame["var2"].tolist() == [0.5, 1, 2, 4] * 2
+    assert (frame["time"] >= frame["mpi"]).all() and (frame["mpi"] > 0).all()
+
+
+def test_one_rank_asks_a_driver_for_all(openmpi, compiled, traced, tmp_path):
+    """Its number is that of rank 0's region; with it `analyze table` finds the reply for the others."""
+    source = tmp_path / "figure.c"
+    asking = FIGURE.replace("parallel MPI", "parallel MPI\n#pragma cll uses Ganglia").replace("CLOCK", "GANGLIA_MPI")
+    source.write_text(asking.replace("<= 4", "<= 2"))
+    made = translate_file(str(source), None, force=False).path
+    with gmond_server() as address:
+        run = traced(openmpi, compiled(openmpi, made, f"-I{INCLUDE}"), ranks=2, env={"TRACELIB_GANGLIA": address})
+    assert run.finished.stdout == "1 1.5\n2 6\n"
+    replies = sorted(path.name.split(".")[1] for path in tmp_path.glob("exp_name.*.ganglia.xml"))
+    frame = analyzer.experiments_frame([run.run])
+    assert frame[["rank", "execution"]].to_numpy().tolist() == [[0, 1], [0, 2], [1, 1], [1, 2]]
+    assert frame["ganglia"].fillna(0).tolist() == [float(replies[0]), float(replies[1]), 0, 0]

@@ -151,3 +151,11 @@ def test_one_row_for_each_run_and_setting():
         assert found["time"].tolist() == values and found["rows"].tolist() == [4, 2]
     by_execution = per("execution", frame, ["ranks"], "max")
     assert by_execution[["execution", "time", "rows"]].to_numpy().tolist() == [[1, 3, 2], [2, 6, 2], [1, 7, 2]]
+
+
+def test_what_tells_rows_apart_and_a_column_that_is_called_like_ours():
+    frame = pandas.DataFrame({"n": [1, 1], "rows": [5, 7], "time": [1.0, 3.0]})
+    with pytest.raises(TracelibError, match="nothing says which rows are of one run"):
+        per("run", frame, [], "max")
+    assert per("run", frame, ["n"], "max").to_dict("list") == {"n": [1], "rows_": [2], "rows": [7], "time": [3]}
+    assert len(per("run", frame[:0], ["n"], "max")) == 0

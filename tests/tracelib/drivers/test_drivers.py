@@ -2,14 +2,13 @@
 
 import io
 import os
-import socket
 import subprocess
 import sys
-import threading
 from importlib.metadata import EntryPoint
 
 import pytest
 from click.testing import CliRunner
+from gmond import REPLY, gmond_server
 
 import analyzer
 from analyzer.experiments.formats import read_table
@@ -21,42 +20,11 @@ from tracelib.drivers.nws import Hosts
 from tracelib.errors import TracelibError
 from tracelib.launchers import INCLUDE, library
 
-GMOND = b"""<?xml version="1.0" encoding="ISO-8859-1" standalone="yes"?>
-<!DOCTYPE GANGLIA_XML [<!ELEMENT GANGLIA_XML (CLUSTER)*>]>
-<GANGLIA_XML VERSION="3.7.2" SOURCE="gmond"><CLUSTER NAME="unspecified" LOCALTIME="1">
-<HOST NAME="node0.cluster" IP="10.0.0.1" REPORTED="1">
-<METRIC NAME="load_one" VAL="0.25" TYPE="float" UNITS=" "/>
-<METRIC NAME="cpu_num" VAL="8" TYPE="uint16" UNITS="CPUs"/>
-<METRIC NAME="os_name" VAL="Linux" TYPE="string" UNITS=""/></HOST>
-<HOST NAME="node1.cluster" IP="10.0.0.2" REPORTED="1"><METRIC NAME="load_one" VAL="1.5" TYPE="float" UNITS=" "/></HOST>
-</CLUSTER></GANGLIA_XML>
-"""
-
 
 @pytest.fixture
 def gmond():
-    """gmond's protocol: whoever connects is sent the XML, and then the connection is closed. Yields its address, and
-    what it sends, which a test may change."""
-    sent = [GMOND]
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        stop = threading.Event()
-        server.settimeout(0.1)
-
-        def serve():
-            while not stop.is_set():
-                try:
-                    connection, _ = server.accept()
-                except TimeoutError:
-                    continue
-                with connection:
-                    for first in range(0, len(sent[0]), 100):
-                        connection.sendall(sent[0][first : first + 100])
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        yield f"127.0.0.1:{server.getsockname()[1]}", sent
-        stop.set()
-        thread.join()
+    with gmond_server() as address:
+        yield address
 
 
 @pytest.fixture
@@ -74,17 +42,25 @@ def test_which_driver_an_observable_belongs_to():
 
 
 def test_the_reply_of_ganglia_is_kept_as_it_is(folder, gmond, monkeypatch):
-    monkeypatch.setenv("TRACELIB_GANGLIA", gmond[0])
+    monkeypatch.setenv("TRACELIB_GANGLIA", gmond)
     said = driver_named("Ganglia").read("end", "gan_exp")
     (path,) = folder.iterdir()
-    assert path.name == f"gan_exp.{said['ganglia']}.ganglia.xml" and path.read_bytes() == GMOND
+    assert path.name == f"gan_exp.{said['ganglia']}.ganglia.xml" and path.read_bytes() == REPLY
     assert float(said["ganglia"]) == said["ganglia"]
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "nonsense", ":1", "127.0.0.1:", "gmond"])
-def test_where_nobody_answers(folder, gmond, monkeypatch, address):
-    if address == "gmond":
-        gmond[1][0], address = b"<html>", gmond[0]
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nonsense", ":1", "127.0.0.1:"])
+def test_where_nobody_answers(folder, monkeypatch, address):
+    refused(folder, monkeypatch, address)
+
+
+def test_where_somebody_else_answers(folder, monkeypatch):
+    with gmond_server(b"<html>") as address:
+        refused(folder, monkeypatch, address)
+
+
+def refused(folder, monkeypatch, address):
+    """One line, no file, and the program that asked goes on."""
     monkeypatch.setenv("TRACELIB_GANGLIA", address)
     with pytest.raises(TracelibError) as raised:
         driver_named("Ganglia").read("end", "e")
@@ -216,7 +192,7 @@ def test_a_running_program_asks_ganglia(folder, gmond):
     (folder / "a.c").write_text(PROGRAM)
     translate_file("a.c", None, False)
     subprocess.run(["gcc", "-std=c99", "-Wall", "-Werror", "-I", str(INCLUDE), "a.cll.c", "-o", "a"], check=True)
-    environment = os.environ | {"LD_PRELOAD": str(library()), "TRACELIB_GANGLIA": gmond[0]}
+    environment = os.environ | {"LD_PRELOAD": str(library()), "TRACELIB_GANGLIA": gmond}
     environment |= {"TRACELIB_QUIET": "1"}
     done = subprocess.run(["./a"], env=environment, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "4\n5\n", "")
@@ -225,10 +201,10 @@ def test_a_running_program_asks_ganglia(folder, gmond):
     assert frame["n"].tolist() == [4, 5]
     assert sorted(path.name for path in folder.glob("*.ganglia.xml")) == [f"gan_exp.{n}.ganglia.xml" for n in numbers]
     (folder / f"gan_exp.{numbers[0]}.ganglia.xml").write_bytes(
-        GMOND.replace(b"node1.cluster", os.uname().nodename.encode())
+        REPLY.replace(b"node1.cluster", os.uname().nodename.encode())
     )
     (folder / f"gan_exp.{numbers[1]}.ganglia.xml").write_bytes(
-        GMOND.replace(b"node0.cluster", os.uname().nodename.encode())
+        REPLY.replace(b"node0.cluster", os.uname().nodename.encode())
     )
     found = analyzer.experiments_frame(["run.h5"], ganglia=("load_one", "cpu_num"))
     assert found["ganglia_load_one"].tolist() == [1.5, 0.25]
@@ -250,7 +226,7 @@ with measured("exchange", "Ganglia", first=False, n=4):
 
 
 def test_a_python_program_asks_ganglia(folder, gmond):
-    environment = os.environ | {"LD_PRELOAD": str(library()), "TRACELIB_GANGLIA": gmond[0], "TRACELIB_QUIET": "1"}
+    environment = os.environ | {"LD_PRELOAD": str(library()), "TRACELIB_GANGLIA": gmond, "TRACELIB_QUIET": "1"}
     subprocess.run([sys.executable, "-c", PYTHON], env=environment, check=True, timeout=120)
     frame = analyzer.experiments_frame(["run.h5"])
     assert frame["n"].tolist() == [3, 4] and frame["ganglia"].notna().tolist() == [True, False]
