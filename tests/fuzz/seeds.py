@@ -59,6 +59,14 @@ def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequen
         f"analyze validate {file} --against {good} --machine {machine}",
         f"analyze waits {file}",
         f"analyze what-if {file} --by calls --jobs 1",
+        f"analyze info {file} --place solve",
+        f"analyze check {file} --place .",
+        f"analyze waits {file} --place . --json",
+        f"analyze critical-path {file} --place .",
+        f"analyze what-if {file} --place . --jobs 1",
+        f"analyze loggp {file} --place .",
+        f"analyze profile {file} --by place --json",
+        f"analyze replay {file} --by-place",
         *only,
     )
 
