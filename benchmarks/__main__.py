@@ -8,20 +8,13 @@ import platform
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import date
-from pathlib import Path
 
 from benchmarks import analysis, network, options, packing, prediction, recording, replay, scaling, shared, stacks, team
-from benchmarks.mpi import ROOT, find
+from benchmarks.mpi import ROOT, find, processor
 from benchmarks.recording import Figure
 
 PAGE = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- make bench -->", "<!-- end -->"
-
-
-def processor() -> str:
-    """Its name as Linux knows it."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 def row(figure: Figure) -> str:

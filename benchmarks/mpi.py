@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -83,6 +84,12 @@ def find() -> Mpi:
         if shutil.which(mpi.mpicc) and shutil.which(mpi.mpirun):
             return mpi
     raise SystemExit("no Open MPI: run `make bench`")
+
+
+def processor() -> str:
+    """Its name as Linux knows it."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 def remove_run(name: str) -> None:

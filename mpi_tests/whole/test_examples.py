@@ -3,6 +3,7 @@
 import math
 import re
 
+import numpy as np
 import pytest
 from matrix import ROOT, Leg
 
@@ -76,3 +77,13 @@ def test_fortran_interfaces(request, compiled, both, debian, source, argument, e
     ranks = leg.ranks
     said = both(leg, compiled(leg, EXAMPLES / "interfaces" / source), argument)
     assert said.startswith(expected.format(token=100 * ranks * (ranks - 1) // 2, n=50 * ranks))
+
+
+@pytest.mark.parametrize("version", ["A", "B"])
+def test_products(openmpi, compiled, both, version):
+    """Sum over k of (column k of X) (row k of Y), with numpy."""
+    n = 24
+    i, j = np.mgrid[:n, :n]
+    total = int((((i + 2 * j) % 5) @ ((3 * i + j) % 7)).sum())
+    said = both(openmpi, compiled(openmpi, EXAMPLES / "products.c", "-Wno-unknown-pragmas"), version, str(n))
+    assert said == f"{version} n={n} p={openmpi.ranks} sum={total}\n"
