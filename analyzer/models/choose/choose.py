@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.special import fdtrc
 
 from analyzer.models.choose.evidence import Weighed, weigh
 from analyzer.models.choose.families import Family, families
@@ -16,6 +17,7 @@ _LEAST_WEIGHT = 1e-3
 _MOST = 60
 _NEARLY = 5.0
 _ROUNDS = 6
+_SURE = 0.01
 
 
 def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> list[Member]:
@@ -24,7 +26,7 @@ def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> lis
     settings = settings_from(values, observed)
     found = [_weighed(family, settings) for family in families(settings)]
     if settings.varying:
-        found += _free(settings, max(float(posterior.max()) for _, _, posterior in found))
+        found += _free(settings, found)
     best = max(float(posterior.max()) for _, _, posterior in found)
     members: dict[frozenset, Member] = {}
     for family, weighed, posterior in found:
@@ -52,21 +54,44 @@ def _weighed(family: Family, settings: Settings) -> Posterior:
     return family, weighed, family.log_prior + weighed.log_evidence
 
 
-def _free(settings: Settings, best: float) -> list[Posterior]:
-    """Models of freely combined terms. Where these are nearly as likely as the best of the others or likelier, terms of
-    the likeliest are exchanged for any other, added and left out, until that makes it no likelier."""
+def _free(settings: Settings, others: list[Posterior]) -> list[Posterior]:
+    """Models of freely combined terms. Where the others do not explain the data, or not better, terms of the likeliest
+    of each size, then of the likeliest, are exchanged for any other, added and left out, until that is no likelier."""
     free = Free.of(settings)
     found = [_weighed(family, settings) for family in free.families()]
-    for _ in range(_ROUNDS if found else 0):
-        family, _, posterior = max(found, key=lambda one: float(one[2].max()))
-        now = float(posterior.max())
-        if now < best - _NEARLY:
+    best = max(others, key=_likeliest)
+    if not found or (max(map(_likeliest, found)) < _likeliest(best) - _NEARLY and _explains(best, settings)):
+        return found
+    starts, now = found, -np.inf
+    for _ in range(_ROUNDS):
+        around = [
+            _weighed(other, settings)
+            for family, _, posterior in starts
+            for other in free.around(family.terms(int(posterior.argmax())))
+        ]
+        found = [*found, *around]
+        starts = [max(found, key=_likeliest)]
+        if _likeliest(starts[0]) <= now + 1e-6:
             break
-        around = [_weighed(other, settings) for other in free.around(family.terms(int(posterior.argmax())))]
-        found += around
-        if max(float(one[2].max()) for one in around) <= now + 1e-6:
-            break
+        now = _likeliest(starts[0])
     return found
+
+
+def _likeliest(one: Posterior) -> float:
+    return float(one[2].max())
+
+
+def _explains(one: Posterior, settings: Settings) -> bool:
+    """Whether the likeliest model leaves no more than repetitions scatter (the F test of lack of fit)."""
+    _, weighed, posterior = one
+    place = int(posterior.argmax())
+    terms, different = weighed.coefficients.shape[1], len(settings.mean)
+    repeated = settings.rows - different
+    pure = float((settings.scatter * settings.weight / settings.number).sum())
+    if repeated < 1 or different <= terms or pure <= 0:
+        return False
+    lack = float(weighed.sigma[place]) ** 2 * weighed.freedom - pure
+    return bool(fdtrc(different - terms, repeated, max(lack, 0) / (different - terms) / (pure / repeated)) > _SURE)
 
 
 def normalised(members: list[Member]) -> list[Member]:

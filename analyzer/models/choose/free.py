@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln
 
 from analyzer.models.choose.families import FREE, Family
 from analyzer.models.choose.settings import Settings
@@ -20,8 +21,11 @@ _POOL = 12
 _MODELS = 100
 """The best of these that are weighed."""
 _MOST_PRODUCTS = 1000
+_FEW = 50
 _PARTS = 2
 """The most terms in a model beside the constant and one for each parameter."""
+_CONSTANT = 0.1
+"""How likely a term is the constant, beside all others together."""
 
 Shapes = tuple[Shape | None, ...]
 
@@ -29,12 +33,13 @@ Shapes = tuple[Shape | None, ...]
 @dataclass(frozen=True)
 class Free:
     """products: of each the shape of each parameter (None: it is not in it), the constant first; columns: (settings,
-    products) their values, with the largest value 1, and length: by what they were divided."""
+    products) their values, with the largest value 1, and length: by what they were divided; log_prior: of each."""
 
     settings: Settings
     products: tuple[Shapes, ...]
     columns: np.ndarray
     length: np.ndarray
+    log_prior: np.ndarray
 
     @classmethod
     def of(cls, settings: Settings) -> Free:
@@ -48,7 +53,9 @@ class Free:
             products = [(*product, shape) for shape in shapes for product in products][:_MOST_PRODUCTS]
             columns = (values[:, :, None] * columns[:, None, :]).reshape(len(x), -1)[:, :_MOST_PRODUCTS]
         length = np.abs(columns).max(0)
-        return cls(settings, tuple(products), columns / length, length)
+        prior = np.array([np.prod([shape.free_prior for shape in shapes if shape]) for shapes in products])
+        prior[0] = _CONSTANT * prior[1:].sum()
+        return cls(settings, tuple(products), columns / length, length, np.log(prior / prior.sum()))
 
     @property
     def most(self) -> int:
@@ -56,7 +63,8 @@ class Free:
         return min(1 + _PARTS + len(self.settings.varying), len(self.settings.mean) - 2)
 
     def families(self) -> Iterator[Family]:
-        """Of the terms that explain most one after the other, the best subsets of each size."""
+        """Of the terms that explain most one after the other, the best subsets of each size; of few products all pairs,
+        and these with the constant."""
         weight = self.settings.weight
         criterion = criterion_of("bic", weight)
         if self.most < 2 or not np.isfinite(criterion.penalty(1)):
@@ -71,6 +79,11 @@ class Free:
             chosen = [[places[term] for term in found.terms_of(model)] for model in found.models[sizes == size]]
             if chosen:
                 yield self._family(np.array(chosen))
+        if len(self.products) <= _FEW:
+            pairs = np.column_stack(np.triu_indices(len(self.products) - 1, 1)) + 1
+            yield self._family(pairs)
+            if self.most >= 3:
+                yield self._family(np.insert(pairs, 0, 0, axis=1))
 
     def around(self, terms: Sequence[Product]) -> Iterator[Family]:
         """Models with one of these terms exchanged for any product; with one more; with one less."""
@@ -89,10 +102,9 @@ class Free:
             yield self._family(np.array([places[:k] + places[k + 1 :] for k in range(size)]))
 
     def _family(self, places: np.ndarray) -> Family:
-        """Models (models, terms), each as likely as any other of as many of all products."""
+        """Models (models, terms): as likely as to draw their terms one after the other."""
         size = places.shape[1]
-        choices = np.sum(np.log(len(self.products) - np.arange(size)) - np.log(np.arange(size) + 1))
-        log_prior = np.full(len(places), np.log(FREE / self.most) - choices)
+        log_prior = np.log(FREE / self.most) + gammaln(size + 1) + self.log_prior[places].sum(1)
         columns = np.moveaxis(self.columns[:, places], 0, 1)
         return Family(
             log_prior, columns, self.length[places], lambda model: tuple(self._term(int(p)) for p in places[model])

@@ -35,6 +35,11 @@ class Shape:
     log_power: int
     prior: float
 
+    @property
+    def free_prior(self) -> float:
+        """The same in sums of several parts, where one that falls is as likely as one that grows."""
+        return self.prior if self.power >= 0 else self.prior / _FALLING * (1 if self.power == -1 else _RARE)
+
     def value(self, x: np.ndarray) -> np.ndarray:
         """At these values of the parameter."""
         with np.errstate(all="ignore"):
