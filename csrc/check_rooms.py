@@ -25,8 +25,8 @@ TREES = {
 """Where the files of each tree find what they include."""
 ORDER = {
     "runtime": (
-        "common", "clock", "mpi", "node", "record", "places", "counters", "buffer", "handles", "choose", "output",
-        "ranks", "run", "calls",
+        "common", "clock", "mpi", "node", "record", "places", "counters", "buffer", "handles", "choose", "sampling",
+        "output", "ranks", "run", "calls",
     ),
     "kernels": (
         "subsets", "jobs", "rows", "text", "hdf5", "lanes", "paraver", "matching", "waits", "path", "operations",

@@ -69,7 +69,11 @@ def lib(include: bool) -> None:
 @click.option("-f", "--force", is_flag=True, help="Replace an existing result.")
 @click.option("--buffer", metavar="SIZE", help="Buffer of each thread, as 64K, 4M, 1G (default 1M).")
 @click.option("--system", metavar="PERIOD", help="Sample load, memory, network and disk of each node, as 500ms, 1s.")
-@click.option("--sample", metavar="PERIOD", help="Sample counters between calls, as 1ms, perf::INSTRUCTIONS:1000000.")
+@click.option(
+    "--sample",
+    metavar="PERIOD",
+    help="Sample where threads compute, and counters, as 10ms, perf::INSTRUCTIONS:1000000.",
+)
 @click.option("--limit", metavar="SIZE", help="The most that each rank may write, as 200M, 4G (default no limit).")
 @click.option(
     "--policy", type=click.Choice(["stop", "ring", "thin"]), help="What happens at this limit (default stop)."
@@ -107,7 +111,10 @@ def run(
     environment.setdefault("TRACELIB_PYTHON", sys.executable)
     if quiet:
         environment["TRACELIB_QUIET"] = "1"
-    words, environment = launchers.traced(command, launchers.detect(command[0]), str(library), environment)
+    launcher = launchers.detect(command[0])
+    if environment.get("TRACELIB_SAMPLE") and launcher is launchers.Launcher.UNKNOWN:
+        environment["TRACELIB_ALONE"] = str(os.getpid())
+    words, environment = launchers.traced(command, launcher, str(library), environment)
     code = run_command.execute(words, environment)
     if code == 0 and not path.exists():
         click.echo("tracelib: nothing was recorded; `tracelib doctor -- COMMAND` finds out why", err=True)

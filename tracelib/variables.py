@@ -1,6 +1,7 @@
 """The environment variables that the library understands, once: csrc/build_runtime.py takes them from here, too."""
 
 NAMES = (
+    "TRACELIB_ALONE",
     "TRACELIB_BUFFER",
     "TRACELIB_BURSTS",
     "TRACELIB_CALLS",
@@ -25,6 +26,7 @@ NAMES = (
     "TRACELIB_REGIONS",
     "TRACELIB_ROTATE",
     "TRACELIB_SAMPLE",
+    "TRACELIB_SAMPLER",
     "TRACELIB_SPOOL",
     "TRACELIB_STACK",
     "TRACELIB_START",

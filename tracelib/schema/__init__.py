@@ -9,7 +9,7 @@ from enum import IntEnum
 
 import numpy as np
 
-VERSION = 6
+VERSION = 7
 
 CALL = np.dtype(
     [
@@ -220,6 +220,25 @@ FUNCTION = np.dtype(
 )
 """Functions of interpreted programs that paths lie in; row 0 is "none"."""
 
+SAMPLE = np.dtype(
+    [
+        ("time", "<u8"),  # ticks
+        ("cpu_ns", "<u8"),  # CPU time of the thread since its sample before this one, or since it was met
+        ("path", "<u4"),  # row of `paths`: where the thread was; 0: not known
+        ("task", "<u4"),  # thread of the process, in the order in which the sampler met them
+        ("lost", "<u4"),  # samples of the thread since the one before this that could not be kept
+        ("thread", "<u2"),  # `thread` of its calls; SAMPLER_THREAD: it has made none so far
+        ("flags", "<u2"),  # bits: SAMPLE_...
+    ]
+)
+"""Where threads of the program were each so often (TRACELIB_SAMPLE)."""
+SAMPLE_END = 1
+"""Bit of `flags`: no sample; the thread or the run ended, and `cpu_ns` is what it used since its last one."""
+SAMPLE_BEGIN = 4
+"""Bit of `flags`: no sample; from here on the thread is sampled, which has run before."""
+SAMPLE_BY_SIGNAL = 2
+"""Bit of `flags`: taken by a signal to the thread; without it, by the kernel alone."""
+
 BUFFERED = {
     "calls": CALL,
     "requests": REQUEST,
@@ -248,7 +267,7 @@ DIRECT = {
 }
 """Tables written straight to the file, which readers keep."""
 
-SOURCES = {"paths": PATH, "modules": MODULE, "functions": FUNCTION}
+SOURCES = {"paths": PATH, "modules": MODULE, "functions": FUNCTION, "samples": SAMPLE}
 """Tables written straight to the file, which readers take when they are asked where something is in the program."""
 
 TABLES = BUFFERED | DIRECT | SOURCES
@@ -275,6 +294,7 @@ CHUNK_ROWS = {
     "paths": 128,
     "modules": 8,
     "functions": 8,
+    "samples": 256,
 }
 """Small, so that a short run on many ranks stays small; the last chunk of a table is mostly a hole."""
 

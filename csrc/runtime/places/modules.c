@@ -14,6 +14,7 @@ static struct module *modules;
 static unsigned module_count, module_room;
 static struct file_module *rows;
 static uint32_t row_count, row_room;
+static bool only_known;
 
 static void *grown(void *array, uint32_t count, uint32_t *room, size_t bytes)
 {
@@ -139,9 +140,14 @@ static const struct module *find(uint64_t address)
 const struct module *modules_find(uint64_t address)
 {
     const struct module *found = find(address);
-    if (found) return found;
+    if (found || only_known) return found;
     dl_iterate_phdr(meet, NULL);
     return find(address);
+}
+
+void modules_only_known(bool only)
+{
+    only_known = only;
 }
 
 uint32_t modules_row(const struct module *m)

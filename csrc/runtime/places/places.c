@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/settings.h"
+#include "places/internal/code.h"
 #include "places/internal/modules.h"
 #include "places/internal/pages.h"
 #include "places/internal/path_rows.h"
@@ -50,9 +51,8 @@ struct stack_memory {
 unsigned places_depth;
 uint32_t places_generation = 1;
 
-/* Modules, rules and rows are shared by all threads. The lock may be taken between store_begin and store_end, not the
- * other way round. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t unloading;     /* so many threads are in dlclose */
 static uint32_t forgotten = 1; /* generation whose predecessors' rules are forgotten */
 
 void places_prepare(void)
@@ -70,9 +70,9 @@ void places_prepare(void)
 
 int places_started(struct store *store)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&places_lock);
     int error = path_rows_write(store);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&places_lock);
     return error;
 }
 
@@ -162,8 +162,7 @@ static void write_new_rows(void)
     store_end();
 }
 
-/* The code that is in memory now. Under the lock. */
-static uint32_t generation_now(void)
+uint32_t places_generation_now(void)
 {
     if (modules_changed()) {
         __atomic_fetch_add(&places_generation, 1, __ATOMIC_ACQ_REL);
@@ -175,17 +174,23 @@ static uint32_t generation_now(void)
     return now;
 }
 
+bool places_code_is_known(void)
+{
+    return !__atomic_load_n(&unloading, __ATOMIC_SEQ_CST) &&
+           forgotten == __atomic_load_n(&places_generation, __ATOMIC_ACQUIRE);
+}
+
 /* The row of a stack, of whose words nothing is known, and the generation of which it is. */
 static uint32_t find_row(struct stack_memory *m, uint32_t *now)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&places_lock);
     uint32_t before = path_rows_count();
-    *now = generation_now();
+    *now = places_generation_now();
     walk_stack(&m->walk, places_depth);
     stack_ask_python(&m->walk, &m->python, places_depth);
     uint32_t row = stack_path(&m->walk, &m->python, places_depth);
     bool is_new = path_rows_count() != before;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&places_lock);
     if (is_new) write_new_rows();
     return row;
 }
@@ -276,8 +281,12 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 {
     static int (*real)(void *);
     if (!real) real = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+    __atomic_fetch_add(&unloading, 1, __ATOMIC_SEQ_CST);
+    pthread_mutex_lock(&places_lock); /* handlers that came before this are done, and those after it look at nothing */
+    pthread_mutex_unlock(&places_lock);
     int result = real ? real(handle) : -1;
     __atomic_fetch_add(&places_generation, 1, __ATOMIC_ACQ_REL);
+    __atomic_fetch_sub(&unloading, 1, __ATOMIC_SEQ_CST);
     python_look_again();
     return result;
 }

@@ -18,6 +18,9 @@ struct python_frame {
 /* Frames of this thread, innermost first, at most `room`. 0: it runs no Python, or one whose frames are not known. */
 unsigned python_frames(struct python_frame *frames, unsigned room);
 
+/* The same in a signal handler, which may have interrupted the interpreter anywhere. */
+unsigned python_frames_of_handler(struct python_frame *frames, unsigned room);
+
 /* Libraries were loaded or unloaded: Python may have come or gone. Without being told, python_frames notices some calls
  * later that it has come, and never that it has gone. */
 void python_look_again(void);

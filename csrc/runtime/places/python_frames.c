@@ -4,7 +4,14 @@
 #include "places/internal/readable.h"
 #include "places/python.h"
 
-enum { MOST_UNSEEN = 16, MOST_FAILURES = 1000, ENOUGH_CHECKED = 64, UNIT = 2, LAST_WITH_ONE_THREAD_STATE = 11 };
+enum {
+    MAY_BE_UNFINISHED = 3,
+    MOST_UNSEEN = 16,
+    MOST_FAILURES = 1000,
+    ENOUGH_CHECKED = 64,
+    UNIT = 2,
+    LAST_WITH_ONE_THREAD_STATE = 11
+};
 
 /* Does this process keep everything where its version says? The first thread and the first frames are read with care.
  */
@@ -65,14 +72,21 @@ static bool may_run_another(const struct python_process *python)
     return !last || python_pointer(last, 0); /* the next one, which was made before it */
 }
 
+/* So many bytes of a code object are looked at. */
+static size_t code_head(const struct python_layout *l)
+{
+    size_t head = l->code.lines + sizeof(void *);
+    return head < l->code.instructions ? l->code.instructions : head;
+}
+
 static bool is_good_frame(const struct python_process *python, const char *frame)
 {
     const struct python_layout *l = &python->layout;
     const char *code = code_of(l, frame);
     char beginning[2];
-    size_t bytes, head = l->code.lines + sizeof(void *);
-    if (head < l->code.instructions) head = l->code.instructions;
-    return python_is(python, code, python->code_type, head) && is_inside(l, code, instruction_of(l, frame, code)) &&
+    size_t bytes;
+    return python_is(python, code, python->code_type, code_head(l)) &&
+           is_inside(l, code, instruction_of(l, frame, code)) &&
            python_bytes(python, python_pointer(code, l->code.lines), &bytes) &&
            python_text(python, python_pointer(code, l->code.file), beginning, sizeof beginning) &&
            python_text(python, python_pointer(code, l->code.function), beginning, sizeof beginning);
@@ -81,6 +95,14 @@ static bool is_good_frame(const struct python_process *python, const char *frame
 static bool is_readable_field(const char *at, uint32_t offset)
 {
     return (uintptr_t)at % sizeof(void *) == 0 && readable(at + offset, sizeof(void *));
+}
+
+static bool has_fields(const struct python_layout *l, const char *frame)
+{
+    uint32_t fields[] = {l->frame.code, l->frame.previous, l->frame.instruction, l->frame.owner & ~7u};
+    for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (!is_readable_field(frame, fields[i])) return false;
+    return true;
 }
 
 static bool check_thread(const struct python_layout *l, const char *thread)
@@ -95,9 +117,7 @@ static bool check_frames(const struct python_process *python, const char *frame)
 {
     const struct python_layout *l = &python->layout;
     for (unsigned n = 0; frame && n < ENOUGH_CHECKED; n++) {
-        uint32_t fields[] = {l->frame.code, l->frame.previous, l->frame.instruction, l->frame.owner & ~7u};
-        for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++)
-            if (!is_readable_field(frame, fields[i])) return false;
+        if (!has_fields(l, frame)) return false;
         if (!is_of_c(l, frame) && !is_good_frame(python, frame)) return false;
         frame = python_pointer(frame, l->frame.previous);
     }
@@ -137,6 +157,30 @@ static unsigned walk(const struct python_process *python, const char *frame, str
         unseen = 0;
     }
     return n;
+}
+
+/* The interpreter may have been interrupted while it makes a frame: what the innermost ones point to may not be there.
+ */
+static bool innermost_are_there(const struct python_process *python, const char *frame)
+{
+    const struct python_layout *l = &python->layout;
+    for (unsigned n = 0; frame && n < MAY_BE_UNFINISHED; n++, frame = python_pointer(frame, l->frame.previous)) {
+        const char *code = NULL;
+        if (!has_fields(l, frame)) return false;
+        if (is_of_c(l, frame)) continue;
+        code = code_of(l, frame);
+        if ((uintptr_t)code % sizeof(void *) || !readable(code, code_head(l))) return false;
+    }
+    return true;
+}
+
+unsigned python_frames_of_handler(struct python_frame *frames, unsigned room)
+{
+    const struct python_process *python = python_process();
+    const char *thread = python && !may_run_another(python) && !python->is_ending() ? python->thread_state() : NULL;
+    if (!thread || __atomic_load_n(&checked, __ATOMIC_RELAXED) == OTHERWISE) return 0;
+    if (!innermost_are_there(python, innermost(&python->layout, thread))) return 0;
+    return python_frames(frames, room);
 }
 
 /* The frames are this thread's own: they stay as they are while it is in here, with the GIL or without. Only an

@@ -27,6 +27,7 @@ static enum state state;
 static struct addresses loaded;
 static struct python_process started;
 static __thread unsigned calls;
+static __thread bool only_known;    /* this thread may not look for it now */
 static unsigned long long searched; /* how many libraries had ever been loaded when all were searched in vain */
 
 struct search {
@@ -165,6 +166,7 @@ const struct python_process *python_process(void)
 {
     enum state now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
     if (__builtin_expect(now == STARTED, 1)) return &started;
+    if (only_known) return NULL;
     if (now == LOOKING) {
         unsigned call = calls++;
         if (call < FIRST_LOOKS || call % LOOK_EVERY == 0) now = look();
@@ -172,6 +174,16 @@ const struct python_process *python_process(void)
     if (now == WRITING) now = written();
     if (now == LOADED) now = understand(&loaded);
     return now == STARTED ? &started : NULL;
+}
+
+bool python_process_is_loaded(void)
+{
+    return python_process() || __atomic_load_n(&state, __ATOMIC_ACQUIRE) == LOADED;
+}
+
+void python_process_only_known(bool only)
+{
+    only_known = only;
 }
 
 /* Those who just use what was found before either find it where it was or had nothing to use any more. */

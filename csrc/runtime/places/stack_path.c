@@ -27,7 +27,7 @@ void stack_ask_python(struct walk *w, struct interpreted *python, unsigned most)
     unsigned at = find_interpreter(w);
     python->n = 0;
     if (at == w->frames && w->end != WALK_CUT) return;
-    python->n = python_frames(python->frame, most);
+    python->n = python->in_handler ? python_frames_of_handler(python->frame, most) : python_frames(python->frame, most);
     if (!python->n) return;
     for (unsigned i = 0; i < python->n; i++) python->mark[i] = python_code_mark(&python->frame[i]);
     if (at == w->frames) return;

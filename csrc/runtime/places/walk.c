@@ -1,5 +1,7 @@
 #include "places/internal/walk.h"
 
+#include <string.h>
+
 #include "places/internal/frame_rule.h"
 #include "places/internal/pages.h"
 #include "places/internal/readable.h"
@@ -58,11 +60,24 @@ bool memory_is_there(uint64_t at, uint64_t *page)
     return true;
 }
 
+static bool read_copy(const struct stack_copy *copy, uint64_t at, uint64_t *value)
+{
+    if (at < copy->at || copy->bytes < WORD || at - copy->at > copy->bytes - WORD) return false;
+    memcpy(value, copy->memory + (at - copy->at), WORD);
+    return true;
+}
+
 static bool read_word(void *walking, uint64_t at, uint64_t *value)
 {
     struct walking *w = walking;
-    if (at % WORD || w->walk->words == MOST_WORDS || !memory_is_there(at, &w->page)) return false;
-    *value = *(const uint64_t *)at;
+    if (at % WORD || w->walk->words == MOST_WORDS) return false;
+    if (w->walk->copy) {
+        if (!read_copy(w->walk->copy, at, value)) return false;
+    } else if (memory_is_there(at, &w->page)) {
+        *value = *(const uint64_t *)at;
+    } else {
+        return false;
+    }
     w->walk->word[w->walk->words++] = (struct word){at, *value};
     return true;
 }
@@ -132,7 +147,7 @@ void walk_stack(struct walk *walk, unsigned most)
 {
     struct walking w = {.walk = walk, .fp = {.known = true, .value = walk->fp}};
     uint64_t place = walk->place, sp = walk->sp, cfa, next;
-    bool exact = false;
+    bool exact = walk->interrupted;
     walk->fp_counts = false;
     walk->frames = walk->words = 0;
     for (;;) {

@@ -90,6 +90,12 @@ void closing_line_say_alone(const struct store *store, const char *stem)
     if (message_quiet()) return;
     const char *name = readable(stem);
     uint64_t events = store->table[TABLE_EVENTS].rows - 2 * store->table[TABLE_BLOCKS].rows; /* without the flushes */
+    uint64_t samples = store->table[TABLE_SAMPLES].rows;
+    if (samples && !events) {
+        say("%" PRIu64 " samples of a program without MPI, %.1f MB in %s.h5; next: analyze hot %s.h5", samples,
+            (double)store_bytes(store) / 1e6, name, name);
+        return;
+    }
     say("%" PRIu64 " event%s of a program without MPI, %.1f MB in %s.h5; next: analyze %s.h5", events, plural(events),
         (double)store_bytes(store) / 1e6, name, name);
 }

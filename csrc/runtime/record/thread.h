@@ -51,6 +51,7 @@ struct thread {
     int mode;                   /* 0: every row is recorded; else on_off.c decides */
     void *inside;               /* stack frame of the recorded call that is going on */
     uint32_t index;             /* order of first call in the process */
+    int32_t tid;                /* the kernel's number of it */
     struct spool_header *spool; /* counts of rows live here, so they survive the process */
     void *rows[BUFFERED_TABLES];
     uint64_t capacity[BUFFERED_TABLES]; /* 0: the run is closed */

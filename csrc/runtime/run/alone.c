@@ -7,6 +7,8 @@
 #include "record/rank_file.h"
 #include "run/internal/counter_sampler.h"
 #include "run/internal/opening.h"
+#include "run/internal/prepare.h"
+#include "sampling/sampling.h"
 
 static void open_alone(void)
 {
@@ -21,6 +23,7 @@ static void open_alone(void)
     phase_enter(PHASE_ALONE);
     counters_started_alone(&rank_file.store);
     counter_sampler_start(true);
+    sampling_start(true);
 }
 
 static void create_on_demand(void)
@@ -34,4 +37,20 @@ void run_wanted(void)
 {
     rank_file_on_demand(create_on_demand);
     if (!resolve_mpi_expected()) rank_file_demand();
+}
+
+static void create_if_worth(void)
+{
+    if (sampling_was_worth_it()) create_on_demand();
+}
+
+/* A program without MPI, which `tracelib run --sample` has started: it gets a file when it has computed for a while, or
+ * when it ends. Until then it may still become another program (exec). */
+__attribute__((constructor)) static void loaded(void)
+{
+    bool directly;
+    if (!setting_text("TRACELIB_ALONE") || !sampling_is_asked_alone(&directly) || resolve_mpi_expected()) return;
+    if (!run_prepare() || !sampling_is_wanted()) return;
+    rank_file_on_demand(create_if_worth);
+    sampling_start_alone(directly);
 }

@@ -7,6 +7,7 @@
 #include "record/threads.h"
 #include "run/internal/counter_sampler.h"
 #include "run/internal/joining.h"
+#include "sampling/sampling.h"
 
 static uint64_t end_state;
 
@@ -21,6 +22,7 @@ static void write_totals(const struct totals *totals)
 void run_close(uint64_t state)
 {
     counter_sampler_stop();
+    sampling_stop();
     end_state = state;
     phase_enter(PHASE_CLOSED);
     if (!threads_close()) return;

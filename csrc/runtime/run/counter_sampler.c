@@ -41,20 +41,21 @@ static struct {
 static int64_t due_ns;
 static uint64_t missed;
 
-void counter_sampler_prepare(void)
+int64_t counter_sampler_prepare(void)
 {
     const char *text = setting_text("TRACELIB_SAMPLE");
-    if (!text) return;
+    if (!text) return 0;
     if (strchr(text, ':')) {
         const char *why = trigger_choose(text);
         sampler.wanted = !why;
         if (why) setting_trouble("TRACELIB_SAMPLE=%s: %s; no counters are sampled", text, why);
-        return;
+        return 0;
     }
     sampler.period_ns = setting_time_ns("TRACELIB_SAMPLE");
     sampler.wanted = sampler.period_ns >= LEAST_PERIOD_NS;
     if (sampler.period_ns && !sampler.wanted)
-        setting_trouble("TRACELIB_SAMPLE=%s is less than 10us; no counters are sampled", text);
+        setting_trouble("TRACELIB_SAMPLE=%s is less than 10us; nothing is sampled", text);
+    return sampler.wanted ? sampler.period_ns : 0;
 }
 
 /* What a round looks at: all threads, or one; for each that is due `times` at once. */
@@ -190,7 +191,7 @@ void counter_sampler_start(bool speaks)
 {
     if (!sampler.wanted || sampler.running) return;
     if (!counters_can_be_sampled(speaks)) {
-        if (speaks)
+        if (speaks && !sampler.period_ns)
             say("TRACELIB_SAMPLE: there are no counters to sample; name some "
                 "(TRACELIB_COUNTERS=perf::PAGE-FAULTS,CPU_NS)");
         return;

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "buffer/block.h"
 #include "buffer/buffer.h"
@@ -108,6 +110,7 @@ static bool join(struct thread *t, bool samples)
 {
     t->spool_bytes = thread_buffer_bytes();
     if (!store_begin()) return false;
+    t->tid = (int32_t)syscall(SYS_gettid);
     if (samples) t->index = SAMPLER_THREAD;
     bool numbered = samples || number(t);
     t->spool = numbered && watch_end(t) ? spool_create(t->index, t->spool_bytes) : NULL;

@@ -17,6 +17,7 @@
 #include "record/space_limit.h"
 #include "record/threads.h"
 #include "run/internal/counter_sampler.h"
+#include "sampling/sampling.h"
 
 static pid_t prepared_process;
 
@@ -27,6 +28,7 @@ static void forked(void)
     phase_enter(PHASE_UNTRACED);
     rank_file.store.fd = -1;
     counter_sampler_forget();
+    sampling_forget();
 }
 
 static void prepare(void)
@@ -43,7 +45,7 @@ static void prepare(void)
     prepared_process = getpid();
     counters_prepare();
     places_prepare();
-    counter_sampler_prepare();
+    sampling_prepare(counter_sampler_prepare());
     phase_enter(PHASE_PREPARED);
 }
 

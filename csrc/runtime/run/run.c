@@ -28,6 +28,7 @@
 #include "run/internal/joining.h"
 #include "run/internal/opening.h"
 #include "run/internal/prepare.h"
+#include "sampling/sampling.h"
 
 static void refuse_mpi(const char *why)
 {
@@ -94,6 +95,7 @@ void run_started(void)
     if (first_meeting) meeting_measure(run.stem, rank_file.rank, run.size, abi.world);
     if (!had_session) switch_start_clock();
     counter_sampler_start(rank_file.rank == 0);
+    sampling_start(rank_file.rank == 0);
 }
 
 uint64_t run_finalizing(void)

@@ -14,6 +14,7 @@
 #include "record/rank_file.h"
 #include "run/internal/counter_sampler.h"
 #include "run/internal/opening.h"
+#include "sampling/sampling.h"
 
 /* Between store_begin and store_end. */
 static void start_session_file(void)
@@ -28,6 +29,7 @@ static void start_session_file(void)
     if (opening_reserve(!alone)) opening_with_mpi(own);
     switch_start_clock();
     counter_sampler_start(rank_file.rank == 0);
+    sampling_start(rank_file.rank == 0);
 }
 
 void run_session_opened(word session)

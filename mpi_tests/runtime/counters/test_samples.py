@@ -184,7 +184,7 @@ def test_what_cannot_be_sampled_is_said_once(sampled, tmp_path):
     assert short.count("TRACELIB_SAMPLE=1us is less than 10us") == 1
     strange = sampled("5", TRACELIB_SAMPLE="perf::NONSENSE:1000").check().stderr
     assert strange.count("no such perf event") == 1
-    nothing = sampled("5", TRACELIB_SAMPLE="1ms", TRACELIB_COUNTERS="").check().stderr
+    nothing = sampled("5", TRACELIB_SAMPLE=EVENTS, TRACELIB_COUNTERS="").check().stderr
     assert nothing.count("there are no counters to sample") == 1
     for file in (f for n in ("run", "run-2", "run-3", "run-4") for f in rank_files(tmp_path / f"{n}.h5")):
         assert not (file.tables["events"]["thread"] == schema.SAMPLER_THREAD).any()

@@ -25,6 +25,9 @@ struct module {
 /* The module that has this address; NULL: none, or one too many. Looks for new ones. */
 const struct module *modules_find(uint64_t address);
 
+/* From here on modules_find asks the dynamic linker for none: a signal handler must not. */
+void modules_only_known(bool only);
+
 /* Since it was asked the last time, some came or went. libc unloads its own plugins without dlclose. */
 bool modules_changed(void);
 

@@ -7,6 +7,7 @@
 
 /* Frames of interpreted code that a thread runs. */
 struct interpreted {
+    bool in_handler; /* given: a signal handler asks */
     unsigned n;
     struct python_frame frame[MOST_FRAMES]; /* innermost first */
     uint64_t mark[MOST_FRAMES];

@@ -8,9 +8,10 @@
 #define COUNTER_SAMPLER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* Read the environment, after the counters. */
-void counter_sampler_prepare(void);
+/* Read the environment, after the counters. The time between two samples (ns); 0: none, or by triggers. */
+int64_t counter_sampler_prepare(void);
 
 /* The process records from here on, and `speaks` for others if it does. It goes on where it has been started before. */
 void counter_sampler_start(bool speaks);
