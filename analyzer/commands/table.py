@@ -27,6 +27,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
     }),
     "explain": ("Explain", {
         "efficiency": Entry("explain.efficiency:efficiency_command", "Parallel efficiency and its factors."),
+        "hot": Entry("explain.hot:hot_command", "In which functions and lines the run computes."),
         "waits": Entry("explain.waits:waits_command", "Where ranks wait, and who makes them wait."),
         "critical-path": Entry(
             "explain.critical_path:critical_path_command", "What determines the run's length, and who has slack.",

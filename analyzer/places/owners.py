@@ -27,7 +27,7 @@ _START = frozenset(
     }
 )
 _RUNTIME_LIBRARY = re.compile(
-    r"(libc|libpthread|ld|ld64|libstdc\+\+|libc\+\+(abi)?|libgomp|libomp|libiomp5|ld-linux[^.]*|ld-musl[^.]*)"
+    r"(linux-vdso|libc|libpthread|ld|ld64|libstdc\+\+|libc\+\+(abi)?|libgomp|libomp|libiomp5|ld-linux[^.]*|ld-musl[^.]*)"
     r"(-[\d.]+)?\.so(\.\d+)*"
 )
 _MPI_LIBRARY = re.compile(

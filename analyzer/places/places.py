@@ -150,6 +150,12 @@ class Places:
         """The paths that are no callers of others."""
         return np.setdiff1d(np.arange(1, len(self._up)), self._up)
 
+    def in_mpi(self) -> np.ndarray:
+        """Whether each path has a frame of MPI's, of a binding's, or of tracelib's own."""
+        has = np.zeros(len(self._sites.names), bool)
+        has[self._sites.of_frame[self._sites.mpi]] = True
+        return self._reached(has[self._sites.of_path])
+
     def notes(self, paths: np.ndarray) -> list[str]:
         """A sentence on each module in which places of these paths lie that are not named well, that with most places
         first. `paths`: those that calls have; others are only callers' paths."""

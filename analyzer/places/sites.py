@@ -35,6 +35,7 @@ class Sites:
     names: Names  # each site has at least one frame, but that of row 0
     of_frame: np.ndarray  # for each row of names.frames its site
     hidden: np.ndarray  # for each row of names.frames: whether it is never shown: MPI's, a binding's, an interpreter's
+    mpi: np.ndarray  # whether it is MPI's, a binding's, or tracelib's own
     runtime: np.ndarray  # whether it calls back, or starts programs and threads: no place, and no outermost frame
 
 
@@ -72,8 +73,8 @@ def _ended(offset: int) -> Frames:
     return (Frame(NOT_RECORDED if offset == PATH_CUT else NOT_KNOWN),) if offset else ()
 
 
-def _roles(tables: PathTables, names: Names, module: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`hidden` and `runtime` of each frame; `module`: what its site is in."""
+def _roles(tables: PathTables, names: Names, module: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`hidden`, `mpi` and `runtime` of each frame; `module`: what its site is in."""
     in_function = module & PATH_IN_FUNCTION != 0
     row = np.where(in_function, 0, module)
     paths = [text_of(path) for path in tables.modules["path"]]
@@ -84,7 +85,7 @@ def _roles(tables: PathTables, names: Names, module: np.ndarray) -> tuple[np.nda
     interpreter = _flags(paths, is_interpreter)[row] & (len(tables.functions) > 1)
     interpreter |= in_function & _flags(names.texts, is_import)[file]
     main = _flags(names.texts, "main".__eq__)[function] & _flags(names.texts, is_fortran)[file]
-    return mpi | starts | interpreter, starts | main | _flags(paths, is_runtime_library)[row]
+    return mpi | starts | interpreter, mpi, starts | main | _flags(paths, is_runtime_library)[row]
 
 
 def _flags(texts: list[str] | tuple[str, ...], test: Callable[[str], bool]) -> np.ndarray:

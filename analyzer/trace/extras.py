@@ -202,6 +202,18 @@ class CallPaths(Extra):
 
 
 @dataclass(frozen=True)
+class CodeSamples(Extra):
+    """Where threads were each so often, whether or not they made calls."""
+
+    known: bool = False
+    by_signal: bool = False  # how they were taken
+
+    def of(self, rank: int) -> Iterator[np.ndarray]:
+        """Blocks of SAMPLE, each thread's in order of time."""
+        yield from ()
+
+
+@dataclass(frozen=True)
 class CpuWaits(Extra):
     """Waiting for a CPU in a prediction."""
 

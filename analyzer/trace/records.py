@@ -109,6 +109,16 @@ nothing: how many, and when it entered the last. `begins`: nonblocking ones; `ca
 SUMMED = np.dtype([("call", "<i4"), ("count", "<i8"), ("inside", "<i8"), ("sent", "<i8"), ("received", "<i8")])
 """All calls of one procedure that were not recorded one by one: number, ns inside MPI, bytes."""
 
+SAMPLE = np.dtype(
+    [
+        ("time", "<i8"), ("cpu", "<i8"), ("path", "<i8"), ("task", "<i4"), ("thread", "<i4"), ("lost", "<i4"),
+        ("what", "<i4"),
+    ]
+)  # fmt: skip
+"""Where a thread was: its path (row of CallPaths.tables), and ns of CPU time since its sample before. `task` numbers
+all threads of the rank that were met, `thread` those with calls (-1: it had none yet). `what` is 0 of a sample; 1: the
+thread or recording ended; 2: recording began for a thread that was there before."""
+
 FLUSH = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i4"), ("state", "<i4")])
 """A time that is not the program's: the tracer wrote its buffer (state IO), measured clocks (OTHERS), or recorded
 nothing (TRACING_DISABLED)."""

@@ -57,6 +57,16 @@ def _round(rank: int, at: int) -> tuple[list, list]:
     return calls, requests
 
 
+def _samples(end: int) -> list[tuple[int, ...]]:
+    """Of the main thread and of one without calls."""
+    rows = [(1000, 0, 0, 0, 0, 0, schema.SAMPLE_BEGIN), (1000, 0, 0, 1, 0, schema.SAMPLER_THREAD, schema.SAMPLE_BEGIN)]
+    for number in range(ROUNDS):
+        at = 2000 + number * ROUND_NS
+        rows.append((at + 9500, 10_000, 2 + number % 3, 0, 0, 0, 0))
+        rows.append((at + 9600, 10_000, 1, 1, number % 2, schema.SAMPLER_THREAD, schema.SAMPLE_BY_SIGNAL))
+    return [*rows, (end, 500, 0, 0, 0, 0, schema.SAMPLE_END)]
+
+
 def _rank(rank: int) -> dict:
     """What one rank of the whole run did."""
     calls = [call("MPI_Init", 500, 1000), call("MPI_Comm_dup", 1100, 1200, comm=WORLD)]
@@ -90,6 +100,7 @@ def _rank(rank: int) -> dict:
         "paths": _PATHS,
         "modules": _MODULES,
         "functions": _FUNCTIONS,
+        "samples": _samples(end),
     }
 
 

@@ -308,6 +308,7 @@ def _write_one(folder: Path, rank: int, content: Mapping, size: int, communicato
     tables["counters"] = np.array(content.get("counters", []), schema.COUNTER)
     for name, dtype in schema.SOURCES.items():
         tables[name] = np.array(list(content.get(name, [])), dtype)
+    tables["samples"]["time"] = [clock.of(int(time)) for time in tables["samples"]["time"]]
     tables["blocks"] = content.get("blocks", blocks_of(tables))
     end = max([start + 10**9, *(clock.after_start(int(t.max())) for t in _stamps(tables))])
     pairs = content.get("clock", [(start, start), (end, end)])

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from analyzer.report.hot import sentence as computing_line
 from analyzer.report.look import counters, places, sentences, system, tables
 from analyzer.report.look.summary import Summary
 from analyzer.report.waits import line as waiting_line
@@ -31,6 +32,8 @@ def print_look(summary: Summary, console: Console) -> None:
         _section(console, "Where the time went", tables.time_table(summary))
     if summary.bursts.count:
         console.print(Padding(Text(sentences.bursts(summary)), (0, 0, 0, 2)))
+    if len(summary.hot.rows) and (line := computing_line(summary.hot, summary.places)):
+        console.print(Padding(Text(line), (0, 0, 0, 2)))
     if line := sentences.tracer(summary):
         console.print(Padding(Text(line), (0, 0, 0, 2)))
     for line in waiting_for_cpus(summary.cpus):

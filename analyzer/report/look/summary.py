@@ -19,6 +19,7 @@ from analyzer.metrics.collectives import Collective, CollectiveSums
 from analyzer.metrics.counters import Counted, counted
 from analyzer.metrics.cpu_waits import cpu_waits
 from analyzer.metrics.flushes import Flushes, flushes
+from analyzer.metrics.hot import Hot, HotSums
 from analyzer.metrics.messages import Messages, messages
 from analyzer.metrics.profile import Profile, ProfileSums
 from analyzer.metrics.regions import RegionProfile, region_profile
@@ -60,6 +61,7 @@ class Summary:
     waits: Waits
     cpu_waits_ns: np.ndarray  # by rank, outside MPI
     callers: Callers
+    hot: Hot
     shown: Profile
     """Of the calls that were chosen by their places; `profile` is of all."""
     place: str = ""
@@ -109,7 +111,7 @@ def summarize(
     paths = place.paths(trace) if place else None
     some = trace if paths is None else AtPlaces(trace, paths)
     with step("Adding up calls and computation"):
-        calls, computed, pieces, groups, callers = _sums(trace, team)
+        calls, computed, pieces, groups, callers, samples = _sums(trace, team)
         shown = calls
         if paths is not None:
             shown, groups, callers = _sums_of_calls(some, team)
@@ -150,17 +152,19 @@ def summarize(
         waited,
         cpu_waits(trace, team),
         callers,
+        samples,
         shown,
         place.text if place else "",
     )
 
 
-def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Collective], Callers]:
+def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Collective], Callers, Hot]:
     """What is added up of each rank alone, in one go through all of them."""
     calls, computed, pieces, groups = ProfileSums(trace), UsefulSums(trace), BurstSums(), CollectiveSums(trace)
-    callers = CallerSums(trace)
-    add_all(trace, team, calls, computed, pieces, groups, callers)
-    return calls.total(team), computed.total(team), pieces.total(team), groups.total(team), callers.total(team)
+    callers, samples = CallerSums(trace), HotSums(trace)
+    add_all(trace, team, calls, computed, pieces, groups, callers, samples)
+    per_call = calls.total(team), computed.total(team), pieces.total(team), groups.total(team)
+    return *per_call, callers.total(team), samples.total(team)
 
 
 def _sums_of_calls(trace: Trace, team: Team) -> tuple[Profile, list[Collective], Callers]:

@@ -37,6 +37,7 @@ from analyzer.sources.run.call_paths import RunCallPaths, RunPaths
 from analyzer.sources.run.clock_files import clock_files
 from analyzer.sources.run.clock_repair import repairs
 from analyzer.sources.run.clock_source import clock_source
+from analyzer.sources.run.code_samples import RunCodeSamples, is_by_signal, last_sample_ticks
 from analyzer.sources.run.communicators import merge_communicators
 from analyzer.sources.run.cuts import RECORDS, Cuts, Lanes
 from analyzer.sources.run.ends import end_of, how_it_ended, shortcomings
@@ -196,7 +197,9 @@ class RunTrace(Trace):
                 if self._counters:
                     lane.samples = ThreadSamples(lane, self._samplers[rank], self._counters)
             sampler = self._samplers[rank]
-            last_sample = clock.ns(sampler.last_key) if sampler else 0
+            last_sample = max(
+                clock.ns(t) if t else 0 for t in (sampler.last_key if sampler else 0, last_sample_ticks(file))
+            )
             _extend_main_thread(lanes, clock.ns(int(file.attributes["start_ticks"])), last_sample)
             for lane in lanes:
                 _forget_counts_over_gaps(lane)
@@ -267,6 +270,13 @@ class RunTrace(Trace):
             RunErrors(lanes=lanes),
             RunCpuWaits(lanes=lanes),
             RunCallPaths(self._paths.known, lanes=lanes, cuts=cuts, paths=self._paths),
+            RunCodeSamples(
+                any(file.lengths["samples"] for file in self._files),
+                any(map(is_by_signal, self._files)),
+                lanes=lanes,
+                files=files,
+                paths=self._paths,
+            ),
         )
 
     def _lanes_of(self, ranks: range | None) -> list[Lane]:

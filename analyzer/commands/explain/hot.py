@@ -1,0 +1,143 @@
+"""`analyze hot`: the functions and lines in which a run computes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from analyzer.commands.shared.options import common_options, file_argument, ranks_option
+from analyzer.commands.shared.outputs import check_writable
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.metrics.gaps import gaps
+from analyzer.metrics.hot import Hot, hot
+from analyzer.opening import open_trace
+from analyzer.places import Places
+from analyzer.report.gaps import gaps_json, print_gaps
+from analyzer.report.hot import AGAIN, chosen_paths, hot_json, print_hot, stacks
+from analyzer.report.words import units
+from analyzer.trace import CallPaths, CodeSamples, Trace
+from analyzer.trace.chosen import Choice, choice_named
+from analyzer.writers.flame import tree, write_flame
+from analyzer.writers.stacks import write_collapsed, write_speedscope
+
+
+class Pattern(click.ParamType):
+    """A regular expression."""
+
+    name = "regex"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            re.compile(value)
+        except re.error as error:
+            self.fail(f"{value!r} is not a regular expression: {error}", param, ctx)
+        return value
+
+
+@click.command("hot")
+@file_argument
+@click.option("--lines", is_flag=True, help="Lines, too, and not only functions.")
+@click.option("--place", type=Pattern(), metavar="REGEX", help="Only what passes through such a place or function.")
+@click.option("--flame", type=click.Path(), metavar="SVG", help="Write a flame graph.")
+@click.option("--diff", type=click.Path(), metavar="OTHER", help="Colour it by the difference from this run.")
+@click.option("--collapsed", type=click.Path(), metavar="TXT", help="Write collapsed stacks.")
+@click.option("--speedscope", type=click.Path(), metavar="JSON", help="Write a profile for speedscope.app.")
+@ranks_option
+@click.option("-f", "--force", is_flag=True, help="Replace an existing file even if analyze did not write it.")
+@common_options(as_json=True)
+@click.pass_obj
+def hot_command(
+    session: Session, file: str, lines: bool, place: str | None, flame: str | None, diff: str | None,
+    collapsed: str | None, speedscope: str | None, choice: Choice | None, force: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Print the functions in which FILE computes, with their share, and how
+    unevenly the ranks do.
+
+    This needs samples: tracelib run --sample 10ms -- mpirun -n 4 ./app. Without
+    them it prints between which calls the run computes.
+    """
+    session.quiet = quiet
+    if diff and not flame:
+        raise click.UsageError("--diff is for --flame: name a file")
+    trace = open_trace(file, session.team, choice=choice)
+    try:
+        session.mention_problems(trace)
+        if not trace.extra(CodeSamples).known:
+            _without_samples(session, trace, file, as_json, wanted=bool(flame or collapsed or speedscope or place))
+            return
+        places, found = _found(session, trace, place)
+        by_signal = trace.extra(CodeSamples).by_signal
+        whole_ns = found.busy_ns
+        _write(
+            session,
+            trace,
+            found,
+            places,
+            {"flame": flame, "collapsed": collapsed, "speedscope": speedscope},
+            force,
+            diff,
+            place,
+        )
+        if as_json:
+            session.print_json({"file": file} | hot_json(found, places, lines=lines, by_signal=by_signal))
+        elif not quiet:
+            session.print(
+                lambda console: print_hot(found, places, console, lines=lines, by_signal=by_signal, whole_ns=whole_ns)
+            )
+    finally:
+        trace.close()
+
+
+def _found(session: Session, trace: Trace, place: str | None) -> tuple[Places, Hot]:
+    with session.step("Adding up samples"):
+        found, places = hot(trace, session.team), trace.extra(CallPaths).named()
+        return places, found.where(chosen_paths(places, place)) if place else found
+
+
+def _without_samples(session: Session, trace: Trace, file: str, as_json: bool, *, wanted: bool) -> None:
+    """What is known instead. Raises TracelibError where samples were asked for in particular."""
+    if wanted:
+        raise TracelibError(f"{file} has {AGAIN.partition(',')[0]}", AGAIN.partition(", ")[2])
+    found = gaps(trace, session.team) if trace.has_call_times else None
+    if as_json:
+        session.print_json({"file": file, "samples": 0, "hint": AGAIN} | gaps_json(found, trace))
+        return
+    session.say(f"{Path(file).name} has {AGAIN}")
+    if found is not None and not session.quiet:
+        session.print(lambda console: print_gaps(found, trace, console))
+
+
+def _write(
+    session: Session, trace: Trace, found: Hot, places: Places, names: dict[str, str | None], force: bool,
+    diff: str | None, place: str | None,
+) -> None:  # fmt: skip
+    """The files that were asked for. Raises TracelibError."""
+    wanted = {kind: Path(name) for kind, name in names.items() if name}
+    for path in wanted.values():
+        check_writable(path, trace, force)
+    other = None
+    if diff:
+        second = open_trace(diff, session.team)
+        try:
+            if not second.extra(CodeSamples).known:
+                raise TracelibError(f"{diff} has {AGAIN.partition(',')[0]}", AGAIN.partition(", ")[2])
+            other_places, other_found = _found(session, second, place)
+            other = other_found.rows, stacks(other_found, other_places)
+        finally:
+            second.close()
+    if not wanted or not session.speaks:
+        return
+    frames = stacks(found, places)
+    if "flame" in wanted:
+        root = tree(found.rows, frames, other[0] if other else None, other[1] if other else {})
+        ranks = choice_named(trace) or units.plural(len(found.ranks), "rank")
+        subtitle = f"{units.time(root.ns)} of computing on {ranks}; click: zoom"
+        subtitle += f"; red: more than {Path(diff).name}, blue: less" if diff else ""
+        write_flame(wanted["flame"], root, f"{Path(trace.path).name}: where it computes", subtitle, compared=bool(diff))
+    if "collapsed" in wanted:
+        write_collapsed(wanted["collapsed"], found.rows, frames)
+    if "speedscope" in wanted:
+        write_speedscope(wanted["speedscope"], trace.path, found.rows, frames)

@@ -1,0 +1,237 @@
+"""Where computing goes: the samples of threads outside MPI, as shares of the computing time that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analyzer.columns.joined import joined
+from analyzer.metrics.sums import Sums, add_up
+from analyzer.pairing.parts import Part
+from analyzer.parallel import Team
+from analyzer.trace import STATE, CallPaths, CodeSamples, State, Trace
+
+SPENT = np.dtype([("rank", "<i8"), ("path", "<i8"), ("count", "<i8"), ("ns", "<f8")])
+"""Samples of a rank in one path (row of CallPaths.tables), and the computing time that they stand for."""
+
+OF_RANK = np.dtype(
+    [
+        ("rank", "<i8"), ("computing_ns", "<f8"), ("idle_ns", "<f8"), ("mpi_ns", "<f8"), ("samples", "<i8"),
+        ("lost", "<i8"), ("tasks", "<i8"),
+    ]
+)  # fmt: skip
+"""Of a rank that was sampled: its computing time; the part of it in which threads had no CPU (they slept, waited for a
+file, or for a CPU); CPU time in MPI; samples that were taken and that were lost; threads."""
+
+_BETWEEN = np.dtype([("begin", "<i8"), ("end", "<i8")])
+NOTEWORTHY_IDLE = 0.02
+"""A smaller share of the computing time that no sample accounts for is chance."""
+
+
+@dataclass(frozen=True)
+class Hot:
+    """SPENT of all ranks by rank and path, and OF_RANK."""
+
+    rows: np.ndarray
+    ranks: np.ndarray
+
+    @property
+    def computing_ns(self) -> float:
+        """Of all ranks, measured."""
+        return float(self.ranks["computing_ns"].sum())
+
+    @property
+    def busy_ns(self) -> float:
+        """The part of it in which threads had a CPU."""
+        return self.computing_ns - float(self.ranks["idle_ns"].sum())
+
+    def where(self, paths: np.ndarray) -> Hot:
+        """Only what was spent in these paths (bool of each)."""
+        return Hot(self.rows[paths[self.rows["path"]]], self.ranks)
+
+
+def hot(trace: Trace, team: Team) -> Hot:
+    """Where all ranks compute. Collective."""
+    return add_up(trace, team, HotSums(trace))
+
+
+@dataclass
+class _Task:
+    """A thread that was sampled."""
+
+    thread: int = -1  # of those with calls
+    since: int = 0  # samples were taken from here on (ns)
+    last: int = 0
+    cpu: int = 0  # all that it used since
+    lost: int = 0
+    samples: int = 0
+    mpi: float = 0.0  # CPU time of samples in MPI
+    spent: dict[int, list[float]] = field(default_factory=dict)  # by path: samples, CPU time
+
+    @property
+    def sampled(self) -> float:
+        """CPU time that its samples in computing stand for."""
+        return sum(cpu for _, cpu in self.spent.values())
+
+
+class HotSums(Sums[Hot]):
+    """Adds up samples.
+
+    A sample counts as computing if its thread was in state Running, and no function of MPI was on its stack. (A thread
+    without calls has no states.) A sample stands for the CPU time since the one before. What the samples of a thread
+    stand for is stretched to the computing time that was measured of it, less the time in which it had no CPU.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._samples = trace.extra(CodeSamples)
+        self._in_mpi = trace.extra(CallPaths).named().in_mpi() if self._samples.known else np.zeros(1, bool)
+        self._readers: dict[int, _Reader] = {}
+        self._computing: dict[tuple[int, int], float] = {}  # by rank and thread: measured since its samples began
+        self._latest: dict[tuple[int, int], np.ndarray] = {}  # the last Running that began before
+
+    def add(self, part: Part) -> None:
+        if not self._samples.known:
+            return
+        running = part.states.compress(part.states["state"] == State.RUNNING)
+        for rank in part.ranks:
+            if rank not in self._readers:
+                self._readers[rank] = _Reader(self._samples, rank)
+            reader = self._readers[rank]
+            mine = running.compress(running["rank"] == rank)
+            spans = {thread: self._spans(rank, thread, mine, reader) for thread in reader.threads}
+            for block in reader.between(part.begin, part.end):
+                self._take(reader, block, spans)
+
+    def _spans(self, rank: int, thread: int, running: np.ndarray, reader: _Reader) -> np.ndarray:
+        """When a thread computed, here or since before; what is new of it is added up."""
+        new = running.compress(running["thread"] == thread)
+        begin = np.maximum(new["begin"], reader.since(thread))
+        length = float(np.maximum(new["end"] - begin, 0).sum())
+        self._computing[rank, thread] = self._computing.get((rank, thread), 0.0) + length
+        found = np.concatenate([self._latest.get((rank, thread), np.zeros(0, STATE)), new])
+        self._latest[rank, thread] = found[-1:]
+        return found
+
+    def _take(self, reader: _Reader, block: np.ndarray, spans: dict[int, np.ndarray]) -> None:
+        computes = ~self._in_mpi[block["path"]]
+        for thread, span in spans.items():
+            mine = reader.thread_of(block["task"]) == thread
+            time = block["time"][mine]
+            at = np.searchsorted(span["begin"], time, "right") - 1
+            computes[mine] &= (at >= 0) & (time < span["end"][at] if len(span) else False)
+        reader.add(block, computes)
+
+    def total(self, team: Team) -> Hot:
+        rows: list[np.ndarray] = []
+        ranks = []
+        for rank, reader in sorted(self._readers.items()):
+            of_rank = self._of_rank(rank, reader, rows)
+            if of_rank is not None:
+                ranks.append(of_rank)
+        parts = team.allgather((joined(rows, SPENT), np.array(ranks, OF_RANK)))
+        order = sorted(parts, key=lambda part: int(part[1]["rank"].min(initial=np.iinfo(np.int64).max)))
+        return Hot(joined([r for r, _ in order], SPENT), joined([r for _, r in order], OF_RANK))
+
+    def _of_rank(self, rank: int, reader: _Reader, rows: list[np.ndarray]) -> tuple | None:
+        tasks = reader.tasks
+        if not tasks:
+            return None
+        spent: dict[int, list[float]] = {}
+        computing = idle = 0.0
+        for task in tasks.values():
+            sampled = task.sampled
+            whole, off = _measured(task, sampled, self._computing.get((rank, task.thread), 0.0))
+            computing, idle = computing + whole, idle + off
+            scale = (whole - off) / sampled if sampled else 0.0
+            for path, (count, cpu) in task.spent.items():
+                sums = spent.setdefault(path, [0.0, 0.0])
+                sums[0] += count
+                sums[1] += cpu * scale
+        found = [(rank, path, count, ns) for path, (count, ns) in sorted(spent.items())]
+        rows.append(np.array(found, SPENT))
+        named = [sum(getattr(task, name) for task in tasks.values()) for name in ("mpi", "samples", "lost")]
+        return rank, computing, idle, *named, len(tasks)
+
+
+def _measured(task: _Task, sampled: float, running: float) -> tuple[float, float]:
+    """Computing time of a thread, and how much of it was without a CPU.
+
+    Of threads without calls only the CPU time is known. What they used after their last sample was spent as before it.
+    """
+    if task.thread < 0:
+        known = sampled + task.mpi
+        return (task.cpu * sampled / known if known else float(task.cpu)), 0.0
+    without_cpu = max(task.last - task.since - task.cpu, 0)
+    idle = min(max(running - sampled, 0.0), without_cpu)
+    return running, (idle if idle > NOTEWORTHY_IDLE * running else 0.0)
+
+
+class _Reader:
+    """The samples of a rank, a stretch of time at once."""
+
+    def __init__(self, samples: CodeSamples, rank: int) -> None:
+        self._samples, self._rank = samples, rank
+        self.tasks: dict[int, _Task] = {}
+        spans = [self._meet(block) for block in samples.of(rank)]
+        self._spans = np.array(spans, _BETWEEN)
+        self._thread = np.full(max(self.tasks, default=-1) + 1, -1)
+        for number, task in self.tasks.items():
+            self._thread[number] = task.thread
+        self._kept = list(samples.of(rank)) if len(spans) == 1 else None
+
+    def _meet(self, block: np.ndarray) -> tuple[int, int]:
+        for number in np.unique(block["task"]).tolist():
+            mine = block.compress(block["task"] == number)
+            task = self.tasks.setdefault(number, _Task())
+            task.thread = max(task.thread, int(mine["thread"].max()))
+            begins = mine["time"][mine["what"] == _BEGIN]
+            task.since = int(begins[0]) if len(begins) else task.since
+            task.last = max(task.last, int(mine["time"].max()))
+            task.cpu += int(mine["cpu"].sum())
+            task.lost += int(mine["lost"].sum())
+            task.samples += int((mine["what"] == 0).sum())
+        return int(block["time"].min()), int(block["time"].max()) + 1
+
+    @property
+    def threads(self) -> list[int]:
+        """Those with calls."""
+        return sorted({task.thread for task in self.tasks.values()} - {-1})
+
+    def since(self, thread: int) -> int:
+        """When its samples began."""
+        return min(task.since for task in self.tasks.values() if task.thread == thread)
+
+    def thread_of(self, task: np.ndarray) -> np.ndarray:
+        """For each number of a task its thread; -1: it has no calls."""
+        return self._thread[task]
+
+    def between(self, begin: int, end: int) -> Iterator[np.ndarray]:
+        """The samples of [begin, end)."""
+        wanted = (self._spans["begin"] < end) & (self._spans["end"] > begin)
+        if not wanted.any():
+            return
+        blocks = self._kept if self._kept is not None else self._samples.of(self._rank)
+        for is_wanted, block in zip(wanted.tolist(), blocks, strict=True):
+            if is_wanted:
+                inside = (block["what"] == 0) & (block["time"] >= begin) & (block["time"] < end)
+                yield block.compress(inside)
+
+    def add(self, block: np.ndarray, computes: np.ndarray) -> None:
+        """Count samples, those of computing by their paths."""
+        for number in np.unique(block["task"]).tolist():
+            mine = block["task"] == number
+            task = self.tasks[number]
+            task.mpi += float(block["cpu"][mine & ~computes].sum())
+            chosen = block.compress(mine & computes)
+            paths, index = np.unique(chosen["path"], return_inverse=True)
+            counts, cpu = np.bincount(index, minlength=len(paths)), np.bincount(index, chosen["cpu"], len(paths))
+            for path, count, ns in zip(paths.tolist(), counts.tolist(), cpu.tolist(), strict=True):
+                sums = task.spent.setdefault(path, [0.0, 0.0])
+                sums[0] += count
+                sums[1] += ns
+
+
+_BEGIN = 2
+"""`what` of SAMPLE."""

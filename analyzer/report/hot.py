@@ -1,0 +1,220 @@
+"""Where computing goes: functions and lines as tables and as plain data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from analyzer.columns.by_index import by_index
+from analyzer.metrics.hot import Hot
+from analyzer.places import Places
+from analyzer.report.words import units
+from analyzer.report.words.table import plain_table
+
+MOST_ROWS = 20
+AGAIN = "no samples, run again with TRACELIB_SAMPLE=10ms (tracelib run --sample 10ms)"
+
+
+@dataclass(frozen=True)
+class HotPlace:
+    """A function or a line."""
+
+    name: str
+    function: str
+    file: str
+    line: int  # 0: of a function, or not known
+    ns: float  # in itself
+    inclusive_ns: float  # with all that it calls
+    samples: int
+    by_rank_ns: np.ndarray  # in itself, of all ranks that were sampled
+
+    @property
+    def imbalance(self) -> float:
+        """(most - mean) / most over the ranks; 0: it takes no time."""
+        most = float(self.by_rank_ns.max(initial=0.0))
+        return (most - float(self.by_rank_ns.mean())) / most if most else 0.0
+
+
+def stacks(hot: Hot, places: Places) -> dict[int, list[tuple[str, str]]]:
+    """For each path with samples its frames, innermost first: function and `file:line`."""
+    return {path: places.named_frames(path) or [("", "")] for path in np.unique(hot.rows["path"]).tolist()}
+
+
+def chosen_paths(places: Places, text: str) -> np.ndarray:
+    """Whether any frame of each path, as it is shown, matches a regular expression."""
+    pattern = re.compile(text)
+    found = np.zeros(len(places.paths), bool)
+    for path in range(1, len(places.paths)):
+        frames = places.named_frames(path)
+        found[path] = any(pattern.search(f"{where} in {function}") for function, where in frames)
+    return found
+
+
+def hot_functions(hot: Hot, places: Places) -> list[HotPlace]:
+    """Functions by the time that they compute themselves, the longest first."""
+    return _hot(hot, places, lambda place: (places.function(place), places.file(place), 0))
+
+
+def hot_lines(hot: Hot, places: Places) -> list[HotPlace]:
+    """The same of lines."""
+    return _hot(hot, places, lambda place: (places.function(place), places.file(place), places.line(place) or -place))
+
+
+Key = tuple[str, str, int]
+
+
+def _hot(hot: Hot, places: Places, key_of: Callable[[int], Key]) -> list[HotPlace]:
+    numbers: dict[Key, int] = {}
+    of_place = {
+        p: numbers.setdefault(key_of(p), len(numbers)) for p in np.unique(places.place[hot.rows["path"]]).tolist()
+    }
+    if not numbers:
+        return []
+    rank = np.searchsorted(hot.ranks["rank"], hot.rows["rank"])
+    number = np.array([of_place[p] for p in places.place[hot.rows["path"]].tolist()], np.int64)
+    inclusive = _inclusive(hot, places)
+    samples = by_index(number, hot.rows["count"], len(numbers))
+    order = np.lexsort([rank, number])
+    bounds = np.searchsorted(number[order], np.arange(len(numbers) + 1))
+    example = {n: p for p, n in of_place.items()}
+    found = []
+    for key, n in numbers.items():
+        mine = order[bounds[n] : bounds[n + 1]]
+        by_rank = np.bincount(rank[mine], hot.rows["ns"][mine], len(hot.ranks))
+        function, file, line = key
+        name = places.text(example[n]) if line else places.function(example[n])
+        itself = float(by_rank.sum())
+        whole = inclusive.get((function, places.where(example[n]) if line else ""), itself)
+        found.append(HotPlace(name, function, file, max(line, 0), itself, whole, int(samples[n]), by_rank))
+    return sorted(found, key=lambda f: (-f.ns, f.name))
+
+
+def _inclusive(hot: Hot, places: Places) -> dict[tuple[str, str], float]:
+    """Time of functions (where: "") and of lines with what they call. A recursive function counts once."""
+    paths, index = np.unique(hot.rows["path"], return_inverse=True)
+    ns = np.bincount(index, hot.rows["ns"], len(paths))
+    sums: dict[tuple[str, str], float] = {}
+    for path, spent in zip(paths.tolist(), ns.tolist(), strict=True):
+        frames = places.named_frames(path)
+        for key in {key for function, where in frames for key in ((function, ""), (function, where))}:
+            sums[key] = sums.get(key, 0.0) + spent
+    return sums
+
+
+def print_hot(
+    hot: Hot, places: Places, console: Console, *, lines: bool, by_signal: bool, whole_ns: float | None = None
+) -> None:
+    """The tables. whole_ns: what shares are of, if not all computing on CPUs."""
+    whole = whole_ns or hot.busy_ns
+    console.print(Text(_headline(hot, by_signal), style="bold"))
+    found = hot_functions(hot, places)
+    if not found:
+        console.print("\nNo sample lies in computation.")
+        return
+    _table(
+        console,
+        "Functions (in itself, with what it calls; rank with the most, and how far above the mean)",
+        found,
+        hot,
+        whole,
+    )
+    if lines:
+        _table(console, "Lines", hot_lines(hot, places), hot, whole)
+    for line in notes(hot):
+        console.print(Padding(Text(line), (0, 0, 0, 2)))
+    for note in places.notes(np.unique(hot.rows["path"]))[:3]:
+        console.print(Padding(Text(note), (0, 0, 0, 2)))
+
+
+def _headline(hot: Hot, by_signal: bool) -> str:
+    samples = units.plural(int(hot.ranks["samples"].sum()), "sample")
+    ranks = units.plural(len(hot.ranks), "rank")
+    way = "a signal" if by_signal else "the kernel"
+    return f"{units.time(hot.computing_ns)} of computing on {ranks}, by {samples} (by {way})"
+
+
+def notes(hot: Hot) -> list[str]:
+    """What the tables do not show."""
+    said = []
+    idle, lost, taken = (float(hot.ranks[name].sum()) for name in ("idle_ns", "lost", "samples"))
+    if idle:
+        share = units.percent(idle / hot.computing_ns)
+        why = "they slept, or waited for files or CPUs"
+        said.append(f"In {units.time(idle)} of it ({share}) threads had no CPU: {why}. Shares are of the rest.")
+    if lost:
+        said.append(f"{units.plural(int(lost), 'sample was', 'samples were')} lost.")
+    if taken < 100:
+        said.append("So few samples give a rough picture: sample more often, or longer.")
+    return said
+
+
+def _table(console: Console, title: str, found: Sequence[HotPlace], hot: Hot, whole: float) -> None:
+    several = len(hot.ranks) > 1
+    table = plain_table("place", "time", "share", "with calls", *(("most", "rank", "above mean") if several else ()))
+    for f in found[:MOST_ROWS]:
+        row = [units.time(f.ns, ""), _share(f.ns, whole), _share(f.inclusive_ns, whole)]
+        if several:
+            worst = int(f.by_rank_ns.argmax())
+            row += [units.time(float(f.by_rank_ns.max()), ""), str(hot.ranks["rank"][worst]), _share(f.imbalance, 1)]
+        table.add_row(Text(f.name), *row)
+    if len(found) > MOST_ROWS:
+        rest = sum(f.ns for f in found[MOST_ROWS:])
+        table.add_row(f"{len(found) - MOST_ROWS} more", units.time(rest, ""), _share(rest, whole))
+    console.print()
+    console.print(Text(title, style="bold"))
+    console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def _share(part: float, whole: float) -> str:
+    return units.percent(part / whole).replace(" ", "") if whole else "-"
+
+
+def sentence(hot: Hot, places: Places) -> str:
+    """The function that computes most, for the first look; "": there is none."""
+    found = hot_functions(hot, places)
+    if not found or not hot.busy_ns:
+        return ""
+    first = found[0]
+    line = next((p.name for p in hot_lines(hot, places) if p.function == first.function and p.file == first.file), "")
+    said = f"{units.percent(first.ns / hot.busy_ns)} of computing is in {first.name}"
+    said += f", most at {line.split(' in ')[0]}" if " in " in line else ""
+    if len(hot.ranks) > 1:
+        worst = int(hot.ranks["rank"][int(first.by_rank_ns.argmax())])
+        said += f"; rank {worst} has most of it, {units.percent(first.imbalance)} of that more than the mean"
+    return f"{said} (analyze hot)"
+
+
+def hot_json(hot: Hot, places: Places, *, lines: bool, by_signal: bool) -> dict[str, Any]:
+    """All of it."""
+    numbers = hot.ranks["rank"].tolist()
+    return {
+        "computing_s": hot.computing_ns / 1e9,
+        "sampled_by": "signal" if by_signal else "perf",
+        "ranks": [
+            {
+                "rank": int(r["rank"]), "computing_s": r["computing_ns"] / 1e9, "without_cpu_s": r["idle_ns"] / 1e9,
+                "mpi_cpu_s": r["mpi_ns"] / 1e9, "samples": int(r["samples"]), "lost": int(r["lost"]),
+                "threads": int(r["tasks"]),
+            }
+            for r in hot.ranks
+        ],
+        "functions": [_as_json(f, numbers) for f in hot_functions(hot, places)],
+        **({"lines": [_as_json(f, numbers) for f in hot_lines(hot, places)]} if lines else {}),
+    }  # fmt: skip
+
+
+def _as_json(found: HotPlace, ranks: list[int]) -> dict[str, Any]:
+    there = np.flatnonzero(found.by_rank_ns)
+    return {
+        "place": found.name, "function": found.function, "file": found.file or None, "line": found.line or None,
+        "time_s": found.ns / 1e9, "inclusive_s": found.inclusive_ns / 1e9, "samples": found.samples,
+        "imbalance": found.imbalance, "most_on_rank": ranks[int(found.by_rank_ns.argmax())],
+        "by_rank_s": {str(ranks[i]): float(found.by_rank_ns[i]) / 1e9 for i in there.tolist()},
+    }  # fmt: skip

@@ -1,0 +1,95 @@
+"""`analyze hot` against what programs note of themselves with their own CPU clock."""
+
+import json
+import sys
+
+import pytest
+from sampled_runs import compile_alone, run_alone
+
+FAMILIES = ("openmpi", "mpich")
+NEAR = 0.03
+"""The planted loop and the planted imbalance are found this well, of all computing."""
+EVERY = {"TRACELIB_SAMPLE": "4ms", "TRACELIB_SAMPLER": "perf"}
+
+
+def noted(folder):
+    """What each rank noted: (smooth, solve) in seconds, all of its threads together."""
+    sums = {}
+    for path in folder.glob("hot-*-*"):
+        rank = int(path.name.split("-")[1])
+        before = sums.get(rank, (0, 0))
+        sums[rank] = tuple(a + float(b) for a, b in zip(before, path.read_text().split(), strict=True))
+    return sums
+
+
+def check(found, truth, smooth="smooth", kernel="kernel", near=NEAR):
+    """Times of both functions, by rank too, their imbalance, and that all adds up."""
+    functions = {f["function"]: f for f in found["functions"]}
+    whole = sum(map(sum, truth.values()))
+    for name, at in ((smooth, 0), (kernel, 1)):
+        mine, by_rank = functions[name], {rank: times[at] for rank, times in truth.items()}
+        assert mine["inclusive_s"] == pytest.approx(sum(by_rank.values()), abs=near * whole)
+        for rank, time_s in by_rank.items():
+            assert mine["by_rank_s"][str(rank)] == pytest.approx(time_s, abs=near * whole)
+        most = max(by_rank.values())
+        assert mine["imbalance"] == pytest.approx((most - sum(by_rank.values()) / len(by_rank)) / most, abs=2 * near)
+    if len(truth) > 1:
+        assert functions[kernel]["most_on_rank"] == max(truth)
+    computing = sum(rank["computing_s"] - rank["without_cpu_s"] for rank in found["ranks"])
+    assert sum(f["time_s"] for f in found["functions"]) == pytest.approx(computing)
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_was_planted_is_found(request, compiled, traced, analyze, tmp_path, family):
+    leg = request.getfixturevalue(family)
+    traced(leg, compiled(leg, "planted.c", "-O2", "-pthread"), "0.03", "1", ranks=2, env=EVERY)
+    found = json.loads(analyze("hot", "run.h5", "--lines", "--json").check().stdout)
+    check(found, noted(tmp_path))
+    assert all(rank["lost"] == 0 for rank in found["ranks"])
+    assert any(line["place"].startswith("planted.c:") and line["function"] == "kernel" for line in found["lines"])
+    assert {f["function"] for f in found["functions"]} <= {"smooth", "kernel", "cpu_s", "solve", "work", "main", "?"}
+    if family == "openmpi":
+        alone = analyze("hot", "run.h5", "--lines").check().stdout
+        assert analyze("hot", "run.h5", "--lines", under=leg, ranks=2).check().stdout == alone
+    only = json.loads(analyze("hot", "run.h5", "--json", "--ranks", "1").check().stdout)
+    assert [rank["rank"] for rank in only["ranks"]] == [1]
+    through = json.loads(analyze("hot", "run.h5", "--json", "--place", r"in solve$").check().stdout)
+    assert {f["function"] for f in through["functions"]} <= {"kernel", "solve", "cpu_s"}
+
+
+@pytest.mark.timed
+def test_fortran(openmpi, compiled, traced, analyze, tmp_path):
+    traced(openmpi, compiled(openmpi, "planted.F90", "-O2"), "0.03", ranks=2, env=EVERY)
+    found = json.loads(analyze("hot", "run.h5", "--json").check().stdout)
+    check(found, noted(tmp_path), "heat::smooth", "heat::kernel")
+
+
+@pytest.mark.timed
+def test_by_a_signal(tmp_path, analyze):
+    """Where the kernel looks at its ticks only, as far as so many samples can tell."""
+    program = compile_alone("planted.c", tmp_path)
+    run_alone(tmp_path, program, "0.1", TRACELIB_SAMPLE="4ms", TRACELIB_SAMPLER="signal").check()
+    found = json.loads(analyze("hot", "run.h5", "--json").check().stdout)
+    assert found["sampled_by"] == "signal"
+    check(found, noted(tmp_path), near=0.06)
+
+
+def test_the_first_look_says_where_computing_goes(tmp_path, analyze):
+    program = compile_alone("planted.c", tmp_path)
+    run_alone(tmp_path, program, "0.02").check()
+    assert "of computing is in kernel, most at planted.c:" in analyze("info", "run.h5").check().stdout
+
+
+@pytest.mark.parametrize("way", ["perf", "signal"])
+def test_python(tmp_path, analyze, way):
+    """Functions of Python are its own, where a signal tells them; it is what is taken if nothing else is asked for."""
+    (tmp_path / "loop.py").write_text(
+        "def hot(n):\n    s = 0.0\n    for i in range(n):\n        s += i * 0.5\n    return s\n\n\nhot(6000000)\n"
+    )
+    more = {"TRACELIB_SAMPLER": way} if way == "perf" else {}
+    run_alone(tmp_path, sys.executable, "loop.py", **more).check()
+    found = json.loads(analyze("hot", "run.h5", "--json", "--lines").check().stdout)
+    assert found["sampled_by"] == way
+    lines = {line["place"] for line in found["lines"] if line["function"] == "hot"}
+    assert bool(lines & {"loop.py:4 in hot", "loop.py:3 in hot"}) == (way == "signal")
