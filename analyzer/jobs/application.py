@@ -52,7 +52,12 @@ def measured_application(path: str | Path) -> Application:
         ) from error
     names = [name.strip() for name in rows[0]] if rows else []
     models = [name for name in names if name not in (NODES, MEASURED)]
-    if not {NODES, MEASURED} <= set(names) or not models or len(set(names)) < len(names) or len(rows) < 2:
+    if (
+        not {NODES, MEASURED} <= set(names)
+        or not all(m and m.isprintable() for m in models or [""])
+        or len(set(names)) < len(names)
+        or len(rows) < 2
+    ):
         raise TracelibError(f"{path} has no columns nodes, run_s and one or more models, each once, with rows below")
     table = np.array([_numbers(path, line, row, len(names)) for line, row in enumerate(rows[1:], 2) if row])
     columns = dict(zip(names, table.T, strict=True))
@@ -61,6 +66,11 @@ def measured_application(path: str | Path) -> Application:
         raise TracelibError(f"{path}: nodes are whole numbers")
     known = Sample(nodes, columns[MEASURED], {name: columns[name] for name in models})
     deviations = {name: float(np.sqrt(np.mean((known.run_s / columns[name] - 1) ** 2))) for name in models}
+    for name, deviation in deviations.items():
+        if not deviation or not isfinite(deviation):
+            raise TracelibError(
+                f"{path}: {name} has no error to allow for, or an endless one", "columns are predictions"
+            )
     return Application(Path(path).stem, deviations, lambda wanted, rng: _drawn(known, len(wanted), rng))
 
 

@@ -109,6 +109,8 @@ def test_own_runs(tmp_path):
         ("", "no columns"),
         ("nodes,run_s\n1,2\n", "no columns"),
         ("nodes,run_s,m,m\n1,2,3,4\n", "no columns"),
+        ("nodes,run_s,\n1,2,3\n", "no columns"),
+        ("nodes,run_s,m\n1,2,2\n", "no error to allow for"),
         ("nodes,run_s,m\n1,2,3\n1,x,3\n", "line 3"),
         ("nodes,run_s,m\n1,-2,3\n", "line 2"),
         ("nodes,run_s,m\n1.5,2,3\n", "whole numbers"),
