@@ -44,6 +44,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         ),
         "predict": Entry("predict.speedup:predict_command", "Speedup at more ranks, and its worst factor there."),
         "what-if": Entry("predict.what_if:what_if_command", "What faster computation in a region would gain."),
+        "balance": Entry("predict.balance:balance_command", "Who should compute how much, and what that gains."),
         "sensitivity": Entry(
             "predict.sensitivity:sensitivity_command", "Which parameters of the machine matter, and how much."
         ),

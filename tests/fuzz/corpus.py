@@ -389,6 +389,34 @@ def _own_runs(kind: str, folder: Path) -> Seed:
     return Seed(kind, folder, ("runs.csv",), lines(f"analyze schedule --runs runs.csv {small}"))
 
 
+PLAN = "tracelib-plan 1\nranks 3\nspeeds 10 1 2 3\nspeeds 20 1 2 4\nexpect 10 1.5 1.25 2 3\n"
+TIMES = "machine,n,p,time_s,cpu\n" + "".join(f"{m},{n},1,{n * n / 7},old\n" for m in "ab" for n in (1, 2, 3, 4))
+
+
+def _plan(kind: str, folder: Path) -> Seed:
+    _beside(folder)
+    (folder / "a.plan").write_text(PLAN)
+    read = lines(
+        "analyze balance good.h5 --plan a.plan --items 10",
+        "analyze balance good.h5 --now a.plan --items 15 -o b.plan",
+        "analyze replay good.h5 --shares a.plan",
+    )
+    return Seed(kind, folder, ("a.plan",), read)
+
+
+def _machines(kind: str, folder: Path) -> Seed:
+    """Times of machine types, and the repository of their models."""
+    (folder / "times.csv").write_text(TIMES)
+    _make("balance", "--models", folder / "m.json", "--learn", folder / "times.csv")
+    read = lines(
+        "analyze balance --models m.json --machines a=2,b=1 --size 3 --size 9 -o mix.plan",
+        "analyze balance --models m.json --machines a=2,b=1 --size 3 --static 7 --json",
+        "analyze balance --models m.json",
+        "analyze balance --models m.json --learn times.csv",
+    )
+    return Seed(kind, folder, ("m.json", "times.csv"), read)
+
+
 MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "folder": _folder,
     "links": _links,
@@ -423,5 +451,7 @@ MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "options": _options,
     "swf": _swf,
     "own-runs": _own_runs,
+    "plan": _plan,
+    "machines": _machines,
 }
 """What makes the files of each kind."""

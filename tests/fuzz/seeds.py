@@ -35,6 +35,7 @@ def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequen
         f"analyze check {file}",
         f"analyze prv {file} -o written.prv",
         f"analyze dim {file} -o written.dim",
+        f"analyze balance {file} --items 100",
         f"analyze critical-path {file}",
         f"analyze critical-path {file} -o path.prv",
         f"analyze efficiency {file}",

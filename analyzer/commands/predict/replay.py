@@ -9,6 +9,7 @@ import click
 from analyzer.commands.shared.machine_option import lacking_at_once, machine_options, replaying
 from analyzer.commands.shared.options import common_options, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.session import Session
+from analyzer.commands.shared.shares_option import Distribution, shares_options
 from analyzer.commands.shared.write_prediction import write_prediction
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import Configuration
@@ -33,6 +34,7 @@ from analyzer.what_if.modules import with_modules
     help="Runs begin again when they end, until each has ended N times.",
 )
 @click.option("--by-place", is_flag=True, help="Also how the time in calls changes, by the places they come from.")
+@shares_options
 @machine_options
 @replays_all_ranks
 @replays_all_calls
@@ -44,6 +46,7 @@ def replay_command(
     others: tuple[str, ...],
     repeat: int | None,
     by_place: bool,
+    distribution: Distribution | None,
     configuration: Configuration,
     output: str | None,
     force: bool,
@@ -54,6 +57,8 @@ def replay_command(
 
     Computation takes as long as in the trace, divided by the speed of the CPU. How long ranks wait follows from the
     network of the machine. Without a machine the network is ideal: no latency, infinite bandwidth.
+
+    With --shares, each rank computes as much as a plan gives it, at the speed that it had in FILE.
     """
     session.quiet = quiet
     if output and repeat:
@@ -76,6 +81,10 @@ def replay_command(
             machine = configuration.machine
             shown, modules = machine.eager_limit is None, configuration.modules
             programs = [with_modules(program_of(trace, session.team, buffered=shown), modules) for trace in traces]
+            if distribution:
+                if modules:
+                    raise TracelibError("the machine's modules and --shares cannot both change the computation")
+                programs[0] = distribution.of(traces[0], programs[0])
             prediction = simulate(
                 programs,
                 machine,

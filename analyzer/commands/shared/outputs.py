@@ -87,6 +87,7 @@ _BEGINNINGS = {
     ".py": (b"import math\n\n\ndef model_",),
     ".tex": (b"\\mathit{",),
     ".toml": (b"# Fitted by analyze fit-machine",),
+    ".plan": (b"tracelib-plan ",),
     ".swf": (b"; Note: simulated by analyze",),
 }
 

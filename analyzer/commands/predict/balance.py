@@ -1,0 +1,210 @@
+"""`analyze balance`: who should compute how much."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from analyzer.balance.learning import learn
+from analyzer.balance.plan_file import load_plan, parts_of, save_plan
+from analyzer.balance.plans import Group, plan_of
+from analyzer.balance.repository import MachineModel, load_models, save_models
+from analyzer.balance.traced import propose
+from analyzer.commands.shared.machine_option import MachineChoice, machine_choice, replaying
+from analyzer.commands.shared.options import common_options, replays_all_ranks
+from analyzer.commands.shared.outputs import check_replaceable
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.metrics.regions import region_profile
+from analyzer.opening import open_trace
+from analyzer.operations.program import program_of
+from analyzer.replay.simulate import simulate
+from analyzer.report import balance as report
+from analyzer.trace import Trace
+from tracelib.schema.shares import Expectation
+
+
+class _Mix(click.ParamType):
+    """Machines such as taurus=8,bio=6 as (name, count)."""
+
+    name = "machines"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple:
+        if isinstance(value, tuple):
+            return value
+        found = []
+        for part in str(value).split(","):
+            name, equals, count = part.rpartition("=")
+            if not (equals and name and count.isdecimal() and int(count[:9]) > 0 and len(count) < 7):
+                self.fail(f"{value!r} is no list of machines such as taurus=8,bio=6", param, ctx)
+            found.append((name.strip(), int(count)))
+        return tuple(found)
+
+
+@click.command("balance")
+@click.argument("file", type=click.Path(), required=False)
+@click.option("--region", metavar="NAME", help="What is shared: computation in this region [all].")
+@click.option("--items", type=click.IntRange(1), metavar="N", help="How many whole items are shared.")
+@click.option("--now", type=click.Path(), help="The plan that FILE ran with [equal shares].")
+@click.option(
+    "--cpu-time", is_flag=True, help="Speeds by CPU time, without what others took of the CPUs [by the clock]."
+)
+@click.option("--shares-messages", "messages", is_flag=True, help="What a rank sends grows with its share, too.")
+@click.option("--plan", "compare", type=click.Path(), help="Compare what this plan expected with what FILE took.")
+@click.option("--models", type=click.Path(), help="A repository of machine models, in place of FILE.")
+@click.option("--learn", "times", type=click.Path(), help="CSV of times (machine, n, p, time_s, ...): new models.")
+@click.option("--degree", type=click.IntRange(0, 6), default=2, metavar="N", help="Of the models, in n [2].")
+@click.option("--machines", "mix", type=_Mix(), metavar="LIST", help="A plan for this mix: taurus=8,bio=6,intel=4.")
+@click.option("--size", "sizes", type=click.IntRange(1), multiple=True, metavar="N", help="At this size; repeatable.")
+@click.option("--static", "static_size", type=click.IntRange(1), metavar="N", help="Keep the fractions of this size.")
+@machine_choice
+@replays_all_ranks
+@common_options(as_json=True, output="Write the plan, for tracelib.balance and analyze replay --shares.")
+@click.pass_obj
+def balance_command(
+    session: Session,
+    file: str | None,
+    models: str | None,
+    choice: MachineChoice,
+    output: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **asked: Any,
+) -> None:
+    """Propose who should compute how much, so that all ranks finish together, and predict what that gains.
+
+    From FILE, a traced run: each rank gets work by the speed at which it computed, and the run is replayed with it.
+    --machine names where the next run will be. Without a machine, that of the run is used, as its messages show it.
+
+    From --models: times of a program on several types of machines become a model for each (--learn), and models become
+    fractions for any mix of machines (--machines, --size), with the time to expect.
+    """
+    session.quiet = quiet
+    if (file is None) == (models is None):
+        raise TracelibError("a plan is made from a run, or from --models", "analyze balance RUN, or --models FILE")
+    if output:
+        check_replaceable(Path(output), [Path(name) for name in (file, models, asked["times"]) if name], force)
+    if file is None:
+        assert models is not None
+        _of_models(session, models, asked, output, as_json)
+        return
+    trace = open_trace(file, session.team)
+    try:
+        session.mention_problems(trace)
+        if asked["compare"]:
+            _compare(session, trace, choice, asked, as_json)
+        else:
+            _of_run(session, trace, choice, asked, output, as_json)
+    finally:
+        trace.close()
+
+
+def _of_run(
+    session: Session, trace: Trace, choice: MachineChoice, asked: dict, output: str | None, as_json: bool
+) -> None:
+    with session.step("Replaying"), replaying(trace, session.team):
+        known = choice.known(trace, session.team)
+        now = parts_of(load_plan(asked["now"], trace.size), asked["items"]) if asked["now"] else None
+        found = propose(
+            trace,
+            known or choice.or_ideal(),
+            session.team,
+            region=asked["region"],
+            now=now,
+            cpu_time=asked["cpu_time"],
+            messages=asked["messages"],
+        )
+    machine = choice.file or ("an ideal machine" if known is None else "the machine of the run")
+    shown = report.Asked(trace.path, found, asked["items"], asked["region"], asked["cpu_time"], machine)
+    if output and session.speaks:
+        save_plan(found.plan, output)
+    if as_json:
+        session.print_json(report.proposal_json(shown))
+    elif not session.quiet:
+        session.print(lambda console: report.print_proposal(shown, console))
+        if output:
+            session.say(f"\nWritten: {output}; next: TRACELIB_PLAN={output}, or analyze replay --shares {output}")
+
+
+def _compare(session: Session, trace: Trace, choice: MachineChoice, asked: dict, as_json: bool) -> None:
+    """A run beside what the plan expected of its size, or of the only size that it says something of."""
+    plan = load_plan(asked["compare"], trace.size)
+    size = asked["items"]
+    known = dict(plan.expected)
+    expected: Expectation | None = known.get(float(size)) if size else None
+    if expected is None and len(known) == 1:
+        expected = next(iter(known.values()))
+    if expected is None:
+        sizes = ", ".join(f"{one:g}" for one in known) or "no size"
+        raise TracelibError(f"{asked['compare']} does not say what to expect of this run", f"--items: it knows {sizes}")
+    if not trace.has_call_times:
+        raise TracelibError(f"{trace.path} has no times to compare with")
+    taken_ns = _replayed_ns(session, trace, choice) if asked["cpu_time"] else _taken_ns(session, trace, asked["region"])
+    found = report.Compared(trace.path, expected, taken_ns / 1e9, asked["cpu_time"])
+    if as_json:
+        session.print_json(report.compared_json(found))
+    elif not session.quiet:
+        session.print(lambda console: report.print_compared(found, console))
+
+
+def _replayed_ns(session: Session, trace: Trace, choice: MachineChoice) -> int:
+    """The length that the run would have had with a CPU for each rank, on the machine that a proposal takes, too."""
+    with session.step("Replaying"), replaying(trace, session.team):
+        machine = choice.known(trace, session.team) or choice.or_ideal()
+        return simulate(program_of(trace, session.team, buffered=machine.eager_limit is None), machine).end_ns
+
+
+def _taken_ns(session: Session, trace: Trace, region: str | None) -> int:
+    """The length of the run, or the longest time that a rank was in a region."""
+    if region is None:
+        return trace.duration_ns
+    profile = region_profile(trace, session.team)
+    if region not in profile.names:
+        raise TracelibError(f"{trace.path} has no region {region!r}", "--region names one")
+    return int(profile.time_ns[:, profile.names.index(region)].max())
+
+
+def _of_models(session: Session, path: str, asked: dict, output: str | None, as_json: bool) -> None:
+    if not session.speaks:
+        return
+    if asked["times"]:
+        _learn(session, path, asked, as_json)
+        return
+    models = load_models(path)
+    if asked["mix"] is None:
+        if as_json:
+            session.print_json(report.models_json(models))
+        elif not session.quiet:
+            session.print(lambda console: report.print_models(models, console))
+        return
+    groups = [Group(_named(models, name, path), count) for name, count in asked["mix"]]
+    plan, found = plan_of(groups, asked["sizes"], asked["static_size"])
+    if output:
+        save_plan(plan, output)
+    dynamic = asked["static_size"] is None
+    if as_json:
+        session.print_json(report.plan_json(groups, found, dynamic))
+    elif not session.quiet:
+        session.print(lambda console: report.print_plan(groups, found, dynamic, console))
+        if output:
+            session.say(f"\nWritten: {output}; next: TRACELIB_PLAN={output}")
+
+
+def _named(models: dict[str, MachineModel], name: str, path: str) -> MachineModel:
+    if name not in models:
+        raise TracelibError(f"{path} has no machine {name!r}", f"it has {', '.join(models) or 'none'}")
+    return models[name]
+
+
+def _learn(session: Session, path: str, asked: dict, as_json: bool) -> None:
+    known = load_models(path) if Path(path).exists() else {}
+    found = learn(asked["times"], asked["degree"])
+    save_models({**known, **{one.model.name: one.model for one in found}}, path)
+    if as_json:
+        session.print_json(report.learned_json(found))
+    elif not session.quiet:
+        session.print(lambda console: report.print_learned(found, console))
+        session.say(f"\nWritten: {path}; next: analyze balance --models {path} --machines NAME=COUNT,... --size N")

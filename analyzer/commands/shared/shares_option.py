@@ -1,0 +1,72 @@
+"""Options of `analyze replay` for another distribution of the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import click
+import numpy as np
+
+from analyzer.balance.plan_file import load_plan, parts_of
+from analyzer.balance.scaled import redistributed, shared_part
+from analyzer.errors import TracelibError
+from analyzer.program.program import Program
+from analyzer.trace import Trace
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """What the options ask for."""
+
+    plan: str
+    now: str | None
+    items: int | None
+    region: str | None
+    messages: bool
+
+    def of(self, trace: Trace, program: Program) -> Program:
+        """The program of a run under the plan. Raises TracelibError where they do not fit."""
+        parts = parts_of(load_plan(self.plan, program.ranks), self.items)
+        had = parts_of(load_plan(self.now, program.ranks), self.items) if self.now else None
+        before = np.full(program.ranks, 1 / program.ranks) if had is None else had
+        if (before <= 0).any():
+            raise TracelibError(
+                f"rank {int(np.argmin(before))} had no items", "what it would do with some is not known"
+            )
+        marked, _ = shared_part(trace, program, self.region)
+        return redistributed(marked, parts / before, messages=self.messages)
+
+
+_OPTIONS = (
+    click.option("--shares", "plan", type=click.Path(), help="A plan (analyze balance): the first run under it."),
+    click.option("--shares-now", "now", type=click.Path(), help="The plan that FILE ran with [equal shares]."),
+    click.option("--items", type=click.IntRange(1), metavar="N", help="Whole items that are shared [any fraction]."),
+    click.option("--shares-region", "region", metavar="NAME", help="What is shared [all computation]."),
+    click.option("--shares-messages", "messages", is_flag=True, help="What a rank sends grows with its share, too."),
+)
+
+
+def shares_options(command: Callable) -> Callable:
+    """Add the options; the command gets `distribution`, None where there is no plan."""
+
+    @wraps(command)
+    def with_shares(
+        *args: Any,
+        plan: str | None,
+        now: str | None,
+        items: int | None,
+        region: str | None,
+        messages: bool,
+        **given: Any,
+    ) -> Any:
+        if plan is None and (now or items or region or messages):
+            raise TracelibError("there is no plan that shares anything", "--shares PLAN")
+        found = Distribution(plan, now, items, region, messages) if plan is not None else None
+        return command(*args, distribution=found, **given)
+
+    for option in reversed(_OPTIONS):
+        with_shares = option(with_shares)
+    return with_shares

@@ -1,0 +1,209 @@
+"""Distributions of work as tables: proposed from a run, planned from models, compared with what a run took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from analyzer.balance.learning import Learned
+from analyzer.balance.plans import Group, SizePlan
+from analyzer.balance.repository import MachineModel
+from analyzer.balance.traced import Proposal
+from analyzer.report.words import units
+from analyzer.report.words.table import plain_table
+from tracelib.schema.shares import Expectation, split
+
+_MOST_RANKS = 32
+_MOST_DROPPED = 8
+
+
+def _seconds(value: float) -> str:
+    return units.time(value * 1e9)
+
+
+def expectation_line(expected: Expectation) -> str:
+    """What a plan expects, in one sentence."""
+    return (
+        f"Expected: {_seconds(expected.time_s)} ({_seconds(expected.low_s)} to {_seconds(expected.high_s)}); with "
+        f"equal shares {_seconds(expected.even_s)}: {units.percent(abs(expected.gain))} "
+        f"{'less' if expected.gain >= 0 else 'more'}"
+    )
+
+
+def expectation_json(expected: Expectation) -> dict[str, float]:
+    """The same as numbers."""
+    return {
+        "time_s": expected.time_s, "low_s": expected.low_s, "high_s": expected.high_s, "even_s": expected.even_s,
+        "gain": expected.gain,
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A proposal and what it is of."""
+
+    file: str
+    found: Proposal
+    items: int | None
+    region: str | None
+    cpu_time: bool
+    machine: str
+
+
+def proposal_json(asked: Asked) -> dict[str, object]:
+    """The numbers of a proposal; times in s."""
+    found = asked.found
+    return {
+        "file": asked.file,
+        "region": asked.region,
+        "machine": asked.machine,
+        "measured_s": found.measured_ns / 1e9 or None,
+        "replayed_s": found.replayed_ns / 1e9,
+        "expected": expectation_json(found.expected),
+        "ranks": [
+            {
+                "rank": rank,
+                "now": float(found.now[rank]),
+                "computing_s": float(found.shared_ns[rank]) / 1e9,
+                "cpu_s": None if found.cpu_ns is None else float(found.cpu_ns[rank]) / 1e9,
+                "speed": float(found.speeds[rank]),
+                "share": float(found.parts[rank]),
+                **({"items": split(asked.items, found.speeds.tolist())[rank]} if asked.items else {}),
+            }
+            for rank in range(len(found.parts))
+        ],
+    }
+
+
+def print_proposal(asked: Asked, console: Console) -> None:
+    """Each rank's speed and share, and what the run would take."""
+    found = asked.found
+    what = f"in {asked.region}" if asked.region else "in all"
+    basis = "CPU time" if asked.cpu_time else "time by the clock"
+    console.print(f"What ranks computed {what}, as {basis}, on {asked.machine}")
+    counts = split(asked.items, found.speeds.tolist()) if asked.items else None
+    columns = ["rank", "share now", "computing", "CPU time", "speed", "share", *(["items"] if counts else [])]
+    table = plain_table(*columns)
+    for rank in range(min(len(found.parts), _MOST_RANKS)):
+        cpu = "-" if found.cpu_ns is None else units.time(float(found.cpu_ns[rank]))
+        row = [
+            str(rank), units.percent(float(found.now[rank])), units.time(float(found.shared_ns[rank])), cpu,
+            f"{found.speeds[rank]:.2f}", units.percent(float(found.parts[rank])),
+        ]  # fmt: skip
+        table.add_row(*row, *([str(counts[rank])] if counts else []))
+    console.print(table)
+    if len(found.parts) > _MOST_RANKS:
+        console.print(f"... {len(found.parts) - _MOST_RANKS} more ranks (--json)")
+    taken = f"took {units.time(found.measured_ns)}, " if found.measured_ns else ""
+    console.print(f"\nThe run {taken}replayed {units.time(found.replayed_ns)}")
+    console.print(expectation_line(found.expected))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What a plan expected, and what a run under it took."""
+
+    file: str
+    expected: Expectation
+    took_s: float
+    replayed: bool = False  # took_s is that of a replay with its CPU time
+
+    @property
+    def inside(self) -> bool:
+        """Whether it is in the interval."""
+        return self.expected.low_s <= self.took_s <= self.expected.high_s
+
+    @property
+    def error(self) -> float:
+        """(taken - expected) / expected."""
+        return self.took_s / self.expected.time_s - 1
+
+
+def compared_json(one: Compared) -> dict[str, object]:
+    """The same as numbers."""
+    return {
+        "file": one.file, "expected": expectation_json(one.expected), "took_s": one.took_s, "error": one.error,
+        "replayed": one.replayed, "inside": one.inside, "gain": 1 - one.took_s / one.expected.even_s,
+    }  # fmt: skip
+
+
+def print_compared(one: Compared, console: Console) -> None:
+    """The sentences."""
+    console.print(expectation_line(one.expected))
+    gain = 1 - one.took_s / one.expected.even_s
+    took = f"{'Its replay took' if one.replayed else 'Took'} {_seconds(one.took_s)}: {100 * one.error:+.1f} %"
+    where = "in" if one.inside else "outside of"
+    than = f"{units.percent(abs(gain))} {'less' if gain >= 0 else 'more'} than expected of equal shares"
+    console.print(f"{took}, {where} the interval; {than}")
+
+
+def print_learned(found: list[Learned], console: Console) -> None:
+    """A line for each machine, and the anomalies that were dropped."""
+    table = plain_table("machine", "times", "dropped", "worst error")
+    for one in found:
+        table.add_row(one.model.name, str(one.runs), str(len(one.dropped)), units.percent(one.worst))
+    console.print(table)
+    for one in found:
+        for n, p, time in one.dropped[:_MOST_DROPPED]:
+            console.print(f"{one.model.name}: dropped {_seconds(time)} at n = {n:g}, p = {p:g}")
+        if len(one.dropped) > _MOST_DROPPED:
+            console.print(f"{one.model.name}: ... {len(one.dropped) - _MOST_DROPPED} more")
+
+
+def learned_json(found: list[Learned]) -> list[dict[str, object]]:
+    """The same as numbers."""
+    return [
+        {
+            "machine": one.model.name,
+            "times": one.runs,
+            "dropped": [{"n": n, "p": p, "time_s": time} for n, p, time in one.dropped],
+            "worst_error": one.worst,
+            "time": one.model.time.text,
+        }
+        for one in found
+    ]
+
+
+def print_models(models: dict[str, MachineModel], console: Console) -> None:
+    """What a repository holds."""
+    table = plain_table("machine", "fitted to n", "features")
+    for model in models.values():
+        sizes = f"{model.sizes[0]:g} to {model.sizes[1]:g}" if model.sizes else "-"
+        features = ", ".join(f"{key}: {value}" for key, value in model.features.items())
+        table.add_row(model.name, sizes, features or "-")
+    console.print(table)
+
+
+def models_json(models: dict[str, MachineModel]) -> list[dict[str, object]]:
+    """The same."""
+    return [{"machine": m.name, "time": m.time.text, "sizes": m.sizes, "features": m.features} for m in models.values()]
+
+
+def print_plan(groups: list[Group], found: list[SizePlan], dynamic: bool, console: Console) -> None:
+    """Relative performance, fractions and times by size."""
+    kind = "Dynamic plan: fractions of each size" if dynamic else "Static plan: the same fractions for all sizes"
+    console.print(f"{kind}; f of one machine")
+    names = [group.model.name for group in groups]
+    table = plain_table("n", *(f"g {name}" for name in names[1:]), *(f"f {name}" for name in names), "spread")
+    for one in found:
+        relative = [f"{g:.2f}" for g in one.relative[1:]]
+        table.add_row(str(one.size), *relative, *(f"{f:.4f}" for f in one.fractions), _seconds(one.spread_s))
+    console.print(table)
+    for one in found:
+        console.print(f"n = {one.size}. {expectation_line(one.expected)}")
+
+
+def plan_json(groups: list[Group], found: list[SizePlan], dynamic: bool) -> dict[str, object]:
+    """The same as numbers, with the items and the time of each rank."""
+    return {
+        "dynamic": dynamic,
+        "machines": [{"machine": group.model.name, "count": group.count} for group in groups],
+        "sizes": [
+            {
+                "n": one.size, "relative": one.relative, "fractions": one.fractions, "items": one.counts,
+                "times_s": one.times_s, "spread_s": one.spread_s, "expected": expectation_json(one.expected),
+            }
+            for one in found
+        ],
+    }  # fmt: skip
