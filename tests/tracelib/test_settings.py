@@ -117,7 +117,8 @@ def test_the_doctor_names_what_may_be_meant():
 
 
 def test_each_variable_is_read_and_documented():
-    code = "".join(path.read_text() for path in compiled.RUNTIME.rglob("*.c"))
+    files = [*compiled.RUNTIME.rglob("*.c"), *(ROOT / "tracelib" / "include").glob("*.h")]
+    code = "".join(path.read_text() for path in files)
     read = set(re.findall(r"\b(?:getenv|setting_\w+)\(\"(TRACELIB_[A-Z_]+)\"", code))
     drivers = "".join(path.read_text() for path in (ROOT / "tracelib" / "drivers").glob("*.py"))
     read |= set(re.findall(r"\"(TRACELIB_[A-Z]+)\"", drivers))
