@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from analyzer.burst_clusters.bursts import bursts
+from analyzer.burst_clusters.learn import learn
 from analyzer.burst_clusters.model import NOISE, SHORT, Clusters, coordinates
 from analyzer.burst_clusters.sample import draw
-from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.trace import Trace
 
@@ -103,7 +102,7 @@ def _cores(points: np.ndarray, reach: float, least: int) -> tuple[np.ndarray, np
     """The core points of DBSCAN and the kind of each, from 1."""
     if not len(points):
         return points, np.zeros(0, np.int64)
-    found = _learn().cluster.DBSCAN(eps=reach, min_samples=least).fit(points)
+    found = learn().cluster.DBSCAN(eps=reach, min_samples=least).fit(points)
     cores = found.core_sample_indices_
     return points[cores], found.labels_[cores].astype(np.int64) + 1
 
@@ -112,17 +111,8 @@ def _centroids(points: np.ndarray, kinds: int) -> np.ndarray:
     kinds = min(kinds, len(np.unique(points, axis=0)))
     if not kinds:
         return points[:0]
-    found = _learn().cluster.KMeans(kinds, n_init=_STARTS, random_state=_SEED).fit(points)
+    found = learn().cluster.KMeans(kinds, n_init=_STARTS, random_state=_SEED).fit(points)
     return found.cluster_centers_
-
-
-def _learn() -> Any:
-    """scikit-learn, which takes a second to import and need not be installed."""
-    try:
-        import sklearn.cluster
-    except ImportError as error:
-        raise TracelibError("scikit-learn is not installed", "pip install 'tracelib[clusters]'") from error
-    return sklearn
 
 
 def _sums(trace: Trace, team: Team, model: Clusters) -> dict[int, Kind]:

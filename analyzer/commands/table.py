@@ -43,6 +43,9 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
             "predict.replay:replay_command", "What the run would do on another machine.", "one process replays"
         ),
         "predict": Entry("predict.speedup:predict_command", "Speedup at more ranks, and its worst factor there."),
+        "representative": Entry(
+            "predict.representative:representative_command", "The part that stands for all.", "each process reads all"
+        ),
         "what-if": Entry("predict.what_if:what_if_command", "What faster computation in a region would gain."),
         "balance": Entry("predict.balance:balance_command", "Who should compute how much, and what that gains."),
         "sensitivity": Entry(

@@ -27,6 +27,7 @@ LINES = {
     "speedup": ("--json",),
     "predict": ("--json", "--ranks", "64"),
     "clusters": ("--prv", "-o", "."),
+    "representative": ("--json",),
     "profile": ("-o", "."),
     "replay": ("-o", "replayed.prv", "--latency", "5us"),
     "replay alone": ("--json",),

@@ -1,0 +1,140 @@
+"""`analyze representative`: the part of a run or series that stands for all of it, and counters read in turn."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from analyzer.commands.shared.options import all_ranks_needed, common_options, file_argument
+from analyzer.commands.shared.outputs import check_replaceable, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.opening import open_trace
+from analyzer.replay.section import section_bounds
+from analyzer.report.representative import (
+    Analysed,
+    analysed_json,
+    analysed_tables,
+    estimates_json,
+    estimates_tables,
+    plan_json,
+    plan_lines,
+)
+from analyzer.representative.plan import Plan, estimates, plan, totals
+from analyzer.representative.series import Series, default_metric, metric_of, read_series, series_of_run
+from analyzer.representative.subset import lengths, representative
+from analyzer.whole import whole_file
+
+_SERIES = (".csv", ".npz")
+_ENDING = ".plan"
+
+
+@click.command("representative")
+@file_argument
+@click.option("--metric", metavar="A[/B]", help="Metric to analyse [cycles/instructions, else the first column].")
+@click.option("--by", metavar="A[/B]", help="Another metric: its errors, too, and --sweep clusters by it.")
+@click.option("--sweep", is_flag=True, help="Errors of samples by k-means, for intervals of up to twice the period.")
+@click.option(
+    "--steps",
+    type=click.IntRange(64, 1 << 22),
+    default=1 << 13,
+    show_default=True,
+    help="Steps that a run is cut into.",
+)
+@click.option(
+    "--plan", "sets", multiple=True, metavar="COUNTERS", help="Plan an iteration for these counters; can be repeated."
+)
+@click.option(
+    "--full", type=click.Path(), multiple=True, metavar="RUN", help="FILE followed a plan: compare with this run."
+)
+@click.option("--estimate", is_flag=True, help="FILE followed a plan: extrapolate its counters.")
+@all_ranks_needed("the counters of all ranks are added up")
+@common_options(as_json=True, output="Name of the plan, or a folder for it.")
+@click.pass_obj
+def representative_command(
+    session: Session, file: str, metric: str | None, by: str | None, sweep: bool, steps: int, sets: tuple[str, ...],
+    full: tuple[str, ...], estimate: bool, output: str | None, force: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Find the shortest part of FILE that stands for all of it: one period of its counters.
+
+    FILE is a series of counters (.csv with names in the first line, or .npz), or a run with counters. With --plan,
+    write a plan (NAME.plan) by which one run reads sets of counters in turn, each in an iteration of its own. With
+    --estimate or --full, FILE is such a run: print what it says of a whole run.
+    """
+    session.quiet = quiet
+    if sets:
+        _plan(session, file, sets, steps, output, force, as_json)
+    elif estimate or full:
+        _estimate(session, file, full, as_json)
+    else:
+        _analyse(session, file, metric, by, sweep, steps, as_json)
+
+
+def _analyse(
+    session: Session, file: str, metric: str | None, by: str | None, sweep: bool, steps: int, as_json: bool
+) -> None:
+    series = _series(session, file, steps)
+    main = metric_of(series, metric or default_metric(series))
+    other = metric_of(series, by) if by else None
+    metrics = (main, *([other] if other else []))
+    subset = representative(main.values())
+    swept = None
+    if sweep and subset:
+        from analyzer.representative.sampling import sweep as errors_of_sweep
+
+        swept = tuple(errors_of_sweep(main, other or main, min(2 * subset.length, len(series))))
+    found = Analysed(series, metrics, subset, tuple(lengths(subset, metrics)) if subset else (), swept)
+    if as_json:
+        session.print_json(analysed_json(found))
+    elif not session.quiet:
+        session.print_tables(analysed_tables(found))
+
+
+def _series(session: Session, file: str, steps: int) -> Series:
+    if Path(file).suffix in _SERIES:
+        return read_series(Path(file))
+    with closing(open_trace(file, session.team)) as trace:
+        session.mention_problems(trace)
+        begin, end = section_bounds(trace, session.team)
+        if end.max() <= begin.min():
+            raise TracelibError(f"{file}: nothing lies between MPI_Init and MPI_Finalize")
+        return series_of_run(trace, int(begin.min()), int(end.max()), steps)
+
+
+def _plan(
+    session: Session, file: str, sets: tuple[str, ...], steps: int, output: str | None, force: bool, as_json: bool
+) -> None:
+    with closing(open_trace(file, session.team)) as trace:
+        session.mention_problems(trace)
+        base = output_base(Path(trace.path), output, (_ENDING,))
+        path = base.with_name(base.name + _ENDING)
+        check_replaceable(path, [Path(trace.path)], force)
+        found = plan(trace, session.team, sets, steps)
+    if session.speaks:
+        _write(found, path)
+    if as_json:
+        session.print_json(plan_json(found, str(path)))
+    else:
+        session.say(plan_lines(found, str(path)))
+
+
+def _write(found: Plan, path: Path) -> None:
+    with whole_file(path) as written:
+        written.write(found.schedule().encode())
+
+
+def _estimate(session: Session, file: str, full: tuple[str, ...], as_json: bool) -> None:
+    whole: dict[str, float] = {}
+    for other in full:
+        with closing(open_trace(other, session.team)) as trace:
+            session.mention_problems(trace)
+            whole |= totals(trace, session.team)
+    with closing(open_trace(file, session.team)) as trace:
+        session.mention_problems(trace)
+        found = estimates(trace, session.team, whole)
+    if as_json:
+        session.print_json(estimates_json(file, found))
+    elif not session.quiet:
+        session.print_tables(estimates_tables(found))

@@ -1,0 +1,180 @@
+"""Representative subsets, lengths, sweeps, plans and estimates: as tables, sentences and plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from analyzer.report.words import units
+from analyzer.report.words.table import plain_table
+from analyzer.representative.plan import Estimates, Plan
+from analyzer.representative.sampling import Errors
+from analyzer.representative.series import Metric, Series
+from analyzer.representative.subset import Length, Subset, error
+
+_BEST = 3
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """A series, what was looked for in it, and what was found; no subset: it has no period."""
+
+    series: Series
+    metrics: tuple[Metric, ...]  # the first is the one that was analysed
+    subset: Subset | None
+    lengths: tuple[Length, ...]
+    sweep: tuple[Errors, ...] | None
+
+
+def _span(series: Series, steps: float) -> str:
+    return units.time(steps * series.step) if series.unit == "ns" else units.plural(round(steps), "step")
+
+
+def analysed_tables(found: Analysed) -> Iterator[Table | Text]:
+    """The subset with its errors, the lengths, and the sweep."""
+    series, subset = found.series, found.subset
+    if subset is None:
+        yield Text(
+            f"Not Found: {found.metrics[0].text} has no period in {series.name}. No part of it stands for the whole."
+        )
+        return
+    yield Text("\n".join(_of_subset(found, subset)))
+    table = plain_table("metric", "representative", "whole", "error")
+    for metric in found.metrics:
+        values = f"{metric.over(subset.part):.6g}", f"{metric.over(slice(None)):.6g}"
+        table.add_row(metric.text, *values, f"{100 * error(metric, subset.part):.2f} %")
+    yield table
+    yield _lengths(found)
+    yield Text(f"The {_BEST} lengths with the smallest errors: {', '.join(f'{n} %' for n in best(found.lengths))}.")
+    if found.sweep is not None:
+        yield from _sweep(found)
+
+
+def best(lengths: Sequence[Length]) -> list[int]:
+    """The lengths in % with the smallest sums of errors, the best first."""
+    return [one.share for one in sorted(lengths, key=lambda one: one.sum)[:_BEST]]
+
+
+def _of_subset(found: Analysed, subset: Subset) -> list[str]:
+    series, whole = found.series, len(found.series)
+    said = [
+        f"{_span(series, subset.length)} of {_span(series, whole)} stand for the whole, from "
+        f"{_span(series, subset.start)} on: 1/{whole / subset.length:.3g} of it."
+    ]
+    said.append(
+        f"{found.metrics[0].text} repeats every {_span(series, subset.period.samples)}, "
+        f"{subset.period.repetitions:.3g} times, with a correlation of {subset.period.correlation:.2f}."
+    )
+    if len(subset.levels) > 1:
+        inner = ", then ".join(_span(series, length) for length in subset.levels[1:])
+        said.append(f"Inside one period {inner} repeats.")
+    return said
+
+
+def _lengths(found: Analysed) -> Table:
+    table = plain_table("% of the period", *(f"{one.share}" for one in found.lengths))
+    for number, metric in enumerate(found.metrics):
+        errors = [one.errors[number] for one in found.lengths]
+        table.add_row(f"{metric.text}, % off", *("-" if e is None else f"{100 * e:.2f}" for e in errors))
+    return table
+
+
+def _sweep(found: Analysed) -> Iterator[Table | Text]:
+    assert found.subset is not None and found.sweep is not None
+    period = found.subset.length
+    table = plain_table("interval", "MSP % off", "SSP % off", "LSP % off")
+    for one in found.sweep:
+        if one.steps in {1, period // 2, period, 3 * period // 2, 2 * period}:
+            mark = {period: " (R)", 2 * period: " (2R)"}.get(one.steps, "")
+            errors = (one.msp, one.ssp, one.lsp)
+            table.add_row(f"{one.steps}{mark}", *("-" if e is None else f"{100 * e:.2f}" for e in errors))
+    yield table
+
+
+def analysed_json(found: Analysed) -> dict[str, Any]:
+    """Numbers under stable names; lengths in steps."""
+    subset = found.subset
+    data: dict[str, Any] = {"file": found.series.name, "metric": found.metrics[0].text, "steps": len(found.series)}
+    data |= {"step_s": found.series.step / 1e9 if found.series.unit == "ns" else None, "found": subset is not None}
+    if subset is None:
+        return data
+    data |= {"start": subset.start, "length": subset.length, "levels": list(subset.levels)}
+    data |= {"period": subset.period.samples, "repetitions": subset.period.repetitions}
+    data["metrics"] = {
+        metric.text: {
+            "representative": metric.over(subset.part),
+            "whole": metric.over(slice(None)),
+            "error": error(metric, subset.part),
+        }
+        for metric in found.metrics
+    }
+    data["lengths"] = [{"percent": one.share, "steps": one.steps, "errors": list(one.errors)} for one in found.lengths]
+    data["best_lengths"] = best(found.lengths)
+    data["sweep"] = None if found.sweep is None else [asdict(one) for one in found.sweep]
+    return data
+
+
+def plan_lines(plan: Plan, path: str) -> str:
+    """What a plan needs, and what to type to follow it."""
+    by = "times after MPI_Init" if plan.collectives is None else "numbers of collectives over MPI_COMM_WORLD"
+    return (
+        f"{units.plural(len(plan.sets), 'set')} in {units.time(plan.needed_ns)} of the run "
+        f"({units.time(plan.init_ns)}, then an iteration of {units.time(plan.period_ns)} each), instead of "
+        f"{units.plural(len(plan.sets), 'run')} of {units.time(plan.length_ns)}: 1/{plan.cost_ratio:.3g} of the cost. "
+        f"Turns are by {by}.\n"
+        f'TRACELIB_COUNTERS="{";".join(plan.sets)}" TRACELIB_ROTATE=file:{path} tracelib run -- mpirun ...'
+    )
+
+
+def plan_json(plan: Plan, path: str) -> dict[str, Any]:
+    """Times in s after MPI_Init."""
+    return {
+        "plan": path,
+        "sets": list(plan.sets),
+        "moments_s": [ns / 1e9 for ns in plan.moments_ns],
+        "collectives": None if plan.collectives is None else list(plan.collectives),
+        "period_s": plan.period_ns / 1e9,
+        "length_s": plan.length_ns / 1e9,
+        "needed_s": plan.needed_ns / 1e9,
+        "cost_ratio": plan.cost_ratio,
+    }
+
+
+def estimates_tables(found: Estimates) -> Iterator[Table | Text]:
+    """Each counter's estimate, beside the full run, and the costs."""
+    unit = "share of the time" if found.iterations is None else f"iterations (of {found.iterations})"
+    table = plain_table("counter", "counted", f"in {unit}", "estimate", "full run", "error")
+    for one in found.counters:
+        full = "-" if one.full is None else units.count(one.full)
+        off = "-" if one.error is None else f"{100 * one.error:.2f} %"
+        estimate = units.count(one.estimated)
+        share = units.percent(one.share) if found.iterations is None else f"{one.share * found.iterations:.3g}"
+        table.add_row(one.counter, units.count(one.counted), share, estimate, full, off)
+    yield table
+    yield Text(
+        f"The plan was done {units.time(found.needed_ns)} after MPI_Init. {units.plural(found.runs, 'whole run')} of "
+        f"{units.time(found.length_ns)} would cost {found.cost_ratio:.3g} times as much."
+    )
+
+
+def estimates_json(file: str, found: Estimates) -> dict[str, Any]:
+    """Numbers under stable names."""
+    return {
+        "file": file,
+        "length_s": found.length_ns / 1e9,
+        "needed_s": found.needed_ns / 1e9,
+        "iterations": found.iterations,
+        "runs": found.runs,
+        "cost_ratio": found.cost_ratio,
+        "counters": {
+            one.counter: {
+                "counted": one.counted, "read_s": one.read_ns / 1e9, "share": one.share, "estimate": one.estimated,
+                "full": one.full, "error": one.error,
+            }
+            for one in found.counters
+        },
+    }  # fmt: skip

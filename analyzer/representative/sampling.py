@@ -1,0 +1,75 @@
+"""Sampling by intervals: k-means on a metric (MSP), the most typical interval (SSP), the most typical row (LSP).
+
+Source: M. Casas, "Spectral analysis of executions" (2009), sections 5.4.1 and 5.4.2, equation 5.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.burst_clusters.learn import learn
+from analyzer.representative.series import Metric
+
+CLUSTERS = 4
+_SEED, _STARTS = 0, 3
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Relative errors of the predicted metric with intervals of so many steps; None: too few of them."""
+
+    steps: int
+    msp: float | None
+    ssp: float | None
+    lsp: float | None
+
+
+def sweep(metric: Metric, by: Metric, longest: int, clusters: int = CLUSTERS) -> list[Errors]:
+    """Intervals of 1, 2, ... `longest` steps; `by`: what they are clustered by. Raises TracelibError without
+    scikit-learn."""
+    return [errors_of(metric, by, steps, clusters) for steps in range(1, longest + 1)]
+
+
+def errors_of(metric: Metric, by: Metric, steps: int, clusters: int = CLUSTERS) -> Errors:
+    """The errors with intervals of so many steps each; what is left over at the end is in no interval."""
+    above, below, values = _intervals(metric, by, steps)
+    whole = metric.over(slice(None))
+    x = np.divide(above, below, out=np.full(len(above), whole), where=below > 0)
+    if not len(values) or not whole:
+        return Errors(steps, None, None, None)
+    typical = float(by.over(slice(None)))
+    single = x[np.abs(values - typical).argmin()]
+    rows, long = len(values) - clusters + 1, None
+    if rows > 0:
+        means = np.convolve(values, np.full(clusters, 1 / clusters), "valid")
+        first = int(np.abs(means - typical).argmin())
+        long = float(above[first : first + clusters].sum() / max(below[first : first + clusters].sum(), 1e-300))
+    several = _multiple(values, x, clusters) if len(values) >= clusters else None
+
+    def off(found: float | None) -> float | None:
+        return None if found is None else abs(found - whole) / whole
+
+    return Errors(steps, off(several), off(float(single)), off(long))
+
+
+def _intervals(metric: Metric, by: Metric, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sums above and below of the metric in each interval, and its value of `by`."""
+    count = len(metric.above) // steps
+
+    def sums(column: np.ndarray) -> np.ndarray:
+        return column[: count * steps].reshape(count, steps).sum(axis=1)
+
+    above, below, over, under = (sums(c) for c in (metric.above, metric.below, by.above, by.below))
+    return above, below, np.divide(over, under, out=np.zeros(count), where=under > 0)
+
+
+def _multiple(values: np.ndarray, x: np.ndarray, clusters: int) -> float:
+    """sum of w_i x_i: x of the interval nearest to each centroid, by the share of the intervals in its cluster
+    (equation 5.1)."""
+    clusters = min(clusters, len(np.unique(values)))
+    found = learn().cluster.KMeans(clusters, n_init=_STARTS, random_state=_SEED).fit(values[:, None])
+    weights = np.bincount(found.labels_, minlength=clusters) / len(values)
+    nearest = np.abs(values[:, None] - found.cluster_centers_[:, 0]).argmin(axis=0)
+    return float(weights @ x[nearest])

@@ -1,0 +1,150 @@
+"""Counters sampled at even steps of instructions or time, from a CSV, an .npz or a run."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.burst_clusters.bursts import bursts
+from analyzer.errors import TracelibError
+from analyzer.trace import Counters, Trace
+
+TIME = "computing_ns"
+"""Column of a run's series beside its counters: time that its threads computed in the step."""
+_FEWEST = 4
+
+
+@dataclass(frozen=True)
+class Series:
+    """columns: by name what was counted in each step, float64 of shape (steps,) each.
+
+    step: length of a step; unit: of it, "ns" or "" (a sample).
+    """
+
+    name: str
+    columns: dict[str, np.ndarray]
+    step: float = 1.0
+    unit: str = ""
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A column, or the quotient of two: cycles/instructions."""
+
+    text: str
+    above: np.ndarray
+    below: np.ndarray  # ones for a column alone
+
+    def values(self) -> np.ndarray:
+        """Of each step; where the divisor is 0 the value of all."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = self.above / self.below
+        return np.where(self.below > 0, found, self.over(slice(None)))
+
+    def over(self, part: slice) -> float:
+        """Of a part: the quotient of its sums (of a column alone its mean)."""
+        below = float(self.below[part].sum())
+        return float(self.above[part].sum()) / below if below else 0.0
+
+
+def metric_of(series: Series, text: str) -> Metric:
+    """Raises TracelibError where the series has no such column."""
+    names = text.split("/")
+    for name in names:
+        if name not in series.columns:
+            raise TracelibError(f"{series.name} has no column {name!r}", f"it has {', '.join(series.columns)}")
+    if len(names) > 2:
+        raise TracelibError(f"{text!r} is no metric", "name a column, or two with / between them")
+    above = series.columns[names[0]]
+    return Metric(text, above, series.columns[names[1]] if len(names) == 2 else np.ones(len(above)))
+
+
+def default_metric(series: Series) -> str:
+    """Cycles per instruction where both are there (the thesis' CPI), else the first column."""
+    lower = {name.lower(): name for name in series.columns}
+    for cycles, instructions in (("cycles", "instructions"), ("papi_tot_cyc", "papi_tot_ins"),
+                                 ("perf::cycles", "perf::instructions")):  # fmt: skip
+        if cycles in lower and instructions in lower:
+            return f"{lower[cycles]}/{lower[instructions]}"
+    return next(iter(series.columns))
+
+
+def read_series(path: Path) -> Series:
+    """A CSV with a head line, a row for each step; or an .npz with an array for each column. Raises TracelibError."""
+    try:
+        columns = _npz(path) if path.suffix == ".npz" else _csv(path)
+    except FileNotFoundError as error:
+        raise TracelibError(f"{path}: no such file") from error
+    except (ValueError, OSError, zipfile.BadZipFile, EOFError, csv.Error, UnicodeDecodeError, KeyError) as error:
+        hint = "a CSV with names in the first line and numbers in all others, or an .npz with an array for each name"
+        raise TracelibError(f"{path} is no series of counters", hint) from error
+    if not columns or len({len(values) for values in columns.values()}) != 1:
+        raise TracelibError(f"{path} is no series of counters", "all columns need to be of one length")
+    if any(not np.isfinite(values).all() or (values < 0).any() for values in columns.values()):
+        raise TracelibError(f"{path}: a count is negative or no number")
+    found = Series(str(path), columns)
+    if len(found) < _FEWEST:
+        raise TracelibError(f"{path} has only {len(found)} steps")
+    return found
+
+
+def _csv(path: Path) -> dict[str, np.ndarray]:
+    with path.open(newline="") as file:
+        head, *rows = [row for row in csv.reader(file) if row]
+    if any(len(row) != len(head) for row in rows) or not all(name.strip() for name in head):
+        raise ValueError
+    table = np.array(rows, float).reshape(len(rows), len(head))
+    return {name.strip(): table[:, k] for k, name in enumerate(head)}
+
+
+def _npz(path: Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as file:
+        found = {name: np.asarray(file[name], float) for name in file.files}
+    if any(values.ndim != 1 for values in found.values()):
+        raise ValueError
+    return found
+
+
+def series_of_run(trace: Trace, begin_ns: int, end_ns: int, steps: int) -> Series:
+    """What all threads together counted in each of so many equal steps of [begin_ns, end_ns): a burst's count is spread
+    evenly over its time. Bursts whose counter was not read count as none of it. Sums of parts would depend on how many
+    processes share the work: each reads all."""
+    counters = tuple(counter.name for counter in trace.extra(Counters).known) or _labelled(trace)
+    edges = np.linspace(begin_ns, end_ns, steps + 1)
+    until = np.zeros((1 + len(counters), steps + 1))
+    for found in bursts(trace, range(trace.size), counters):
+        values = np.nan_to_num(found.values)
+        if len(values):
+            until += _until(found.states["begin"], found.states["end"], values, edges)
+    counted = np.diff(until, axis=1)
+    columns = dict(zip((TIME, *counters), counted, strict=True))
+    return Series(str(trace.path), columns, (end_ns - begin_ns) / steps, "ns")
+
+
+def _labelled(trace: Trace) -> tuple[str, ...]:
+    """Names of the counters of an imported trace: those that Extrae numbers as such."""
+    return tuple(
+        label.split()[0] for number, (label, _) in sorted(trace.event_labels.items())
+        if 42_000_000 <= number < 45_000_000 and label.split() and number < 42_009_990
+    )  # fmt: skip
+
+
+def _until(begin: np.ndarray, end: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Of each value the sum over bursts up to each edge, shape (values, edges): each grows evenly from begin to end."""
+    found = np.zeros((values.shape[1], len(edges)))
+    rate = values / (end - begin)[:, None]
+    for times, sign in ((begin, 1.0), (end, -1.0)):
+        order = np.argsort(times, kind="stable")
+        at = np.searchsorted(times[order], edges)
+        zero = np.zeros((1, values.shape[1]))
+        slopes = np.concatenate([zero, np.cumsum(sign * rate[order], axis=0)])[at]
+        offsets = np.concatenate([zero, np.cumsum(sign * rate[order] * times[order, None], axis=0)])[at]
+        found += (slopes * edges[:, None] - offsets).T
+    return found

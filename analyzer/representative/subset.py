@@ -1,0 +1,94 @@
+"""The minimal representative subset: one period of a metric, where it lies, and how well it stands for the whole.
+
+Source: M. Casas, "Spectral analysis of executions" (2009), sections 3.6.2, 5.3 and 5.3.1.2, equation 3.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+
+from analyzer.representative.series import Metric
+from analyzer.structure.period import Period, period_of
+
+SHARES = tuple(range(20, 201, 20))
+"""Lengths that are compared with the period, in % of it (section 5.3.1.2)."""
+_LEVELS = 4
+_SHORTEST = 2
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Steps [start, start + length) and the levels that led there: the length of each, the outermost first."""
+
+    start: int
+    length: int
+    period: Period  # of the outermost level
+    levels: tuple[int, ...]
+
+    @property
+    def part(self) -> slice:
+        return slice(self.start, self.start + self.length)
+
+
+def representative(values: np.ndarray) -> Subset | None:
+    """The shortest period of the values (steps,): that of the whole, then that of one period while there is one. None:
+    they have no period."""
+    found = period_of(values)
+    if found is None:
+        return None
+    start, length = _best(values, found.samples)
+    levels = [length]
+    while len(levels) < _LEVELS:
+        inner = period_of(values[start : start + length])
+        if inner is None or round(inner.samples) < _SHORTEST or round(inner.samples) > length // 2:
+            break
+        offset, length = _best(values[start : start + length], inner.samples)
+        start += offset
+        levels.append(length)
+    return Subset(start, length, found, tuple(levels))
+
+
+def _best(values: np.ndarray, period: float) -> tuple[int, int]:
+    """Where one period correlates best with a sine of that length (equation 3.4), wholly inside the values."""
+    length = max(round(period), 1)
+    sine = np.sin(2 * np.pi * np.arange(length) / period)
+    size = next_fast_len(len(values) + length, real=True)
+    flat = values - values.mean()
+    correlated = irfft(np.conj(rfft(sine, size)) * rfft(flat, size), size)[: len(values) - length + 1]
+    return int(np.argmax(correlated)), length
+
+
+def error(metric: Metric, part: slice) -> float:
+    """|X_rep - X_global| / X_global."""
+    whole = metric.over(slice(None))
+    found = abs(metric.over(part) - whole)
+    return found / whole if whole else found
+
+
+@dataclass(frozen=True)
+class Length:
+    """A segment that begins where the representative one does: its length in % of that, and the error of each metric;
+    errors are None where it does not fit into the series."""
+
+    share: int
+    steps: int
+    errors: tuple[float | None, ...]
+
+    @property
+    def sum(self) -> float:
+        """Of the errors: by it lengths are ranked (section 5.3.1.2)."""
+        return float("inf") if None in self.errors else sum(e for e in self.errors if e is not None)
+
+
+def lengths(subset: Subset, metrics: tuple[Metric, ...], shares: tuple[int, ...] = SHARES) -> list[Length]:
+    """All lengths, in order."""
+    found = []
+    for share in shares:
+        steps = max(round(subset.length * share / 100), 1)
+        part = slice(subset.start, subset.start + steps)
+        fits = part.stop <= len(metrics[0].above)
+        found.append(Length(share, steps, tuple(error(metric, part) if fits else None for metric in metrics)))
+    return found

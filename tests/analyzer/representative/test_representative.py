@@ -1,0 +1,179 @@
+"""Representative subsets of planted series, lengths and samples by hand, and what is refused.
+
+Source: M. Casas, "Spectral analysis of executions" (2009), chapter 5; the series are like that of applu, whose period
+is 51 samples of 10^7 instructions.
+"""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memory_trace import MemoryTrace
+
+from analyzer.cli import main
+from analyzer.representative.sampling import errors_of, sweep
+from analyzer.representative.series import TIME, Metric, series_of_run
+from analyzer.representative.subset import error, lengths, representative
+
+
+def column(values):
+    values = np.asarray(values, float)
+    return Metric("x", values, np.ones(len(values)))
+
+
+def like_applu(periods=60, period=51, noise=0.02, seed=1):
+    """CPI and misses of each sample: a third of the period is slow, another part misses the cache."""
+    at = np.arange(period * periods) % period
+    rng = np.random.default_rng(seed)
+    cpi = 2 + 1.2 * (at < period / 3) + rng.normal(0, noise, len(at))
+    misses = 1 + 0.8 * ((at > period / 5) & (at < period / 2)) + rng.normal(0, noise, len(at))
+    return cpi, misses
+
+
+def test_the_period_of_applu():
+    cpi, misses = like_applu()
+    found = representative(cpi)
+    assert found.length == 51 and found.levels == (51,)
+    assert error(column(cpi), found.part) < 0.01 and error(column(misses), found.part) < 0.01
+    by_hand = abs(misses[found.part].mean() - misses.mean()) / misses.mean()
+    assert error(column(misses), found.part) == pytest.approx(by_hand)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(20, 90), st.integers(6, 40), st.integers(0, 10**6))
+def test_any_planted_period(period, periods, seed):
+    cpi, _ = like_applu(periods, period, 0.02, seed)
+    found = representative(cpi)
+    assert abs(found.levels[0] - period) <= max(0.01 * period, 0.5)
+    assert found.start >= 0 and found.part.stop <= len(cpi)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_and_drift_have_none(seed):
+    rng = np.random.default_rng(seed)
+    assert representative(rng.normal(1, 0.1, 3000)) is None
+    assert representative(np.cumsum(rng.normal(0, 1, 3000))) is None
+
+
+def test_an_inner_period_makes_it_shorter():
+    """Each of 12 periods of 600 samples has 500 in which 25 samples repeat, and 100 of another kind."""
+    at = np.arange(12 * 600) % 600
+    values = np.where(at < 500, 2 + ((at % 25) < 8), 5) + np.random.default_rng(3).normal(0, 0.01, len(at))
+    found = representative(values)
+    assert found.levels[0] == 600 and found.length < 600
+    assert found.levels[-1] == 25
+
+
+def test_the_segment_is_where_a_sine_fits_best():
+    """A damaged period in the middle of a sine is not chosen."""
+    values = 5 + np.sin(2 * np.pi * np.arange(40 * 30) / 40)
+    values[400:440] = 5
+    start = representative(values).start
+    assert start % 40 in (0, 1, 39) and not 360 < start < 440
+
+
+def test_lengths_by_hand():
+    """A period of 24 ones and 24 threes: from its begin on 50 % are ones, and 200 % are as good as 100 %."""
+    values = np.tile(np.repeat([1.0, 3.0], 24), 40)
+    found = representative(values)
+    table = {one.share: one for one in lengths(found, (column(values),), (50, 100, 150, 200))}
+    whole = values.mean()
+    for share, one in table.items():
+        part = values[found.start : found.start + round(48 * share / 100)]
+        assert one.errors[0] == pytest.approx(abs(part.mean() - whole) / whole)
+    assert table[100].errors[0] == pytest.approx(0, abs=1e-12) and table[200].sum == pytest.approx(0, abs=1e-12)
+    assert table[50].errors[0] > 0.2 and table[150].errors[0] > 0.1
+    assert lengths(found, (column(values),), (10_000,))[0].errors == (None,)
+
+
+def test_samples_are_best_at_one_and_two_periods():
+    """Of all intervals up to 2R, R and 2R are among those with the smallest errors, in all three ways."""
+    cpi, misses = like_applu(noise=0.01)
+    found = sweep(column(cpi), column(misses), 102)
+    for way in ("msp", "ssp", "lsp"):
+        off = np.array([getattr(one, way) for one in found])
+        assert off[50] < 0.01 and off[101] < 0.01
+        assert off[[50, 101]].max() < np.median(off[:40])
+
+
+def test_samples_by_hand():
+    """Two kinds of intervals by misses, with CPI 1 and 3: 3 of 4 are of the first kind."""
+    misses = np.array([0.0, 0.0, 9.0, 0.0] * 3)
+    cpi = np.array([1.0, 1.0, 3.0, 1.0] * 3)
+    found = errors_of(column(cpi), column(misses), 1, clusters=2)
+    assert found.msp == pytest.approx(0)  # 0.75 x 1 + 0.25 x 3 = 1.5, the mean
+    assert found.ssp == pytest.approx(0.5 / 1.5)  # nearest to 2.25 misses is 0, with CPI 1
+    assert found.lsp == pytest.approx(0.5 / 1.5)  # two in a row have 0 or 4.5 misses: 0 and the first are as near
+    assert errors_of(column(cpi), column(misses), 12, clusters=2).msp is None
+
+
+def test_a_ratio_is_that_of_the_sums():
+    metric = Metric("a/b", np.array([2.0, 9.0, 0.0]), np.array([1.0, 3.0, 0.0]))
+    assert metric.over(slice(0, 2)) == 11 / 4
+    assert metric.values().tolist() == [2, 3, 11 / 4]
+
+
+def test_a_burst_is_spread_over_its_time():
+    """Rank 0 computes from 0 to 10 and 20 to 40, rank 1 from 0 to 30; steps of 10."""
+    calls = [[("MPI_Barrier", 10, 20, {}), ("MPI_Barrier", 40, 50, {})], [("MPI_Barrier", 30, 50, {})]]
+    found = series_of_run(MemoryTrace(calls, window=13), 0, 50, 5)
+    assert found.columns[TIME] == pytest.approx([20, 10, 20, 10, 0])
+    assert found.step == 10
+
+
+@pytest.fixture
+def applu(tmp_path):
+    cpi, misses = like_applu()
+    path = tmp_path / "applu.csv"
+    rows = np.c_[np.full(len(cpi), 1e7), cpi * 1e7, misses]
+    np.savetxt(path, rows, delimiter=",", header="instructions,cycles,misses", comments="")
+    return path
+
+
+def test_the_command(applu, capsys):
+    assert main(["representative", str(applu), "--by", "misses", "--sweep", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["metric"], data["length"], data["found"]) == ("cycles/instructions", 51, True)
+    assert set(data["best_lengths"]) & {100, 200} and len(data["sweep"]) == 102
+    assert main(["representative", str(applu), "--by", "misses", "--sweep"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "51 steps of 3060 steps stand for the whole" in text and "51 (R)" in text and "102 (2R)" in text
+    columns = dict(zip("ab", np.loadtxt(applu, delimiter=",", skiprows=1)[:, 1:].T, strict=True))
+    np.savez(applu.with_suffix(".npz"), **columns)
+    assert main(["representative", str(applu.with_suffix(".npz")), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["length"] == 51
+
+
+def test_no_period_is_no_error(tmp_path, capsys):
+    np.savetxt(tmp_path / "x.csv", np.random.default_rng(1).normal(5, 0.1, 500), header="cpi", comments="")
+    assert main(["representative", str(tmp_path / "x.csv")]) == 0
+    assert "Not Found" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("", "is no series"),
+        ("a,b\n1,2\n3\n", "is no series"),
+        ("a\n1\nx\n", "is no series"),
+        ("a\n1\n-2\n3\n4\n5\n", "negative or no number"),
+        ("a\n1\nnan\n3\n4\n5\n", "negative or no number"),
+        ("a\n1\n", "has only 1 steps"),
+    ],
+)
+def test_bad_series(tmp_path, capsys, text, said):
+    (tmp_path / "x.csv").write_text(text)
+    assert main(["representative", str(tmp_path / "x.csv")]) == 1
+    err = capsys.readouterr().err
+    assert said in err and err.count("\n") == 1
+
+
+def test_wrong_columns(applu, capsys, tmp_path):
+    for metric in ("gone", "cycles/gone", "cycles/misses/misses"):
+        assert main(["representative", str(applu), "--metric", metric]) == 1
+        assert capsys.readouterr().err.count("\n") == 1
+    (tmp_path / "x.npz").write_bytes(b"no zip")
+    assert main(["representative", str(tmp_path / "x.npz")]) == 1
+    assert "is no series" in capsys.readouterr().err
