@@ -27,6 +27,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
     }),
     "explain": ("Explain", {
         "efficiency": Entry("explain.efficiency:efficiency_command", "Parallel efficiency and its factors."),
+        "structure": Entry("explain.structure:structure_command", "What the run is made of: iterations, phases."),
         "hot": Entry("explain.hot:hot_command", "In which functions and lines the run computes."),
         "waits": Entry("explain.waits:waits_command", "Where ranks wait, and who makes them wait."),
         "critical-path": Entry(
@@ -73,6 +74,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
     "convert": ("Convert", {
         "prv": Entry("convert.prv:prv", "Write a Paraver trace."),
         "dim": Entry("convert.dim:dim", "Write a Dimemas trace."),
+        "cut": Entry("convert.cut:cut", "Write some iterations as a small run.", "one process writes the file"),
         "pack": Entry("convert.pack:pack", "Compress a run into one file.", "one process writes the file"),
     }),
 }  # fmt: skip

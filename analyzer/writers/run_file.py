@@ -11,7 +11,7 @@ import numpy as np
 
 from analyzer.signals import discard
 from analyzer.sources.rank_file.rank_file import PREDICTED
-from analyzer.trace import ACCESS, MARK, REQUEST, Mark, Objects, Regions, Trace
+from analyzer.trace import ACCESS, MARK, REQUEST, CallPaths, Mark, Objects, Regions, Trace
 from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.hdf5 import new_hdf5
 from analyzer.writers.run_communicators import CommunicatorRows, RankCommunicators
@@ -32,15 +32,24 @@ class RankRecords:
     marks: np.ndarray = field(default_factory=lambda: np.zeros(0, MARK))
     events: np.ndarray = field(default_factory=lambda: np.zeros(0, schema.EVENT))  # of the program, but for regions
     accesses: np.ndarray = field(default_factory=lambda: np.zeros(0, ACCESS))
+    paths: np.ndarray | None = None  # of each call its row in CallPaths.tables of the trace; None: not known
+    start_ns: int = 0  # of the process
+    after_call_ns: int = 0  # what the tracer took after each call
 
 
 def write_run(
-    trace: Trace, records: Iterator[RankRecords], path: Path, attributes: Mapping[str, str], called: Path | None = None
+    trace: Trace,
+    records: Iterator[RankRecords],
+    path: Path,
+    attributes: Mapping[str, str],
+    called: Path | None = None,
+    clock: str = PREDICTED,
 ) -> None:
     """Write the records of all ranks of `trace`, in order of rank, as the run `path`; it appears whole or not at all.
 
     attributes: text of the whole file, such as what it was predicted from. called: what the user has asked for, where
-    `path` is only a step on the way.
+    `path` is only a step on the way. clock: what all ranks read, as "boot_id" of the file; that of a prediction says
+    that it is one.
     Raises TracelibError where it cannot be written.
     """
     part = temporary_name(path, "part")
@@ -55,7 +64,9 @@ def write_run(
             out.create_dataset("procedures", data=names, track_times=False)
             tables = _Tables(trace)
             for rank, of_rank in zip(range(trace.size), records, strict=True):
-                _write_rank(out.create_group(f"ranks/{rank:06d}"), trace, rank, tables.of(rank, of_rank))
+                numbers = {"start_ticks": of_rank.start_ns, "overhead_ticks": of_rank.after_call_ns}
+                group = out.create_group(f"ranks/{rank:06d}")
+                _write_rank(group, trace, rank, tables.of(rank, of_rank), numbers, clock)
         part.replace(path)
     except OSError as error:
         raise cannot_write(called or path, error) from error
@@ -63,12 +74,19 @@ def write_run(
         discard(part)
 
 
-def _write_rank(group: h5py.Group, trace: Trace, rank: int, tables: Mapping[str, np.ndarray]) -> None:
-    numbers = dict.fromkeys(schema.INTEGER_ATTRIBUTES, 0)
-    numbers |= {"rank": rank, "size": trace.size, "pid": rank + 1, "state": int(schema.State.FINALIZED)}
+def _write_rank(
+    group: h5py.Group,
+    trace: Trace,
+    rank: int,
+    tables: Mapping[str, np.ndarray],
+    numbers: Mapping[str, int],
+    clock: str,
+) -> None:
+    whole = {"rank": rank, "size": trace.size, "pid": rank + 1, "state": int(schema.State.FINALIZED)}
+    numbers = dict.fromkeys(schema.INTEGER_ATTRIBUTES, 0) | dict(numbers) | whole
     node = int(trace.nodes.of_rank[rank])
     host = trace.nodes.names[node] if node < len(trace.nodes.names) else ""
-    said = {"host": host, "command": trace.origin.command, "boot_id": PREDICTED}
+    said = {"host": host, "command": trace.origin.command, "boot_id": clock}
     texts = dict.fromkeys(schema.TEXT_ATTRIBUTES, "") | said
     group.attrs["schema_version"] = np.uint64(schema.VERSION)
     for name, value in numbers.items():
@@ -104,15 +122,28 @@ class _Tables:
             "requests": _by_thread(requests, "completed"), "events": _by_thread(events, "time"),
             "accesses": _by_thread(accesses, "enter"),
         }  # fmt: skip
+        tables |= self._paths(records)
         last = max((int(t[name].max()) for t, name in ((calls, "exit"), (events, "time")) if len(t)), default=0)
         return tables | {
             "blocks": _blocks(tables),
-            "clock": np.array([(0, 0), (last + 1, last + 1)], schema.CLOCK),
+            "clock": np.array([(records.start_ns,) * 2, (last + 1, last + 1)], schema.CLOCK),
             "communicators": rows.table,
             "members": rows.members,
             "objects": objects if len(objects) > 1 else objects[:0],
             "labels": self._labels,
         }
+
+    def _paths(self, records: RankRecords) -> dict[str, np.ndarray]:
+        """Where the calls come from: of each row of `calls` and `polls` its path, and the paths."""
+        if records.paths is None:
+            return {}
+        known = self._trace.extra(CallPaths).tables()
+        found = {"paths": known.paths, "modules": known.modules, "functions": known.functions}
+        for name, folded in (("call_paths", False), ("poll_paths", True)):
+            chosen = (records.calls["count"] > 1) == folded
+            rows, paths = records.calls[chosen], records.paths[chosen]
+            found[name] = paths[np.lexsort((rows["enter"], rows["thread"]))].astype(schema.PATH_NUMBER)
+        return found
 
     def _calls(self, calls: np.ndarray, rows: RankCommunicators) -> tuple[np.ndarray, np.ndarray]:
         folded = calls["count"] > 1
@@ -140,12 +171,14 @@ def _by_thread(rows: np.ndarray, key: str) -> np.ndarray:
 
 def _blocks(tables: Mapping[str, np.ndarray]) -> np.ndarray:
     """One block for each thread that has rows; the first for thread 0 always."""
-    threads = sorted({0}.union(*(np.unique(rows["thread"]).tolist() for rows in tables.values())))
+    of_thread = [rows for rows in tables.values() if rows.dtype.names and "thread" in rows.dtype.names]
+    threads = sorted({0}.union(*(np.unique(rows["thread"]).tolist() for rows in of_thread)))
     blocks = np.zeros(len(threads), schema.BLOCK)
     names = list(schema.BUFFERED)
     for block, thread in zip(blocks, threads, strict=True):
         block["thread"] = thread
-        for name, rows in tables.items():
+        for name in filter(tables.__contains__, names):
+            rows = tables[schema.PATHS_OF.get(name, name)]
             first, last = np.searchsorted(rows["thread"], (thread, thread + 1))
             block["first"][names.index(name)], block["count"][names.index(name)] = first, last - first
     return blocks

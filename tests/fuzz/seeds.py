@@ -57,6 +57,8 @@ def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequen
         f"analyze replay {file}",
         f"analyze replay {file} --machine {machine} -o predicted.prv",
         f"analyze replay {good} --app {file} --repeat 2 --machine {machine}",
+        f"analyze structure {file} --json",
+        f"analyze cut {file} --from 0 --to 0.001 -o cut.h5",
         f"analyze sensitivity {file} --machine {machine} --jobs 1",
         f"analyze table {good} {file} --outliers median -o table.csv",
         f"analyze table {file} --by call --by region --by place -o table.xml",

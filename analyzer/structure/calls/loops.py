@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.structure.calls.candidates import FEWEST, Candidate, candidates
+from analyzer.structure.calls.candidates import FEWEST, Candidate, candidates, in_context
 from analyzer.structure.calls.ends import MOST_COMPARED, Bounds, bounded
 from analyzer.structure.calls.passes import Passes, compared, counts_of
 
@@ -15,8 +15,8 @@ MOST_JUDGED = 40
 LEAST_TIME = 0.03
 """A loop that takes a smaller share of the time than this is left out."""
 OWN_CALLS, OWN_WORK = 0.25, 1.0
-"""An outer loop makes, once a pass, at least this share of the calls of a pass of the inner one, or computes this share.
-What does less is a step of the inner loop that is made now and then."""
+"""An outer loop makes, once a pass, at least this share of the calls of a pass of the inner one, or computes this
+share. What does less is a step of the inner loop that is made now and then."""
 STEP_WORK = 2.0
 """The share of computation where it is one call: an output, a norm."""
 MISSING = 0.9
@@ -24,8 +24,8 @@ MISSING = 0.9
 SOME = 0.3
 """It makes at least this share of them, or it is no pass."""
 SEVERAL, ALIKE = 1.9, 0.85
-"""An inner loop has so many times the passes of the outer one, and passes that have this share of calls in common; where
-paths are known, any that is regular will do."""
+"""An inner loop has so many times the passes of the outer one, and passes that have this share of calls in common.
+Where paths are known, any that is regular will do."""
 PARTIAL = 1.3
 """A loop that has up to so many times as many passes as one of a longer context is the same one."""
 QUIET = 0.25
@@ -95,7 +95,8 @@ def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int) -> list[Pas
     with fewer passes."""
     possible = candidates(symbols, enter)
     possible = [one for one in possible if _time(one, enter) >= LEAST_TIME * length_ns][:MOST_JUDGED]
-    judged = [compared(symbols, one) for one in sorted(possible, key=lambda one: -one.count)]
+    groups = in_context(symbols, 4)
+    judged = [compared(symbols, groups, one) for one in sorted(possible, key=lambda one: -one.count)]
     accepted: list[Passes] = []
     for one in judged:
         if one.is_regular or one.is_regular_around(accepted):
@@ -120,7 +121,9 @@ def _main(
     around.sort(key=lambda one: (one.count, -one.slots))
     loop, steps = around[0], list[Passes]()
     while True:
-        inner = [one for one in around if one.count >= SEVERAL * loop.count and (knows_paths or (one.context == 1 and one.regularity >= ALIKE))]
+        inner = [one for one in around if one.count >= SEVERAL * loop.count]
+        if not knows_paths:
+            inner = [one for one in inner if one.context == 1 and one.regularity >= ALIKE]
         found_inner = next((one for one in inner if _is_now_and_then(loop, one, symbols, computed)), None)
         if found_inner is None:
             break
@@ -132,10 +135,11 @@ def _main(
 
 def _not_partial(loops: list[Passes]) -> list[Passes]:
     """Without those that are others, less the passes that something else comes before: slots of many calls in a row
-    miss these. Of those with as many passes the one with most slots is kept."""
+    miss these. Of those with as many passes, or with passes as long, the one with most slots is kept."""
     kept: list[Passes] = []
     for one in sorted(loops, key=lambda one: (one.context, -one.slots, -one.regularity)):
-        if not any(one.count <= other.count <= PARTIAL * one.count + 2 and _overlap(one, other) > 0.5 for other in kept):
+        more = [other for other in kept if one.count <= other.count and _overlap(one, other) > 0.5]
+        if not any(other.count <= PARTIAL * one.count + 2 or other.length == one.length for other in more):
             kept.append(one)
     return kept
 
@@ -179,5 +183,6 @@ def _is_now_and_then(outer: Passes, inner: Passes, symbols: np.ndarray, computed
     more = (there - common).clip(0)
     is_step = more.sum() <= 1
     is_small = more.sum() <= OWN_CALLS * common.sum()
-    return is_step and own_work < STEP_WORK * usual_work or is_small and own_work < OWN_WORK * usual_work
-
+    if is_step:
+        return own_work < STEP_WORK * usual_work
+    return bool(is_small and own_work < OWN_WORK * usual_work)

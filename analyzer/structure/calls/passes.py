@@ -15,6 +15,9 @@ REGULAR = 0.7
 """Share of calls that stretches of a loop have in common, at least."""
 REGULAR_ALONE = 0.78
 """The same where only one call takes turns with itself: in a random order of few calls some share would have."""
+IN_ORDER, FEW = 0.3, 24
+"""Share of the different groups of four calls in a row that a stretch has in common with the next one, at least: any
+long stretches of random calls have as many of each. So many pairs are compared."""
 SAME_KINDS = 0.75
 """Share of symbols that stretches must have in common where the number of inner passes varies."""
 EXPLAINED = 0.7
@@ -31,6 +34,7 @@ class Passes:
     typical: np.ndarray  # int64 (symbols,): how often the median stretch has each
     regularity: float  # calls that a stretch has in common with the typical one, of all of both
     kinds: float  # the same of symbols
+    order: float  # the same of groups of calls in a row, from one stretch to the next
     varying: np.ndarray  # bool (symbols,): whose number differs from stretch to stretch
     weight: np.ndarray  # (symbols,): calls of each in the stretches that were compared
 
@@ -46,11 +50,11 @@ class Passes:
     @property
     def is_regular(self) -> bool:
         """Whether stretches make the same calls, equally often."""
-        return self.regularity >= (REGULAR if self.slots > 1 else REGULAR_ALONE)
+        return self.order >= IN_ORDER and self.regularity >= (REGULAR if self.slots > 1 else REGULAR_ALONE)
 
     def is_regular_around(self, inner: list[Passes]) -> bool:
         """Whether they are but for loops inside, which are passed more or less often."""
-        if self.kinds < SAME_KINDS or not (self.typical.astype(bool) & ~self.varying).any():
+        if self.order < IN_ORDER or self.kinds < SAME_KINDS or not (self.typical.astype(bool) & ~self.varying).any():
             return False
         made = np.zeros(len(self.typical), bool)
         for loop in inner:
@@ -60,8 +64,9 @@ class Passes:
         return bool(of_varying) and self.weight[self.varying & made].sum() >= EXPLAINED * of_varying
 
 
-def compared(symbols: np.ndarray, one: Candidate) -> Passes:
-    """The stretches that a candidate cuts a sequence into; the last one has no known end and is left out."""
+def compared(symbols: np.ndarray, groups: np.ndarray, one: Candidate) -> Passes:
+    """The stretches that a candidate cuts a sequence into; the last one has no known end and is left out. groups: the
+    number of the four symbols in a row up to each call."""
     at = one.at
     kinds = int(symbols.max(initial=-1)) + 1
     chosen = np.unique(np.linspace(0, len(at) - 2, min(MOST_PASSES, len(at) - 1)).astype(np.int64))
@@ -76,7 +81,20 @@ def compared(symbols: np.ndarray, one: Candidate) -> Passes:
     typical[there], weight[there] = median, table.sum(axis=0)
     varying[there] = common.sum(axis=0) < REGULAR * either.sum(axis=0)
     regularity = float(common.sum() / max(either.sum(), 1))
-    return Passes(at, one.slots, one.context, typical, regularity, float(in_common / max(in_either, 1)), varying, weight)
+    kinds_shared = float(in_common / max(in_either, 1))
+    order = _in_common(groups, at)
+    return Passes(at, one.slots, one.context, typical, regularity, kinds_shared, order, varying, weight)
+
+
+def _in_common(groups: np.ndarray, at: np.ndarray) -> float:
+    """The mean share of its different groups that a stretch has in common with the next one."""
+    if len(at) < 3 or np.median(np.diff(at)) < 4:
+        return 1.0
+    shares = []
+    for number in np.unique(np.linspace(0, len(at) - 3, min(FEW, len(at) - 2)).astype(np.int64)).tolist():
+        one, other = (np.unique(groups[at[k] : at[k + 1]]) for k in (number, number + 1))
+        shares.append(len(np.intersect1d(one, other, assume_unique=True)) / max(len(one), len(other)))
+    return float(np.mean(shares))
 
 
 def counts_of(symbols: np.ndarray, begin: np.ndarray, end: np.ndarray, kinds: int) -> np.ndarray:

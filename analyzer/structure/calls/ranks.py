@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from analyzer.structure.calls.candidates import FEWEST
 from analyzer.structure.calls.loops import Loop, outermost
 from analyzer.structure.calls.passes import REGULAR
 from analyzer.structure.calls.sequence import Detail, Sequence
@@ -19,6 +20,8 @@ CLEAR = 0.9
 """Passes that have this share of their calls in common are as alike as they need be: no coarser look is taken."""
 MUCH_MORE = 1.5
 """A loop that covers so many times the time of another one is the outer one, however alike its passes are."""
+LEAST_SHARE = 0.04
+"""A loop that takes a smaller share of the time is not one that the run is made of."""
 RUNS = 0.55
 """Where calls that are made again at once count as one, passes must have this share of all calls in common."""
 
@@ -38,7 +41,7 @@ def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | 
 
 
 def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
-    """The loop of a part of the calls in each detail: of all calls, then with those that are made again at once taken as
+    """The loop of a part of the calls in each detail: of all calls, then with those that are made again at once as
     one."""
     enter, burst, clocks = calls.enter[part], calls.burst[part], calls.clocks[part]
     length = int(enter[-1] - enter[0]) if len(enter) else 0
@@ -85,3 +88,25 @@ def _by_bursts(loop: Loop, burst: np.ndarray) -> Loop:
     if step < 2 or loop.count < 3 * step:
         return loop
     return replace(loop, begins=loop.begins[: loop.count // step * step : step])
+
+
+def loops_of(calls: Sequence, first: int = 0, last: int | None = None) -> list[Loop]:
+    """The loops of a rank's calls that follow one another, in order of time: the one that covers most time, and those
+    before and after it that take more than LEAST_SHARE of the time."""
+    last = len(calls) if last is None else last
+    if last - first < FEWEST:
+        return []
+    least = LEAST_SHARE * int(calls.exit[last - 1] - calls.left[first])
+    return _one_after_another(calls, first, last, least)
+
+
+def _one_after_another(calls: Sequence, first: int, last: int, least_ns: float) -> list[Loop]:
+    if last - first < FEWEST or calls.exit[last - 1] - calls.left[first] < least_ns:
+        return []
+    main = loop_of(calls, first, last)
+    if main is None:
+        return []
+    before = _one_after_another(calls, first, int(main.begins[0]), least_ns)
+    after = _one_after_another(calls, main.end, last, least_ns)
+    own = [main] if calls.exit[main.end - 1] - calls.left[main.begins[0]] >= least_ns else []
+    return [*before, *own, *after]

@@ -1,4 +1,5 @@
-/* Programs in small whose iterations are known: loops NAME COUNT. Each is built like a well-known benchmark or solver. */
+/* Programs in small whose iterations are known: loops NAME COUNT. Each is built like a well-known benchmark or solver.
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -337,9 +338,12 @@ static const struct {
     const char *name;
     void (*run)(int count);
 } programs[] = {
-    {"sweeps", sweeps},         {"power_method", power_method}, {"transforms", transforms}, {"sorting", sorting},
-    {"pipelined", pipelined},   {"multigrid", multigrid},       {"no_loop", no_loop},       {"hydrodynamics", hydrodynamics},
-    {"converging", converging}, {"stencil", stencil},           {"nested", nested},         {"reductions", reductions},
+    {"sweeps", sweeps},         {"power_method", power_method},
+    {"transforms", transforms}, {"sorting", sorting},
+    {"pipelined", pipelined},   {"multigrid", multigrid},
+    {"no_loop", no_loop},       {"hydrodynamics", hydrodynamics},
+    {"converging", converging}, {"stencil", stencil},
+    {"nested", nested},         {"reductions", reductions},
     {"particles", particles},   {"master_worker", master_worker},
 };
 

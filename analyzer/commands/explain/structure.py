@@ -1,0 +1,91 @@
+"""`analyze structure`: what a run is made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from analyzer.commands.shared.options import common_options, ranks_option
+from analyzer.commands.shared.outputs import check_replaceable, files_read
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.opening import open_trace
+from analyzer.report.structure.as_json import structure_json
+from analyzer.report.structure.tables import print_structure
+from analyzer.structure.levels.parts import Structure
+from analyzer.structure.levels.structure import DEFAULT_SIGNALS, Method, structure, structure_of_signal
+from analyzer.structure.signals import csv_signal
+from analyzer.trace.chosen import Choice
+
+
+@click.command("structure")
+@click.argument("file", type=click.Path(), required=False)
+@click.option(
+    "--method",
+    type=click.Choice([method.value for method in Method]),
+    default=Method.BOTH.value,
+    show_default=True,
+    help="Look at the sequences of calls, at signals over time to the letter of the thesis, or at both.",
+)
+@click.option(
+    "--signal",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A signal to look at, instead of the usual ones: bursts, computing, p2p, collective, flying, ipc, "
+    "instructions, flops, or the name of a counter.",
+)
+@click.option("--csv", "is_csv", is_flag=True, help="FILE is lines of time,value (in s).")
+@ranks_option
+@common_options(as_json=True, output="Draw the structure into this .png file.")
+@click.pass_obj
+def structure_command(
+    session: Session, file: str | None, method: str, names: tuple[str, ...], is_csv: bool, choice: Choice | None,
+    as_json: bool, output: str | None, force: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Find the iterations of a run: how many, how long, and what each does; the loops inside them; and what comes
+    before, between and after.
+
+    The sequence of calls of each rank says which calls repeat. What more than half of the ranks say is believed.
+    Signals over time, such as the number of processes that compute, are compared with it.
+    """
+    session.quiet = quiet
+    if file is None:
+        raise click.UsageError("Missing argument 'FILE'.")
+    if is_csv:
+        found = structure_of_signal(csv_signal(file), file, literal=method == Method.THESIS.value)
+        _say(session, found, as_json=as_json, quiet=quiet)
+        _draw(session, found, output, [Path(file)], force=force)
+        return
+    trace = open_trace(file, session.team, choice=choice, matched=False)
+    session.mention_problems(trace)
+    try:
+        if not trace.has_call_times:
+            raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "analyze the run that it was made of")
+        with session.step("Looking for iterations"):
+            found = structure(trace, session.team, Method(method), names or DEFAULT_SIGNALS)
+        read = files_read(trace)
+    finally:
+        trace.close()
+    _say(session, found, as_json=as_json, quiet=quiet)
+    _draw(session, found, output, read, force=force)
+
+
+def _draw(session: Session, found: Structure, output: str | None, read: list[Path], *, force: bool) -> None:
+    if output is None or not session.speaks:
+        return
+    from analyzer.report.pictures.structure import ENDINGS, draw
+
+    path = Path(output)
+    if path.suffix not in ENDINGS:
+        raise TracelibError(f"{path}: no kind of picture that is known", "its name ends in .png")
+    check_replaceable(path, read, force)
+    draw(found, path)
+
+
+def _say(session: Session, found: Structure, *, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        session.print_json(structure_json(found))
+    elif not quiet:
+        session.print(lambda console: print_structure(found, console))

@@ -1,0 +1,96 @@
+"""A picture of the structure of a run: iterations by rank, signals, and the parts on each level."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+
+from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
+from analyzer.report.structure.sentence import sentence
+from analyzer.report.words import units
+from analyzer.structure.levels.parts import Part, Structure
+from analyzer.structure.signals import NAMES, Signal
+
+ENDINGS = (".png",)
+_MOST_POINTS, _MOST_RANKS, _MOST_ITERATIONS = 2000, 64, 1000
+"""Bins, ranks and iterations that a picture can show."""
+_COLOURS = (BLUE, ORANGE)
+
+
+def draw(structure: Structure, path: Path) -> None:
+    """Write the picture; whole or not at all. Raises TracelibError."""
+    shown = structure.signals[:4]
+    has_ranks = structure.main is not None and structure.ranks > 0
+    heights = [2.0] * has_ranks + [1.0] * len(shown) + [1.4]
+    figure = new_figure(10, 1.2 + 1.1 * sum(heights))
+    axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights).flatten().tolist()
+    last = axes[-1]
+    if has_ranks:
+        _ranks(structure, axes.pop(0))
+    for signal, place in zip(shown, axes, strict=False):
+        _signal(signal, place)
+    for place in axes[:-1]:
+        for one in structure.perturbed:
+            place.axvspan(one.begin_ns / 1e9, one.end_ns / 1e9, color="red", alpha=0.2, linewidth=0)
+    _tree(structure, last)
+    last.xaxis.set_major_formatter(FuncFormatter(lambda s, _: units.time(s * 1e9) if s else "0"))
+    last.set_xlim(0, structure.duration_ns / 1e9 or 1)
+    title = sentence(structure)
+    figure.suptitle(f"{Path(structure.file).name}: {title[:150]}", fontsize=9, wrap=True)
+    save(figure, path)
+
+
+def _ranks(structure: Structure, axes: Axes) -> None:
+    """The iterations of the main loop on each rank, in turn in two colours."""
+    main = structure.main
+    assert main is not None and main.iterations is not None
+    edges = main.iterations.edges / 1e9
+    ranks = np.unique(np.linspace(0, len(edges) - 1, min(len(edges), _MOST_RANKS)).astype(np.int64))
+    step = -(-main.count // _MOST_ITERATIONS)
+    for line, rank in enumerate(ranks.tolist()):
+        bounds = np.append(edges[rank, :-1:step], edges[rank, -1])
+        bars = np.stack([bounds[:-1], np.diff(bounds)], axis=1)
+        for which, colour in enumerate(_COLOURS):
+            axes.broken_barh(bars[which::2].tolist(), (line - 0.45, 0.9), facecolors=colour, linewidth=0)
+    axes.set_yticks(range(len(ranks)), [str(rank) for rank in ranks] if len(ranks) <= 16 else [""] * len(ranks))
+    axes.invert_yaxis()
+    axes.set_ylabel("iterations\nby rank" if step == 1 else f"each {step} iterations\nby rank", fontsize=8)
+
+
+def _signal(signal: Signal, axes: Axes) -> None:
+    together = -(-len(signal.values) // _MOST_POINTS)
+    firsts = np.arange(0, len(signal.values), together)
+    means = np.add.reduceat(signal.values, firsts) / np.diff(np.append(firsts, len(signal.values)))
+    edges = (signal.begin_ns + np.append(firsts, len(signal.values)) * signal.width_ns) / 1e9
+    axes.stairs(means, edges, color=GREY, fill=True)
+    axes.set_ylim(bottom=min(0.0, float(means.min(initial=0))))
+    axes.set_ylabel(_wrapped(NAMES.get(signal.name, signal.name)), fontsize=7)
+
+
+def _wrapped(text: str) -> str:
+    words = text.split()
+    half = (len(words) + 1) // 2
+    return " ".join(words[:half]) + "\n" + " ".join(words[half:])
+
+
+def _tree(structure: Structure, axes: Axes) -> None:
+    """A line for each level: loops filled, other parts empty; inner ones below the iteration that they are of."""
+    deepest = 1
+    for top in structure.parts:
+        for part in top.walk():
+            deepest = max(deepest, part.level)
+            _bar(part, structure.duration_ns, axes)
+    axes.set_yticks(range(1, deepest + 1), [f"level {level}" for level in range(1, deepest + 1)], fontsize=8)
+    axes.set_ylim(deepest + 0.6, 0.4)
+
+
+def _bar(part: Part, duration_ns: int, axes: Axes) -> None:
+    colour = BLUE if part.iterations else "white"
+    begin, length = part.begin_ns / 1e9, part.span_ns / 1e9
+    axes.broken_barh([(begin, length)], (part.level - 0.4, 0.8), facecolors=colour, edgecolors="black", linewidth=0.5)
+    if part.iterations and part.span_ns > 0.08 * duration_ns:
+        said = f"{part.count} x {units.time(part.iterations.period_ns)}"
+        axes.text(begin + length / 2, part.level, said, ha="center", va="center", fontsize=8, color="white")

@@ -1,0 +1,1 @@
+"""The structure of a run as a sentence, a table, plain data."""

@@ -1,0 +1,1 @@
+"""A small run of some iterations of a large one."""

@@ -1,0 +1,18 @@
+"""The iterations of a run, for who looks at them one by one."""
+
+from __future__ import annotations
+
+from analyzer.parallel import Team
+from analyzer.structure.iterations import Iterations
+from analyzer.structure.levels.structure import Method, structure
+from analyzer.trace import Trace
+
+
+def iterations(trace: Trace, team: Team, level: int = 1) -> Iterations | None:
+    """The passes of the main loop (level 1), or of the longest loop inside its typical iteration (level 2), and so on.
+    None: there is no such loop. Collective over the team."""
+    part = structure(trace, team, Method.CALLS).main
+    for _ in range(level - 1):
+        inner = [one for one in part.inside if one.iterations] if part else []
+        part = max(inner, key=lambda one: one.span_ns, default=None)
+    return part.iterations if part else None

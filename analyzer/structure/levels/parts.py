@@ -1,0 +1,113 @@
+"""What a run is made of: parts of time, the parts inside one iteration of these, and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from analyzer.structure.iterations import Iterations
+from analyzer.structure.perturbed.perturbed import Perturbed
+from analyzer.structure.signals import Signal
+
+
+class Kind(Enum):
+    """What a part is."""
+
+    INITIALISATION = "initialisation"
+    LOOP = "loop"
+    BETWEEN = "between"
+    FINAL = "final"
+    PERTURBED = "perturbed"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """How the ranks spent a part of the run."""
+
+    span_ns: int
+    useful_ns: np.ndarray  # int64 (ranks,): computation
+    mpi_ns: np.ndarray  # int64 (ranks,)
+    flushed_ns: int = 0  # of all ranks together
+
+    @property
+    def efficiency(self) -> float | None:
+        """Parallel efficiency: mean computation / span."""
+        return float(self.useful_ns.mean()) / self.span_ns if self.span_ns > 0 and len(self.useful_ns) else None
+
+    @property
+    def mpi(self) -> float | None:
+        """Share of the ranks' time in MPI."""
+        return float(self.mpi_ns.mean()) / self.span_ns if self.span_ns > 0 and len(self.mpi_ns) else None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a run: a loop with its iterations, or what comes before, between and after loops."""
+
+    kind: Kind
+    level: int
+    begin_ns: int
+    end_ns: int
+    cost: Cost
+    iterations: Iterations | None = None  # of a loop
+    every: tuple[int, ...] = ()  # each so many-th iteration does something more
+    fewest: int = 0  # of an inner loop: passes in the shortest and the longest iteration around it
+    most: int = 0
+    total: int = 0  # passes of an inner loop in the whole run
+    slow: tuple[tuple[int, float], ...] = ()  # (number from 1, times as long as the typical one), the longest first
+    representative: int = 0  # the typical iteration, from 0
+    inside: tuple[Part, ...] = field(default=())  # of the representative iteration
+
+    @property
+    def span_ns(self) -> int:
+        return self.end_ns - self.begin_ns
+
+    @property
+    def count(self) -> int:
+        """Iterations; 1: it is no loop."""
+        return self.iterations.count if self.iterations else 1
+
+    def walk(self) -> Iterator[Part]:
+        """This part and all parts inside, in order of time."""
+        yield self
+        for part in self.inside:
+            yield from part.walk()
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What one signal says of the main loop."""
+
+    name: str
+    period_ns: float | None  # None: not found
+    iterations: int
+    correlation: float  # of the signal with itself a period later; 0: not found
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The structure of a run."""
+
+    file: str
+    ranks: int
+    duration_ns: int
+    parts: tuple[Part, ...]  # level 1, in order of time: they make up the whole run
+    agreement: float  # share of the ranks whose calls say the same of the main loop; 0: no loop
+    metrics: tuple[Metric, ...] = ()  # by signal
+    perturbed: tuple[Perturbed, ...] = ()
+    signals: tuple[Signal, ...] = ()
+
+    @property
+    def loops(self) -> list[Part]:
+        """All loops, by level and time."""
+        every = [part for top in self.parts for part in top.walk() if part.iterations]
+        return sorted(every, key=lambda part: (part.level, part.begin_ns))
+
+    @property
+    def main(self) -> Part | None:
+        """The loop of level 1 that takes longest; None: there is none."""
+        top = [part for part in self.parts if part.iterations]
+        return max(top, key=lambda part: part.span_ns, default=None)

@@ -1,0 +1,215 @@
+"""The structure of a run: its loops on all levels, and what each part of it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import Enum
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.structure.iterations import Iterations
+from analyzer.structure.levels.agreed import Sequences
+from analyzer.structure.levels.by_signals import chosen, metric_of, nodes_of
+from analyzer.structure.levels.costs import spent
+from analyzer.structure.levels.parts import Cost, Kind, Part, Structure
+from analyzer.structure.levels.tree import Node, tree
+from analyzer.structure.perturbed.perturbed import perturbed
+from analyzer.structure.signals import Signal, signals
+from analyzer.structure.signals.from_calls import BURSTS, COLLECTIVE, COMPUTING, MESSAGES
+from analyzer.trace import Losses, State, Trace, TracerTime
+
+SLIVER = 0.005
+"""What takes a smaller share of the time around it is no part of its own: it belongs to the loop beside it."""
+SLOW, MOST_SLOW = 1.5, 3
+"""Iterations that take so many times the typical one are named, so many of them."""
+
+
+class Method(Enum):
+    """How iterations are looked for."""
+
+    CALLS = "calls"  # by the sequences of calls alone
+    BOTH = "both"  # by these; where they say nothing, by signals that agree
+    THESIS = "thesis"  # by one signal and the literal rules of the thesis
+
+
+DEFAULT_SIGNALS = (BURSTS, COMPUTING, MESSAGES, COLLECTIVE)
+"""The most dependable first (Casas 2009, section 3.7.2)."""
+
+
+def structure(
+    trace: Trace, team: Team, method: Method = Method.BOTH, names: Sequence[str] = DEFAULT_SIGNALS
+) -> Structure:
+    """The structure of a run. names: the signals that are looked at, besides calls. Collective over the team."""
+    ranks = [rank for rank in trace.share(team) if rank not in set(trace.extra(Losses).missing)]
+    flushed = _flushes(trace, team)
+    if method is Method.CALLS:
+        return _structure(trace, team, _by_calls(trace, team, ranks, flushed), ranks, flushed)
+    disturbed = perturbed(trace, team)
+    found = signals(trace, team, names)
+
+    def sampled(begin: int, end: int, samples: int) -> Signal:
+        return signals(trace, team, names[:1], samples=samples, begin_ns=begin, end_ns=end)[names[0]]
+
+    nodes: list[Node] = []
+    if method is Method.BOTH:
+        times = np.array([(one.begin_ns, one.end_ns) for one in disturbed], np.int64).reshape(-1, 2)
+        nodes = _by_calls(trace, team, ranks, np.concatenate([flushed, times]))
+    taken = found[names[0]] if method is Method.THESIS else chosen(list(found.values()), disturbed)
+    if not nodes and taken is not None:
+        names = [taken.name]
+        nodes = nodes_of(taken, sampled, disturbed, trace.size, literal=method is Method.THESIS)
+    main = max(nodes, key=lambda node: node.loop.end_ns - node.loop.begin_ns, default=None)
+    begin, end = (main.loop.begin_ns, main.loop.end_ns) if main else (0, trace.duration_ns)
+    metrics = tuple(metric_of(one, begin, end) for one in found.values())
+    if main:  # before and after it, MPI_Init and what is alike disturb nothing that is compared
+        disturbed = [one for one in disturbed if one.begin_ns < end and one.end_ns > begin]
+    known = _structure(trace, team, nodes, ranks, flushed)
+    return replace(known, metrics=metrics, perturbed=tuple(disturbed), signals=tuple(found.values()))
+
+
+def _by_calls(trace: Trace, team: Team, ranks: Sequence[int], disturbed: np.ndarray) -> list[Node]:
+    return tree(Sequences(trace), dict.fromkeys(ranks, (0, None)), team, disturbed)
+
+
+def _structure(trace: Trace, team: Team, nodes: Sequence[Node], ranks: Sequence[int], flushed: np.ndarray) -> Structure:
+    plan = _Plan(trace.duration_ns, nodes)
+    costs = _Costs(trace, team, plan.times(trace.size), ranks, flushed)
+    agreement = max((node.loop.agreement for node in nodes), default=0.0)
+    return Structure(str(trace.path), trace.size, trace.duration_ns, tuple(plan.parts(costs)), agreement)
+
+
+def structure_of_signal(signal: Signal, file: str, *, literal: bool = False) -> Structure:
+    """The structure of any values over time."""
+    duration = len(signal.values) * signal.width_ns
+
+    def sampled(begin: int, end: int, samples: int) -> Signal:
+        return signal.part(begin, end)
+
+    plan = _Plan(duration, nodes_of(signal, sampled, (), 1, literal=literal))
+    metrics = (metric_of(signal, 0, duration),)
+    return Structure(file, 1, duration, tuple(plan.parts(_NoCosts())), 1.0, metrics, signals=(signal,))
+
+
+def _flushes(trace: Trace, team: Team) -> np.ndarray:
+    """int64 (n, 2): begins and ends of all buffers written, ns, in order; not those that closed a rank's file."""
+    mine = [np.zeros((0, 2), np.int64)]
+    for rank in trace.share(team):
+        rows = trace.extra(TracerTime).flushes(rank)
+        rows = rows[(rows["state"] == State.IO) & (rows["end"] < trace.span(rank)[1])]
+        mine.append(np.stack([rows["begin"], rows["end"]], axis=1))
+    every = np.concatenate(team.allgather(np.concatenate(mine)))
+    return every[np.argsort(every[:, 0], kind="stable")]
+
+
+class _Plan:
+    """The parts of a run, before their costs are known."""
+
+    def __init__(self, duration_ns: int, nodes: Sequence[Node]) -> None:
+        self._duration, self._nodes = duration_ns, nodes
+
+    def times(self, ranks: int) -> np.ndarray:
+        """int64 (ranks, n): all begins and ends of parts and iterations, on each rank in order."""
+        shared = {0, self._duration}
+        columns = []
+        for top in self._nodes:
+            for node in top.walk():
+                shared |= {*_bounds(node), *_typical(node)}
+                columns.append(node.loop.edges)
+        common = np.broadcast_to(np.array(sorted(shared), np.int64), (ranks, len(shared)))
+        return np.sort(np.concatenate([common, *columns], axis=1), axis=1)
+
+    def parts(self, costs: _NoCosts) -> list[Part]:
+        """All parts of level 1."""
+        return _around(self._nodes, 0, self._duration, 1, costs)
+
+
+def _bounds(node: Node) -> tuple[int, int]:
+    return node.loop.begin_ns, node.loop.end_ns
+
+
+def _typical(node: Node) -> tuple[int, int]:
+    """From when the first rank begins the typical iteration until the last one ends it."""
+    edges = node.loop.edges[node.loop.edges[:, 0] >= 0]
+    return int(edges[:, node.representative].min()), int(edges[:, node.representative + 1].max())
+
+
+def _around(nodes: Sequence[Node], begin: int, end: int, level: int, costs: _NoCosts) -> list[Part]:
+    """The loops between two times, and what comes before, between and after them."""
+    found: list[Part] = []
+    at, least = begin, SLIVER * (end - begin)
+    for number, node in enumerate(nodes):
+        first, last = _bounds(node)
+        first, last = max(first, at), min(last, end)
+        following = min(_bounds(nodes[number + 1])[0], end) if number + 1 < len(nodes) else end
+        last = following if abs(following - last) < least else last
+        if first - at < least:
+            first = at
+        if first > at:
+            kind = Kind.BETWEEN if number or level > 1 else Kind.INITIALISATION
+            found.append(Part(kind, level, at, first, costs.between(at, first)))
+        found.append(_loop(node, first, last, costs))
+        at = last
+    if at < end:
+        kind = Kind.FINAL if nodes and level == 1 else Kind.BETWEEN
+        found.append(Part(kind, level, at, end, costs.between(at, end)))
+    return found
+
+
+def _loop(node: Node, begin: int, end: int, costs: _NoCosts) -> Part:
+    loop = node.loop
+    known = loop.edges[loop.edges[:, 0] >= 0]
+    lengths = np.diff(known, axis=1).mean(axis=0)
+    period = round(float(np.median(lengths)))
+    iterations = Iterations(node.level, loop.edges, period, loop.body, loop.source)
+    inside: list[Part] = []
+    if node.inside:
+        inside = _around(node.inside, *_typical(node), node.level + 1, costs)
+    worst = np.argsort(-lengths, kind="stable")[:MOST_SLOW]
+    slow = [(int(k) + 1, float(lengths[k] / period)) for k in worst if period and lengths[k] >= SLOW * period]
+    return Part(
+        Kind.LOOP,
+        node.level,
+        begin,
+        end,
+        costs.between(begin, end),
+        iterations,
+        loop.every,
+        node.fewest,
+        node.most,
+        node.total,
+        tuple(slow),
+        node.representative,
+        tuple(inside),
+    )
+
+
+class _NoCosts:
+    """Of values that are no trace."""
+
+    def between(self, begin: int, end: int) -> Cost:
+        """Nothing is known."""
+        return Cost(end - begin, np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+class _Costs(_NoCosts):
+    """What the ranks spend between any two of the times that were asked for."""
+
+    def __init__(self, trace: Trace, team: Team, times: np.ndarray, ranks: Sequence[int], flushed: np.ndarray) -> None:
+        mine = {rank: spent(trace, rank, times[rank]) for rank in ranks}
+        every = {rank: sums for part in team.allgather(mine) for rank, sums in part.items()}
+        self._ranks = sorted(every)
+        self._times = times[self._ranks]
+        self._sums = np.array([every[rank] for rank in self._ranks]).reshape(len(self._ranks), 3, -1)
+        self._flushed = flushed
+
+    def between(self, begin: int, end: int) -> Cost:
+        """From one time to another, the same on all ranks."""
+        difference = self._until(end) - self._until(begin)
+        low, high = np.clip(self._flushed, begin, end).T
+        return Cost(end - begin, difference[:, 0], difference[:, 1], int((high - low).sum()))
+
+    def _until(self, time: int) -> np.ndarray:
+        at = [np.searchsorted(row, time) for row in self._times]
+        return np.array([sums[:, k] for sums, k in zip(self._sums, at, strict=True)]).reshape(len(at), 3)

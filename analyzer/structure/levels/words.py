@@ -1,0 +1,100 @@
+"""What an iteration does, in words: "3 exchanges, 1 reduction"."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from analyzer.structure.calls.sequence import Sequence
+from analyzer.trace import Trace
+from tracelib.schema.procedures import (
+    IMMEDIATE_RECEIVES,
+    IMMEDIATE_SENDS,
+    RECEIVES,
+    SEND_RECEIVES,
+    SENDS,
+    STARTS,
+    TESTS,
+    WAITS,
+    base_name,
+    is_of_files,
+    is_one_sided,
+)
+
+MOST = 4
+"""So many kinds are named; the others are counted."""
+_COLLECTIVES = {
+    "reduction": "Allreduce Reduce Reduce_scatter Reduce_scatter_block Scan Exscan",
+    "broadcast": "Bcast",
+    "barrier": "Barrier",
+    "all-to-all": "Alltoall Alltoallv Alltoallw",
+    "gather": "Gather Gatherv Allgather Allgatherv",
+    "scatter": "Scatter Scatterv",
+    "neighbourhood exchange": "Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv "
+    "Neighbor_alltoallw",
+}
+_NAMED = {f"MPI_{name}".lower(): kind for kind, names in _COLLECTIVES.items() for name in names.split()}
+
+
+def _kind(name: str) -> str:
+    """What a procedure does, in a word; "": part of an exchange, told by `body_of`."""
+    plain = base_name(name).lower().removesuffix("_init")
+    found = _NAMED.get(plain) or _NAMED.get(plain.replace("mpi_i", "mpi_", 1))
+    if found:
+        return found
+    if is_of_files(name):
+        return "file operation"
+    return "one-sided call" if is_one_sided(name) else ""
+
+
+def body_of(trace: Trace, calls: Sequence, first: int, last: int) -> str:
+    """What the calls from `first` to before `last` do.
+
+    An exchange is a group of nonblocking sends and receives up to what waits for them, or a Sendrecv. Blocking sends
+    and receives are counted each.
+    """
+    posts = IMMEDIATE_SENDS | IMMEDIATE_RECEIVES | STARTS
+    counted: Counter[str] = Counter()
+    is_open = False
+    for number in calls.call[first:last].tolist():
+        name = base_name(trace.procedures[number])
+        if name in posts:
+            is_open = True
+            continue
+        if name in WAITS | TESTS:
+            counted["exchange"] += is_open
+            is_open = False
+            continue
+        kind = _kind(name)
+        if name in SEND_RECEIVES:
+            kind = "exchange"
+        elif name in SENDS:
+            kind = "exchange" if is_open else "send"
+            is_open = False
+        elif name in RECEIVES:
+            kind = "receive"
+        counted[kind or name] += 1
+    counted["exchange"] += is_open
+    return words(counted)
+
+
+def words(counted: Counter[str]) -> str:
+    """ "3 exchanges, 1 reduction"; the most frequent first."""
+    named = [(kind, number) for kind, number in counted.most_common() if number]
+    said = [f"{number} {kind if number == 1 else plural(kind)}" for kind, number in named[:MOST]]
+    rest = sum(number for _, number in named[MOST:])
+    return ", ".join([*said, f"{rest} other calls"] if rest else said) or "no calls"
+
+
+def plural(word: str) -> str:
+    """ "all-to-alls", "broadcasts"; procedures keep their names."""
+    return word if word.startswith("MPI_") else f"{word[:-1]}es" if word.endswith("x") else f"{word}s"
+
+
+def typical_pass(begins: np.ndarray, end: int) -> tuple[int, int]:
+    """First and last call of a pass of the commonest length."""
+    ends = np.append(begins[1:], end)
+    lengths, number = np.unique(ends - begins, return_counts=True)
+    which = int(np.flatnonzero(ends - begins == lengths[number.argmax()])[0])
+    return int(begins[which]), int(ends[which])

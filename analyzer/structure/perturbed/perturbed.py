@@ -1,0 +1,158 @@
+"""Where a run is perturbed: flushes, preemption, a clogged network; each a signal, a filter, a threshold.
+
+Source: Casas 2009, section 3.5. Where the thesis gives no number, the parameters of `Rules` are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
+from analyzer.structure.perturbed.morphology import closing, opening, runs
+from analyzer.structure.signals.bins import Bins
+from analyzer.structure.signals.counters import CYCLES, counter_named
+from analyzer.trace import Counters, Losses, State, Trace, TracerTime
+
+
+class Cause(Enum):
+    """What perturbs."""
+
+    FLUSHING = "flushing"
+    PREEMPTION = "preemption"
+    CLOGGED = "clogged network"
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """A perturbed time, [begin_ns, end_ns)."""
+
+    cause: Cause
+    begin_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What counts as perturbed."""
+
+    width: float = 0.01  # the shortest time that is of use, as a share of the run
+    tolerance: float = 0.2  # of the CPU's rate: less than 1 - tolerance of it is preemption
+    clogged: float = 6.0  # so many times the median ratio of messages in flight to bandwidth
+
+
+SAMPLES = 1 << 12
+"""Bins of these signals: far fewer than the shortest time of use."""
+
+
+def perturbed(trace: Trace, team: Team, rules: Rules = Rules()) -> list[Perturbed]:
+    """All perturbed times, by begin. Preemption needs a counter of cycles or of CPU time, the network messages.
+    Collective over the team."""
+    found = [
+        *_found(Cause.FLUSHING, flushing(trace, team), trace, rules),
+        *_found(Cause.PREEMPTION, computing_rate(trace, team), trace, rules),
+        *_found(Cause.CLOGGED, clog(trace, team), trace, rules),
+    ]
+    return sorted(found, key=lambda one: one.begin_ns)
+
+
+def _found(cause: Cause, signal: np.ndarray | None, trace: Trace, rules: Rules) -> Iterable[Perturbed]:
+    if signal is None:
+        return
+    width_ns = Bins(0, trace.duration_ns, SAMPLES).width_ns
+    for first, last in runs(marked(cause, signal, rules)).tolist():
+        yield Perturbed(cause, first * width_ns, min(last * width_ns, trace.duration_ns))
+
+
+def marked(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
+    """Which samples are perturbed. The signal is that of `cause`: processes flushing; the share of the CPU's rate that
+    bursts had, NaN where nobody computes; messages in flight per bandwidth."""
+    k = max(round(rules.width * len(signal) / 2), 1)
+    if cause is Cause.FLUSHING:
+        return closing(signal, k) > 0
+    if cause is Cause.PREEMPTION:
+        known = np.isfinite(signal)
+        if not known.any():
+            return np.zeros(len(signal), bool)
+        at = np.flatnonzero(known)
+        nearest = at[np.clip(np.searchsorted(at, np.arange(len(signal))), 0, len(at) - 1)]
+        return closing(signal[nearest], k) < 1 - rules.tolerance
+    opened, positive = opening(signal, k), signal[signal > 0]
+    return opened > rules.clogged * np.median(positive) if len(positive) else np.zeros(len(signal), bool)
+
+
+def flushing(trace: Trace, team: Team) -> np.ndarray | None:
+    """Processes that write their buffers; not when a rank's file is closed. None: there are none."""
+    bins = Bins(0, trace.duration_ns, SAMPLES)
+    for rank in trace.share(team):
+        rows = trace.extra(TracerTime).flushes(rank)
+        rows = rows[(rows["state"] == State.IO) & (rows["end"] < trace.span(rank)[1])]
+        bins.add(rows["begin"], rows["end"])
+    values = bins.means(sum(team.allgather(bins.packed())))
+    values[values < 1e-9] = 0
+    return values if values.any() else None
+
+
+def computing_rate(trace: Trace, team: Team) -> np.ndarray | None:
+    """Of the bursts of all ranks together the cycles (or the CPU time) per time, as a share of what is usual: the
+    90th percentile. NaN where nobody computes; None: neither is counted."""
+    column = _rate_column(trace)
+    if column is None:
+        return None
+    counted, lasted = Bins(0, trace.duration_ns, SAMPLES), Bins(0, trace.duration_ns, SAMPLES)
+    missing = set(trace.extra(Losses).missing)
+    for rank in trace.share(team):
+        left = trace.span(rank)[0]
+        for counts in () if rank in missing else trace.extra(Counters).counts(rank):
+            rows = counts.calls
+            out = rows["enter"] + rows["inside"] + rows["tracer"]
+            before = np.concatenate([[left], out[:-1]]) if len(rows) else out
+            length, value = rows["enter"] - before, counts.burst[:, column]
+            known = (value >= 0) & (length > 0)
+            counted.add(before[known], rows["enter"][known], value[known] / length[known])
+            lasted.add(before[known], rows["enter"][known])
+            left = int(out[-1]) if len(rows) else left
+    rate, there = (bins.means(sum(team.allgather(bins.packed()))) for bins in (counted, lasted))
+    enough = there > 1e-3
+    if not enough.any():
+        return None
+    share = np.full(len(rate), np.nan)
+    share[enough] = rate[enough] / there[enough]
+    usual = np.quantile(share[enough], 0.9)
+    return share / usual if usual > 0 else None
+
+
+def _rate_column(trace: Trace) -> int | None:
+    for name in (CYCLES, "CPU_NS"):
+        try:
+            return counter_named(trace, name)
+        except TracelibError:
+            continue
+    return None
+
+
+def clog(trace: Trace, team: Team) -> np.ndarray | None:
+    """Messages in flight, per bandwidth that they had (bytes in ns, of all together); None: there are no messages.
+
+    A message's bytes are spread over its flight. Where nothing is in flight the ratio is 0.
+    """
+    flying, bytes_ = Bins(0, trace.duration_ns, SAMPLES), Bins(0, trace.duration_ns, SAMPLES)
+    trace.match()
+    windows = trace.windows()
+    for number, (low, high) in enumerate(zip(windows[:-1].tolist(), windows[1:].tolist(), strict=True)):
+        rows = trace.messages(low, high)
+        rows = rows[rows["size"] > 0]
+        begin, end = rows["physical_send"], rows["physical_receive"]
+        begin = np.maximum(begin, rows["logical_receive"])  # a receive that comes late is no matter of the network
+        begin = np.where(begin < end, begin, end - 1)
+        if number % team.size == team.rank:
+            flying.add(begin, end)
+            bytes_.add(begin, end, rows["size"] / (end - begin))
+    there, rate = (bins.means(sum(team.allgather(bins.packed()))) for bins in (flying, bytes_))
+    if not (there > 1e-9).any():
+        return None
+    return np.where((there > 1e-9) & (rate > 0), there * there / np.maximum(rate, 1e-30), 0)

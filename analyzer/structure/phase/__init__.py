@@ -1,0 +1,1 @@
+"""Where a program computes and communicates in turn: by wavelets."""

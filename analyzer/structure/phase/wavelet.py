@@ -1,0 +1,60 @@
+"""The computation phase of a run: where its signal has the highest frequencies.
+
+Source: Casas 2009, sections 3.4.1 and 3.4.2. Where the thesis is silent: what is no more than rounding is no
+information; where a level falls into many pieces, the next coarser one is asked (`literal`: it is not).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pywt
+
+from analyzer.structure.perturbed.morphology import closing, runs
+
+THRESHOLD, NEIGHBOURS = 0.3, 10
+"""lambda, of the largest coefficient, and delta, in coefficients (figures 3.2 to 3.4)."""
+NOTHING = 1e-9
+"""Coefficients below this share of the signal's largest value are rounding."""
+MOST_PIECES = 12
+"""A level that falls into more pieces says where single bursts are, and not where the phase is."""
+
+
+def details(values: np.ndarray, wavelet: str = "haar") -> list[np.ndarray]:
+    """The detail coefficients of the fast wavelet transform, level 1 first (equations 2.6 and 2.7): level l has the
+    frequencies from alpha / 2^(l + 1) to alpha / 2^l. The values are continued by themselves to a power of two."""
+    length = 1 << max(len(values) - 1, 1).bit_length()
+    padded = np.concatenate([values, np.full(length - len(values), values[-1] if len(values) else 0.0)])
+    found = pywt.wavedec(padded, wavelet, mode="periodization", level=length.bit_length() - 1)
+    return found[:0:-1]
+
+
+def active(
+    values: np.ndarray, threshold: float = THRESHOLD, neighbours: int = NEIGHBOURS, *, literal: bool = False
+) -> np.ndarray:
+    """int64 (n, 2): first and behind the last sample of each stretch of high frequency, in order."""
+    if not len(values):
+        return np.zeros((0, 2), np.int64)
+    largest = float(np.abs(values).max())
+    best = np.zeros((0, 2), np.int64)
+    for level, coefficients in enumerate(details(values), 1):
+        size = np.abs(coefficients)
+        if size.max(initial=0) <= NOTHING * largest:
+            continue
+        found = selected(size, threshold, neighbours, literal=literal) << level
+        found = np.minimum(found, len(values))
+        best = found[found[:, 1] > found[:, 0]]
+        if literal or len(best) <= MOST_PIECES:
+            break
+    return best
+
+
+def selected(size: np.ndarray, threshold: float, neighbours: int, *, literal: bool = False) -> np.ndarray:
+    """int64 (n, 2): the coefficients that are at least `threshold` of the largest, with `neighbours` on both sides; not
+    `literal`: gaps that are no longer than both together are closed."""
+    chosen = (size >= threshold * size.max()).astype(np.float64)
+    wide = (
+        np.convolve(chosen, np.ones(2 * neighbours + 1), "same") > 0.5 if len(chosen) > 2 * neighbours else chosen > 0
+    )
+    if not literal:
+        wide = closing(wide.astype(np.float64), neighbours) > 0
+    return runs(wide)

@@ -1,0 +1,61 @@
+"""The four signals that calls make: who computes and how long, who is in calls of messages and in collectives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.metrics.regions import lost_times
+from analyzer.native import pointer
+from analyzer.parallel import Team
+from analyzer.structure.signals.bins import Bins
+from analyzer.trace import Losses, Trace
+from tracelib.schema.procedures import CLOCKS, COLLECTIVES, POINT_TO_POINT, base_name
+
+COMPUTING, BURSTS, MESSAGES, COLLECTIVE = "computing", "bursts", "p2p", "collective"
+ORDER = (COMPUTING, BURSTS, MESSAGES, COLLECTIVE)
+"""As the kernel has them."""
+
+
+def kinds_of(procedures: tuple[str, ...]) -> np.ndarray:
+    """uint8: enum signal_kind of each procedure."""
+    sets = ((POINT_TO_POINT, lib.SIGNAL_MESSAGES), (COLLECTIVES, lib.SIGNAL_COLLECTIVE), (CLOCKS, lib.SIGNAL_CLOCK))
+    names = [base_name(name) for name in procedures]
+    return np.array([next((kind for of, kind in sets if name in of), lib.SIGNAL_OTHER) for name in names], np.uint8)
+
+
+def add_calls(trace: Trace, team: Team, begin: int, end: int, samples: int) -> dict[str, Bins]:
+    """The signals of this process' ranks.
+
+    A burst goes from the end of a call (and of what the tracer then does) to the next call; looks at the clock do not
+    end it. The times in which the tracer wrote its buffers are no computation.
+    """
+    found = {name: Bins(begin, end, samples) for name in ORDER}
+    structs = ffi.new("struct signal_bins[4]")
+    for struct, name in zip(structs, ORDER, strict=True):
+        found[name].fill(struct)
+    kinds = kinds_of(trace.procedures)
+    missing = set(trace.extra(Losses).missing)
+    for rank in trace.share(team):
+        if rank not in missing:
+            _add_rank(trace, rank, structs, kinds, found, end)
+    return found
+
+
+def _add_rank(trace: Trace, rank: int, structs, kinds: np.ndarray, found: dict[str, Bins], end: int) -> None:
+    first, last = trace.span(rank)
+    left = np.full(int(trace.threads[rank]), np.iinfo(np.int64).max)
+    left[0] = first
+    for block in trace.calls(rank, 0, end):
+        for thread in np.flatnonzero(left == np.iinfo(np.int64).max).tolist():
+            own = block["enter"][block["thread"] == thread]
+            if len(own):
+                left[thread] = own[0]
+        rows = np.ascontiguousarray(block)
+        lib.signal_calls(structs, pointer(rows), len(rows), pointer(kinds, "uint8_t *"), pointer(left, "int64_t *"))
+    rest = np.array([left[0]]), np.array([max(last, left[0])])
+    found[COMPUTING].add(*rest)
+    found[BURSTS].add(*rest, np.array([float(rest[1][0] - rest[0][0])]))
+    lost = lost_times(trace, rank)
+    if len(lost):
+        found[COMPUTING].add(lost["begin"], lost["end"], np.full(len(lost), -1.0))

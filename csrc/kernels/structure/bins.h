@@ -1,0 +1,25 @@
+#ifndef STRUCTURE_BINS_H
+#define STRUCTURE_BINS_H
+#include <stdint.h>
+
+/* Step functions of time, of which only what changes in each bin is kept: `change` is how much the function grows in
+   the bin, `area` how much of these changes, times ns, lies in the bin itself. A signal is the sum of such steps. */
+struct signal_bins {
+    int64_t begin, end, width, count; /* ns, ns, ns, bins; the last one may be shorter */
+    double *change, *area;            /* `count` each */
+};
+
+/* Adds `weight` (NULL: 1) over each of n intervals [from, to) in ns. */
+void signal_add(const struct signal_bins *bins, const int64_t *from, const int64_t *to, const double *weight,
+                int64_t n);
+
+/* What a procedure is for the signals. */
+enum signal_kind { SIGNAL_OTHER, SIGNAL_MESSAGES, SIGNAL_COLLECTIVE, SIGNAL_CLOCK };
+
+/* The number of threads that compute, the sum of the lengths of their bursts (ns), the number in calls of messages, and
+   in collectives: bins[0] to bins[3]. Takes calls (struct trace_call) of one rank in order of entry. `left`: when each
+   thread came out of its call before, or began; brought up to date. A call of SIGNAL_CLOCK is computation.
+   `kinds` (enum signal_kind) by procedure. */
+void signal_calls(const struct signal_bins *bins, const void *calls, int64_t n, const uint8_t *kinds, int64_t *left);
+
+#endif

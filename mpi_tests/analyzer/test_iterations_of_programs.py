@@ -1,0 +1,63 @@
+"""Iterations of real programs, whose number is on their command line; and small runs that are cut out of them."""
+
+from __future__ import annotations
+
+import json
+
+from analyzer.opening import open_trace
+from analyzer.parallel import Team
+from analyzer.structure.levels.structure import Method, structure
+
+OPENMPI = {
+    "sweeps": 30, "power_method": 5, "transforms": 6, "pipelined": 25, "multigrid": 4, "converging": 8, "stencil": 100,
+}  # fmt: skip
+MPICH = {"sorting": 10, "hydrodynamics": 60, "nested": 6, "particles": 75}
+INSIDE = {"power_method": 25, "nested": 50, "pipelined": 12}
+
+
+def found_in(run):
+    trace = open_trace(run)
+    try:
+        return structure(trace, Team(), Method.CALLS).main
+    finally:
+        trace.close()
+
+
+def made_in(folder, name):
+    own = folder / name
+    own.mkdir()
+    return own
+
+
+def check(run, name: str, count: int) -> None:
+    loop = found_in(run)
+    assert loop is not None, name
+    assert loop.count == count, name
+    if name in INSIDE:
+        assert INSIDE[name] in {part.count for part in loop.inside if part.iterations}, name
+
+
+def test_programs_under_open_mpi(openmpi, compiled, traced, tmp_path):
+    program = compiled(openmpi, "loops.c")
+    for name, count in OPENMPI.items():
+        check(traced(openmpi, program, name, str(count), ranks=4, folder=made_in(tmp_path, name)).run, name, count)
+    assert found_in(traced(openmpi, program, "no_loop", "1", ranks=4, folder=made_in(tmp_path, "none")).run) is None
+
+
+def test_programs_under_mpich(mpich, compiled, traced, tmp_path):
+    program = compiled(mpich, "loops.c")
+    for name, count in MPICH.items():
+        check(traced(mpich, program, name, str(count), ranks=2, folder=made_in(tmp_path, name)).run, name, count)
+
+
+def test_a_cut_is_a_sound_run_that_every_command_reads(openmpi, compiled, traced, analyze):
+    run = traced(openmpi, compiled(openmpi, "loops.c"), "stencil", "200", ranks=2).run
+    whole = json.loads(analyze("structure", run, "--json", "--method", "calls").check().stdout)["levels"][0]
+    for options in (("--iterations", "4"), ("--first", "11"), ("--from", "0", "--to", str(whole["end_s"]))):
+        done = json.loads(analyze("cut", run, "-o", "small.h5", "--json", "-f", *options).check().stdout)
+        assert done["bytes"] < done["bytes_before"]
+        assert "good" in analyze("check", "small.h5").check().stdout
+        for command in ("info", "efficiency", "waits", "critical-path", "replay", "prv", "dim"):
+            analyze(command, "small.h5").check()
+    assert analyze("cut", run, "-o", "small.prv").check().stdout.startswith("small.prv")
+    analyze("check", "small.prv").check()

@@ -1,0 +1,137 @@
+"""How often loops are passed, from the sequence of calls alone: paths of calls are not known here."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loop_programs import program, rank_of
+from memory_trace import MemoryTrace
+
+from analyzer.parallel import Team
+from analyzer.structure.calls.ranks import loop_of, loops_of
+from analyzer.structure.calls.sequence import sequence_of
+from analyzer.structure.levels.find import iterations
+from analyzer.structure.levels.structure import Method, structure
+
+HALO = ["Irecv 1", "Irecv 2", "Isend 1", "Isend 2", "Waitall"]
+DIFFERENT = [
+    *("Bcast", "Reduce", "Scan", "Exscan", "Gather", "Scatter", "Allgather", "Alltoall"),
+    *("Allreduce", "Barrier", "Reduce_scatter", "Gatherv", "Scatterv", "Alltoallv"),
+]
+START, END = ["Bcast", "Bcast"], ["Gather"]
+
+
+def count_of(steps) -> int | None:
+    found = iterations(program(steps), Team())
+    return found.count if found else None
+
+
+@pytest.mark.parametrize("count", [3, 4, 10, 117, 2000])
+def test_a_plain_loop(count):
+    assert count_of([*START, *([*HALO, "Allreduce"]) * count, *END]) == count
+
+
+def test_a_pass_before_the_loop_is_none_of_it():
+    body = [*HALO, "Allreduce", "Alltoall"]
+    assert count_of([*START, *body, "Barrier", *body * 30, *END]) == 30
+
+
+def test_a_first_pass_may_do_more_in_its_middle():
+    first = [*HALO, "Bcast", "Allreduce"]
+    assert count_of([*START, *first, *([*HALO, "Allreduce"]) * 29, *END]) == 30
+
+
+def test_a_first_pass_may_do_less():
+    assert count_of([*START, *HALO, *(["Allreduce", *HALO]) * 29, *END]) == 30
+
+
+def test_what_is_made_now_and_then_makes_no_outer_loop():
+    steps = []
+    for number in range(120):
+        steps += [*HALO, ("Allreduce", 50)] if number % 10 == 9 else HALO
+    trace = program([*START, *steps, *END])
+    found = structure(trace, Team(), Method.CALLS).main
+    assert found.count == 120
+    assert found.every == (10,)
+
+
+def test_a_loop_that_converges_is_inside_one_that_repeats():
+    rng = np.random.default_rng(1)
+    steps, passes = [], rng.integers(4, 25, 20)
+    for inner in passes.tolist():
+        steps += ["Bcast", *([*HALO, "Allreduce"]) * inner, "Gather"]
+    found = structure(program(steps), Team(), Method.CALLS).main
+    assert found.count == 20
+    inner = next(part for part in found.inside if part.iterations)
+    assert (inner.fewest, inner.most, inner.total) == (passes.min(), passes.max(), passes.sum())
+
+
+def test_sums_of_one_number_are_told_apart_by_what_is_computed_before_them():
+    found = loop_of(sequence_of(program([("Allreduce", 5000), ("Allreduce", 500), ("Allreduce", 2000)] * 60), 0))
+    assert found.count == 60
+
+
+def test_an_exchange_with_whom_changes_and_how_often():
+    rng = np.random.default_rng(2)
+    steps = []
+    for _ in range(80):
+        steps += [f"Send {rng.integers(1, 9)} {rng.integers(1, 99999)}"] * int(rng.integers(1, 5))
+        steps += ["Allreduce", "Barrier"]
+    assert count_of(steps) == 80
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_calls_in_random_order_are_no_loop(seed):
+    kinds = ["Send 1", "Recv 1", "Allreduce", "Bcast", "Send 2", "Recv 2", "Barrier", "Reduce"]
+    steps = np.random.default_rng(seed).choice(kinds, 400).tolist()
+    assert count_of(steps) is None
+
+
+def test_few_calls_are_no_loop():
+    assert count_of(["Barrier", "Allreduce", "Allreduce", "Reduce"]) is None
+    assert count_of([]) is None
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.data())
+def test_random_nested_loops(data):
+    """Bodies of different calls; the inner loop is told from the outer one by its own share of work."""
+    outer, inner = data.draw(st.integers(4, 40), "outer"), data.draw(st.integers(4, 30), "inner")
+    around, within = data.draw(st.integers(3, 8), "around"), data.draw(st.integers(1, 6), "within")
+    before = data.draw(st.integers(0, around), "before")
+    calls = data.draw(st.permutations(DIFFERENT), "calls")
+    own, body = [(one, 9000) for one in calls[:around]], calls[around : around + within]
+    steps = [*own[:before], *body * inner, *own[before:]] * outer
+    found = structure(program([*START, *steps, *END], jitter=0.01), Team(), Method.CALLS).main
+    assert found.count == outer
+    length = around * 9100 + within * inner * 1100
+    assert found.iterations.period_ns == pytest.approx(length, rel=0.01)
+    inside = [part for part in found.inside if part.iterations]
+    assert [part.count for part in inside] == [inner]
+    assert sum(part.span_ns for part in found.inside) == pytest.approx(length, rel=0.02)
+
+
+def test_two_loops_one_after_the_other():
+    steps = [*([*HALO, "Allreduce"]) * 40, "Barrier", *["Alltoall", "Reduce"] * 90]
+    found = loops_of(sequence_of(program(steps), 0))
+    assert [one.count for one in found] == [40, 90]
+
+
+def test_edges_are_those_of_the_calls():
+    trace = program([*START, *["Bcast", "Allreduce", "Alltoall"] * 5, *END])
+    found = iterations(trace, Team())
+    assert found.lengths_ns().tolist() == [[3300] * 5]
+    assert found.begin_ns == 100 + 2 * 1100
+    assert found.body == "1 broadcast, 1 reduction, 1 all-to-all"
+
+
+def test_what_most_ranks_say_is_believed_and_others_get_their_times():
+    same = ["Bcast", "Allreduce", "Alltoall"] * 20
+    odd = ["Bcast", "Barrier"]
+    trace = MemoryTrace([rank_of(same), rank_of(same), rank_of(odd)])
+    found = iterations(trace, Team())
+    assert found.count == 20
+    assert (found.edges[2] == found.edges[0]).all()
+    assert iterations(MemoryTrace([rank_of(same), rank_of(odd)]), Team()) is None

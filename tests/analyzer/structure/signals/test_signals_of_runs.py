@@ -1,0 +1,67 @@
+"""Signals of traces whose values a person gets by hand, and their integrals."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memory_trace import MemoryTrace
+
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
+from analyzer.structure.signals import csv_signal, signals
+from analyzer.structure.signals.bins import Bins
+
+
+def two_ranks() -> MemoryTrace:
+    return MemoryTrace(
+        [
+            [("MPI_Send", 10, 20, {"peer": 1}), ("MPI_Barrier", 50, 60, {})],
+            [("MPI_Recv", 0, 30, {"peer": 0}), ("MPI_Barrier", 40, 60, {})],
+        ],
+        spans=[(0, 60), (0, 60)],
+        messages=[(0, 1, 8, 0, 10, 30)],
+    )
+
+
+def test_signals_by_hand():
+    found = signals(two_ranks(), Team(), ("computing", "bursts", "p2p", "collective"), samples=6)
+    assert found["computing"].values.tolist() == [1, 0, 1, 2, 1, 0]
+    assert found["bursts"].values.tolist() == [10, 0, 30, 40, 30, 0]
+    assert found["p2p"].values.tolist() == [1, 2, 1, 0, 0, 0]
+    assert found["collective"].values.tolist() == [0, 0, 0, 0, 1, 2]
+    assert found["computing"].alpha_hz == 1e8
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 999), st.integers(0, 400), st.floats(-9, 9)), max_size=20),
+    st.integers(1, 70),
+)
+def test_bins_are_exact_means(intervals, samples):
+    dense = np.zeros(1000)
+    bins = Bins(0, 1000, samples)
+    for begin, length, weight in intervals:
+        dense[begin : begin + length] += weight
+    rows = np.array([(b, b + n) for b, n, _ in intervals], np.int64).reshape(-1, 2)
+    bins.add(rows[:, 0], rows[:, 1], np.array([w for *_, w in intervals]))
+    edges = np.minimum(np.arange(bins.count + 1) * bins.width_ns, 1000)
+    wanted = [dense[a:b].mean() for a, b in itertools.pairwise(edges)]
+    assert bins.means(bins.packed()) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_a_counter_that_was_not_recorded_is_refused():
+    with pytest.raises(TracelibError, match="no counter for --signal PAPI_L1_DCM"):
+        signals(two_ranks(), Team(), ("PAPI_L1_DCM",))
+
+
+def test_any_times_and_values(tmp_path):
+    path = tmp_path / "values.csv"
+    path.write_text("time,value\n0,1\n0.5,3\n1,7\n")
+    assert csv_signal(str(path)).values.tolist() == [1, 3]
+    path.write_text("time,value\n0,1\nx,3\n")
+    with pytest.raises(TracelibError, match=r"values.csv:3: expected time,value"):
+        csv_signal(str(path))

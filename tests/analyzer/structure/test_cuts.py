@@ -1,0 +1,103 @@
+"""Small runs cut out of large ones that are known to the nanosecond."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from synthetic import WORLD, call, request, write_run
+
+from analyzer.cli import main
+from analyzer.opening import open_trace
+from tracelib.schema import What
+
+ITERATIONS, STEP_NS = 40, 10_000
+
+
+def run_of_steps(folder, *, slow: int = 17):
+    """Two ranks: computation of 6 and 5 us, a message each way, a reduction; one iteration takes four times as long."""
+    ranks = []
+    for rank, computed in enumerate((6000, 5000)):
+        calls, requests, at = [call("MPI_Init", 10, 1000)], [], 1000
+        calls.append(call("MPI_Bcast", 1500, 2000, comm=WORLD, peer=0, sent=8 * (1 - rank), received=8 * rank))
+        at = 2000
+        for number in range(ITERATIONS):
+            factor = 4 if number == slow else 1
+            begin = at + factor * computed
+            end = at + factor * STEP_NS
+            calls.append(call("MPI_Irecv", begin, begin + 100, comm=WORLD, peer=1 - rank, tag=3))
+            requests.append(request(What.RECV_DONE, begin, end - 2000, comm=WORLD, peer=1 - rank, tag=3, bytes=80))
+            calls.append(call("MPI_Isend", begin + 200, begin + 300, comm=WORLD, peer=1 - rank, tag=3, sent=80))
+            requests.append(
+                request(What.SEND_DONE, begin + 200, end - 2000, comm=WORLD, peer=1 - rank, tag=3, bytes=80)
+            )
+            calls.append(call("MPI_Waitall", begin + 400, end - 2000))
+            calls.append(call("MPI_Allreduce", end - 1500, end, comm=WORLD, sent=8, received=8))
+            at = end
+        calls.append(call("MPI_Finalize", at + 500, at + 1000))
+        ranks.append({"calls": calls, "requests": requests})
+    return write_run(folder, ranks)
+
+
+def numbers(capsys, *words):
+    assert main([*map(str, words)]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_structure(tmp_path, capsys):
+    found = numbers(capsys, "structure", run_of_steps(tmp_path), "--json")
+    (level,) = found["levels"]
+    assert (level["level"], level["iterations"]) == (1, ITERATIONS)
+    assert level["period_s"] == pytest.approx(STEP_NS / 1e9)
+    assert level["begin_s"] == pytest.approx(2e-6, abs=2.1e-6)  # what comes before is too short to be a part
+    assert level["end_s"] == pytest.approx((2000 + (ITERATIONS + 3) * STEP_NS) / 1e9)
+    assert level["slow"] == [{"iteration": 18, "times": 4.0}]
+    assert level["body"] == "1 exchange, 1 reduction"
+
+
+def test_two_typical_iterations_have_the_efficiencies_of_all(tmp_path, capsys):
+    run = run_of_steps(tmp_path)
+    whole = numbers(capsys, "structure", run, "--json")["levels"][0]["efficiency"]
+    small = tmp_path / "small.h5"
+    done = numbers(capsys, "cut", run, "--json", "-o", small)
+    assert done["end_s"] - done["begin_s"] == pytest.approx(2 * STEP_NS / 1e9)
+    assert not done["first_iteration"] <= 18 < done["first_iteration"] + 2
+    cut = numbers(capsys, "efficiency", small, "--json")
+    assert cut["parallel_efficiency"] == pytest.approx(whole, abs=0.02)
+    assert cut["runtime_s"] == pytest.approx(2 * STEP_NS / 1e9)
+    assert main(["check", str(small)]) == 0
+    trace = open_trace(small)
+    assert len(trace.messages()) == 4
+    assert [len(block) for rank in (0, 1) for block in trace.calls(rank)] == [8, 8]
+    trace.close()
+
+
+def test_what_crosses_the_edges_is_counted_and_matched_with_nothing(tmp_path, capsys):
+    run = run_of_steps(tmp_path)
+    small = tmp_path / "small.h5"
+    begin = (2000 + 3 * STEP_NS + 5250) / 1e9  # rank 1 has posted its receive and sent, rank 0 computes
+    done = numbers(capsys, "cut", run, "--json", "-o", small, "--from", begin, "--to", begin + 3 * STEP_NS / 1e9)
+    assert (done["messages"], done["messages_sent_before"], done["messages_received_later"]) == (4, 1, 2)
+    assert main(["check", str(small)]) == 0
+    trace = open_trace(small)
+    assert len(trace.messages()) == 4
+    assert trace.duration_ns == 3 * STEP_NS
+    trace.close()
+
+
+def test_mistakes_are_one_line(tmp_path, capsys):
+    run = run_of_steps(tmp_path)
+    for words in (["--iterations", "99"], ["--level", "2"], ["--from", "9"], ["--first", "40"]):
+        assert main(["cut", str(run), *words]) != 0
+        assert len(capsys.readouterr().err.splitlines()) == 1
+    for words in (["--signal", "PAPI_L1_DCM"], ["-o", "x.svg"]):
+        assert main(["structure", str(run), *words]) != 0
+        assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_any_values_over_time(tmp_path, capsys):
+    path = tmp_path / "v.csv"
+    path.write_text("\n".join(f"{k * 0.01},{[3, 3, 3, 0, 1][k // 8 % 5]}" for k in range(40 * 25)))
+    found = numbers(capsys, "structure", "--csv", path, "--json")
+    assert found["iterations"] == 25
+    assert found["period_s"] == pytest.approx(0.4, rel=0.01)
