@@ -47,8 +47,8 @@ def _loop(part: Part) -> dict[str, Any]:
     begin, end = iterations.span_of(part.representative)
     return {
         "level": part.level,
-        "begin_s": _seconds(part.begin_ns),
-        "end_s": _seconds(part.end_ns),
+        "begin_s": _seconds(iterations.begin_ns),
+        "end_s": _seconds(iterations.end_ns),
         "period_s": _seconds(iterations.period_ns),
         "iterations": part.count,
         "body": iterations.body,

@@ -81,7 +81,7 @@ class CutRecords:
             rows.append(own[chosen])
             rows_paths.append(path[chosen])
         calls = joined(rows, CALL).copy()
-        self._alone(calls, rank)
+        self._alone(calls, rank, begin)
         earlier = np.maximum(begin - calls["enter"], 0)
         calls["enter"], calls["exit"] = np.maximum(calls["enter"], begin), np.minimum(calls["exit"], end)
         length = np.maximum(calls["exit"] - calls["enter"], 1)
@@ -102,10 +102,11 @@ class CutRecords:
             outside = (numbers < low) | (numbers >= high)
             calls["comm"][mine[outside]] = -1
 
-    def _alone(self, calls: np.ndarray, rank: int) -> None:
+    def _alone(self, calls: np.ndarray, rank: int, begin: int) -> None:
         """Make sends and receives whose other side is outside those with MPI_PROC_NULL."""
         for kind, times in ((self._sends, self._crossing.sends), (self._receives, self._crossing.receives)):
-            half = kind[calls["call"]] & np.isin(calls["enter"], times.get(rank, _NO_TIMES))
+            crosses = np.isin(calls["enter"], times.get(rank, _NO_TIMES)) | (calls["enter"] < begin)
+            half = kind[calls["call"]] & crosses
             calls["peer"][half] = Peer.PROC_NULL
             calls["sent"][half & self._sends[calls["call"]]] = 0
             calls["received"][half & self._receives[calls["call"]]] = 0
