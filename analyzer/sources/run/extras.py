@@ -56,7 +56,7 @@ class RunRegions(Regions):
         return np.concatenate(rows)
 
     def events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
-        stop, lanes = self.cuts.end(end), [lane for lane in self.lanes.get(rank, ()) if lane.has_errors]
+        stop, lanes = self.cuts.end(end), [lane for lane in self.lanes.get(rank, ()) if lane.has_programs_events]
         if not lanes:
             return super().events(rank, begin, end)
         rows = [program_events(lane.event_rows(begin, stop), rank, lane.thread, lane.clock) for lane in lanes]

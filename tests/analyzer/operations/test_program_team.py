@@ -45,6 +45,7 @@ def test_one_that_cannot_read_its_ranks_ends_it_for_all(tmp_path, monkeypatch):
         if rank == 2:
             raise TracelibError("cannot be read", "copy it again")
 
+    monkeypatch.setattr(trace, "stored_lanes", lambda _: None)
     monkeypatch.setattr(trace, "only_lane", no_lane)
 
     def error(team):
