@@ -159,10 +159,11 @@ def _measured(task: _Task, sampled: float, running: float) -> tuple[float, float
     """Computing time of a thread, and how much of it was without a CPU.
 
     Of threads without calls only the CPU time is known. What they used after their last sample was spent as before it.
+    Without any sample nothing is known.
     """
     if task.thread < 0:
         known = sampled + task.mpi
-        return (task.cpu * sampled / known if known else float(task.cpu)), 0.0
+        return (task.cpu * sampled / known if known else 0.0), 0.0
     without_cpu = max(task.last - task.since - task.cpu, 0)
     idle = min(max(running - sampled, 0.0), without_cpu)
     return running, (idle if idle > NOTEWORTHY_IDLE * running else 0.0)

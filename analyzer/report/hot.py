@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from rich.text import Text
 from analyzer.columns.by_index import by_index
 from analyzer.metrics.hot import Hot
 from analyzer.places import Places
+from analyzer.places.readable import without_arguments
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
 
@@ -44,17 +44,13 @@ class HotPlace:
 
 def stacks(hot: Hot, places: Places) -> dict[int, list[tuple[str, str]]]:
     """For each path with samples its frames, innermost first: function and `file:line`."""
-    return {path: places.named_frames(path) or [("", "")] for path in np.unique(hot.rows["path"]).tolist()}
+    return {path: _frames(places, path) or [("", "")] for path in np.unique(hot.rows["path"]).tolist()}
 
 
-def chosen_paths(places: Places, text: str) -> np.ndarray:
-    """Whether any frame of each path, as it is shown, matches a regular expression."""
-    pattern = re.compile(text)
-    found = np.zeros(len(places.paths), bool)
-    for path in range(1, len(places.paths)):
-        frames = places.named_frames(path)
-        found[path] = any(pattern.search(f"{where} in {function}") for function, where in frames)
-    return found
+def _frames(places: Places, path: int) -> list[tuple[str, str]]:
+    """Functions without how far behind their begin a place is: all places of one are one box."""
+    named = zip(places.frames(path), places.named_frames(path), strict=True)
+    return [(without_arguments(frame.function) if function else "", where) for frame, (function, where) in named]
 
 
 def hot_functions(hot: Hot, places: Places) -> list[HotPlace]:
@@ -102,7 +98,7 @@ def _inclusive(hot: Hot, places: Places) -> dict[tuple[str, str], float]:
     ns = np.bincount(index, hot.rows["ns"], len(paths))
     sums: dict[tuple[str, str], float] = {}
     for path, spent in zip(paths.tolist(), ns.tolist(), strict=True):
-        frames = places.named_frames(path)
+        frames = _frames(places, path)
         for key in {key for function, where in frames for key in ((function, ""), (function, where))}:
             sums[key] = sums.get(key, 0.0) + spent
     return sums

@@ -54,7 +54,7 @@ def test_what_was_planted_is_found(request, compiled, traced, analyze, tmp_path,
         assert analyze("hot", "run.h5", "--lines", under=leg, ranks=2).check().stdout == alone
     only = json.loads(analyze("hot", "run.h5", "--json", "--ranks", "1").check().stdout)
     assert [rank["rank"] for rank in only["ranks"]] == [1]
-    through = json.loads(analyze("hot", "run.h5", "--json", "--place", r"in solve$").check().stdout)
+    through = json.loads(analyze("hot", "run.h5", "--json", "--place", "^solve$").check().stdout)
     assert {f["function"] for f in through["functions"]} <= {"kernel", "solve", "cpu_s"}
 
 

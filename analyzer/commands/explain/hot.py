@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import common_options, file_argument, ranks_option
+from analyzer.commands.shared.options import Place, common_options, file_argument, ranks_option
 from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -16,31 +15,19 @@ from analyzer.metrics.hot import Hot, hot
 from analyzer.opening import open_trace
 from analyzer.places import Places
 from analyzer.report.gaps import gaps_json, print_gaps
-from analyzer.report.hot import AGAIN, chosen_paths, hot_json, print_hot, stacks
+from analyzer.report.hot import AGAIN, hot_json, print_hot, stacks
 from analyzer.report.words import units
 from analyzer.trace import CallPaths, CodeSamples, Trace
+from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice, choice_named
 from analyzer.writers.flame import tree, write_flame
 from analyzer.writers.stacks import write_collapsed, write_speedscope
 
 
-class Pattern(click.ParamType):
-    """A regular expression."""
-
-    name = "regex"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            re.compile(value)
-        except re.error as error:
-            self.fail(f"{value!r} is not a regular expression: {error}", param, ctx)
-        return value
-
-
 @click.command("hot")
 @file_argument
 @click.option("--lines", is_flag=True, help="Lines, too, and not only functions.")
-@click.option("--place", type=Pattern(), metavar="REGEX", help="Only what passes through such a place or function.")
+@click.option("--place", type=Place(), metavar="REGEX", help="Only through such a function, file:line or module.")
 @click.option("--flame", type=click.Path(), metavar="SVG", help="Write a flame graph.")
 @click.option("--diff", type=click.Path(), metavar="OTHER", help="Colour it by the difference from this run.")
 @click.option("--collapsed", type=click.Path(), metavar="TXT", help="Write collapsed stacks.")
@@ -50,7 +37,7 @@ class Pattern(click.ParamType):
 @common_options(as_json=True)
 @click.pass_obj
 def hot_command(
-    session: Session, file: str, lines: bool, place: str | None, flame: str | None, diff: str | None,
+    session: Session, file: str, lines: bool, place: PlaceChoice | None, flame: str | None, diff: str | None,
     collapsed: str | None, speedscope: str | None, choice: Choice | None, force: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Print the functions in which FILE computes, with their share, and how
@@ -91,10 +78,10 @@ def hot_command(
         trace.close()
 
 
-def _found(session: Session, trace: Trace, place: str | None) -> tuple[Places, Hot]:
+def _found(session: Session, trace: Trace, place: PlaceChoice | None) -> tuple[Places, Hot]:
     with session.step("Adding up samples"):
         found, places = hot(trace, session.team), trace.extra(CallPaths).named()
-        return places, found.where(chosen_paths(places, place)) if place else found
+        return places, found.where(place.paths(trace)) if place else found
 
 
 def _without_samples(session: Session, trace: Trace, file: str, as_json: bool, *, wanted: bool) -> None:
@@ -112,7 +99,7 @@ def _without_samples(session: Session, trace: Trace, file: str, as_json: bool, *
 
 def _write(
     session: Session, trace: Trace, found: Hot, places: Places, names: dict[str, str | None], force: bool,
-    diff: str | None, place: str | None,
+    diff: str | None, place: PlaceChoice | None,
 ) -> None:  # fmt: skip
     """The files that were asked for. Raises TracelibError."""
     wanted = {kind: Path(name) for kind, name in names.items() if name}

@@ -176,11 +176,6 @@ const struct python_process *python_process(void)
     return now == STARTED ? &started : NULL;
 }
 
-bool python_process_is_loaded(void)
-{
-    return python_process() || __atomic_load_n(&state, __ATOMIC_ACQUIRE) == LOADED;
-}
-
 void python_process_only_known(bool only)
 {
     only_known = only;

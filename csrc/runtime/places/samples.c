@@ -34,7 +34,7 @@ bool samples_look_around(void)
     places_generation_now();
     modules_find((uint64_t)&samples_look_around);
     pthread_mutex_unlock(&places_lock);
-    return python_process_is_loaded();
+    return python_process() != NULL;
 }
 
 static void begin_at(const struct interrupted *at, const struct stack_copy *copy)

@@ -10,7 +10,7 @@ struct interrupted {
     uint64_t place, sp, fp;
 };
 
-/* To be asked now and then by a thread of ours: what is in memory now. True: Python is here, whose frames only the
+/* To be asked now and then by a thread of ours: what is in memory now. True: Python runs here, whose frames only the
  * interrupted thread itself can tell. */
 bool samples_look_around(void);
 

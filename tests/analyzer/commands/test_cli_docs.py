@@ -8,7 +8,7 @@ from analyzer.commands.table import COMMANDS, GROUPS
 from analyzer.machine.parameters import PARAMETERS
 
 WITH_A_PAGE = """
-balance check clusters critical-path cut dim efficiency fit fit-machine info limits loggp machine monte-carlo pack
+balance check clusters critical-path cut dim efficiency fit fit-machine hot info limits loggp machine monte-carlo pack
 predict profile prv replay representative ring schedule sensitivity speedup structure table validate waits what-if
 """
 PAGES = {"analyze": ["look"]} | {f"analyze-{name}": [name] for name in WITH_A_PAGE.split()}

@@ -19,9 +19,6 @@ struct python_process {
 /* NULL: no Python has started whose layout is known. Cheap, once there is one. */
 const struct python_process *python_process(void);
 
-/* Is there one, or will there be? It may not have started yet. */
-bool python_process_is_loaded(void);
-
 /* From here on the calling thread is told of what is known already: a signal handler must not ask for more. */
 void python_process_only_known(bool only);
 

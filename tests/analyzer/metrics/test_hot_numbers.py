@@ -142,9 +142,9 @@ def test_as_data(said):
     assert (solve["imbalance"], smooth["imbalance"]) == pytest.approx((2 / 22, 0.5))
     assert found["computing_s"] == pytest.approx(0.044)
     assert [line["place"] for line in found["lines"]] == ["heat.py:14 in solve", "b.py:33 in smooth"]
-    only = json.loads(said("hot", "run.h5", "--json", "--place", "^b.py:33 "))
+    only = json.loads(said("hot", "run.h5", "--json", "--place", "^b.py:33$"))
     assert [f["place"] for f in only["functions"]] == ["smooth"]
-    assert json.loads(said("hot", "run.h5", "--json", "--place", "in run$"))["functions"] == found["functions"]
+    assert json.loads(said("hot", "run.h5", "--json", "--place", "^run$"))["functions"] == found["functions"]
 
 
 def test_in_words(said):
