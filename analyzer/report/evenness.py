@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from analyzer.evenness.evenness import Evenness
 from analyzer.evenness.pipelines import Pipeline
-from analyzer.evenness.uneven import Drift, Moving, Slow, Uneven
+from analyzer.evenness.uneven import LEAST_COST, Drift, Moving, Slow, Uneven
 from analyzer.report.words import units
 from analyzer.trace.ranks import ranks_named, ranks_text
 
@@ -30,10 +31,11 @@ class Told:
     cost_ns: int
 
 
-def told(found: Uneven, pipelines: Sequence[Pipeline], runtime_ns: int, place: Sequence[str]) -> list[Told]:
-    """A sentence for each finding, the most expensive first. `place`: text of each place; "": not known."""
-    every = [*_all_of(found), *(_pipeline(one, place) for one in pipelines)]
-    every = [one for one in every if one.cost_ns >= 0.01 * runtime_ns]
+def told(evenness: Evenness, runtime_ns: int) -> list[Told]:
+    """A sentence for each finding, the most expensive first; those that cost little are left out."""
+    found = evenness.uneven
+    every = [*_all_of(found), *map(_pipeline, evenness.pipelines, evenness.place)]
+    every = [one for one in every if one.cost_ns >= LEAST_COST * runtime_ns]
     return [
         Told(f"{one.text} {_cost(one.cost_ns, runtime_ns)}", one.cost_ns)
         for one in sorted(every, key=lambda one: -one.cost_ns)
@@ -85,8 +87,8 @@ def _drift(drift: Drift) -> str:
     )
 
 
-def _pipeline(one: Pipeline, place: Sequence[str]) -> Told:
-    where = f" at {place[one.place]}" if 0 < one.place < len(place) else ""
+def _pipeline(one: Pipeline, place: str) -> Told:
+    where = f" at {place}" if place else ""
     few = " -> ".join(map(str, one.ranks)) if len(one.ranks) <= _FEW else ranks_named(sorted(one.ranks))
     text = (
         f"A pipeline: {few} wait one for the other in {one.procedure}{where}, the last the longest, "
@@ -95,16 +97,29 @@ def _pipeline(one: Pipeline, place: Sequence[str]) -> Told:
     return Told(text, one.last_ns)
 
 
-def evenness_json(found: Uneven, pipelines: Sequence[Pipeline], place: Sequence[str]) -> dict[str, Any]:
+def evenness_json(evenness: Evenness) -> dict[str, Any]:
     """Times in s; numbers of iterations from 1."""
+    found = evenness.uneven
     return {
         "moving_imbalance": _plain(found.moving),
         "slow_iterations": [_plain(slow) for slow in found.slow],
         "drift": _plain(found.drift),
         "pipelines": [
-            {**_plain(one), "place": place[one.place] if 0 < one.place < len(place) else None} for one in pipelines
+            {**_plain(one), "place": place or None}
+            for one, place in zip(evenness.pipelines, evenness.place, strict=True)
         ],
     }
+
+
+def print_evenness(evenness: Evenness, runtime_ns: int, next_command: str, console: Console) -> None:
+    """What is uneven, what to type next, and a map of ranks over iterations."""
+    sentences = told(evenness, runtime_ns)
+    for one in sentences:
+        console.print()
+        console.print(Text(one.text))
+    if sentences:
+        console.print(Text.assemble("\nNext: ", (next_command, "bold")), soft_wrap=True)
+    print_map(evenness.computing_ns, console)
 
 
 def _plain(found: Moving | Slow | Drift | Pipeline | None) -> Any:

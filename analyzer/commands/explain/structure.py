@@ -10,7 +10,9 @@ from analyzer.commands.shared.options import common_options, ranks_option
 from analyzer.commands.shared.outputs import check_replaceable, files_read
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.evenness.evenness import Evenness, evenness
 from analyzer.opening import open_trace
+from analyzer.report.evenness import evenness_json, print_evenness
 from analyzer.report.structure.as_json import structure_json
 from analyzer.report.structure.tables import print_structure
 from analyzer.structure.levels.parts import Structure
@@ -55,8 +57,8 @@ def structure_command(
         raise click.UsageError("Missing argument 'FILE'.")
     if is_csv:
         found = structure_of_signal(csv_signal(file), file, literal=method == Method.THESIS.value)
-        _say(session, found, as_json=as_json, quiet=quiet)
-        _draw(session, found, output, [Path(file)], force=force)
+        _say(session, found, None, as_json=as_json, quiet=quiet)
+        _draw(session, found, None, output, [Path(file)], force=force)
         return
     trace = open_trace(file, session.team, choice=choice, matched=False)
     session.mention_problems(trace)
@@ -65,14 +67,20 @@ def structure_command(
             raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "analyze the run that it was made of")
         with session.step("Looking for iterations"):
             found = structure(trace, session.team, Method(method), names or DEFAULT_SIGNALS)
+        even = None
+        if found.main and found.main.iterations:
+            with session.step("Comparing iterations"):
+                even = evenness(trace, session.team, found.main.iterations)
         read = files_read(trace)
     finally:
         trace.close()
-    _say(session, found, as_json=as_json, quiet=quiet)
-    _draw(session, found, output, read, force=force)
+    _say(session, found, even, as_json=as_json, quiet=quiet)
+    _draw(session, found, even, output, read, force=force)
 
 
-def _draw(session: Session, found: Structure, output: str | None, read: list[Path], *, force: bool) -> None:
+def _draw(
+    session: Session, found: Structure, even: Evenness | None, output: str | None, read: list[Path], *, force: bool
+) -> None:
     if output is None or not session.speaks:
         return
     from analyzer.report.pictures.structure import ENDINGS, draw
@@ -81,11 +89,14 @@ def _draw(session: Session, found: Structure, output: str | None, read: list[Pat
     if path.suffix not in ENDINGS:
         raise TracelibError(f"{path}: no kind of picture that is known", "its name ends in .png")
     check_replaceable(path, read, force)
-    draw(found, path)
+    draw(found, path, even)
 
 
-def _say(session: Session, found: Structure, *, as_json: bool, quiet: bool) -> None:
+def _say(session: Session, found: Structure, even: Evenness | None, *, as_json: bool, quiet: bool) -> None:
     if as_json:
-        session.print_json(structure_json(found))
+        session.print_json({**structure_json(found), "uneven": evenness_json(even) if even else None})
     elif not quiet:
         session.print(lambda console: print_structure(found, console))
+        if even:
+            following = f"analyze waits {found.file}"
+            session.print(lambda console: print_evenness(even, found.duration_ns, following, console))

@@ -15,6 +15,7 @@ from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.regions import RegionProfile
 from analyzer.report.look.counters import counters_json, ipc_json, samples_json
+from analyzer.report.look.iterations import iterations_json
 from analyzer.report.look.places import places_json
 from analyzer.report.look.summary import Summary
 from analyzer.report.look.system import system_json
@@ -53,6 +54,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
             "max_s": bursts.longest_ns / 1e9,
             "percentiles_s": {str(p): ns / 1e9 for p, ns in bursts.percentiles_ns.items()},
         },
+        "structure": iterations_json(summary),
         "regions": [_region(summary.regions, r) for r in summary.regions.by_time()],
         "place": summary.place or None,
         "calls": _calls(summary.shown, present),

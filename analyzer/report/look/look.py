@@ -13,6 +13,7 @@ from rich.text import Text
 
 from analyzer.report.hot import sentence as computing_line
 from analyzer.report.look import counters, places, sentences, system, tables
+from analyzer.report.look.iterations import iterations_lines
 from analyzer.report.look.summary import Summary
 from analyzer.report.waits import line as waiting_line
 from analyzer.report.words import replayed, units
@@ -42,6 +43,8 @@ def print_look(summary: Summary, console: Console) -> None:
     _print_efficiencies(summary, console)
     if waiting := waiting_line(summary.waits):
         _lines(console, "Waiting", [waiting])
+    if lines := iterations_lines(summary):
+        _lines(console, "Iterations", lines)
     if summary.regions.count.any():
         title = "Regions (with their inner regions; balance: mean / longest computing of a rank)"
         _section(console, title, tables.regions_table(summary))

@@ -12,6 +12,7 @@ import numpy as np
 from analyzer.efficiency.cpu_use import Cpus, cpus
 from analyzer.efficiency.factors import Efficiency, efficiency
 from analyzer.efficiency.ideal import ideal_replay
+from analyzer.evenness.evenness import Evenness, evenness
 from analyzer.metrics.accesses import Accessed, Failed, accesses, failed
 from analyzer.metrics.bursts import Bursts, BurstSums
 from analyzer.metrics.callers import Callers, CallerSums, FromPlace, from_places
@@ -29,11 +30,16 @@ from analyzer.metrics.unrecorded import Unrecorded, unrecorded
 from analyzer.metrics.useful import Useful, UsefulSums
 from analyzer.parallel import Team
 from analyzer.places import Places
-from analyzer.trace import CallPaths, Leftovers, Losses, Relative, Trace, Unmatched
+from analyzer.structure.levels.parts import Structure
+from analyzer.structure.levels.structure import Method, structure
+from analyzer.trace import CallPaths, Chosen, Leftovers, Losses, Relative, Trace, Unmatched
 from analyzer.trace.at_places import AtPlaces, PlaceChoice
 from analyzer.waits.waits import Waits, waits
 
 Step = Callable[[str], AbstractContextManager]
+
+MOST_CALLS = 300_000
+"""Of a run with more calls the first look does not say what it is made of: `analyze structure` does."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,8 @@ class Summary:
     cpu_waits_ns: np.ndarray  # by rank, outside MPI
     callers: Callers
     hot: Hot
+    structure: Structure | None  # None: it was not looked for
+    even: Evenness | None  # of the main loop; None: there is none
     shown: Profile
     """Of the calls that were chosen by their places; `profile` is of all."""
     place: str = ""
@@ -129,6 +137,8 @@ def summarize(
         own = region_profile(trace, team)
     with step("Finding wait states"):
         waited = waits(trace, team, calls, causes=False)
+    with step("Looking for iterations"):
+        made_of, even = _structure(trace, team, calls)
     left = [u for u in trace.extra(Leftovers).unmatched() if paths is None or paths[u.path]]
     return Summary(
         trace,
@@ -153,9 +163,21 @@ def summarize(
         cpu_waits(trace, team),
         callers,
         samples,
+        made_of,
+        even,
         shown,
         place.text if place else "",
     )
+
+
+def _structure(trace: Trace, team: Team, calls: Profile) -> tuple[Structure | None, Evenness | None]:
+    """What the sequences of calls say of the run's iterations, where that is quickly found."""
+    chosen = trace.extra(Chosen)
+    if chosen.ranks is not None or chosen.cluster or not 0 < calls.count.sum() <= MOST_CALLS:
+        return None, None
+    found = structure(trace, team, Method.CALLS)
+    iterations = found.main.iterations if found.main else None
+    return found, evenness(trace, team, iterations) if iterations else None
 
 
 def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Collective], Callers, Hot]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from analyzer.report.words import units
@@ -26,7 +25,7 @@ class Heat:
     unit: str = "time"
 
 
-def draw_heat(axes: Axes, heat: Heat, figure: Figure) -> None:
+def draw_heat(axes: Axes, heat: Heat, figure: Any) -> None:
     """Into axes, with its scale beside it. Nothing is drawn where there is nothing but zero."""
     values = largest_of(heat.values, MOST_RANKS, MOST_ITERATIONS)
     top = float(np.percentile(values, 99.9)) or float(values.max(initial=0)) or 1.0

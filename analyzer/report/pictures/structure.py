@@ -8,7 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
+from analyzer.evenness.evenness import Evenness
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
+from analyzer.report.pictures.iterations import Heat, draw_heats
 from analyzer.report.structure.sentence import sentence
 from analyzer.report.words import units
 from analyzer.structure.levels.parts import Part, Structure
@@ -18,14 +20,20 @@ ENDINGS = (".png",)
 _MOST_POINTS, _MOST_RANKS, _MOST_ITERATIONS = 2000, 64, 1000
 """Bins, ranks and iterations that a picture can show."""
 _COLOURS = (BLUE, ORANGE)
+_MAPS_HEIGHT = 4.5
 
 
-def draw(structure: Structure, path: Path) -> None:
-    """Write the picture; whole or not at all. Raises TracelibError."""
+def draw(structure: Structure, path: Path, even: Evenness | None = None) -> None:
+    """Write the picture; whole or not at all. Raises TracelibError. `even`: for maps of ranks over iterations."""
     shown = structure.signals[:4]
     has_ranks = structure.main is not None and structure.ranks > 0
     heights = [2.0] * has_ranks + [1.0] * len(shown) + [1.4]
-    figure = new_figure(10, 1.2 + 1.1 * sum(heights))
+    height = 1.2 + 1.1 * sum(heights)
+    whole = new_figure(10, height + _MAPS_HEIGHT * (even is not None))
+    figure = whole
+    if even is not None:
+        figure, maps = whole.subfigures(2, 1, height_ratios=[height, _MAPS_HEIGHT])
+        draw_heats(maps, [Heat("Computing", even.computing_ns), Heat("In MPI, or nobody's", even.elsewhere_ns)])
     axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights).flatten().tolist()
     last = axes[-1]
     if has_ranks:
@@ -40,7 +48,7 @@ def draw(structure: Structure, path: Path) -> None:
     last.set_xlim(0, structure.duration_ns / 1e9 or 1)
     title = sentence(structure)
     figure.suptitle(f"{Path(structure.file).name}: {title[:150]}", fontsize=9, wrap=True)
-    save(figure, path)
+    save(whole, path)
 
 
 def _ranks(structure: Structure, axes: Axes) -> None:

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { STEP_US = 2000, CHAIN_US = 1000, SLOW_US = 15000, EVERY = 20, SLOW = 1, CELLS = 512 };
+enum { STEP_US = 2000, CHAIN_US = 1000, SLOW_US = 60000, EVERY = 20, SLOW = 1, CELLS = 512 };
 
 static int rank, size;
 

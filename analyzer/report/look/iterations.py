@@ -1,0 +1,35 @@
+"""The iterations of a run in the first look: a sentence on them, what is uneven about them, and the same as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analyzer.report.evenness import evenness_json, told
+from analyzer.report.look.summary import Summary
+from analyzer.report.structure.sentence import sentence
+
+_MOST = 3
+
+
+def iterations_lines(summary: Summary) -> list[str]:
+    """What the run is made of, and the findings that cost most; nothing where no iterations were found."""
+    if not summary.structure or not summary.structure.main:
+        return []
+    lines = [f"{sentence(summary.structure)}."]
+    if summary.even:
+        found = told(summary.even, summary.trace.duration_ns)
+        lines += [one.text for one in found[:_MOST]]
+    return [*lines, "analyze structure shows them, rank by rank"]
+
+
+def iterations_json(summary: Summary) -> dict[str, Any] | None:
+    """Times in s; None where iterations were not looked for, or not found."""
+    if not summary.structure or not summary.structure.main or not summary.structure.main.iterations:
+        return None
+    main = summary.structure.main
+    return {
+        "sentence": sentence(summary.structure),
+        "iterations": main.count,
+        "period_s": main.iterations.period_ns / 1e9,
+        "uneven": evenness_json(summary.even) if summary.even else None,
+    }
