@@ -17,7 +17,7 @@ LEAST_TIME = 0.03
 OWN_CALLS, OWN_WORK = 0.25, 1.0
 """An outer loop makes, once a pass, at least this share of the calls of a pass of the inner one, or computes this
 share. What does less is a step of the inner loop that is made now and then."""
-STEP_WORK = 2.0
+STEP_WORK = 8.0
 """The share of computation where it is one call: an output, a norm."""
 MISSING = 0.9
 """A pass that makes a smaller share than this of the usual calls makes others in their place."""
@@ -29,7 +29,8 @@ Where paths are known, any that is regular will do."""
 PARTIAL = 1.3
 """A loop that has up to so many times as many passes as one of a longer context is the same one."""
 QUIET = 0.25
-"""Of the computation of several passes this quantile is taken: others on the machine only make it longer."""
+"""Of the computation of usual passes this quantile is taken, of special ones, which are few, the least: others on the
+machine only make it longer."""
 UNEVEN = 0.15
 """Passes between two special ones vary where more than this share of the stretches have another number."""
 
@@ -179,7 +180,7 @@ def _is_now_and_then(outer: Passes, inner: Passes, symbols: np.ndarray, computed
     if len(between) >= FEWEST and np.mean(between != np.median(between)) > UNEVEN:
         return False
     usual_work = float(np.quantile(computed[at[usual + 1]] - computed[at[usual]], QUIET))
-    own_work = float(np.quantile(computed[at[some + 1]] - computed[at[some]], QUIET)) - usual_work
+    own_work = float((computed[at[some + 1]] - computed[at[some]]).min()) - usual_work
     more = (there - common).clip(0)
     is_step = more.sum() <= 1
     is_small = more.sum() <= OWN_CALLS * common.sum()

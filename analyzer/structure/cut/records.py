@@ -100,7 +100,7 @@ class CutRecords:
             made[comm] = made.get(comm, 0) + len(mine)
             low, high = self._collectives.get(comm, (0, 0))
             outside = (numbers < low) | (numbers >= high)
-            calls["comm"][mine[outside]] = -1
+            calls["comm"][mine[outside]], calls["peer"][mine[outside]] = -1, Peer.NONE
 
     def _alone(self, calls: np.ndarray, rank: int, begin: int) -> None:
         """Make sends and receives whose other side is outside those with MPI_PROC_NULL."""

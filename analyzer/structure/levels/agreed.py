@@ -58,6 +58,7 @@ class Agreed:
     agreement: float  # share of the ranks that make calls
     own: dict[int, Loop]  # of the ranks of this process
     source: Source = Source.CALLS
+    share: float = 0.0  # of the calls of a rank
 
     @property
     def begin_ns(self) -> int:
@@ -127,7 +128,7 @@ def _agree(
     """All ranks' iterations of a loop; those of a rank that counts otherwise are when most others have theirs."""
     mine: dict[int, Loop] = {}
     times: dict[int, np.ndarray] = {}
-    body, every = "", tuple[int, ...]()
+    body, every, share = "", tuple[int, ...](), 0.0
     for rank, loops in own.items():
         match = next((one for one, said in loops if said.count == wanted.count and _overlap(said, wanted)), None)
         if match is None:
@@ -136,7 +137,8 @@ def _agree(
         mine[rank], times[rank] = match, edges_of(calls, match)
         if not body:
             body, every = body_of(sequences.trace, calls, *typical_pass(match.begins, match.end)), match.every
-    parts = team.allgather((times, body, every))
+            share = float(match.end - match.begins[0]) / len(calls)
+    parts = team.allgather((times, body, every, share))
     edges = np.full((sequences.trace.size, wanted.count + 1), -1, np.int64)
     for part, *_ in parts:
         for rank, row in part.items():
@@ -148,5 +150,5 @@ def _agree(
     for rank in everybody:
         if edges[rank, 0] < 0:
             edges[rank] = usual
-    body, every = next((body, every) for _, body, every in parts if body)
-    return Agreed(wanted.count, edges, every, body, float(known.sum() / len(everybody)), mine)
+    body, every, share = next(said for _, *said in parts if said[0])
+    return Agreed(wanted.count, edges, every, body, float(known.sum() / len(everybody)), mine, share=share)

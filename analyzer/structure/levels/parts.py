@@ -59,6 +59,7 @@ class Part:
     total: int = 0  # passes of an inner loop in the whole run
     slow: tuple[tuple[int, float], ...] = ()  # (number from 1, times as long as the typical one), the longest first
     representative: int = 0  # the typical iteration, from 0
+    calls: float = 0.0  # of a loop found by calls: its share of those of a rank
     inside: tuple[Part, ...] = field(default=())  # of the representative iteration
 
     @property
@@ -108,6 +109,8 @@ class Structure:
 
     @property
     def main(self) -> Part | None:
-        """The loop of level 1 that takes longest; None: there is none."""
+        """The loop of level 1 that has most of the run's time and calls, by the sum of both shares: one that others on
+        the machine have slowed down is not the main one for that. None: there is none."""
         top = [part for part in self.parts if part.iterations]
-        return max(top, key=lambda part: part.span_ns, default=None)
+        whole = max(sum(part.span_ns for part in top), 1)
+        return max(top, key=lambda part: part.span_ns / whole + 2 * part.calls, default=None)

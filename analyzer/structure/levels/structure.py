@@ -181,6 +181,7 @@ def _loop(node: Node, begin: int, end: int, costs: _NoCosts) -> Part:
         node.total,
         tuple(slow),
         node.representative,
+        loop.share,
         tuple(inside),
     )
 

@@ -85,6 +85,16 @@ def test_what_crosses_the_edges_is_counted_and_matched_with_nothing(tmp_path, ca
     trace.close()
 
 
+@pytest.mark.parametrize("begin_ns", [1400, 1600, 11_800, 12_100])
+def test_cuts_at_any_time_are_sound(tmp_path, begin_ns):
+    run = run_of_steps(tmp_path)
+    for length_ns in (300, 9000, 21_000):
+        small = tmp_path / "small.h5"
+        begin, end = str(begin_ns / 1e9), str((begin_ns + length_ns) / 1e9)
+        assert main(["cut", str(run), "-q", "-o", str(small), "--from", begin, "--to", end]) == 0
+        assert main(["check", str(small)]) == 0
+
+
 def test_mistakes_are_one_line(tmp_path, capsys):
     run = run_of_steps(tmp_path)
     for words in (["--iterations", "99"], ["--level", "2"], ["--from", "9"], ["--first", "40"]):
