@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -30,10 +31,11 @@ def draw(structure: Structure, path: Path, even: Evenness | None = None) -> None
     heights = [2.0] * has_ranks + [1.0] * len(shown) + [1.4]
     height = 1.2 + 1.1 * sum(heights)
     whole = new_figure(10, height + _MAPS_HEIGHT * (even is not None))
-    figure = whole
+    figure: Any = whole
     if even is not None:
-        figure, maps = whole.subfigures(2, 1, height_ratios=[height, _MAPS_HEIGHT])
-        draw_heats(maps, [Heat("Computing", even.computing_ns), Heat("In MPI, or nobody's", even.elsewhere_ns)])
+        parts: Any = whole.subfigures(2, 1, height_ratios=[height, _MAPS_HEIGHT])
+        figure = parts[0]
+        draw_heats(parts[1], [Heat("Computing", even.computing_ns), Heat("In MPI, or nobody's", even.elsewhere_ns)])
     axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights).flatten().tolist()
     last = axes[-1]
     if has_ranks:

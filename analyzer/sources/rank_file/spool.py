@@ -34,7 +34,7 @@ def fate(file: RankFile) -> Fate:
     """What became of the process that wrote the file, as far as it can be known."""
     state = file.attributes["state"]
     if state != _RECORDING:
-        return _FATES[int(state)]
+        return _FATES[State(int(state))]
     if not is_here(file.attributes):
         return Fate.UNKNOWN
     if not is_alive(file.attributes):
