@@ -21,6 +21,9 @@ LINES = {
     "info": ("--json",),
     "check": ("--json",),
     "efficiency": (),
+    "hot": ("--json",),
+    "structure": ("--json",),
+    "structure of signals": ("--method", "thesis", "-o", "drawn.png"),
     "waits": ("--json",),
     "critical-path": ("-o", "path.prv"),
     "limits": ("--quick", "--json"),
@@ -40,9 +43,12 @@ LINES = {
     "prv": ("--waits", "-o", "."),
     "dim": ("-o", "."),
     "pack": ("-o", "packed.h5"),
+    "cut": ("--from", "0", "--to", "0.001", "-o", "cut.h5"),
+    "table": ("--by", "call", "-o", "table.csv"),
+    "balance": ("--json",),
 }
 """Options of each command that reads calls; behind a space what tells several lines of one command apart."""
-READS_NO_CALLS = {"ring", "machine"}
+READS_NO_CALLS = {"ring", "machine", "fit", "schedule"}
 SAID = "further processes hardly make it faster"
 
 
