@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import psutil
+from threadpoolctl import threadpool_limits
 
 LIMIT_BYTES = 2 << 30
 LIMIT_S = 30.0
@@ -131,6 +132,7 @@ class Worker:
 
 def _be_modest(limit_bytes: int) -> None:
     """Limits, Python's own idea of which warnings users see, each time that there is one, and where it ended."""
+    threadpool_limits(1)  # threads that the parent's libraries began are not in this process: it would wait for them
     faulthandler.enable(sys.__stderr__)
     faulthandler.register(signal.SIGUSR1, sys.__stderr__)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -158,5 +158,6 @@ void rotation_collective(struct thread *t)
 /* The set changes when the call that goes on has been recorded: then a burst begins with it. */
 void rotation_look(struct thread *t)
 {
-    if (t->readings && thread_gate(t) == GATE_INSIDE && rotation_current() != t->set) thread_set_gate(t, GATE_DUE);
+    if (!t->readings || t->measured || thread_gate(t) != GATE_INSIDE) return;
+    if (rotation_current() != t->set) thread_set_gate(t, GATE_DUE);
 }

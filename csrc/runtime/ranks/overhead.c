@@ -46,6 +46,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static void put_back(struct thread *t, const struct thread *before)
 {
     t->mode = before->mode;
+    t->measured = false;
     t->spool = before->spool;
     memcpy(t->rows, before->rows, sizeof t->rows);
     memcpy(t->capacity, before->capacity, sizeof t->capacity);
@@ -62,6 +63,7 @@ struct overhead overhead_measure(struct thread *t, word comm)
     struct overhead least = {UINT64_MAX, UINT64_MAX};
     if (!aside) return (struct overhead){0, 0};
     t->mode = 0;
+    t->measured = true;
     thread_end_polls(t);
     t->spool = &aside->spool;
     t->rows[TABLE_CALLS] = aside->calls;

@@ -48,6 +48,7 @@ struct summed {
 struct thread {
     enum gate gate;
     bool without_buffer;        /* there was no memory: its calls are only counted */
+    bool measured;              /* its rows lie elsewhere meanwhile: the set of counters must stay (overhead.c) */
     int mode;                   /* 0: every row is recorded; else on_off.c decides */
     void *inside;               /* stack frame of the recorded call that is going on */
     uint32_t index;             /* order of first call in the process */
