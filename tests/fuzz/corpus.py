@@ -201,14 +201,6 @@ def _version_1(kind: str, folder: Path) -> Seed:
     return Seed(kind, folder, damaged, of_a_run("ended.h5", "good.h5"))
 
 
-def _places(kind: str, folder: Path) -> Seed:
-    """Names of places that were found before: of the module that the run's paths lie in."""
-    whole_run(folder)
-    _beside(folder)
-    _make("hot", folder / "run.h5")
-    return Seed(kind, folder, ("run.ranks/places.h5",), of_a_run("run.h5", "good.h5"))
-
-
 def _system(kind: str, folder: Path) -> Seed:
     whole_run(folder)
     _beside(folder)
@@ -420,7 +412,6 @@ def _machines(kind: str, folder: Path) -> Seed:
 MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "folder": _folder,
     "links": _links,
-    "places": _places,
     "links-runtime": _links_of_runtime,
     "runtime": _runtime,
     "compressed": _compressed,
