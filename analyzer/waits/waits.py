@@ -237,8 +237,8 @@ def _places(
     total: dict[int, np.ndarray] = {}
     for parts in zip(found.rows.pieces(), path.pieces(), costs.indirect.pieces(), strict=True):
         (first, waits), (_, region), (_, indirect) = parts
-        rows = where.mapped()["path"][first : first + len(waits)] if where else None
-        place = np.zeros(len(waits), np.int64) if rows is None or places is None else places.place[rows]
+        of_path = where.mapped()["path"][first : first + len(waits)] if where else None
+        place = np.zeros(len(waits), np.int64) if of_path is None or places is None else places.place[of_path]
         keys, which = np.unique(
             np.ravel_multi_index((waits["kind"], region, waits["call"], place), shape), return_inverse=True
         )

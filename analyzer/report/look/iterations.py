@@ -24,9 +24,9 @@ def iterations_lines(summary: Summary) -> list[str]:
 
 def iterations_json(summary: Summary) -> dict[str, Any] | None:
     """Times in s; None where iterations were not looked for, or not found."""
-    if not summary.structure or not summary.structure.main or not summary.structure.main.iterations:
+    main = summary.structure.main if summary.structure else None
+    if not summary.structure or not main or not main.iterations:
         return None
-    main = summary.structure.main
     return {
         "sentence": sentence(summary.structure),
         "iterations": main.count,
