@@ -145,7 +145,7 @@ class RankOperations:
         run = self._trace
         stored = run.stored_lanes(ranks) if isinstance(run, RunTrace) and not self._cpu_time else None
         if stored is None or self._numbers or len(self._events):
-            return np.zeros((2, 0), np.int64)
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
         end = max(run.duration_ns + 1, 1)
         return self._translate_into(spill).append_lanes(stored, end, tracer_times=run.origin.tracer_times)
 
