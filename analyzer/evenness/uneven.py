@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.stats import hypergeom
 
 LEAST_COST = 0.01
 """Of the time of the iterations; what costs less is not named."""
@@ -174,6 +173,8 @@ def _drift(lengths: np.ndarray, computing: np.ndarray, ranks: np.ndarray) -> Dri
 def _chance(places: np.ndarray, count: int) -> float:
     """That of `count` iterations without a rule some given ones are all but a fifth among the slowest; `places`: theirs
     in the order from the slowest, from 0."""
+    from scipy.stats import hypergeom
+
     number = len(places)
     tried = (number * 3 // 2, number * 2)
     hits = [int((places < top).sum()) for top in tried]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
+from numpy.fft import irfft, rfft
 
 RIVAL = 0.9
 """A maximum that is no multiple of the period must be lower than this share of the period's (equation 3.3)."""
@@ -46,7 +46,7 @@ class Period:
 
 def autocorrelation(values: np.ndarray) -> np.ndarray:
     """A(k) = sum over i of x_i x_(i+k) for k from 0 to N - 1 (equation 3.1), by FFT of the zero-padded values."""
-    length = next_fast_len(2 * len(values), real=True)
+    length = 1 << (2 * len(values)).bit_length()
     return irfft(np.abs(rfft(values, length)) ** 2, length)[: len(values)]
 
 

@@ -6,12 +6,12 @@ Source: Casas 2009, section 3.6.2, equations 2.8, 2.9 and 3.4.
 from __future__ import annotations
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
+from numpy.fft import irfft, rfft
 
 
 def cross_correlation(pattern: np.ndarray, values: np.ndarray) -> np.ndarray:
     """sum over m of pattern[m] values[u + m], for each u at which the pattern lies within the values; by FFT."""
-    length = next_fast_len(len(values) + len(pattern), real=True)
+    length = 1 << (len(values) + len(pattern)).bit_length()
     found = irfft(np.conj(rfft(pattern, length)) * rfft(values, length), length)
     return found[: max(len(values) - len(pattern) + 1, 0)]
 

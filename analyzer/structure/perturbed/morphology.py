@@ -6,16 +6,19 @@ Source: Casas 2009, section 2.3.3, equations 2.10 to 2.13. Beyond the ends nothi
 from __future__ import annotations
 
 import numpy as np
-from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 
 def dilation(values: np.ndarray, k: int) -> np.ndarray:
     """The largest value at most k samples away."""
+    from scipy.ndimage import maximum_filter1d
+
     return maximum_filter1d(values, 2 * k + 1, mode="constant", cval=-np.inf)
 
 
 def erosion(values: np.ndarray, k: int) -> np.ndarray:
     """The smallest value at most k samples away."""
+    from scipy.ndimage import minimum_filter1d
+
     return minimum_filter1d(values, 2 * k + 1, mode="constant", cval=np.inf)
 
 

@@ -7,7 +7,6 @@ information; where a level falls into many pieces, the next coarser one is asked
 from __future__ import annotations
 
 import numpy as np
-import pywt
 
 from analyzer.structure.perturbed.morphology import closing, runs
 
@@ -22,6 +21,8 @@ MOST_PIECES = 12
 def details(values: np.ndarray, wavelet: str = "haar") -> list[np.ndarray]:
     """The detail coefficients of the fast wavelet transform, level 1 first (equations 2.6 and 2.7): level l has the
     frequencies from alpha / 2^(l + 1) to alpha / 2^l. The values are continued by themselves to a power of two."""
+    import pywt
+
     length = 1 << max(len(values) - 1, 1).bit_length()
     padded = np.concatenate([values, np.full(length - len(values), values[-1] if len(values) else 0.0)])
     found = pywt.wavedec(padded, wavelet, mode="periodization", level=length.bit_length() - 1)
