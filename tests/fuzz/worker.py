@@ -137,7 +137,8 @@ def _be_modest(limit_bytes: int) -> None:
     faulthandler.register(signal.SIGUSR1, sys.__stderr__)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if limit_bytes:
-        resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, limit_bytes))
+        most = limit_bytes + psutil.Process().memory_info().vms  # what the process that was forked has is no job's
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
     warnings.simplefilter("always")
     for kind in (ResourceWarning, DeprecationWarning, PendingDeprecationWarning):
