@@ -24,6 +24,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         "look": Entry("look.look:look", ""),
         "info": Entry("look.info:info", "The first look, without writing files."),
         "check": Entry("look.check:check", "Is the trace sound and complete?"),
+        "what": Entry("look.what:what_command", "What a rank does at a moment.", "one process looks"),
     }),
     "explain": ("Explain", {
         "efficiency": Entry("explain.efficiency:efficiency_command", "Parallel efficiency and its factors."),

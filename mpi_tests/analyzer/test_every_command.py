@@ -20,6 +20,7 @@ LINES = {
     "look": ("-o", "."),
     "info": ("--json",),
     "check": ("--json",),
+    "what": ("--at", "1ms", "--json"),
     "efficiency": (),
     "hot": ("--json",),
     "structure": ("--json",),

@@ -1,0 +1,76 @@
+"""`analyze what`: a rank at a moment."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+from analyzer.commands.shared.options import all_calls_needed, common_options, file_argument
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.moment.moment import moment
+from analyzer.opening import open_trace
+from analyzer.report.moment import moment_json, print_all, print_moment
+
+_UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
+
+
+class At(click.ParamType):
+    """A moment such as 1.25, 1.25s, 20ms, 300us or 5ns as nanoseconds of the trace."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = re.fullmatch(r"(\d{1,15})(?:\.(\d{1,15}))?\s*(s|ms|us|ns|)", str(value))
+        if not found:
+            self.fail(f"{value!r} is not a time such as 1.25, 20ms or 300us", param, ctx)
+        whole, part, unit = found.groups(default="")
+        return (int(whole + part) * _UNITS[unit]) // 10 ** len(part)
+
+
+@click.command("what")
+@file_argument
+@click.option("--rank", type=click.IntRange(0), metavar="R", help="Of this rank all there is [a line for each rank].")
+@click.option("--at", type=At(), required=True, metavar="T", help="The moment: 1.25 (seconds), 20ms, 300us.")
+@click.option(
+    "--around", type=click.IntRange(0, 1000), default=3, metavar="N", help="So many calls before and after [3]."
+)
+@all_calls_needed("a moment has few calls; see --around")
+@common_options(as_json=True)
+@click.pass_obj
+def what_command(
+    session: Session, file: str, rank: int | None, at: int, around: int, as_json: bool, quiet: bool
+) -> None:
+    """Say what a rank of FILE does at a moment: the state of each thread, the call
+    it is in and from where, the calls before and after, its regions, and the
+    messages and requests that are on their way.
+
+    Without --rank it prints a line for each rank.
+    """
+    session.quiet = quiet
+    trace = open_trace(file, session.team)
+    try:
+        session.mention_problems(trace)
+        if not trace.has_call_times:
+            raise TracelibError(f"{file} has operations only, no times", "look at the run that it was made of")
+        if rank is not None and rank >= trace.size:
+            raise TracelibError(f"{file} has no rank {rank}", f"give one from 0 to {trace.size - 1}")
+        if at > trace.duration_ns:
+            raise TracelibError(
+                f"{file} ends at {trace.duration_ns / 1e9:.6f} s, before {at / 1e9:.6f} s", "give an earlier moment"
+            )
+        with session.step(f"Reading {file}"):
+            ranks = range(trace.size) if rank is None else [rank]
+            found = [moment(trace, one, at, around, messages=rank is not None) for one in ranks]
+        if as_json:
+            session.print_json({"file": file, "ranks": [moment_json(trace, one) for one in found]})
+        elif not quiet:
+            session.print(
+                lambda console: (
+                    print_all(trace, found, console) if rank is None else print_moment(trace, found[0], console)
+                )
+            )
+    finally:
+        trace.close()
