@@ -16,6 +16,8 @@ from analyzer.trace import Communicator
 NANOSECONDS = {"ns": 1, "us": 1_000, "": 1_000, "ms": 1_000_000}
 _ANY_CPU = _LARGEST = np.iinfo(np.int32).max
 _LATEST_NS = 2**62
+_MOST_THREADS = 1 << 22
+"""Of a task: Linux has no more on a machine (PID_MAX_LIMIT)."""
 _HEADER = re.compile(
     r"#Paraver\s*\((?P<date>[^)]*)\)\s*:\s*(?P<time>\d+)(_(?P<unit>\w+))?\s*:"
     r"\s*(?P<nodes>\d+)\s*(?P<cpus>\([\d,\s]*\))?\s*:\s*(?P<count>\d+)\s*:(?P<rest>.*)",
@@ -93,6 +95,8 @@ def _applications(text: str, count: int) -> tuple[list[int], np.ndarray, np.ndar
     table = np.array(pairs, np.int64)
     if table[:, 0].min() < 1:
         raise HeaderError("a task without threads")
+    if table[:, 0].max() > _MOST_THREADS:
+        raise HeaderError(f"a task with {table[:, 0].max()} threads, more than there can be")
     return sizes, table[:, 0], table[:, 1], text[at:]
 
 

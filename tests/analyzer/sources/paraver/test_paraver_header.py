@@ -82,6 +82,7 @@ def test_two_applications_of_extrae():
         ("#Paraver (20/11/2026 at 15:00):10_ns:1(1):1:0()", "says 0 tasks"),
         ("#Paraver (20/11/2026 at 15:00):10_ns:1(1):1:1(1:1:1)", "threads:node"),
         ("#Paraver (20/11/2026 at 15:00):10_ns:1(1):1:1(0:1)", "without threads"),
+        ("#Paraver (20/11/2026 at 15:00):10_ns:1(1):1:1(1000000001:1)", "1000000001 threads"),
         ("#Paraver (20/11/2026 at 15:00):10_ns:1(1):1:1(1:0)", "node 0"),
         ("#Paraver (20/11/2026 at 15:00):10_ns:1(1):1:1(1:2)", "node 2 of 1"),
         ("#Paraver (20/11/2026 at 15:00):10_ns:2(1):1:1(1:1)", "2 nodes"),
