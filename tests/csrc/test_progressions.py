@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from paths import ROOT
 
 from analyzer.native import pointer
-from analyzer.sources.lane.lane import PROCEDURE
+from analyzer.sources.lane.procedures import PROCEDURE
 from analyzer.sources.rank_file.clock import PIECE
 from analyzer.trace import CALL
 from tracelib import schema

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.places import PathTables, Places, cached_file, merged_paths, named_places, packed_names, places_file
-from analyzer.sources.lane import lane as lanes_of
+from analyzer.sources.lane import records as lane_records
 from analyzer.sources.rank_file.rank_file import RankFile
 from analyzer.sources.run.cuts import Cuts, Lanes
 from analyzer.trace import CallPaths
@@ -94,6 +94,6 @@ class RunCallPaths(CallPaths):
             return
         numbers = self.paths.numbers(rank)
         for low, high in self.cuts.blocks(rank, begin, end):
-            rows = lanes_of.paths(self.lanes.get(rank, []), low, high)
+            rows = lane_records.paths(self.lanes.get(rank, []), low, high)
             if len(rows):
                 yield numbers[np.where(rows < len(numbers), rows, 0)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from analyzer.columns.joined import joined
 from analyzer.columns.runs import sort_rows
-from analyzer.sources.lane import lane as lanes_of
+from analyzer.sources.lane import records as lane_records
 from analyzer.sources.lane.counters import counts
 from analyzer.sources.lane.regions import marks, program_events
 from analyzer.sources.lane.samples import taken_and_missed
@@ -103,7 +103,7 @@ class RunObjects(Objects):
     def accesses(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         for low, high in self.cuts.blocks(rank, begin, end):
             for lane in self.lanes.get(rank, []):
-                block = lanes_of.accesses(lane, low, high)
+                block = lane_records.accesses(lane, low, high)
                 if len(block):
                     yield block
 
@@ -209,7 +209,7 @@ class RunErrors(Errors):
     lanes: Lanes
 
     def of(self, rank: int) -> np.ndarray:
-        parts = [lanes_of.errors(lane) for lane in self.lanes.get(rank, []) if lane.has_errors]
+        parts = [lane_records.errors(lane) for lane in self.lanes.get(rank, []) if lane.has_errors]
         return joined(parts, ERROR)
 
 

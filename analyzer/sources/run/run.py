@@ -16,12 +16,13 @@ from analyzer.errors import TracelibError
 from analyzer.memory import no_search_for_cycles
 from analyzer.pairing.call_paths import paths_of_calls
 from analyzer.parallel import Team
-from analyzer.sources.lane import lane as lanes_of
+from analyzer.sources.lane import records as lane_records
 from analyzer.sources.lane.burst_mode import BURST_LABELS
 from analyzer.sources.lane.count_table import count_tables, merge_counters
 from analyzer.sources.lane.counters import counter_events
 from analyzer.sources.lane.displacements import uneven_windows
-from analyzer.sources.lane.lane import Lane, RankTables, merge_procedures, procedure_tables
+from analyzer.sources.lane.lane import Lane, RankTables
+from analyzer.sources.lane.procedures import merge_procedures, procedure_tables
 from analyzer.sources.lane.regions import Regions, problem
 from analyzer.sources.lane.samples import ThreadSamples
 from analyzer.sources.lane.stored import Stored, StoredLanes
@@ -318,14 +319,14 @@ class RunTrace(Trace):
 
     def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         for low, high in self._cuts.blocks(rank, begin, end):
-            block = lanes_of.calls(self._lanes.get(rank, []), low, high)
+            block = lane_records.calls(self._lanes.get(rank, []), low, high)
             if len(block):
                 yield block
 
     def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         for low, high in self._cuts.blocks(rank, begin, end):
             for lane in self._lanes.get(rank, []):
-                block = lanes_of.requests(lane, low, high)
+                block = lane_records.requests(lane, low, high)
                 if len(block):
                     yield block
 
@@ -358,15 +359,15 @@ class RunTrace(Trace):
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         self._cuts.expect_windows()
-        return lanes_of.states(self._lanes_of(ranks), begin, self._cuts.end(end))
+        return lane_records.states(self._lanes_of(ranks), begin, self._cuts.end(end))
 
     def rank_states(self, begin: int, end: int, ranks: range) -> np.ndarray:
         found = self._stored.states(ranks, begin, end) if self._is_whole(begin, end) else None
-        return lanes_of.lane_states(self._lanes_of(ranks), begin, end) if found is None else found
+        return lane_records.lane_states(self._lanes_of(ranks), begin, end) if found is None else found
 
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         stop, chosen = self._cuts.end(end), range(self.size) if ranks is None else ranks
-        recorded = self._with_counters(lanes_of.events(self._lanes_of(ranks), begin, stop), begin, stop, chosen)
+        recorded = self._with_counters(lane_records.events(self._lanes_of(ranks), begin, stop), begin, stop, chosen)
         return with_events(recorded, self._node_events(begin, stop, chosen))
 
     def _with_counters(self, events: np.ndarray, begin: int, end: int, ranks: range) -> np.ndarray:
