@@ -28,7 +28,7 @@ CLANG = [
 
 
 SCHEMA, VARIABLES = ROOT / "tracelib" / "schema" / "__init__.py", ROOT / "tracelib" / "variables.py"
-NODE = SCHEMA.with_name("node.py")
+NODE, EVENT_TYPES = SCHEMA.with_name("node.py"), SCHEMA.with_name("event_types.py")
 
 
 def module(path: Path):
@@ -118,6 +118,7 @@ def build_if_stale(output: Path) -> None:
         *INCLUDE.glob("*.h"),
         *(ROOT / "csrc").rglob("*.py"),
         SCHEMA,
+        EVENT_TYPES,
         NODE,
         VARIABLES,
     ]

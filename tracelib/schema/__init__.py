@@ -9,6 +9,28 @@ from enum import IntEnum
 
 import numpy as np
 
+# Who reads or writes a file takes all of it from here.
+from tracelib.schema.event_types import (  # noqa: F401
+    COUNTER_SET_TYPE,
+    CPU_TIME_TYPE,
+    CPU_WAIT_TYPE,
+    ERROR_TYPE,
+    FLUSH_TYPE,
+    MISSED_SAMPLES_TYPE,
+    NATIVE_COUNTER_BASE,
+    NOT_READ,
+    PAPI_PRESET_BASE,
+    PARALLEL_TYPE,
+    PARAMETER_TYPE,
+    PREDICTED_TYPE,
+    REGION_TYPE,
+    SAMPLER_THREAD,
+    SYNC_TYPE,
+    TRACERS_TYPES,
+    TRACING_TYPE,
+    CpuWait,
+)
+
 VERSION = 7
 
 CALL = np.dtype(
@@ -408,60 +430,6 @@ TEXT_ATTRIBUTES = {
     "job": 256,
 }
 """Name and room in bytes."""
-
-FLUSH_TYPE = 40000003
-TRACING_TYPE = 40000012
-"""Value 0: from here nothing is recorded; 1: from here it is again."""
-COUNTER_SET_TYPE = 42009999
-"""Value: the set of counters that is read from here."""
-PAPI_PRESET_BASE = 42000000
-"""Plus the lower 16 bits of the preset's code: Extrae's numbers of PAPI_TOT_INS, ..."""
-NATIVE_COUNTER_BASE = 44000000
-"""Plus a number below 1000000 made of the name: all other counters, where Extrae has them, too."""
-CPU_TIME_TYPE = 42009998
-"""Of the counter CPU_NS."""
-MISSED_SAMPLES_TYPE = 49000005
-"""In the rows of SAMPLER_THREAD. Value: so many samples were due and could not be taken since the event before it."""
-SAMPLER_THREAD = 65535
-"""Thread of the events that are samples: readings (types of `counters`) of the thread in `flags`."""
-NOT_READ = 2**64 - 1
-"""A reading in `counts` that could not be taken."""
-REGION_TYPE = 60000019
-"""Value: number of a region (`labels`); flags 1: it begins, 2: it ends."""
-PARAMETER_TYPE = 49000001
-"""After the begin of a region: value of the parameter whose number is in flags (the upper bit: bits of a double)."""
-PARALLEL_TYPE = 49000002
-"""After the begin of a region: its computation stands for so many threads (value)."""
-ERROR_TYPE = 49000003
-"""At the exit of a call that failed: class of the error that it returned."""
-SYNC_TYPE = 49000004
-"""Value 1: from here clocks are measured between two calls; 0: to here. The time is the tracer's own, as a flush."""
-CPU_WAIT_TYPE = 49000006
-"""Of predicted runs. A value of CpuWait: from here the thread waits for a CPU, or that changes to it; 0: to here."""
-
-PREDICTED_TYPE = 49000007
-"""At the begin of rank 0, value 1: the run was predicted by a replay."""
-
-
-class CpuWait(IntEnum):
-    """Where a thread waits for a CPU."""
-
-    OUTSIDE = 1  # MPI: it has something to compute
-    INSIDE = 2  # a call
-
-
-TRACERS_TYPES = (
-    FLUSH_TYPE,
-    TRACING_TYPE,
-    COUNTER_SET_TYPE,
-    ERROR_TYPE,
-    SYNC_TYPE,
-    MISSED_SAMPLES_TYPE,
-    CPU_WAIT_TYPE,
-    PREDICTED_TYPE,
-)
-"""Types of the events that are not the program's own."""
-
 FLUSHING = 1
 LEAVING_OUT = 2
 """The rows are left out. The row of `blocks` that says so is number base[0]; without it they are still recorded. After
