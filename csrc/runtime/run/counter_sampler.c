@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -16,6 +15,7 @@
 #include "choose/on_off.h"
 #include "clock/clock.h"
 #include "common/descriptors.h"
+#include "common/own_thread.h"
 #include "common/settings.h"
 #include "common/user_message.h"
 #include "counters/counters.h"
@@ -176,17 +176,6 @@ static void *run_sampler(void *unused)
     return unused;
 }
 
-/* No signal of the program is delivered to a thread of ours. */
-static int start_thread(void)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&sampler.thread, NULL, run_sampler, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 void counter_sampler_start(bool speaks)
 {
     if (!sampler.wanted || sampler.running) return;
@@ -199,7 +188,7 @@ void counter_sampler_start(bool speaks)
     int stop = eventfd(0, EFD_CLOEXEC);
     if (stop >= 0) sampler.stop = descriptor_out_of_the_way(stop);
     sampler.descriptor = sampler.period_ns ? sampler.stop : trigger_descriptor(sampler.stop);
-    int error = sampler.descriptor < 0 ? errno : start_thread();
+    int error = sampler.descriptor < 0 ? errno : own_thread_start(&sampler.thread, run_sampler);
     sampler.running = !error;
     if (error) say("no counters are sampled (%s)", strerror(error));
 }

@@ -1,6 +1,7 @@
 /* The signal is the one that libc keeps for itself to cancel threads (32). Programs can neither catch, block, await nor
  * see it: libc leaves it out of all sets and refuses handlers for it. What libc itself sends is passed on to its own
- * handler, which in turn ignores what is sent by a timer; so it does not matter whose handler is in place.
+ * handler. That one is set when a thread is cancelled for the first time, and ignores what timers send: then ours is set
+ * anew, and so are the timers. A program that has a handler of its own, by a system call, keeps the signal.
  *
  * A timer of a thread's CPU time expires while that thread runs. Since Linux 5.10 the kernel notices it on the way back
  * to the program (CONFIG_POSIX_CPU_TIMERS_TASK_WORK, x86 and others), and so no system call is ever interrupted: it is
@@ -8,6 +9,7 @@
 #define _GNU_SOURCE
 #include "sampling/internal/by_signal.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -107,13 +109,23 @@ static void sample(struct task *t, const ucontext_t *context)
     set_next(t, cpu_ns);
 }
 
+/* libc's handler may run what the thread is to do at its end, with the signals that it had. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    uint64_t mask;
+    memcpy(&mask, &((const ucontext_t *)context)->uc_sigmask, sizeof mask);
+    mask |= UINT64_C(1) << (LIBCS_SIGNAL - 1);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, MASK_BYTES);
+    before.handler(number, info, context);
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     struct task *t = info->si_code == SI_TIMER ? task_of(info) : NULL;
     if (t && t->tid == (int32_t)syscall(SYS_gettid)) sample(t, context);
     errno = error;
-    if (!t && info->si_code != SI_TIMER && before.handler) before.handler(number, info, context);
+    if (!t && info->si_code != SI_TIMER && before.handler) pass_on(number, info, context);
 }
 
 /* Nothing of the program's may run while a path is looked for: it may call MPI. */
@@ -122,20 +134,42 @@ static const struct kernel_action ours = {.handler = on_signal,
                                           .restorer = tracelib_restore_rt,
                                           .mask = UINT64_MAX};
 
-void by_signal_look(void)
+static bool is_handler(const struct kernel_action *a)
 {
-    struct kernel_action now;
-    if (action(NULL, &now) || now.handler == on_signal) return;
-    before = now;
-    if ((void *)now.handler == (void *)SIG_DFL || (void *)now.handler == (void *)SIG_IGN) before.handler = NULL;
-    action(&ours, NULL);
+    return (void *)a->handler != (void *)SIG_DFL && (void *)a->handler != (void *)SIG_IGN;
 }
 
-const char *by_signal_prepare(void)
+/* Does the handler lie where the function lies that cancels threads? */
+static bool is_libcs(const struct kernel_action *a)
+{
+    Dl_info handler, cancel;
+    void *cancels = dlsym(RTLD_NEXT, "pthread_cancel");
+    return cancels && dladdr(cancels, &cancel) && dladdr((void *)a->handler, &handler) &&
+           handler.dli_fbase == cancel.dli_fbase;
+}
+
+/* Their signals may have gone to another handler. */
+static void set_timers_again(void)
+{
+    for (int slot = 0; slot < MOST_TASKS; slot++) {
+        if (!tasks[slot]) continue;
+        uint64_t ns = tasks[slot]->period_ns;
+        struct itimerspec soon = {.it_value = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)}};
+        syscall(SYS_timer_settime, tasks[slot]->timer, 0, &soon, NULL);
+    }
+}
+
+const char *by_signal_look(void)
 {
     struct kernel_action now;
-    by_signal_look();
-    return action(NULL, &now) == 0 && now.handler == on_signal ? NULL : "the kernel does not take a handler";
+    if (action(NULL, &now)) return "the kernel does not take a handler";
+    if (now.handler == on_signal) return NULL;
+    if (is_handler(&now) && !is_libcs(&now)) return "the program uses signal 32 itself";
+    before = now;
+    if (!is_handler(&now)) before.handler = NULL;
+    if (action(&ours, NULL)) return "the kernel does not take a handler";
+    set_timers_again();
+    return NULL;
 }
 
 static int free_slot(void)
@@ -192,7 +226,7 @@ void by_signal_close(struct task *t)
 
 #else
 
-const char *by_signal_prepare(void)
+const char *by_signal_look(void)
 {
     return "not on this processor";
 }
@@ -201,7 +235,6 @@ bool by_signal_open(struct task *t, uint64_t period_ns)
     (void)t, (void)period_ns;
     return false;
 }
-void by_signal_look(void) {}
 void by_signal_take(struct task *t, void (*take)(struct task *t, const struct file_sample *row))
 {
     (void)t, (void)take;

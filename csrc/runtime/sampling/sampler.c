@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -17,6 +16,7 @@
 #include "choose/on_off.h"
 #include "clock/clock.h"
 #include "common/descriptors.h"
+#include "common/own_thread.h"
 #include "common/settings.h"
 #include "common/user_message.h"
 #include "places/places.h"
@@ -43,6 +43,7 @@ enum { LEAST_PERIOD_NS = 1000000 };          /* the kernel's own timers are not 
 
 static struct {
     bool wanted, running, by_signal, speaks, on_demand, directly;
+    bool given_up;     /* no further sample is taken */
     const char *asked; /* TRACELIB_SAMPLER: "perf" or "signal"; NULL: what is better */
     uint64_t period_ns;
     int stop; /* readable when the thread is to end */
@@ -82,8 +83,6 @@ static void choose_way(bool has_python)
     if (!sampler.by_signal) why = by_perf_prepare();
     if (why && sampler.speaks) say("samples are taken by a signal: perf_event_open is %s", why);
     sampler.by_signal |= why != NULL;
-    why = sampler.by_signal ? by_signal_prepare() : NULL;
-    if (why && sampler.speaks) say("no samples are taken (%s)", why);
 }
 
 static void open_task(struct task *t)
@@ -217,6 +216,7 @@ static void end_task(struct task *t)
 
 static void stop_task(struct task *t)
 {
+    if (sampler.given_up) return; /* it is stopped */
     if (sampler.by_signal)
         by_signal_stop(t);
     else
@@ -246,13 +246,13 @@ static void forget_gone(void)
 /* Python has come. */
 static void change_to_signal(void)
 {
+    if (by_signal_look()) return;
     for (unsigned i = 0; i < task_count; i++) {
         by_perf_stop(tasks[i]);
         take_all(tasks[i]);
         by_perf_close(tasks[i]);
     }
     sampler.by_signal = true;
-    by_signal_prepare();
     for (unsigned i = 0; i < task_count; i++) open_task(tasks[i]);
 }
 
@@ -267,7 +267,6 @@ static uint64_t cpu_of_all(void)
 static void round_once(bool at_start)
 {
     bool has_python = samples_look_around();
-    if (sampler.by_signal) by_signal_look();
     look_at_tasks(at_start);
     if (sampler.on_demand && phase_now() == PHASE_PREPARED && cpu_of_all() > WORTH_A_FILE_NS) rank_file_demand();
     if (!store_begin()) return;
@@ -278,6 +277,13 @@ static void round_once(bool at_start)
     if (has_python && !sampler.by_signal && !sampler.asked) change_to_signal();
     write_rows();
     store_end();
+}
+
+static void give_up(const char *why)
+{
+    for (unsigned i = 0; i < task_count; i++) stop_task(tasks[i]);
+    sampler.given_up = true;
+    if (sampler.speaks) say("no %ssamples are taken (%s)", task_count ? "further " : "", why);
 }
 
 /* What the kernel has sampled waits in a ring. */
@@ -295,21 +301,15 @@ static void *run_sampler(void *unused)
     sampler.tid = (int32_t)syscall(SYS_gettid);
     choose_way(samples_look_around());
     for (bool at_start = true; n == 0 || (n < 0 && errno == EINTR); at_start = false) {
+        const char *why = sampler.by_signal ? by_signal_look() : NULL;
+        if (why) {
+            give_up(why);
+            break;
+        }
         round_once(at_start);
         n = poll(&told, 1, round_ms());
     }
     return unused;
-}
-
-/* No signal of the program is delivered to a thread of ours. */
-static int start_thread(void)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int error = pthread_create(&sampler.thread, NULL, run_sampler, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return error;
 }
 
 void sampling_start_alone(bool directly)
@@ -325,7 +325,7 @@ void sampling_start(bool speaks)
     int stop = eventfd(0, EFD_CLOEXEC);
     if (stop >= 0) sampler.stop = descriptor_out_of_the_way(stop);
     sampler.speaks = speaks;
-    int error = sampler.stop < 0 ? errno : start_thread();
+    int error = sampler.stop < 0 ? errno : own_thread_start(&sampler.thread, run_sampler);
     sampler.running = !error;
     if (error) say("no samples are taken (%s)", strerror(error));
 }

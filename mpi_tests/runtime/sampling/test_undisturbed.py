@@ -1,6 +1,7 @@
 """A program that is sampled does what it does without us, by either way of sampling; and its samples are there."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -100,3 +101,36 @@ def test_a_wrong_sampler_is_said(planted, tmp_path):
     done = run_alone(tmp_path, planted, "0.02", TRACELIB_SAMPLER="luck").check()
     assert done.stderr.count("TRACELIB_SAMPLER=luck is neither perf nor signal") == 1
     assert is_sample(samples_of(tmp_path / "run.h5")).any()
+
+
+@pytest.fixture(scope="session")
+def kept_signal(tmp_path_factory):
+    """programs/kept_signal.c."""
+    return compile_alone("kept_signal.c", tmp_path_factory.mktemp("kept"))
+
+
+def seconds_sampled(path):
+    """CPU time for which there are samples, and not only a mark at the end."""
+    rows = samples_of(path)
+    return rows["cpu_ns"][is_sample(rows)].sum() / 1e9
+
+
+def test_who_cancels_a_thread_is_sampled_on(kept_signal, tmp_path):
+    """libc sets its handler then, which ignores our timers; what the thread does at its end runs with its signals."""
+    done = run_alone(tmp_path, kept_signal, "cancels", "0.6", TRACELIB_SAMPLE="10ms", TRACELIB_SAMPLER="signal").check()
+    assert done.stdout == "cancelled 2, blocked at the end 0\n"
+    assert seconds_sampled(tmp_path / "run.h5") > 0.4
+
+
+@pytest.mark.parametrize("act", ["at-once", "later"])
+def test_a_program_that_uses_the_signal_itself_keeps_it(kept_signal, tmp_path, act):
+    done = run_alone(tmp_path, kept_signal, act, "0.6", TRACELIB_SAMPLER="signal").check()
+    assert done.stdout == "own signals 3\n"
+    said = re.findall(r"no (?:further )?samples are taken \(the program uses signal 32 itself\)", done.stderr)
+    assert len(said) == 1
+    assert (seconds_sampled(tmp_path / "run.h5") > 0.4) == (act == "later")
+
+
+def test_a_program_that_blocks_every_signal_is_sampled(kept_signal, tmp_path):
+    run_alone(tmp_path, kept_signal, "blocks", "0.6", TRACELIB_SAMPLER="signal").check()
+    assert seconds_sampled(tmp_path / "run.h5") > 0.4

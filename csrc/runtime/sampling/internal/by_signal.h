@@ -4,14 +4,12 @@
 
 #include "sampling/internal/task.h"
 
-/* Once. NULL, or why it is not possible here. */
-const char *by_signal_prepare(void);
+/* Before the first thread, and each so often: our handler is in place, where another one may have been set. NULL, or
+ * why it cannot be. */
+const char *by_signal_look(void);
 
 /* From here on the thread is sampled. False: it cannot be. */
 bool by_signal_open(struct task *t, uint64_t period_ns);
-
-/* Our handler is still the one: libc may have set its own before it cancelled a thread. */
-void by_signal_look(void);
 
 /* Each row that was sampled since the last time. */
 void by_signal_take(struct task *t, void (*take)(struct task *t, const struct file_sample *row));
