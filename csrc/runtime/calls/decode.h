@@ -19,6 +19,7 @@ struct frame {
     uint64_t enter, exit;
     int result; /* MPI_SUCCESS is 0 in every MPI */
     uint16_t call;
+    uint32_t path; /* where it was made; t->path is that of another one, if MPI has run one in it on another stack */
 };
 
 /* The row of a call that failed has no partner: nothing was transferred. */

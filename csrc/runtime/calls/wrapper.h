@@ -89,13 +89,14 @@ function wrapper_resolve(int slot);
 
 /* Counters outside the stamps: see counters.h. */
 #define CALLING(id)                                                                                                    \
-    struct frame f = {.t = t, .call = id};                                                                             \
+    struct frame f = {.t = t, .call = id, .path = t->path};                                                            \
     if (UNLIKELY(t->readings)) counting_enter(t);                                                                      \
     f.enter = clock_ticks();                                                                                           \
     thread_enter(t, id, f.enter)
 
 #define CALLED                                                                                                         \
     f.exit = clock_ticks();                                                                                            \
+    t->path = f.path;                                                                                                  \
     if (UNLIKELY(t->readings)) counting_exit(t)
 
 #define CALL(id, ...)                                                                                                  \

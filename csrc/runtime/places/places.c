@@ -82,6 +82,12 @@ void places_leave(struct thread *t)
     t->stacks = NULL;
 }
 
+void places_forked(void)
+{
+    pthread_mutex_init(&places_lock, NULL);
+    unloading = 0;
+}
+
 static uint32_t bucket_of(uint64_t place, uint64_t sp)
 {
     return (uint32_t)(((place * 3 ^ sp) * UINT64_C(0x9e3779b97f4a7c15)) >> 52);

@@ -62,4 +62,7 @@ int places_started(struct store *store);
 /* A thread ends. */
 void places_leave(struct thread *t);
 
+/* In a forked child: who had the lock is not there. */
+void places_forked(void);
+
 #endif

@@ -1,17 +1,30 @@
 #include "run/gate.h"
 
+#include <signal.h>
+
 #include "buffer/buffer.h"
 #include "mpi/early.h"
 #include "record/threads.h"
 #include "run/internal/joining.h"
 #include "run/internal/prepare.h"
 
+/* Does a handler run on a stack for signals, and the recorded call on another one? Then that call may go on afterwards,
+ * and may be anywhere: it may even have begun to write its row. */
+static bool in_handler_elsewhere(const struct thread *t)
+{
+    stack_t now;
+    uintptr_t inside = (uintptr_t)t->inside, low;
+    if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_ONSTACK)) return false;
+    low = (uintptr_t)now.ss_sp;
+    return inside < low || inside - low > now.ss_size;
+}
+
 /* Has the recorded call been left by longjmp or an exception, out of an error handler of the program? A call that MPI
  * or a callback makes has its frame below. (On a stack of its own it may not: then it is recorded, which harms nobody.
  * And what deeper functions call is missed until a call comes from where the abandoned one came from.) */
 static bool was_abandoned(const struct thread *t, void *frame)
 {
-    return thread_gate(t) == GATE_INSIDE && (uintptr_t)frame >= (uintptr_t)t->inside;
+    return thread_gate(t) == GATE_INSIDE && (uintptr_t)frame >= (uintptr_t)t->inside && !in_handler_elsewhere(t);
 }
 
 bool thread_open(struct thread *t, void *frame)

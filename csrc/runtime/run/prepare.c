@@ -29,6 +29,7 @@ static void forked(void)
     rank_file.store.fd = -1;
     counter_sampler_forget();
     sampling_forget();
+    places_forked();
 }
 
 static void prepare(void)

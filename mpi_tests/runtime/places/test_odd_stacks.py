@@ -97,3 +97,23 @@ def test_damaged_tables(request, compiled, launch, tmp_path, debian):
     for i in range(DAMAGES):
         copy = damaged(program, tmp_path / f"damaged-{i}", chosen)
         assert launch(leg, copy, "jumps", ranks=1).check().stdout == plain.stdout, i
+
+
+OF_HANDLER = 100000
+"""Tags from here on are of the handler (programs/stepped.c)."""
+
+
+@pytest.mark.parametrize("where", ["above", "below"])
+@pytest.mark.parametrize("debian", FAMILIES)
+def test_a_handler_after_each_instruction_of_a_call(request, compiled, undisturbed, debian, where):
+    """All calls but the handler's are there, each once, with the one path that they have."""
+    leg = request.getfixturevalue(debian)
+    program = compiled(leg, "stepped.c", "-pthread")
+    file = undisturbed(leg, program, where)
+    places, tags = Places.of(file, {program.name: program}), file.calls["tag"][file.names == "MPI_Send"].tolist()
+    paths = places.of_tags()
+    assert [tag for tag in tags if tag < OF_HANDLER] == list(range(max(tag for tag in tags if tag < OF_HANDLER) + 1))
+    assert {paths[tag] for tag in tags if tag < OF_HANDLER} == {paths[0]}
+    (line,) = {places.stack(paths[tag], ["stepped.c"])[-1] for tag in tags if tag >= OF_HANDLER}
+    assert line != places.stack(paths[0], ["stepped.c"])[-1]
+    assert (file.calls["enter"] <= file.calls["exit"]).all()
