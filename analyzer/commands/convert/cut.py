@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from analyzer.commands.shared.options import all_ranks_needed, common_options, file_argument
+from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options, file_argument
 from analyzer.commands.shared.outputs import check_writable, output_base, stem
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import write_paraver
@@ -36,6 +36,7 @@ from analyzer.whole import temporary_name
 )
 @click.option("--to", "end_s", type=click.FloatRange(min=0), metavar="S", help="To here.")
 @all_ranks_needed("a cut has all ranks, because they wait for each other")
+@all_calls_needed("a cut has all calls of its time, because ranks wait for each other in them")
 @common_options(as_json=True, output="Name of the cut run: .h5, .prv or .dim (default: NAME-cut.h5 beside it).")
 @click.pass_obj
 def cut(

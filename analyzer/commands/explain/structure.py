@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import common_options, ranks_option
+from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option
 from analyzer.commands.shared.outputs import check_replaceable, files_read
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -40,6 +40,7 @@ from analyzer.trace.chosen import Choice
 )
 @click.option("--csv", "is_csv", is_flag=True, help="FILE is lines of time,value (in s).")
 @ranks_option
+@all_calls_needed("iterations are found in the sequence of all calls")
 @common_options(as_json=True, output="Draw the structure into this .png file.")
 @click.pass_obj
 def structure_command(

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from analyzer.commands.shared.machine_option import machine_argument
-from analyzer.commands.shared.options import common_options
+from analyzer.commands.shared.options import all_calls_needed, common_options
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import Configuration
@@ -41,6 +41,7 @@ class _Ranks(click.ParamType):
     metavar="N,...",
     help="Ranks of the run, or of each run: a .cfg then names the node of each.",
 )
+@all_calls_needed("a machine has no places")
 @common_options(as_json=True, output="NAME.toml, or NAME.cfg with NAME.collectives.cfg.")
 @click.pass_obj
 def machine_command(

@@ -13,7 +13,7 @@ from analyzer.balance.plans import Group, plan_of
 from analyzer.balance.repository import MachineModel, load_models, save_models
 from analyzer.balance.traced import propose
 from analyzer.commands.shared.machine_option import MachineChoice, machine_choice, replaying
-from analyzer.commands.shared.options import common_options, replays_all_ranks
+from analyzer.commands.shared.options import common_options, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -61,6 +61,7 @@ class _Mix(click.ParamType):
 @click.option("--static", "static_size", type=click.IntRange(1), metavar="N", help="Keep the fractions of this size.")
 @machine_choice
 @replays_all_ranks
+@replays_all_calls
 @common_options(as_json=True, output="Write the plan, for tracelib.balance and analyze replay --shares.")
 @click.pass_obj
 def balance_command(

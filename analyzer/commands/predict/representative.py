@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import all_ranks_needed, common_options, file_argument
+from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options, file_argument
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -51,6 +51,7 @@ _ENDING = ".plan"
 )
 @click.option("--estimate", is_flag=True, help="FILE followed a plan: extrapolate its counters.")
 @all_ranks_needed("the counters of all ranks are added up")
+@all_calls_needed("counters are of all that ranks compute, between whatever calls")
 @common_options(as_json=True, output="Name of the plan, or a folder for it.")
 @click.pass_obj
 def representative_command(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import Latency, Size, common_options
+from analyzer.commands.shared.options import Latency, Size, all_calls_needed, common_options
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -48,6 +48,7 @@ from analyzer.writers.dim import write_dim
     default=str(Records.PATH),
     help="What the priority records say [path].",
 )
+@all_calls_needed("a ring that is made up has no places")
 @common_options(as_json=True, output="NAME.dim, or NAME.h5: its run on an ideal machine.  [ring.dim]")
 @click.pass_obj
 def ring(

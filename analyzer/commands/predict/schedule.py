@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import FiniteRange, common_options
+from analyzer.commands.shared.options import FiniteRange, all_calls_needed, common_options
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -55,6 +55,7 @@ _STUDY_NODES = 7
 )
 @click.option("--workloads", type=click.IntRange(1), metavar="N", help="How many are generated [30].")
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="The number of the first [0].")
+@all_calls_needed("predicted run times have no places")
 @common_options(as_json=True, output="Write the (first) workload as NAME.swf, as the last policy runs it.")
 @click.pass_obj
 def schedule_command(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import common_options
+from analyzer.commands.shared.options import all_calls_needed, common_options
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.several import measured, scaling_options
 from analyzer.errors import TracelibError
@@ -46,6 +46,7 @@ class RankCounts(click.ParamType):
     help="Curve of each factor: a + b ln P, or its logarithm as a + b ln P or a + b P.",
 )
 @scaling_options
+@all_calls_needed("efficiencies are of all that ranks compute, between whatever calls")
 @common_options(as_json=True)
 @click.pass_obj
 def predict_command(

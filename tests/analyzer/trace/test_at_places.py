@@ -2,7 +2,9 @@
 
 import json
 import re
+from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,8 @@ from synthetic import NONE, WORLD, call, write_run
 
 import analyzer
 from analyzer.cli import main
+from analyzer.commands.shared.group import analyze
+from analyzer.commands.table import COMMANDS
 from analyzer.metrics.callers import CallerSums
 from analyzer.metrics.profile import profile
 from analyzer.metrics.sums import add_up
@@ -153,18 +157,27 @@ def test_a_run_without_places(tmp_path, capsys):
     assert "does not say where its calls come from (record it without TRACELIB_STACK=0)" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "replay FILE", "limits FILE", "sensitivity FILE", "monte-carlo FILE", "fit-machine FILE", "efficiency FILE",
-        "validate FILE --against FILE", "dim FILE", "pack FILE", "what-if FILE --by regions", "prv FILE",
-        "clusters FILE", "speedup FILE",
-    ],
-)  # fmt: skip
-def test_commands_that_need_all_calls_say_why(tmp_path, capsys, line):
-    run = exchanging(tmp_path)
-    words = [run if word == "FILE" else word for word in line.split()]
-    assert main([*words, "--place", "halo"]) == 2
-    err = capsys.readouterr().err
-    assert "--place cannot be used here: " in err or "has no regions" in err
-    assert len(err.splitlines()) == 1
+CHOOSES = {"look", "info", "check", "hot", "waits", "critical-path", "profile", "what-if", "loggp"}
+"""Commands that show some calls; the others need all."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_chooses_by_place_or_says_why_not(tmp_path, capsys, name):
+    command = analyze.get_command(click.Context(analyze), name)
+    (option,) = (param for param in command.params if "--place" in param.opts)
+    page = Path(__file__).parents[3] / "docs" / "places.md"
+    (table,) = re.findall(r"^\| command \| what is then.*?\n\n", page.read_text(), re.DOTALL | re.MULTILINE)
+    assert (f"`{name}`" in table) == (not option.hidden) == (name in CHOOSES)
+    if not option.hidden:
+        assert main([name, exchanging(tmp_path), "--place", "("]) == 2
+        assert "is not a regular expression" in capsys.readouterr().err
+        return
+    assert main([name, "--place", "halo"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.search(r": --place cannot be used here: \w.{10,}$", line)
+
+
+def test_regions_are_not_divided_by_places(tmp_path, capsys):
+    assert main(["what-if", exchanging(tmp_path), "--by", "regions", "--place", "halo"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--place cannot be used here: " in line or "has no regions" in line
