@@ -33,6 +33,7 @@ from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
 from analyzer.report.words.groups import FEW, Alike, alike, print_alike
 from analyzer.report.words.parameters import NOT_ALL_KNOWN
+from analyzer.report.words.place_notes import print_place_notes
 from analyzer.report.words.table import plain_table
 from analyzer.trace import CallPaths, Chosen, Losses, Regions, Trace
 
@@ -80,6 +81,7 @@ def print_critical_path(found: Found, console: Console) -> None:
     _print_tables(console, _regions(found), _stays(found))
     console.print()
     console.print(Text(" ".join(_words(found))))
+    _print_notes(found, console)
 
 
 def _print_at(found: Found, console: Console) -> None:
@@ -92,6 +94,13 @@ def _print_at(found: Found, console: Console) -> None:
     said = f"Calls at {found.place}, and the computing around them, are {_share(ns, found)} of the critical path."
     console.print()
     console.print(Text(said))
+    _print_notes(found, console)
+
+
+def _print_notes(found: Found, console: Console) -> None:
+    if found.places:
+        paths = np.array([share.path for share in found.places], np.int64)
+        print_place_notes(found.trace.extra(CallPaths).named().notes(paths), console, 0)
 
 
 def _print_tables(console: Console, *tables: Table | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
@@ -11,6 +12,7 @@ from rich.text import Text
 from analyzer.metrics.gaps import Gaps
 from analyzer.places import Places
 from analyzer.report.words import units
+from analyzer.report.words.place_notes import print_place_notes
 from analyzer.report.words.table import plain_table
 from analyzer.trace import CallPaths, Trace
 
@@ -32,6 +34,8 @@ def print_gaps(found: Gaps, trace: Trace, console: Console) -> None:
         )  # fmt: skip
     console.print(Text("\nWhat is known instead: between which calls the run computes", style="bold"))
     console.print(Padding(table, (0, 0, 0, 2)))
+    shown = found.rows[:MOST_ROWS]
+    print_place_notes(places.notes(np.union1d(shown["before"], shown["after"])), console)
 
 
 def _call(trace: Trace, places: Places, call: int, path: int, side: str) -> str:

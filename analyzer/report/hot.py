@@ -16,9 +16,12 @@ from analyzer.metrics.hot import Hot
 from analyzer.places import Places
 from analyzer.places.readable import without_arguments
 from analyzer.report.words import units
+from analyzer.report.words.place_notes import print_place_notes
 from analyzer.report.words.table import plain_table
 
 MOST_ROWS = 20
+FEW_SAMPLES = 100
+"""Fewer of them in computing are said to be few."""
 AGAIN = "no samples, run again with TRACELIB_SAMPLE=10ms (tracelib run --sample 10ms)"
 
 
@@ -125,12 +128,12 @@ def print_hot(
         _table(console, "Lines", hot_lines(hot, places), hot, whole)
     for line in notes(hot):
         console.print(Padding(Text(line), (0, 0, 0, 2)))
-    for note in places.notes(np.unique(hot.rows["path"]))[:3]:
-        console.print(Padding(Text(note), (0, 0, 0, 2)))
+    print_place_notes(places.notes(np.unique(hot.rows["path"])), console)
 
 
 def _headline(hot: Hot, by_signal: bool) -> str:
-    samples = units.plural(int(hot.ranks["samples"].sum()), "sample")
+    counted, taken = (int(number.sum()) for number in (hot.rows["count"], hot.ranks["samples"]))
+    samples = units.plural(taken, "sample") if counted == taken else f"{counted} of {units.plural(taken, 'sample')}"
     ranks = units.plural(len(hot.ranks), "rank")
     way = "a signal" if by_signal else "the kernel"
     return f"{units.time(hot.computing_ns)} of computing on {ranks}, by {samples} (by {way})"
@@ -139,14 +142,14 @@ def _headline(hot: Hot, by_signal: bool) -> str:
 def notes(hot: Hot) -> list[str]:
     """What the tables do not show."""
     said = []
-    idle, lost, taken = (float(hot.ranks[name].sum()) for name in ("idle_ns", "lost", "samples"))
+    idle, lost = (float(hot.ranks[name].sum()) for name in ("idle_ns", "lost"))
     if idle:
         share = units.percent(idle / hot.computing_ns)
         why = "they slept, or waited for files or CPUs"
         said.append(f"In {units.time(idle)} of it ({share}) threads had no CPU: {why}. Shares are of the rest.")
     if lost:
         said.append(f"{units.plural(int(lost), 'sample was', 'samples were')} lost.")
-    if taken < 100:
+    if hot.rows["count"].sum() < FEW_SAMPLES:
         said.append("So few samples give a rough picture: sample more often, or longer.")
     return said
 

@@ -19,6 +19,7 @@ from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
 from analyzer.report.words.groups import Alike, alike, print_alike
 from analyzer.report.words.parameters import NOT_ALL_KNOWN
+from analyzer.report.words.place_notes import print_place_notes
 from analyzer.waits.kinds import LABELS, Kind
 from analyzer.waits.waits import Cause, Single, Waits
 
@@ -45,6 +46,7 @@ def print_waits(waits: Waits, console: Console, lacking: str = "", cpus: Cpus = 
     console.print()
     unknown = [NOT_ALL_KNOWN.format(lacking)] if lacking else []
     console.print(Padding(Text(" ".join([*sentences(waits, cpus), *unknown])), (0, 0, 0, 0)))
+    print_place_notes(waits.notes, console, 0)
 
 
 def _headline(waits: Waits) -> str:

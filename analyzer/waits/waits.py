@@ -8,6 +8,7 @@ from itertools import compress
 
 import numpy as np
 
+from analyzer.columns.joined import joined
 from analyzer.columns.rows import Rows
 from analyzer.efficiency.cpu_use import starts_mpi
 from analyzer.metrics.profile import Profile
@@ -90,6 +91,7 @@ class Waits:
     causes: tuple[Cause, ...] = ()  # most expensive first
     longest: tuple[Single, ...] = ()
     reasons: tuple[Reason, ...] = ()  # longest first; empty: places are not known
+    notes: tuple[str, ...] = ()  # on programs whose places have no good names
     place: str = ""  # waits are only those in calls through such places; empty: in all
     present: np.ndarray | None = None  # the ranks that could be read; None: all
     chosen: tuple[int, ...] | None = None  # the ranks that were to be read; None: all
@@ -226,7 +228,14 @@ def _told(trace: Trace, done: Explained, costs: Costs, where: Rows | None, longe
         "causes": _causes(trace, found, paths, costs),
         "longest": _longest(trace, found, path, paths, costs, where, longest),
         "reasons": reasons(trace, found, where) if where else (),
+        "notes": _notes(trace, where) if where else (),
     }
+
+
+def _notes(trace: Trace, where: Rows) -> tuple[str, ...]:
+    """Of the places of waits."""
+    paths = [np.unique(rows["path"]) for _, rows in where.pieces()]
+    return tuple(trace.extra(CallPaths).named().notes(np.unique(joined(paths, np.int64))))
 
 
 def _places(

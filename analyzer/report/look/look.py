@@ -20,6 +20,7 @@ from analyzer.report.words import replayed, units
 from analyzer.report.words.clocks import clock_lines
 from analyzer.report.words.cpus import waiting_for_cpus
 from analyzer.report.words.groups import FEW, few_lines, print_alike
+from analyzer.report.words.place_notes import print_place_notes
 from analyzer.trace import Chosen, Losses
 from analyzer.trace.chosen import choice_named, unreadable
 
@@ -144,8 +145,7 @@ def _print_places(summary: Summary, console: Console) -> None:
     whole = summary.trace.duration_ns * summary.threads
     title = "MPI calls by place (varies: deviation of the ranks' times, in their mean)"
     _section(console, title, places.places_table(summary.from_places, summary.places, whole))
-    for note in summary.places.notes(np.unique(summary.callers.rows["path"]))[:FEW]:
-        console.print(Padding(Text(note), (0, 0, 0, 2)))
+    print_place_notes(summary.places.notes(np.unique(summary.callers.rows["path"])), console)
 
 
 def _print_messages(summary: Summary, console: Console) -> None:
