@@ -28,6 +28,7 @@ from analyzer.efficiency.scaling import (
 )
 from analyzer.efficiency.useful_counts import useful_counts
 from analyzer.metrics.flushes import flushes
+from analyzer.metrics.lost_at import NOWHERE, LostAt, lost_at
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
@@ -52,6 +53,7 @@ class Efficiencies:
     useful_ns: np.ndarray | None = None  # by rank; None: not known
     chosen: tuple[int, ...] | None = None  # where not all ranks were to be read; the others are missing
     ideal_by_cpu_time: Ideal = UNKNOWN_IDEAL  # where CPU time was recorded; the factors are by the clock
+    lost_at: LostAt = NOWHERE
 
 
 def efficiencies(
@@ -87,6 +89,7 @@ def efficiencies(
         computed.by_rank(),
         trace.extra(Chosen).ranks,
         ideal_replay(trace, missed, team, eager_limit, cpu_time=True) if had.use else UNKNOWN_IDEAL,
+        lost_at(trace, team),
     )
 
 

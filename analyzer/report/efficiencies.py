@@ -19,6 +19,7 @@ from analyzer.report.look.sentences import MUCH_TRACING
 from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
 from analyzer.report.words.groups import Alike, alike
+from analyzer.report.words.lost_at import lost_at_json, uneven_text
 from analyzer.report.words.names import file_names
 from analyzer.report.words.replayed import eager_note
 from analyzer.trace.chosen import unreadable
@@ -28,6 +29,9 @@ MOST_REGIONS = 40
 RUNS_SIDE_BY_SIDE = 5
 _WIDTH_OF_NAMES = 29
 _WIDTH = 78
+_NOTEWORTHY = 0.01
+"""From this share of the runtime on, a place at which it is lost is named."""
+_CALLS_NAMED = 2
 
 ADDITIVE_NOTE = (
     "Additive form (PyPOP): the losses of two factors (100 % minus the factor) add up to the loss of the factor above."
@@ -71,6 +75,7 @@ def _notes(compared: Compared, additive: bool) -> list[str]:
         notes.append(f"{compared.kind.capitalize()} scaling, relative to {name}.")
     for run in compared.runs:
         name = f"{names[run.file]}: " if len(compared.runs) > 1 else ""
+        notes += [f"{name}{line}" for line in _places_of(run)]
         notes += [f"{name}{line}" for line in waiting_for_cpus(run.cpus)]
         if run.transfer_waits_ns:
             notes.append(f"{name}{_of_transfer(run.transfer_waits_ns, run.efficiency)}")
@@ -79,6 +84,22 @@ def _notes(compared: Compared, additive: bool) -> list[str]:
         if run.efficiency.ideal.reason:
             notes.append(f"{name}Serialization and transfer are not known: {run.efficiency.ideal.reason}.")
     return notes
+
+
+def _places_of(run: Efficiencies) -> list[str]:
+    """Where in the program the two factors of the parallel efficiency are lost most."""
+    lines, runtime, at = [], run.efficiency.runtime_ns, run.lost_at
+    if at.uneven and at.uneven[0].excess_ns >= _NOTEWORTHY * runtime:
+        lines.append(f"Load balance is lost most in {uneven_text(at.uneven[0])}.")
+    whole = runtime * run.work.threads
+    named = [
+        f"{one.text} ({units.percent(one.ns / whole)})"
+        for one in at.in_calls[:_CALLS_NAMED]
+        if whole and one.ns >= _NOTEWORTHY * whole
+    ]
+    if named:
+        lines.append(f"Of the time of all threads most is in calls of {', '.join(named)}.")
+    return lines
 
 
 def _of_transfer(waits_ns: int, efficiency: Efficiency) -> str:
@@ -225,6 +246,7 @@ def efficiencies_json(compared: Compared, number: int, *, additive: bool) -> dic
     data |= {"missing": unreadable(run.missing, run.chosen), "chosen": run.chosen}
     data |= efficiency_json(run.efficiency, run.transfer_waits_ns, additive=additive) | cpus_json(run.cpus)
     data |= scaling_json(compared.wholes[number]) | _work_json(run.work)
+    data |= lost_at_json(run.lost_at)
     data["tracer_s"] = int(run.tracer_ns.sum()) / 1e9
     ideal_ns = run.ideal_by_cpu_time.runtime_ns
     data["ideal_runtime_by_cpu_time_s"] = None if ideal_ns is None else ideal_ns / 1e9

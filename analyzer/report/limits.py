@@ -14,11 +14,12 @@ from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus
 from analyzer.machine.machine import Machine
 from analyzer.machine.own import NAME_ONE
 from analyzer.machine.parameters import PARAMETERS
-from analyzer.metrics.computing import Uneven
+from analyzer.metrics.lost_at import NOWHERE, LostAt
 from analyzer.report.words import units
 from analyzer.report.words.basis import basis, by
 from analyzer.report.words.cpus import waiting_for_cpus
 from analyzer.report.words.eager import Eager
+from analyzer.report.words.lost_at import lost_at_json, uneven_text
 from analyzer.report.words.names import file_names
 from analyzer.report.words.parameters import INCOMPLETE, value_text
 from analyzer.report.words.table import plain_table
@@ -46,14 +47,6 @@ class Origin(Enum):
 
 
 @dataclass(frozen=True)
-class InCalls:
-    """Calls of one procedure from one place, in words, and the time in them as it was measured, of all ranks."""
-
-    text: str
-    ns: int
-
-
-@dataclass(frozen=True)
 class Limited:
     """A run on a machine, what limits it, and the worst network that it tolerates (None: not searched)."""
 
@@ -68,8 +61,7 @@ class Limited:
     incomplete: str = ""  # why the replay is not of the whole run
     cpus: Cpus = NOT_KNOWN
     starting_ns: float = 0.0  # in MPI_Init and MPI_Finalize, mean of the ranks
-    uneven: Sequence[Uneven] = ()  # computing by place, the most uneven first; empty: places are not known
-    in_calls: Sequence[InCalls] = ()  # the longest first
+    lost_at: LostAt = NOWHERE  # not in MPI_Init and MPI_Finalize, which the replay has not
 
     @property
     def outside_ns(self) -> int | None:
@@ -131,14 +123,11 @@ def _words(run: Limited) -> list[str]:
 def _where(run: Limited) -> list[str]:
     """Where in the program the run is limited: computing that is uneven, and calls that take long."""
     lines = []
-    if run.uneven and run.uneven[0].excess_ns >= _NEXT * run.found.whole.end_ns:
-        most = run.uneven[0]
-        lines.append(
-            f"Most uneven, as measured: {most.text}; rank {most.rank} computes {units.time(most.most_ns)} there, "
-            f"a rank on average {units.time(most.mean_ns)}."
-        )
-    if run.in_calls:
-        named = ", ".join(f"{one.text} ({units.time(one.ns)})" for one in run.in_calls[:_CALLS_NAMED])
+    at = run.lost_at
+    if at.uneven and at.uneven[0].excess_ns >= _NEXT * run.found.whole.end_ns:
+        lines.append(f"Most uneven, as measured: {uneven_text(at.uneven[0])}.")
+    if at.in_calls:
+        named = ", ".join(f"{one.text} ({units.time(one.ns)})" for one in at.in_calls[:_CALLS_NAMED])
         lines.append(f"Longest in calls, as measured, all ranks together: {named}.")
     return lines
 
@@ -348,9 +337,6 @@ def _run_json(run: Limited, faster: list[float | None]) -> dict[str, Any]:
         "most_waiting": found.most_waiting,
         "mean_waiting": found.mean_waiting,
         "limit": run.limit,
-        "uneven": [
-            {"name": u.text, "rank": u.rank, "most_s": u.most_ns / 1e9, "mean_s": u.mean_ns / 1e9} for u in run.uneven
-        ],
-        "in_calls": [{"name": one.text, "time_s": one.ns / 1e9} for one in run.in_calls],
+        **lost_at_json(run.lost_at),
         "bears": vars(run.tolerance) if run.tolerance else None,
     }

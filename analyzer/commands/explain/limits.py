@@ -10,21 +10,18 @@ from analyzer.commands.shared.options import common_options, jobs_option, replay
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.cpu_use import cpus, starts_mpi
 from analyzer.machine.machine import Machine
-from analyzer.metrics.callers import CallerSums, from_places
-from analyzer.metrics.computing import ComputingSums, Uneven, uneven_computing
+from analyzer.metrics.lost_at import lost_at
 from analyzer.metrics.profile import profile
-from analyzer.metrics.sums import add_all
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
-from analyzer.places.words import call_at
 from analyzer.replay.replays import counted
-from analyzer.report.limits import InCalls, Limited, Origin, limits_json, print_limits
+from analyzer.report.limits import Limited, Origin, limits_json, print_limits
 from analyzer.report.words import units
 from analyzer.report.words.eager import Eager
 from analyzer.sensitivity.limits import limits
 from analyzer.sensitivity.tolerance import tolerance
-from analyzer.trace import CallPaths, Losses, Trace
+from analyzer.trace import Losses, Trace
 from tracelib.schema.procedures import FINALIZE, INIT
 
 
@@ -81,7 +78,7 @@ def _of_file(
             found = limits(program, machine, session.team, jobs)
             bears = None if quick else tolerance(program, machine, session.team, jobs)
             lacking = incomplete(trace, session.team)
-            uneven, in_calls = _by_place(trace, session.team)
+            lost = lost_at(trace, session.team, INIT | FINALIZE)
             had, starting_ns = cpus(trace, session.team), _starting_ns(trace, session.team)
         return Limited(
             file=file,
@@ -95,25 +92,10 @@ def _of_file(
             incomplete=lacking,
             cpus=had,
             starting_ns=starting_ns,
-            uneven=uneven,
-            in_calls=in_calls,
+            lost_at=lost,
         )
     finally:
         trace.close()
-
-
-def _by_place(trace: Trace, team: Team) -> tuple[list[Uneven], list[InCalls]]:
-    """Where ranks compute most unevenly, and in which calls they are longest; empty: the places are not known. In
-    MPI_Init and MPI_Finalize the replay is not."""
-    paths = trace.extra(CallPaths)
-    if not paths.known or not trace.has_call_times:
-        return [], []
-    computed, called = ComputingSums(trace), CallerSums(trace)
-    add_all(trace, team, computed, called)
-    uneven = uneven_computing(computed.total(team), trace)
-    places, outside = paths.named(), INIT | FINALIZE
-    found = [f for f in from_places(called.total(team), places, trace) if f.procedure not in outside]
-    return uneven, [InCalls(call_at(f.procedure, places.text(f.place) if f.place else ""), f.inside_ns) for f in found]
 
 
 def _starting_ns(trace: Trace, team: Team) -> float:

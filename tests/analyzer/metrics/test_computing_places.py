@@ -90,6 +90,32 @@ def test_limits_say_where(tmp_path, capsys):
     assert data["in_calls"] == [{"name": "MPI_Barrier at work.py:9 in work", "time_s": 420e-9}]
 
 
+def test_efficiency_says_where_it_is_lost(tmp_path, capsys):
+    """Of 2 x 520 ns 420 are in the barrier and 20 in MPI_Init."""
+    run = two_ranks(tmp_path)
+    assert main(["efficiency", run]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        "Load balance is lost most in computing at work.py:3-9 in work before MPI_Barrier; rank 1 computes 500 ns "
+        "there, a rank on average 300 ns. Of the time of all threads most is in calls of MPI_Barrier at work.py:9 in "
+        "work (40.4 %), MPI_Init at work.py:3 in work (1.9 %)."
+    ) in said
+    assert main(["efficiency", run, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [(u["rank"], u["most_s"], u["mean_s"]) for u in data["uneven"]] == [(1, 500e-9, 300e-9)]
+    assert [round(one["time_s"] * 1e9) for one in data["in_calls"]] == [420, 20]
+
+
+def test_efficiency_of_a_run_without_places_names_none(tmp_path, capsys):
+    calls = [call("MPI_Init", 0, 10), call("MPI_Barrier", 510, 520, comm=WORLD)]
+    run = str(write_run(tmp_path, [{"calls": calls}]))
+    assert main(["efficiency", run, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["uneven"] == data["in_calls"] == []
+    assert main(["efficiency", run]) == 0
+    assert " is lost most in " not in capsys.readouterr().out
+
+
 def test_a_replay_says_what_changes_where(tmp_path, capsys):
     """On an ideal network rank 0 waits as it did, rank 1 no more."""
     run = two_ranks(tmp_path)

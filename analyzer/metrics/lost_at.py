@@ -1,0 +1,48 @@
+"""Where in the program ranks lose time: in computing that is uneven, and in calls that take long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+from analyzer.metrics.callers import CallerSums, from_places
+from analyzer.metrics.computing import ComputingSums, Uneven, uneven_computing
+from analyzer.metrics.sums import add_all
+from analyzer.parallel import Team
+from analyzer.places.words import call_at
+from analyzer.trace import CallPaths, Trace
+
+
+@dataclass(frozen=True)
+class InCalls:
+    """Calls of one procedure from one place, in words, and the time in them as it was measured, of all ranks."""
+
+    text: str
+    ns: int
+
+
+@dataclass(frozen=True)
+class LostAt:
+    """What is lost most comes first. Both empty: places are not known."""
+
+    uneven: Sequence[Uneven] = ()
+    in_calls: Sequence[InCalls] = ()
+
+
+NOWHERE = LostAt()
+"""Places are not known."""
+
+
+def lost_at(trace: Trace, team: Team, without: Set[str] = frozenset()) -> LostAt:
+    """Where ranks compute most unevenly, and in which calls (but not those of the procedures `without`) they are
+    longest. Collective."""
+    paths = trace.extra(CallPaths)
+    if not paths.known or not trace.has_call_times:
+        return NOWHERE
+    computed, called = ComputingSums(trace), CallerSums(trace)
+    add_all(trace, team, computed, called)
+    uneven = uneven_computing(computed.total(team), trace)
+    places = paths.named()
+    found = [f for f in from_places(called.total(team), places, trace) if f.procedure not in without]
+    texts = [call_at(f.procedure, places.text(f.place) if f.place else "") for f in found]
+    return LostAt(uneven, [InCalls(text, f.inside_ns) for text, f in zip(texts, found, strict=True)])
