@@ -14,6 +14,8 @@ FOREIGN = 8
 """So many calls of its own the first pass may make."""
 MOST_COMPARED = 64
 """So many passes, spread over all, are compared to find where each begins."""
+MOST_WALKED = 1 << 12
+"""So many calls around an occurrence are compared one by one."""
 
 
 class Bounds(NamedTuple):
@@ -36,12 +38,43 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
     first = int(at[0]) - lead
     if not loop.is_regular:
         end = int(at[-1]) + _of_the_kinds(symbols, loop, int(at[-1]))
+        varying = _behind_what_varies(symbols, loop, end)
+        if varying is not None:
+            return varying
     else:
         at, first, lead, end = _turned(symbols, at, pattern, lead)
     begins = np.concatenate([[first], at[1:] - lead])
     if not knows_paths and _warms_up(symbols, begins, end, pattern, lead, clocks):
         begins = begins[1:]
     return Bounds(begins, end)
+
+
+def _behind_what_varies(symbols: np.ndarray, loop: Passes, end: int) -> Bounds | None:
+    """The passes of a loop that ends with its own calls, after a loop inside that is passed more or less often: as many
+    calls follow all its occurrences as follow the last one. None: it begins with its own calls, or cannot be told."""
+    at = loop.at
+    before = _kinds_before(symbols, loop, int(at[0]), int(np.diff(at).max()))
+    if not 0 < before <= MOST_WALKED or _shared_run(symbols, at - 1, before, -1) == before:
+        return None
+    after = end - int(at[-1])
+    if after > min(MOST_WALKED, int(np.diff(at).min())) or _shared_run(symbols, at, after, 1) < after:
+        return None
+    return Bounds(np.concatenate([[int(at[0]) - before], at[:-1] + after]), end)
+
+
+def _kinds_before(symbols: np.ndarray, loop: Passes, at: int, most: int) -> int:
+    """How many calls up to `at` are ones that passes of the loop make; at most so many."""
+    foreign = np.flatnonzero(loop.typical[symbols[max(at - most, 0) : at][::-1]] == 0)
+    return int(foreign[0]) if len(foreign) else min(at, most)
+
+
+def _shared_run(symbols: np.ndarray, at: np.ndarray, most: int, step: int) -> int:
+    """How many calls from each of these places on, forwards (1) or backwards (-1), are the same for all of them."""
+    for number in range(most):
+        places = at + step * number
+        if places.min() < 0 or places.max() >= len(symbols) or (symbols[places] != symbols[places[0]]).any():
+            return number
+    return most
 
 
 def _turned(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray, lead: int) -> tuple[np.ndarray, int, int, int]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST, Candidate, candidates, in_context
 from analyzer.structure.calls.ends import MOST_COMPARED, Bounds, bounded
-from analyzer.structure.calls.passes import Passes, compared, counts_of
+from analyzer.structure.calls.passes import MOST_PASSES, Passes, compared, counts_of
 
 MOST_JUDGED = 40
 """So many candidates are looked at: those that cover most time."""
@@ -17,12 +17,13 @@ LEAST_TIME = 0.03
 OWN_CALLS, OWN_WORK = 0.25, 1.0
 """An outer loop makes, once a pass, at least this share of the calls of a pass of the inner one, or computes this
 share. What does less is a step of the inner loop that is made now and then."""
-STEP_WORK = 8.0
-"""The share of computation where it is one call: an output, a norm."""
+STEP_WORK = 1.0
+"""Of one call in so many passes, an output or a norm, the computation beside that of all these passes together: a step
+that is made now and then takes less than the passes between."""
 MISSING = 0.9
 """A pass that makes a smaller share than this of the usual calls makes others in their place."""
-SOME = 0.3
-"""It makes at least this share of them, or it is no pass."""
+SOME, INSTEAD = 0.3, 0.6
+"""It makes at least this share of them, and so many calls, other ones included, or it is no pass."""
 SEVERAL, ALIKE = 1.9, 0.85
 """An inner loop has so many times the passes of the outer one, and passes that have this share of calls in common.
 Where paths are known, any that is regular will do."""
@@ -31,8 +32,9 @@ PARTIAL = 1.3
 QUIET = 0.25
 """Of the computation of usual passes this quantile is taken, of special ones, which are few, the least: others on the
 machine only make it longer."""
-UNEVEN = 0.15
-"""Passes between two special ones vary where more than this share of the stretches have another number."""
+UNEVEN, SAME_DISTANCE = 0.15, 0.1
+"""Passes between two special ones vary where more than this share of the stretches have another number, by more than
+this share of it. The first stretch may be shorter: many programs do at the begin what they do now and then."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +65,18 @@ def outermost(
     to each call; length_ns: the time that shares are of.
     """
     found = _not_partial(_regular(symbols, enter, length_ns))
-    if not found:
-        return None
-    loop, every = _main(found, symbols, burst, knows_paths=knows_paths)
-    bounds = bounded(symbols, loop, clocks, knows_paths=knows_paths)
-    if len(bounds.begins) < FEWEST:
-        return None
-    return Loop(bounds.begins, bounds.end, _in_order(symbols, bounds), tuple(k for k in every if k > 1))
+    while found:
+        loop, every = _main(found, symbols, burst, knows_paths=knows_paths)
+        bounds = bounded(symbols, loop, clocks, knows_paths=knows_paths)
+        if len(bounds.begins) >= FEWEST:
+            return Loop(bounds.begins, bounds.end, _in_order(symbols, bounds), tuple(k for k in every if k > 1))
+        found = [one for one in found if one is not loop]
+    return None
 
 
 def _in_order(symbols: np.ndarray, bounds: Bounds) -> float:
-    """The share of calls that a pass has in common with the one before, in their order from both ends."""
+    """The share of calls that the usual pass has in common with the one before, in their order from both ends: what is
+    done now and then leaves the others alike."""
     begins, ends = bounds.begins, np.append(bounds.begins[1:], bounds.end)
     shares = []
     for number in np.unique(np.linspace(1, len(begins) - 1, MOST_COMPARED).astype(np.int64)).tolist():
@@ -82,7 +85,7 @@ def _in_order(symbols: np.ndarray, bounds: Bounds) -> float:
         front = _equal(one[:shorter], other[:shorter])
         back = _equal(one[::-1][:shorter], other[::-1][:shorter])
         shares.append(min(front + back, shorter) / max(longer, 1))
-    return float(np.mean(shares))
+    return float(np.median(shares))
 
 
 def _equal(one: np.ndarray, other: np.ndarray) -> int:
@@ -124,14 +127,24 @@ def _main(
     while True:
         inner = [one for one in around if one.count >= SEVERAL * loop.count]
         if not knows_paths:
-            inner = [one for one in inner if one.context == 1 and one.regularity >= ALIKE]
-        found_inner = next((one for one in inner if _is_now_and_then(loop, one, symbols, computed)), None)
+            inner = _plainest([one for one in inner if one.regularity >= ALIKE])
+        found_inner = next((one for one in inner if _is_now_and_then(loop, one, symbols, computed, knows_paths)), None)
         if found_inner is None:
             break
         steps.append(loop)
         loop = found_inner
     every = (round(float(np.median(np.diff(np.searchsorted(loop.at, step.at))))) for step in steps)
     return loop, tuple(every)
+
+
+def _plainest(loops: list[Passes]) -> list[Passes]:
+    """Of loops with nearly as many passes the one with most slots: where paths are not known, the others may take calls
+    of the loop around for passes of their own."""
+    kept: list[Passes] = []
+    for one in sorted(loops, key=lambda one: -one.slots):
+        if all(max(one.count, other.count) > PARTIAL * min(one.count, other.count) for other in kept):
+            kept.append(one)
+    return sorted(kept, key=lambda one: one.count)
 
 
 def _not_partial(loops: list[Passes]) -> list[Passes]:
@@ -154,30 +167,50 @@ def _overlap(one: Passes, other: Passes) -> float:
     return (high - low) / max(min(_covered(one), _covered(other)), 1)
 
 
-def _is_now_and_then(outer: Passes, inner: Passes, symbols: np.ndarray, computed: np.ndarray) -> bool:
+def _special(outer: Passes, inner: Passes, symbols: np.ndarray) -> np.ndarray:
+    """The passes of `inner`, by number, that hold what `outer` does once a pass. Its slot is several calls in a row: of
+    the passes that hold the first and the last of them those that differ more from the typical one."""
+    found = []
+    for place in (outer.at, outer.at - outer.context + 1):
+        number = np.unique(np.searchsorted(inner.at, place, side="right").clip(1) - 1)
+        number = number[number < inner.count - 1]
+        found.append(number)
+    off = [np.abs(_median_pass(symbols, inner, _spread(one)) - inner.typical).sum() if len(one) else 0 for one in found]
+    return found[int(off[1] > off[0])]
+
+
+def _spread(numbers: np.ndarray) -> np.ndarray:
+    """Some of them, spread over all."""
+    return numbers[np.unique(np.linspace(0, len(numbers) - 1, min(len(numbers), MOST_PASSES)).astype(np.int64))]
+
+
+def _median_pass(symbols: np.ndarray, loop: Passes, numbers: np.ndarray) -> np.ndarray:
+    """How often each symbol is in the median of these passes of a loop."""
+    return np.median(counts_of(symbols, loop.at[numbers], loop.at[numbers + 1], len(loop.typical)), axis=0)
+
+
+def _is_now_and_then(
+    outer: Passes, inner: Passes, symbols: np.ndarray, computed: np.ndarray, knows_paths: bool
+) -> bool:
     """Whether passes of `outer` are but special passes of `inner`.
 
     They are if special passes make other calls in place of the usual ones; or if they only add some, less than a usual
     pass has, and as many usual passes lie between them each time (a loop inside that converges has more or fewer).
     """
     at = inner.at
-    special = np.zeros(len(at), bool)
-    special[np.searchsorted(at, outer.at, side="right").clip(1) - 1] = True
-    special[-1] = False
-    number = np.flatnonzero(special)
+    number = _special(outer, inner, symbols)
     usual = np.setdiff1d(np.arange(len(at) - 1), number)
     if not len(number) or not len(usual):
         return True
-    usual = usual[np.unique(np.linspace(0, len(usual) - 1, min(len(usual), 96)).astype(np.int64))]
-    some = number[np.unique(np.linspace(0, len(number) - 1, min(len(number), 96)).astype(np.int64))]
-    kinds = len(inner.typical)
-    common = np.median(counts_of(symbols, at[usual], at[usual + 1], kinds), axis=0)
-    there = np.median(counts_of(symbols, at[some], at[some + 1], kinds), axis=0)
+    usual, some = _spread(usual), _spread(number)
+    common, there = _median_pass(symbols, inner, usual), _median_pass(symbols, inner, some)
     shared = np.minimum(common, there).sum()
     if shared < MISSING * common.sum():
-        return bool(shared >= SOME * common.sum())
+        return bool(shared >= SOME * common.sum() and there.sum() >= INSTEAD * common.sum())
+    if not knows_paths and inner.context > 1:  # a part of its body may look like a pass of its own
+        return False
     between = np.diff(number)
-    if len(between) >= FEWEST and np.mean(between != np.median(between)) > UNEVEN:
+    if _varies(between):
         return False
     usual_work = float(np.quantile(computed[at[usual + 1]] - computed[at[usual]], QUIET))
     own_work = float((computed[at[some + 1]] - computed[at[some]]).min()) - usual_work
@@ -185,5 +218,13 @@ def _is_now_and_then(outer: Passes, inner: Passes, symbols: np.ndarray, computed
     is_step = more.sum() <= 1
     is_small = more.sum() <= OWN_CALLS * common.sum()
     if is_step:
-        return own_work < STEP_WORK * usual_work
+        return own_work < STEP_WORK * usual_work * float(np.median(between)) if len(between) else own_work < usual_work
     return bool(is_small and own_work < OWN_WORK * usual_work)
+
+
+def _varies(between: np.ndarray) -> bool:
+    """Whether the numbers of passes between special ones are those of a loop that ends when it has converged."""
+    if len(between) < FEWEST:
+        return False
+    usual = float(np.median(between[1:]))
+    return bool(np.mean(np.abs(between[1:] - usual) > SAME_DISTANCE * usual) > UNEVEN)

@@ -21,7 +21,7 @@ long stretches of random calls have as many of each. So many pairs are compared.
 SAME_KINDS = 0.75
 """Share of symbols that stretches must have in common where the number of inner passes varies."""
 EXPLAINED = 0.7
-"""Of the calls whose number varies, inner loops must make this share."""
+"""Of the calls that stretches have more or fewer of than the typical one, inner loops must make this share."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Passes:
     kinds: float  # the same of symbols
     order: float  # the same of groups of calls in a row, from one stretch to the next
     varying: np.ndarray  # bool (symbols,): whose number differs from stretch to stretch
-    weight: np.ndarray  # (symbols,): calls of each in the stretches that were compared
+    off: np.ndarray  # (symbols,): how many more or fewer of each the stretches have than the typical one
 
     @property
     def count(self) -> int:
@@ -60,8 +60,9 @@ class Passes:
         for loop in inner:
             if loop.count > 2 * self.count and self.at[0] - loop.length <= loop.at[-1] and loop.at[0] <= self.at[-1]:
                 made |= loop.typical > 0
-        of_varying = self.weight[self.varying].sum()
-        return bool(of_varying) and self.weight[self.varying & made].sum() >= EXPLAINED * of_varying
+        own = self.typical.astype(bool) & ~self.varying
+        has_own = bool(self.varying.any() or (own & ~made).any())
+        return has_own and self.off[made].sum() >= EXPLAINED * self.off.sum() > 0
 
 
 def compared(symbols: np.ndarray, groups: np.ndarray, one: Candidate) -> Passes:
@@ -77,13 +78,13 @@ def compared(symbols: np.ndarray, groups: np.ndarray, one: Candidate) -> Passes:
     common, either = np.minimum(table, median), np.maximum(table, median)
     usual = (table > 0).mean(axis=0) > 0.5
     in_common, in_either = ((table > 0) & usual).sum(), ((table > 0) | usual).sum()
-    typical, varying, weight = np.zeros(kinds, np.int64), np.zeros(kinds, bool), np.zeros(kinds, np.int64)
-    typical[there], weight[there] = median, table.sum(axis=0)
+    typical, varying, off = np.zeros(kinds, np.int64), np.zeros(kinds, bool), np.zeros(kinds, np.int64)
+    typical[there], off[there] = median, (either - common).sum(axis=0)
     varying[there] = common.sum(axis=0) < REGULAR * either.sum(axis=0)
     regularity = float(common.sum() / max(either.sum(), 1))
     kinds_shared = float(in_common / max(in_either, 1))
     order = _in_common(groups, at)
-    return Passes(at, one.slots, one.context, typical, regularity, kinds_shared, order, varying, weight)
+    return Passes(at, one.slots, one.context, typical, regularity, kinds_shared, order, varying, off)
 
 
 def _in_common(groups: np.ndarray, at: np.ndarray) -> float:

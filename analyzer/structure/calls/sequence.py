@@ -7,7 +7,8 @@ from enum import IntEnum
 
 import numpy as np
 
-from analyzer.trace import CALL, CallPaths, Trace
+from analyzer.operations.bursts import CPU_TIME, is_measured
+from analyzer.trace import CALL, CallPaths, Counters, Trace
 from tracelib.schema.procedures import (
     ASKING_MPI,
     CLOCKS,
@@ -41,7 +42,7 @@ class Sequence:
     enter: np.ndarray  # int64 (calls,) ns
     exit: np.ndarray
     left: np.ndarray  # int64: when the rank came out of the call before this one, whatever that was
-    burst: np.ndarray  # int64: computed since the call of the sequence before, ns
+    burst: np.ndarray  # int64: computed since the call of the sequence before, ns; CPU time where that was recorded
     clocks: np.ndarray  # int32: looks at the clock up to each call
     call: np.ndarray  # int32: index in Trace.procedures
     path: np.ndarray  # int64: row of CallPaths.tables; 0: not known
@@ -71,6 +72,8 @@ def sequence_of(trace: Trace, rank: int) -> Sequence:
     if np.count_nonzero(kept) < FEWEST_CALLS:
         kept = ~ends[rows["call"]]
     outside = rows["enter"] - np.concatenate([[begin], (rows["enter"] + rows["inside"] + rows["tracer"])[:-1]])
+    bursts = _cpu_bursts(trace, rank, len(mine))
+    outside = outside if bursts is None else bursts[mine]
     computed = np.concatenate([[0], np.cumsum(np.maximum(outside, 0))])
     at = np.flatnonzero(kept)
     until = computed[at + 1]
@@ -107,6 +110,21 @@ def _rows(trace: Trace, rank: int) -> tuple[np.ndarray, np.ndarray, bool]:
         if count >= MOST_CALLS:
             return np.concatenate(blocks), np.concatenate(paths), False
     return np.concatenate(blocks), np.concatenate(paths), True
+
+
+def _cpu_bursts(trace: Trace, rank: int, count: int) -> np.ndarray | None:
+    """CPU time before each of the first `count` calls, ns: what a program computes whoever else uses its CPUs. 0 or
+    less where it was not read (that before polls is part of the next burst); None: it was not recorded."""
+    if not is_measured(trace, rank):
+        return None
+    column = [counter.name for counter in trace.extra(Counters).known].index(CPU_TIME)
+    blocks, read = [np.zeros(0, np.int64)], 0
+    for counts in trace.extra(Counters).counts(rank):
+        blocks.append(counts.burst[:, column])
+        read += len(counts.calls)
+        if read >= count:
+            break
+    return np.concatenate(blocks)[:count]
 
 
 def _bounds(rows: np.ndarray, init: np.ndarray, span: tuple[int, int]) -> tuple[int, int]:

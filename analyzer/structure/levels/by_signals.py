@@ -25,6 +25,8 @@ INSIDE = 1 << 13
 """Samples of one iteration, in which inner loops are looked for."""
 SAME = 0.05
 """Signals whose periods differ by less than this share say the same."""
+LEAST_TIME = 0.03
+"""A loop that takes a smaller share of the time than this is left out, as one that is found by calls."""
 MOST_EDGES = 1 << 20
 """A period that fits more often than this is none of iterations."""
 
@@ -39,6 +41,8 @@ def nodes_of(
     found: list[Node] = []
     for piece in _clean(signal, disturbed):
         for part in _phases(piece, literal=literal):
+            if not literal and len(part.values) < LEAST_TIME * len(signal.values):
+                continue
             node = _node(part, sampled, ranks, literal=literal, level=level)
             if node is not None:
                 found.append(node)

@@ -135,3 +135,45 @@ def test_what_most_ranks_say_is_believed_and_others_get_their_times():
     assert found.count == 20
     assert (found.edges[2] == found.edges[0]).all()
     assert iterations(MemoryTrace([rank_of(same), rank_of(odd)]), Team()) is None
+
+
+@pytest.mark.parametrize(("count", "each", "first"), [(100, 25, True), (60, 20, False), (96, 12, True)])
+def test_a_norm_now_and_then_is_a_step_of_the_loop_whose_inner_loops_are_the_level_below(count, each, first):
+    """The norm may also be taken in the first step, so that its first distance is one shorter."""
+    steps = []
+    for number in range(count):
+        steps += [*["Recv 1", "Send 2"] * 8, *["Recv 2", "Send 1"] * 8, *HALO]
+        steps += ["Allreduce"] if (number + 1) % each == 0 or (first and not number) else []
+    found = structure(program([*START, *steps, *END]), Team(), Method.CALLS).main
+    assert (found.count, found.every) == (count, (each,))
+    assert [part.count for part in found.inside if part.iterations] == [8, 8]
+
+
+@pytest.mark.parametrize("heavy", [1, 10, 40])
+def test_a_heavier_step_that_takes_less_than_those_between_makes_no_outer_loop(heavy):
+    steps = ["Barrier", *["Barrier"] * 48, "Barrier", ("Gather", heavy * 1000)] * 10
+    found = structure(program([*START, *steps]), Team(), Method.CALLS).main
+    assert (found.count, found.every) == (500, (50,))
+
+
+def test_one_that_takes_longer_than_those_between_does():
+    steps = [*["Barrier"] * 20, ("Gather", 30_000)] * 10
+    found = structure(program([*START, *steps]), Team(), Method.CALLS).main
+    assert (found.count, found.inside[0].count) == (10, 20)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_loop_whose_passes_vary_little_is_inside_the_one_that_begins_it_anew(seed):
+    """Such stretches have most calls in common, but not as many: only the loop inside explains the rest."""
+    rng = np.random.default_rng(seed)
+    inner = rng.integers(5, 18, 30)
+    steps = [call for passes in inner.tolist() for call in (*[*HALO, "Allreduce"] * passes, ("Bcast", 1500))]
+    found = structure(program(["Gather", *steps]), Team(), Method.CALLS).main
+    assert found.count == 30
+    (part,) = (part for part in found.inside if part.iterations)
+    assert (part.fewest, part.most, part.total) == (inner.min(), inner.max(), inner.sum())
+
+
+def test_a_few_sums_at_the_end_are_no_loop():
+    trace = program([*START, ("Allreduce", 10_000_000), ("Allreduce", 1000), ("Allreduce", 1000)], ranks=2)
+    assert structure(trace, Team(), Method.BOTH).main is None
