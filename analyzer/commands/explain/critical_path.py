@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_options, open_wanted
 from analyzer.commands.shared.options import (
     Latency,
     Size,
@@ -28,7 +29,6 @@ from analyzer.efficiency.cpu_use import Cpus, cpus
 from analyzer.efficiency.ideal import lacking
 from analyzer.errors import TracelibError
 from analyzer.metrics.unrecorded import unrecorded
-from analyzer.opening import open_trace
 from analyzer.report.critical_path import Found, critical_path_json, print_critical_path
 from analyzer.trace import Trace
 from analyzer.trace.at_places import PlaceChoice
@@ -54,6 +54,7 @@ from analyzer.trace.chosen import Choice
     default="10us",
     help="Time between failed polls is waiting, up to this for each poll in a row [10us].",
 )
+@iteration_options
 @ranks_option
 @place_option
 @repair_option
@@ -83,7 +84,7 @@ def critical_path_command(
     session.quiet = quiet
     if choice and output and output.endswith(".dim"):
         raise click.UsageError("--ranks cannot be used with a .dim, because a replay needs all ranks")
-    trace = open_trace(file, session.team, repair_ns, choice=choice)
+    trace = open_wanted(session, file, repair_ns=repair_ns, choice=choice)
     session.mention_problems(trace)
     try:
         with session.step(f"Walking back through {file}"):

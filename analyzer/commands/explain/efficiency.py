@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
 from analyzer.commands.shared.options import Size, all_calls_needed, common_options, ranks_option, repair_option
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.efficiencies import Efficiencies, compare, efficiencies
 from analyzer.efficiency.scaling import STRONG, WEAK
 from analyzer.errors import TracelibError
-from analyzer.opening import open_trace
 from analyzer.report.efficiencies import efficiencies_json, efficiencies_tables
 from analyzer.trace import Regions, Trace
 from analyzer.trace.chosen import Choice
@@ -32,6 +32,7 @@ _MOST_NAMES = 12
     metavar="SIZE",
     help="Sends from this size on wait for their receive on the ideal network [32K, or as the run shows].",
 )
+@iteration_option
 @ranks_option
 @all_calls_needed("an efficiency is of all that ranks compute, between whatever calls; name a --region")
 @repair_option
@@ -67,7 +68,7 @@ def efficiency_command(
     session.quiet = quiet
 
     def found(file: str) -> Efficiencies:
-        with _opened(file, repair_ns, choice, session) as trace:
+        with _opened(file, repair_ns, region, choice, session) as trace:
             return _of_trace(trace, eager_limit, by_region, region, session)
 
     compared = compare([found(file) for file in files], scaling)
@@ -79,8 +80,10 @@ def efficiency_command(
 
 
 @contextmanager
-def _opened(file: str, repair_ns: int | None, choice: Choice | None, session: Session) -> Iterator[Trace]:
-    trace = open_trace(file, session.team, repair_ns, choice=choice)
+def _opened(
+    file: str, repair_ns: int | None, region: str | None, choice: Choice | None, session: Session
+) -> Iterator[Trace]:
+    trace = open_wanted(session, file, region=region, repair_ns=repair_ns, choice=choice)
     session.mention_problems(trace)
     try:
         yield trace

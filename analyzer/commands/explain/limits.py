@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 import numpy as np
 
+from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
 from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
 from analyzer.commands.shared.options import common_options, jobs_option, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.session import Session
@@ -12,7 +13,6 @@ from analyzer.efficiency.cpu_use import cpus, starts_mpi
 from analyzer.machine.machine import Machine
 from analyzer.metrics.lost_at import lost_at
 from analyzer.metrics.profile import profile
-from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.replay.replays import counted
@@ -28,6 +28,7 @@ from tracelib.schema.procedures import FINALIZE, INIT
 @click.command("limits")
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
 @click.option("--quick", is_flag=True, help="Do not search for the worst network that the run tolerates.")
+@iteration_option
 @jobs_option
 @machine_choice
 @replays_all_ranks
@@ -65,7 +66,7 @@ def limits_command(
 def _of_file(
     file: str, first: Limited | None, choice: MachineChoice, quick: bool, jobs: int | None, session: Session
 ) -> Limited:
-    trace = open_trace(file, session.team)
+    trace = open_wanted(session, file)
     session.mention_problems(trace)
     try:
         with (

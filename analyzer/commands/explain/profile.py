@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
 from analyzer.commands.shared.machine_option import lacking_at_once, machine_if_named, replaying
 from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.machine.cfg import Configuration
 from analyzer.metrics.parallelism import Parallelism, at_places, parallelism
-from analyzer.opening import open_trace
 from analyzer.operations.bursts import is_any_measured
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
@@ -32,6 +32,7 @@ _BINS = 1000
 @click.option(
     "--by", "division", type=click.Choice(("place",)), help="Also the threads in calls, by the calls' places."
 )
+@iteration_option
 @ranks_option
 @place_option
 @machine_if_named
@@ -62,7 +63,7 @@ def profile_command(
         raise click.UsageError("places cannot be shown with a machine: analyze replay --by-place shows what changes")
     if choice and configuration:
         raise click.UsageError("--ranks cannot be used with a machine, because a replay needs all ranks")
-    trace = open_trace(file, session.team, choice=choice, matched=False)
+    trace = open_wanted(session, file, choice=choice, matched=False)
     session.mention_problems(trace)
     try:
         base = output_base(Path(trace.path), output, (".profile.csv", ".profile.png", ".csv", ".png"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_options, open_wanted
 from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option, repair_option
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.cpu_use import cpus
 from analyzer.efficiency.ideal import lacking
 from analyzer.metrics.profile import profile
 from analyzer.metrics.unrecorded import unrecorded
-from analyzer.opening import open_trace
 from analyzer.report.waits import print_waits, waits_json
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
@@ -22,6 +22,7 @@ from analyzer.waits.waits import MOST_SINGLE, waits
 @click.option(
     "--longest", type=click.IntRange(0), default=MOST_SINGLE, metavar="N", help="Show the N longest waits [10]."
 )
+@iteration_options
 @ranks_option
 @place_option
 @repair_option
@@ -55,7 +56,7 @@ def waits_command(
     is how long others, in turn, wait for these. All costs add up to all waiting.
     """
     session.quiet = quiet
-    trace = open_trace(file, session.team, repair_ns, choice=choice)
+    trace = open_wanted(session, file, repair_ns=repair_ns, choice=choice)
     session.mention_problems(trace)
     try:
         with session.step("Finding wait states"):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_options, open_wanted
 from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option, repair_option
 from analyzer.commands.shared.session import Session
-from analyzer.opening import open_trace
 from analyzer.report.look.as_json import summary_json
 from analyzer.report.look.look import print_look
 from analyzer.report.look.summary import summarize
@@ -16,6 +16,7 @@ from analyzer.trace.chosen import Choice
 
 @click.command("info")
 @file_argument
+@iteration_options
 @ranks_option
 @place_option
 @repair_option
@@ -27,7 +28,7 @@ def info(
 ) -> None:  # fmt: skip
     """Print what `analyze FILE` prints, and write nothing."""
     session.quiet = quiet
-    trace = open_trace(file, session.team, repair_ns, choice=choice)
+    trace = open_wanted(session, file, repair_ns=repair_ns, choice=choice)
     try:
         summary = summarize(trace, session.team, session.step, place)
         if as_json:

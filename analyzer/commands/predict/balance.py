@@ -12,13 +12,13 @@ from analyzer.balance.plan_file import load_plan, parts_of, save_plan
 from analyzer.balance.plans import Group, plan_of
 from analyzer.balance.repository import MachineModel, load_models, save_models
 from analyzer.balance.traced import propose
+from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
 from analyzer.commands.shared.machine_option import MachineChoice, machine_choice, replaying
 from analyzer.commands.shared.options import common_options, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.metrics.regions import region_profile
-from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.replay.simulate import simulate
 from analyzer.report import balance as report
@@ -59,6 +59,7 @@ class _Mix(click.ParamType):
 @click.option("--machines", "mix", type=_Mix(), metavar="LIST", help="A plan for this mix: taurus=8,bio=6,intel=4.")
 @click.option("--size", "sizes", type=click.IntRange(1), multiple=True, metavar="N", help="At this size; repeatable.")
 @click.option("--static", "static_size", type=click.IntRange(1), metavar="N", help="Keep the fractions of this size.")
+@iteration_option
 @machine_choice
 @replays_all_ranks
 @replays_all_calls
@@ -92,7 +93,7 @@ def balance_command(
         assert models is not None
         _of_models(session, models, asked, output, as_json)
         return
-    trace = open_trace(file, session.team)
+    trace = open_wanted(session, file, region=asked["region"])
     try:
         session.mention_problems(trace)
         if asked["compare"]:

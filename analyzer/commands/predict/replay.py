@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
 from analyzer.commands.shared.machine_option import lacking_at_once, machine_options, replaying
 from analyzer.commands.shared.options import common_options, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.session import Session
@@ -13,7 +14,6 @@ from analyzer.commands.shared.shares_option import Distribution, shares_options
 from analyzer.commands.shared.write_prediction import write_prediction
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import Configuration
-from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.program.streams import has_ports
 from analyzer.replay.by_place import changes_by_place
@@ -34,6 +34,7 @@ from analyzer.what_if.modules import with_modules
     help="Runs begin again when they end, until each has ended N times.",
 )
 @click.option("--by-place", is_flag=True, help="Also how the time in calls changes, by the places they come from.")
+@iteration_option
 @shares_options
 @machine_options
 @replays_all_ranks
@@ -71,7 +72,7 @@ def replay_command(
         )
     if by_place and (others or repeat):
         raise click.UsageError("--by-place cannot be used here: it compares one replay with its run")
-    traces = [open_trace(name, session.team, matched=bool(output)) for name in (file, *others)]
+    traces = [open_wanted(session, name, matched=bool(output)) for name in (file, *others)]
     try:
         for trace in traces:
             session.mention_problems(trace)

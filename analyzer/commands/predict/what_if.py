@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
+from analyzer.commands.shared.iteration_option import NAME, iteration_option, open_wanted
 from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
 from analyzer.commands.shared.options import FiniteRange, common_options, jobs_option, place_option, replays_all_ranks
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.program.program import Program
 from analyzer.report.what_if import Asked, print_what_if, what_if_json
@@ -44,6 +44,7 @@ class _Ranks(click.ParamType):
 
 @click.command("what-if")
 @click.argument("file", type=click.Path())
+@iteration_option
 @click.option(
     "--region", "names", multiple=True, metavar="NAME", help="Region to make faster, with the regions inside it."
 )
@@ -96,7 +97,7 @@ def what_if_command(
     if place and division == _REGIONS:
         raise click.UsageError("--place cannot be used here: a region is not divided by its calls")
     asked_of = _pairs(names, factors)
-    trace = open_trace(file, session.team)
+    trace = open_wanted(session, file, region=NAME if NAME in names else None)
     session.mention_problems(trace)
     try:
         with session.step(f"Replaying {file}"), replaying(trace, session.team):

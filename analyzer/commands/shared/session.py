@@ -19,6 +19,7 @@ from analyzer.parallel import Team
 if TYPE_CHECKING:  # rich takes as long to import as click: only who prints pays for it
     from rich.console import Console, RenderableType
 
+    from analyzer.commands.shared.iteration_option import Wanted
     from analyzer.trace import Trace
 
 PIPE_WIDTH = 80
@@ -31,6 +32,7 @@ class Session:
 
     team: Team
     quiet: bool = False
+    wanted: Wanted | None = None  # of the iterations of what is opened (iteration_option)
 
     @property
     def speaks(self) -> bool:

@@ -30,12 +30,12 @@ def scaling_options(command: Callable) -> Callable:
 
 def measured(session: Session, files: Sequence[str], region: str | None, eager_limit: int | None) -> list[Parameters]:
     """The parameters of the speedup model of each run. Raises TracelibError."""
-    from analyzer.opening import open_trace
+    from analyzer.commands.shared.iteration_option import open_wanted
     from analyzer.speedup.parameters import parameters
 
     found = []
     for file in files:
-        trace = open_trace(file, session.team)
+        trace = open_wanted(session, file, region=region)
         try:
             session.mention_problems(trace)
             with session.step(f"Adding up and replaying {file}"):

@@ -1,0 +1,165 @@
+"""Iterations as visits of a region "iteration": whatever looks at regions looks at them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+
+from analyzer.columns.joined import joined
+from analyzer.columns.runs import sort_rows
+from analyzer.structure.iterations import Iterations
+from analyzer.trace import EVENT, MARK, Mark, Regions, Trace
+from analyzer.trace.annotated import Annotated
+from analyzer.trace.trace import Kind
+from tracelib.schema import REGION_TYPE
+
+NAME = "iteration"
+
+
+class WithRegion(Annotated):
+    """The same trace, in which each iteration is one visit of a region NAME on all threads of each rank whose
+    iterations are known. It nests with the program's regions: one of these in which an iteration ends belongs to one
+    iteration as a whole."""
+
+    def __init__(self, trace: Trace, iterations: Iterations) -> None:
+        super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
+        self._regions = _WithIterations.of(trace, iterations)
+
+    def extra(self, kind: type[Kind]) -> Kind:
+        return cast(Kind, self._regions) if kind is Regions else super().extra(kind)
+
+    def close(self) -> None:
+        self._trace.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _WithIterations(Regions):
+    """The regions of the program, and the iterations as the last one."""
+
+    own: Regions
+    edges: np.ndarray  # as in Iterations
+    threads: np.ndarray  # of each rank
+    _made: dict[tuple[int, bool], np.ndarray] = field(default_factory=dict)  # of the rank that was asked for last
+
+    @classmethod
+    def of(cls, trace: Trace, iterations: Iterations) -> _WithIterations:
+        own = trace.extra(Regions)
+        return cls(
+            names=(*own.names, NAME),
+            parameters=own.parameters,
+            own=own,
+            edges=iterations.edges,
+            threads=trace.threads,
+        )
+
+    def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        return _between(self._all(rank, of_events=False), begin, end)
+
+    def events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        return _between(self._all(rank, of_events=True), begin, end)
+
+    def _all(self, rank: int, *, of_events: bool) -> np.ndarray:
+        if (rank, of_events) not in self._made:
+            for key in [key for key in self._made if key[0] != rank]:
+                del self._made[key]
+            self._made[rank, of_events] = self._events(rank) if of_events else self._marks(rank)
+        return self._made[rank, of_events]
+
+    def _marks(self, rank: int) -> np.ndarray:
+        rows = self.own.marks(rank)
+        parts = []
+        for thread in range(int(self.threads[rank])):
+            mine = rows[rows["thread"] == thread]
+            at, times = _visits(mine["time"], _steps(mine["what"], Mark.BEGIN, Mark.END), self.edges[rank])
+            added = np.zeros(len(at), MARK)
+            added["time"], added["thread"], added["number"] = times, thread, len(self.names)
+            added["what"] = np.where(np.arange(len(at)) % 2, Mark.END, Mark.BEGIN)
+            parts.append(np.insert(mine, at, added))
+        return joined(parts, MARK)
+
+    def _events(self, rank: int) -> np.ndarray:
+        rows = self.own.events(rank)
+        parts = []
+        for thread in range(int(self.threads[rank])):
+            mine = rows[rows["thread"] == thread]
+            steps = np.where(mine["type"] == REGION_TYPE, np.where(mine["value"] > 0, 1, -1), 0)
+            at, times = _visits(mine["time"], steps, self.edges[rank])
+            added = np.zeros(len(at), EVENT)
+            added["time"], added["thread"], added["rank"], added["type"] = times, thread, rank, REGION_TYPE
+            added["value"] = np.where(np.arange(len(at)) % 2, 0, len(self.names))
+            parts.append(np.insert(mine, at, added))
+        return sort_rows(joined(parts, EVENT), "time", "thread")
+
+
+def _between(rows: np.ndarray, begin: int, end: int | None) -> np.ndarray:
+    inside = rows["time"] >= begin
+    return rows[inside if end is None else inside & (rows["time"] < end)]
+
+
+def _steps(what: np.ndarray, begins: int, ends: int) -> np.ndarray:
+    """How many visits more there are after each mark."""
+    return (what == begins).astype(np.int64) - (what == ends)
+
+
+def _visits(time: np.ndarray, step: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each stretch between edges that lasts, among marks of a thread at these times, each of which begins (1) or
+    ends (-1) a visit or does neither (0): before which marks it begins and ends, and when; int64, begins and ends
+    taking turns. None where edges are not known (-1)."""
+    nothing = np.zeros(0, np.int64)
+    if edges[0] < 0:
+        return nothing, nothing
+    depth = np.concatenate([[0], np.cumsum(step)])  # before each mark, and behind the last
+    begin, end = _nesting(time, step, depth, edges)
+    lasts = end > begin
+    begin, end = begin[lasts], end[lasts]
+    if not len(begin):
+        return nothing, nothing
+    around = _around(time, depth, begin, end)
+    first = _places(time, depth, begin, around, -1)
+    last = _places(time, depth, end, around, 0)
+    return np.stack([first, last], axis=1).ravel(), np.stack([begin, end], axis=1).ravel()
+
+
+def _nesting(time: np.ndarray, step: np.ndarray, depth: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Begins and ends of iterations that nest with the visits whose marks these are: an edge inside a visit goes to the
+    nearer end of that; an iteration that crosses the end of a visit of several is the longer of its parts."""
+    begin, end = edges[:-1].copy(), edges[1:].copy()
+    for level in range(int(depth.max())):
+        opens = time[(step > 0) & (depth[1:] == level + 1)]
+        closes = time[(step < 0) & (depth[1:] == level)]
+        held = _held(opens, closes, np.concatenate([begin, end[-1:]]))
+        for side in (begin, end):
+            inside = np.searchsorted(opens, side, "left") - 1
+            within = (inside >= 0) & (side < closes[inside])
+            within[within] &= held[inside[within]] < 2
+            low, high = opens[inside[within]], closes[inside[within]]
+            side[within] = np.where(side[within] - low <= high - side[within], low, high)
+        for many in np.flatnonzero(held > 1).tolist():
+            for bound in (opens[many], closes[many]):
+                crosses = (begin < bound) & (bound < end)
+                later = crosses & (end - bound >= bound - begin)
+                begin[later], end[crosses & ~later] = bound, bound
+    return begin, end
+
+
+def _held(opens: np.ndarray, closes: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """How many edges lie strictly inside each visit."""
+    return np.maximum(np.searchsorted(edges, closes, "left") - np.searchsorted(edges, opens, "right"), 0)
+
+
+def _around(time: np.ndarray, depth: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """How many visits are around each iteration: the least depth within it."""
+    first, behind = np.searchsorted(time, begin, "right"), np.searchsorted(time, end, "left") + 1
+    padded = np.append(depth, np.iinfo(np.int64).max)
+    return np.minimum.reduceat(padded, np.stack([first, behind], axis=1).ravel())[::2]
+
+
+def _places(time: np.ndarray, depth: np.ndarray, at: np.ndarray, wanted: np.ndarray, which: int) -> np.ndarray:
+    """Before which mark to insert: of those of the same time the first (0) or last (-1) at the wanted depth."""
+    low, high = np.searchsorted(time, at, "left"), np.searchsorted(time, at, "right")
+    for one in np.flatnonzero(high > low).tolist():
+        fits = np.flatnonzero(depth[low[one] : high[one] + 1] == wanted[one])
+        low[one] += int(fits[which]) if len(fits) else 0
+    return low
