@@ -12,6 +12,7 @@ class Source(Enum):
     """What iterations were found by."""
 
     CALLS = "calls"  # the sequence of calls of each rank: edges are exact on each rank
+    EVENTS = "events"  # the trace says when each begins
     SIGNALS = "signals"  # the period of a signal over time: edges are the same on all ranks
 
 

@@ -20,6 +20,7 @@ class EventType(IntEnum):
     ORIGIN = 49000009  # ours, the first event of a .prv of a run: the tracer's own time is in states of their own
     PRIORITY = 49000010  # ours, in a .dim: of the thread from here on, the smaller the better
     WAIT_STATE = 49000020  # ours: the kind of a wait, from 1
+    ITERATION = 49000021  # ours: the number of an iteration, from 1
     MPI_POINT_TO_POINT = 50000001
     MPI_COLLECTIVE = 50000002
     MPI_OTHER = 50000003

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from analyzer.commands.shared.iteration_option import iterations_of
 from analyzer.commands.shared.options import (
     all_calls_needed,
     common_options,
@@ -31,14 +32,15 @@ from analyzer.writers.callers import WithCallers
     "--callers", type=click.IntRange(1, MOST_LEVELS), metavar="LEVELS",
     help="Add the callers of each call as events: functions and lines, so many levels, as Extrae does.",
 )  # fmt: skip
+@click.option("--iterations", is_flag=True, help="Add the iterations found as events (analyze structure).")
 @ranks_option
 @all_calls_needed("a Paraver trace has all calls; with --callers, Paraver can choose among them")
 @repair_option
 @common_options(output="Name of the trace, with or without .prv, or a folder for it.")
 @click.pass_obj
 def prv(
-    session: Session, file: str, waits: bool, callers: int | None, choice: Choice | None, repair_ns: int | None,
-    output: str | None, force: bool, quiet: bool,
+    session: Session, file: str, waits: bool, callers: int | None, iterations: bool, choice: Choice | None,
+    repair_ns: int | None, output: str | None, force: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Write FILE as a Paraver trace: NAME.prv, NAME.pcf and NAME.row."""
     session.quiet = quiet
@@ -47,6 +49,7 @@ def prv(
     try:
         write = write_with_waits if waits else write_paraver
         shown = with_callers(trace, callers) if callers else trace
+        shown = with_iterations(shown, session) if iterations else shown
         for path in write(shown, output_base(Path(file), output, (".prv",)), session, force):
             session.say(str(path))
     finally:
@@ -60,3 +63,10 @@ def with_callers(trace: Trace, levels: int) -> Trace:
             f"{trace.path}: it does not say where its calls come from", "record it without TRACELIB_STACK=0"
         )
     return WithCallers(trace, levels)
+
+
+def with_iterations(trace: Trace, session: Session) -> Trace:
+    """The trace with its iterations; refused where none are found."""
+    from analyzer.structure.events import WithIterations
+
+    return WithIterations(trace, iterations_of(trace, session))

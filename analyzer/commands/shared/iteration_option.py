@@ -97,7 +97,7 @@ def open_wanted(session: Session, file: str, *, region: str | None = None, **ope
         as_region = NAME in (region, wanted.as_region and NAME) and NAME not in trace.extra(Regions).names
         if not wanted.first and not as_region:
             return trace
-        found = _found(trace, session)
+        found = iterations_of(trace, session)
         if wanted.first:
             if wanted.last > found.count:
                 there = f"there are {found.count}" if found.count > 1 else "there is one"
@@ -113,7 +113,8 @@ def open_wanted(session: Session, file: str, *, region: str | None = None, **ope
         raise
 
 
-def _found(trace: Trace, session: Session) -> Iterations:
+def iterations_of(trace: Trace, session: Session) -> Iterations:
+    """Those of the main loop. Raises TracelibError where none are found."""
     from analyzer.structure.levels.find import iterations
 
     if not trace.has_call_times:

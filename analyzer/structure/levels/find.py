@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analyzer.parallel import Team
+from analyzer.structure.events import recorded
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.structure import Method, structure
 from analyzer.trace import Trace
@@ -10,7 +11,9 @@ from analyzer.trace import Trace
 
 def iterations(trace: Trace, team: Team, level: int = 1) -> Iterations | None:
     """The passes of the main loop (level 1), or of the longest loop inside its typical iteration (level 2), and so on.
-    None: there is no such loop. Collective over the team."""
+    None: there is no such loop. Those of level 1 are taken from a trace that says them. Collective over the team."""
+    if level == 1 and (known := recorded(trace, team)):
+        return known
     part = structure(trace, team, Method.CALLS).main
     for _ in range(level - 1):
         inner = [one for one in part.inside if one.iterations] if part else []

@@ -11,6 +11,11 @@ from synthetic import call, write_run
 from test_cuts import ITERATIONS, STEP_NS, numbers, run_of_steps
 
 from analyzer.cli import main
+from analyzer.opening import open_trace
+from analyzer.parallel import Team
+from analyzer.structure.events import recorded
+from analyzer.structure.iterations import Source
+from analyzer.structure.levels.find import iterations
 
 SLOW = 18  # of run_of_steps: it takes four times as long
 WINDOWED = [
@@ -68,3 +73,24 @@ def test_mistakes_are_one_line(tmp_path, capsys):
         assert main(["waits", str(none), *words]) != 0
         (line,) = capsys.readouterr().err.splitlines()
         assert "no iterations were found" in line
+
+
+def test_paraver_traces_say_their_iterations_and_are_believed(tmp_path, capsys):
+    run = run_of_steps(tmp_path)
+    assert main(["prv", str(run), "--iterations", "-q", "-o", str(tmp_path / "said.prv")]) == 0
+    assert "49000021    Iteration" in (tmp_path / "said.pcf").read_text()
+    lines = (tmp_path / "said.prv").read_text().splitlines()
+    found = [line.split(":") for line in lines if ":49000021:" in line]
+    times = {(int(one[3]), int(one[one.index("49000021") + 1])): int(one[5]) for one in found}
+    assert len(found) == 2 * (ITERATIONS + 1)
+    begin = times[1, 1]
+    assert [times[1, k + 1] - begin for k in range(SLOW)] == [k * STEP_NS for k in range(SLOW)]
+    assert times[1, 0] - begin == (ITERATIONS + 3) * STEP_NS
+    trace = open_trace(tmp_path / "said.prv")
+    said, own = recorded(trace, Team()), iterations(open_trace(run), Team())
+    assert (said.edges == own.edges).all()
+    assert said.period_ns == own.period_ns
+    assert iterations(trace, Team()).source is Source.EVENTS
+    trace.close()
+    alone = numbers(capsys, "efficiency", tmp_path / "said.prv", "--json", "--iteration", str(SLOW))
+    assert alone["runtime_s"] == pytest.approx(4 * STEP_NS / 1e9)
