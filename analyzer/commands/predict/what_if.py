@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.shared.iteration_option import NAME, iteration_option, open_wanted
+from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
 from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
 from analyzer.commands.shared.options import FiniteRange, common_options, jobs_option, place_option, replays_all_ranks
 from analyzer.commands.shared.session import Session
+from analyzer.commands.shared.wanted import NAME
 from analyzer.errors import TracelibError
 from analyzer.operations.program import program_of
 from analyzer.program.program import Program

@@ -6,35 +6,18 @@ import os
 import re
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from analyzer.commands.shared.wanted import NAME, Wanted
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.commands.shared.session import Session
     from analyzer.structure.iterations import Iterations
     from analyzer.trace import Trace
-
-NAME = "iteration"
-"""The region that iterations are visits of."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What of the iterations was asked for."""
-
-    first: int = 0  # from 1; 0: all of the run
-    last: int = 0
-    as_region: bool = False
-
-    @property
-    def text(self) -> str:
-        """ "iteration 113", "iterations 10 to 20"."""
-        return f"{NAME} {self.first}" if self.first == self.last else f"{NAME}s {self.first} to {self.last}"
 
 
 class _Numbers(click.ParamType):

@@ -19,7 +19,7 @@ from analyzer.parallel import Team
 if TYPE_CHECKING:  # rich takes as long to import as click: only who prints pays for it
     from rich.console import Console, RenderableType
 
-    from analyzer.commands.shared.iteration_option import Wanted
+    from analyzer.commands.shared.wanted import Wanted
     from analyzer.trace import Trace
 
 PIPE_WIDTH = 80
