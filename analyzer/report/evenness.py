@@ -169,3 +169,12 @@ def _print_rows(values: np.ndarray, several: int, longest: float, shades: str, t
     for name, row in zip(names, level, strict=True):
         line = "".join(shades[k] for k in row)
         console.print(Padding(Text(f"{name:>{width}} |{line}|", no_wrap=True), (0, 0, 0, 2), expand=False))
+
+
+def in_words(found: Moving | Slow | Drift | Pipeline, place: str = "") -> str:
+    """One unevenness as in `told`, without its cost. `place`: of a pipeline."""
+    if isinstance(found, Moving):
+        return _moving(found)
+    if isinstance(found, Slow):
+        return _slow(found)
+    return _drift(found) if isinstance(found, Drift) else _pipeline(found, place).text

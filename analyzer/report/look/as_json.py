@@ -15,6 +15,7 @@ from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.regions import RegionProfile
 from analyzer.report.look.counters import counters_json, ipc_json, samples_json
+from analyzer.report.look.findings import findings_json
 from analyzer.report.look.iterations import iterations_json
 from analyzer.report.look.places import places_json
 from analyzer.report.look.summary import Summary
@@ -42,6 +43,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "nodes": list(trace.nodes.names),
         "shared_cpus": [asdict(shared) for shared in summary.cpus.sharing],
         "runtime_s": trace.duration_ns / 1e9,
+        "findings": findings_json(summary),
         "useful_s": {"total": float(useful.sum()) / 1e9, **_spread(useful)},
         "mpi_s": {"total": float(inside.sum()) / 1e9, **_spread(inside)},
         "efficiency": efficiency_json(summary.efficiency, summary.transfer_waits_ns),

@@ -17,7 +17,7 @@ def iterations_lines(summary: Summary) -> list[str]:
         return []
     lines = [f"{sentence(summary.structure)}."]
     if summary.even:
-        found = told(summary.even, summary.trace.duration_ns)
+        found = told(summary.even, summary.efficiency.runtime_ns)
         lines += [one.text for one in found[:_MOST]]
     return [*lines, "analyze structure shows them, rank by rank"]
 

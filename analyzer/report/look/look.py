@@ -13,6 +13,7 @@ from rich.text import Text
 
 from analyzer.report.hot import sentence as computing_line
 from analyzer.report.look import counters, places, sentences, system, tables
+from analyzer.report.look.findings import findings_lines, overlap_note
 from analyzer.report.look.iterations import iterations_lines
 from analyzer.report.look.summary import Summary
 from analyzer.report.waits import line as waiting_line
@@ -30,6 +31,7 @@ def print_look(summary: Summary, console: Console) -> None:
     for line in few_lines(summary.trace.extra(Losses).ending, FEW):
         console.print(Text(line, style="bold red"))
     _print_run(summary, console)
+    _print_findings(summary, console)
     if summary.trace.duration_ns:
         _section(console, "Where the time went", tables.time_table(summary))
     if summary.bursts.count:
@@ -114,6 +116,18 @@ def _print_run(summary: Summary, console: Console) -> None:
     if trace.origin.date:
         parts.append(f"{trace.origin.date:%Y-%m-%d %H:%M}")
     console.print(", ".join(parts))
+
+
+def _print_findings(summary: Summary, console: Console) -> None:
+    told = findings_lines(summary)
+    if not told:
+        return
+    grid = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=False)
+    for number, line in enumerate(told, 1):
+        grid.add_row(f"{number}.", Text(line))
+    _section(console, "What costs most", grid)
+    if note := overlap_note(summary):
+        console.print(Padding(Text(note), (0, 0, 0, 2)))
 
 
 def _print_efficiencies(summary: Summary, console: Console) -> None:

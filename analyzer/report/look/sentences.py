@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from analyzer.findings.find import waiting_call
+from analyzer.report.look.buffer import sufficient_buffer_bytes
 from analyzer.report.look.summary import Summary
+from analyzer.report.look.who import Threads
 from analyzer.report.words.groups import few_lines
 from analyzer.report.words.units import count, percent, plural, size, time
-from analyzer.trace import Losses, TracerTime, Unmatched
+from analyzer.trace import Losses, Unmatched
 from analyzer.trace.chosen import one_sided
 from analyzer.trace.error_classes import error_name
 
@@ -17,30 +18,11 @@ GOOD = 0.98
 """A factor above this is good."""
 MUCH_TRACING = 0.01
 """From this share of the run on, the report mentions the tracer's own time."""
-EVIDENCE = 0.25
-"""The others count as waiting in one call if they spend more than this share of the imbalance there."""
-
-
-class _Threads:
-    """The useful time (ns) of each thread that could be read; the only thread of a rank is called by its rank."""
-
-    def __init__(self, summary: Summary) -> None:
-        chosen = np.isin(summary.useful.rank, summary.present)
-        self.time_ns, self.rank = summary.useful.time_ns[chosen], summary.useful.rank[chosen]
-        self.single = len(self.rank) == len(summary.present)
-        self.kind = "rank" if self.single else "thread"
-
-    def name(self, index: int) -> str:
-        """ "rank 3", or "thread 1 of rank 3"."""
-        rank = int(self.rank[index])
-        if self.single:
-            return f"rank {rank}"
-        return f"thread {index - int(np.searchsorted(self.rank, rank))} of rank {rank}"
 
 
 def parallel_efficiency(summary: Summary) -> str:
     """How much of the threads' time was computation."""
-    runtime, threads = summary.efficiency.runtime_ns, _Threads(summary)
+    runtime, threads = summary.efficiency.runtime_ns, Threads(summary)
     number = len(threads.time_ns)
     rest = runtime * number - int(threads.time_ns.sum())
     had = f"{plural(number, threads.kind)} x {time(runtime)}" if number > 1 else f"the {time(runtime)}"
@@ -49,7 +31,7 @@ def parallel_efficiency(summary: Summary) -> str:
 
 def load_balance(summary: Summary) -> str:
     """Who computes longest, and where the others wait."""
-    threads = _Threads(summary)
+    threads = Threads(summary)
     useful = threads.time_ns
     if len(useful) == 1:
         return "there is only one rank"
@@ -62,13 +44,12 @@ def load_balance(summary: Summary) -> str:
         start = f"{threads.name(shortest)} computes only {percent(useful[shortest] / mean)} of the mean"
         start += f", {who} computes {percent(ratio - 1)} longer than the mean"
     else:
-        by = f"{ratio:.1f} times as long as" if ratio >= 1.5 else f"{percent(ratio - 1)} longer than"
-        start = f"{who} computes {by} the mean ({time(useful[longest])} against {time(mean)})"
+        start = f"{threads.longest()} ({time(useful[longest])} against {time(mean)})"
     if not threads.single:
         return start
     rank = int(threads.rank[longest])
     start += _without_cpu(summary, rank)
-    where = waiting_call(summary, rank)
+    where = waiting_call(summary.profile, summary.useful, summary.present, rank)
     return f"{start}; the others wait for it in {where}" if where else start
 
 
@@ -79,22 +60,9 @@ def _without_cpu(summary: Summary, rank: int) -> str:
     return f"; up to {time(waits)} of its {time(useful)} is waiting for a CPU" if waits > (1 - GOOD) * useful else ""
 
 
-def waiting_call(summary: Summary, longest: int) -> str:
-    """The procedure in which the other ranks spend most time beyond what rank `longest` spends there.
-
-    "" where that is a small part of what the others compute less: then they did not wait in MPI.
-    """
-    inside, useful = summary.profile.inside_ns, summary.useful.by_rank()
-    if not inside.shape[1]:
-        return ""
-    beyond = (inside - inside[longest]).clip(min=0).sum(axis=0)
-    less = int((useful[longest] - useful)[summary.present].sum())
-    return summary.profile.procedures[int(beyond.argmax())] if beyond.max() > less * EVIDENCE else ""
-
-
 def communication_efficiency(summary: Summary) -> str:
     """What the thread that computes longest does when it does not compute."""
-    threads, efficiency = _Threads(summary), summary.efficiency
+    threads, efficiency = Threads(summary), summary.efficiency
     longest = int(threads.time_ns.argmax())
     inside = summary.profile.inside_ns[int(threads.rank[longest])]
     mpi = int(inside.sum())
@@ -159,15 +127,6 @@ def flushes(summary: Summary) -> str:
     buffer = sufficient_buffer_bytes(summary)
     larger = f" TRACELIB_BUFFER={buffer >> 20}M would hold all records until the end of the run."
     return f"{text}{larger if buffer else ''}"
-
-
-def sufficient_buffer_bytes(summary: Summary) -> int:
-    """The buffer that would have held all records of the busiest thread: whole MiB, a power of two; 0: unknown.
-
-    A thread that flushed n times before the end filled n buffers and part of another.
-    """
-    needed = summary.trace.extra(TracerTime).buffer_bytes * (int(summary.flushes.during.max(initial=0)) + 1)
-    return 1 << max(20, (needed - 1).bit_length()) if needed else 0
 
 
 def left_out(summary: Summary) -> list[str]:

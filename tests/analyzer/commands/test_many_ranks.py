@@ -15,8 +15,8 @@ from analyzer.report.words.groups import FEW, MOST_OUTLIERS, alike, few_lines, p
 from benchmarks.halo import write_halo
 
 RANKS = 2000
-MOST_LINES, WIDEST = 70, 80
-"""Of a whole command, in a pipe: a matrix of 16 blocks and several tables of up to 10 rows."""
+MOST_LINES, WIDEST = 78, 80
+"""Of a whole command, in a pipe: three findings, a matrix of 16 blocks and several tables of up to 10 rows."""
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,159 @@
+"""The findings of a run on one scale: how much shorter it would be, at most.
+
+Three of them make up all that is no computation: with T the runtime, u the useful times of all threads, and U and I the
+longest useful time and the runtime of the replay on an ideal network,
+
+    T - mean(u) = (max(u) - mean(u)) + (I - U) + (T - I), but for max(u) - U, which rounding makes
+
+load imbalance, serialization and transfer, the additive form of the POP efficiencies. The others are reasons for these
+(a pipeline, a slow iteration), or times of which the efficiencies do not speak (the tracer).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from analyzer.findings.finding import PART_OF, Evidence, Finding, Kind, Sure
+from analyzer.metrics.profile import Profile
+from analyzer.metrics.useful import Useful
+from tracelib.schema.procedures import FINALIZE, INIT
+
+LEAST = 0.01
+"""Of the run; what costs less is no finding."""
+MOST = 3
+_EXPLAINS = 0.5
+"""Share of a cost from which on its reason is told instead."""
+_EVIDENCE = 0.25
+"""The others count as waiting in one call if they spend more than this share of the imbalance there."""
+_MAINLY = 0.5
+"""Share of a cost from which on a region is where it comes from."""
+
+
+def find(of: Evidence) -> list[Finding]:
+    """All that cost at least LEAST of the run, the most expensive first."""
+    runtime = of.efficiency.runtime_ns
+    if runtime <= 0 or not len(of.present):
+        return []
+    every = (*_factors(of), *_iterations(of), *_cpus(of), *_tracer(of))
+    told = (replace(one, cost_ns=min(one.cost_ns, runtime)) for one in every)
+    found = [replace(one, share=one.cost_ns / runtime) for one in told if one.cost_ns >= LEAST * runtime]
+    return sorted(found, key=lambda one: (-one.cost_ns, one.kind.value, one.number))
+
+
+def first(found: list[Finding], most: int = MOST) -> list[Finding]:
+    """Those to tell: a finding is left out where one of its reasons costs half as much."""
+    explained = {
+        whole
+        for reason in found
+        for whole in PART_OF.get(reason.kind, ())
+        if any(one.kind is whole and reason.cost_ns >= _EXPLAINS * one.cost_ns for one in found)
+    }
+    return [one for one in found if one.kind not in explained][:most]
+
+
+def _factors(of: Evidence) -> Iterator[Finding]:
+    """Load imbalance, serialization and transfer; starting and ending MPI is told apart from transfer."""
+    known, efficiency = np.isin(of.useful.rank, of.present), of.efficiency
+    useful, rank = of.useful.time_ns[known], of.useful.rank[known]
+    if not efficiency.useful_max_ns:
+        return
+    longest = int(rank[useful.argmax()])
+    if len(useful) > 1:
+        cost = round(efficiency.useful_max_ns - efficiency.useful_mean_ns)
+        region = _uneven_region(of, longest, cost)
+        ratio = efficiency.useful_max_ns / efficiency.useful_mean_ns
+        call = waiting_call(of.profile, of.useful, of.present, longest)
+        yield Finding(Kind.IMBALANCE, cost, 0.0, Sure.MEASURED, longest, call, region, ratio=ratio)
+    ideal, waiting = efficiency.ideal, of.waits.time_ns.sum(axis=1)
+    calls = _costly_call(of, longest)
+    if ideal.runtime_ns and ideal.useful_ns is not None:
+        most = int(of.present[waiting[of.present].argmax()])
+        cost = ideal.runtime_ns - ideal.useful_ns
+        yield Finding(Kind.SERIALIZATION, cost, 0.0, Sure.REPLAYED, most)
+        rest, kind, sure = max(efficiency.runtime_ns - ideal.runtime_ns, 0), Kind.TRANSFER, Sure.REPLAYED
+    else:
+        rest, kind, sure = efficiency.runtime_ns - efficiency.useful_max_ns, Kind.COMMUNICATION, Sure.MEASURED
+    starting = starting_ns(of, rest)
+    yield Finding(Kind.STARTING, starting, 0.0, Sure.MEASURED)
+    yield Finding(kind, rest - starting, 0.0, sure, longest, calls)
+
+
+def starting_ns(of: Evidence, rest_ns: int) -> int:
+    """What of the time that is not computation every rank spends starting and ending MPI."""
+    columns = np.flatnonzero(_starts_or_ends(of))
+    inside = of.profile.inside_ns[of.present][:, columns].sum(axis=1)
+    return min(int(inside.min(initial=rest_ns)), rest_ns)
+
+
+def waiting_call(calls: Profile, computed: Useful, present: np.ndarray, longest: int) -> str:
+    """The procedure in which the other ranks spend most time beyond what rank `longest` spends there.
+
+    "" where that is a small part of what the others compute less: then they did not wait in MPI.
+    """
+    inside, useful = calls.inside_ns, computed.by_rank()
+    if not inside.shape[1]:
+        return ""
+    beyond = (inside - inside[longest]).clip(min=0).sum(axis=0)
+    less = int((useful[longest] - useful)[present].sum())
+    return calls.procedures[int(beyond.argmax())] if beyond.max() > less * _EVIDENCE else ""
+
+
+def _costly_call(of: Evidence, rank: int) -> str:
+    """In which a rank is longest, but for starting and ending MPI."""
+    inside = np.where(_starts_or_ends(of), 0, of.profile.inside_ns[rank])
+    return of.profile.procedures[int(inside.argmax())] if inside.any() else ""
+
+
+def _starts_or_ends(of: Evidence) -> np.ndarray:
+    """Which procedures do."""
+    return np.array([name in INIT or name in FINALIZE for name in of.profile.procedures], bool)
+
+
+def _uneven_region(of: Evidence, longest: int, cost_ns: int) -> str:
+    """The innermost region, that is the shortest, that most of an imbalance comes from; "": none."""
+    useful = of.regions.useful_ns[of.present]
+    more = of.regions.useful_ns[longest] - useful.mean(axis=0) if useful.size else np.zeros(0)
+    chosen = np.flatnonzero(more >= _MAINLY * max(cost_ns, 1))
+    times = of.regions.time_ns.sum(axis=0)
+    return of.regions.names[min(chosen.tolist(), key=lambda r: int(times[r]))] if len(chosen) else ""
+
+
+def _iterations(of: Evidence) -> Iterator[Finding]:
+    """What is uneven about the iterations of the main loop."""
+    if of.even is None:
+        return
+    uneven = of.even.uneven
+    if uneven.moving:
+        yield Finding(Kind.MOVING, uneven.moving.cost_ns, 0.0, Sure.MEASURED)
+    for number, slow in enumerate(uneven.slow):
+        yield Finding(Kind.SLOW, slow.cost_ns, 0.0, Sure.MEASURED, slow.rank, number=number)
+    if uneven.drift:
+        yield Finding(Kind.DRIFT, uneven.drift.cost_ns, 0.0, Sure.MEASURED, uneven.drift.rank)
+    for number, one in enumerate(of.even.pipelines):
+        last = int(one.ranks[-1])
+        yield Finding(Kind.PIPELINE, one.last_ns, 0.0, Sure.MEASURED, last, one.procedure, number=number)
+
+
+def _cpus(of: Evidence) -> Iterator[Finding]:
+    """Waiting for a CPU of the rank that computes longest: while it computes, and of the time that an ideal network
+    saves. Where that was not recorded, what R ranks lose on C CPUs if none of them ever sleeps: 1 - C / R."""
+    runtime = of.efficiency.runtime_ns
+    crowd = max(of.cpus.sharing, key=lambda s: s.ranks / max(s.cpus, 1), default=None)
+    ratio = crowd.ranks / max(crowd.cpus, 1) if crowd else 0.0
+    if of.cpus.use is not None:
+        longest = int(of.useful.by_rank().argmax())
+        in_mpi = of.cpus.of_transfer_ns(of.efficiency, longest) or 0
+        cost = int(of.cpus.use.computing_waits_ns[longest]) + in_mpi
+        yield Finding(Kind.CPUS, cost, 0.0, Sure.MEASURED, longest, ratio=ratio)
+    elif ratio > 1:
+        yield Finding(Kind.CPUS, round(runtime * (1 - 1 / ratio)), 0.0, Sure.ESTIMATED, ratio=ratio)
+
+
+def _tracer(of: Evidence) -> Iterator[Finding]:
+    """The tracer's own time on the rank whose threads it holds longest."""
+    by_thread = of.tracer_ns[of.present] / np.maximum(of.threads[of.present], 1)
+    worst = int(by_thread.argmax())
+    yield Finding(Kind.TRACER, round(float(by_thread[worst])), 0.0, Sure.MEASURED, int(of.present[worst]))

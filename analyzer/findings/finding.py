@@ -1,0 +1,87 @@
+"""A finding: something that makes a run longer, and by how much at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from analyzer.efficiency.cpu_use import Cpus
+from analyzer.efficiency.factors import Efficiency
+from analyzer.evenness.evenness import Evenness
+from analyzer.metrics.flushes import Flushes
+from analyzer.metrics.messages import Messages
+from analyzer.metrics.profile import Profile
+from analyzer.metrics.regions import RegionProfile
+from analyzer.metrics.useful import Useful
+from analyzer.waits.waits import Waits
+
+
+class Kind(Enum):
+    """What makes the run longer."""
+
+    IMBALANCE = "load imbalance"  # the thread that computes longest computes longer than the mean
+    SERIALIZATION = "serialization"  # ranks wait for each other even where messages take no time
+    TRANSFER = "transfer"  # messages and calls take time
+    COMMUNICATION = "communication"  # both together, where no replay tells them apart
+    STARTING = "starting and ending MPI"
+    MOVING = "moving imbalance"  # even sums, uneven iterations
+    SLOW = "slow iterations"
+    DRIFT = "drift"  # iterations that become longer, or shorter
+    PIPELINE = "pipeline"  # ranks that wait one for the other
+    CPUS = "shared CPUs"
+    TRACER = "the tracer"
+
+
+FACTORS = (Kind.IMBALANCE, Kind.SERIALIZATION, Kind.TRANSFER, Kind.COMMUNICATION, Kind.STARTING)
+"""What the time that is not computation is the sum of: their costs do not overlap."""
+
+PART_OF = {
+    Kind.MOVING: (Kind.SERIALIZATION, Kind.COMMUNICATION),
+    Kind.SLOW: (Kind.SERIALIZATION, Kind.COMMUNICATION),
+    Kind.PIPELINE: (Kind.SERIALIZATION, Kind.COMMUNICATION),
+    Kind.CPUS: (Kind.TRANSFER, Kind.COMMUNICATION),
+}
+"""Reasons, and what each explains: where it costs half as much, the other need not be told."""
+
+
+class Sure(Enum):
+    """What the cost of a finding is made of."""
+
+    MEASURED = "measured"  # times of the run
+    REPLAYED = "replayed"  # the run on an ideal network
+    ESTIMATED = "estimated"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of a run; arrays by rank are int64 of shape (ranks,)."""
+
+    efficiency: Efficiency
+    useful: Useful
+    profile: Profile
+    waits: Waits
+    flushes: Flushes
+    messages: Messages
+    regions: RegionProfile
+    cpus: Cpus
+    even: Evenness | None  # None: the run has no iterations, or they were not looked for
+    threads: np.ndarray
+    present: np.ndarray  # numbers of the ranks that could be read
+    tracer_ns: np.ndarray  # the tracer's own time, as far as it is no computation
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`cost_ns` is what the run would be shorter without it, at most; costs of several findings may overlap."""
+
+    kind: Kind
+    cost_ns: int
+    share: float  # of the run: cost_ns / runtime of the efficiencies
+    sure: Sure
+    rank: int = -1  # the one to look at; -1: all, or none
+    call: str = ""  # procedure in which the time goes, or others wait
+    region: str = ""  # of the program
+    number: int = 0  # of several findings of this kind which, from 0
+    ratio: float = 0.0  # IMBALANCE: longest computation in the mean; CPUS: ranks for each CPU

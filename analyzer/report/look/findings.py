@@ -1,0 +1,174 @@
+"""The findings of a run in one sentence each, and as plain data."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import numpy as np
+
+from analyzer.findings import FACTORS, Evidence, Finding, Kind, Sure, find
+from analyzer.findings.find import LEAST, first
+from analyzer.metrics.messages import SIZE_CLASSES
+from analyzer.report.evenness import in_words
+from analyzer.report.look.buffer import sufficient_buffer_bytes
+from analyzer.report.look.summary import Summary
+from analyzer.report.look.who import Threads
+from analyzer.report.words.cpus import crowds
+from analyzer.report.words.units import count, percent, plural, size, time
+
+_SMALL_CLASS = 11
+"""Messages of less than 1 KiB are of size classes below this one."""
+_MOSTLY_SMALL = 0.5
+_SURE = {
+    Sure.MEASURED: "measured",
+    Sure.REPLAYED: "by a replay on an ideal network",
+    Sure.ESTIMATED: "an estimate, because CPU times were not recorded",
+}
+_COMMANDS = {
+    Kind.SERIALIZATION: "critical-path",
+    Kind.TRANSFER: "limits",
+    Kind.COMMUNICATION: "waits",
+    Kind.STARTING: "structure",
+    Kind.MOVING: "structure",
+    Kind.SLOW: "structure",
+    Kind.DRIFT: "structure",
+    Kind.PIPELINE: "critical-path",
+    Kind.CPUS: "efficiency",
+}
+OVERLAP = "Costs overlap: do not add them."
+NOTHING = f"Nothing was found that costs {percent(LEAST)} of the run."
+
+
+def findings(summary: Summary) -> list[Finding]:
+    """All findings of a first look, the most expensive first."""
+    return find(evidence(summary))
+
+
+def evidence(summary: Summary) -> Evidence:
+    """What findings are made of."""
+    return Evidence(
+        efficiency=summary.efficiency,
+        useful=summary.useful,
+        profile=summary.profile,
+        waits=summary.waits,
+        flushes=summary.flushes,
+        messages=summary.messages,
+        regions=summary.regions,
+        cpus=summary.cpus,
+        even=summary.even,
+        threads=np.asarray(summary.trace.threads, np.int64),
+        present=summary.present,
+        tracer_ns=summary.tracer_ns if summary.trace.origin.tracer_times else np.zeros(summary.trace.size, np.int64),
+    )
+
+
+def findings_lines(summary: Summary) -> list[str]:
+    """The three that cost most, one sentence each, the most expensive first."""
+    told = first(findings(summary))
+    if not told and summary.efficiency.parallel_efficiency is not None:
+        return [NOTHING]
+    return [sentence(one, summary) for one in told]
+
+
+def overlap_note(summary: Summary) -> str:
+    """That the same time may be in several of these, where it may: only the factors of the efficiency are apart; and
+    which ranks they do not speak of."""
+    told = first(findings(summary))
+    overlap = OVERLAP if len(told) > 1 and any(one.kind not in FACTORS for one in told) else ""
+    missing = summary.trace.size - len(summary.present)
+    without = f"Costs are without {plural(missing, 'rank that is', 'ranks that are')} missing." if missing else ""
+    return " ".join(note for note in (overlap, without if told else "") if note)
+
+
+def sentence(one: Finding, summary: Summary) -> str:
+    """ "rank 1 computes 50.0 % longer than the mean, the others wait for it in MPI_Allreduce: up to 2.12 s (31.9 % of
+    the run), measured; next: analyze waits run.h5"."""
+    cost = f"up to {time(one.cost_ns)} ({percent(one.share)} of the run), {_SURE[one.sure]}"
+    text = what(one, summary)
+    return f"{text[0].upper()}{text[1:]}: {cost}; next: {command(one, summary)}"
+
+
+def command(one: Finding, summary: Summary) -> str:
+    """What to type next."""
+    if one.kind is Kind.TRACER:
+        buffer = sufficient_buffer_bytes(summary) if summary.flushes.during.any() else 0
+        setting = f"TRACELIB_BUFFER={buffer >> 20}M" if buffer else "TRACELIB_STACK=0"
+        return f"{setting} tracelib run -- mpirun -n {summary.trace.size} {summary.trace.origin.command or 'PROGRAM'}"
+    name = ("hot" if len(summary.hot.rows) else "waits") if one.kind is Kind.IMBALANCE else _COMMANDS[one.kind]
+    return f"analyze {name} {shlex.quote(str(summary.trace.path))}"
+
+
+def what(one: Finding, summary: Summary) -> str:
+    """What it is, who and where, without its cost."""
+    if one.kind is Kind.IMBALANCE:
+        return _imbalance(one, summary)
+    if one.kind is Kind.SERIALIZATION:
+        return (
+            f"ranks wait for each other even where messages take no time; rank {one.rank} waits most, "
+            f"{time(int(summary.waits.time_ns[one.rank].sum()))} in all"
+        )
+    if one.kind in (Kind.TRANSFER, Kind.COMMUNICATION):
+        return _transfer(one, summary)
+    if one.kind is Kind.STARTING:
+        return "every rank is in MPI_Init and MPI_Finalize for so long, which a longer run is only once, too"
+    if one.kind is Kind.CPUS:
+        who = crowds(summary.cpus.sharing) or f"rank {one.rank} does not always have a CPU"
+        which = f", and rank {one.rank}, which computes longest, waits for one" if one.rank >= 0 else ""
+        return f"{who}{which if summary.cpus.sharing else ''}"
+    if one.kind is Kind.TRACER:
+        flushed = int(summary.flushes.time_ns[one.rank])
+        part = f", {time(flushed)} of it for writing and clocks" if flushed else ""
+        return f"the tracer itself held rank {one.rank}{part}"
+    return _iterations(one, summary)
+
+
+def _imbalance(one: Finding, summary: Summary) -> str:
+    where = f" in region {one.region}" if one.region else ""
+    waiting = f", the others wait for it in {one.call}" if one.call else ""
+    return f"{Threads(summary).longest()}{where}{waiting}"
+
+
+def _transfer(one: Finding, summary: Summary) -> str:
+    call = f", on rank {one.rank} most of it in {one.call}" if one.call else ""
+    messages = summary.messages
+    small = int(messages.size_count[: min(_SMALL_CLASS, SIZE_CLASSES)].sum())
+    few = ""
+    if messages.count and small >= _MOSTLY_SMALL * messages.count:
+        few = f"; {percent(small / messages.count)} of {count(messages.count)} messages are smaller than {size(1024)}"
+    if one.kind is Kind.TRANSFER:
+        return f"messages and calls themselves take time{call}{few}"
+    return f"rank {one.rank}, which computes longest, does not compute all the time{call}{few}"
+
+
+def _iterations(one: Finding, summary: Summary) -> str:
+    even = summary.even
+    assert even is not None, "findings about iterations come from their evenness"
+    if one.kind is Kind.PIPELINE:
+        text = in_words(even.pipelines[one.number], even.place[one.number])
+    else:
+        uneven = even.uneven
+        found = {Kind.MOVING: uneven.moving, Kind.DRIFT: uneven.drift}.get(one.kind) or uneven.slow[one.number]
+        text = in_words(found)
+    return text.rstrip(".").replace(". ", "; ")
+
+
+def findings_json(summary: Summary) -> list[dict[str, Any]]:
+    """All of them; seconds and fractions."""
+    every = findings(summary)
+    shown = first(every)
+    return [
+        {
+            "kind": one.kind.value,
+            "cost_s": one.cost_ns / 1e9,
+            "share": one.share,
+            "sure": one.sure.value,
+            "rank": one.rank if one.rank >= 0 else None,
+            "call": one.call or None,
+            "region": one.region or None,
+            "shown": one in shown,
+            "text": sentence(one, summary),
+            "next": command(one, summary),
+        }
+        for one in every
+    ]
