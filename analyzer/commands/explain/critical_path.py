@@ -17,6 +17,7 @@ from analyzer.commands.shared.options import (
     repair_option,
 )
 from analyzer.commands.shared.outputs import output_base
+from analyzer.commands.shared.picture import Boxed, check_picture, draw_ranks, picture_option
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import write_dimemas, write_paraver
 from analyzer.critical.annotated import WithPath, path_events
@@ -58,6 +59,7 @@ from analyzer.trace.chosen import Choice
 @ranks_option
 @place_option
 @repair_option
+@picture_option
 @common_options(as_json=True, output="NAME.prv: the path as events of type 90; NAME.dim: the path as priorities.")
 @click.pass_obj
 def critical_path_command(
@@ -69,6 +71,7 @@ def critical_path_command(
     choice: Choice | None,
     place: PlaceChoice | None,
     repair_ns: int | None,
+    picture: str | None,
     output: str | None,
     force: bool,
     as_json: bool,
@@ -87,6 +90,7 @@ def critical_path_command(
     trace = open_wanted(session, file, repair_ns=repair_ns, choice=choice)
     session.mention_problems(trace)
     try:
+        check_picture(picture, trace)
         with session.step(f"Walking back through {file}"):
             if place:
                 place.paths(trace)  # which says so if there is none
@@ -104,6 +108,7 @@ def critical_path_command(
             session.print(lambda console: print_critical_path(found, console))
             for path in written:
                 session.say(f"Written: {path}")
+        draw_ranks(session, trace, picture, boxes=lambda: _boxes(found))
     finally:
         trace.close()
 
@@ -114,6 +119,11 @@ def _find(
     by_place = place_shares(trace, path, place.paths(trace) if place else None)
     stays = longest_stays(trace, path, 0 if place else top)
     return Found(file, trace, path, shares(trace, path), stays, lacks, had, by_place, place.text if place else "")
+
+
+def _boxes(found: Found | None) -> list[Boxed]:
+    """The longest stays of the path on one thread."""
+    return [(stay.rank, stay.begin_ns, stay.end_ns, "") for stay in found.stays] if found else []
 
 
 def _write(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> list[Path]:

@@ -8,6 +8,7 @@ import click
 
 from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option
 from analyzer.commands.shared.outputs import check_replaceable, files_read
+from analyzer.commands.shared.picture import check_picture, draw_ranks, picture_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.evenness.evenness import Evenness, evenness
@@ -41,11 +42,12 @@ from analyzer.trace.chosen import Choice
 @click.option("--csv", "is_csv", is_flag=True, help="FILE is lines of time,value (in s).")
 @ranks_option
 @all_calls_needed("iterations are found in the sequence of all calls")
+@picture_option
 @common_options(as_json=True, output="Draw the structure into this .png file.")
 @click.pass_obj
 def structure_command(
     session: Session, file: str | None, method: str, names: tuple[str, ...], is_csv: bool, choice: Choice | None,
-    as_json: bool, output: str | None, force: bool, quiet: bool,
+    picture: str | None, as_json: bool, output: str | None, force: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Find the iterations of a run: how many, how long, and what each does; the loops inside them; and what comes
     before, between and after.
@@ -56,6 +58,8 @@ def structure_command(
     session.quiet = quiet
     if file is None:
         raise click.UsageError("Missing argument 'FILE'.")
+    if is_csv and picture:
+        raise click.UsageError("--picture cannot be used with --csv: a signal is not of ranks")
     if is_csv:
         found = structure_of_signal(csv_signal(file), file, literal=method == Method.THESIS.value)
         _say(session, found, None, as_json=as_json, quiet=quiet)
@@ -66,12 +70,14 @@ def structure_command(
     try:
         if not trace.has_call_times:
             raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "analyze the run that it was made of")
+        check_picture(picture, trace)
         with session.step("Looking for iterations"):
             found = structure(trace, session.team, Method(method), names or DEFAULT_SIGNALS)
         even = None
         if found.main and found.main.iterations:
             with session.step("Comparing iterations"):
                 even = evenness(trace, session.team, found.main.iterations)
+        draw_ranks(session, trace, picture, iterations=found.main.iterations if found.main else None)
         read = files_read(trace)
     finally:
         trace.close()

@@ -6,6 +6,7 @@ import click
 
 from analyzer.commands.shared.iteration_option import iteration_options, open_wanted
 from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option, repair_option
+from analyzer.commands.shared.picture import check_picture, draw_ranks, picture_option
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.cpu_use import cpus
 from analyzer.efficiency.ideal import lacking
@@ -14,6 +15,7 @@ from analyzer.metrics.unrecorded import unrecorded
 from analyzer.report.waits import print_waits, waits_json
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
+from analyzer.waits.kinds import LABELS
 from analyzer.waits.waits import MOST_SINGLE, waits
 
 
@@ -26,6 +28,7 @@ from analyzer.waits.waits import MOST_SINGLE, waits
 @ranks_option
 @place_option
 @repair_option
+@picture_option
 @common_options(as_json=True)
 @click.pass_obj
 def waits_command(
@@ -35,6 +38,7 @@ def waits_command(
     choice: Choice | None,
     place: PlaceChoice | None,
     repair_ns: int | None,
+    picture: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -59,6 +63,7 @@ def waits_command(
     trace = open_wanted(session, file, repair_ns=repair_ns, choice=choice)
     session.mention_problems(trace)
     try:
+        check_picture(picture, trace)
         with session.step("Finding wait states"):
             calls = profile(trace, session.team)
             found = waits(trace, session.team, calls, longest=longest, place=place)
@@ -68,5 +73,7 @@ def waits_command(
             session.print_json({"file": str(trace.path)} | waits_json(found, had) | {"lacking": lacks or None})
         elif not quiet:
             session.print(lambda console: print_waits(found, console, lacks, had))
+        boxes = [(one.rank, one.begin_ns, one.begin_ns + one.time_ns, LABELS[one.kind]) for one in found.longest]
+        draw_ranks(session, trace, picture, calls=calls, waited=None if place else found, boxes=lambda: boxes)
     finally:
         trace.close()

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option, repair_option
+from analyzer.commands.shared.picture import check_picture, draw_ranks, picture_option
 from analyzer.commands.shared.session import Session
 from analyzer.metrics.checks import findings, findings_at, notes
 from analyzer.opening import open_trace
@@ -17,11 +18,13 @@ from analyzer.report.words.units import plural
 from analyzer.sources.run.counts import count_findings
 from analyzer.sources.run.run import RunTrace
 from analyzer.sources.run.stamp_findings import stamp_findings
-from analyzer.trace import Chosen, Trace
+from analyzer.trace import Chosen, Losses, Trace
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice, choice_named
 
 _MOST_LINES = 24
+_END = 0.1
+"""What part of a run that did not end in order is drawn."""
 
 
 @click.command("check")
@@ -29,22 +32,25 @@ _MOST_LINES = 24
 @ranks_option
 @place_option
 @repair_option
+@picture_option
 @common_options(as_json=True)
 @click.pass_context
 def check(
     context: click.Context, file: str, choice: Choice | None, place: PlaceChoice | None, repair_ns: int | None,
-    as_json: bool, quiet: bool,
+    picture: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Check FILE: can it be read, are its records in order, its messages matched and its counts consistent, and was
     nothing lost?
 
     Each finding is one line. The exit code is 0 if there are no findings, else 1. Notes are not findings. With --place
-    only what is wrong with such calls is looked for.
+    only what is wrong with such calls is looked for. --picture draws the whole run, or, of one that was killed, the
+    last tenth.
     """
     session: Session = context.obj
     session.quiet = quiet
     trace = open_trace(file, session.team, repair_ns, impossible=True, choice=choice)
     try:
+        check_picture(picture, trace)
         with session.step(f"Checking {file}"):
             found = findings_at(trace, session.team, place) if place else findings(trace, session.team)
             if isinstance(trace, RunTrace) and not place:
@@ -59,6 +65,7 @@ def check(
                 session.say(f"{trace.path}: good, {_looked_at(trace, place)}")
             for line in few_lines(notes(trace), FEW, "; --json lists all"):
                 session.say(f"note: {line}")
+        draw_ranks(session, trace, picture, last=_END if trace.extra(Losses).ending else 1.0)
     finally:
         trace.close()
     if found:

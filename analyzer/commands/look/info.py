@@ -6,6 +6,7 @@ import click
 
 from analyzer.commands.shared.iteration_option import iteration_options, open_wanted
 from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option, repair_option
+from analyzer.commands.shared.picture import check_picture, draw_look, picture_option
 from analyzer.commands.shared.session import Session
 from analyzer.report.look.as_json import summary_json
 from analyzer.report.look.look import print_look
@@ -20,20 +21,23 @@ from analyzer.trace.chosen import Choice
 @ranks_option
 @place_option
 @repair_option
+@picture_option
 @common_options(as_json=True)
 @click.pass_obj
 def info(
-    session: Session, file: str, choice: Choice | None, place: PlaceChoice | None, repair_ns: int | None, as_json: bool,
-    quiet: bool,
+    session: Session, file: str, choice: Choice | None, place: PlaceChoice | None, repair_ns: int | None,
+    picture: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Print what `analyze FILE` prints, and write nothing."""
     session.quiet = quiet
     trace = open_wanted(session, file, repair_ns=repair_ns, choice=choice)
     try:
+        check_picture(picture, trace)
         summary = summarize(trace, session.team, session.step, place)
         if as_json:
             session.print_json(summary_json(summary))
         elif not quiet:
             session.print(lambda console: print_look(summary, console))
+        draw_look(session, summary, picture)
     finally:
         trace.close()

@@ -8,6 +8,7 @@ import click
 
 from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option, repair_option
 from analyzer.commands.shared.outputs import is_imported, output_base
+from analyzer.commands.shared.picture import check_picture, draw_look, picture_option
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import dimemas_notes, write_dimemas, write_paraver
 from analyzer.errors import TracelibError
@@ -25,11 +26,12 @@ from analyzer.trace.chosen import Choice
 @ranks_option
 @place_option
 @repair_option
+@picture_option
 @common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
 @click.pass_obj
 def look(
-    session: Session, file: str, choice: Choice | None, place: PlaceChoice | None, repair_ns: int | None, as_json: bool,
-    output: str | None, force: bool, quiet: bool,
+    session: Session, file: str, choice: Choice | None, place: PlaceChoice | None, repair_ns: int | None,
+    picture: str | None, as_json: bool, output: str | None, force: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Print a first look at FILE, and write NAME.prv, .pcf, .row and .dim beside it.
 
@@ -41,6 +43,7 @@ def look(
     session.quiet = quiet
     trace = open_trace(file, session.team, repair_ns, choice=choice)
     try:
+        check_picture(picture, trace)
         summary = summarize(trace, session.team, session.step, place)
         if not (quiet or as_json):
             session.print(lambda console: print_look(summary, console))
@@ -49,6 +52,7 @@ def look(
             session.print_json(summary_json(summary) | {"files": [str(path) for path in written]})
         elif not quiet:
             session.print(lambda console: print_files(written, _next(written), notes, console))
+        draw_look(session, summary, picture)
         if failure:
             raise failure
     finally:

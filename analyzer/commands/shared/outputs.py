@@ -80,6 +80,8 @@ _BEGINNINGS = {
     ".cfg": (b"#ParaverCFG",),
     ".json": (b'{\n  "format": "tracelib-',),
     ".png": (b"\x89PNG",),
+    ".svg": (b'<?xml version="1.0" encoding="utf-8"',),
+    ".html": (b"<!doctype html>\n<!-- analyze report -->",),
     ".csv": (b"begin_ns,", b"region,", b"kind,"),
     ".parquet": (b"PAR1",),
     ".xml": (b'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE cll_data',),

@@ -1,4 +1,4 @@
-"""Pictures as files: PNG that appear whole or not at all."""
+"""Pictures as files: PNG or SVG that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ def new_figure(width: float = 9, height: float = 7) -> Figure:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure. Raises TracelibError where the file cannot be written."""
+    """Write a figure, as SVG where the name ends so. Raises TracelibError where the file cannot be written."""
     with whole_file(path) as file:
-        figure.savefig(file, format="png", dpi=110)
+        figure.savefig(file, format="svg" if path.suffix == ".svg" else "png", dpi=110)

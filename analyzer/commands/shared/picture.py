@@ -1,0 +1,89 @@
+"""--picture: ranks over time as a file, from any command that speaks of a moment of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from analyzer.commands.shared.outputs import check_writable
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+
+if TYPE_CHECKING:  # numpy takes as long to import as click
+    from analyzer.metrics.profile import Profile
+    from analyzer.metrics.useful import Useful
+    from analyzer.report.look.summary import Summary
+    from analyzer.structure.iterations import Iterations
+    from analyzer.trace import Trace
+    from analyzer.waits.waits import Waits
+
+Boxed = tuple[int, int, int, str]
+"""A rank, when something begins and ends (ns), and what it is."""
+
+_ENDINGS = (".png", ".svg")
+_BINS = 1600
+
+picture_option = click.option(
+    "--picture", type=click.Path(dir_okay=False), metavar="FILE", help="Draw ranks over time into a .png or .svg file."
+)
+
+
+def check_picture(picture: str | None, trace: Trace) -> None:
+    """Raise TracelibError where the picture could not be drawn, before anything is computed."""
+    if picture is None:
+        return
+    path = Path(picture)
+    if path.suffix not in _ENDINGS:
+        raise TracelibError(f"{path}: no kind of picture that is known", "its name ends in .png or .svg")
+    if not trace.has_call_times:
+        raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "draw the run that it was made of")
+    check_writable(path, trace, force=False)
+
+
+def draw_ranks(
+    session: Session, trace: Trace, picture: str | None, *, calls: Profile | None = None,
+    computed: Useful | None = None, waited: Waits | None = None, iterations: Iterations | None = None,
+    boxes: Callable[[], Sequence[Boxed]] = lambda: (), last: float = 1.0,
+) -> None:  # fmt: skip
+    """Draw the last part of a run (`last` of its time; all) if a picture was asked for. What is known already need not
+    be computed again. Collective over the team."""
+    if picture is None:
+        return
+    from analyzer.metrics.profile import profile
+    from analyzer.metrics.useful import useful
+    from analyzer.timeline.cells import timeline
+    from analyzer.timeline.lines import lines_of
+    from analyzer.waits.waits import waits
+
+    team = session.team
+    with session.step("Drawing ranks over time"):
+        calls = calls or profile(trace, team)
+        computed = computed or useful(trace, team)
+        waited = waited or waits(trace, team, calls, causes=False)
+        lines = lines_of(trace, calls, computed, waited)
+        begin = round(trace.duration_ns * (1 - last))
+        found = timeline(trace, team, calls, lines, _BINS, begin_ns=begin)
+    if not session.speaks:
+        return
+    from analyzer.report.pictures.timeline import Note, draw_timeline
+    from analyzer.report.words import units
+    from analyzer.timeline.marks import marks_of
+
+    rank = int(lines.typical[0]) if len(lines.typical) else 0
+    marks = marks_of(trace, lines.of_rank, rank, iterations)
+    notes = [Note(int(lines.of_rank[rank]), begin, end, text) for rank, begin, end, text in boxes()]
+    part = f", the last {units.time(trace.duration_ns - begin)}" if begin else ""
+    title = f"{Path(trace.path).name}: {units.plural(trace.size, 'rank')}, {units.time(trace.duration_ns)}{part}"
+    draw_timeline(found, marks, title, Path(picture), [note for note in notes if note.line >= 0])
+
+
+def draw_look(session: Session, summary: Summary, picture: str | None) -> None:
+    """The same of a first look."""
+    main = summary.structure.main if summary.structure else None
+    draw_ranks(
+        session, summary.trace, picture, calls=summary.profile, computed=summary.useful, waited=summary.waits,
+        iterations=main.iterations if main else None,
+    )  # fmt: skip

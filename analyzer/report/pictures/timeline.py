@@ -1,0 +1,121 @@
+"""A timeline of ranks as PNG or SVG: each line of ranks is a bar, filled from below by what its threads do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import FuncFormatter
+
+from analyzer.report.pictures.files import BLUE, ORANGE, new_figure, save
+from analyzer.report.words import units
+from analyzer.timeline.cells import NAMES, Timeline
+from analyzer.timeline.marks import Marks
+
+COLOURS = (BLUE, ORANGE, "#f0c808", "#000000")
+"""Of Doing; told apart by all eyes, and in shades of grey."""
+NOTHING = "#ffffff"
+ENDINGS = (".png", ".svg")
+_WIDTH, _LEAST, _MOST = 11.0, 2.6, 12.0  # inches
+_LINE = 0.32  # inches of a line where there are few
+_PIXELS = 24
+"""Heights that a line's shares are told apart in; fewer where there are many lines."""
+_MOST_PIXELS = 1600
+_NAMED = 32
+"""Lines whose names have room."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A box around something in a line, and what it is."""
+
+    line: int
+    begin_ns: int
+    end_ns: int
+    text: str = ""
+
+
+def draw_timeline(of: Timeline, marks: Marks, title: str, path: Path, notes: Sequence[Note] = ()) -> None:
+    """Write the picture; whole or not at all. Raises TracelibError."""
+    count = len(of.lines.names)
+    figure = new_figure(_WIDTH, min(max(_LINE * count + 1.5, _LEAST), _MOST))
+    axes = figure.subplots()
+    begin, end = of.begin_ns / 1e9, max(of.end_ns, of.begin_ns + 1) / 1e9
+    axes.imshow(
+        picture(of), aspect="auto", interpolation="nearest", extent=(begin, end, max(count, 1) - 0.5, -0.5), zorder=0
+    )
+    _lines(of, axes)
+    _marks(of, marks, axes)
+    for note in notes:
+        _note(note, axes)
+    axes.set_xlim(begin, end)
+    axes.set_ylim(max(count, 1) - 0.5, -0.5)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda s, _: units.time(s * 1e9) if s else "0"))
+    used = of.ns.any(axis=(1, 2))
+    keys = [Patch(color=COLOURS[k], label=name) for k, name in enumerate(NAMES) if used[k]]
+    axes.legend(
+        handles=keys, loc="upper center", bbox_to_anchor=(0.5, -0.5 / figure.get_size_inches()[1]), ncols=len(NAMES),
+        frameon=False, fontsize=9,
+    )  # fmt: skip
+    figure.suptitle(title, fontsize=10, x=0.01, ha="left")
+    save(figure, path)
+
+
+def picture(of: Timeline) -> np.ndarray:
+    """uint8 (pixels, bins, 3): of each line as many rows as there is room for, less one between lines."""
+    count = max(len(of.lines.names), 1)
+    height = max(min(_PIXELS, _MOST_PIXELS // count), 3)
+    below = np.cumsum(of.shares, axis=0)  # (states, lines, bins)
+    level = 1 - (np.arange(height - 1) + 0.5) / (height - 1)
+    state = (level[None, :, None, None] > np.moveaxis(below, 1, 0)[:, None]).sum(axis=2)  # (lines, height - 1, bins)
+    colours = np.array([_rgb(colour) for colour in (*COLOURS, NOTHING)], np.uint8)
+    drawn = np.full((count, height, of.bins, 3), 255, np.uint8)
+    drawn[: len(of.lines.names), : height - 1] = colours[state]
+    return drawn.reshape(count * height, of.bins, 3)
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _lines(of: Timeline, axes: Axes) -> None:
+    names = of.lines.names
+    step = -(-len(names) // _NAMED)
+    axes.set_yticks(range(0, len(names), step), list(names[::step]), fontsize=8)
+    axes.set_ylabel("ranks alike (number)" if of.lines.grouped else "rank")
+
+
+def _marks(of: Timeline, marks: Marks, axes: Axes) -> None:
+    """Flushes in their lines; above all lines regions and the edges of iterations."""
+    small = len(of.lines.names) > _NAMED
+    for line, begin in marks.flushes:
+        if of.begin_ns <= begin <= of.end_ns:
+            axes.plot(begin / 1e9, line + 0.42, "^", color="black", markersize=2 if small else 4, clip_on=False)
+    above, inch = axes.get_xaxis_transform(), 1 / (axes.figure.get_size_inches()[1] - 1.2)
+    edges = [edge / 1e9 for edge in marks.edges if of.begin_ns <= edge <= of.end_ns]
+    if edges:
+        axes.vlines(edges, 1.0, 1.0 + 0.07 * inch, color="black", linewidth=0.7, transform=above, clip_on=False)
+        each = "iterations" if marks.every == 1 else f"each {marks.every} iterations"
+        _above(axes, edges[0], 0.08 * inch, f"{each} of rank {marks.edges_rank}")
+    for region in marks.regions:
+        begin, end = max(region.begin_ns, of.begin_ns) / 1e9, min(region.end_ns, of.end_ns) / 1e9
+        if end - begin > 0.06 * (of.end_ns - of.begin_ns) / 1e9:
+            axes.axvline(begin, color="black", linewidth=0.6, linestyle=":")
+            _above(axes, begin, 0.22 * inch, region.name)
+
+
+def _above(axes: Axes, at: float, higher: float, text: str) -> None:
+    axes.text(at, 1.0 + higher, text, fontsize=7, ha="left", va="bottom", transform=axes.get_xaxis_transform())
+
+
+def _note(note: Note, axes: Axes) -> None:
+    begin, end = note.begin_ns / 1e9, note.end_ns / 1e9
+    box = Rectangle((begin, note.line - 0.46), end - begin, 0.88, fill=False, edgecolor="black", linewidth=1.3)
+    axes.add_patch(box)
+    if note.text:
+        axes.annotate(note.text, (end, note.line), fontsize=8, va="center", xytext=(3, 0), textcoords="offset points")
