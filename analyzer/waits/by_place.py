@@ -56,7 +56,7 @@ def wait_places(trace: Trace, found: Found) -> Rows | None:
     """
     if not trace.extra(CallPaths).known:
         return None
-    windows, where = found.search.windows, Rows.zeros(len(found.rows), WHERE)
+    windows, where = trace.windows(), Rows.zeros(len(found.rows), WHERE)
     asked, ranks = _questions(found, windows)
     for rank in np.flatnonzero(ranks).tolist():
         _answer(trace, rank, asked, windows, where)

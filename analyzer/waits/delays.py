@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.columns.rows import PIECE, Rows
+from analyzer.columns.rows import Rows
 from analyzer.columns.spill import Spill
 from analyzer.native import pointer
 from analyzer.waits.explained import Explained
@@ -32,6 +32,10 @@ DELAY_WAIT = np.dtype(
       ("lane", "<i4"), ("cause", "<i4")]
 )  # fmt: skip
 """`struct delay_wait` of the kernel."""
+
+_AT_ONCE = 1 << 13
+"""So many waits are charged before what was read for them is forgotten: each may need pages of its own of the mapped
+files."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +117,8 @@ def _costs(segments: Segments, found: Found, rows: Rows) -> Costs:
         lib.delays_add_lane(delays, lane)
         segments.rows.forget()
     results = [pointer(array, "double *") for array in (by_lane, indirect.mapped(), caused.mapped())]
-    for last in range(count, 0, -PIECE):
-        piece = rows.mapped()[max(last - PIECE, 0) : last]
+    for last in range(count, 0, -_AT_ONCE):
+        piece = rows.mapped()[max(last - _AT_ONCE, 0) : last]
         lib.delays_take(delays, pointer(piece, "struct delay_wait *"), len(piece), *results)
         for used in (segments.rows, rows, entered, waited_before, charge, alone, indirect, caused):
             used.forget()

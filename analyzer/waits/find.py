@@ -64,7 +64,7 @@ class Search:
     ) -> None:
         """`with_syncs`: also when threads were in step. `used`: the procedures that were called, if that is
         known: what was not called is not looked for."""
-        self.trace, self.lanes, self.windows = trace, Lanes(trace), trace.windows()
+        self.trace, self.lanes, self.windows = trace, Lanes(trace), trace.message_windows()
         self.team = team or Team()
         self._used = frozenset(base_name(p) for p in (trace.procedures if used is None else used))
         self.syncs = Spill(SYNC) if with_syncs else None  # by the window of their key

@@ -11,8 +11,10 @@ from analyzer.errors import TracelibError
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
 from analyzer.sources.run.run import open_run
+from analyzer.waits.find import Search, find
 from analyzer.waits.waits import waits
 from benchmarks.halo import write_halo
+from benchmarks.synthetic.run import write_run
 
 RANKS = 8
 BYTES_A_CALL = 8
@@ -42,7 +44,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr("analyzer.waits.pieces.RECORDS", WINDOW // RANKS)
     monkeypatch.setattr("analyzer.waits.explained.RECORDS", WINDOW // RANKS)
     monkeypatch.setattr("analyzer.columns.rows.PIECE", WINDOW)
-    monkeypatch.setattr("analyzer.waits.delays.PIECE", WINDOW)
+    monkeypatch.setattr("analyzer.waits.delays._AT_ONCE", WINDOW)
     monkeypatch.setattr("analyzer.waits.find._AT_ONCE", WINDOW)
     few, many = 40_000, 160_000
     before, _ = peak_of(tmp_path / "few", few, monkeypatch)
@@ -50,6 +52,30 @@ def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
     assert found.count.sum() > many // 10
     assert found.causes
     assert after - before < BYTES_A_CALL * (many - few)
+
+
+def test_what_left_many_ranks_in_step_is_read_in_windows_of_calls_not_of_ranks(tmp_path, monkeypatch):
+    """Ranks with few calls do all in one window of the whole run."""
+    path = str(write_run(tmp_path, "halo", 520, 200).path)
+    whole = waits_of(path)
+    monkeypatch.setattr("analyzer.sources.run.matched.RECORDS", WINDOW)
+    trace = open_run(path)
+    found = find(Search(trace, Team(), with_syncs=True))
+    syncs = [len(found.syncs(window)) for window in range(len(found.search.windows) - 1)]
+    calls, trace_windows = int(profile(trace, Team()).count.sum()), trace.windows()
+    trace.close()
+    assert calls // WINDOW <= len(syncs) <= 2 * calls // WINDOW
+    assert len(trace_windows) == 2
+    assert 3 * max(syncs) < sum(syncs)
+    assert waits_of(path).causes == whole.causes
+
+
+def waits_of(path):
+    trace = open_run(path)
+    try:
+        return waits(trace, Team(), profile(trace, Team()))
+    finally:
+        trace.close()
 
 
 def resident_kb():
