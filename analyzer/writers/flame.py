@@ -165,7 +165,13 @@ _END = """<script><![CDATA[
   document.getElementById("search").addEventListener("click", function () {
     var wanted = prompt("Functions whose names have (a regular expression)"), sum = 0, shown = [];
     if (wanted === null) return;
-    var pattern = wanted ? new RegExp(wanted) : null;
+    var pattern = null;
+    try {
+      pattern = wanted ? new RegExp(wanted) : null;
+    } catch (error) {
+      said.textContent = wanted + " is not a regular expression";
+      return;
+    }
     all.forEach(function (b) {
       var found = pattern && pattern.test(b.n);
       b.g.classList.toggle("found", !!found);
