@@ -9,7 +9,20 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import date
 
-from benchmarks import analysis, network, options, packing, prediction, recording, replay, scaling, shared, stacks, team
+from benchmarks import (
+    analysis,
+    network,
+    options,
+    packing,
+    prediction,
+    recording,
+    replay,
+    sampling,
+    scaling,
+    shared,
+    stacks,
+    team,
+)
 from benchmarks.mpi import ROOT, find, processor
 from benchmarks.recording import Figure
 
@@ -32,7 +45,8 @@ def table(machine: str, figures: list[Figure]) -> str:
 def measured() -> Iterator[Figure]:
     """All figures, each shown as soon as it is there."""
     mpi = find()
-    parts = (recording, options, stacks, analysis, packing, replay, scaling, team, shared, network, prediction)
+    of_runtime = (recording, options, stacks, sampling)
+    parts = (*of_runtime, analysis, packing, replay, scaling, team, shared, network, prediction)
     for part in parts:
         for figure in part.figures(mpi):
             print(row(figure), flush=True)
