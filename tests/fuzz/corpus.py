@@ -15,7 +15,15 @@ from system_files import write_samples
 
 from analyzer.cli import main
 from fuzz.plausible import without_offsets
-from fuzz.programs import as_the_runtime_writes, dim_of_everything, killed_run, plain_run, whole_run
+from fuzz.programs import (
+    as_the_runtime_writes,
+    dim_of_everything,
+    killed_run,
+    named_run,
+    plain_run,
+    sampled_run,
+    whole_run,
+)
 from fuzz.seeds import Seed, lines, of_a_machine, of_a_run, of_a_table, of_a_trace
 from tracelib.schema.net_collectives import BROADCAST, COLLECTIVE
 
@@ -172,6 +180,25 @@ def _rank(kind: str, folder: Path) -> Seed:
     _beside(folder)
     name = "run.ranks/000001.h5"
     return Seed(kind, folder, (name,), of_a_run(name, "good.h5"))
+
+
+def _samples(kind: str, folder: Path) -> Seed:
+    sampled_run(folder)
+    _beside(folder)
+    again = lines(
+        "analyze hot run.h5 --flame f.svg --collapsed c.txt --speedscope s.json",
+        "analyze hot run.h5 --flame f.svg --diff good.h5",
+        "analyze hot good.h5 --flame f.svg --diff run.h5",
+        "analyze hot run.h5 --place solve --lines --json",
+    )
+    return Seed(kind, folder, RANK_FILES[:1], (*of_a_run("run.h5", "good.h5"), *again * 4))
+
+
+def _names(kind: str, folder: Path) -> Seed:
+    """The names of places alone."""
+    named_run(folder)
+    _beside(folder)
+    return Seed(kind, folder, ("run.ranks/places.h5",), of_a_run("run.h5", "good.h5"))
 
 
 def _packed(kind: str, folder: Path) -> Seed:
@@ -418,6 +445,8 @@ MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "plain": _plain,
     "threads": _threads,
     "rank": _rank,
+    "samples": _samples,
+    "names": _names,
     "packed": _packed,
     "spool": _spool,
     "version-1": _version_1,

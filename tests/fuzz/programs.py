@@ -11,6 +11,10 @@ from dim_text import random_program
 from killed import write_spool
 from synthetic import FIRST, WORLD, Ticks, call, event, flush, label, poll, request, skipped, table_of, write_run
 
+from analyzer.places import Known, ModuleNames, places_file, write_names
+from analyzer.places.frames import Frame
+from analyzer.places.modules import Module
+from analyzer.places.names import Names
 from csrc.generate import links, template
 from tracelib import schema
 from tracelib.schema import LabelKind, Peer, State, What
@@ -123,6 +127,27 @@ def whole_run(folder: Path, name: str = "run", *, counters: bool = False) -> Pat
     ranks = [_rank(rank) for rank in range(RANKS)]
     ranks = [_flushed(_counted(rank) if counters else rank) for rank in ranks]
     return write_run(folder, ranks, [range(RANKS)], name=name)
+
+
+def sampled_run(folder: Path) -> Path:
+    """A program without MPI: samples of two threads, down to the end of a recursion, and nothing else."""
+    depth = 40
+    paths = [(0, 0, 0), *((k, k % 2 or schema.PATH_IN_FUNCTION | 1, 0x1200 + k) for k in range(depth))]
+    rows = [(1000 * k, 900, 1 + k % depth, k % 2, k % 7 == 0, schema.SAMPLER_THREAD, 0) for k in range(1, 300)]
+    tables = {"paths": paths, "modules": _MODULES, "functions": _FUNCTIONS, "samples": rows}
+    return write_run(folder, [{"calls": []} | tables])
+
+
+def named_run(folder: Path) -> Path:
+    """The whole run, with names of its places beside it."""
+    run = whole_run(folder)
+    offsets = np.array([0x1200, 0x1300], np.uint64)
+    names = Names.of([(Frame("solve", "/a/solver.c", 12), Frame("main", "/a/solver.c", 40)), (Frame("step", past=3),)])
+    known = Known()
+    known.add(ModuleNames(Module("/nowhere/solver", "12ab"), offsets, names))
+    if not write_names(known, [places_file(folder / "run.ranks")]):
+        raise RuntimeError("names were not written")
+    return run
 
 
 def plain_run(folder: Path, name: str = "run", threads: int = 1) -> Path:
