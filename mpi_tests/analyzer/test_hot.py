@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from conftest import source_of
 from sampled_runs import compile_alone, run_alone
 
 FAMILIES = ("openmpi", "mpich")
@@ -93,3 +94,23 @@ def test_python(tmp_path, analyze, way):
     assert found["sampled_by"] == way
     lines = {line["place"] for line in found["lines"] if line["function"] == "hot"}
     assert bool(lines & {"loop.py:4 in hot", "loop.py:3 in hot"}) == (way == "signal")
+
+
+@pytest.mark.timed
+def test_mpi4py(openmpi, traced, analyze, tmp_path):
+    """Functions and lines of Python, by rank, and none of the interpreter's own; MPI's time is nobody's."""
+    traced(openmpi, openmpi.python, str(source_of("planted.py")), "0.05", ranks=2, env={"TRACELIB_SAMPLE": "4ms"})
+    found = json.loads(analyze("hot", "run.h5", "--lines", "--json").check().stdout)
+    assert found["sampled_by"] == "signal"
+    truth = noted(tmp_path)
+    whole = sum(map(sum, truth.values()))
+    (work,) = (f for f in found["functions"] if f["function"] == "work")
+    assert work["time_s"] == pytest.approx(whole, rel=0.1) and work["most_on_rank"] == 1
+    for at, name in enumerate(("smooth", "solve")):
+        through = json.loads(analyze("hot", "run.h5", "--json", "--place", f"^{name}$").check().stdout)
+        spent = sum(times[at] for times in truth.values())
+        assert sum(f["time_s"] for f in through["functions"]) == pytest.approx(spent, abs=0.1 * whole)
+    source = source_of("planted.py").read_text().splitlines()
+    hottest = next(line["place"] for line in found["lines"] if line["function"] == "work")
+    line = int(hottest.split(":")[1].split()[0])
+    assert source[line - 1].strip() in ("for i in range(500):", "total += i * 0.5")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from conftest import source_of
+from result import rank_files
+from sampled_runs import is_sample
 from thread_notes import FLAGS, check_exit, compare
 
 from csrc.build_runtime import build
@@ -107,3 +109,17 @@ def test_a_race_is_found(openmpi, compiled, launch, watched, tmp_path):
     assert finished.returncode != 0
     assert "WARNING: ThreadSanitizer: data race" in finished.stderr
     assert "libtrace.so" in finished.stderr
+
+
+@pytest.mark.parametrize(("tool", "way"), [("sanitized", "perf"), ("sanitized", "signal"), ("watched", "perf")])
+def test_samples_of_many_threads(openmpi, compiled, launch, tmp_path, request, tool, way):
+    """While threads come and go, with paths. (ThreadSanitizer does not know the signal. It may interrupt it anywhere,
+    and would wait for what it holds itself.)"""
+    env = request.getfixturevalue(tool) | HARD | {"TRACELIB_SAMPLE": "1ms", "TRACELIB_SAMPLER": way}
+    program = compiled(openmpi, "threads.c", *FLAGS)
+    finished = launch(openmpi, program, "2", "4", ranks=2, preload=False, env=env, limit_s=120).check()
+    check_silence(finished.stderr)
+    for file in rank_files(tmp_path / "run.h5"):
+        rows = file.tables["samples"]
+        rows = rows[is_sample(rows)]
+        assert len(rows) > 10 and (rows["path"] > 0).mean() > 0.8
