@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.levels.structure import Method, structure
@@ -53,6 +55,12 @@ def test_programs_under_mpich(mpich, compiled, traced, tmp_path):
 def test_a_cut_is_a_sound_run_that_every_command_reads(openmpi, compiled, traced, analyze):
     run = traced(openmpi, compiled(openmpi, "loops.c"), "stencil", "200", ranks=2).run
     whole = json.loads(analyze("structure", run, "--json", "--method", "calls").check().stdout)["levels"][0]
+    analyze("cut", run, "-o", "loop.h5", "-q", "--first", "1", "--iterations", "200").check()
+    analyze("cut", run, "-o", "small.h5", "-q").check()
+    loop, few = (json.loads(analyze("efficiency", f"{name}.h5", "--json").check().stdout) for name in ("loop", "small"))
+    for factor in ("parallel_efficiency", "load_balance", "communication_efficiency"):
+        assert few[factor] == pytest.approx(loop[factor], abs=0.02), factor
+    assert loop["parallel_efficiency"] == pytest.approx(whole["efficiency"], abs=0.005)
     for options in (("--iterations", "4"), ("--first", "11"), ("--from", "0", "--to", str(whole["end_s"]))):
         done = json.loads(analyze("cut", run, "-o", "small.h5", "--json", "-f", *options).check().stdout)
         assert done["bytes"] < done["bytes_before"]

@@ -15,17 +15,24 @@ from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.report.words import units
 from analyzer.signals import discard
-from analyzer.structure.cut.choose import fixed_window, typical_stretch, window
+from analyzer.structure.cut.choose import FEWEST, fixed_window, typical_stretch, window
 from analyzer.structure.cut.cut import Cut, write_cut
+from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.find import iterations
 from analyzer.trace import Trace
 from analyzer.whole import temporary_name
+
+FAR = 0.02
+"""Efficiencies that differ by more than this are said to."""
 
 
 @click.command("cut")
 @file_argument
 @click.option(
-    "--iterations", "count", type=click.IntRange(min=1), default=2, show_default=True, help="Iterations that are kept."
+    "--iterations",
+    "count",
+    type=click.IntRange(min=1),
+    help="Iterations that are kept (default: 2, or more until their efficiencies are those of the whole loop).",
 )
 @click.option("--first", type=click.IntRange(min=1), help="The first of them, from 1 (default: the most typical ones).")
 @click.option(
@@ -40,8 +47,8 @@ from analyzer.whole import temporary_name
 @common_options(as_json=True, output="Name of the cut run: .h5, .prv or .dim (default: NAME-cut.h5 beside it).")
 @click.pass_obj
 def cut(
-    session: Session, file: str, count: int, first: int | None, level: int, begin_s: float | None, end_s: float | None,
-    as_json: bool, output: str | None, force: bool, quiet: bool,
+    session: Session, file: str, count: int | None, first: int | None, level: int, begin_s: float | None,
+    end_s: float | None, as_json: bool, output: str | None, force: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Write some iterations of FILE as a small run of their own, which every command reads.
 
@@ -74,7 +81,7 @@ def cut(
 
 
 def _windows(
-    trace: Trace, session: Session, count: int, first: int | None, level: int, begin_s: float | None,
+    trace: Trace, session: Session, count: int | None, first: int | None, level: int, begin_s: float | None,
     end_s: float | None,
 ) -> tuple[np.ndarray, str, int | None]:  # fmt: skip
     """The window of each rank, what it holds in words, the number of the first iteration."""
@@ -92,11 +99,23 @@ def _windows(
         raise TracelibError(
             f"{trace.path}: no iterations of level {level} were found", "name a time with --from and --to"
         )
-    if count > found.count or (first or 1) + count - 1 > found.count:
-        raise TracelibError(f"{trace.path}: there are {found.count} iterations of level {level}", "ask for fewer")
-    at = first - 1 if first else typical_stretch(trace, session.team, found, count)
+    at, count = _chosen(trace, session, found, count, first)
     which = f"iteration {at + 1}" if count == 1 else f"iterations {at + 1} to {at + count}"
     return window(found, at, count), f"{which} of {found.count}", at + 1
+
+
+def _chosen(trace: Trace, session: Session, found: Iterations, count: int | None, first: int | None) -> tuple[int, int]:
+    """The first iteration, from 0, and how many. Raises TracelibError where there are fewer."""
+    least = FEWEST if first else 1
+    if (first or 1) + (count or least) - 1 > found.count:
+        raise TracelibError(f"{trace.path}: there are {found.count} iterations of level {found.level}", "ask for fewer")
+    if first:
+        return first - 1, count or FEWEST
+    stretch = typical_stretch(trace, session.team, found, count)
+    if stretch.off > FAR and session.speaks and not session.quiet:
+        off = f"by up to {100 * stretch.off:.2g} percentage points"
+        click.echo(f"These iterations differ {off} from the efficiencies of the whole loop: keep more", err=True)
+    return stretch.first, stretch.count
 
 
 def _write(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from synthetic import WORLD, call, request, write_run
 
 from analyzer.cli import main
 from analyzer.opening import open_trace
+from analyzer.structure.cut.choose import nearest
 from tracelib.schema import What
 
 ITERATIONS, STEP_NS = 40, 10_000
@@ -111,3 +113,21 @@ def test_any_values_over_time(tmp_path, capsys):
     found = numbers(capsys, "structure", "--csv", path, "--json")
     assert found["iterations"] == 25
     assert found["period_s"] == pytest.approx(0.4, rel=0.01)
+
+
+def test_iterations_are_chosen_by_all_three_factors():
+    """Two ranks, 1 us each: in the first four now one computes, now the other, in the others each half as long."""
+    edges = np.tile(np.arange(9) * 1000, (2, 1))
+    computed = np.array([[800, 200, 800, 200, 500, 500, 500, 500], [200, 800, 200, 800, 500, 500, 500, 500]])
+    useful = np.concatenate([np.zeros((2, 1), np.int64), np.cumsum(computed, axis=1)], axis=1)
+    none = np.zeros(8, np.int64)
+    one, two = (nearest(edges, useful, none, count) for count in (1, 2))
+    assert (one.first, one.off) == (4, 0)
+    assert (two.first, two.off) == (0, 0)  # balanced over two, as over all
+    written = none.copy()
+    written[[0, 1, 2, 3, 4]] = 1
+    assert nearest(edges, useful, written, 2).first == 5
+    computed[1, 4:] = 300  # parallel efficiency 0.45, load balance 0.9, communication efficiency 0.5
+    useful = np.concatenate([np.zeros((2, 1), np.int64), np.cumsum(computed, axis=1)], axis=1)
+    whole = nearest(edges, useful, none, 2)
+    assert whole.first == 3 and whole.off == pytest.approx(0.9 - 9 / 11)  # 700 and 1100 of 2000
