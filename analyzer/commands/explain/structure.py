@@ -39,6 +39,7 @@ from analyzer.trace.chosen import Choice
     help="A signal to look at, instead of the usual ones: bursts, computing, p2p, collective, flying, ipc, "
     "instructions, flops, or the name of a counter.",
 )
+@click.option("--follow", "is_live", is_flag=True, help="Watch a run that is still being written, until it ends.")
 @click.option("--csv", "is_csv", is_flag=True, help="FILE is lines of time,value (in s).")
 @ranks_option
 @all_calls_needed("iterations are found in the sequence of all calls")
@@ -46,8 +47,8 @@ from analyzer.trace.chosen import Choice
 @common_options(as_json=True, output="Draw the structure into this .png file.")
 @click.pass_obj
 def structure_command(
-    session: Session, file: str | None, method: str, names: tuple[str, ...], is_csv: bool, choice: Choice | None,
-    picture: str | None, as_json: bool, output: str | None, force: bool, quiet: bool,
+    session: Session, file: str | None, method: str, names: tuple[str, ...], is_live: bool, is_csv: bool,
+    choice: Choice | None, picture: str | None, as_json: bool, output: str | None, force: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Find the iterations of a run: how many, how long, and what each does; the loops inside them; and what comes
     before, between and after.
@@ -60,6 +61,13 @@ def structure_command(
         raise click.UsageError("Missing argument 'FILE'.")
     if is_csv and picture:
         raise click.UsageError("--picture cannot be used with --csv: a signal is not of ranks")
+    if is_live:
+        from analyzer.commands.shared.following import follow
+
+        if is_csv or output or picture or names:
+            raise click.UsageError("--follow goes with none of --csv, --signal, --picture and -o")
+        follow(session, file, choice, as_json=as_json)
+        return
     if is_csv:
         found = structure_of_signal(csv_signal(file), file, literal=method == Method.THESIS.value)
         _say(session, found, None, as_json=as_json, quiet=quiet)

@@ -54,8 +54,8 @@ class Sequence:
         return len(self.enter)
 
 
-def sequence_of(trace: Trace, rank: int) -> Sequence:
-    """The sequence of a rank: of its thread with most calls.
+def sequence_of(trace: Trace, rank: int, begin_ns: int = 0) -> Sequence:
+    """The sequence of a rank, of the calls that it enters from `begin_ns` on: of its thread with most calls.
 
     Polls, looks at the clock and questions to MPI do not count: how often they are made is no matter of the program's
     structure. A rank that makes no other calls has these.
@@ -63,16 +63,16 @@ def sequence_of(trace: Trace, rank: int) -> Sequence:
     names = [base_name(name) for name in trace.procedures]
     ends = np.array([name in INIT | FINALIZE for name in names], bool)
     aside = np.array([name in POLLS | CLOCKS | ASKING_MPI for name in names], bool) | ends
-    rows, paths, is_whole = _rows(trace, rank)
+    rows, paths, is_whole = _rows(trace, rank, begin_ns)
     thread = np.bincount(rows["thread"]).argmax() if len(rows) else 0
     mine = rows["thread"] == thread
     rows, paths = rows[mine], paths[mine]
-    begin, end = _bounds(rows, np.array([name in INIT for name in names], bool), trace.span(rank))
+    begin, end = _bounds(rows, np.array([name in INIT for name in names], bool), max(trace.span(rank)[0], begin_ns))
     kept = ~aside[rows["call"]]
     if np.count_nonzero(kept) < FEWEST_CALLS:
         kept = ~ends[rows["call"]]
     outside = rows["enter"] - np.concatenate([[begin], (rows["enter"] + rows["inside"] + rows["tracer"])[:-1]])
-    bursts = _cpu_bursts(trace, rank, len(mine))
+    bursts = _cpu_bursts(trace, rank, begin_ns, len(mine))
     outside = outside if bursts is None else bursts[mine]
     computed = np.concatenate([[0], np.cumsum(np.maximum(outside, 0))])
     at = np.flatnonzero(kept)
@@ -98,12 +98,12 @@ def sequence_of(trace: Trace, rank: int) -> Sequence:
     )
 
 
-def _rows(trace: Trace, rank: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """CALL of a rank, the rows of their paths, and whether these are all."""
+def _rows(trace: Trace, rank: int, begin_ns: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """CALL of a rank from a time on, the rows of their paths, and whether these are all."""
     known = trace.extra(CallPaths)
     blocks, paths, count = [np.zeros(0, CALL)], [np.zeros(0, np.int64)], 0
-    path_blocks = known.of(rank) if known.known else None
-    for block in trace.calls(rank):
+    path_blocks = known.of(rank, begin_ns) if known.known else None
+    for block in trace.calls(rank, begin_ns):
         blocks.append(block)
         paths.append(next(path_blocks) if path_blocks else np.zeros(len(block), np.int64))
         count += len(block)
@@ -112,14 +112,14 @@ def _rows(trace: Trace, rank: int) -> tuple[np.ndarray, np.ndarray, bool]:
     return np.concatenate(blocks), np.concatenate(paths), True
 
 
-def _cpu_bursts(trace: Trace, rank: int, count: int) -> np.ndarray | None:
-    """CPU time before each of the first `count` calls, ns: what a program computes whoever else uses its CPUs. 0 or
-    less where it was not read (that before polls is part of the next burst); None: it was not recorded."""
+def _cpu_bursts(trace: Trace, rank: int, begin_ns: int, count: int) -> np.ndarray | None:
+    """CPU time before each of the first `count` calls from a time on, ns: what a program computes whoever else uses its
+    CPUs. 0 or less where it was not read (that before polls is part of the next burst); None: it was not recorded."""
     if not is_measured(trace, rank):
         return None
     column = [counter.name for counter in trace.extra(Counters).known].index(CPU_TIME)
     blocks, read = [np.zeros(0, np.int64)], 0
-    for counts in trace.extra(Counters).counts(rank):
+    for counts in trace.extra(Counters).counts(rank, begin_ns):
         blocks.append(counts.burst[:, column])
         read += len(counts.calls)
         if read >= count:
@@ -127,11 +127,11 @@ def _cpu_bursts(trace: Trace, rank: int, count: int) -> np.ndarray | None:
     return np.concatenate(blocks)[:count]
 
 
-def _bounds(rows: np.ndarray, init: np.ndarray, span: tuple[int, int]) -> tuple[int, int]:
-    """From the end of MPI_Init to the begin of the last call."""
+def _bounds(rows: np.ndarray, init: np.ndarray, start: int) -> tuple[int, int]:
+    """From the end of MPI_Init, or `start`, to the begin of the last call."""
     first = np.flatnonzero(init[rows["call"]])
-    begin = int(rows["exit"][first[0]]) if len(first) else span[0]
-    return begin, int(rows["enter"][-1]) if len(rows) else span[1]
+    begin = int(rows["exit"][first[0]]) if len(first) else start
+    return begin, int(rows["enter"][-1]) if len(rows) else start
 
 
 def _symbols(rows: np.ndarray, paths: np.ndarray, waits: np.ndarray) -> np.ndarray:

@@ -28,15 +28,16 @@ MAJORITY = 0.5
 class Sequences:
     """The sequences of some ranks, read when they are asked for."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
+    def __init__(self, trace: Trace, begin_ns: int = 0) -> None:
+        """begin_ns: only calls that are entered from then on."""
+        self.trace, self._begin = trace, begin_ns
         self._kept: dict[int, Sequence] = {}
         self._calls = 0
 
     def __getitem__(self, rank: int) -> Sequence:
         if rank in self._kept:
             return self._kept[rank]
-        found = sequence_of(self.trace, rank)
+        found = sequence_of(self.trace, rank, self._begin)
         if self._calls + len(found) <= MOST_KEPT:
             self._kept[rank] = found
             self._calls += len(found)

@@ -1,0 +1,99 @@
+"""The iterations of a run that is still being written: what a few ranks did last, looked at again and again.
+
+Memory is bounded by the ranks and calls of one look, however long the run is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.opening import open_trace
+from analyzer.parallel import Team
+from analyzer.sources.rank_file.spool import Fate, fate
+from analyzer.sources.run.run import RunTrace
+from analyzer.structure.levels.agreed import Agreed, Sequences, agreed
+from analyzer.trace import Losses
+from analyzer.trace.chosen import Choice
+
+MOST_RANKS = 8
+"""So many ranks are looked at."""
+MOST_CALLS = 1 << 16
+"""About so many of the last calls of each, or twice as many."""
+ENOUGH = 6
+"""Iterations that one look must show."""
+ALIKE = 0.25
+"""Two looks say the same if their iterations do the same, and their periods differ by less than this share of them."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the ranks have written so far says."""
+
+    until_ns: int  # the last call
+    is_running: bool
+    period_ns: int  # 0: nothing repeats
+    shown: int  # iterations that were looked at
+    body: str
+
+    def confirms(self, earlier: Look | None) -> bool:
+        """Whether both found the same loop, and it went on meanwhile."""
+        return (
+            earlier is not None
+            and self.period_ns > 0
+            and self.body == earlier.body
+            and self.until_ns > earlier.until_ns
+            and abs(self.period_ns - earlier.period_ns) < ALIKE * earlier.period_ns
+        )
+
+
+def place_of(path: Path) -> Path:
+    """Where a run of this name is: run.h5, or while rank 0 has not written that, run.ranks. Raises TracelibError."""
+    ranks = path.with_suffix(".ranks")
+    if not path.exists() and path.suffix == ".h5" and ranks.is_dir():
+        return ranks
+    if not path.exists():
+        raise TracelibError(f"{path}: no such file", "the traced program makes it when it begins")
+    return path
+
+
+def look(path: Path, ranks: Choice | None = None) -> Look:
+    """What a few ranks did last, or the chosen ones. Raises TracelibError for what is no run of tracelib."""
+    trace = open_trace(path, choice=ranks or _some_ranks(path), matched=False)
+    try:
+        if not isinstance(trace, RunTrace):
+            raise TracelibError(f"{path}: only a run of tracelib can be followed", "leave out --follow")
+        missing = set(trace.extra(Losses).missing)
+        read = [rank for rank in range(trace.size) if rank not in missing]
+        running = any(fate(file) in (Fate.RUNNING, Fate.UNKNOWN) for file in trace.files_of(range(trace.size)))
+        found = agreed(Sequences(trace, _begin(trace, read)), dict.fromkeys(read, (0, None)), Team())
+        main = max(found, key=lambda one: one.end_ns, default=None)
+        if main is None or (running and main.count < ENOUGH):
+            return Look(trace.duration_ns, running, 0, 0, "")
+        return Look(trace.duration_ns, running, _period(main), main.count, main.body)
+    finally:
+        trace.close()
+
+
+def _some_ranks(path: Path) -> Choice | None:
+    """MOST_RANKS of them, spread over those whose files are there; None: these are few enough."""
+    folder = path if path.is_dir() else path.with_suffix(".ranks")
+    known = sorted(int(file.stem) for file in folder.glob("*.h5") if file.stem.isdecimal()) if folder.is_dir() else []
+    if len(known) <= MOST_RANKS:
+        return None
+    some = np.array(known)[np.linspace(0, len(known) - 1, MOST_RANKS).astype(np.int64)]
+    return Choice.parse(",".join(map(str, some.tolist())))
+
+
+def _begin(trace: RunTrace, ranks: list[int]) -> int:
+    """From when on about MOST_CALLS of the busiest rank are."""
+    bounds = [trace.windows_of(rank, MOST_CALLS) for rank in ranks]
+    return max((int(one[-3]) for one in bounds if len(one) > 2), default=0)
+
+
+def _period(loop: Agreed) -> int:
+    known = loop.edges[loop.edges[:, 0] >= 0]
+    return round(float(np.median(np.diff(known, axis=1).mean(axis=0))))
