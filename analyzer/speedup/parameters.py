@@ -6,7 +6,7 @@ network is that of section 4.3.2.3, on which the replay lets messages and collec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +19,8 @@ from analyzer.errors import TracelibError
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
 from analyzer.replay.section import section_bounds, section_of
+from analyzer.structure.iterations import Iterations
+from analyzer.structure.regions import NAME, WithRegion
 from analyzer.trace import Regions, State, Trace
 from analyzer.trace.chosen import ranks_lacking
 from analyzer.trace.sharing import sharing
@@ -71,19 +73,31 @@ class Parameters:
         return None if self.ideal_ns is None else self.useful_max_ns / self.ideal_ns
 
 
-def parameters(trace: Trace, team: Team, region: str | None = None, eager_limit: int | None = None) -> Parameters:
+def parameters(
+    trace: Trace,
+    team: Team,
+    region: str | None = None,
+    eager_limit: int | None = None,
+    iterations: Iterations | None = None,
+) -> Parameters:
     """Those of a run between the end of MPI_Init and the begin of MPI_Finalize, or of all visits of a region, each of
-    which is an iteration.
+    which is an iteration, or of iterations that were found.
 
     eager_limit: bytes from which a send waits for its receive on the ideal network; None: as `ideal_replay` has it.
-    Instructions and cycles are counted over the whole run: those of the section are its share by useful time, those of
-    a region are not known. Collective over the team. Raises TracelibError where the times say nothing.
+    Instructions and cycles are counted over the whole run: those of the section or of iterations are its share by
+    useful time, those of a region are not known. Collective over the team. Raises TracelibError where the times say
+    nothing.
     """
     if not trace.has_call_times:
         raise TracelibError(f"{trace.path} is a Dimemas trace: it holds no times", "name measured runs")
     if lacking := ranks_lacking(trace):
         raise TracelibError(f"{trace.path}: {lacking}, so its speedup is not known")
-    found = _of_region(trace, team, region, eager_limit) if region is not None else _of_run(trace, team, eager_limit)
+    if iterations is not None:
+        found = _of_iterations(trace, team, iterations, eager_limit)
+    elif region is not None:
+        found = _of_region(trace, team, region, eager_limit)
+    else:
+        found = _of_run(trace, team, eager_limit)
     if found.useful_max_ns <= 0 or found.span_ns <= 0:
         where = f"region {region!r}" if region is not None else "it"
         raise TracelibError(f"{trace.path}: nothing is computed in {where}, so its speedup is not known")
@@ -110,6 +124,19 @@ def _of_run(trace: Trace, team: Team, eager_limit: int | None) -> Parameters:
         ipc=counts.ipc,
         cpu_share=float(had.computing_cpu_ns.sum() / computing) if had and computing else None,
         shares_cpus=bool(sharing(trace)),
+    )
+
+
+def _of_iterations(trace: Trace, team: Team, iterations: Iterations, eager_limit: int | None) -> Parameters:
+    found = _of_region(WithRegion(trace, iterations), team, NAME, eager_limit)
+    counts, had = useful_counts(trace, team), cpu_use(trace, team)
+    per_ns = counts.instructions / counts.time_ns if counts.time_ns and counts.ipc else None
+    computing = had.computing_ns.sum() if had else 0
+    return replace(
+        found,
+        instructions=None if per_ns is None else per_ns * found.useful_ns,
+        ipc=counts.ipc,
+        cpu_share=float(had.computing_cpu_ns.sum() / computing) if had and computing else None,
     )
 
 

@@ -27,6 +27,7 @@ def speedup_command(
     files: tuple[str, ...],
     against: tuple[str, ...],
     region: str | None,
+    whole: bool,
     scaling: str | None,
     eager_limit: int | None,
     as_json: bool,
@@ -39,15 +40,17 @@ def speedup_command(
                     x instructions per cycle x instructions
 
     Each is the quotient of a factor of the run and that of the smallest run.
-    Compared are the times between MPI_Init and MPI_Finalize, or those of a
-    visit of --region. Two runs at the same rank count are compared as one
+    Compared are the times of an iteration, if all runs are loops of the same
+    calls and have no regions, else those between MPI_Init and MPI_Finalize, or
+    those of a visit of --region. Two runs at the same rank count are compared as one
     before and one after a change; with --against, two variants of a program at
     several rank counts are.
     """
     session.quiet = quiet
-    runs = measured(session, files, region, eager_limit)
+    runs = measured(session, [*files, *against], region, eager_limit, whole=whole)
+    runs, others = runs[: len(files)], runs[len(files) :]
     if against:
-        both = variants(runs, measured(session, against, region, eager_limit), scaling)
+        both = variants(runs, others, scaling)
         data, tables = variants_json(both), variants_tables(both)
     else:
         found = speedup(runs, scaling)

@@ -11,10 +11,11 @@ from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.several import measured, scaling_options
 from analyzer.errors import TracelibError
 from analyzer.report.predicted_speedup import prediction_json, prediction_tables
-from analyzer.speedup.extrapolation import FORMS, fitted
+from analyzer.speedup.extrapolation import FORMS, Selector, fitted
 from analyzer.speedup.prediction import predict
 
 _MOST_RANKS = 10**8
+_MODELS = "models"
 
 
 class RankCounts(click.ParamType):
@@ -40,10 +41,10 @@ class RankCounts(click.ParamType):
 )
 @click.option(
     "--form",
-    type=click.Choice(list(FORMS)),
+    type=click.Choice([*FORMS, _MODELS]),
     default="log",
     show_default=True,
-    help="Curve of each factor: a + b ln P, or its logarithm as a + b ln P or a + b P.",
+    help="Curve of each factor: a + b ln P, or its logarithm as a + b ln P or a + b P; or models chosen from the data.",
 )
 @scaling_options
 @all_calls_needed("efficiencies are of all that ranks compute, between whatever calls")
@@ -55,6 +56,7 @@ def predict_command(
     counts: tuple[tuple[int, ...], ...],
     form: str,
     region: str | None,
+    whole: bool,
     scaling: str | None,
     eager_limit: int | None,
     as_json: bool,
@@ -72,11 +74,19 @@ def predict_command(
     wanted = {count for found in counts for count in found} | {int(file) for file in files if _is_count(file)}
     if not runs:
         raise TracelibError("no run to predict from", "analyze predict RUN RUN RUN --ranks 128")
-    found = predict(measured(session, runs, region, eager_limit), sorted(wanted), fitted(FORMS[form]), scaling)
+    found = predict(measured(session, runs, region, eager_limit, whole=whole), sorted(wanted), _selector(form), scaling)
     if as_json:
         session.print_json(prediction_json(found))
     elif not quiet:
         session.print_tables(prediction_tables(found))
+
+
+def _selector(form: str) -> Selector:
+    if form != _MODELS:
+        return fitted(FORMS[form])
+    from analyzer.speedup.selected import selected
+
+    return selected
 
 
 def _is_count(text: str) -> bool:

@@ -19,6 +19,7 @@ from analyzer.parallel import Team
 from analyzer.speedup.extrapolation import FORMS, LINEAR, Reciprocal, baselines, fitted
 from analyzer.speedup.parameters import Parameters, parameters
 from analyzer.speedup.prediction import CONFIDENCE, predict
+from analyzer.speedup.selected import selected
 
 FITTED, AHEAD = (16, 36, 64), (121, 256, 1024)
 LOG = fitted(FORMS["log"])
@@ -172,3 +173,29 @@ def test_what_cannot_be_predicted_is_said():
     one = Parameters("", 36, 72, 1e9, 1e9, 1e8, 1e9)
     with pytest.raises(TracelibError, match="different numbers of threads"):
         predict([runs[0], one, runs[2]], [128], LOG)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_models_chosen_from_the_data_beat_the_baselines_at_four_times_the_ranks(code):
+    """Noise of 0.3 %, factors that are lines in ln P, which no model knows beforehand. At twice the ranks a parabola
+    through the speedups may be as near by chance."""
+    runs = [run_of(CODES[code], ranks, np.random.default_rng(3 + ranks)) for ranks in (16, 32, 64, 128, 256, 512, 1024)]
+    for one in predict(runs, [512, 1024], selected).predicted:
+        others = [one.error(base) for base in one.baselines.values()]
+        assert one.error(one.speedup.value) < (0.05 if one.ranks == 512 else min(0.05, *others))
+        assert one.speedup.low <= one.measured <= one.speedup.high
+        assert one.worst.factor.key == WORST[code]
+
+
+def test_models_follow_laws_that_no_line_in_ln_p_does():
+    """An efficiency of 1 / (1 + P / 500), as where a serial part is waited for by all."""
+    p = np.array([8.0, 16, 32, 64, 128])
+    y = 1 / (1 + p / 500)
+    curve = selected(p, y)
+    assert curve.value(512) == pytest.approx(1 / (1 + 512 / 500), rel=0.1)
+    assert abs(LOG(p, y).value(512) / (1 / (1 + 512 / 500)) - 1) > 0.3
+    assert selected(p[:2], y[:2]).text() == LOG(p[:2], y[:2]).text()
+    rising = selected(p, 3 + 0.1 * p)
+    assert rising.value(512) == pytest.approx(54.2, rel=0.1)
+    low, high = np.quantile(rising.drawn(512, 2000, np.random.default_rng(1)), [0.05, 0.95])
+    assert low < 54.2 * 1.01 and high > 54.2 * 0.99
