@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -69,3 +71,26 @@ def test_a_cut_is_a_sound_run_that_every_command_reads(openmpi, compiled, traced
             analyze(command, "small.h5").check()
     assert analyze("cut", run, "-o", "small.prv").check().stdout.startswith("small.prv")
     analyze("check", "small.prv").check()
+
+
+def test_a_running_program_is_followed(openmpi, compiled, traced, analyze, tmp_path):
+    """It says the period while the program runs, and ends when that does."""
+    count = 120_000
+    program = compiled(openmpi, "loops.c")
+    with ThreadPoolExecutor(1) as beside:
+        going = beside.submit(
+            traced, openmpi, program, "stencil", str(count), ranks=1, env={"TRACELIB_BUFFER": "64K"}, limit_s=120
+        )
+        while not list((tmp_path / "run.ranks").glob("*.h5")):
+            time.sleep(0.05)
+            assert not going.done(), going.result()
+        found = json.loads(analyze("structure", "run.h5", "--follow", "--json").check().stdout)
+        run = going.result().run
+    first = found["loops"][0]
+    assert first["running"] and found["looks"] > 1
+    trace = open_trace(run)
+    assert first["at_s"] < trace.duration_ns / 1e9
+    assert first["period_s"] == pytest.approx(trace.duration_ns / 1e9 / count, rel=0.3)
+    trace.close()
+    assert first["body"].startswith("1 exchange")
+    assert 0 < found["peak_memory_bytes"] < 400e6
