@@ -15,10 +15,12 @@ from analyzer.structure.levels.agreed import Agreed
 from analyzer.structure.levels.parts import Metric
 from analyzer.structure.levels.tree import DEEPEST, Node
 from analyzer.structure.period import period_of
+from analyzer.structure.period.autocorrelation import LEAST, coarser
 from analyzer.structure.period.representative import representative
 from analyzer.structure.period.thesis import literal_period
+from analyzer.structure.perturbed.morphology import runs
 from analyzer.structure.perturbed.perturbed import Perturbed
-from analyzer.structure.phase.wavelet import active
+from analyzer.structure.phase.wavelet import MOST_PIECES, active, levels
 from analyzer.structure.signals import Signal
 
 INSIDE = 1 << 13
@@ -27,6 +29,15 @@ SAME = 0.05
 """Signals whose periods differ by less than this share say the same."""
 LEAST_TIME = 0.03
 """A loop that takes a smaller share of the time than this is left out, as one that is found by calls."""
+PHASE = 1 << 13
+"""Samples in which phases are looked for first."""
+MORE = 1.02
+"""A coarser division into phases is taken if it covers so many times as much."""
+LIKE, STEPS = 0.75, 8
+"""Periods in a row that correlate by a smaller share of what is usual are not both of the loop; so many places a period
+are looked at."""
+OVER = 0.19
+"""By this share of a period stretches that are alike reach beyond each end of a loop."""
 MOST_EDGES = 1 << 20
 """A period that fits more often than this is none of iterations."""
 
@@ -43,17 +54,17 @@ def nodes_of(
         for part in _phases(piece, literal=literal):
             if not literal and len(part.values) < LEAST_TIME * len(signal.values):
                 continue
-            node = _node(part, sampled, ranks, literal=literal, level=level)
+            node = _node(part, piece, sampled, ranks, literal=literal, level=level)
             if node is not None:
                 found.append(node)
     return found
 
 
-def metric_of(signal: Signal, begin_ns: int, end_ns: int) -> Metric:
-    """The period of a signal between two times."""
-    part = signal.part(begin_ns, end_ns)
-    found = period_of(part.values)
-    if found is None:
+def metric_of(signal: Signal, begin_ns: int, end_ns: int, disturbed: Sequence[Perturbed] = ()) -> Metric:
+    """The period of a signal between two times, by the longest stretch that nothing disturbs."""
+    part = max(_clean(signal.part(begin_ns, end_ns), disturbed), key=lambda one: len(one.values), default=None)
+    found = period_of(part.values) if part else None
+    if part is None or found is None:
         return Metric(signal.name, None, 1, 0.0)
     period = found.samples * part.width_ns
     return Metric(signal.name, period, round((end_ns - begin_ns) / period), found.correlation)
@@ -92,18 +103,64 @@ def _clean(signal: Signal, disturbed: Sequence[Perturbed]) -> list[Signal]:
 
 
 def _phases(piece: Signal, *, literal: bool) -> list[Signal]:
-    """The parts of highest frequency; all of it where they have no period and it has."""
-    cut = active(piece.values, literal=literal).tolist()
-    parts = [
-        Signal(piece.name, piece.begin_ns + first * piece.width_ns, piece.width_ns, piece.values[first:last])
-        for first, last in cut
+    """The parts of highest frequency. Not literal: of the finest level at which the parts with a period cover most;
+    each without what comes before, between and after its periods."""
+    if literal:
+        return [_cut(piece, first, last) for first, last in active(piece.values, literal=True).tolist()]
+    found = _covering(_coarse(piece)) or _covering(piece)
+    return [piece.part(one.begin_ns, one.begin_ns + len(one.values) * one.width_ns) for one in found]
+
+
+def _coarse(piece: Signal) -> Signal:
+    """The same in so few samples that phases are soon found."""
+    factor = -(-len(piece.values) // PHASE)
+    return Signal(piece.name, piece.begin_ns, piece.width_ns * factor, coarser(piece.values, factor))
+
+
+def _covering(piece: Signal) -> list[Signal]:
+    """The periodic stretches of the level at which they cover most; of levels alike the finest."""
+    best, most = list[Signal](), 0.0
+    for cuts in (*levels(piece.values), np.array([[0, len(piece.values)]])):
+        if len(cuts) > MOST_PIECES or np.diff(cuts).sum() <= MORE * most:
+            continue
+        parts = [part for first, last in cuts.tolist() for part in _periodic(_cut(piece, first, last))]
+        covered = sum(len(part.values) for part in parts)
+        if covered > MORE * most:
+            best, most = parts, covered
+    return best
+
+
+def _cut(piece: Signal, first: int, last: int) -> Signal:
+    return Signal(piece.name, piece.begin_ns + first * piece.width_ns, piece.width_ns, piece.values[first:last])
+
+
+def _periodic(part: Signal) -> list[Signal]:
+    """The stretches of a part in which each period is like the next one; none: it has no period."""
+    found = period_of(part.values)
+    if found is None:
+        return []
+    width = round(found.samples)
+    step = max(width // STEPS, 1)
+    windows = np.lib.stride_tricks.sliding_window_view(part.values, width)[::step]
+    ahead = np.lib.stride_tricks.sliding_window_view(part.values[width:], width)[::step]
+    alike = _alike(windows[: len(ahead)], ahead)
+    stretches = runs(alike >= max(LIKE * np.quantile(alike, 0.75), LEAST)).tolist()
+    over = round(OVER * width)
+    ends = [(first * step, min((last - 1) * step + 2 * width, len(part.values))) for first, last in stretches]
+    return [
+        _cut(part, first and first + over, last if last > len(part.values) - over else last - over)
+        for first, last in ends
     ]
-    if literal or any(period_of(part.values) for part in parts):
-        return parts
-    return [piece]
 
 
-def _node(part: Signal, sampled: Sampled, ranks: int, *, literal: bool, level: int) -> Node | None:
+def _alike(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The correlations of stretches, (n, samples) each, with others; 0 where one does not vary."""
+    one, other = one - one.mean(axis=1, keepdims=True), other - other.mean(axis=1, keepdims=True)
+    energy = np.sqrt((one * one).sum(axis=1) * (other * other).sum(axis=1))
+    return np.where(energy > 0, (one * other).sum(axis=1) / np.where(energy > 0, energy, 1), 0.0)
+
+
+def _node(part: Signal, piece: Signal, sampled: Sampled, ranks: int, *, literal: bool, level: int) -> Node | None:
     period = _period(part.values, literal=literal)
     if period is None:
         return None
@@ -111,9 +168,13 @@ def _node(part: Signal, sampled: Sampled, ranks: int, *, literal: bool, level: i
     count = round(length / period)
     if not 2 <= count <= MOST_EDGES:
         return None
-    edges = part.begin_ns + np.rint(np.linspace(0, length, count + 1) * part.width_ns).astype(np.int64)
+    before = (part.begin_ns - piece.begin_ns) / part.width_ns
+    whole = min(count * period, len(piece.values))
+    first = min(max(before + (length - whole) / 2, 0), len(piece.values) - whole)
+    within = np.linspace(first, first + whole, count + 1)
+    edges = piece.begin_ns + np.rint(within * part.width_ns).astype(np.int64)
     start = representative(part.values, period, literal=literal)
-    number = min(max(round(start / period), 0), count - 1)
+    number = min(max(round((start + before - first) / period), 0), count - 1)
     inside: list[Node] = []
     begin, end = edges[number : number + 2].tolist()
     if level < DEEPEST and end - begin > INSIDE:

@@ -56,13 +56,15 @@ def structure(
     if method is Method.BOTH:
         times = np.array([(one.begin_ns, one.end_ns) for one in disturbed], np.int64).reshape(-1, 2)
         nodes = _by_calls(trace, team, ranks, np.concatenate([flushed, times]))
-    taken = found[names[0]] if method is Method.THESIS else chosen(list(found.values()), disturbed)
+    taken = found[names[0]] if method is Method.THESIS else None
+    if method is Method.BOTH and not nodes:
+        taken = chosen(list(found.values()), disturbed)
     if not nodes and taken is not None:
         names = [taken.name]
         nodes = nodes_of(taken, sampled, disturbed, trace.size, literal=method is Method.THESIS)
     main = max(nodes, key=lambda node: node.loop.end_ns - node.loop.begin_ns, default=None)
     begin, end = (main.loop.begin_ns, main.loop.end_ns) if main else (0, trace.duration_ns)
-    metrics = tuple(metric_of(one, begin, end) for one in found.values())
+    metrics = tuple(metric_of(one, begin, end, disturbed) for one in found.values())
     if main:  # before and after it, MPI_Init and what is alike disturb nothing that is compared
         disturbed = [one for one in disturbed if one.begin_ns < end and one.end_ns > begin]
     known = _structure(trace, team, nodes, ranks, flushed)

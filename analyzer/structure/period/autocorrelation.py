@@ -3,7 +3,8 @@
 Source: Casas 2009, section 3.6.1, equations 2.9 and 3.1 to 3.3. Where the thesis is silent, or its rule refuses clean
 signals (0.9 holds for multiples of the period, too, from 11 repeats on), this module reads it as follows: the trend is
 subtracted, lags are weighted by how much of the signal they compare, multiples of the period are no rivals of it, the
-smallest of lags that are as good is the period, and what the lag predicts must be more than chance would.
+smallest of lags that are as good is the period if its multiples are good, too, up to those that are best (else it is
+that of a loop inside), and what the lag predicts must be more than chance would.
 `thesis.literal_period` is the literal rule.
 """
 
@@ -25,6 +26,9 @@ RETRIES = 6
 """How often the signal is made coarser by 2 (small oscillations are filtered) where no good period is found."""
 MULTIPLE = 0.12
 """By how much of the period a lag may be off a multiple of it."""
+DIP = 0.5
+"""Where the correlation at a multiple of a lag is less than this share of that at a later maximum, the lag is the
+period of what repeats inside the repeats alone."""
 BINS = 16
 """Samples of a period for the test of chance."""
 CHANCE = 5.0
@@ -112,9 +116,14 @@ def _best(values: np.ndarray, fewest: float) -> tuple[float, float, bool] | None
     longest = int(len(values) / fewest)
     peaks = maxima(r[: longest + 2])
     peaks = peaks[(peaks >= 2) & (peaks <= longest)]
-    if not len(peaks) or r[peaks].max() < LEAST:
+    while len(peaks) and r[peaks].max() >= LEAST:
+        lag = int(peaks[np.argmax(r[peaks] >= AS_GOOD * r[peaks].max())])
+        dip = _dip(r, lag, peaks)
+        if dip is None:
+            break
+        peaks = peaks[peaks > dip]
+    else:
         return None
-    lag = int(peaks[np.argmax(r[peaks] >= AS_GOOD * r[peaks].max())])
     exact = _refined(r, lag, int(len(values) * (1 - 1 / fewest)))
     others = peaks[np.abs(peaks / exact - np.rint(peaks / exact)) > MULTIPLE]
     others = others[others > (1 - MULTIPLE) * exact] if len(others) else others
@@ -123,6 +132,24 @@ def _best(values: np.ndarray, fewest: float) -> tuple[float, float, bool] | None
     if not _beyond_chance(flat, exact):
         return None
     return exact, float(r[lag]), _has_harmonic(r, exact)
+
+
+def _dip(r: np.ndarray, lag: int, peaks: np.ndarray) -> int | None:
+    """The first multiple of a lag at which the correlation is low, while it is high at a later maximum; None: the lag
+    is a period of the whole. The multiples are followed one by one, as each says more exactly where the next one is."""
+    highest = np.maximum.accumulate(r[peaks][::-1])[::-1]
+    period, number = float(lag), 2
+    width = max(int(0.25 * lag), 1)
+    while True:
+        around = round(number * period)
+        later = int(np.searchsorted(peaks, around + width, side="right"))
+        if later == len(peaks):
+            return None
+        low = around - width
+        at = low + int(np.argmax(r[low : around + width + 1]))
+        if highest[later] >= LEAST and r[at] < DIP * highest[later]:
+            return around
+        period, number = at / number, number + 1
 
 
 def _refined(r: np.ndarray, lag: int, last: int) -> float:

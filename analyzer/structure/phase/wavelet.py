@@ -6,6 +6,8 @@ information; where a level falls into many pieces, the next coarser one is asked
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from analyzer.structure.perturbed.morphology import closing, runs
@@ -33,20 +35,25 @@ def active(
     values: np.ndarray, threshold: float = THRESHOLD, neighbours: int = NEIGHBOURS, *, literal: bool = False
 ) -> np.ndarray:
     """int64 (n, 2): first and behind the last sample of each stretch of high frequency, in order."""
-    if not len(values):
-        return np.zeros((0, 2), np.int64)
-    largest = float(np.abs(values).max())
     best = np.zeros((0, 2), np.int64)
+    for best in levels(values, threshold, neighbours, literal=literal):
+        if literal or len(best) <= MOST_PIECES:
+            break
+    return best
+
+
+def levels(
+    values: np.ndarray, threshold: float = THRESHOLD, neighbours: int = NEIGHBOURS, *, literal: bool = False
+) -> Iterator[np.ndarray]:
+    """The stretches of high frequency as each level of detail has them, the finest first; those without information
+    are left out."""
+    largest = float(np.abs(values).max(initial=0))
     for level, coefficients in enumerate(details(values), 1):
         size = np.abs(coefficients)
         if size.max(initial=0) <= NOTHING * largest:
             continue
-        found = selected(size, threshold, neighbours, literal=literal) << level
-        found = np.minimum(found, len(values))
-        best = found[found[:, 1] > found[:, 0]]
-        if literal or len(best) <= MOST_PIECES:
-            break
-    return best
+        found = np.minimum(selected(size, threshold, neighbours, literal=literal) << level, len(values))
+        yield found[found[:, 1] > found[:, 0]]
 
 
 def selected(size: np.ndarray, threshold: float, neighbours: int, *, literal: bool = False) -> np.ndarray:
