@@ -149,7 +149,7 @@ def _dip(r: np.ndarray, lag: int, peaks: np.ndarray) -> int | None:
         at = low + int(np.argmax(r[low : around + width + 1]))
         if highest[later] >= LEAST and r[at] < DIP * highest[later]:
             return around
-        period, number = at / number, number + 1
+        period, number = float(np.clip(at / number, (1 - MULTIPLE) * lag, (1 + MULTIPLE) * lag)), number + 1
 
 
 def _refined(r: np.ndarray, lag: int, last: int) -> float:

@@ -72,6 +72,13 @@ def test_what_does_not_vary_or_varies_once_has_none(signal):
     assert period_of(np.array(signal, np.float64)) is None
 
 
+@settings(max_examples=200, deadline=None)
+@given(arrays(np.float64, st.integers(24, 400), elements=st.sampled_from([0.0, 0.0, 1.0, 3.0])))
+def test_anything_has_an_answer(x):
+    found = period_of(x)
+    assert found is None or 2 <= found.samples <= len(x) / 2
+
+
 def test_130_repeats_pass_although_multiples_are_as_high():
     """Casas 2009, table 3.5; read literally, equation 3.3 refuses more than about 11 repeats."""
     found = period_of(np.tile(np.repeat([2.0, 0.0, 1.0], [40, 30, 30]), 130))
