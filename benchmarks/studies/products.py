@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import pandas
 
+import analyzer
+from analyzer.models.composed import Composed
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
-from benchmarks.studies.least_squares import Sum, best
 from benchmarks.studies.runs import table, traced
 from benchmarks.studies.shown import Row
 
@@ -25,34 +26,35 @@ SIZES, RANKS, REPEATED = (144, 168, 192, 216, 240), (1, 2, 3, 4), 5
 HELD_OUT = 3  # ranks that no fit sees
 CACHE = "262144,8,64"
 FUNCTION = "product_row"
-MISSES = ("1", "n", "n**2", "n / ranks", "n**2 / ranks", "n**3 / ranks")
-"""LI = {N/P}, {N^2, N} (Tab. 5.10)."""
-TIME = ("n**3 / ranks", "n**2 / ranks", "phi")
+MISSES = "{n/ranks},{n^2,n}"
+"""Tab. 5.10."""
+TIME = "{n^3/ranks,n^2/ranks,phi}*"
 """Those of Tab. 5.11 that are not the network's."""
 
 
 def rows(mpi: Mpi) -> Iterator[Row]:
-    """Both versions: misses, then the time with the misses that the model predicts."""
+    """Both versions: misses, then the time with the misses that the model predicts (two stages)."""
     program = _program(mpi)
     for version in "AB":
         frame = _measured(mpi, program, version)
         fitted, held = frame[frame["ranks"] != HELD_OUT], frame[frame["ranks"] == HELD_OUT]
-        phi = best(fitted, "phi", MISSES)
+        phi = analyzer.fit(fitted, "phi", ["n", "ranks"], MISSES)
         yield Row(f"product {version}", "misses", f"{HELD_OUT} ranks", phi, fitted, held, "phi")
-        time = best(fitted, "time", TIME)
-        predicted = held.assign(phi=np.maximum(phi.of(held), 0))
+        both = Composed(analyzer.fit(fitted, "time", ["n", "ranks", "phi"], TIME), {"phi": phi})
+        predicted = held.assign(phi=[both.quantity("phi", **at) for at in held[["n", "ranks"]].to_dict("records")])
         yield Row(
-            f"product {version}", "CPU time", f"{HELD_OUT} ranks", time, fitted, predicted, "time", _share(time, frame)
-        )
+            f"product {version}", "CPU time", f"{HELD_OUT} ranks", both.outer, fitted, predicted, "time",
+            _share(both, frame),
+        )  # fmt: skip
 
 
-def _share(time: Sum, frame: pandas.DataFrame) -> str:
+def _share(both: Composed, frame: pandas.DataFrame) -> str:
     """The part of the time that misses make, over all settings (section 5.3.1)."""
-    if "phi" not in time.terms:
+    if "phi" not in both.outer.terms:
         return "misses make no difference"
-    shares = time.coefficients[time.terms.index("phi")] * frame["phi"] / frame["time"]
-    cost = time.coefficients[time.terms.index("phi")] * 1e9
-    return f"{cost:.3g} ns a miss, {100 * shares.min():.1f} to {100 * shares.max():.1f} % of the time"
+    shares = [both.share("phi", **at) for at in frame[["n", "ranks"]].to_dict("records")]
+    cost = both.outer.selected.coefficients[both.outer.terms.index("phi")] * 1e9
+    return f"{cost:.3g} ns a miss, {100 * min(shares):.1f} to {100 * max(shares):.1f} % of the time"
 
 
 def _program(mpi: Mpi) -> Path:

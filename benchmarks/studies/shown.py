@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas
 
-from benchmarks.studies.least_squares import Sum
+from analyzer.models.model import Model
 
 HEAD = (
     "| program | observable | model | settings fitted | error there | held out | error there | |\n"
@@ -22,7 +22,7 @@ class Row:
     program: str
     observable: str
     held_out: str  # in words
-    model: Sum
+    model: Model
     fitted: pandas.DataFrame
     held: pandas.DataFrame
     column: str
@@ -31,9 +31,14 @@ class Row:
     @property
     def line(self) -> str:
         """In Markdown. Errors are root mean squares of the relative errors."""
-        inside, outside = (_percent(self.model.errors(f, self.column)) for f in (self.fitted, self.held))
-        cells = (self.program, self.observable, f"`{self.model.text}`", str(len(self.fitted)), inside)
+        inside, outside = (_percent(self._errors(frame)) for frame in (self.fitted, self.held))
+        cells = (self.program, self.observable, f"`{self.model}`", str(len(self.fitted)), inside)
         return f"| {' | '.join([*cells, self.held_out, outside, self.note])} |"
+
+    def _errors(self, frame: pandas.DataFrame) -> np.ndarray:
+        """Relative errors, (predicted - measured) / measured."""
+        settings = frame[list(self.model.parameters)].to_dict("records")
+        return np.array([self.model.predict(**at) for at in settings]) / frame[self.column].to_numpy() - 1
 
 
 def _percent(errors: np.ndarray) -> str:
