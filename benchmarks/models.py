@@ -1,7 +1,7 @@
 """Model selection in figures: `python -m benchmarks.models` prints the tables of docs/analyze-fit.md.
 
 The genetic search on HPL (search-and-balance.md, section 1: 12 configurations by 3 patiences, and how often each term
-is found), and 200 planted models with 3 % noise beside stepwise selection and LASSO.
+is found), 200 planted models with 3 % noise beside stepwise selection and LASSO, and 200 data sets of plain laws.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 
 from hpl_design import TERMS, measured  # noqa: E402
+from plain_laws import BEYOND as BEYOND_LAWS  # noqa: E402
+from plain_laws import LAWS, case, growth_of  # noqa: E402
 from planted_models import BEYOND, error_of, lasso, planted, stepwise  # noqa: E402
 
+import analyzer  # noqa: E402
 from analyzer.models.fitting.criteria import criterion_of  # noqa: E402
 from analyzer.models.fitting.least_squares import relative_weights  # noqa: E402
 from analyzer.models.search.exact import search_all  # noqa: E402
@@ -83,6 +86,24 @@ def planted_table(number: int = 200) -> None:
         print(f"| {name} | {100 * np.mean(hits):.0f} % | {100 * median:.1f} % | {100 * most:.1f} % |")
 
 
+def plain_table(number: int = 200) -> None:
+    """How often the fastest growing part is found, and the errors beyond the data."""
+    right: dict[str, list[bool]] = {name: [] for name in LAWS}
+    errors: list[tuple[float, float]] = []
+    for seed in range(number):
+        of = case(seed)
+        model = analyzer.fit(of.frame, "time", list(of.growth))
+        right[of.name].append(all(growth_of(model.selected, name) == growth for name, growth in of.growth.items()))
+        errors.append((abs(model.predict(**of.at) / of.truth - 1), abs(model(**of.at) / of.truth - 1)))
+    every = [one for of_law in right.values() for one in of_law]
+    rest = ", ".join(f"{name} {sum(of)} of {len(of)}" for name, of in right.items() if not all(of))
+    print(f"\nplain laws: growth found in {100 * np.mean(every):.1f} % of {number} ({rest}; all of the others)")
+    for name, column in zip(("prediction", "formula"), np.transpose(errors), strict=True):
+        median, most = np.percentile(column, (50, 90))
+        print(f"{name}: error at {BEYOND_LAWS} x {100 * median:.1f} % (median), {100 * most:.1f} % (90 %)")
+
+
 if __name__ == "__main__":
     genetic_tables()
     planted_table()
+    plain_table()

@@ -16,14 +16,19 @@ models, and what lies between two of them is near none."""
 _STEPS = 80
 
 
-def consensus(values: np.ndarray, weights: np.ndarray) -> float:
-    """The value of the model that is nearest to all: least sum of weight * log(1 + |relative difference| / NEAR).
+def central(values: np.ndarray, weights: np.ndarray) -> int:
+    """The model that is nearest to all: least sum of weight * log(1 + |relative difference| / NEAR).
 
     values, weights: (models). The sum is least at one of the values, since it is concave between them.
     """
     size = np.maximum(np.abs(values), 1e-300)
     away = np.abs(values[:, None] - values) / size
-    return float(values[(np.log1p(away / NEAR) @ weights).argmin()])
+    return int((np.log1p(away / NEAR) @ weights).argmin())
+
+
+def consensus(values: np.ndarray, weights: np.ndarray) -> float:
+    """The value of the model that is nearest to all."""
+    return float(values[central(values, weights)])
 
 
 def interval(

@@ -11,12 +11,18 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.models.average import consensus, interval
+from analyzer.models.average import central, consensus, interval
+from analyzer.models.choose.rounding import rounded, rounding_error
 from analyzer.models.member import Member
 from analyzer.models.terms.product import Product, plain
 from analyzer.models.terms.writing import in_python
 
 CONFIDENCE = 0.95
+CHOSEN = "evidence"
+"""The criterion where terms are chosen from the data."""
+
+
+_CACHED = ("_formula", "_values", "_table", "_all_terms", "_rounded")
 
 
 @dataclass(frozen=True)
@@ -66,11 +72,17 @@ class Model:
         said, _ = self._at(values)
         return consensus(said, self._table[1])
 
+    def central(self, **values: float) -> Member:
+        """The model whose value `predict` gives there."""
+        return self.members[central(self._at(values)[0], self._table[1])]
+
     def prediction(self, **values: float) -> Prediction:
         """The same with its interval. Not less than 0 where all that was measured is positive."""
         said, terms = self._at(values)
         _, weights, freedom, sigma, spread = self._table
         errors = sigma * np.sqrt(((spread @ terms) ** 2).sum(1))
+        if self.criterion[0] == CHOSEN:
+            errors = np.hypot(errors, rounding_error(self._rounded, values, self.ranges) * said)
         low, high = interval(said, errors, freedom, weights, CONFIDENCE)
         value = consensus(said, weights)
         if self.relative:
@@ -79,7 +91,11 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without compiled formulas, which cannot be pickled."""
-        return {k: v for k, v in self.__dict__.items() if k not in ("_formula", "_values", "_table", "_all_terms")}
+        return {k: v for k, v in self.__dict__.items() if k not in _CACHED}
+
+    @cached_property
+    def _rounded(self) -> tuple[frozenset[str], ...]:
+        return tuple(rounded(member) for member in self.members)
 
     @cached_property
     def _all_terms(self) -> tuple[Product, ...]:

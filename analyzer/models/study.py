@@ -16,15 +16,12 @@ from analyzer.models.fitting.left_out import cross_validation_error, largest, se
 from analyzer.models.guidance import guidance
 from analyzer.models.measurements import Measurements, measurements_of
 from analyzer.models.member import Member
-from analyzer.models.model import Model
+from analyzer.models.model import CHOSEN, Model
 from analyzer.models.search.genetic import Found
 from analyzer.models.search.selection import Selection
 
 if TYPE_CHECKING:
     import pandas
-
-CHOSEN = "evidence"
-"""The criterion where terms are chosen from the data."""
 
 
 @dataclass(frozen=True)

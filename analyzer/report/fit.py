@@ -10,9 +10,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from analyzer.models.model import Model, Prediction, formula_text
+from analyzer.models.model import CHOSEN, Model, Prediction, formula_text
 from analyzer.models.search.selection import Selection
-from analyzer.models.study import CHOSEN, Study
+from analyzer.models.study import Study
 from analyzer.report.words.table import plain_table
 
 Predicted = Sequence[tuple[dict[str, float], Prediction]]

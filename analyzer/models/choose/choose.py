@@ -10,6 +10,7 @@ from scipy.special import fdtrc
 from analyzer.models.choose.evidence import Weighed, weigh
 from analyzer.models.choose.families import Family, families
 from analyzer.models.choose.free import Free
+from analyzer.models.choose.plainness import plainest
 from analyzer.models.choose.settings import Settings, settings_from
 from analyzer.models.member import Member
 
@@ -21,8 +22,8 @@ _SURE = 0.01
 
 
 def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> list[Member]:
-    """The likeliest models, the best first, with weights that sum to 1. Those below a thousandth of the best are left
-    out, and all but 60."""
+    """The likeliest models, with weights that sum to 1; the one to be shown first, the others by weight. Those below a
+    thousandth of the best are left out, and all but 60."""
     settings = settings_from(values, observed)
     found = [_weighed(family, settings) for family in families(settings)]
     if settings.varying:
@@ -43,7 +44,7 @@ def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> lis
             same = members.setdefault(frozenset(member.terms), member)
             if same.weight < member.weight:
                 members[frozenset(member.terms)] = member
-    return normalised(list(members.values()))
+    return plainest(normalised(list(members.values())))
 
 
 Posterior = tuple[Family, Weighed, np.ndarray]

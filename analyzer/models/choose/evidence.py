@@ -47,7 +47,7 @@ def weigh(columns: np.ndarray, settings: Settings) -> Weighed:
     left = ((settings.number * (settings.mean - expected) ** 2 + settings.scatter) / error**2).sum(1)
     left = np.maximum(left, settings.rows * _EXACT**2)
     sigma = np.sqrt(left / max(freedom, 1))
-    spread = np.linalg.cholesky(inverse).transpose(0, 2, 1)
+    spread, sound = _spread(inverse)
     alone = sigma[:, None] * np.sqrt(np.einsum("mqq->mq", inverse))
     evidence = (
         -(settings.number * np.log(error)).sum(1)
@@ -56,4 +56,22 @@ def weigh(columns: np.ndarray, settings: Settings) -> Weighed:
         - q * np.log(settings.scale)
         + log_ndtr(coefficients / alone).sum(1)
     )
-    return Weighed(coefficients, spread, sigma, freedom, np.where(np.isfinite(evidence), evidence, -np.inf))
+    if settings.relative:  # where its integral is largest, a term with a negative coefficient is not there
+        sound &= (coefficients >= 0).all(1)
+    evidence = np.where(sound & np.isfinite(evidence), evidence, -np.inf)
+    return Weighed(coefficients, spread, sigma, freedom, evidence)
+
+
+def _spread(inverse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(models, q, q) roots of the inverses, and which have one: columns that nearly say the same may have none."""
+    try:
+        return np.linalg.cholesky(inverse).transpose(0, 2, 1), np.ones(len(inverse), bool)
+    except np.linalg.LinAlgError:
+        finite = np.isfinite(inverse).all((1, 2))
+        inverse = np.where(finite[:, None, None], inverse, np.eye(inverse.shape[1]))
+        inverse = (inverse + inverse.transpose(0, 2, 1)) / 2
+        values, vectors = np.linalg.eigh(inverse)
+        sound = finite & (values[:, 0] > 0)
+        roots = np.sqrt(np.maximum(values, 0))[:, :, None] * vectors.transpose(0, 2, 1)
+        triangles = np.linalg.qr(roots, mode="r")
+        return triangles * np.where(np.einsum("mqq->mq", triangles) < 0, -1, 1)[:, :, None], sound

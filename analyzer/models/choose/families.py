@@ -20,6 +20,8 @@ FREE = 0.1
 """Prior of all models of freely combined terms, beside one term for each group of parameters."""
 _CONSTANT = 0.02
 """Prior of models without any parameter."""
+_BARE = 0.2
+"""Prior of sums of parts alone, beside the same with a constant."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Family:
 
 
 def families(settings: Settings) -> Iterator[Family]:
-    """The families of a constant and one term for each group of the parameters that vary."""
+    """The families of one term for each group of the parameters that vary, with a constant and without one."""
     varying = settings.varying
     rows = len(settings.mean)
     yield Family(np.array([np.log(_CONSTANT)]), np.ones((1, rows, 1)), np.ones((1, 1)), lambda _: (Product(),))
@@ -46,8 +48,9 @@ def families(settings: Settings) -> Iterator[Family]:
     for way in ways:
         # all parameters matter, most likely: who varies one expects it to
         prior = 0.9 / len(full) if way in full else 0.1 / (len(ways) - len(full))
-        if len(way) + 1 < settings.rows - 1:
-            yield _combined(settings, shapes, way, prior)
+        for constant, share in ((True, 1 - _BARE), (False, _BARE)):
+            if len(way) + constant < settings.rows - 1:
+                yield _combined(settings, shapes, way, prior * share, constant)
     if len(varying) == 2:
         yield _combined(settings, shapes, ((varying[0],), (varying[1],), tuple(varying)), FREE)
 
@@ -104,15 +107,17 @@ def _line_misfit(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray
     return float(weight @ along**2) - np.where(sxx > 0, sxy**2 / np.where(sxx > 0, sxx, 1), 0)
 
 
-def _combined(settings: Settings, shapes: dict[str, list[Shape]], way: Way, prior: float) -> Family:
-    """A constant and a term for each group of the way, for all combinations of shapes."""
+def _combined(
+    settings: Settings, shapes: dict[str, list[Shape]], way: Way, prior: float, constant: bool = True
+) -> Family:
+    """A constant, or none, and a term for each group of the way, for all combinations of shapes."""
     names = sorted({name for group in way for name in group})
     places = np.meshgrid(*(np.arange(len(shapes[name])) for name in names), indexing="ij")
     chosen = {name: place.ravel() for name, place in zip(names, places, strict=True)}
     values = {name: np.array([s.value(settings.values[name]) for s in shapes[name]]) for name in names}
     models = len(chosen[names[0]])
-    raw = np.ones((models, len(settings.mean), len(way) + 1))
-    for column, group in enumerate(way, 1):
+    raw = np.ones((models, len(settings.mean), len(way) + constant))
+    for column, group in enumerate(way, int(constant)):
         for name in group:
             raw[:, :, column] *= values[name][chosen[name]]
     length = np.abs(raw).max(1)
@@ -122,7 +127,7 @@ def _combined(settings: Settings, shapes: dict[str, list[Shape]], way: Way, prio
         log_prior += np.log(of / sum(shape.prior for shape in shapes_on(settings.values[name])))[chosen[name]]
 
     def terms(model: int) -> tuple[Product, ...]:
-        found = [Product()]
+        found = [Product()] if constant else []
         for group in way:
             term = Product()
             for name in group:

@@ -16,11 +16,14 @@ from analyzer.models.terms.product import Call, Name, Product
 _LARGEST = 3
 _DENOMINATORS = (1, 2, 3, 4)
 _LOG_POWERS = (0, 1, 2)
-_RARE = 0.25
-"""Prior of powers above 1 in thirds and quarters, beside halves and whole numbers, which algorithms have."""
-_LOGGED = 0.5
-"""Prior of a power with a logarithm beside the one without."""
-_OTHER = 20
+_FRACTION = 0.5
+"""Prior of powers in halves, and of those below 1 in thirds and quarters, beside whole numbers, which algorithms have
+more often."""
+_RARE = 0.125
+"""The same of powers above 1 in thirds and quarters."""
+_LOGGED, _LOG = 0.75, 0.5
+"""Prior of a power with a logarithm beside the one without; of a logarithm alone beside whole powers."""
+GRID = 20
 _UNUSUAL = 0.02
 """Prior of powers in twentieths: no algorithm has them, but caches and networks bend what is measured."""
 _FALLING = 0.1
@@ -53,24 +56,29 @@ class Shape:
 
 
 def _growing() -> list[Shape]:
-    powers = sorted({Fraction(a, b) for b in (*_DENOMINATORS, _OTHER) for a in range(_LARGEST * b + 1)})
+    powers = sorted({Fraction(a, b) for b in (*_DENOMINATORS, GRID) for a in range(_LARGEST * b + 1)})
     return [
-        Shape(power, log_power, _prior(power) * (_LOGGED if log_power else 1))
+        Shape(power, log_power, _prior(power, log_power))
         for power in powers
         for log_power in _LOG_POWERS
         if power or log_power
     ]
 
 
-def _prior(power: Fraction) -> float:
+def _prior(power: Fraction, log_power: int) -> float:
+    if not power:
+        return _LOG
+    logged = _LOGGED if log_power else 1.0
     if power.denominator > max(_DENOMINATORS):
-        return _UNUSUAL
-    return 1 if power.denominator <= 2 or power < 1 else _RARE
+        return logged * _UNUSUAL
+    if power.denominator == 1:
+        return logged
+    return logged * (_FRACTION if power.denominator == 2 or power < 1 else _RARE)
 
 
 def _falling() -> list[Shape]:
     powers = [Fraction(-a, b) for a, b in ((1, 4), (1, 3), (1, 2), (2, 3), (3, 4), (1, 1), (3, 2), (2, 1), (3, 1))]
-    return [Shape(power, 0, _FALLING) for power in powers] + [Shape(Fraction(-1), 1, _FALLING * _LOGGED)]
+    return [Shape(power, 0, _FALLING) for power in powers] + [Shape(Fraction(-1), 1, _FALLING * _LOG)]
 
 
 SHAPES = (*_growing(), *_falling())

@@ -86,6 +86,14 @@ def test_shapes_are_told_apart_and_plain_ones_are_among_them():
     assert all(shape.prior > 0 for shape in SHAPES)
 
 
+def test_no_coefficient_of_positive_data_is_negative():
+    """Saturating times, which only terms that cancel each other explain, are not continued by such terms."""
+    p = np.array([4.0, 8, 12, 16, 24, 32, 64])
+    model = analyzer.fit(pandas.DataFrame({"p": p, "time": 8.3e-4 * (1 - 3 / p)}), "time", ["p"])
+    assert all((member.coefficients >= 0).all() for member in model.members)
+    assert 8e-4 < model.predict(p=128) < 2e-3
+
+
 def test_evidence_of_one_column_is_its_integral():
     """By numerical integration over the coefficient of y = c x with relative errors, sigma by its own prior 1 / sigma:
     ratios of two models' evidence."""
