@@ -14,13 +14,14 @@ from time import perf_counter
 from typing import Any
 
 from tracelib.balance.initial import Share, shares
-from tracelib.schema.shares import Plan, split
+from tracelib.balance.replan import Watch, one_each
+from tracelib.schema.shares import Plan
 
 
 class Monitor:
     """Steps in which each rank computes its share, and shares that follow what was measured.
 
-    `share` is this rank's, `before` the one until the last change.
+    `share` is this rank's, `before` the one until the last change. Rank 0 decides for all (`replan.Watch`).
     """
 
     def __init__(
@@ -35,104 +36,108 @@ class Monitor:
     ) -> None:
         """Collective. seconds: about so long between two looks at all ranks. threshold: the part of a step's time that
         new shares must gain. clock: what ranks measure themselves with; time.process_time sees how fast CPUs are, and
-        not who else uses them. The first shares are those of `shares`."""
+        not who else uses them. The first shares are those of `shares`, but nobody has no item if there are enough."""
         if not (0 <= seconds < float("inf") and 0 <= threshold < 1):
             raise ValueError("a monitor looks every 0 s or less often, for a gain of 0 to 1")
         if comm is None:
             from mpi4py import MPI
 
             comm = MPI.COMM_WORLD
-        self._comm, self._items, self._seconds, self._threshold = comm, items, seconds, threshold
-        self.share = self.before = shares(items, comm, plan)
-        self._speeds = self._earlier = [0.0] * comm.size  # items a second, at the last look and the one before
-        self._computing = self._last_look = self.looks_s = 0.0
-        self._expected: float | None = None  # s a step, after a change
-        self.expected_s = self.taken_s = 0.0  # of all steps under its plans
+        self._comm, self._seconds, self._clock = comm, seconds, clock
+        first = shares(items, comm, plan)
+        self.share = self.before = Share(first.rank, tuple(one_each(first.counts)), first.expected)
+        self._watch = Watch(self.share.counts, threshold)  # used by rank 0
+        self._computing = self._inside = self._last_look = self.looks_s = 0.0  # inside: by perf_counter
+        self._other_s, self._other_steps = 0.0, 0  # besides computing and waiting, since the last plan
+        self.before_s = self.expected_s = self.taken_s = 0.0  # of all steps under its plans
         self.steps = self.looks = self.plans = self._looked = 0
         self._next_look = 1
-        self._clock = clock
+        self._is_moving = False
         self._started = self._interval = perf_counter()
 
     @contextmanager
     def computing(self) -> Iterator[None]:
         """What this rank computes of its share, in one step."""
-        begun = self._clock()
+        inside, begun = perf_counter(), self._clock()
         try:
             yield
         finally:
             self._computing += self._clock() - begun
+            self._inside += perf_counter() - inside
 
     def step(self) -> bool:
         """The end of a step, by all ranks. Whether `share` is a new one."""
         self.steps += 1
         if self.steps < self._next_look:
             return False
-        begun, steps = perf_counter(), self.steps - self._looked
-        every = self._gathered(self._computing, self._last_look, begun - self._interval)
-        seconds, longest = every[::3], max(every[2::3])
-        self.looks_s += min(every[1::3])  # who came last waited for nobody
+        begun = perf_counter()
+        every = self._gathered(
+            self._computing, self._last_look, begun - self._interval, begun - self._interval - self._inside
+        )
+        found = array("q", [0, 0])  # the next look, whether shares are new
+        if self._comm.rank == 0:
+            found = array("q", self._decided(*(every[k::4] for k in range(4)), self.steps - self._looked))
+        self._comm.Bcast(found, 0)
+        self._is_moving = bool(found[1])
+        if self._is_moving:
+            counts = array("q", self._watch.counts)
+            self._comm.Bcast(counts, 0)
+            self.before, self.share = self.share, Share(self.share.rank, tuple(counts))
+            self.plans += 1
         self.looks += 1
-        if self._expected is not None:
-            self.expected_s += self._expected * steps
-            self.taken_s += max(seconds)
-        self._looked = self.steps
-        self._next_look = self.steps + max(1, ceil(min(self._seconds * steps / longest, 1e12)) if longest > 0 else 1)
-        changed = self._replan(seconds, steps)
-        self._computing, self._interval = 0.0, perf_counter()
+        self._looked, self._next_look = self.steps, found[0]
+        self._computing, self._inside, self._interval = 0.0, 0.0, perf_counter()
         self._last_look = self._interval - begun
-        return changed
+        return self._is_moving
 
     def _gathered(self, *mine: float) -> array:
-        """Numbers of all ranks, rank after rank."""
-        every = array("d", bytes(8 * len(mine) * self._comm.size))
-        self._comm.Allgather(array("d", mine), every)
+        """On rank 0: numbers of all ranks, rank after rank."""
+        every = array("d", bytes(8 * len(mine) * self._comm.size if self._comm.rank == 0 else 0))
+        self._comm.Gather(array("d", mine), every if self._comm.rank == 0 else None, 0)
         return every
 
-    def _replan(self, seconds: Sequence[float], steps: int) -> bool:
-        """New shares from the last two intervals, if they would have gained enough in each of them.
-
-        So a rank that was slow for a moment changes nothing."""
-        counts = self.share.counts
-        measured = zip(counts, seconds, self._speeds, strict=True)
-        self._earlier, self._speeds = (
-            self._speeds,
-            [c * steps / s if c and s > 0 else known for c, s, known in measured],
-        )
-        if not all(speed > 0 for speed in (*self._speeds, *self._earlier)):
-            return False
-        mean = [2 / (1 / now + 1 / then) for now, then in zip(self._speeds, self._earlier, strict=True)]
-        better = _one_each(split(self._items, mean))
-        for speeds in (self._speeds, self._earlier):
-            if not _slowest(better, speeds) < _slowest(counts, speeds) * (1 - self._threshold):
-                return False
-        self.before, self.share = self.share, Share(self.share.rank, tuple(better))
-        self._expected = _slowest(better, mean)
-        self.plans += 1
-        return True
+    def _decided(
+        self,
+        seconds: Sequence[float],
+        looks: Sequence[float],
+        all_s: Sequence[float],
+        others: Sequence[float],
+        steps: int,
+    ) -> tuple[int, bool]:
+        """The step of the next look, and whether shares are new. Of each rank: s computing, s of its last look, s of
+        all since then, and of what is not computing."""
+        watch, longest = self._watch, max(all_s)
+        self.looks_s += min(looks)  # who came last waited for nobody
+        self.before_s += watch.before_s * steps
+        self.expected_s += watch.expected_s * steps
+        self.taken_s += max(seconds) if watch.expected_s else 0.0
+        next_look = self.steps + max(1, ceil(min(self._seconds * steps / longest, 2 * steps)) if longest > 0 else 1)
+        other = min(others)
+        if self._is_moving:
+            watch.moved(other - self._other_s / self._other_steps)
+            self._other_s, self._other_steps = 0.0, 0
+            return next_look, False
+        self._other_s += other
+        self._other_steps += steps
+        changed = watch.look(seconds, steps)
+        return self.steps + 1 if changed else next_look, changed  # the step after a change shows what moving costs
 
     def report(self) -> str:
-        """What it did, what it cost, and whether steps took what it expected. Collective."""
-        looks = self.looks_s + min(self._gathered(self._last_look))
-        taken = perf_counter() - self._started
+        """What it did, what it cost, and whether steps took what it expected. Collective; the text is rank 0's."""
+        waits = self._gathered(self._last_look)
+        if self._comm.rank:
+            return ""
+        looks, taken = self.looks_s + min(waits), perf_counter() - self._started
         lines = [
             f"monitor: {self.steps} steps, {self.looks} looks, {self.plans} new plans; looks took {looks:.3g} s "
             f"of {taken:.3g} s ({100 * looks / taken:.3f} %)"
         ]
         if self.expected_s:
             lines.append(
-                f"monitor: steps under its plans were expected to compute {self.expected_s:.3g} s, and took "
-                f"{self.taken_s:.3g} s ({100 * (self.taken_s / self.expected_s - 1):+.1f} %)"
+                f"monitor: steps under its plans were expected to compute {self.expected_s:.3g} s, not "
+                f"{self.before_s:.3g} s, and took {self.taken_s:.3g} s "
+                f"({100 * (self.taken_s / self.expected_s - 1):+.1f} %)"
             )
+        if self._watch.moves:
+            lines.append(f"monitor: a change of shares took {self._watch.move_s:.3g} s")
         return "\n".join(lines)
-
-
-def _one_each(counts: list[int]) -> list[int]:
-    """Nobody has nothing to do where there are enough items: how fast a rank is would no longer be seen."""
-    while 0 in counts and sum(counts) >= len(counts):
-        counts[counts.index(max(counts))] -= 1
-        counts[counts.index(0)] += 1
-    return counts
-
-
-def _slowest(counts: Sequence[int], speeds: Sequence[float]) -> float:
-    return max(count / speed for count, speed in zip(counts, speeds, strict=True))

@@ -15,61 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracelib_replan.h"
+#include "tracelib_split.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum { TRACELIB_PLANNED = 0, TRACELIB_EQUAL = 1, TRACELIB_WRONG = -1 };
-
-struct tracelib_rank_order {
-    double end;
-    int rank;
-};
-
-static int tracelib_by_end(const void *left, const void *right)
-{
-    const struct tracelib_rank_order *a = (const struct tracelib_rank_order *)left;
-    const struct tracelib_rank_order *b = (const struct tracelib_rank_order *)right;
-    if (a->end != b->end) return a->end < b->end ? -1 : 1;
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
-
-/* Whole numbers that add up to `items`, each at most 1 from items x speed / sum of speeds, so that the last is done as
- * early as possible. The same numbers as tracelib.balance.split of Python. Speeds are above 0, else it is
- * TRACELIB_WRONG. */
-static inline int tracelib_split(long long items, const double *speeds, int ranks, long long *counts)
-{
-    double total = 0;
-    long long left = items;
-    struct tracelib_rank_order *order;
-    if (items < 0 || items > 1LL << 50 || ranks < 1) return TRACELIB_WRONG;
-    for (int i = 0; i < ranks; i++) {
-        if (!(speeds[i] > 0) || isinf(speeds[i])) return TRACELIB_WRONG;
-        total += speeds[i];
-    }
-    order = (struct tracelib_rank_order *)malloc((size_t)ranks * sizeof *order);
-    if (!order || isinf(total)) {
-        free(order);
-        return TRACELIB_WRONG;
-    }
-    for (int i = 0; i < ranks; i++) left -= counts[i] = (long long)floor((double)items * (speeds[i] / total));
-    while (left > 0) {
-        for (int i = 0; i < ranks; i++) {
-            order[i].end = (double)(counts[i] + 1) / speeds[i];
-            order[i].rank = i;
-        }
-        qsort(order, (size_t)ranks, sizeof *order, tracelib_by_end);
-        for (int i = 0; i < ranks && left > 0; i++, left--) counts[order[i].rank]++;
-    }
-    for (; left < 0; left++) {
-        int last = 0;
-        for (int i = 1; i < ranks; i++)
-            if ((double)counts[i] / speeds[i] >= (double)counts[last] / speeds[last]) last = i;
-        counts[last]--;
-    }
-    free(order);
-    return TRACELIB_PLANNED;
-}
 
 /* Take the numbers of a line. How many there are; -1: one is none. */
 static inline int tracelib_numbers(char *text, double *numbers, int most)
@@ -205,43 +156,48 @@ static inline void tracelib_moves(const long long *before, const long long *afte
 }
 
 /* Watches a run, and shares anew when ranks no longer finish together. Steps are counted; in each the program computes
- * between tracelib_monitor_begin and _end. */
+ * between tracelib_monitor_begin and _end. Rank 0 decides for all, by tracelib_watch_look. */
 struct tracelib_monitor {
-    long long items;
     MPI_Comm comm;
-    int rank, ranks;
-    double seconds, threshold;
-    long long *counts, *before; /* of all ranks, now and before the last change */
-    double *speeds, *earlier;   /* items a second, as measured at the last look and at the one before */
-    double *mean, *gathered;
-    double begun, computing, interval, started, looks_s, last_look_s;
-    double expected_s, expected_sum_s, taken_sum_s; /* of a step since the last change, and of all such steps */
+    int rank, ranks, planned;
+    double seconds;
+    long long *counts, *before;        /* of all ranks, now and before the last change */
+    double begun, computing, interval; /* when; s since the last look; when that was */
+    double started, looks_s, last_look_s;
     long long step, looked, next_look, looks, plans;
-    int planned;
+    int moving;                  /* the step is the first one after a change */
+    struct tracelib_watch watch; /* on rank 0, as all below */
+    double *gathered, *of_ranks;
+    double other_s, other_steps; /* what steps took besides computing and waiting, since the last plan */
+    double before_sum_s, expected_sum_s, taken_sum_s; /* of all steps under its plans */
 };
 
 /* seconds: about so long between two looks at all ranks. threshold: the part of a step's time that new shares must
- * gain, such as 0.1. The first shares are those of tracelib_shares. Collective. */
+ * gain, such as 0.1. The first shares are those of tracelib_shares, but nobody has no item if there are enough.
+ * Collective. */
 static inline int tracelib_monitor_start(struct tracelib_monitor *m, long long items, MPI_Comm comm, double seconds,
                                          double threshold)
 {
+    int found;
     memset(m, 0, sizeof *m);
-    m->items = items;
     m->comm = comm;
     m->seconds = seconds;
-    m->threshold = threshold;
     m->next_look = 1;
     MPI_Comm_rank(comm, &m->rank);
     MPI_Comm_size(comm, &m->ranks);
     m->counts = (long long *)calloc((size_t)m->ranks * 2, sizeof *m->counts);
-    m->speeds = (double *)calloc((size_t)m->ranks * 6, sizeof *m->speeds);
     m->started = m->interval = MPI_Wtime();
-    if (!m->counts || !m->speeds) return TRACELIB_WRONG;
+    if (!m->counts) return TRACELIB_WRONG;
     m->before = m->counts + m->ranks;
-    m->earlier = m->speeds + m->ranks;
-    m->mean = m->earlier + m->ranks;
-    m->gathered = m->mean + m->ranks;
-    return m->planned = tracelib_shares(items, comm, m->counts);
+    if (m->rank == 0) {
+        m->gathered = (double *)calloc((size_t)m->ranks * 4, sizeof *m->gathered);
+        if (!m->gathered || tracelib_watch_start(&m->watch, items, m->ranks, threshold)) return TRACELIB_WRONG;
+        m->of_ranks = m->gathered + (size_t)m->ranks * 3;
+    }
+    found = tracelib_shares(items, comm, m->counts);
+    tracelib_one_each(m->counts, m->ranks);
+    memcpy(m->before, m->counts, (size_t)m->ranks * sizeof *m->counts);
+    return m->planned = found;
 }
 
 static inline void tracelib_monitor_begin(struct tracelib_monitor *m)
@@ -254,113 +210,85 @@ static inline void tracelib_monitor_end(struct tracelib_monitor *m)
     m->computing += MPI_Wtime() - m->begun;
 }
 
-static inline double tracelib_slowest(const long long *counts, const double *speeds, int ranks)
+/* What all ranks measured since the last look, on rank 0: (s computing, s of the last look, s of all). Whether there
+ * are new shares; the step of the next look. */
+static inline void tracelib_monitor_decide(struct tracelib_monitor *m, long long steps, long long *next_look,
+                                           long long *changed)
 {
-    double most = 0;
-    for (int i = 0; i < ranks; i++)
-        if ((double)counts[i] / speeds[i] > most) most = (double)counts[i] / speeds[i];
-    return most;
-}
-
-/* Whether new shares gain enough at these speeds. */
-static inline int tracelib_gains(const struct tracelib_monitor *m, const double *speeds)
-{
-    double then = tracelib_slowest(m->counts, speeds, m->ranks), now = tracelib_slowest(m->before, speeds, m->ranks);
-    return then < now * (1 - m->threshold);
-}
-
-/* Nobody has nothing to do where there are enough items: how fast a rank is would no longer be seen. */
-static inline void tracelib_one_each(const struct tracelib_monitor *m, long long *counts)
-{
-    if (m->items < m->ranks) return;
+    double least = 0, slowest = 0, longest = 0, other = 0;
+    struct tracelib_watch *w = &m->watch;
     for (int i = 0; i < m->ranks; i++) {
-        int most = 0;
-        if (counts[i]) continue;
-        for (int k = 1; k < m->ranks; k++)
-            if (counts[k] > counts[most]) most = k;
-        counts[most]--;
-        counts[i]++;
+        const double *of = m->gathered + 3 * i;
+        m->of_ranks[i] = of[0];
+        if (of[0] > slowest) slowest = of[0];
+        if (i == 0 || of[1] < least) least = of[1]; /* who came last waited for nobody */
+        if (of[2] > longest) longest = of[2];
+        if (i == 0 || of[2] - of[0] < other) other = of[2] - of[0];
     }
-}
-
-/* New shares from what all ranks measured in the last two intervals, if they would have gained enough in each of them:
- * a rank that was slow for a moment changes nothing. */
-static inline int tracelib_replan(struct tracelib_monitor *m, long long steps)
-{
-    int known = 1;
-    for (int i = 0; i < m->ranks; i++) {
-        double computing = m->gathered[3 * i];
-        m->earlier[i] = m->speeds[i];
-        if (m->counts[i] > 0 && computing > 0) m->speeds[i] = (double)(m->counts[i] * steps) / computing;
-        known = known && m->speeds[i] > 0 && m->earlier[i] > 0;
-        if (known) m->mean[i] = 2 / (1 / m->speeds[i] + 1 / m->earlier[i]);
+    m->looks_s += least;
+    m->looks++;
+    m->before_sum_s += w->before_s * (double)steps;
+    m->expected_sum_s += w->expected_s * (double)steps;
+    if (w->expected_s > 0) m->taken_sum_s += slowest;
+    *next_look = m->step + 1;
+    if (longest > 0 && m->seconds > longest / (double)steps)
+        *next_look = m->step + (long long)ceil(fmin(m->seconds * (double)steps / longest, 2.0 * (double)steps));
+    *changed = 0;
+    if (m->moving) {
+        tracelib_watch_moved(w, other - m->other_s / m->other_steps);
+        m->other_s = m->other_steps = 0;
+        return;
     }
-    if (!known) return 0;
-    memcpy(m->before, m->counts, (size_t)m->ranks * sizeof *m->counts);
-    if (!tracelib_split(m->items, m->mean, m->ranks, m->counts)) {
-        tracelib_one_each(m, m->counts);
-        if (tracelib_gains(m, m->speeds) && tracelib_gains(m, m->earlier)) {
-            m->expected_s = tracelib_slowest(m->counts, m->mean, m->ranks);
-            m->plans++;
-            return 1;
-        }
-    }
-    memcpy(m->counts, m->before, (size_t)m->ranks * sizeof *m->counts);
-    return 0;
+    m->other_s += other;
+    m->other_steps += (double)steps;
+    *changed = tracelib_watch_look(w, m->counts, m->of_ranks, (double)steps);
+    m->plans += *changed;
+    if (*changed) *next_look = m->step + 1; /* that step shows what moving costs */
 }
 
 /* To be called by all ranks at the end of each step. 1: m->counts has new shares, and m->before those until now. */
 static inline int tracelib_monitor_step(struct tracelib_monitor *m)
 {
-    double mine[3], begun, least = 0, slowest = 0, longest = 0;
-    long long steps;
-    int changed;
+    double mine[3], begun;
+    long long found[2] = {0, 0}; /* the next look, whether shares are new */
     if (++m->step < m->next_look) return 0;
     begun = MPI_Wtime();
-    steps = m->step - m->looked;
     mine[0] = m->computing;
     mine[1] = m->last_look_s;
     mine[2] = begun - m->interval;
-    MPI_Allgather(mine, 3, MPI_DOUBLE, m->gathered, 3, MPI_DOUBLE, m->comm);
-    for (int i = 0; i < m->ranks; i++) {
-        const double *of = m->gathered + 3 * i;
-        if (of[0] > slowest) slowest = of[0];
-        if (i == 0 || of[1] < least) least = of[1]; /* who came last waited for nobody */
-        if (of[2] > longest) longest = of[2];
-    }
-    m->looks_s += least;
-    m->looks++;
-    if (m->expected_s > 0) {
-        m->expected_sum_s += m->expected_s * (double)steps;
-        m->taken_sum_s += slowest;
-    }
+    MPI_Gather(mine, 3, MPI_DOUBLE, m->gathered, 3, MPI_DOUBLE, 0, m->comm);
+    memcpy(m->before, m->counts, (size_t)m->ranks * sizeof *m->counts);
+    if (m->rank == 0) tracelib_monitor_decide(m, m->step - m->looked, found, found + 1);
+    MPI_Bcast(found, 2, MPI_LONG_LONG, 0, m->comm);
+    if (found[1]) MPI_Bcast(m->counts, m->ranks, MPI_LONG_LONG, 0, m->comm);
+    m->moving = (int)found[1];
     m->looked = m->step;
-    m->next_look = m->step + 1;
-    if (longest > 0 && m->seconds > longest / (double)steps)
-        m->next_look = m->step + (long long)ceil(fmin(m->seconds * (double)steps / longest, 1e12));
-    changed = tracelib_replan(m, steps);
+    m->next_look = found[0];
     m->computing = 0;
     m->interval = MPI_Wtime();
     m->last_look_s = m->interval - begun;
-    return changed;
+    return m->moving;
 }
 
 /* Rank 0 prints what the monitor did and cost, if there were steps. Frees its memory. Collective. */
 static inline void tracelib_monitor_finish(struct tracelib_monitor *m)
 {
     double taken = MPI_Wtime() - m->started, least = 0;
-    MPI_Allreduce(&m->last_look_s, &least, 1, MPI_DOUBLE, MPI_MIN, m->comm);
+    MPI_Reduce(&m->last_look_s, &least, 1, MPI_DOUBLE, MPI_MIN, 0, m->comm);
     m->looks_s += least;
     if (m->rank == 0 && m->step) {
         printf("monitor: %lld steps, %lld looks, %lld new plans; looks took %.3g s of %.3g s (%.3f %%)\n", m->step,
                m->looks, m->plans, m->looks_s, taken, taken > 0 ? 100 * m->looks_s / taken : 0);
         if (m->expected_sum_s > 0)
-            printf("monitor: steps under its plans were expected to compute %.3g s, and took %.3g s (%+.1f %%)\n",
-                   m->expected_sum_s, m->taken_sum_s, 100 * (m->taken_sum_s / m->expected_sum_s - 1));
+            printf("monitor: steps under its plans were expected to compute %.3g s, not %.3g s, and took %.3g s "
+                   "(%+.1f %%)\n",
+                   m->expected_sum_s, m->before_sum_s, m->taken_sum_s, 100 * (m->taken_sum_s / m->expected_sum_s - 1));
+        if (m->watch.moves) printf("monitor: a change of shares took %.3g s\n", m->watch.move_s);
         fflush(stdout);
     }
     free(m->counts);
-    free(m->speeds);
+    free(m->gathered);
+    tracelib_watch_end(&m->watch);
     memset(m, 0, sizeof *m);
 }
 

@@ -1,0 +1,209 @@
+"""When the shares of a running program change: what its ranks measured in, the next shares out.
+
+Source: search-and-balance specification, section 2, MON: it watches a run and plans again when the estimate is off. How
+it decides is ours, and docs/balance.md says it in words. `tracelib_replan.h` does the same in C, number for number.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log, sqrt
+
+from tracelib.schema.shares import split
+
+WINDOWS = (3, 6, 12, 24)
+"""Looks that new shares may come from; the shortest that is enough counts."""
+FOLDS = 3
+SPREADS, NOISES = 0.5, 1.0
+"""What the mean gain must be above the threshold: parts of the distance between the thirds of a window, and of the
+noise of a step / square root of looks. `tracelib_replan.h` says what they were chosen by."""
+LITTLE = 0.1
+"""How far a change of shares must be (logarithm of items, squared) to say half of how a pace depends on the share."""
+MOST_BENT = 2.0
+
+
+@dataclass
+class _Bend:
+    """How the pace of a rank depends on its share: pace ~ items ^ bend, as changes of shares showed it.
+
+    A rank with little to do has its CPU as long as it needs it, and with more it waits for others."""
+
+    old_count: int = 0  # before the last change
+    old_pace: float = 0.0
+    xy: float = 0.0  # sums of logarithms, items times pace and items squared; of each change half of the last
+    xx: float = 0.0
+
+    @property
+    def bend(self) -> float:
+        return min(max(self.xy / (self.xx + LITTLE), 0.0), MOST_BENT)
+
+    def learn(self, count: int, pace: float) -> None:
+        """The first looks after a change."""
+        x = log(count / self.old_count)
+        self.xy = self.xy / 2 + x * log(pace / self.old_pace)
+        self.xx = self.xx / 2 + x * x
+
+
+class Watch:
+    """The shares of all ranks, and looks at what they measured.
+
+    New shares must have gained enough in each third of some looks, when they come from the other two thirds.
+    """
+
+    def __init__(self, counts: Sequence[int], threshold: float) -> None:
+        """threshold: the part of a step's time that new shares must gain, beyond noise."""
+        self.counts = list(counts)
+        self._items, self._threshold = sum(counts), threshold
+        self._paces: deque[list[float]] = deque(maxlen=WINDOWS[-1])  # s an item, by rank; the latest look is the first
+        self._steps: deque[float] = deque(maxlen=WINDOWS[-1])
+        self._looks = 0  # since the last plan
+        self._caution = 0  # windows before this one do not count
+        self._noise, self._last_s, self._distances = 0.0, 0.0, 0
+        self.before_s = self.expected_s = 0.0  # of a step, without and with the last plan; 0: there was none
+        self._bends = [_Bend() for _ in counts]
+        self._waited_s = 0.0  # lost while the gain was seen, but did not yet pay for moving
+        self.move_s = 0.0  # what moving costs
+        self.moves = 0  # how often that was seen
+
+    def moved(self, seconds: float) -> None:
+        """What a move took, beyond what a step takes anyway."""
+        now = max(seconds, 0.0)
+        self.move_s = (self.move_s + now) / 2 if self.moves else now
+        self.moves += 1
+
+    def look(self, seconds: Sequence[float], steps: int) -> bool:
+        """What all ranks measured: s that each computed its items in so many steps. Whether `counts` is new."""
+        if not all(count > 0 and time > 0 for count, time in zip(self.counts, seconds, strict=True)):
+            return False
+        self._paces.appendleft([time / (count * steps) for count, time in zip(self.counts, seconds, strict=True)])
+        self._steps.appendleft(steps)
+        self._looks += 1
+        self._note_noise(_last_end(self.counts, self._paces[0]))
+        if self._looks == FOLDS and self.expected_s > 0:
+            for bend, count, pace in zip(self._bends, self.counts, self._pace(range(FOLDS)), strict=True):
+                bend.learn(count, pace)
+        if self._looks % (WINDOWS[-1] << self._caution) == 0 and self._caution > 0:
+            self._caution -= 1
+        for window in WINDOWS[self._caution :]:
+            if self._looks >= window and self._looks % (window // FOLDS) == 0 and self._agrees(window):
+                counts, before_s, expected_s, saved = self._saves(window)
+                if saved > 0:
+                    return self._takes(counts, window, before_s, expected_s, saved)
+        self._waited_s = 0.0
+        return False
+
+    def _note_noise(self, step_s: float) -> None:
+        """How much a step takes more or less than at the look before, on average; the latest looks count most."""
+        if self._looks > 1:
+            distance = 2 * abs(step_s - self._last_s) / (step_s + self._last_s)
+            self._distances = min(self._distances + 1, WINDOWS[-1])
+            self._noise += (distance - self._noise) / self._distances
+        self._last_s = step_s
+
+    def _agrees(self, window: int) -> bool:
+        """Whether a window's thirds agree that other shares gain enough."""
+        gains = [self._fold_gain(window, fold) for fold in range(FOLDS)]
+        mean = (gains[0] + gains[1] + gains[2]) / FOLDS
+        demanded = self._threshold + NOISES * self._noise / sqrt(window)
+        return mean - SPREADS * (max(gains) - min(gains)) > demanded
+
+    def _fold_gain(self, window: int, fold: int) -> float:
+        """The part of the time that a third of the looks would have saved with the shares that the others ask for."""
+        shares = self._bent(self._shares([k for k in range(window) if k % FOLDS != fold]))
+        now = then = 0.0
+        for k in range(fold, window, FOLDS):
+            now += _last_end(self.counts, self._paces[k])
+            then += _last_end(shares, self._paces[k])
+        return 1 - then / now
+
+    def _pace(self, looks: Sequence[int]) -> list[float]:
+        """Of each rank, by some looks."""
+        return [_middle(values) for values in zip(*(self._paces[k] for k in looks), strict=True)]
+
+    def _shares(self, looks: Sequence[int]) -> list[float]:
+        """Shares with which all ranks finish together: items x speed / sum of speeds. Where paces depend on shares:
+        items = now x (time / time now) ^ (1 / (1 + bend)); the time by Newton's method, in logarithms."""
+        paces = self._pace(looks)
+        if not any(bend.bend for bend in self._bends):
+            speeds = [1 / pace for pace in paces]
+            total = _sum(speeds)
+            return [self._items * (speed / total) for speed in speeds]
+        ends = [log(count * pace) for count, pace in zip(self.counts, paces, strict=True)]
+        grow = [1 + bend.bend for bend in self._bends]
+        ranks = list(zip(self.counts, ends, grow, strict=True))
+        at, change = max(ends), 1.0
+        for _ in range(50):
+            if abs(change) <= 1e-12:
+                break
+            shares = [count * exp((at - end) / by) for count, end, by in ranks]
+            total = _sum(shares)
+            change = log(total / self._items) * total / _sum([one / by for one, by in zip(shares, grow, strict=True)])
+            at -= change
+        return [count * exp((at - end) / by) for count, end, by in ranks]
+
+    def _bent(self, shares: Sequence[float]) -> list[float]:
+        """How many items at the pace of now take as long as each share would."""
+        return [
+            share * (share / count) ** bend.bend
+            for share, count, bend in zip(shares, self.counts, self._bends, strict=True)
+        ]
+
+    def _saves(self, window: int) -> tuple[list[int], float, float, float]:
+        """The next shares, a step without and with them, and what they would have saved in a window; 0: too little."""
+        counts = one_each(split(self._items, self._shares(range(window))))
+        ends = self._bent(counts)
+        now = then = steps = 0.0
+        for k in range(window):
+            now += self._steps[k] * _last_end(self.counts, self._paces[k])
+            then += self._steps[k] * _last_end(ends, self._paces[k])
+            steps += self._steps[k]
+        return counts, now / steps, then / steps, now - then if then < now * (1 - self._threshold) else 0.0
+
+    def _takes(self, counts: list[int], window: int, before_s: float, expected_s: float, saved: float) -> bool:
+        """New shares, if they would have saved what moving costs by now."""
+        if saved + self._waited_s < self.move_s:
+            self._waited_s += self._steps[0] * (before_s - expected_s)
+            return False
+        self._judge()
+        for bend, count, pace in zip(self._bends, self.counts, self._pace(range(window)), strict=True):
+            bend.old_count, bend.old_pace = count, pace
+        self.counts, self.before_s, self.expected_s = counts, before_s, expected_s
+        self._paces.clear()
+        self._steps.clear()
+        self._looks, self._waited_s = 0, 0.0
+        return True
+
+    def _judge(self) -> None:
+        """A plan under which steps took nearer to what they had taken without it: the next ones wait for more looks."""
+        took = _middle([_last_end(self.counts, pace) for pace in self._paces])
+        if self.expected_s > 0 and took > sqrt(self.before_s * self.expected_s):
+            self._caution = min(self._caution + 1, len(WINDOWS) - 1)
+
+
+def one_each(counts: Sequence[int]) -> list[int]:
+    """Nobody has nothing to do where there are enough items: how fast a rank is would no longer be seen."""
+    found = list(counts)
+    while 0 in found and sum(found) >= len(found):
+        found[found.index(max(found))] -= 1
+        found[found.index(0)] += 1
+    return found
+
+
+def _middle(values: Sequence[float]) -> float:
+    """The mean without the lowest and the highest quarter."""
+    n = len(values)
+    return _sum(sorted(values)[n // 4 : n - n // 4]) / (n - 2 * (n // 4))
+
+
+def _sum(values: Sequence[float]) -> float:
+    """In this order, as in C; sum() rounds otherwise."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def _last_end(shares: Sequence[float], pace: Sequence[float]) -> float:
+    return max(share * one for share, one in zip(shares, pace, strict=True))
