@@ -1,5 +1,6 @@
 """Shares in running programs: C as Python, plans, the monitor, and the examples that use them."""
 
+import os
 import re
 import subprocess
 
@@ -187,3 +188,23 @@ def test_examples_are_right_while_they_are_monitored(leg, compiled, launch, tmp_
     assert "looks took" in found[1] and "looks took" not in found[0]
     energies = [re.findall(r"energy (\S+);", text) for text in found]
     assert energies[0] == energies[1]
+
+
+@pytest.mark.timed
+def test_the_monitor_follows_busy_processes(leg, compiled, launch):
+    """Two ranks with a CPU each, and 5 other processes on the CPU of rank 0 in steps 30 to 69 of 150. Rank 0 gets less
+    while they are there, and more again afterwards; whatever else runs on the machine makes few plans. On a machine with
+    many other processes these 5 may change little, and the program says how much."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("there is one CPU only")
+    program = compiled(leg, source_of("loaded.c"), *HEADERS)
+    words = ["100", "150", "0", "5", "30", "70"]
+    found = launch(leg, program, *words, ranks=2, preload=False, limit_s=120).check().stdout
+    shares = [(int(step), int(count)) for step, count in re.findall(r"step (\d+): (\d+)", found)]
+    before, busy, after = map(float, re.search(r"slower (\S+) (\S+) (\S+)", found).groups())
+    least = min((count for step, count in shares if 30 < step <= 70), default=50)
+    assert len(shares) <= 12 and "looks took" in found, found
+    if busy > 2 and before < 1.5:
+        assert least < 45, found
+    if busy > 2 and before < 1.5 and after < 1.2:
+        assert shares[-1][1] > least, found

@@ -76,7 +76,7 @@ class Monitor:
         )
         found = array("q", [0, 0])  # the next look, whether shares are new
         if self._comm.rank == 0:
-            found = array("q", self._decided(*(every[k::4] for k in range(4)), self.steps - self._looked))
+            found = array("q", self._decided(every[::4], every[1::4], every[2::4], every[3::4]))
         self._comm.Bcast(found, 0)
         self._is_moving = bool(found[1])
         if self._is_moving:
@@ -102,11 +102,10 @@ class Monitor:
         looks: Sequence[float],
         all_s: Sequence[float],
         others: Sequence[float],
-        steps: int,
     ) -> tuple[int, bool]:
         """The step of the next look, and whether shares are new. Of each rank: s computing, s of its last look, s of
         all since then, and of what is not computing."""
-        watch, longest = self._watch, max(all_s)
+        watch, longest, steps = self._watch, max(all_s), self.steps - self._looked
         self.looks_s += min(looks)  # who came last waited for nobody
         self.before_s += watch.before_s * steps
         self.expected_s += watch.expected_s * steps

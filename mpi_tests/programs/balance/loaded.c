@@ -54,8 +54,18 @@ static void end_busy(const pid_t *busy, int n)
 static double compute(long long items)
 {
     double sum = 0;
-    for (long long i = 0; i < items * 200000; i++) sum = sum * 0.999999 + 1e-6;
+    for (long long i = 0; i < items * 100000; i++) sum = sum * 0.999999 + 1e-6;
     return sum;
+}
+
+/* How many times as long rank 0 takes for an item: of the three phases. */
+static void print_slower(const double *seconds, const double *items, int rank)
+{
+    double pace[3], every[6] = {0};
+    for (int k = 0; k < 3; k++) pace[k] = items[k] > 0 ? seconds[k] / items[k] : 0;
+    MPI_Gather(pace, 3, MPI_DOUBLE, every, 3, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int k = 0; k < 3 && rank == 0; k++)
+        printf(k == 2 ? " %.2f\n" : k ? " %.2f" : "slower %.2f", every[3 + k] > 0 ? every[k] / every[3 + k] : 0);
 }
 
 int main(int argc, char **argv)
@@ -63,7 +73,7 @@ int main(int argc, char **argv)
     if (argc != 7) return 2;
     long long items = atoll(argv[1]);
     int steps = atoi(argv[2]), n_busy = atoi(argv[4]), from = atoi(argv[5]), to = atoi(argv[6]), rank;
-    double seconds = atof(argv[3]), sum = 0, all, began = 0, busy_s = 0;
+    double seconds = atof(argv[3]), sum = 0, all, began = 0, busy_s = 0, begun, of_phase[3] = {0}, items_of[3] = {0};
     struct tracelib_monitor monitor;
     pid_t busy[MOST_BUSY];
     if (n_busy > MOST_BUSY) return 2;
@@ -80,11 +90,14 @@ int main(int argc, char **argv)
             if (rank == 0) end_busy(busy, n_busy);
             busy_s = MPI_Wtime() - began;
         }
+        begun = MPI_Wtime();
         tracelib_monitor_begin(&monitor);
         tracelib_region_begin("compute");
         sum += compute(monitor.counts[rank]);
         tracelib_region_end("compute");
         tracelib_monitor_end(&monitor);
+        of_phase[(step >= from) + (step >= to)] += MPI_Wtime() - begun;
+        items_of[(step >= from) + (step >= to)] += (double)monitor.counts[rank];
         MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         if (seconds >= 0 && tracelib_monitor_step(&monitor) && rank == 0)
             printf("step %d: %lld\n", step + 1, monitor.counts[0]);
@@ -93,6 +106,7 @@ int main(int argc, char **argv)
         end_busy(busy, n_busy);
         busy_s = MPI_Wtime() - began;
     }
+    print_slower(of_phase, items_of, rank);
     if (rank == 0) printf("busy %.4f s; rank 0 had %lld\n", busy_s, monitor.counts[0]), fflush(stdout);
     tracelib_monitor_finish(&monitor);
     MPI_Finalize();
