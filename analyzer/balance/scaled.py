@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from analyzer.balance.region_time import check_region_time
 from analyzer.errors import TracelibError
 from analyzer.program.operation import Kind
 from analyzer.program.program import Program
@@ -24,7 +25,7 @@ def shared_part(trace: Trace, program: Program, region: str | None) -> tuple[Pro
     """The program with block r + 1 for what rank r computes of the shared work, and that computation (ns, by rank).
 
     The shared work is all computation, or that in a region with the regions inside. Raises TracelibError where there
-    is no such region, or none of it.
+    is no such region, or none of it, or where its CPU time is not known (`region_time`).
     """
     inside = None
     if region is not None:
@@ -33,6 +34,8 @@ def shared_part(trace: Trace, program: Program, region: str | None) -> tuple[Pro
             raise TracelibError(f"{trace.path} has no region {region!r}", f"it has {known}" if known else "it has none")
         blocks = blocks_of_regions(trace, program)
         program, inside = blocks.program, blocks.member[blocks.part(region)]
+        if program.cpu_time:
+            check_region_time(trace, program, inside, region)
 
     def mark(stream: int, ops: np.ndarray) -> None:
         is_shared = np.ones(len(ops), bool) if inside is None else inside[ops["block"]]

@@ -6,6 +6,7 @@ time of the run is not that of its slowest rank alone.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +32,7 @@ class Proposal:
 
     now: np.ndarray  # part of the work that each rank had
     shared_ns: np.ndarray  # what it computed of the shared work, by the clock or as its CPU time, on the machine
-    cpu_ns: np.ndarray | None  # the CPU time of that in the run; None: not recorded
+    cpu_ns: np.ndarray | None  # the CPU time of that in the run; None: not known
     parts: np.ndarray  # proposed
     measured_ns: int  # 0: not known, or not comparable with CPU time
     replayed_ns: int  # as it was
@@ -94,7 +95,8 @@ def propose(
     planned = redistributed(marked, parts / had, messages=messages)
     cpu = None
     if trace.has_call_times and is_any_measured(trace):
-        cpu = shared_part(trace, program_of(trace, team, cpu_time=True), region)[1]
+        with suppress(TracelibError):
+            cpu = shared_part(trace, program_of(trace, team, cpu_time=True), region)[1]
     return Proposal(
         had,
         shared,
