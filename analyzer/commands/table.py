@@ -27,6 +27,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         "what": Entry("look.what:what_command", "What a rank does at a moment.", "one process looks"),
     }),
     "explain": ("Explain", {
+        "report": Entry("explain.report:report_command", "One page of HTML that explains runs."),
         "efficiency": Entry("explain.efficiency:efficiency_command", "Parallel efficiency and its factors."),
         "structure": Entry("explain.structure:structure_command", "What the run is made of: iterations, phases."),
         "hot": Entry("explain.hot:hot_command", "In which functions and lines the run computes."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,6 +24,8 @@ class Bursts:
     time_ns: int
     longest_ns: int
     percentiles_ns: dict[int, int]  # smallest upper bound of a class that this share of the bursts stays below
+    by_length: tuple[int, ...] = field(default=(), compare=False)
+    """How many last from 2^(k-1) ns on, and less than 2^k; k from 0."""
 
     @property
     def mean_ns(self) -> float:
@@ -62,7 +64,8 @@ class BurstSums(Sums[Bursts]):
         below = np.cumsum(histogram)
         at = {p: int(np.searchsorted(below, count * p / 100)) for p in PERCENTILES} if count else {}
         percentiles = {p: min(_bound(k), longest) for p, k in at.items()}
-        return Bursts(count, sum(m[1] for m in members), longest, percentiles)
+        by_length = tuple(histogram.reshape(64, STEPS).sum(axis=1).tolist())
+        return Bursts(count, sum(m[1] for m in members), longest, percentiles, by_length)
 
 
 def _class(length: np.ndarray) -> np.ndarray:

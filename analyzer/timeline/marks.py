@@ -61,7 +61,7 @@ def regions_of(trace: Trace, rank: int) -> tuple[Span, ...]:
 
 def flushes_of(trace: Trace, of_rank: np.ndarray) -> tuple[tuple[int, int], ...]:
     """The longest flushes, (line, begin) in order of time; of_rank: the line of each rank."""
-    found = []
+    found: list[tuple[int, int, int]] = []
     for rank in np.flatnonzero(of_rank >= 0).tolist():
         rows = trace.extra(TracerTime).flushes(rank)
         longest = rows[np.argsort(rows["begin"] - rows["end"], kind="stable")[:MOST_FLUSHES]]

@@ -23,6 +23,7 @@ LINES = {
     "what": ("--at", "1ms", "--json"),
     "efficiency": (),
     "hot": ("--json",),
+    "report": ("-o", "page.html"),
     "structure": ("--json",),
     "structure of signals": ("--method", "thesis", "-o", "drawn.png"),
     "waits": ("--json",),

@@ -108,7 +108,7 @@ def critical_path_command(
             session.print(lambda console: print_critical_path(found, console))
             for path in written:
                 session.say(f"Written: {path}")
-        draw_ranks(session, trace, picture, boxes=lambda: _boxes(found))
+        draw_ranks(session, trace, picture, boxes=lambda: _boxes(found), boxed="the longest stays of the path")
     finally:
         trace.close()
 
@@ -123,7 +123,7 @@ def _find(
 
 def _boxes(found: Found | None) -> list[Boxed]:
     """The longest stays of the path on one thread."""
-    return [(stay.rank, stay.begin_ns, stay.end_ns, "") for stay in found.stays] if found else []
+    return [(stay.rank, stay.begin_ns, stay.end_ns) for stay in found.stays] if found else []
 
 
 def _write(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> list[Path]:

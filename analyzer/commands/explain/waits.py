@@ -15,7 +15,6 @@ from analyzer.metrics.unrecorded import unrecorded
 from analyzer.report.waits import print_waits, waits_json
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
-from analyzer.waits.kinds import LABELS
 from analyzer.waits.waits import MOST_SINGLE, waits
 
 
@@ -73,7 +72,15 @@ def waits_command(
             session.print_json({"file": str(trace.path)} | waits_json(found, had) | {"lacking": lacks or None})
         elif not quiet:
             session.print(lambda console: print_waits(found, console, lacks, had))
-        boxes = [(one.rank, one.begin_ns, one.begin_ns + one.time_ns, LABELS[one.kind]) for one in found.longest]
-        draw_ranks(session, trace, picture, calls=calls, waited=None if place else found, boxes=lambda: boxes)
+        boxes = [(one.rank, one.begin_ns, one.begin_ns + one.time_ns) for one in found.longest]
+        draw_ranks(
+            session,
+            trace,
+            picture,
+            calls=calls,
+            waited=None if place else found,
+            boxes=lambda: boxes,
+            boxed="the longest waits",
+        )
     finally:
         trace.close()

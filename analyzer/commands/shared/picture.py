@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # numpy takes as long to import as click
     from analyzer.trace import Trace
     from analyzer.waits.waits import Waits
 
-Boxed = tuple[int, int, int, str]
-"""A rank, when something begins and ends (ns), and what it is."""
+Boxed = tuple[int, int, int]
+"""A rank, and when something begins and ends (ns)."""
 
 _ENDINGS = (".png", ".svg")
 _BINS = 1600
@@ -46,10 +46,10 @@ def check_picture(picture: str | None, trace: Trace) -> None:
 def draw_ranks(
     session: Session, trace: Trace, picture: str | None, *, calls: Profile | None = None,
     computed: Useful | None = None, waited: Waits | None = None, iterations: Iterations | None = None,
-    boxes: Callable[[], Sequence[Boxed]] = lambda: (), last: float = 1.0,
+    boxes: Callable[[], Sequence[Boxed]] = lambda: (), boxed: str = "", last: float = 1.0,
 ) -> None:  # fmt: skip
     """Draw the last part of a run (`last` of its time; all) if a picture was asked for. What is known already need not
-    be computed again. Collective over the team."""
+    be computed again. boxed: what is in the boxes. Collective over the team."""
     if picture is None:
         return
     from analyzer.metrics.profile import profile
@@ -74,10 +74,10 @@ def draw_ranks(
 
     rank = int(lines.typical[0]) if len(lines.typical) else 0
     marks = marks_of(trace, lines.of_rank, rank, iterations)
-    notes = [Note(int(lines.of_rank[rank]), begin, end, text) for rank, begin, end, text in boxes()]
+    notes = [Note(int(lines.of_rank[rank]), begin, end) for rank, begin, end in boxes()]
     part = f", the last {units.time(trace.duration_ns - begin)}" if begin else ""
     title = f"{Path(trace.path).name}: {units.plural(trace.size, 'rank')}, {units.time(trace.duration_ns)}{part}"
-    draw_timeline(found, marks, title, Path(picture), [note for note in notes if note.line >= 0])
+    draw_timeline(found, marks, title, Path(picture), [note for note in notes if note.line >= 0], boxed)
 
 
 def draw_look(session: Session, summary: Summary, picture: str | None) -> None:

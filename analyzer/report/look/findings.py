@@ -150,7 +150,8 @@ def _iterations(one: Finding, summary: Summary) -> str:
         uneven = even.uneven
         found = {Kind.MOVING: uneven.moving, Kind.DRIFT: uneven.drift}.get(one.kind) or uneven.slow[one.number]
         text = in_words(found)
-    return text.rstrip(".").replace(". ", "; ")
+    first, *further = text.rstrip(".").split(". ")
+    return "; ".join((first, *(f"{part[0].lower()}{part[1:]}" for part in further)))
 
 
 def findings_json(summary: Summary) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ COLOURS = (BLUE, ORANGE, "#f0c808", "#000000")
 NOTHING = "#ffffff"
 ENDINGS = (".png", ".svg")
 _WIDTH, _LEAST, _MOST = 11.0, 2.6, 12.0  # inches
-_LINE = 0.32  # inches of a line where there are few
+_LINE, _AROUND = 0.32, 1.2  # inches of a line where there are few; of what is above and below all lines
 _PIXELS = 24
 """Heights that a line's shares are told apart in; fewer where there are many lines."""
 _MOST_PIXELS = 1600
@@ -31,36 +31,39 @@ _NAMED = 32
 
 @dataclass(frozen=True)
 class Note:
-    """A box around something in a line, and what it is."""
+    """A box around something in a line."""
 
     line: int
     begin_ns: int
     end_ns: int
-    text: str = ""
 
 
-def draw_timeline(of: Timeline, marks: Marks, title: str, path: Path, notes: Sequence[Note] = ()) -> None:
-    """Write the picture; whole or not at all. Raises TracelibError."""
+def draw_timeline(
+    of: Timeline, marks: Marks, title: str, path: Path, notes: Sequence[Note] = (), boxed: str = ""
+) -> None:
+    """Write the picture; whole or not at all. boxed: what is in the boxes. Raises TracelibError."""
     count = len(of.lines.names)
-    figure = new_figure(_WIDTH, min(max(_LINE * count + 1.5, _LEAST), _MOST))
+    height = min(max(_LINE * count + 1.5, _LEAST), _MOST)
+    figure = new_figure(_WIDTH, height)
     axes = figure.subplots()
     begin, end = of.begin_ns / 1e9, max(of.end_ns, of.begin_ns + 1) / 1e9
     axes.imshow(
         picture(of), aspect="auto", interpolation="nearest", extent=(begin, end, max(count, 1) - 0.5, -0.5), zorder=0
     )
     _lines(of, axes)
-    _marks(of, marks, axes)
+    _marks(of, marks, axes, 1 / (height - _AROUND))
     for note in notes:
         _note(note, axes)
     axes.set_xlim(begin, end)
     axes.set_ylim(max(count, 1) - 0.5, -0.5)
     axes.spines[["top", "right"]].set_visible(False)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda s, _: units.time(s * 1e9) if s else "0"))
-    used = of.ns.any(axis=(1, 2))
+    used = of.ns.reshape(len(NAMES), -1).sum(axis=1).tolist()
     keys = [Patch(color=COLOURS[k], label=name) for k, name in enumerate(NAMES) if used[k]]
+    keys += [Patch(fill=False, edgecolor="black", label=boxed)] if notes else []
     axes.legend(
-        handles=keys, loc="upper center", bbox_to_anchor=(0.5, -0.5 / figure.get_size_inches()[1]), ncols=len(NAMES),
-        frameon=False, fontsize=9,
+        handles=keys, loc="upper center", bbox_to_anchor=(0.5, -0.5 / height), frameon=False,
+        ncols=len(NAMES) + 1, fontsize=9,
     )  # fmt: skip
     figure.suptitle(title, fontsize=10, x=0.01, ha="left")
     save(figure, path)
@@ -90,13 +93,13 @@ def _lines(of: Timeline, axes: Axes) -> None:
     axes.set_ylabel("ranks alike (number)" if of.lines.grouped else "rank")
 
 
-def _marks(of: Timeline, marks: Marks, axes: Axes) -> None:
-    """Flushes in their lines; above all lines regions and the edges of iterations."""
+def _marks(of: Timeline, marks: Marks, axes: Axes, inch: float) -> None:
+    """Flushes in their lines; above all lines regions and the edges of iterations. inch: as a part of their height."""
     small = len(of.lines.names) > _NAMED
-    for line, begin in marks.flushes:
-        if of.begin_ns <= begin <= of.end_ns:
-            axes.plot(begin / 1e9, line + 0.42, "^", color="black", markersize=2 if small else 4, clip_on=False)
-    above, inch = axes.get_xaxis_transform(), 1 / (axes.figure.get_size_inches()[1] - 1.2)
+    for line, at in marks.flushes:
+        if of.begin_ns <= at <= of.end_ns:
+            axes.plot(at / 1e9, line + 0.42, "^", color="black", markersize=2 if small else 4, clip_on=False)
+    above = axes.get_xaxis_transform()
     edges = [edge / 1e9 for edge in marks.edges if of.begin_ns <= edge <= of.end_ns]
     if edges:
         axes.vlines(edges, 1.0, 1.0 + 0.07 * inch, color="black", linewidth=0.7, transform=above, clip_on=False)
@@ -117,5 +120,3 @@ def _note(note: Note, axes: Axes) -> None:
     begin, end = note.begin_ns / 1e9, note.end_ns / 1e9
     box = Rectangle((begin, note.line - 0.46), end - begin, 0.88, fill=False, edgecolor="black", linewidth=1.3)
     axes.add_patch(box)
-    if note.text:
-        axes.annotate(note.text, (end, note.line), fontsize=8, va="center", xytext=(3, 0), textcoords="offset points")

@@ -1,0 +1,61 @@
+"""`analyze report`: one page that explains runs."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options
+from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.opening import open_trace
+from analyzer.report.words.names import file_names
+from analyzer.whole import whole_file
+
+_MOST_RUNS = 8
+
+
+@click.command("report")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@all_ranks_needed("a page is of all ranks, because a path and replays are; analyze info takes --ranks")
+@all_calls_needed("a page is of all calls; analyze info and waits show those of a place")
+@common_options(output="The page [NAME.html, beside the first FILE].")
+@click.pass_obj
+def report_command(session: Session, files: tuple[str, ...], output: str | None, force: bool, quiet: bool) -> None:
+    """Write one page of HTML that explains each FILE: what costs most, efficiencies, ranks over time, messages, calls,
+    bursts, the critical path, iterations, other networks, counters and nodes.
+
+    The page is a file that needs no network and no other file. Several runs are side by side on one scale.
+    """
+    session.quiet = quiet
+    if len(files) > _MOST_RUNS:
+        raise click.UsageError(f"at most {_MOST_RUNS} runs fit a page")
+    from analyzer.report.page.gather import gather
+
+    names = file_names(files)
+    with ExitStack() as opened:
+        traces = []
+        for file in files:
+            trace = open_trace(file, session.team)
+            opened.callback(trace.close)
+            session.mention_problems(trace)
+            traces.append(trace)
+        path = _path(files[0], output)
+        check_replaceable(path, [read for trace in traces for read in files_read(trace)], force)
+        runs = [
+            gather(file, trace, session.team, len(files), session.step, names[file])
+            for file, trace in zip(files, traces, strict=True)
+        ]
+        if session.speaks:
+            from analyzer.report.page.page import page
+
+            with session.step("Writing the page"), whole_file(path) as written:
+                written.write(page(runs).encode())
+        session.say(f"Written: {path}")
+
+
+def _path(file: str, output: str | None) -> Path:
+    base = output_base(Path(file), output, (".html",))
+    return base.with_name(f"{base.name}.html")

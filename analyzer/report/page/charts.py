@@ -1,0 +1,251 @@
+"""The charts of a page: each takes all runs and has a place for each, on one scale; "": there is nothing to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from analyzer.report.critical_path import label
+from analyzer.report.look.tables import size_rows
+from analyzer.report.page.gather import Run, busiest
+from analyzer.report.page.svg import FAINT, SERIES, Chart, shades, style, time_axis
+from analyzer.report.pictures.iterations import largest_of
+from analyzer.report.words import units
+from analyzer.timeline.lines import MOST_RANKS
+from analyzer.trace import Regions
+from analyzer.trace.system import BUSY
+
+_PROCEDURES, _FUNCTIONS = 6, 8
+_MOST_RANKS, _MOST_ITERATIONS = 128, 600
+_LONGEST = 34
+_NEAR = 2.0
+"""Times as long as the longest replay: further off, the measured time would make all replays look alike."""
+
+
+def _each(
+    runs: Sequence[Run], name: str, text: str, draw: Callable[[Run, Axes], None], height: float = 3.0,
+    width: float = 8.4, **shared: bool,
+) -> str:  # fmt: skip
+    chart = Chart(len(runs), height, width, **shared)
+    with style():
+        for run, axes in zip(runs, chart.axes, strict=False):
+            draw(run, axes)
+            if len(runs) > 1:
+                axes.set_title(_cut(run.name))
+    return chart.svg(name, text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def matrix(runs: Sequence[Run]) -> str:
+    """Bytes from rank to rank, or messages where all are empty."""
+    if not all(run.summary.messages.count for run in runs):
+        return ""
+    tops = [_matrix(run).max() for run in runs]
+
+    def draw(run: Run, axes: Axes) -> None:
+        cells, width = _matrix(run), run.summary.messages.ranks_a_block
+        size = len(cells) * width
+        drawn = axes.imshow(
+            np.where(cells > 0, cells, np.nan), cmap=shades(), vmin=0, vmax=max(tops), interpolation="nearest",
+            extent=(-0.5, size - 0.5, size - 0.5, -0.5),
+        )  # fmt: skip
+        axes.set(xlabel="to rank", ylabel="from rank")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(integer=True))
+        form = units.size if run.summary.messages.bytes else units.count
+        assert axes.figure is not None
+        axes.figure.colorbar(drawn, ax=axes, shrink=0.8, format=FuncFormatter(lambda v, _: form(v)))
+
+    return _each(runs, "matrix", "who sends to whom", draw, 3.4, 4.8, share_x=False, share_y=False)
+
+
+def _matrix(run: Run) -> np.ndarray:
+    of = run.summary.messages
+    return (of.matrix_bytes if of.bytes else of.matrix_count).astype(float)
+
+
+def sizes(runs: Sequence[Run]) -> str:
+    """Messages by size."""
+    if not all(run.summary.messages.count for run in runs):
+        return ""
+
+    def draw(run: Run, axes: Axes) -> None:
+        rows = size_rows(run.summary.messages)
+        axes.barh(range(len(rows)), [row[1] for row in rows], color=SERIES[0])
+        axes.set_yticks(range(len(rows)), [row[0] for row in rows])
+        axes.set_xlabel("messages")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: units.count(v)))
+
+    return _each(runs, "sizes", "messages by size", draw, 3.2, share_y=False)
+
+
+def calls(runs: Sequence[Run]) -> str:
+    """Time in the most expensive procedures, by rank or by line of the timeline."""
+    if not all(run.summary.profile.inside_ns.any() for run in runs):
+        return ""
+    names: list[str] = []
+    for run in runs:
+        profile = run.summary.profile
+        names += [profile.procedures[p] for p in busiest(profile.inside_ns, _PROCEDURES)]
+    names = list(dict.fromkeys(names))[: len(SERIES) - 1]
+
+    def draw(run: Run, axes: Axes) -> None:
+        profile, lines = run.summary.profile, run.timeline.lines
+        at = np.arange(len(lines.names))
+        of_line = np.array([profile.inside_ns[lines.of_rank == k].sum(axis=0) for k in at]) / 1e9
+        of_line = of_line / np.maximum(np.bincount(lines.of_rank[lines.of_rank >= 0], minlength=len(at)), 1)[:, None]
+        bottom, rest = np.zeros(len(at)), of_line.sum(axis=1)
+        for name, colour in zip(names, SERIES, strict=False):
+            if name in profile.procedures:
+                values = of_line[:, profile.procedures.index(name)]
+                axes.bar(at, values, 0.85, bottom, color=colour, label=name.removeprefix("MPI_"))
+                bottom, rest = bottom + values, rest - values
+        axes.bar(at, rest.clip(0), 0.85, bottom, color=SERIES[-1], label="others")
+        if lines.grouped:
+            axes.set_xticks(at, [_cut(name) for name in lines.names], rotation=25, ha="right", fontsize=7)
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.set_xlabel("rank")
+        time_axis(axes, "y")
+        axes.set_ylabel("mean time in MPI" if lines.grouped else "time in MPI")
+        axes.legend(fontsize=8, ncols=4, loc="lower left", bbox_to_anchor=(0, 1.0))
+
+    return _each(runs, "calls", "time in MPI calls by rank", draw, 3.4, share_x=False)
+
+
+def bursts(runs: Sequence[Run]) -> str:
+    """How many bursts there are of which length, and how much time is in them."""
+    if not all(run.summary.bursts.count for run in runs):
+        return ""
+
+    def draw(run: Run, axes: Axes) -> None:
+        counts = np.array(run.summary.bursts.by_length)
+        used = np.flatnonzero(counts)
+        edges = 2.0 ** (np.arange(used[0], used[-1] + 2) - 1) / 1e9
+        axes.stairs(counts[used[0] : used[-1] + 1], edges, fill=True, color=SERIES[0])
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        time_axis(axes)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: units.count(v)))
+        axes.set(xlabel="length of a burst", ylabel="bursts")
+
+    return _each(runs, "bursts", "bursts of computation by length", draw)
+
+
+def path(runs: Sequence[Run]) -> str:
+    """What the critical path consists of."""
+    if not all(run.path and run.shares and run.path.length_ns for run in runs):
+        return ""
+
+    def draw(run: Run, axes: Axes) -> None:
+        assert run.shares is not None
+        found = run.shares.functions[:_FUNCTIONS]
+        regions = bool(run.trace.extra(Regions).names)
+        at = range(len(found))
+        axes.barh(at, [share.path_ns / 1e9 for share in found], color=SERIES[1], label="on the path")
+        means = [share.mean_ns / 1e9 for share in found]
+        axes.barh(at, means, 0.3, color=SERIES[0], label="mean of all ranks")
+        axes.set_yticks(at, [_cut(label(share.function, regions)) for share in found])
+        axes.invert_yaxis()
+        time_axis(axes)
+        axes.legend(fontsize=8, loc="lower right")
+
+    return _each(runs, "path", "what the critical path consists of", draw, share_y=False)
+
+
+def structure(runs: Sequence[Run]) -> str:
+    """What each rank computes in each iteration."""
+    if not all(run.summary.even is not None and run.summary.even.computing_ns.any() for run in runs):
+        return ""
+    tops = [float(run.summary.even.computing_ns.max()) / 1e9 for run in runs if run.summary.even is not None]
+
+    def draw(run: Run, axes: Axes) -> None:
+        assert run.summary.even is not None and axes.figure is not None
+        computing = run.summary.even.computing_ns
+        ranks, count = computing.shape
+        drawn = axes.imshow(
+            largest_of(computing, _MOST_RANKS, _MOST_ITERATIONS) / 1e9, aspect="auto", interpolation="nearest",
+            cmap=shades(), vmin=0, vmax=max(tops), extent=(0.5, count + 0.5, ranks - 0.5, -0.5),
+        )  # fmt: skip
+        axes.set(xlabel="iteration", ylabel="rank")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(integer=True))
+        axes.figure.colorbar(drawn, ax=axes, format=FuncFormatter(lambda s, _: units.time(s * 1e9)))
+
+    return _each(runs, "structure", "computing by rank and iteration", draw, share_x=False, share_y=False)
+
+
+def sensitivity(runs: Sequence[Run]) -> str:
+    """How long the run takes on networks without some of their costs."""
+    if not all(run.limits for run in runs):
+        return ""
+
+    def draw(run: Run, axes: Axes) -> None:
+        assert run.limits is not None
+        found = run.limits.scenarios
+        ends = [one.end_ns / 1e9 for one in found]
+        axes.barh(range(len(found)), ends, color=SERIES[0])
+        measured = run.trace.duration_ns / 1e9
+        if measured <= _NEAR * max(ends):
+            axes.axvline(measured, color=SERIES[1], linewidth=1.3, linestyle="--")
+        axes.set_yticks(range(len(found)), [_cut(one.network) for one in found])
+        axes.invert_yaxis()
+        time_axis(axes)
+        as_measured = f"{units.time(measured * 1e9)} as measured{', dashed' if measured <= _NEAR * max(ends) else ''}"
+        axes.set_xlabel(f"run time by replay ({as_measured})")
+
+    return _each(runs, "sensitivity", "run time on other networks", draw, 2.6)
+
+
+def counters(runs: Sequence[Run]) -> str:
+    """Instructions a cycle by rank; where these were not counted, the first counter by rank."""
+    if not all(run.summary.counted.bursts.any() for run in runs):
+        return ""
+
+    def draw(run: Run, axes: Axes) -> None:
+        counted, present = run.summary.counted, run.summary.present
+        if counted.ipc is not None:
+            values = np.array([counted.ipc_by_rank[rank] or 0.0 for rank in present])
+            axes.set_ylabel("instructions a cycle")
+        else:
+            values = counted.useful[present, 0].astype(float)
+            axes.set_ylabel(counted.counters[0].name)
+        _by_rank(axes, present, values)
+
+    return _each(runs, "counters", "counters by rank", draw, 2.6)
+
+
+def _by_rank(axes: Axes, ranks: np.ndarray, values: np.ndarray) -> None:
+    if len(ranks) > MOST_RANKS:
+        axes.plot(np.linspace(0, 100, len(values)), np.sort(values), color=SERIES[0])
+        axes.set_xlabel("% of ranks have at most")
+    else:
+        axes.bar(ranks, values, 0.85, color=SERIES[0])
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("rank")
+
+
+def system(runs: Sequence[Run]) -> str:
+    """The busy part of the nodes' CPUs over time."""
+    if not all(run.trace.nodes.samples for run in runs):
+        return ""
+
+    def draw(run: Run, axes: Axes) -> None:
+        for number, of in enumerate(run.trace.nodes.samples[: len(SERIES)]):
+            if BUSY in of.quantities and len(of.time) > 1:
+                edges = of.time / 1e9
+                axes.stairs(100 * of.cpu_share(BUSY), edges, color=SERIES[number], linewidth=1.4,
+                            label=run.trace.nodes.names[of.node], baseline=None)  # fmt: skip
+        axes.axhline(100, color=FAINT, linewidth=0.8)
+        axes.set_ylim(0, 105)
+        time_axis(axes)
+        axes.set_ylabel("CPUs busy, %")
+        axes.legend(fontsize=8, loc="lower right")
+
+    return _each(runs, "system", "busy CPUs over time", draw, 2.4)

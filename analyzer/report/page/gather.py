@@ -1,0 +1,103 @@
+"""All that a page shows of one run, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.critical.path import CriticalPath, critical_path
+from analyzer.critical.shares import Shares, shares
+from analyzer.errors import TracelibError
+from analyzer.machine.machine import Machine
+from analyzer.machine.own import own_machine
+from analyzer.operations.program import program_of
+from analyzer.parallel import Team
+from analyzer.report.look.summary import MOST_CALLS, Summary, summarize
+from analyzer.sensitivity.limits import Limits, limits
+from analyzer.structure.iterations import Iterations
+from analyzer.timeline.cells import Timeline, timeline
+from analyzer.timeline.lines import lines_of
+from analyzer.timeline.marks import Marks, marks_of
+from analyzer.trace import Trace
+
+Step = Callable[[str], AbstractContextManager]
+
+MOST_CELLS = 400_000
+"""Of the finest level of all timelines of a page; with the coarser levels it is at most a third more."""
+_MOST_BINS = 32_768
+_MOST_ON_PATH = 2_000_000
+"""Calls; of a run with more its critical path is not followed for a page."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run. What is None was not computed, and `left_out` says why, by the name of its section."""
+
+    name: str
+    file: str
+    summary: Summary
+    timeline: Timeline
+    marks: Marks
+    path: CriticalPath | None = None
+    shares: Shares | None = None
+    limits: Limits | None = None
+    network_known: bool = True
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def trace(self) -> Trace:
+        """The run itself."""
+        return self.summary.trace
+
+
+def gather(
+    file: str, trace: Trace, team: Team, runs: int = 1, step: Step = lambda label: nullcontext(), name: str = ""
+) -> Run:
+    """All of one run, of so many on the page. Collective over the team; the path and the limits are known to its first
+    member only. Raises TracelibError."""
+    if not trace.has_call_times:
+        raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "report on the run that it was made of")
+    summary = summarize(trace, team, step)
+    with step("Drawing ranks over time"):
+        lines = lines_of(trace, summary.profile, summary.useful, summary.waits)
+        bins = max(min(MOST_CELLS // runs // max(len(lines.names), 1), _MOST_BINS), 16)
+        cells = timeline(trace, team, summary.profile, lines, bins)
+    marks = Marks()
+    if team.rank == 0:
+        marks = marks_of(trace, lines.of_rank, int(lines.typical[0]) if len(lines.typical) else 0, iterations(summary))
+    calls, left_out = int(summary.profile.count.sum()), dict[str, str]()
+    path = of_path = None
+    if calls > _MOST_ON_PATH:
+        left_out["path"] = f"it is followed for runs of up to {_MOST_ON_PATH} calls"
+    elif team.rank == 0:
+        with step("Following the critical path"):
+            path = critical_path(trace)
+            of_path = shares(trace, path)
+    found, known = None, True
+    if calls > MOST_CALLS:
+        left_out["sensitivity"] = f"it is replayed for runs of up to {MOST_CALLS} calls"
+    elif summary.efficiency.ideal.reason:
+        left_out["sensitivity"] = summary.efficiency.ideal.reason
+    else:
+        with step("Replaying on other networks"):
+            own = own_machine(trace, team)
+            machine, known = own or Machine.ideal(), own is not None
+            program = program_of(trace, team, buffered=machine.eager_limit is None)
+            found = limits(program, machine, team, jobs=1)
+    return Run(name or Path(file).name, file, summary, cells, marks, path, of_path, found, known, left_out)
+
+
+def iterations(summary: Summary) -> Iterations | None:
+    """Those of the main loop."""
+    main = summary.structure.main if summary.structure else None
+    return main.iterations if main else None
+
+
+def busiest(ns: np.ndarray, most: int) -> list[int]:
+    """The columns of a table (ranks, columns) with most in sum, at most so many, and nothing that is 0."""
+    sums = ns.sum(axis=0)
+    return [k for k in np.argsort(-sums, kind="stable")[:most].tolist() if sums[k]]

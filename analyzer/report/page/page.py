@@ -1,0 +1,162 @@
+"""The page itself: findings first, then efficiencies, the timeline, and a section for each analysis."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from shlex import quote
+
+from analyzer.report.look.findings import findings_lines, overlap_note
+from analyzer.report.look.sentences import communication_efficiency, load_balance, parallel_efficiency
+from analyzer.report.page.cells import timeline_json
+from analyzer.report.page.compared import MARKED, table
+from analyzer.report.page.gather import Run
+from analyzer.report.page.sections import Section, sections
+from analyzer.report.words import replayed, units
+from analyzer.timeline.cells import NAMES
+from analyzer.trace import Losses
+
+BEGINNING = "<!doctype html>\n<!-- analyze report -->\n"
+"""By which a file is known as a page that may be replaced."""
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+"""The browser itself refuses to fetch anything."""
+
+
+def page(runs: Sequence[Run]) -> str:
+    """HTML of one file that needs nothing else."""
+    every = sections(runs)
+    title = " and ".join(run.name for run in runs)
+    differs = [("differences", "What differs")] if len(runs) > 1 else []
+    links = [("findings", "What costs most"), *differs, ("efficiency", "Efficiency"), ("timeline", "Timeline")]
+    links += [(one.name, one.title) for one in every]
+    nav = "".join(f'<a href="#{name}">{escape(text)}</a>' for name, text in links)
+    shown = [_section(one, runs) for one in every]
+    body = "".join((
+        f"<header><h1>{escape(title)}</h1>{''.join(_run(run, len(runs) == 1) for run in runs)}</header>",
+        f"<nav aria-label=Sections>{nav}</nav><main>",
+        _findings(runs), _differences(runs), _efficiency(runs), _timeline(runs), *shown, "</main>",
+        f"<script>{_resource('timeline.js')}</script>",
+    ))  # fmt: skip
+    return (
+        f'{BEGINNING}<html lang=en><head><meta charset=utf-8><meta name=viewport content="width=device-width">'
+        f'<meta http-equiv=Content-Security-Policy content="{_POLICY}"><title>{escape(title)}</title>'
+        f"<style>{_resource('page.css')}</style></head><body>{body}</body></html>\n"
+    )
+
+
+def _resource(name: str) -> str:
+    return files("analyzer.report.page").joinpath(name).read_text()
+
+
+def _run(run: Run, alone: bool) -> str:
+    trace = run.trace
+    parts = [
+        units.plural(trace.size, "rank"), units.plural(len(trace.nodes.names), "node"), units.time(trace.duration_ns),
+        units.plural(int(run.summary.profile.count.sum()), "MPI call"),
+        *([f"{trace.origin.date:%Y-%m-%d %H:%M}"] if trace.origin.date else []),
+    ]  # fmt: skip
+    ending = "".join(f"<p class=ending>{escape(line)}</p>" for line in trace.extra(Losses).ending[:4])
+    name = "" if alone else f"<b>{escape(run.name)}</b> "
+    program = f"<code>{escape(trace.origin.command)}</code> " if trace.origin.command else ""
+    return f"<p>{name}{program}{escape(', '.join(parts))}</p>{ending}"
+
+
+def _named(run: Run, runs: Sequence[Run]) -> str:
+    return f"<h3>{escape(run.name)}</h3>" if len(runs) > 1 else ""
+
+
+def _side_by_side(parts: Sequence[str]) -> str:
+    return f"<div class=sides>{''.join(f'<div>{part}</div>' for part in parts)}</div>"
+
+
+def _findings(runs: Sequence[Run]) -> str:
+    parts = []
+    for run in runs:
+        lines = findings_lines(run.summary)
+        items = "".join(f"<li>{_finding(line)}</li>" for line in lines)
+        note = f"<p class=note>{escape(note)}</p>" if (note := overlap_note(run.summary)) else ""
+        none = "<p>No computation was recorded, so nothing can be said of its cost.</p>"
+        parts.append(f"{_named(run, runs)}<ol class=findings>{items}</ol>{note}" if lines else none)
+    commands = _commands([f"analyze info {quote(run.file)}" for run in runs])
+    return f"<section id=findings><h2>What costs most</h2>{_side_by_side(parts)}{commands}</section>"
+
+
+def _finding(line: str) -> str:
+    """The sentence with its command, which comes last, as code."""
+    text, then, command = line.rpartition("; next: ")
+    return f"{escape(text)}; next: <code>{escape(command)}</code>" if then else escape(line)
+
+
+def _differences(runs: Sequence[Run]) -> str:
+    if len(runs) < 2:
+        return ""
+    said = f"Differences from {escape(runs[0].name)}; those of {units.percent(MARKED)} and more are marked."
+    return f"<section id=differences><h2>What differs</h2><p>{said}</p>{table(runs)}</section>"
+
+
+def _efficiency(runs: Sequence[Run]) -> str:
+    parts = []
+    for run in runs:
+        of, factors = run.summary, run.summary.efficiency
+        if factors.parallel_efficiency is None:
+            parts.append(f"{_named(run, runs)}<p>Not shown: no computation was recorded.</p>")
+            continue
+        rows = (
+            ("Parallel efficiency", 0, factors.parallel_efficiency, parallel_efficiency(of)),
+            ("= Load balance", 1, factors.load_balance, load_balance(of)),
+            ("x Communication efficiency", 1, factors.communication_efficiency, communication_efficiency(of)),
+            ("= Serialization", 2, factors.serialization_efficiency, replayed.serialization(factors)),
+            ("x Transfer", 2, factors.transfer_efficiency, replayed.transfer(factors, of.transfer_waits_ns)),
+        )
+        items = "".join(_factor(*row) for row in rows)
+        why = f"<p class=note>{escape(replayed.unknown(factors))}</p>" if factors.ideal.reason else ""
+        parts.append(f"{_named(run, runs)}<dl class=tree>{items}</dl>{why}")
+    commands = _commands([f"analyze efficiency {quote(run.file)}" for run in runs])
+    return f"<section id=efficiency><h2>Efficiency</h2>{_side_by_side(parts)}{commands}</section>"
+
+
+def _factor(name: str, level: int, value: float | None, text: str) -> str:
+    if value is None:
+        return ""
+    bar = f'<span class=bar><span style="width:{100 * min(value, 1.0):.1f}%"></span></span>'
+    return f"<dt class=level{level}>{name}</dt><dd>{bar}<b>{units.percent(value)}</b> {escape(text)}</dd>"
+
+
+def _timeline(runs: Sequence[Run]) -> str:
+    key = "".join(f'<span><i class="key doing{k}"></i>{name}</span>' for k, name in enumerate(NAMES))
+    buttons = "".join(
+        f'<button type=button data-do={do} title="{title}">{text}</button>'
+        for do, text, title in (
+            ("in", "+", "zoom in (+)"), ("out", "&minus;", "zoom out (-)"), ("left", "&larr;", "earlier (left)"),
+            ("right", "&rarr;", "later (right)"), ("all", "all", "whole run (0)"),
+        )
+    )  # fmt: skip
+    grouped = any(run.timeline.lines.grouped for run in runs)
+    lines = "A line is a group of ranks that behave alike (their number in brackets), filled by their mean" if grouped \
+        else "A line is a rank, filled from below by what it does"  # fmt: skip
+    said = f"{lines}. Zoom with the wheel or + and -, move by dragging or with the arrow keys, 0 shows all."
+    canvases = "".join(
+        f"{_named(run, runs)}<canvas class=timeline tabindex=0 role=img data-run={k} "
+        f'aria-label="ranks of {escape(run.name)} over time"></canvas>'
+        for k, run in enumerate(runs)
+    )
+    data = json.dumps([timeline_json(run) for run in runs]).replace("<", "\\u003c")
+    commands = _commands([f"analyze info {quote(run.file)} --picture ranks.png" for run in runs])
+    return (
+        f"<section id=timeline><h2>Timeline</h2><p>{said}</p><div class=keys>{key}<span class=buttons>{buttons}</span>"
+        f"</div>{canvases}<p class=hover aria-live=polite>&nbsp;</p>"
+        f"<script type=application/json id=cells>{data}</script>{commands}</section>"
+    )
+
+
+def _section(of: Section, runs: Sequence[Run]) -> str:
+    names = [f"<b>{escape(run.name)}</b>: " if len(runs) > 1 else "" for run in runs]
+    texts = "".join(f"<p>{name}{escape(text)}</p>" for name, text in zip(names, of.sentences, strict=True))
+    chart = f"<figure>{of.svg}</figure>" if of.svg else ""
+    return f"<section id={of.name}><h2>{escape(of.title)}</h2>{texts}{chart}{_commands(of.commands)}</section>"
+
+
+def _commands(commands: Sequence[str]) -> str:
+    return f"<p class=command>{' '.join(f'<code>{escape(one)}</code>' for one in dict.fromkeys(commands))}</p>"

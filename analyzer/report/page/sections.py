@@ -1,0 +1,150 @@
+"""The sections of a page: title, a sentence for each run, a chart, and the command that gives the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from shlex import quote
+
+import numpy as np
+
+from analyzer.critical.functions import COMPUTATION
+from analyzer.report.limits import verdict
+from analyzer.report.look import sentences
+from analyzer.report.look.counters import title as counters_title
+from analyzer.report.page import charts
+from analyzer.report.page.gather import Run
+from analyzer.report.structure.sentence import sentence as structure_sentence
+from analyzer.report.words import units
+
+
+@dataclass(frozen=True)
+class Section:
+    """What a page shows under one title. `svg` is "" where it has no chart; sentences say why."""
+
+    name: str  # its anchor
+    title: str
+    sentences: list[str]  # by run
+    commands: list[str]
+    svg: str = ""
+
+
+def sections(runs: Sequence[Run]) -> list[Section]:
+    """All but findings, efficiencies and the timeline, in order."""
+    return [_section(runs, *one) for one in _ALL]
+
+
+def _section(
+    runs: Sequence[Run], name: str, title: str, command: str, tell: Callable[[Run], str],
+    draw: Callable[[Sequence[Run]], str],
+) -> Section:  # fmt: skip
+    said = []
+    for run in runs:
+        why = run.left_out.get(name)
+        said.append(f"Not shown: {why}." if why else tell(run))
+    svg = draw(runs)
+    if not svg and len(runs) > 1 and not any(text.startswith("Not shown") for text in said):
+        said = [f"{text} Not shown: it is not in all of the runs." for text in said]
+    return Section(name, title, said, [command.format(quote(run.file)) for run in runs], svg)
+
+
+def _matrix(run: Run) -> str:
+    messages = run.summary.messages
+    if not messages.count:
+        return "Not shown: there are no messages from point to point."
+    cells = messages.matrix_bytes if messages.bytes else messages.matrix_count
+    source, destination = np.unravel_index(int(cells.argmax()), cells.shape)
+    most = units.size(int(cells.max())) if messages.bytes else units.plural(int(cells.max()), "message")
+    width = messages.ranks_a_block
+    who = "rank" if width == 1 else f"the {width} ranks from"
+    return (
+        f"{units.plural(messages.count, 'message')}, {units.size(messages.bytes)}; most from {who} "
+        f"{int(source) * width} to {who} {int(destination) * width}: {most}."
+    )
+
+
+def _sizes(run: Run) -> str:
+    messages = run.summary.messages
+    if not messages.count:
+        return "Not shown: there are no messages from point to point."
+    middle = int(np.searchsorted(np.cumsum(messages.size_count), messages.count / 2))
+    return (
+        f"A message has {units.size(messages.bytes / messages.count)} on average; half of them have less than "
+        f"{units.size(1 << middle)}."
+    )
+
+
+def _calls(run: Run) -> str:
+    profile = run.summary.profile
+    order = profile.by_time()
+    if not order or not profile.inside_ns.any():
+        return "Not shown: there are no MPI calls that take time."
+    whole = run.trace.duration_ns * run.summary.threads
+    ns, rank = int(profile.inside_ns[:, order[0]].sum()), int(profile.mpi_ns().argmax())
+    share = units.percent(ns / whole) if whole else "-"
+    return (
+        f"{profile.procedures[order[0]]} takes most: {units.time(ns)} of all ranks, {share} of their time. Rank {rank} "
+        f"is longest in MPI, {units.time(int(profile.mpi_ns()[rank]))}."
+    )
+
+
+def _bursts(run: Run) -> str:
+    if not run.summary.bursts.count:
+        return "Not shown: no computation was recorded."
+    text = sentences.bursts(run.summary)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _path(run: Run) -> str:
+    if run.path is None or run.shares is None or not run.path.length_ns:
+        return "Not shown: the run takes no time."
+    computing = sum(one.path_ns for one in run.shares.functions if one.function.kind == COMPUTATION)
+    rank = int(run.shares.rank_path_ns.argmax())
+    return (
+        f"{units.percent(computing / run.path.length_ns)} of the path that determines the run's length is computation. "
+        f"It changes the rank {units.plural(run.path.hops, 'time')} and is longest on rank {rank}, "
+        f"{units.time(int(run.shares.rank_path_ns[rank]))}."
+    )
+
+
+def _structure(run: Run) -> str:
+    if run.summary.structure is None:
+        return "Not shown: iterations are looked for in whole runs of up to 300 000 calls."
+    return f"{structure_sentence(run.summary.structure)}."
+
+
+def _sensitivity(run: Run) -> str:
+    if run.limits is None:
+        return "Not shown: it was not replayed."
+    return verdict(run.limits, network_known=run.network_known)
+
+
+def _counters(run: Run) -> str:
+    if not run.summary.counted.bursts.any():
+        return "Not shown: no counters were read (tracelib run --counters)."
+    return f"{counters_title(run.summary.counted)}."
+
+
+def _system(run: Run) -> str:
+    nodes = [node for node in run.summary.system if node.cpu_busy]
+    if not nodes:
+        return "Not shown: the nodes were not sampled (tracelib run --system 1s)."
+    busiest = max(nodes, key=lambda node: node.cpu_busy.mean if node.cpu_busy else 0.0)
+    assert busiest.cpu_busy is not None
+    return (
+        f"On node {busiest.name} {units.percent(busiest.cpu_busy.mean)} of its CPUs' time is in use on average, by all "
+        f"programs together, {units.percent(busiest.cpu_busy.max)} at most."
+    )
+
+
+_ALL = (
+    ("matrix", "Who sends to whom", "analyze info {}", _matrix, charts.matrix),
+    ("sizes", "Sizes of messages", "analyze info {}", _sizes, charts.sizes),
+    ("calls", "Time in MPI by rank", "analyze info {}", _calls, charts.calls),
+    ("bursts", "Bursts of computation", "analyze info {}", _bursts, charts.bursts),
+    ("path", "Critical path", "analyze critical-path {}", _path, charts.path),
+    ("structure", "Structure", "analyze structure {}", _structure, charts.structure),
+    ("sensitivity", "Sensitivity to the network", "analyze limits --quick {}", _sensitivity, charts.sensitivity),
+    ("counters", "Counters", "analyze info {}", _counters, charts.counters),
+    ("system", "The nodes", "analyze info {}", _system, charts.system),
+)

@@ -1,0 +1,198 @@
+"""The page in a browser: nothing is fetched, nothing fails, each chart has data, and the timeline can be zoomed."""
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from paths import EPOCH
+from uneven_runs import iterative, written
+
+import analyzer
+from analyzer.cli import main
+from analyzer.parallel import Team
+from analyzer.report.look.findings import findings_lines
+from analyzer.report.look.summary import summarize
+from benchmarks.halo import write_halo
+
+LARGEST = 5_000_000
+SECTIONS = (
+    "findings", "efficiency", "timeline", "matrix", "sizes", "calls", "bursts", "path", "structure", "sensitivity",
+    "counters", "system",
+)  # fmt: skip
+
+
+class Elements(HTMLParser):
+    """Ids, and every address that a browser might fetch."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.fetched = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        of = dict(attrs)
+        self.ids += [of["id"]] if "id" in of else []
+        address = [of[name] for name in ("src", "data", "poster", "srcset", "action") if name in of]
+        address += [of[name] for name in ("href", "xlink:href") if name in of]
+        self.fetched += [one for one in address if not one.startswith(("#", "data:"))]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Four ranks take turns to compute longer."""
+    work = iterative(30, 4, lambda k, rank: 1000 + 600 * (rank == k % 4), step_us=100)
+    return written(tmp_path_factory.mktemp("run"), work)
+
+
+@pytest.fixture(scope="module")
+def page(run, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "run.html"
+    assert main(["report", str(run), "-o", str(path), "-q"]) == 0
+    return path
+
+
+def test_nothing_is_fetched_and_no_id_is_there_twice(page):
+    found = Elements(page.read_text())
+    assert not found.fetched
+    assert len(set(found.ids)) == len(found.ids)
+    assert set(SECTIONS) <= set(found.ids)
+    assert not re.search(r"@import|url\((?!#)", page.read_text())
+
+
+def test_findings_are_those_of_the_first_look(page, run):
+    summary = summarize(analyzer.open(run), Team())
+    text = re.sub(r"<[^>]+>", "", page.read_text()).replace("&gt;", ">").replace("&lt;", "<").replace("&#x27;", "'")
+    lines = findings_lines(summary)
+    assert lines
+    assert all(line in text for line in lines)
+
+
+def test_charts_that_have_no_data_say_why(page):
+    text = page.read_text()
+    for name, why in (("counters", "no counters were read"), ("system", "the nodes were not sampled")):
+        section = re.search(rf"<section id={name}>.*?</section>", text, re.DOTALL)[0]
+        assert f"Not shown: {why}" in section and "<svg" not in section
+    for name in ("matrix", "sizes", "calls", "bursts", "path", "structure", "sensitivity"):
+        assert "<svg" in re.search(rf"<section id={name}>.*?</section>", text, re.DOTALL)[0], name
+
+
+def test_many_ranks_are_groups_of_a_small_page(tmp_path):
+    path = write_halo(tmp_path, 150, 150 * 8)
+    assert main(["report", str(path), "-o", str(tmp_path / "many.html"), "-q"]) == 0
+    text = (tmp_path / "many.html").read_text()
+    cells = json.loads(re.search(r"id=cells>(.*?)</script>", text, re.DOTALL)[1])
+    assert cells[0]["grouped"] and len(cells[0]["lines"]) < 20
+    assert len(text) < LARGEST
+
+
+def test_files_are_not_overwritten_and_what_cannot_be_read_is_said(run, tmp_path, capsys):
+    mine = tmp_path / "mine.html"
+    mine.write_text("mine")
+    assert main(["report", str(run), "-o", str(mine)]) != 0
+    assert mine.read_text() == "mine" and "not a .html" in capsys.readouterr().err
+    assert main(["report", str(tmp_path / "none.h5")]) != 0
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if not shutil.which("chromium") or not shutil.which("chromedriver"):
+        pytest.skip("there is no chromium")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    for option in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1200,900"):
+        options.add_argument(option)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options, Service(shutil.which("chromedriver")))
+    driver.set_page_load_timeout(120)
+    yield driver
+    driver.quit()
+
+
+def opened(browser, path, wait=60):
+    """Load a page, until its timeline is drawn; returns the addresses that it asked for."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    browser.get_log("performance")
+    browser.get(f"file://{path}")
+    drawn = "return [...document.querySelectorAll('canvas.timeline')].every(c => c.dataset.cells > 0)"
+    WebDriverWait(browser, wait).until(lambda driver: driver.execute_script(drawn))
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    assert not browser.get_log("browser")
+    return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+
+
+def shown(browser, number=0):
+    script = "return {...document.querySelectorAll('canvas.timeline')[arguments[0]].dataset}"
+    data = browser.execute_script(script, number)
+    return {name: float(value) for name, value in data.items()}
+
+
+def waited_for(browser, true):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(browser, 30).until(lambda _: true(shown(browser)))
+    return shown(browser)
+
+
+def test_a_browser_shows_it(browser, page):
+    asked = opened(browser, page)
+    assert {address.split(":")[0] for address in asked} <= {"file", "data"}
+    assert [address for address in asked if address.startswith("file")] == [f"file://{page}"]
+    of_chart = "s => [s.getBBox().width, s.querySelectorAll('path').length]"
+    sized = f"return [...document.querySelectorAll('svg.chart')].map({of_chart})"
+    charts = np.array(browser.execute_script(sized))
+    assert len(charts) == 7 and (charts > 1).all()
+    assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_wheel_keys_buttons_and_dragging_move_the_timeline(browser, page):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    opened(browser, page)
+    canvas = browser.find_element("css selector", "canvas.timeline")
+    whole = shown(browser)
+    ActionChains(browser).scroll_to_element(canvas).move_to_element(canvas).perform()
+    told = browser.find_element("css selector", ".hover").text
+    assert re.match(r"rank \d at .* (computing|waiting for others|rest of MPI) \d+ %", told)
+    browser.execute_script(
+        "arguments[0].dispatchEvent(new WheelEvent('wheel', {deltaY: -100, clientX: 600, cancelable: true}))", canvas
+    )
+    nearer = waited_for(browser, lambda now: now["end"] - now["begin"] < 0.9 * (whole["end"] - whole["begin"]))
+    browser.find_element("css selector", "button[data-do=in]").click()
+    half = waited_for(browser, lambda now: now["end"] - now["begin"] < 0.6 * (nearer["end"] - nearer["begin"]))
+    assert whole["begin"] <= half["begin"] < half["end"] <= whole["end"] and half["cells"] > 0
+    canvas.send_keys(Keys.ARROW_RIGHT)
+    later = waited_for(browser, lambda now: now["begin"] > half["begin"])
+    ActionChains(browser).drag_and_drop_by_offset(canvas, 100, 0).perform()
+    waited_for(browser, lambda now: now["begin"] < later["begin"])
+    canvas.send_keys("0")
+    again = waited_for(browser, lambda now: now["end"] == whole["end"] and now["begin"] == whole["begin"])
+    assert again == whole
+
+
+def test_two_runs_are_on_one_scale(browser, run, tmp_path):
+    (tmp_path / "shorter").mkdir()
+    shorter = written(tmp_path / "shorter", iterative(12, 3, lambda k, rank: 1000))
+    path = tmp_path / "both.html"
+    assert main(["report", str(run), str(shorter), "-o", str(path), "-q"]) == 0
+    opened(browser, path)
+    first, second = (shown(browser, number) for number in (0, 1))
+    assert (first["begin"], first["end"]) == (second["begin"], second["end"])
+    assert second["cells"] < first["cells"]
+    marked = browser.find_elements("css selector", "table.compared td.marked")
+    assert any("▼" in cell.text for cell in marked)
+
+
+@pytest.mark.skipif(not EPOCH.exists(), reason=f"{EPOCH} is not here")
+def test_an_imported_trace_has_a_page(browser, tmp_path):
+    path = tmp_path / "epoch.html"
+    assert main(["report", str(EPOCH / "epoch_4proc.prv.gz"), "-o", str(path), "-q"]) == 0
+    opened(browser, path)
+    assert path.stat().st_size < LARGEST
