@@ -64,9 +64,8 @@ def _factors(of: Evidence) -> Iterator[Finding]:
     if len(useful) > 1:
         cost = round(efficiency.useful_max_ns - efficiency.useful_mean_ns)
         region = _uneven_region(of, longest, cost)
-        ratio = efficiency.useful_max_ns / efficiency.useful_mean_ns
         call = waiting_call(of.profile, of.useful, of.present, longest)
-        yield Finding(Kind.IMBALANCE, cost, 0.0, Sure.MEASURED, longest, call, region, ratio=ratio)
+        yield Finding(Kind.IMBALANCE, cost, 0.0, Sure.MEASURED, longest, call, region)
     ideal, waiting = efficiency.ideal, of.waits.time_ns.sum(axis=1)
     calls = _costly_call(of, longest)
     if ideal.runtime_ns and ideal.useful_ns is not None:
@@ -147,9 +146,9 @@ def _cpus(of: Evidence) -> Iterator[Finding]:
         longest = int(of.useful.by_rank().argmax())
         in_mpi = of.cpus.of_transfer_ns(of.efficiency, longest) or 0
         cost = int(of.cpus.use.computing_waits_ns[longest]) + in_mpi
-        yield Finding(Kind.CPUS, cost, 0.0, Sure.MEASURED, longest, ratio=ratio)
+        yield Finding(Kind.CPUS, cost, 0.0, Sure.MEASURED, longest)
     elif ratio > 1:
-        yield Finding(Kind.CPUS, round(runtime * (1 - 1 / ratio)), 0.0, Sure.ESTIMATED, ratio=ratio)
+        yield Finding(Kind.CPUS, round(runtime * (1 - 1 / ratio)), 0.0, Sure.ESTIMATED)
 
 
 def _tracer(of: Evidence) -> Iterator[Finding]:

@@ -10,8 +10,6 @@ import numpy as np
 from analyzer.efficiency.cpu_use import Cpus
 from analyzer.efficiency.factors import Efficiency
 from analyzer.evenness.evenness import Evenness
-from analyzer.metrics.flushes import Flushes
-from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.regions import RegionProfile
 from analyzer.metrics.useful import Useful
@@ -62,8 +60,6 @@ class Evidence:
     useful: Useful
     profile: Profile
     waits: Waits
-    flushes: Flushes
-    messages: Messages
     regions: RegionProfile
     cpus: Cpus
     even: Evenness | None  # None: the run has no iterations, or they were not looked for
@@ -84,4 +80,3 @@ class Finding:
     call: str = ""  # procedure in which the time goes, or others wait
     region: str = ""  # of the program
     number: int = 0  # of several findings of this kind which, from 0
-    ratio: float = 0.0  # IMBALANCE: longest computation in the mean; CPUS: ranks for each CPU

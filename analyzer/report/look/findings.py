@@ -52,8 +52,6 @@ def evidence(summary: Summary) -> Evidence:
         useful=summary.useful,
         profile=summary.profile,
         waits=summary.waits,
-        flushes=summary.flushes,
-        messages=summary.messages,
         regions=summary.regions,
         cpus=summary.cpus,
         even=summary.even,
