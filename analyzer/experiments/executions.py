@@ -71,7 +71,7 @@ def _of_rank(trace: Trace, rank: int) -> pandas.DataFrame:
         **counted_between(trace, rank, visits),
         **sampled_between(trace, node, visits),
     }
-    for name, values in _parameters(trace, rank, visits).items():
+    for name, values in parameters(trace, rank, visits).items():
         columns[parameter_column(name, columns)] = values
     return pandas.DataFrame(columns, index=range(len(visits)))
 
@@ -146,7 +146,7 @@ def parents(visits: np.ndarray) -> np.ndarray:
     return found
 
 
-def _parameters(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]:
+def parameters(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]:
     """The parameters of each visit by name: int64 where all visits say an integer, else float64."""
     names = trace.extra(Regions).parameters
     marks = trace.extra(Regions).marks(rank)

@@ -40,7 +40,7 @@ class Paths:
         visits = region_visits(self._trace, rank) if self._trace.extra(Regions).names else None
         if visits is None or not len(visits):
             return [(np.zeros(0, np.int64), np.zeros(0, np.int64))] * int(self._trace.threads[rank])
-        path, parent = self._paths_of(visits)
+        path, parent = self.of_visits(visits)
         found = []
         for thread in range(int(self._trace.threads[rank])):
             mine = (visits["thread"] == thread) & (visits["begin"] < visits["end"])
@@ -52,7 +52,7 @@ class Paths:
             found.append((times[order], paths[order]))
         return found
 
-    def _paths_of(self, visits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def of_visits(self, visits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Number of the path of each visit, and of the one around it."""
         path = np.zeros(len(visits), np.int64)
         parent = np.zeros(len(visits), np.int64)
