@@ -11,11 +11,12 @@ from analyzer.errors import TracelibError
 if TYPE_CHECKING:
     import pandas
 
+    from analyzer.frames.tables import Tables as tables
     from analyzer.models.study import fit
     from analyzer.opening import open_trace as open
     from analyzer.trace import Trace
 
-__all__ = ["Trace", "TracelibError", "calls_frame", "experiments_frame", "fit", "open", "regions_frame"]
+__all__ = ["Trace", "TracelibError", "calls_frame", "experiments_frame", "fit", "open", "regions_frame", "tables"]
 
 
 def __getattr__(name: str) -> Any:
@@ -28,6 +29,10 @@ def __getattr__(name: str) -> Any:
         from analyzer.models.study import fit
 
         return fit
+    if name == "tables":
+        from analyzer.frames.tables import Tables
+
+        return Tables
     if name == "Trace":
         from analyzer.trace import Trace
 

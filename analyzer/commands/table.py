@@ -77,6 +77,10 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         "prv": Entry("convert.prv:prv", "Write a Paraver trace."),
         "dim": Entry("convert.dim:dim", "Write a Dimemas trace."),
         "cut": Entry("convert.cut:cut", "Write some iterations as a small run.", "one process writes the file"),
+        "export": Entry(
+            "convert.export:export_command", "Write a run for Perfetto, Chrome, or as Parquet.",
+            "one process writes the file",
+        ),
         "pack": Entry("convert.pack:pack", "Compress a run into one file.", "one process writes the file"),
     }),
 }  # fmt: skip

@@ -44,6 +44,8 @@ LINES = {
     "loggp": ("--json",),
     "prv": ("--waits", "-o", "."),
     "dim": ("-o", "."),
+    "export": ("-o", "."),
+    "export tables": ("--to", "parquet", "-o", "."),
     "pack": ("-o", "packed.h5"),
     "cut": ("--from", "0", "--to", "0.001", "-o", "cut.h5"),
     "table": ("--by", "call", "-o", "table.csv"),

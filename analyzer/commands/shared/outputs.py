@@ -79,6 +79,7 @@ _BEGINNINGS = {
     ".row": (b"LEVEL",),
     ".cfg": (b"#ParaverCFG",),
     ".json": (b'{\n  "format": "tracelib-',),
+    ".pftrace": (b"\x04\x50\x01\x68\x01",),  # after the line feed that it begins with
     ".png": (b"\x89PNG",),
     ".svg": (b'<?xml version="1.0" encoding="utf-8"',),
     ".html": (b"<!doctype html>\n<!-- analyze report -->",),

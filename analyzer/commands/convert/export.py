@@ -1,0 +1,85 @@
+"""`analyze export`: a run for the tools of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option, repair_option
+from analyzer.commands.shared.outputs import check_writable, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.opening import open_trace
+
+if TYPE_CHECKING:
+    from analyzer.trace import Trace
+    from analyzer.trace.chosen import Choice
+
+_ENDINGS = {"perfetto": ".pftrace", "chrome": ".json", "parquet": ".parquet"}
+_TABLES = ("calls", "messages", "regions", "iterations", "waits", "places")
+
+
+@click.command("export")
+@click.argument("file", type=click.Path())
+@click.option(
+    "--to", "form", type=click.Choice(list(_ENDINGS)), default="perfetto", show_default=True, help="What is written."
+)
+@click.option(
+    "--table", "tables", type=click.Choice(_TABLES), multiple=True,
+    help="Of Parquet: only this table (may be repeated).",
+)  # fmt: skip
+@ranks_option
+@all_calls_needed("an export has all calls")
+@repair_option
+@common_options(output="Name of the output, with or without ending, or a folder for it.")
+@click.pass_obj
+def export_command(
+    session: Session, file: str, form: str, tables: tuple[str, ...], choice: Choice | None, repair_ns: int | None,
+    output: str | None, force: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Write FILE as a file that other tools read.
+
+    perfetto: NAME.pftrace, for ui.perfetto.dev and its SQL. chrome: NAME.json, for chrome://tracing. parquet:
+    NAME.calls.parquet and a file for each other table, for pandas, Polars, DuckDB, R.
+    """
+    session.quiet = quiet
+    if tables and form != "parquet":
+        raise click.UsageError("--table is for --to parquet")
+    if session.speaks:
+        trace = open_trace(file, None, repair_ns, choice=choice)
+        session.mention_choice(trace)
+        try:
+            base = output_base(Path(file), output, (_ENDINGS[form],))
+            if form == "parquet":
+                _write_tables(trace, base, tables or _TABLES, session, force)
+            else:
+                _write_timeline(trace, base.with_name(base.name + _ENDINGS[form]), form, session, force)
+        finally:
+            trace.close()
+    session.team.barrier()
+
+
+def _write_timeline(trace: Trace, path: Path, form: str, session: Session, force: bool) -> None:
+    from analyzer.writers.timeline import Format, write_timeline
+
+    check_writable(path, trace, force)
+    with session.step(f"Writing {path}"):
+        written = write_timeline(trace, path, Format[form.upper()])
+    counts = [f"{written.calls} calls", f"{written.messages} messages"]
+    counts += [f"{written.regions} visits of regions"] if written.regions else []
+    counts += [f"{written.values} readings of counters"] if written.values else []
+    session.say(f"{path}: {', '.join(counts)}")
+
+
+def _write_tables(trace: Trace, base: Path, names: tuple[str, ...], session: Session, force: bool) -> None:
+    from analyzer.frames.tables import Tables
+
+    tables = Tables(trace)
+    paths = {name: base.with_name(f"{base.name}.{name}.parquet") for name in names}
+    for path in paths.values():
+        check_writable(path, trace, force)
+    for name, path in paths.items():
+        with session.step(f"Writing {path}"):
+            rows = getattr(tables, name).to_parquet(path)
+        session.say(f"{path}: {rows} rows")

@@ -1,0 +1,127 @@
+"""The tables of what was recorded: calls, messages, regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.columns.spill import Spill
+from analyzer.experiments.columns import parameter_column
+from analyzer.experiments.executions import parameters
+from analyzer.frames.blocks import NONE, NS, Block, Coded, Column, taken
+from analyzer.frames.where import Where
+from analyzer.metrics.regions import region_visits
+from analyzer.pairing.call_paths import calls_with_paths
+from analyzer.trace import CALL, MESSAGE, UNKNOWN, Counters, Regions, Trace
+
+_RECORDS = 1 << 18
+"""Calls of a rank that are looked at together, about."""
+
+
+def calls(where: Where, begin: int, end: int) -> Iterator[Block]:
+    """Calls that are entered in [begin, end) ns, by rank and entry."""
+    trace, counters = where.trace, where.trace.extra(Counters)
+    nothing = np.zeros((0, len(counters.known)), np.int64)
+    yield _calls_of(where, 0, np.zeros(0, CALL), np.zeros(0, np.int64), nothing, nothing)
+    for rank in where.ranks:
+        bounds = trace.windows_of(rank, _RECORDS).clip(begin, end)
+        for first, last in pairwise(np.unique([begin, *bounds.tolist(), end]).tolist()):
+            counts = counters.counts(rank, first, last)
+            for rows, paths in calls_with_paths(trace, rank, first, last):
+                read = next(counts, None)
+                inside, before = (read.inside, read.burst) if read else (nothing, nothing)
+                yield _calls_of(where, rank, rows, paths, inside, before)
+
+
+def _calls_of(
+    where: Where, rank: int, rows: np.ndarray, paths: np.ndarray, inside: np.ndarray, before: np.ndarray
+) -> Block:
+    """`inside`, `before`: what each counter counted in each call and before it (calls, counters)."""
+    return {
+        "rank": np.full(len(rows), rank, np.int32),
+        "thread": rows["thread"],
+        "call": Coded(rows["call"], where.trace.procedures),
+        "enter_s": rows["enter"] / NS,
+        "exit_s": rows["exit"] / NS,
+        "mpi_s": rows["inside"] / NS,
+        "peer": np.maximum(rows["peer"], NONE),
+        "tag": rows["tag"],
+        "comm": _comm(where.trace, rows["comm"]),
+        "sent_bytes": rows["sent"],
+        "received_bytes": rows["received"],
+        "count": rows["count"],
+        "region": where.region(rank, rows["thread"], rows["enter"]),
+        "iteration": where.iteration(rank, rows["enter"]).astype(np.int32),
+        "place": where.place(paths),
+        **_counted(where.trace, inside, "inside"),
+        **_counted(where.trace, before, "before"),
+    }
+
+
+def _comm(trace: Trace, comm: np.ndarray) -> Coded:
+    """Names of communicators; the first is that of none."""
+    return Coded(np.maximum(comm, NONE) + 1, ["", *(one.label for one in trace.communicators)])
+
+
+def _counted(trace: Trace, values: np.ndarray, when: str) -> dict[str, Column]:
+    """What each counter counted; NaN where it was not read."""
+    return {
+        f"{counter.name}_{when}": np.where(column == UNKNOWN, np.nan, column)
+        for counter, column in zip(trace.extra(Counters).known, values.T, strict=True)
+    }
+
+
+def messages(where: Where, begin: int, end: int) -> Iterator[Block]:
+    """Messages whose send is entered in [begin, end) ns, by source and send."""
+    by_source = Spill(MESSAGE)
+    bounds = where.trace.message_windows().clip(begin, end)
+    for first, last in pairwise(np.unique([begin, *bounds.tolist(), end]).tolist()):
+        rows = where.trace.messages(first, last)
+        by_source.append_each(rows["source"], rows)
+    for rank in where.ranks:
+        yield _messages_of(where, rank, by_source.read(rank))
+    by_source.close()
+
+
+def _messages_of(where: Where, rank: int, rows: np.ndarray) -> Block:
+    return {
+        "rank": rows["source"],
+        "thread": rows["source_thread"],
+        "destination": rows["destination"],
+        "destination_thread": rows["destination_thread"],
+        "send_s": rows["logical_send"] / NS,
+        "sent_s": rows["physical_send"] / NS,
+        "receive_s": rows["logical_receive"] / NS,
+        "received_s": rows["physical_receive"] / NS,
+        "bytes": rows["size"],
+        "tag": rows["tag"],
+        "comm": _comm(where.trace, rows["comm"]),
+        "region": where.region(rank, rows["source_thread"], rows["logical_send"]),
+        "iteration": where.iteration(rank, rows["logical_send"]).astype(np.int32),
+    }
+
+
+def regions(where: Where, begin: int, end: int) -> Iterator[Block]:
+    """Visits of regions that begin in [begin, end) ns, by rank, thread and begin."""
+    said = where.trace.extra(Regions)
+    for rank in where.ranks:
+        visits = region_visits(where.trace, rank)
+        block: dict[str, Column] = {
+            "rank": np.full(len(visits), rank, np.int32),
+            "thread": visits["thread"],
+            "region": Coded(visits["region"], said.names),
+            "path": Coded(where.paths.of_visits(visits)[0] if len(visits) else visits["region"], where.paths.texts),
+            "begin_s": visits["begin"] / NS,
+            "end_s": visits["end"] / NS,
+            "time_s": (visits["end"] - visits["begin"]) / NS,
+            "depth": visits["depth"],
+            "parallel": visits["parallel"],
+            "iteration": where.iteration(rank, visits["begin"]).astype(np.int32),
+        }
+        values = parameters(where.trace, rank, visits)
+        nothing = np.full(len(visits), np.nan)
+        for name in said.parameters:
+            block[parameter_column(name, block)] = values.get(name, nothing).astype(np.float64)
+        yield taken(block, (visits["begin"] >= begin) & (visits["begin"] < end))

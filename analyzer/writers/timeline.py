@@ -1,0 +1,253 @@
+"""Any Trace for other programs that show timelines: Perfetto's protobuf, and JSON of Chrome's tracing page.
+
+A process for each rank, a track for each thread: calls and regions are slices on it, messages are arrows ("flows") from
+the call that sends to the call in which the receive ends. Counters have tracks of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.columns.joined import joined
+from analyzer.native import pointer
+from analyzer.trace import CALL, MESSAGE, UNKNOWN, CallPaths, Counters, Mark, Regions, Trace
+from analyzer.whole import whole_file
+
+_MARK = np.dtype([("time", "<i8"), ("region", "<i8")])
+_FLOW = np.dtype([("time", "<i8"), ("id", "<i8"), ("other", "<i8"), ("closes", "<i4"), ("reserved", "<i4")])
+_VALUE = np.dtype([("time", "<i8"), ("track", "<i8"), ("value", "<i8")])
+"""`struct timeline_mark`, `_flow`, `_value` of the kernel."""
+
+_LAST = np.iinfo(np.int64).max
+
+
+class Format(IntEnum):
+    """Of the file, as the kernel numbers them."""
+
+    PERFETTO = lib.TIMELINE_PERFETTO
+    CHROME = lib.TIMELINE_CHROME
+
+
+@dataclass(frozen=True)
+class Written:
+    """What is in a file."""
+
+    calls: int
+    regions: int  # visits
+    messages: int
+    values: int  # readings of counters
+
+
+def write_timeline(trace: Trace, path: str | os.PathLike[str], form: Format) -> Written:
+    """Write a trace for Perfetto or Chrome, in the memory of one window and of the messages that are on their way.
+
+    Raises TracelibError where the file cannot be written; then nothing is left behind.
+    """
+    writer = _Writer(trace, form)
+    with whole_file(Path(path)) as file:
+        for part in writer.parts():
+            file.write(part)
+    return Written(writer.calls, writer.regions, writer.messages, writer.values)
+
+
+class _Writer:
+    """The kernel's timeline, filled window by window."""
+
+    def __init__(self, trace: Trace, form: Format) -> None:
+        self._trace = trace
+        self._json = form is Format.CHROME
+        self._first = np.concatenate([[0], np.cumsum(trace.threads)]).astype(np.int64)  # lane of each rank
+        self._lanes = int(self._first[-1])
+        timeline = lib.timeline_new(int(form), self._lanes)
+        if timeline == ffi.NULL:
+            raise MemoryError
+        self._timeline = ffi.gc(timeline, lib.timeline_free)
+        self._places = trace.extra(CallPaths).named() if trace.extra(CallPaths).known else None
+        self._tracks: dict[tuple[int, int], int] = {}  # (lane, counter) -> track
+        self._pending = _Receives()
+        self.calls = self.regions = self.messages = self.values = 0
+
+    def parts(self) -> Iterator[memoryview]:
+        """The file's bytes, piece by piece; each is valid until the next."""
+        lib.timeline_begin(self._timeline)
+        self._say_names()
+        yield self._take()
+        for begin, end in pairwise(self._trace.windows().tolist()):
+            self._add(begin, end)
+            yield self._take()
+        self._add(_LAST, _LAST)
+        lib.timeline_end(self._timeline)
+        yield self._take()
+
+    def _take(self) -> memoryview:
+        found = ffi.new("const char **")
+        size = lib.timeline_take(self._timeline, found)
+        if size < 0:
+            raise MemoryError
+        return memoryview(ffi.buffer(found[0], size)) if size else memoryview(b"")
+
+    def _text(self, text: str) -> bytes:
+        return (json.dumps(text) if self._json else text).encode(errors="replace")
+
+    def _say_names(self) -> None:
+        trace = self._trace
+        labels = [communicator.label for communicator in trace.communicators]
+        places = [self._places.text(place) for place in range(len(self._places))] if self._places else []
+        kinds = (
+            (lib.NAME_OF_CALL, trace.procedures),
+            (lib.NAME_OF_REGION, trace.extra(Regions).names),
+            (lib.NAME_OF_COMM, labels),
+            (lib.NAME_OF_PLACE, places),
+        )
+        for kind, names in kinds:
+            for name in map(self._text, names):
+                lib.timeline_name(self._timeline, kind, name, len(name))
+        for rank in range(trace.size):
+            for thread in range(int(trace.threads[rank])):
+                texts = self._text(f"rank {rank}"), self._text(f"thread {thread}" if thread else "main thread")
+                lib.timeline_lane(self._timeline, self._first[rank] + thread, self._first[rank], *texts)
+
+    def _add(self, begin: int, end: int) -> None:
+        """What all did in a window; one that begins at the end of time has nothing new, and ends what is open."""
+        new = begin < _LAST
+        calls, places, lane = self._calls(begin, end) if new else (np.zeros(0, CALL), None, np.zeros(0, np.int64))
+        marks, lane_of_mark = self._marks(begin, end) if new else (np.zeros(0, _MARK), np.zeros(0, np.int64))
+        messages = self._trace.unordered_messages(begin, end) if new else np.zeros(0, MESSAGE)
+        sends, lane_of_send = self._sends(messages)
+        receives, lane_of_receive = self._pending.until(end)
+        firsts = [self._firsts(of) for of in (lane, lane_of_mark, lane_of_send, lane_of_receive)]
+        kept = [*firsts, calls, marks, sends, receives]
+        window = ffi.new(
+            "struct timeline_window *",
+            {
+                "calls": pointer(calls),
+                "places": ffi.NULL if places is None else pointer(places, "int64_t *"),
+                "marks": pointer(marks, "struct timeline_mark *"),
+                "sends": pointer(sends, "struct timeline_flow *"),
+                "receives": pointer(receives, "struct timeline_flow *"),
+                "first_call": pointer(firsts[0], "int64_t *"),
+                "first_mark": pointer(firsts[1], "int64_t *"),
+                "first_send": pointer(firsts[2], "int64_t *"),
+                "first_receive": pointer(firsts[3], "int64_t *"),
+                "until": end,
+            },
+        )
+        lib.timeline_write(self._timeline, window)
+        del kept  # it had to outlive the call
+        self.calls += len(calls)
+        self.regions += int((marks["region"] >= 0).sum())
+        self.messages += len(messages)
+        if new and self._trace.extra(Counters).known:
+            self._add_counters(begin, end)
+
+    def _firsts(self, lane: np.ndarray) -> np.ndarray:
+        """Rows are in order of lanes: of each the first, and how many there are."""
+        return np.searchsorted(lane, np.arange(self._lanes + 1)).astype(np.int64)
+
+    def _calls(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+        """The calls of a window by lane, their places if these are known, and their lanes."""
+        trace = self._trace
+        calls, count = trace.rank_calls(range(trace.size), begin, end)
+        lane = np.repeat(self._first[:-1], count) + calls["thread"]
+        places = self._places_of(begin, end)
+        if (np.diff(lane) < 0).any():
+            order = np.argsort(lane, kind="stable")
+            calls, lane, places = calls.take(order), lane[order], None if places is None else places[order]
+        return np.ascontiguousarray(calls, CALL), places, lane
+
+    def _places_of(self, begin: int, end: int) -> np.ndarray | None:
+        if self._places is None:
+            return None
+        paths = self._trace.extra(CallPaths)
+        rows = [rows for rank in range(self._trace.size) for rows in paths.of(rank, begin, end)]
+        return self._places.place[np.concatenate([np.zeros(0, np.int64), *rows])].astype(np.int64)
+
+    def _marks(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        regions = self._trace.extra(Regions)
+        found, lanes = [np.zeros(0, _MARK)], [np.zeros(0, np.int64)]
+        for rank in range(self._trace.size) if regions.names else ():
+            rows = regions.marks(rank, begin, end)
+            rows = rows[rows["what"] <= Mark.END]
+            rows = rows[np.argsort(rows["thread"], kind="stable")]
+            marks = np.zeros(len(rows), _MARK)
+            marks["time"] = rows["time"]
+            marks["region"] = np.where(rows["what"] == Mark.BEGIN, rows["number"].astype(np.int64) - 1, -1)
+            found.append(marks)
+            lanes.append(self._first[rank] + rows["thread"])
+        return joined(found, _MARK), np.concatenate(lanes)
+
+    def _sends(self, messages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The arrows that begin at the sends of these messages, by lane; their other ends are put aside."""
+        lanes = [self._first[messages[side]] + messages[f"{side}_thread"] for side in ("source", "destination")]
+        times = messages["logical_send"], messages["physical_receive"]
+        numbers = 1 + self.messages + np.arange(len(messages))
+        # Where clocks say that the receive came first, the arrow is drawn from there.
+        backwards = (times[1] < times[0]) | ((times[1] == times[0]) & (lanes[1] < lanes[0]))
+        sends = _flows(numbers, times[0], times[1], backwards)
+        receives = _flows(numbers, times[1], times[0], ~backwards)
+        self._pending.add(receives, lanes[1])
+        order = np.lexsort((sends["time"], lanes[0]))
+        return sends.take(order), lanes[0][order]
+
+    def _add_counters(self, begin: int, end: int) -> None:
+        """Readings at begins and ends of calls, and between them."""
+        counters = self._trace.extra(Counters)
+        for rank in range(self._trace.size):
+            for counts in counters.counts(rank, begin, end):
+                for time, values in (("enter", counts.enter), ("exit", counts.exit)):
+                    self._put(rank, counts.calls[time], counts.calls["thread"], values)
+            samples = counters.samples(rank, begin, end)
+            self._put(rank, samples.time, samples.thread, samples.values)
+
+    def _put(self, rank: int, time: np.ndarray, thread: np.ndarray, values: np.ndarray) -> None:
+        rows, counter = np.nonzero(values != UNKNOWN)
+        lane = self._first[rank] + thread[rows]
+        found = np.zeros(len(rows), _VALUE)
+        found["time"], found["value"] = time[rows], values[rows, counter]
+        keys, which = np.unique(lane * values.shape[1] + counter, return_inverse=True)
+        tracks = [self._track(rank, *divmod(key, values.shape[1])) for key in keys.tolist()]
+        found["track"] = np.array(tracks, np.int64)[which]
+        lib.timeline_values(self._timeline, pointer(found, "struct timeline_value *"), len(found))
+        self.values += len(found)
+
+    def _track(self, rank: int, lane: int, counter: int) -> int:
+        """The number of the track of a counter of a thread, which is described when it is first needed."""
+        if (lane, counter) not in self._tracks:
+            name, thread = self._trace.extra(Counters).known[counter].name, lane - int(self._first[rank])
+            text = f"{name}, thread {thread}" if thread else name
+            self._tracks[lane, counter] = len(self._tracks)
+            lib.timeline_counter(self._timeline, self._tracks[lane, counter], lane, self._text(text))
+        return self._tracks[lane, counter]
+
+
+class _Receives:
+    """The ends of arrows at receives whose time has not come yet."""
+
+    def __init__(self) -> None:
+        self._rows, self._lane = np.zeros(0, _FLOW), np.zeros(0, np.int64)
+
+    def add(self, rows: np.ndarray, lane: np.ndarray) -> None:
+        self._rows, self._lane = joined([self._rows, rows], _FLOW), np.concatenate([self._lane, lane])
+
+    def until(self, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """Take out those before a time, by lane and time; and their lanes."""
+        now = self._rows["time"] < end
+        rows, lane = self._rows[now], self._lane[now]
+        self._rows, self._lane = self._rows[~now], self._lane[~now]
+        order = np.lexsort((rows["time"], lane))
+        return rows.take(order), lane[order]
+
+
+def _flows(numbers: np.ndarray, time: np.ndarray, other: np.ndarray, closes: np.ndarray) -> np.ndarray:
+    rows = np.zeros(len(time), _FLOW)
+    rows["time"], rows["id"], rows["other"], rows["closes"] = time, numbers, other, closes
+    return rows

@@ -1,0 +1,43 @@
+"""docs/python.md and its notebook: the code is run, the columns are those of the tables."""
+
+import json
+import re
+from contextlib import chdir
+
+from marked import LABELS
+from notebooks import code, outputs, visible
+from paths import DOCS
+from synthetic import WORLD, call, label, write_run
+
+import analyzer
+from benchmarks.synthetic.run import write_run as write_pattern
+from tracelib.schema import LabelKind
+
+PAGE = (DOCS / "python.md").read_text()
+NOTEBOOK = json.loads((DOCS / "python.ipynb").read_text())
+UNLISTED = {"NAME_inside", "NAME_before"}
+
+
+def test_the_code_of_the_page(tmp_path):
+    names = {}
+    with chdir(tmp_path):
+        write_pattern(tmp_path, "halo", 4, 100)
+        exec("\n".join(re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)), names)
+    assert len(names["late"]) and names["late"].min() > 0.001
+
+
+def test_every_column_is_described(tmp_path):
+    """Those of a run without counters; a parameter called tag is a column of its own."""
+    labels = [*LABELS, label(LabelKind.PARAMETER, 1, "n"), label(LabelKind.PARAMETER, 2, "depth")]
+    trace = analyzer.open(write_run(tmp_path, [{"calls": [call("MPI_Barrier", 5, 9, comm=WORLD)], "labels": labels}]))
+    for table in analyzer.tables(trace):
+        section = PAGE.split(f"| `tables.{table.name}` |")[1].split("\n\n")[0]
+        described = [name for line in section.splitlines()[2:] for name in re.findall(r"`(\w+)`", line.split("|")[1])]
+        own = [name for name in table.to_pandas().columns if name not in ("n", "parameter_depth")]
+        assert sorted(set(described) - UNLISTED) == sorted(own)
+    assert {"n", "parameter_depth"} <= set(analyzer.tables(trace).regions.to_pandas().columns)
+
+
+def test_the_notebook_shows_what_it_does():
+    kept = [cell["outputs"][0]["data"] if cell["outputs"] else {} for cell in code(NOTEBOOK)]
+    assert [visible(data) for data in kept] == [visible(data) for data in outputs(NOTEBOOK)]
