@@ -193,8 +193,8 @@ def test_examples_are_right_while_they_are_monitored(leg, compiled, launch, tmp_
 @pytest.mark.timed
 def test_the_monitor_follows_busy_processes(leg, compiled, launch):
     """Two ranks with a CPU each, and 5 other processes on the CPU of rank 0 in steps 30 to 69 of 150. Rank 0 gets less
-    while they are there, and more again afterwards; whatever else runs on the machine makes few plans. On a machine with
-    many other processes these 5 may change little, and the program says how much."""
+    while they are there, and more again afterwards; whatever else runs on the machine makes few plans. On a machine
+    with many other processes these 5 may change little, and the program says how much."""
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("there is one CPU only")
     program = compiled(leg, source_of("loaded.c"), *HEADERS)
