@@ -2,6 +2,9 @@
 
 Only the work is compared: to load the library, to begin and to end takes as long for a run of an hour, and is a figure
 of its own. The median of the batches of a run leaves out those that something else disturbed.
+
+Our thread looks for samples each tenth of a second that passes, also while the program waits for a CPU. So its CPU time
+is compared with the time that passed: in the program's CPU time it would be the more, the busier the machine is.
 """
 
 from __future__ import annotations
@@ -25,9 +28,11 @@ WAYS = {"perf": "by the kernel", "signal": "by a signal"}
 
 @dataclass(frozen=True)
 class Spent:
-    """User and system time of a process: of the typical batch, and outside batches."""
+    """User and system time: of who computes, for the typical batch; of other threads of the process, in the time that
+    passed; and outside batches."""
 
     batch_s: float
+    beside: float
     outside_s: float
 
 
@@ -43,13 +48,17 @@ def spent(program: Path, folder: Path, way: str = "") -> Spent:
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{program} ended with {process.returncode}")
-    batches = [float(line) for line in said.split()]
-    return Spent(median(batches[1:]), used.ru_utime + used.ru_stime - sum(batches))
+    batches = [tuple(map(float, line.split())) for line in said.splitlines()]
+    beside_s, passed_s = (sum(batch[k] for batch in batches) for k in (1, 2))
+    inside_s = sum(batch[0] for batch in batches) + beside_s
+    return Spent(
+        median(batch[0] for batch in batches[1:]), beside_s / passed_s, used.ru_utime + used.ru_stime - inside_s
+    )
 
 
 def compared(pairs: list[tuple[Spent, Spent]]) -> tuple[float, float, float]:
-    """Percent that the second of pairs takes longer: the median, and what half of all lies between."""
-    shares = [100 * (with_.batch_s / without.batch_s - 1) for without, with_ in pairs]
+    """Percent of a CPU that the second of pairs takes more: the median, and what half of all lies between."""
+    shares = [100 * (with_.batch_s / without.batch_s - 1 + with_.beside - without.beside) for without, with_ in pairs]
     low, middle, high = quantiles(shares, n=4)
     return middle, low, high
 
@@ -67,7 +76,8 @@ def figures(mpi: Mpi) -> Iterator[Figure]:
                 pairs.append((without, spent(program, Path(name), way)))
     for way, said in WAYS.items():
         middle, low, high = compared(found[way])
-        note = f"of CPU time; half of {ROUNDS} pairs of runs between {low:.2f} and {high:.2f}"
+        ours = 100 * median(with_.beside for _, with_ in found[way])
+        note = f"of a CPU, {ours:.2f} of it our thread; half of {ROUNDS} pairs of runs between {low:.2f} and {high:.2f}"
         yield Figure(f"samples each 10 ms, {said}", middle, "%", MOST_PERCENT, note)
         once_ms = [1e3 * (with_.outside_s - without.outside_s) for without, with_ in found[way]]
         yield Figure(f"to begin and end them, {said}", median(once_ms), "ms", None, "CPU time, once")
