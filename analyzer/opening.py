@@ -17,7 +17,10 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 _GZIP = b"\x1f\x8b"
 _PARAVER = b"#Paraver"
 _DIMEMAS = b"#DIMEMAS"
-_ENDINGS = (".h5", ".ranks", ".prv", ".prv.gz", ".dim", ".dim.gz")
+_OTF2 = b"OTF2"
+_OTF2_AT = 2
+"""It stands behind the kind of the file's first chunk and its byte order."""
+_ENDINGS = (".h5", ".ranks", ".prv", ".prv.gz", ".dim", ".dim.gz", ".otf2")
 _ALIKE = 0.75
 """How alike two names are, by difflib, that may be mistaken for each other: one letter of four."""
 _EXPECTED = "expected run.h5, the folder run.ranks, a Paraver trace (.prv, .prv.gz) or a Dimemas trace (.dim)"
@@ -76,7 +79,8 @@ def _opened(
             from analyzer.sources.run.run import open_run
 
             return open_run(str(path), team, repair_ns, impossible=impossible, choice=choice, matched=matched)
-        if begin.startswith((_PARAVER, _DIMEMAS)) and repair_ns is not None:
+        is_otf2 = begin[_OTF2_AT:].startswith(_OTF2)
+        if (begin.startswith((_PARAVER, _DIMEMAS)) or is_otf2) and repair_ns is not None:
             raise TracelibError(f"{path}: only runs of tracelib can be repaired", "leave out --repair-clocks")
         if begin.startswith(_PARAVER):
             from analyzer.sources.paraver.trace import open_prv
@@ -86,6 +90,12 @@ def _opened(
             from analyzer.replay.program_trace import open_dim
 
             return open_dim(path, choice)
+        if is_otf2:
+            from analyzer.sources.otf2.trace import open_otf2
+
+            if choice:
+                raise TracelibError(f"{path}: an OTF2 archive is read as a whole", "leave out --ranks")
+            return open_otf2(path)
     except FileNotFoundError as error:
         raise TracelibError(f"{path}: no such file", _hint_at(path)) from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

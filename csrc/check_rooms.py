@@ -30,7 +30,7 @@ ORDER = {
     ),
     "kernels": (
         "subsets", "jobs", "rows", "text", "hdf5", "lanes", "paraver", "matching", "waits", "path", "operations",
-        "dimemas", "structure", "perfetto",
+        "dimemas", "structure", "perfetto", "otf2",
     ),
     "replay": ("common", "state", "machine", "packed", "threads", "network", "meeting", "engine"),
 }  # fmt: skip

@@ -78,7 +78,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         "dim": Entry("convert.dim:dim", "Write a Dimemas trace."),
         "cut": Entry("convert.cut:cut", "Write some iterations as a small run.", "one process writes the file"),
         "export": Entry(
-            "convert.export:export_command", "Write a run for Perfetto, Chrome, or as Parquet.",
+            "convert.export:export_command", "Write a run for Perfetto, Chrome, as Parquet or OTF2.",
             "one process writes the file",
         ),
         "pack": Entry("convert.pack:pack", "Compress a run into one file.", "one process writes the file"),

@@ -53,7 +53,7 @@ def _calls_of(
         "received_bytes": rows["received"],
         "count": rows["count"],
         "region": where.region(rank, rows["thread"], rows["enter"]),
-        "iteration": where.iteration(rank, rows["enter"]).astype(np.int32),
+        **where.iteration(rank, rows["enter"]),
         "place": where.place(paths),
         **_counted(where.trace, inside, "inside"),
         **_counted(where.trace, before, "before"),
@@ -99,7 +99,7 @@ def _messages_of(where: Where, rank: int, rows: np.ndarray) -> Block:
         "tag": rows["tag"],
         "comm": _comm(where.trace, rows["comm"]),
         "region": where.region(rank, rows["source_thread"], rows["logical_send"]),
-        "iteration": where.iteration(rank, rows["logical_send"]).astype(np.int32),
+        **where.iteration(rank, rows["logical_send"]),
     }
 
 
@@ -118,7 +118,7 @@ def regions(where: Where, begin: int, end: int) -> Iterator[Block]:
             "time_s": (visits["end"] - visits["begin"]) / NS,
             "depth": visits["depth"],
             "parallel": visits["parallel"],
-            "iteration": where.iteration(rank, visits["begin"]).astype(np.int32),
+            **where.iteration(rank, visits["begin"]),
         }
         values = parameters(where.trace, rank, visits)
         nothing = np.full(len(visits), np.nan)

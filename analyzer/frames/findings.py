@@ -66,7 +66,7 @@ def _waits_of(where: Where, rank: int, thread: np.ndarray, rows: np.ndarray, lan
         "cause_rank": lanes.rank[rows["cause"]].astype(np.int32),
         "cause_thread": lanes.thread[rows["cause"]].astype(np.int32),
         "region": where.region(rank, thread, rows["enter"]),
-        "iteration": where.iteration(rank, rows["enter"]).astype(np.int32),
+        **where.iteration(rank, rows["enter"]),
         "place": where.place(path),
     }
 

@@ -35,10 +35,13 @@ class Tables:
     waits: Table
     places: Table
 
-    def __init__(self, trace: Trace, begin_s: float = 0.0, end_s: float | None = None) -> None:
-        """Of what begins in [begin_s, end_s), in seconds of the trace."""
+    def __init__(
+        self, trace: Trace, begin_s: float = 0.0, end_s: float | None = None, *, in_iterations: bool = True
+    ) -> None:
+        """Of what begins in [begin_s, end_s), in seconds of the trace. `in_iterations`: rows have a column `iteration`;
+        to find the main loop takes longer than all else."""
         self.trace = trace
-        where = Where(trace)
+        where = Where(trace, in_iterations=in_iterations)
         begin = max(round(begin_s * NS), 0)
         end = trace.duration_ns + 1 if end_s is None else max(min(round(end_s * NS), trace.duration_ns + 1), begin)
         for name, (says, reader) in TABLES.items():

@@ -18,8 +18,9 @@ from analyzer.waits.paths import OUTSIDE, Paths, path_at
 class Where:
     """Of one trace."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
+    def __init__(self, trace: Trace, *, in_iterations: bool) -> None:
+        """`in_iterations`: rows say in which iteration they are. To find these takes longer than all else."""
+        self.trace, self._in_iterations = trace, in_iterations
         self.paths = Paths(trace)
         self._changes: tuple[int, list[tuple[np.ndarray, np.ndarray]]] = (NONE, [])
 
@@ -63,10 +64,12 @@ class Where:
                 found[mine] = path_at(changes, time[mine])
         return Coded(found, self.paths.texts)
 
-    def iteration(self, rank: int, time: np.ndarray) -> np.ndarray:
-        """The iteration in which each time of a rank lies, from 0; -1: in none."""
+    def iteration(self, rank: int, time: np.ndarray) -> dict[str, np.ndarray]:
+        """The column of iterations, if it is wanted: that in which each time of a rank lies, from 0; -1: in none."""
+        if not self._in_iterations:
+            return {}
         found = self.iterations
         if found is None or not found.known[rank]:
-            return np.full(len(time), NONE)
+            return {"iteration": np.full(len(time), NONE, np.int32)}
         number = np.searchsorted(found.edges[rank], time, "right") - 1
-        return np.where(number < found.count, number, NONE)
+        return {"iteration": np.where(number < found.count, number, NONE).astype(np.int32)}

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from analyzer.trace import Trace
     from analyzer.trace.chosen import Choice
 
-_ENDINGS = {"perfetto": ".pftrace", "chrome": ".json", "parquet": ".parquet"}
+_ENDINGS = {"perfetto": ".pftrace", "chrome": ".json", "parquet": ".parquet", "otf2": ".otf2"}
 _TABLES = ("calls", "messages", "regions", "iterations", "waits", "places")
+_ITERATIONS = "iterations"
 
 
 @click.command("export")
@@ -29,30 +30,39 @@ _TABLES = ("calls", "messages", "regions", "iterations", "waits", "places")
     "--table", "tables", type=click.Choice(_TABLES), multiple=True,
     help="Of Parquet: only this table (may be repeated).",
 )  # fmt: skip
+@click.option(
+    "--iterations", "in_iterations", is_flag=True,
+    help="Of Parquet: find the main loop; a table of its iterations, a column in the others.",
+)  # fmt: skip
 @ranks_option
 @all_calls_needed("an export has all calls")
 @repair_option
 @common_options(output="Name of the output, with or without ending, or a folder for it.")
 @click.pass_obj
 def export_command(
-    session: Session, file: str, form: str, tables: tuple[str, ...], choice: Choice | None, repair_ns: int | None,
-    output: str | None, force: bool, quiet: bool,
+    session: Session, file: str, form: str, tables: tuple[str, ...], in_iterations: bool, choice: Choice | None,
+    repair_ns: int | None, output: str | None, force: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Write FILE as a file that other tools read.
 
     perfetto: NAME.pftrace, for ui.perfetto.dev and its SQL. chrome: NAME.json, for chrome://tracing. parquet:
-    NAME.calls.parquet and a file for each other table, for pandas, Polars, DuckDB, R.
+    NAME.calls.parquet and a file for each other table, for pandas, Polars, DuckDB, R. otf2: the folder NAME-otf2 with
+    traces.otf2, for Vampir, Scalasca and Cube.
     """
     session.quiet = quiet
-    if tables and form != "parquet":
-        raise click.UsageError("--table is for --to parquet")
+    if (tables or in_iterations) and form != "parquet":
+        raise click.UsageError("--table and --iterations are for --to parquet")
+    if not tables:
+        tables = tuple(name for name in _TABLES if in_iterations or name != _ITERATIONS)
     if session.speaks:
         trace = open_trace(file, None, repair_ns, choice=choice)
         session.mention_choice(trace)
         try:
             base = output_base(Path(file), output, (_ENDINGS[form],))
             if form == "parquet":
-                _write_tables(trace, base, tables or _TABLES, session, force)
+                _write_tables(trace, base, tables, session, force, in_iterations)
+            elif form == "otf2":
+                _write_archive(trace, base.with_name(f"{base.name}-otf2"), session)
             else:
                 _write_timeline(trace, base.with_name(base.name + _ENDINGS[form]), form, session, force)
         finally:
@@ -72,10 +82,12 @@ def _write_timeline(trace: Trace, path: Path, form: str, session: Session, force
     session.say(f"{path}: {', '.join(counts)}")
 
 
-def _write_tables(trace: Trace, base: Path, names: tuple[str, ...], session: Session, force: bool) -> None:
+def _write_tables(
+    trace: Trace, base: Path, names: tuple[str, ...], session: Session, force: bool, in_iterations: bool
+) -> None:
     from analyzer.frames.tables import Tables
 
-    tables = Tables(trace)
+    tables = Tables(trace, in_iterations=in_iterations)
     paths = {name: base.with_name(f"{base.name}.{name}.parquet") for name in names}
     for path in paths.values():
         check_writable(path, trace, force)
@@ -83,3 +95,11 @@ def _write_tables(trace: Trace, base: Path, names: tuple[str, ...], session: Ses
         with session.step(f"Writing {path}"):
             rows = getattr(tables, name).to_parquet(path)
         session.say(f"{path}: {rows} rows")
+
+
+def _write_archive(trace: Trace, folder: Path, session: Session) -> None:
+    from analyzer.writers.otf2 import ANCHOR, write_otf2
+
+    with session.step(f"Writing {folder}"):
+        events = write_otf2(trace, folder)
+    session.say(f"{folder / ANCHOR}.otf2: {events} events")

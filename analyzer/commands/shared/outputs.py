@@ -17,7 +17,7 @@ def stem(path: Path) -> str:
     """The name of a trace without its endings: run.h5, run.ranks, run.prv.gz are all "run"."""
     name = path.resolve().name if path.name in ("", ".", "..") else path.name
     name = name.removesuffix(".gz")
-    for ending in (".h5", ".prv", ".ranks", ".dim"):
+    for ending in (".h5", ".prv", ".ranks", ".dim", ".otf2"):
         name = name.removesuffix(ending)
     return name
 

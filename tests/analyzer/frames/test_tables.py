@@ -90,6 +90,14 @@ def test_a_part_of_the_time(by_hand):
     assert len(analyzer.tables(by_hand.trace, 1.0).calls.to_pandas()) == 0
 
 
+def test_without_iterations(by_hand):
+    """The same but for that column."""
+    for table, without in zip(by_hand, analyzer.tables(by_hand.trace, in_iterations=False), strict=True):
+        if table.name != "iterations":
+            expected = table.to_pandas().drop(columns="iteration", errors="ignore")
+            assert without.to_pandas().equals(expected) and "iteration" not in expected
+
+
 def test_what_a_notebook_shows(by_hand):
     assert all(f"<b>{name}</b>" in by_hand._repr_html_() for name in NAMES)
     for table in by_hand:
