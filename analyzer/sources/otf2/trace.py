@@ -50,9 +50,14 @@ def open_otf2(path: str | os.PathLike[str]) -> CallTrace:
     try:
         with otf2.reader.open(os.fspath(path)) as reader:
             return _trace(os.fspath(path), otf2, reader)
-    except (*errors(), AttributeError, KeyError, TypeError, ValueError) as error:
+    except _damage() as error:
         said = " ".join(str(error).split()) or type(error).__name__
         raise TracelibError(f"{path} is a damaged OTF2 archive: {said}") from error
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """What a damaged archive makes the package raise: its own errors, and Python's where definitions are not there."""
+    return (*errors(), AttributeError, KeyError, TypeError, ValueError)
 
 
 def _trace(path: str, otf2: Any, reader: Any) -> CallTrace:
