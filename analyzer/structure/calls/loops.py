@@ -22,8 +22,8 @@ STEP_WORK = 1.0
 that is made now and then takes less than the passes between."""
 MISSING = 0.9
 """A pass that makes a smaller share than this of the usual calls makes others in their place."""
-SOME, INSTEAD = 0.3, 0.6
-"""It makes at least this share of them, and so many calls, other ones included, or it is no pass."""
+SOME = 0.3
+"""It makes at least this share of them, or it is no pass."""
 SEVERAL, ALIKE = 1.9, 0.85
 """An inner loop has so many times the passes of the outer one, and passes that have this share of calls in common.
 Where paths are known, any that is regular will do."""
@@ -206,7 +206,8 @@ def _is_now_and_then(
     common, there = _median_pass(symbols, inner, usual), _median_pass(symbols, inner, some)
     shared = np.minimum(common, there).sum()
     if shared < MISSING * common.sum():
-        return bool(shared >= SOME * common.sum() and there.sum() >= INSTEAD * common.sum())
+        makes_others = ((there > 0) & (common == 0)).any()
+        return bool(shared >= SOME * common.sum() and makes_others)
     if not knows_paths and inner.context > 1:  # a part of its body may look like a pass of its own
         return False
     between = np.diff(number)

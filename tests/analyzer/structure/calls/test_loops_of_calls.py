@@ -177,3 +177,17 @@ def test_a_loop_whose_passes_vary_little_is_inside_the_one_that_begins_it_anew(s
 def test_a_few_sums_at_the_end_are_no_loop():
     trace = program([*START, ("Allreduce", 10_000_000), ("Allreduce", 1000), ("Allreduce", 1000)], ranks=2)
     assert structure(trace, Team(), Method.BOTH).main is None
+
+
+def test_steps_that_do_something_else_now_and_then_at_uneven_distances():
+    """As where lists are built anew when particles have moved far."""
+    far, steps, following = ["Irecv 3", "Irecv 4", "Isend 3", "Isend 4", "Waitall"], list[str](), 9
+    for number in range(80):
+        if number == following:
+            steps += ["Allgather", "Alltoall"]
+            following += 7 + (number * 3) % 7
+        else:
+            steps += far
+        steps += [*HALO, "Allreduce"]
+    found = loop_of(sequence_of(program([*START, *steps, *END]), 0))
+    assert found.count == 80
