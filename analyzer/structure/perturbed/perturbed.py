@@ -42,7 +42,7 @@ class Rules:
 
     width: float = 0.01  # the shortest time that is of use, as a share of the run
     tolerance: float = 0.2  # of the CPU's rate: less than 1 - tolerance of it is preemption
-    clogged: float = 6.0  # so many times the median ratio of messages in flight to bandwidth
+    clogged: float = 6.0  # so many times the usual ratio of messages in flight to bandwidth
 
 
 SAMPLES = 1 << 12
@@ -70,7 +70,7 @@ def _found(cause: Cause, signal: np.ndarray | None, trace: Trace, rules: Rules) 
 
 def marked(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
     """Which samples are perturbed. The signal is that of `cause`: processes flushing; the share of the CPU's rate that
-    bursts had, NaN where nobody computes; messages in flight per bandwidth."""
+    bursts had, NaN where nobody computes; messages in flight per bandwidth, as a multiple of what is usual."""
     k = max(round(rules.width * len(signal) / 2), 1)
     if cause is Cause.FLUSHING:
         return closing(signal, k) > 0
@@ -81,8 +81,7 @@ def marked(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
         at = np.flatnonzero(known)
         nearest = at[np.clip(np.searchsorted(at, np.arange(len(signal))), 0, len(at) - 1)]
         return closing(signal[nearest], k) < 1 - rules.tolerance
-    opened, positive = opening(signal, k), signal[signal > 0]
-    return opened > rules.clogged * np.median(positive) if len(positive) else np.zeros(len(signal), bool)
+    return opening(signal, k) > rules.clogged
 
 
 def flushing(trace: Trace, team: Team) -> np.ndarray | None:
@@ -136,7 +135,8 @@ def _rate_column(trace: Trace) -> int | None:
 
 
 def clog(trace: Trace, team: Team) -> np.ndarray | None:
-    """Messages in flight, per bandwidth that they had (bytes in ns, of all together); None: there are no messages.
+    """Messages in flight, per bandwidth that they had (bytes in ns, of all together), as a multiple of what half of all
+    bytes had at most: slow messages take long, so of the time they may take most. None: there are no messages.
 
     A message's bytes are spread over its flight. Where nothing is in flight the ratio is 0.
     """
@@ -155,4 +155,8 @@ def clog(trace: Trace, team: Team) -> np.ndarray | None:
     there, rate = (bins.means(sum(team.allgather(bins.packed()))) for bins in (flying, bytes_))
     if not (there > 1e-9).any():
         return None
-    return np.where((there > 1e-9) & (rate > 0), there * there / np.maximum(rate, 1e-30), 0)
+    ratio = np.where((there > 1e-9) & (rate > 0), there * there / np.maximum(rate, 1e-30), 0)
+    order = np.argsort(ratio)
+    bytes_until = np.cumsum(np.where(ratio > 0, rate, 0)[order])
+    usual = ratio[order][np.searchsorted(bytes_until, bytes_until[-1] / 2)]
+    return ratio / usual if usual > 0 else ratio
