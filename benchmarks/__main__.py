@@ -20,6 +20,7 @@ from benchmarks import (
     sampling,
     scaling,
     shared,
+    signals,
     stacks,
     team,
 )
@@ -46,7 +47,7 @@ def measured() -> Iterator[Figure]:
     """All figures, each shown as soon as it is there."""
     mpi = find()
     of_runtime = (recording, options, stacks, sampling)
-    parts = (*of_runtime, analysis, packing, replay, scaling, team, shared, network, prediction)
+    parts = (*of_runtime, analysis, signals, packing, replay, scaling, team, shared, network, prediction)
     for part in parts:
         for figure in part.figures(mpi):
             print(row(figure), flush=True)
