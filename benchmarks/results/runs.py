@@ -81,7 +81,7 @@ def _analysed(mpi: Mpi, name: str, count: int, words: list[str]) -> Traced:
         cut_bytes = None
         if found.main and found.main.iterations:
             remove_run(small.stem)
-            first = typical_stretch(trace, team, found.main.iterations, 2)
+            first = typical_stretch(trace, team, found.main.iterations, 2).first
             write_cut(trace, team, window(found.main.iterations, first, 2), small)
             cut_bytes = _size(small)
     return Traced(name, count, path, found, cut_bytes)

@@ -23,7 +23,7 @@ def analysed(folder, *steps, **how):
     trace = open_trace(Planted(RANKS, **how).run(steps or (Start(100), Loop(ITERATIONS, BODY))).written(folder))
     try:
         found = structure(trace, Team(), Method.BOTH)
-        return found, typical_stretch(trace, Team(), found.main.iterations, 2)
+        return found, typical_stretch(trace, Team(), found.main.iterations, 2).first
     finally:
         trace.close()
 
