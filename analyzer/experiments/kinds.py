@@ -20,8 +20,8 @@ from analyzer.trace import CallPaths, State, Trace
 if TYPE_CHECKING:
     import pandas
 
-CALL_KIND, BURST_KIND = "call", "burst"
-REGION_KINDS = ("region", "region computing", "region MPI")
+CALL_KIND, BURST_KIND, CLUSTER_KIND, REGION_KIND = "call", "burst", "cluster", "region"
+REGION_KINDS = (REGION_KIND, "region computing", "region MPI")
 MEASURED = ("in_ranks", "count", "time", "time_min", "time_median", "time_max", "bytes")
 """How many ranks did it; of these: mean count, times (mean, least, median, most), mean bytes."""
 
@@ -50,23 +50,15 @@ def by_region(trace: Trace, team: Team) -> pandas.DataFrame:
     for region in found.by_time():
         there = found.count[:, region] > 0
         for kind, times in zip(REGION_KINDS, (found.time_ns, found.useful_ns, found.mpi_ns), strict=True):
-            rows.append(_row(kind, found.names[region], found.count[there, region], times[there, region]))
-    return _frame(trace, rows)
-
-
-KINDS: dict[str, Callable[[Trace, Team], pandas.DataFrame]] = {
-    "call": by_call,
-    "region": by_region,
-    "place": by_place,
-}
-"""By what `--by` names: (trace, team) -> a row for each kind of time, with MEASURED."""
+            rows.append(row_of_kind(kind, found.names[region], found.count[there, region], times[there, region]))
+    return kinds_frame(trace, rows)
 
 
 def _of_callers(
     trace: Trace, team: Team, groups: Callable[[int], np.ndarray], named: Callable[[int], str]
 ) -> pandas.DataFrame:
     """Calls and the computation before them, by group of their path and procedure."""
-    of_kind = {CALL_KIND: add_up(trace, team, CallerSums(trace)).rows, BURST_KIND: _bursts(trace, team)}
+    of_kind = {CALL_KIND: add_up(trace, team, CallerSums(trace, pathless=True)).rows, BURST_KIND: _bursts(trace, team)}
     length = 1 + max((int(rows["path"].max(initial=0)) for rows in of_kind.values()), default=0)
     group = np.asarray(groups(length), np.int64)
     found = []
@@ -79,8 +71,8 @@ def _of_callers(
         for part in np.split(rows, np.flatnonzero(new)[1:]) if len(rows) else ():
             name = trace.procedures[part["call"][0]] + named(int(part["path"][0]))
             size = np.maximum(part["sent"], part["received"]) if kind == CALL_KIND else None
-            found.append(_row(kind, name, part["count"], part["inside"], size))
-    return _frame(trace, found)
+            found.append(row_of_kind(kind, name, part["count"], part["inside"], size))
+    return kinds_frame(trace, found)
 
 
 def _bursts(trace: Trace, team: Team) -> np.ndarray:
@@ -120,7 +112,7 @@ def _before(rank: int, burst: np.ndarray, call: np.ndarray, path: np.ndarray) ->
     return added(rows[burst > 0])
 
 
-def _row(kind: str, name: str, count: np.ndarray, ns: np.ndarray, size: np.ndarray | None = None) -> dict:
+def row_of_kind(kind: str, name: str, count: np.ndarray, ns: np.ndarray, size: np.ndarray | None = None) -> dict:
     """One kind of time over the ranks that have it."""
     seconds = ns / 1e9
     times = (seconds.mean(), seconds.min(), np.median(seconds), seconds.max())
@@ -128,7 +120,7 @@ def _row(kind: str, name: str, count: np.ndarray, ns: np.ndarray, size: np.ndarr
     return {KIND: kind, NAME: name, **dict(zip(MEASURED, values, strict=True))}
 
 
-def _frame(trace: Trace, rows: list[dict]) -> pandas.DataFrame:
+def kinds_frame(trace: Trace, rows: list[dict]) -> pandas.DataFrame:
     import pandas
 
     frame = pandas.DataFrame(rows, columns=[KIND, NAME, *MEASURED])

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.experiments.by import KINDS
 from analyzer.experiments.columns import KIND, NAME, REGION, RUN, SCALE, parameter_column, parameter_columns
 from analyzer.experiments.executions import executions
 from analyzer.experiments.expression import evaluate
 from analyzer.experiments.formats import is_table, read_table
 from analyzer.experiments.joining import join
-from analyzer.experiments.kinds import KINDS
 from analyzer.experiments.outside import REPLY, add_ganglia, network_columns
 from analyzer.experiments.repeated import per
 from analyzer.experiments.settings import Setting

@@ -35,18 +35,20 @@ class Callers:
 
 
 class CallerSums(Sums[Callers]):
-    """Adds up Callers."""
+    """Adds up Callers. Of a run without call paths there are none, or with `pathless` all calls are of path 0."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, pathless: bool = False) -> None:
         self._known, self._width = trace.extra(CallPaths).known, len(trace.procedures)
+        self._pathless = pathless
         self._completes = completing(trace)
         self._rows: list[np.ndarray] = []
 
     def add(self, part: Part) -> None:
         rank, calls = part.calls
-        if not self._known or not len(calls):
+        if not (self._known or self._pathless) or not len(calls):
             return
-        keys, number = np.unique(part.paths * self._width + calls["call"], return_inverse=True)
+        paths = part.paths if self._known else np.zeros(len(calls), np.int64)
+        keys, number = np.unique(paths * self._width + calls["call"], return_inverse=True)
         cell, cells = (rank - part.ranks.start) * len(keys) + number, len(part.ranks) * len(keys)
         columns = (calls["count"], calls["inside"], *bytes_of_calls(part, self._completes))
         sums = np.stack([by_index(cell, column, cells) for column in columns])

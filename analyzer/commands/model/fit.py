@@ -1,4 +1,4 @@
-"""`analyze fit`: a formula for an observable, from a table of measurements."""
+"""`analyze fit`: a formula for an observable, from a table of measurements; of runs, one for each of their parts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analyzer.commands.model.fit_runs import BY, Settings, fit_runs
 from analyzer.commands.shared.options import FiniteRange, all_calls_needed, common_options
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
@@ -14,6 +15,7 @@ from analyzer.errors import TracelibError
 from analyzer.whole import whole_file
 
 if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks for --help does not wait for it
+    from analyzer.models.described import Options
     from analyzer.models.study import Study
 
 _ENDINGS = (".model.json", ".c", ".py", ".tex", ".png")
@@ -25,9 +27,16 @@ class Point(click.ParamType):
 
     name = "point"
 
+    def __init__(self, alone: str = "") -> None:
+        self._alone = alone  # the parameter of a number without a name
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, float]:
+        if isinstance(value, dict):
+            return value
         found: dict[str, float] = {}
         for part in str(value).split(","):
+            if self._alone and "=" not in part:
+                part = f"{self._alone}={part}"
             name, equals, number = part.partition("=")
             try:
                 at = float(number)
@@ -40,9 +49,17 @@ class Point(click.ParamType):
 
 
 @click.command("fit")
-@click.argument("file", type=click.Path(), metavar="TABLE")
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="TABLE | RUN...")
 @click.option("--observable", default="time", show_default=True, metavar="NAME", help="The column to be explained.")
-@click.option("--parameters", required=True, metavar="NAME,...", help="The columns that it depends on.")
+@click.option("--parameters", metavar="NAME,...", help="The columns of TABLE that it depends on.")
+@click.option("--by", type=click.Choice(BY), multiple=True, help="Of runs: the kinds of time (default: all).")
+@click.option(
+    "--set", "settings", type=Settings(), multiple=True, metavar="NAME=X,...",
+    help="Of runs: a parameter, one value for each run, or where it is (ARG2, ARG:-n, FILE:REGEX).",
+)  # fmt: skip
+@click.option(
+    "--at", type=Point("ranks"), multiple=True, metavar="N", help="Of runs: predict at N ranks, or at ranks=N,n=X."
+)
 @click.option("--terms", metavar="GROUPS", help="Candidate terms, as {n,n^2},{1/p},{n*p}* (default: chosen).")
 @click.option("--degree", type=click.IntRange(0), metavar="N", help="Products have elements of at most N groups.")
 @click.option("--predict", "points", type=Point(), multiple=True, metavar="P=X,N=Y", help="Predict there; repeatable.")
@@ -90,10 +107,11 @@ class Point(click.ParamType):
 @common_options(as_json=True, output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures.")
 @click.pass_obj
 def fit_command(
-    session: Session, file: str, observable: str, parameters: str, terms: str | None, points: tuple[dict, ...],
-    as_json: bool, output: str | None, force: bool, quiet: bool, **settings: Any,
+    session: Session, files: tuple[str, ...], observable: str, parameters: str | None, by: tuple[str, ...],
+    settings: tuple[tuple[str, str], ...], at: tuple[dict, ...], terms: str | None, points: tuple[dict, ...],
+    as_json: bool, output: str | None, force: bool, quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Find a formula for the observable of TABLE, and predict with it.
+    """Find a formula for the observable of TABLE, and predict with it; or find what will take a growing part of RUNs.
 
     TABLE is a CSV or Parquet file with a row for each measurement. Without --terms, terms are chosen from the
     data: powers and logarithms of the parameters, and their products. With --terms, all subsets of the terms are
@@ -101,10 +119,31 @@ def fit_command(
 
     A prediction is what all likely models together expect. Its interval holds the expected value with 95 %
     probability.
+
+    RUNs are traced runs of one program at three or more numbers of ranks, or sizes. Every MPI call by its place,
+    region and cluster of bursts is modelled by itself. Those whose share of the run grows most are named first.
     """
     session.quiet = quiet
-    if not session.speaks:
+    if parameters is None:
+        if points or output:
+            unwanted = "--predict" if points else "-o"
+            raise TracelibError(f"{unwanted} is for a table", "name what it depends on: --parameters p,n", 2)
+        fit_runs(session, files, by, settings, at, terms, _options(**options), as_json, quiet)
         return
+    if by or settings or at:
+        raise TracelibError("--by, --set and --at are for runs", "leave out --parameters, or these", 2)
+    if len(files) > 1:
+        raise TracelibError("a fit of columns takes one table", "join several with analyze table", 2)
+    if session.speaks:
+        _fit_table(
+            session, files[0], observable, parameters, terms, points, _options(**options), as_json, output, force
+        )
+
+
+def _fit_table(
+    session: Session, file: str, observable: str, parameters: str, terms: str | None, points: tuple[dict, ...],
+    options: Options, as_json: bool, output: str | None, force: bool,
+) -> None:  # fmt: skip
     from analyzer.models.study import study
     from analyzer.models.table_file import read_table
     from analyzer.report.fit import fit_json, print_fit
@@ -113,19 +152,19 @@ def fit_command(
     for point in points:
         if set(point) != set(names):
             raise TracelibError(f"--predict needs a value of each of {', '.join(names)}", "as p=512,n=160", 2)
-    found = study(read_table(file), observable, names, terms, _options(**settings))
+    found = study(read_table(file), observable, names, terms, options)
     predictions = [(point, found.model.prediction(**point)) for point in points]
     written = _write(found, file, output, force) if output else []
     if as_json:
         session.print_json(fit_json(file, found, predictions, written))
-    elif not quiet:
+    elif not session.quiet:
         session.print(lambda console: print_fit(file, found, predictions, written, console))
 
 
 def _options(
     degree: int | None, repetitions: str, criterion: str, weighting: str, non_negative: bool, physical: bool,
     max_error: float | None, search: str, population: int, mutations: int, patience: int, searches: int, seed: int,
-) -> Any:  # fmt: skip
+) -> Options:  # fmt: skip
     from analyzer.models.described import Options
     from analyzer.models.search.genetic import Genetics
 

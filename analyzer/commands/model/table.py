@@ -10,8 +10,8 @@ from analyzer.commands.shared.options import Size, all_calls_needed, common_opti
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.experiments.by import KINDS
 from analyzer.experiments.formats import check_ending, write_table
-from analyzer.experiments.kinds import KINDS
 from analyzer.experiments.repeated import LEVELS, STATISTICS
 from analyzer.experiments.settings import Setting
 from analyzer.experiments.sieve import RULES, observable_of
@@ -97,8 +97,8 @@ def table_command(
 
     INPUT is a run, or a table (.csv, .parquet, TIA's .xml). Of a run, each row is an execution of a region that the
     program marked: rank, times, counters, parameters. With --by, no marks are needed: each row is the time of a run in
-    one MPI procedure (call), in one region (region), or in the calls of one place in the program (place), and in the
-    computation before these calls.
+    one MPI procedure (call) or in the calls of one place in the program (place), with the computation before these
+    calls; in one region (region); or in computations that are alike (cluster).
 
     Columns that not all inputs have are left out.
     """

@@ -1,0 +1,122 @@
+"""`analyze fit` of runs: models of all their parts, by how their shares grow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+
+if TYPE_CHECKING:
+    from analyzer.experiments.table import Found
+    from analyzer.models.described import Options
+
+BY = ("call", "region", "place", "cluster")
+_DEFAULT = ("place", "region", "cluster")
+_RANKS = "ranks"
+
+
+class Settings(click.ParamType):
+    """n=64, n=64,128,256 or n=ARG2: (name, what is right of the =)."""
+
+    name = "settings"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        name, equals, text = str(value).partition("=")
+        if not equals or not name.strip().isidentifier() or not text.strip():
+            self.fail(f"{value!r} is not NAME=VALUE, NAME=VALUE,VALUE,... or NAME=ARG2", param, ctx)
+        return name.strip(), text.strip()
+
+
+def fit_runs(
+    session: Session, files: Sequence[str], by: Sequence[str], settings: Sequence[tuple[str, str]],
+    points: Sequence[Mapping[str, float]], terms: str | None, options: Options, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """The whole command. Collective."""
+    from analyzer.experiments.growth import growth
+    from analyzer.report.growth import growth_json, print_growth
+
+    found, notes = _table(session, files, tuple(by), settings)
+    if not session.speaks:
+        return
+    with session.step("Fitting"):
+        factors = (*found.factors, *(name for name, _ in settings if name not in found.factors))
+        if not found.factors:  # of tables nothing says which columns are settings
+            factors = (*(n for n in found.frame.columns if n not in _MEASURED), *factors)
+        grown = growth(found.frame, factors, points, terms, options)
+    if as_json:
+        session.print_json(growth_json(list(files), grown) | {"left_out": notes})
+    elif not quiet:
+        session.print(lambda console: print_growth(grown, console))
+        for note in notes:
+            session.say(f"\n{note}")
+
+
+_MEASURED = ("run", "in_ranks", "count", "time", "time_min", "time_median", "time_max", "bytes")
+
+
+def _table(
+    session: Session, files: Sequence[str], by: tuple[str, ...], settings: Sequence[tuple[str, str]]
+) -> tuple[Found, list[str]]:
+    """All kinds of time of all runs, with the settings of each run as columns."""
+    from analyzer.experiments.settings import Setting, value_of
+    from analyzer.experiments.table import Wanted, table
+
+    said, listed = [], []
+    for name, text in settings:
+        if text.startswith(("ARG", "FILE")):
+            try:
+                said.append(Setting.parse(f"{name}={text}"))
+            except ValueError as error:
+                raise TracelibError(str(error), "see analyze table --parameter", 2) from error
+        else:
+            listed.append((name, text.split(",")))
+    values = {}
+    for name, texts in _joined(listed).items():
+        if len(texts) not in (1, len(files)):
+            raise TracelibError(
+                f"--set {name} has {len(texts)} values for {len(files)} runs",
+                "give one for each run, in their order",
+                2,
+            )
+        values[name] = [value_of(text.strip()) for text in texts * (len(files) if len(texts) == 1 else 1)]
+    if len({str(Path(file)) for file in files}) < len(files):
+        raise TracelibError("a run is named twice", "name each once", 2)
+    chosen, notes = _with_clusters(by)
+    with session.step("Reading"):
+        found = table(files, Wanted(chosen, tuple(said)), session.team)
+    for name, of_run in values.items():
+        if name in found.frame.columns:
+            raise TracelibError(f"the runs have a column {name} already", "give the parameter another name", 2)
+        by_run = dict(zip((str(Path(file)) for file in files), of_run, strict=True))
+        found.frame[name] = found.frame["run"].map(by_run)
+    return found, notes
+
+
+def _joined(listed: Sequence[tuple[str, list[str]]]) -> dict[str, list[str]]:
+    """--set n=64 --set n=128 is --set n=64,128."""
+    found: dict[str, list[str]] = {}
+    for name, texts in listed:
+        found[name] = [*found.get(name, []), *texts]
+    return found
+
+
+def _with_clusters(by: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
+    """The kinds that were asked for, else all that can be had here. The time of a run is the sum of its calls."""
+    if not by:
+        from importlib.util import find_spec
+
+        if find_spec("sklearn") is None:
+            return _DEFAULT[:-1], ["Without clusters of bursts: these need pip install 'tracelib[clusters]'."]
+        return _DEFAULT, []
+    if not {"call", "place"} & set(by):
+        return (*by, "place"), []
+    if {"call", "place"} <= set(by):
+        raise TracelibError("--by call and --by place are the same times twice", "choose one", 2)
+    return by, []

@@ -1,0 +1,227 @@
+"""What will take a growing part of a run: every kind of time of several runs, modelled over their ranks and settings.
+
+The parts of a run (MPI calls by place and the computation before them) are fitted one by one, predicted where no run
+was, and divided by their sum there (what Extra-P does for call paths; Calotoiu et al. 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.experiments.columns import KIND, NAME, RANKS, RUN, SCALE, TIME
+from analyzer.experiments.kinds import BURST_KIND, CALL_KIND, CLUSTER_KIND, MEASURED, REGION_KIND
+from analyzer.models.described import DEFAULTS, Options
+from analyzer.models.model import Model, Prediction
+from analyzer.models.study import fit
+from analyzer.models.terms.product import plain
+
+if TYPE_CHECKING:
+    import pandas
+
+REST_KIND, REST = "rest", "all else"
+OUTSIDE = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
+"""A long run has them as often as a short one: they are no part of the run's time here, nor is what is before them."""
+FARTHER = 4.0
+"""Without a point, predictions are at so many times the largest number of ranks."""
+_PARTITION = (CALL_KIND, BURST_KIND)
+_MODELLED = (*_PARTITION, REGION_KIND, CLUSTER_KIND)
+_MOST = 200
+_SETTINGS = 3
+_STEADY = 0.05
+"""A time that changes by less than this share is steady."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A part at a point: seconds of a rank on average, and of the run's time its share, each with 95 % intervals."""
+
+    time: Prediction
+    share: float
+    share_interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A kind of time. `now` is at the largest setting that was measured; expected: at each point."""
+
+    kind: str
+    name: str
+    model: Model
+    now_s: float
+    now_share: float
+    expected: tuple[Expected, ...]
+    grows_as: str  # the term that changes it most from now to the last point; "": it is steady
+    outside: bool  # it begins or ends a run
+
+    @property
+    def growth(self) -> float:
+        """By how much its share of the run grows until the last point."""
+        return self.expected[-1].share - self.now_share
+
+
+@dataclass(frozen=True)
+class Growth:
+    """parts: those whose share grows most first, what begins and ends a run last. run_s: a rank's mean time at the
+    points, by the sum of the parts."""
+
+    runs: int
+    parameters: tuple[str, ...]
+    largest: Mapping[str, float]
+    points: tuple[Mapping[str, float], ...]
+    parts: tuple[Part, ...]
+    now_s: float
+    run_s: tuple[float, ...]
+    notes: tuple[str, ...] = field(default=())
+
+
+def growth(
+    frame: pandas.DataFrame,
+    factors: Sequence[str],
+    points: Sequence[Mapping[str, float]] = (),
+    terms: str | None = None,
+    options: Options = DEFAULTS,
+) -> Growth:
+    """Models of all kinds of time in a table as `table` makes it by kinds: a row for each kind and run. factors:
+    columns that may matter; points: values of some of these, the others are as at the largest setting.
+
+    Raises TracelibError where runs differ in too few settings, or a point names something else.
+    """
+    for column in (KIND, NAME, RUN, RANKS, TIME, MEASURED[0]):
+        if column not in frame.columns:
+            raise TracelibError(f"the table has no column {column!r}", "name runs, or what the table depends on: "
+                                "--parameters p,n")  # fmt: skip
+    parameters, notes = _parameters(frame, factors)
+    largest = _largest(frame, parameters)
+    at = tuple(_point(point, parameters, largest) for point in points) or (_farther(parameters, largest),)
+    measured = frame[[KIND, NAME, RUN, *parameters]].assign(**{TIME: frame[TIME] * frame[MEASURED[0]] / frame[RANKS]})
+    fitted = _fitted(measured, parameters, terms, options)
+    now = {key: _now(rows, largest) for key, (rows, _) in fitted.items()}
+    then = {key: [model.prediction(**point) for point in at] for key, (_, model) in fitted.items()}
+    summed = [key for key in fitted if _in_sum(key)]
+    now_s = sum(now[key] for key in summed)
+    run_s = tuple(sum(max(then[key][k].value, 0.0) for key in summed) for k in range(len(at)))
+    if not summed or now_s <= 0 or min(run_s) <= 0:
+        raise TracelibError("the runs have no time outside MPI_Init and MPI_Finalize", "trace longer runs")
+    found = []
+    for key, (_, model) in fitted.items():
+        whole = now_s + (now[key] if _outside(key) else 0.0)
+        expected = tuple(_expected(time, total, _outside(key)) for time, total in zip(then[key], run_s, strict=True))
+        grows = _grows_as(model, largest, at[-1])
+        found.append(Part(*key, model, now[key], now[key] / whole, expected, grows, _outside(key)))
+    order = sorted(found, key=lambda p: (p.outside, -p.growth, -p.expected[-1].time.value, p.kind, p.name))
+    runs = int(frame[RUN].nunique())
+    return Growth(runs, parameters, largest, at, tuple(order), now_s, run_s, tuple(notes))
+
+
+def _parameters(frame: pandas.DataFrame, factors: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Columns of numbers that differ between runs, ranks first; without those that only change with others."""
+    runs = frame.drop_duplicates(RUN)
+    others = [name for name in factors if name not in (KIND, NAME, *SCALE)]
+    numbers = [name for name in (RANKS, *others) if runs[name].dtype.kind in "iufb"]
+    notes = [f"{name} is no number: it is not modelled." for name in others if name not in numbers]
+    kept: list[str] = []
+    for name in numbers:
+        if runs[name].isna().any():
+            notes.append(f"Not all runs say {name}: it is not modelled.")
+        elif runs[name].nunique() > 1:
+            if kept and (runs.groupby(kept)[name].nunique() == 1).all():
+                notes.append(f"{name} changes only with {', '.join(kept)}: what it does cannot be told from these.")
+            else:
+                kept.append(name)
+    settings = len(runs.drop_duplicates(kept)) if kept else 1
+    if settings < _SETTINGS:
+        raise TracelibError(
+            f"the runs differ in {settings} setting{'s' * (settings > 1)}: a model needs at least {_SETTINGS}",
+            "name runs of three numbers of ranks, or sizes (--set n=64,128,256)",
+        )
+    return tuple(kept), notes
+
+
+def _largest(frame: pandas.DataFrame, parameters: Sequence[str]) -> dict[str, float]:
+    """The setting with the most ranks, and of these the largest in the other parameters, one after the other."""
+    values = frame[list(parameters)].to_numpy(float)
+    return dict(zip(parameters, max(map(tuple, values.tolist())), strict=True))
+
+
+def _point(given: Mapping[str, float], parameters: Sequence[str], largest: Mapping[str, float]) -> dict[str, float]:
+    for name in given:
+        if name not in parameters:
+            raise TracelibError(
+                f"nothing says how {name} matters", f"the runs differ in {', '.join(parameters)}", 2
+            )  # fmt: skip
+    return {**largest, **given}
+
+
+def _farther(parameters: Sequence[str], largest: Mapping[str, float]) -> dict[str, float]:
+    return {**largest, parameters[0]: FARTHER * largest[parameters[0]]}
+
+
+Key = tuple[str, str]
+
+
+def _in_sum(key: Key) -> bool:
+    return key[0] in (*_PARTITION, REST_KIND) and not _outside(key)
+
+
+def _outside(key: Key) -> bool:
+    return key[0] in _PARTITION and key[1].split(" ")[0] in OUTSIDE
+
+
+def _fitted(
+    measured: pandas.DataFrame, parameters: Sequence[str], terms: str | None, options: Options
+) -> dict[Key, tuple[pandas.DataFrame, Model]]:
+    """Of each kind of time its rows and its model. What is in too few settings, or one of very many, is put together
+    as the rest."""
+    import pandas
+
+    whole = measured[measured[KIND].isin(_MODELLED)]
+    sizes = whole.groupby([KIND, NAME])[TIME].max().sort_values(ascending=False, kind="stable")
+    found, rest = {}, []
+    for key in sizes.index:
+        rows = whole[(whole[KIND] == key[0]) & (whole[NAME] == key[1])]
+        settings = len(rows.drop_duplicates(list(parameters)))
+        if settings >= _SETTINGS and rows[TIME].max() > 0 and len(found) < _MOST:
+            found[key] = rows, fit(rows, TIME, parameters, terms, options)
+        elif _in_sum(key):
+            rest.append(rows)
+    if rest:
+        runs = measured.drop_duplicates(RUN)[[RUN, *parameters]]
+        times = pandas.concat(rest).groupby(RUN)[TIME].sum().rename(TIME)
+        rows = runs.join(times, on=RUN).fillna({TIME: 0.0})
+        if rows[TIME].max() > 0:
+            found[REST_KIND, REST] = rows, fit(rows, TIME, parameters, terms, options)
+    return found
+
+
+def _now(rows: pandas.DataFrame, largest: Mapping[str, float]) -> float:
+    """The mean of what was measured at the largest setting; 0 where the part is not in these runs."""
+    there = np.all([rows[name] == value for name, value in largest.items()], axis=0)
+    return float(rows[TIME][there].mean()) if there.any() else 0.0
+
+
+def _expected(time: Prediction, run_s: float, outside: bool) -> Expected:
+    """outside: the run's time is without it."""
+    others = run_s if outside else max(run_s - max(time.value, 0.0), 0.0)
+
+    def share(seconds: float) -> float:
+        seconds = max(seconds, 0.0)
+        return 1.0 if np.isinf(seconds) else seconds / max(seconds + others, 1e-300)
+
+    return Expected(time, share(time.value), (share(time.interval[0]), share(time.interval[1])))
+
+
+def _grows_as(model: Model, largest: Mapping[str, float], point: Mapping[str, float]) -> str:
+    """The term that changes the predicted value most between two settings; "": that hardly changes."""
+    member = model.central(**point)
+    before, after = (
+        np.array([c * float(term.value(at)) for c, term in zip(member.coefficients, member.terms, strict=True)])
+        for at in (largest, point)
+    )
+    if abs((after - before).sum()) <= _STEADY * abs(before.sum()):
+        return ""
+    return plain(member.terms[int(np.abs(after - before).argmax())])
