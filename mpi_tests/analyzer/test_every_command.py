@@ -50,9 +50,10 @@ LINES = {
     "cut": ("--from", "0", "--to", "0.001", "-o", "cut.h5"),
     "table": ("--by", "call", "-o", "table.csv"),
     "balance": ("--json",),
+    "fit": ("--json", "--at", "64"),
 }
 """Options of each command that reads calls; behind a space what tells several lines of one command apart."""
-READS_NO_CALLS = {"ring", "machine", "fit", "schedule"}
+READS_NO_CALLS = {"ring", "machine", "schedule"}
 SAID = "further processes hardly make it faster"
 
 
@@ -67,8 +68,9 @@ def test_two_processes_give_the_bytes_of_one(openmpi, tmp_path, pattern):
     lines = {name: [name.split()[0], traced, *options] for name, options in LINES.items()}
     lines["validate"] += ["--against", traced]
     other = str(write_run(tmp_path / "other", pattern, 4, 80).path)
-    for name in ("speedup", "predict"):
-        lines[name].insert(1, other)
+    third = str(write_run(tmp_path / "third", pattern, 6, 80).path)
+    for name, others in (("speedup", [other]), ("predict", [other]), ("fit", [other, third])):
+        lines[name][1:1] = others
     alone, two = (written(lines, tmp_path / name, ranks, openmpi) for name, ranks in (("one", 1), ("two", 2)))
     for name in lines:
         said = two[name].pop("err.0").splitlines()

@@ -333,6 +333,29 @@ def _table(kind: str, folder: Path, name: str) -> Seed:
     return Seed(kind, folder, (name,), of_a_table(name, "good.h5"))
 
 
+MEASURED = "p,n,time\n" + "".join(f"{p},{n},{n / p + 0.1 * p}\n" for p in (2, 4, 8) for n in (10, 20, 40))
+OF_KINDS = "kind,name,run,ranks,threads,nodes,in_ranks,count,time\n" + "".join(
+    f"call,{name},r{p},{p},1,1,{p},3,{time}\n"
+    for p in (2, 4, 8)
+    for name, time in (("MPI_Send", p), ("MPI_Recv", 7 / p))
+)
+
+
+def _measurements(kind: str, folder: Path) -> Seed:
+    """What models are fitted to: a table of measurements, and one of kinds of time."""
+    (folder / "m.csv").write_text(MEASURED)
+    (folder / "kinds.csv").write_text(OF_KINDS)
+    fits = lines(
+        "analyze fit m.csv --parameters p,n --predict p=16,n=80",
+        "analyze fit m.csv --parameters p,n --json --repetitions median",
+        "analyze fit m.csv --parameters p,n --terms {n},{1/p}* --physical -o found",
+        "analyze fit m.csv --parameters p --terms {p,p^2,log2(p)} --weighting ordinary --criterion bic",
+        "analyze fit kinds.csv --at 64",
+        "analyze fit kinds.csv --json --terms {ranks,1/ranks}",
+    )
+    return Seed(kind, folder, ("m.csv", "kinds.csv"), fits)
+
+
 def _modules(kind: str, folder: Path) -> Seed:
     """Modules, which few commands take."""
     _beside(folder)
@@ -466,6 +489,7 @@ MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "table-csv": _csv_table,
     "table-xml": _xml_table,
     "table-parquet": _parquet_table,
+    "measurements": _measurements,
     "network": _network,
     "journal": _journal,
     "options": _options,

@@ -50,6 +50,7 @@ def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequen
         f"analyze representative {file} --json",
         f"analyze representative {file} --plan CPU_NS -o x.plan",
         f"analyze representative {file} --estimate",
+        f"analyze fit {good} {file} --set n=1,2 --json",
         f"analyze fit-machine {file} --vary latency=1us..100us -n 3 --jobs 1 --untraced-seconds 0.001",
         f"analyze limits {file} --quick --jobs 1",
         f"analyze limits {good} {file} --machine {machine} --jobs 1 --json",
@@ -129,4 +130,7 @@ def of_a_table(file: str, trace: str) -> tuple[Line, ...]:
         f"analyze table {trace} {file} -o joined.csv",
         f"analyze table {file} --where n>2 --column m=2*n -o again.xml",
         f"analyze table {file} --factors region,n --per run --outliers deviation -o again.csv",
+        f"analyze fit {file} --parameters n --json",
+        f"analyze fit {file} --parameters n,begin --observable computing --terms {{n}},{{begin}} --weighting ordinary",
+        f"analyze fit {file} --at 64",
     )
