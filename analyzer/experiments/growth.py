@@ -32,6 +32,7 @@ _PARTITION = (CALL_KIND, BURST_KIND)
 _MODELLED = (*_PARTITION, REGION_KIND, CLUSTER_KIND)
 _MOST = 200
 _SETTINGS = 3
+_GREATEST = 1e100
 _STEADY = 0.05
 """A time that changes by less than this share is steady."""
 
@@ -91,10 +92,7 @@ def growth(
 
     Raises TracelibError where runs differ in too few settings, or a point names something else.
     """
-    for column in (KIND, NAME, RUN, RANKS, TIME, MEASURED[0]):
-        if column not in frame.columns:
-            raise TracelibError(f"the table has no column {column!r}", "name runs, or what the table depends on: "
-                                "--parameters p,n")  # fmt: skip
+    frame = _checked(frame)
     parameters, notes = _parameters(frame, factors)
     largest = _largest(frame, parameters)
     at = tuple(_point(point, parameters, largest) for point in points) or (_farther(parameters, largest),)
@@ -116,6 +114,21 @@ def growth(
     order = sorted(found, key=lambda p: (p.outside, -p.growth, -p.expected[-1].time.value, p.kind, p.name))
     runs = int(frame[RUN].nunique())
     return Growth(runs, parameters, largest, at, tuple(order), now_s, run_s, tuple(notes))
+
+
+def _checked(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """The table with texts as texts. Raises TracelibError where a column is missing, or numbers are none."""
+    texts, numbers = (KIND, NAME, RUN), (RANKS, TIME, MEASURED[0])
+    for column in (*texts, *numbers):
+        if column not in frame.columns:
+            raise TracelibError(
+                f"the table has no column {column!r}", "name runs, or what the table depends on: --parameters p,n"
+            )
+    for column in numbers:
+        least = 0.0 if column == TIME else 1.0
+        if frame[column].dtype.kind not in "iuf" or not frame[column].between(least, _GREATEST).all():
+            raise TracelibError(f"column {column!r} is not all numbers from {least:g} on", "make the table again")
+    return frame.astype(dict.fromkeys(texts, str))
 
 
 def _parameters(frame: pandas.DataFrame, factors: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:

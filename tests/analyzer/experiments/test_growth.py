@@ -202,3 +202,13 @@ def test_bad_input_gets_one_line(tmp_path, capsys, words, said):
 def test_a_table_of_other_things_is_refused():
     with pytest.raises(TracelibError, match="no column 'kind'"):
         growth(pandas.DataFrame({"p": [1.0], "time": [1.0]}), ())
+
+
+@pytest.mark.parametrize(("column", "value"), [("time", -1.0), ("time", np.nan), ("ranks", 0), ("in_ranks", "x")])
+def test_damaged_numbers_are_refused(column, value):
+    frame = kinds(a=(lambda p: 1.0 * p, 1))
+    frame[column] = frame[column].astype(object)
+    frame.loc[1, column] = value
+    frame[column] = frame[column].infer_objects()
+    with pytest.raises(TracelibError, match=f"column '{column}' is not all numbers"):
+        growth(frame, ())
