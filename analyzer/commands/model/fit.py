@@ -103,7 +103,7 @@ class Point(click.ParamType):
 )
 @click.option("--searches", type=click.IntRange(1, 1000), default=8, show_default=True, help="Genetic: populations.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Genetic: of the random numbers.")
-@all_calls_needed("a table has no places")
+@all_calls_needed("a table has no places, and shares of a run are of all its calls")
 @common_options(as_json=True, output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures.")
 @click.pass_obj
 def fit_command(
