@@ -73,5 +73,5 @@ def _spread(inverse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values, vectors = np.linalg.eigh(inverse)
         sound = finite & (values[:, 0] > 0)
         roots = np.sqrt(np.maximum(values, 0))[:, :, None] * vectors.transpose(0, 2, 1)
-        triangles = np.linalg.qr(roots, mode="r")
+        triangles = np.asarray(np.linalg.qr(roots, mode="r"))
         return triangles * np.where(np.einsum("mqq->mq", triangles) < 0, -1, 1)[:, :, None], sound
