@@ -194,7 +194,8 @@ def _fitted(
 
     whole = measured[measured[KIND].isin(_MODELLED)]
     sizes = whole.groupby([KIND, NAME])[TIME].max().sort_values(ascending=False, kind="stable")
-    found, rest = {}, []
+    found: dict[Key, tuple[pandas.DataFrame, Model]] = {}
+    rest = []
     for key in sizes.index:
         rows = whole[(whole[KIND] == key[0]) & (whole[NAME] == key[1])]
         settings = len(rows.drop_duplicates(list(parameters)))

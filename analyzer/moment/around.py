@@ -48,7 +48,7 @@ def _read(trace: Trace, rank: int, begin: int, end: int) -> Calls:
     if begin >= end:
         return Calls(np.zeros(0, CALL), np.zeros(0, np.int64))
     rows = joined(list(trace.calls(rank, begin, end)), CALL)
-    paths = joined(list(trace.extra(CallPaths).of(rank, begin, end)), np.int64)
+    paths = joined(list(trace.extra(CallPaths).of(rank, begin, end)), np.dtype(np.int64))
     return Calls(rows, paths if len(paths) else np.zeros(len(rows), np.int64))
 
 

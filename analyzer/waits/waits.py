@@ -235,7 +235,7 @@ def _told(trace: Trace, done: Explained, costs: Costs, where: Rows | None, longe
 def _notes(trace: Trace, where: Rows) -> tuple[str, ...]:
     """Of the places of waits."""
     paths = [np.unique(rows["path"]) for _, rows in where.pieces()]
-    return tuple(trace.extra(CallPaths).named().notes(np.unique(joined(paths, np.int64))))
+    return tuple(trace.extra(CallPaths).named().notes(np.unique(joined(paths, np.dtype(np.int64)))))
 
 
 def _places(

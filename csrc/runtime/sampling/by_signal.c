@@ -1,7 +1,7 @@
 /* The signal is the one that libc keeps for itself to cancel threads (32). Programs can neither catch, block, await nor
  * see it: libc leaves it out of all sets and refuses handlers for it. What libc itself sends is passed on to its own
- * handler. That one is set when a thread is cancelled for the first time, and ignores what timers send: then ours is set
- * anew, and so are the timers. A program that has a handler of its own, by a system call, keeps the signal.
+ * handler. That one is set when a thread is cancelled for the first time, and ignores what timers send: then ours is
+ * set anew, and so are the timers. A program that has a handler of its own, by a system call, keeps the signal.
  *
  * A timer of a thread's CPU time expires while that thread runs. Since Linux 5.10 the kernel notices it on the way back
  * to the program (CONFIG_POSIX_CPU_TIMERS_TASK_WORK, x86 and others), and so no system call is ever interrupted: it is

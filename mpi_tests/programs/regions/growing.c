@@ -1,5 +1,5 @@
-// `growing ROUNDS`: in region `serial` every rank sleeps 6 ms for each rank of the run, in region `shared` 96 ms divided
-// by the ranks. All meet after each.
+// `growing ROUNDS`: in region `serial` every rank sleeps 6 ms for each rank of the run, in region `shared` 96 ms
+// divided by the ranks. All meet after each.
 
 #include <stdlib.h>
 #include <time.h>

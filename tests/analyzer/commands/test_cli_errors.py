@@ -105,6 +105,17 @@ def test_an_absurd_number_of_threads_is_no_traceback(tmp_path, capsys):
     path = tmp_path / "run.prv"
     path.write_text("#Paraver (01/01/2020 at 00:00):100_ns:0:1:1(99999999:1)\n1:0:1:1:1:0:100:1\n")
     assert main(["info", str(path)]) == 1
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith("Error: ") and "a task with 99999999 threads" in said
+
+
+def test_no_memory_is_no_traceback(tmp_path, capsys, monkeypatch):
+    def none(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("analyzer.sources.run.run.RunTrace.__init__", none)
+    path = write_run(tmp_path, [{"calls": [call("MPI_Barrier", 10, 20, comm=1)]}])
+    assert main(["check", str(path)]) == 1
     assert capsys.readouterr().err.startswith("Error: not enough memory")
 
 
