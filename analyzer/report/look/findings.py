@@ -109,7 +109,7 @@ def what(one: Finding, summary: Summary) -> str:
     if one.kind in (Kind.TRANSFER, Kind.COMMUNICATION):
         return _transfer(one, summary)
     if one.kind is Kind.STARTING:
-        return "every rank is in MPI_Init and MPI_Finalize for so long, which a longer run is only once, too"
+        return "every rank begins and ends MPI (MPI_Init, MPI_Finalize), which a longer run does only once, too"
     if one.kind is Kind.CPUS:
         who = crowds(summary.cpus.sharing) or f"rank {one.rank} does not always have a CPU"
         which = f", and rank {one.rank}, which computes longest, waits for one" if one.rank >= 0 else ""
