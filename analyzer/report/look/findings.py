@@ -16,6 +16,8 @@ from analyzer.report.look.summary import Summary
 from analyzer.report.look.who import Threads
 from analyzer.report.words.cpus import crowds
 from analyzer.report.words.units import count, percent, plural, size, time
+from analyzer.trace import Chosen, Losses
+from analyzer.trace.chosen import unreadable
 
 _SMALL_CLASS = 11
 """Messages of less than 1 KiB are of size classes below this one."""
@@ -74,7 +76,7 @@ def overlap_note(summary: Summary) -> str:
     which ranks they do not speak of."""
     told = first(findings(summary))
     overlap = OVERLAP if len(told) > 1 and any(one.kind not in FACTORS for one in told) else ""
-    missing = summary.trace.size - len(summary.present)
+    missing = len(unreadable(summary.trace.extra(Losses).missing, summary.trace.extra(Chosen).ranks))
     without = f"Costs are without {plural(missing, 'rank that is', 'ranks that are')} missing." if missing else ""
     return " ".join(note for note in (overlap, without if told else "") if note)
 
