@@ -29,7 +29,8 @@ def read_table(path: str | os.PathLike[str]) -> pandas.DataFrame:
     except ImportError as error:
         raise TracelibError(f"{path}: nothing here reads Parquet", "pip install pyarrow, or write CSV") from error
     except OSError as error:
-        raise TracelibError(f"cannot read {path}: {error.strerror or error}") from error
+        said = error.strerror or " ".join(str(error).split())  # pyarrow's ends with an empty line
+        raise TracelibError(f"cannot read {path}: {said}") from error
     except (ValueError, OverflowError, RuntimeError) as error:
         said = " ".join(str(error).split())[:200]
         raise TracelibError(f"{path} is no table: {said}", "a CSV file has a line of names, then numbers") from error

@@ -31,7 +31,8 @@ def read_table(path: Path) -> pandas.DataFrame:
     try:
         return reader(path)
     except OSError as error:
-        raise TracelibError(f"cannot read {path}: {error.strerror or error}") from error
+        said = error.strerror or " ".join(str(error).split())  # pyarrow's ends with an empty line
+        raise TracelibError(f"cannot read {path}: {said}") from error
 
 
 def check_ending(path: Path) -> None:

@@ -23,6 +23,8 @@ MOST_DRIFT = Fraction(1, 1000)
 MOST_BENT = Fraction(1, 10_000)
 """Readings are used so far apart that their errors lengthen or shorten no duration by more than this part."""
 
+LATEST_NS = 2**62
+"""No clock of a sound file is there."""
 FAR_NS = 10**15
 """How far before its first reading a clock is carried back: longer than any process waits for MPI_Init."""
 
@@ -225,7 +227,8 @@ def _fit(sources: Sequence[ClockSource], problems: list[Problem]) -> Clock:
     pairs = sorted({(int(t), int(ns)) for s in sources for t, ns in s.pairs})
     first = sources[0]
     if not first.ticks_are_tsc:
-        return Clock.through(first.start_ticks, first.start_ticks, Fraction(1))
+        near = min(first.start_ticks, LATEST_NS)  # a damaged file may say any number of 64 bits
+        return Clock.through(near, near, Fraction(1))
     slope = _rate(pairs)
     if slope is None:
         slope = _guessed_rate(sources)
