@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { LEVELS = 4, PLANES = 12, INNER = 25, MOST = 8192 };
 
@@ -262,6 +263,16 @@ static void stencil(int count)
     }
 }
 
+/* The same with 5 ms of rest after each step: it takes its time on every machine. */
+static void paced(int count)
+{
+    const struct timespec rest = {.tv_nsec = 5000000};
+    for (int step = 0; step < count; step++) {
+        halo(500, 12);
+        nanosleep(&rest, NULL);
+    }
+}
+
 /* Two loops in one function, the inner one as often in each pass. */
 static void nested(int count)
 {
@@ -345,6 +356,7 @@ static const struct {
     {"converging", converging}, {"stencil", stencil},
     {"nested", nested},         {"reductions", reductions},
     {"particles", particles},   {"master_worker", master_worker},
+    {"paced", paced},
 };
 
 int main(int argc, char **argv)
