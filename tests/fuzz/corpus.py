@@ -14,6 +14,7 @@ from synthetic_net import LARGE, in_visits, write_net
 from system_files import write_samples
 
 from analyzer.cli import main
+from fuzz.contents import CFG, COLLECTIVES, MACHINE, MODULES, OF_MODELS, OPTIONS
 from fuzz.plausible import without_offsets
 from fuzz.programs import (
     as_the_runtime_writes,
@@ -27,77 +28,6 @@ from fuzz.programs import (
 from fuzz.seeds import Seed, lines, of_a_machine, of_a_run, of_a_table, of_a_trace
 from tracelib.schema.net_collectives import BROADCAST, COLLECTIVE
 
-MACHINE = """dialect = "thesis"
-mapping = [0, 0, 1]
-eager_limit = "32k"
-seed = 7
-[network]
-bandwidth_mb = 100
-buses = 4
-[[node]]
-count = 2
-cpus = 2
-latency_us = 10
-links_in = 1
-intra_latency_us = { uniform = [1, 2] }
-intra_bandwidth_mb = "inf"
-[collectives]
-default = "table-9"
-Bcast = "LIN MAX CTE S+R"
-[scheduling]
-policy = "rr"
-slice_us = 3
-"""
-OF_MODELS = """[[application]]
-mapping = "round-robin"
-[[network]]
-model = "net.inter.json"
-[[network]]
-pieces = [[0, 100, 0, 1000, 1, 10, 1], [1000, 200, 0.5, 2000, 1, 20, 1]]
-[[node]]
-count = 2
-network = 1
-[[node]]
-speed = { gaussian = [1, 0.1] }
-half_duplex = true
-wan_latency_us = 100
-[wan]
-bandwidth_mb = 10
-[scheduling]
-policy = "svr4"
-levels = [[1000, 1, 0], [{ uniform = [1, 5] }, 1, 0]]
-base = 1
-"""
-MODULES = """[[module]]
-value = 2
-ratio = 0.5
-[[module]]
-type = 40
-value = 1
-ratio = -1e-6
-"""
-CFG = """#DIMEMAS_CONFIGURATION
-/* a comment */
-"wide area network information" {"", 1, 0, 4, 0.0, 2.5, 1};;
-"environment information" {"", 0, "", 3, 100.0, 8, 1};;
-"multi node information" {0, 2, "", 4, 1.0, 1e-6, 200.0, 1, 1, 0, 1e-5, 1, 1, 0.0};;
-"node information" {0, "", 1, 2.0, 0.0, 0.0, 0, 0, 0, 2e-5, 0, 1, 0.0};;
-"mapping information" {"a.dim", 3, [3] {0, 0, 2}};;
-"configuration files" {"", "", "collectives.cfg", ""};;
-"file system parameters" {0.0, 0.0, 8.0, 0, 1.0};;
-"""
-COLLECTIVES = "".join(f"{number} LIN MAX LOG MEAN 0\n" for number in range(16))
-OPTIONS = """# a measurement
-CLL_NGMPI_N_PARAMETER 16
-CLL_NGMPI_TIMES 5
-CLL_NGMPI_SIZE_MAX 200000
-CLL_NGMPI_NUM_STEPS 2
-CLL_NGMPI_STEP 256 2048
-CLL_NGMPI_STEP 1024 200000
-CLL_NGMPI_MODE 2
-CLL_NGMPI_SUBSIZE 2
-CLL_NGMPI_SUBNODES 0 1
-"""
 RANK_FILES = ("run.ranks/000000.h5", "run.ranks/000001.h5", "run.ranks/000002.h5")
 STUDY = "monte-carlo good.h5 --vary latency=1us..100us --machine machine.toml -n 4 --jobs 1 -o study"
 FIT = "fit-machine good.h5 --vary latency=1us..100us --machine machine.toml -n 4 --jobs 1 -o fit"
