@@ -108,7 +108,7 @@ def owned(text):
     return int(re.search(r"of rank 0: (\d+)", text)[1])
 
 
-ARGUMENTS = {"heat.c": "400 200", "heat.f90": "400 200", "heat.py": "300 60", "nbody.c": "900 20",
+ARGUMENTS = {"heat.c": "400 200", "heat.f90": "400 200", "heat.py": "600 100", "nbody.c": "900 20",
              "nbody.f90": "900 20", "nbody.py": "300 10"}  # fmt: skip
 
 
