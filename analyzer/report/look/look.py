@@ -123,6 +123,8 @@ def _print_findings(summary: Summary, console: Console) -> None:
     if not told:
         return
     grid = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=False)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")  # the path of a long command is broken, not cut
     for number, line in enumerate(told, 1):
         grid.add_row(f"{number}.", Text(line))
     _section(console, "What costs most", grid)
