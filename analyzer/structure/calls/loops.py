@@ -8,7 +8,7 @@ import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST, Candidate, candidates, in_context
 from analyzer.structure.calls.ends import MOST_COMPARED, Bounds, bounded
-from analyzer.structure.calls.passes import MOST_PASSES, Passes, compared, counts_of
+from analyzer.structure.calls.passes import MOST_PASSES, REGULAR, Passes, compared, counts_of
 
 MOST_JUDGED = 40
 """So many candidates are looked at: those that cover most time."""
@@ -123,7 +123,7 @@ def _main(
     span = max(found, key=lambda one: _covered(one))
     around = [one for one in found if _covered(one) >= 0.5 * _covered(span) and _overlap(one, span) > 0.5]
     around.sort(key=lambda one: (one.count, -one.slots))
-    loop, steps = around[0], list[Passes]()
+    loop, steps = _fuller(around[0], around), list[Passes]()
     while True:
         inner = [one for one in around if one.count >= SEVERAL * loop.count]
         if not knows_paths:
@@ -132,9 +132,23 @@ def _main(
         if found_inner is None:
             break
         steps.append(loop)
-        loop = found_inner
+        loop = _fuller(found_inner, around)
     every = (round(float(np.median(np.diff(np.searchsorted(loop.at, step.at))))) for step in steps)
     return loop, tuple(every)
+
+
+def _fuller(loop: Passes, others: list[Passes]) -> Passes:
+    """The loop itself, or the same one by calls that are made in those passes, too, that make others in place of its
+    slots': an exchange of lists instead of one of values, say."""
+    low, high = loop.at[0], loop.at[-1]
+    for one in sorted(others, key=lambda one: -one.count):
+        inside = one.at[(one.at >= low) & (one.at < high)]
+        is_longer = loop.count < len(inside) and one.count <= PARTIAL * loop.count + 2
+        if not is_longer or one.length != loop.length or np.diff(one.at).min() < REGULAR * one.length:
+            continue
+        if np.diff(np.searchsorted(one.at, loop.at)).min() >= 1:
+            return one
+    return loop
 
 
 def _plainest(loops: list[Passes]) -> list[Passes]:

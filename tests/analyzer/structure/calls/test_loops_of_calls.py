@@ -10,6 +10,7 @@ from loop_programs import program, rank_of
 from memory_trace import MemoryTrace
 
 from analyzer.parallel import Team
+from analyzer.structure.calls.loops import outermost
 from analyzer.structure.calls.ranks import loop_of, loops_of
 from analyzer.structure.calls.sequence import sequence_of
 from analyzer.structure.levels.find import iterations
@@ -147,6 +148,18 @@ def test_a_norm_now_and_then_is_a_step_of_the_loop_whose_inner_loops_are_the_lev
     found = structure(program([*START, *steps, *END]), Team(), Method.CALLS).main
     assert (found.count, found.every) == (count, (each,))
     assert [part.count for part in found.inside if part.iterations] == [8, 8]
+
+
+@pytest.mark.parametrize("knows_paths", [True, False])
+def test_passes_that_exchange_lists_in_place_of_values_are_passes(knows_paths):
+    """As a program of molecules does: each 20th step makes other exchanges before forces than the others do, and each
+    10th prints, so that more calls take turns without these steps than with them."""
+    forces, values, lists = [1, 2, 3, 4], [5, 6, 7, 8, 5, 6], [11, 12, 13, 14, 15, 16, 17, 18, 19]
+    steps = [[*(lists if n % 20 == 0 else [*values, 9, 10]), *forces, *([20] * (n % 10 == 0))] for n in range(1, 101)]
+    symbols = np.unique([0, 0, *np.concatenate(steps), 21], return_inverse=True)[1].astype(np.int32)
+    enter, bursts = np.arange(len(symbols)) * 100, np.full(len(symbols), 50)
+    found = outermost(symbols, enter, bursts, np.zeros(len(symbols), np.int32), int(enter[-1]), knows_paths=knows_paths)
+    assert found.count == 100 and set(found.every) <= {10, 20}
 
 
 @pytest.mark.parametrize("heavy", [1, 10, 40])
