@@ -42,7 +42,7 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
         if varying is not None:
             return varying
     else:
-        at, first, lead, end = _turned(symbols, at, pattern, lead)
+        at, first, lead, end = _turned(symbols, at, pattern, lead, int(_fixed(loop).sum()))
     begins = np.concatenate([[first], at[1:] - lead])
     if not knows_paths and _warms_up(symbols, begins, end, pattern, lead, clocks):
         begins = begins[1:]
@@ -77,18 +77,23 @@ def _shared_run(symbols: np.ndarray, at: np.ndarray, most: int, step: int) -> in
     return most
 
 
-def _turned(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray, lead: int) -> tuple[np.ndarray, int, int, int]:
+def _turned(
+    symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray, lead: int, fixed: int
+) -> tuple[np.ndarray, int, int, int]:
     """Of a loop whose passes are alike: its occurrences, where the first pass begins, how many calls of a pass come
     before its occurrence, where the last one ends. What follows the last one tells where passes end, if what comes
-    before the first one does not."""
+    before the first one does not. `fixed`: so many calls a pass has at least."""
     length, first = len(pattern), int(at[0]) - lead
     follows = _followed(symbols, pattern, int(at[-1]), 2 * length)
     if lead + follows < length:
         begin = _uneven_begin(symbols, pattern[follows:], int(at[0]))
         if begin is not None:
             return at, begin, length - follows, int(at[-1]) + follows
-    if lead + follows < LEAST * length:
-        return at[:-1], first, lead, int(at[-1]) - lead
+    if lead + follows < LEAST * fixed:
+        end = _uneven_end(symbols, pattern[follows : length - lead], int(at[-1]) + follows)
+        if end is None:
+            return at[:-1], first, lead, int(at[-1]) - lead
+        return at, first, lead, end
     if lead + follows - length >= LEAST * length:
         at = np.append(at, at[-1] + length)
         follows -= length
@@ -97,13 +102,25 @@ def _turned(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray, lead: int)
 
 def _uneven_begin(symbols: np.ndarray, wanted: np.ndarray, at: int) -> int | None:
     """From where up to `at` most of these calls are made, and a few others; None: they are not."""
+    made = _made(symbols[max(at - len(wanted) - FOREIGN, 0) : at][::-1], wanted)
+    return None if made is None else at - made
+
+
+def _uneven_end(symbols: np.ndarray, wanted: np.ndarray, at: int) -> int | None:
+    """Until where from `at` on most of these calls are made, and a few others; None: they are not."""
+    made = _made(symbols[at : at + len(wanted) + FOREIGN], wanted)
+    return None if made is None else at + made
+
+
+def _made(there: np.ndarray, wanted: np.ndarray) -> int | None:
+    """How many calls there are up to the last one of those that are wanted; None: most of them are not there."""
     missing = dict(zip(*np.unique(wanted, return_counts=True), strict=True))
-    made, begin = 0, at
-    for place in range(at - 1, max(at - len(wanted) - FOREIGN, 0) - 1, -1):
-        if missing.get(symbols[place], 0):
-            missing[symbols[place]] -= 1
-            made, begin = made + 1, place
-    return begin if made >= LEAST * len(wanted) else None
+    made = last = 0
+    for place, symbol in enumerate(there.tolist()):
+        if missing.get(symbol, 0):
+            missing[symbol] -= 1
+            made, last = made + 1, place + 1
+    return last if made >= LEAST * len(wanted) else None
 
 
 def _pattern(symbols: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -138,10 +155,15 @@ def _of_the_kinds(symbols: np.ndarray, loop: Passes, at: int) -> int:
     return int(foreign[0]) if len(foreign) else len(symbols) - at
 
 
+def _fixed(loop: Passes) -> np.ndarray:
+    """How often each symbol is in a pass at least: what varies, once."""
+    return np.where(loop.varying, np.minimum(loop.typical, 1), loop.typical)
+
+
 def _without_odd_begin(symbols: np.ndarray, loop: Passes) -> np.ndarray:
     """The occurrences less those at the begin whose stretch lacks much of what all others have."""
     at = loop.at
-    fixed = np.where(loop.varying, np.minimum(loop.typical, 1), loop.typical)
+    fixed = _fixed(loop)
     while len(at) > 2:
         has = counts_of(symbols, at[:1], at[1:2], len(fixed))[0]
         if np.minimum(has, fixed).sum() >= LEAST * fixed.sum():

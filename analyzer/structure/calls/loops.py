@@ -22,7 +22,9 @@ STEP_WORK = 1.0
 that is made now and then takes less than the passes between."""
 MISSING = 0.9
 """A pass that makes a smaller share than this of the usual calls makes others in their place."""
-SOME = 0.3
+NESTED = 4
+"""A loop inside has up to so many passes more often than something of several calls is made each so many passes."""
+SOME = 0.2
 """It makes at least this share of them, or it is no pass."""
 SEVERAL, ALIKE = 1.9, 0.85
 """An inner loop has so many times the passes of the outer one, and passes that have this share of calls in common.
@@ -64,7 +66,9 @@ def outermost(
     symbols: (calls,), dense from 0; enter: ns; burst: ns computed before each call; clocks: looks at the clock up
     to each call; length_ns: the time that shares are of.
     """
-    found = _not_partial(_regular(symbols, enter, length_ns))
+    found = _not_partial(_regular(symbols, enter, length_ns, knows_paths=knows_paths))
+    if knows_paths:
+        found = _own(found, symbols)
     while found:
         loop, every = _main(found, symbols, burst, knows_paths=knows_paths)
         bounds = bounded(symbols, loop, clocks, knows_paths=knows_paths)
@@ -94,7 +98,7 @@ def _equal(one: np.ndarray, other: np.ndarray) -> int:
     return int(differs[0]) if len(differs) else len(one)
 
 
-def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int) -> list[Passes]:
+def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int, *, knows_paths: bool) -> list[Passes]:
     """Candidates whose stretches are passes; the one that covers most time first, and of those that cover as much those
     with fewer passes."""
     possible = candidates(symbols, enter)
@@ -103,7 +107,7 @@ def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int) -> list[Pas
     judged = [compared(symbols, groups, one) for one in sorted(possible, key=lambda one: -one.count)]
     accepted: list[Passes] = []
     for one in judged:
-        if one.is_regular or one.is_regular_around(accepted):
+        if one.is_regular or one.is_regular_around(accepted) or (knows_paths and one.takes_turns):
             accepted.append(one)
     return accepted
 
@@ -125,7 +129,7 @@ def _main(
     around.sort(key=lambda one: (one.count, -one.slots))
     loop, steps = _fuller(around[0], around), list[Passes]()
     while True:
-        inner = [one for one in around if one.count >= SEVERAL * loop.count]
+        inner = [one for one in around if one.count >= SEVERAL * loop.count and one.is_alike]
         if not knows_paths:
             inner = _plainest([one for one in inner if one.regularity >= ALIKE])
         found_inner = next((one for one in inner if _is_now_and_then(loop, one, symbols, computed, knows_paths)), None)
@@ -165,11 +169,33 @@ def _not_partial(loops: list[Passes]) -> list[Passes]:
     """Without those that are others, less the passes that something else comes before: slots of many calls in a row
     miss these. Of those with as many passes, or with passes as long, the one with most slots is kept."""
     kept: list[Passes] = []
-    for one in sorted(loops, key=lambda one: (one.context, -one.slots, -one.regularity)):
+    for one in sorted(loops, key=lambda one: (one.context, -one.slots, -one.regularity - one.kinds)):
         more = [other for other in kept if one.count <= other.count and _overlap(one, other) > 0.5]
         if not any(other.count <= PARTIAL * one.count + 2 or other.length == one.length for other in more):
             kept.append(one)
     return kept
+
+
+def _own(loops: list[Passes], symbols: np.ndarray) -> list[Passes]:
+    """Without those whose slots are several calls in a row that come about where a loop inside another one happens to
+    be passed so or so often: they make no call that the passes of that one do not make."""
+    sure = [one for one in loops if one.context == 1 and one.takes_turns]
+
+    def is_chance(one: Passes) -> bool:
+        around = [other for other in sure if other.count >= one.count and _overlap(one, other) > 0.5]
+        return one.context > 1 and any(_makes_no_others(one, other, symbols) for other in around)
+
+    return [one for one in loops if not is_chance(one)]
+
+
+def _makes_no_others(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool:
+    """Whether the passes of `inner` that hold what `outer` does make the calls that others make, be it more often."""
+    number = _special(outer, inner, symbols)
+    usual = np.setdiff1d(np.arange(inner.count - 1), number)
+    if not len(number) or not len(usual):
+        return True
+    common, there = (_median_pass(symbols, inner, _spread(some)) for some in (usual, number))
+    return not ((common > 0) != (there > 0)).any()
 
 
 def _covered(one: Passes) -> int:
@@ -219,6 +245,8 @@ def _is_now_and_then(
     usual, some = _spread(usual), _spread(number)
     common, there = _median_pass(symbols, inner, usual), _median_pass(symbols, inner, some)
     shared = np.minimum(common, there).sum()
+    if outer.context > 1 and not ((common > 0) != (there > 0)).any():  # but for what is inside, they are all alike
+        return True
     if shared < MISSING * common.sum():
         makes_others = ((there > 0) & (common == 0)).any()
         return bool(shared >= SOME * common.sum() and makes_others)
@@ -229,8 +257,10 @@ def _is_now_and_then(
         return False
     usual_work = float(np.quantile(computed[at[usual + 1]] - computed[at[usual]], QUIET))
     own_work = float((computed[at[some + 1]] - computed[at[some]]).min()) - usual_work
-    more = (there - common).clip(0)
+    more = np.where(inner.varying & (common > 0), 0, (there - common).clip(0))  # a loop inside took longer to converge
     is_step = more.sum() <= 1
+    if knows_paths and not is_step and np.median(between) <= NESTED:
+        return False
     is_small = more.sum() <= OWN_CALLS * common.sum()
     if is_step:
         return own_work < STEP_WORK * usual_work * float(np.median(between)) if len(between) else own_work < usual_work

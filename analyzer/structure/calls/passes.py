@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import lgamma
 
 import numpy as np
 
@@ -20,6 +21,8 @@ IN_ORDER, FEW = 0.3, 24
 long stretches of random calls have as many of each. So many pairs are compared."""
 SAME_KINDS = 0.75
 """Share of symbols that stretches must have in common where the number of inner passes varies."""
+LN_ORDERS = 25.0
+"""Logarithm of the number of orders of calls of which one is that they take turns, at least."""
 EXPLAINED = 0.7
 """Of the calls that stretches have more or fewer of than the typical one, inner loops must make this share."""
 
@@ -51,6 +54,17 @@ class Passes:
     def is_regular(self) -> bool:
         """Whether stretches make the same calls, equally often."""
         return self.order >= IN_ORDER and self.regularity >= (REGULAR if self.slots > 1 else REGULAR_ALONE)
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether stretches make the same calls, be it more or less often."""
+        return self.is_regular or self.kinds >= SAME_KINDS
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether that many different calls would hardly ever take turns so often if their order were random."""
+        orders = lgamma(self.slots * self.count + 1) - self.slots * lgamma(self.count + 1) - lgamma(self.slots + 1)
+        return self.context == 1 and bool(orders > LN_ORDERS)
 
     def is_regular_around(self, inner: list[Passes]) -> bool:
         """Whether they are but for loops inside, which are passed more or less often."""

@@ -150,16 +150,37 @@ def test_a_norm_now_and_then_is_a_step_of_the_loop_whose_inner_loops_are_the_lev
     assert [part.count for part in found.inside if part.iterations] == [8, 8]
 
 
+def sites(passes, *, knows_paths=True):
+    """The outermost loop of calls that are given by the number of their place, pass by pass, all after equal bursts."""
+    symbols = np.unique([0, 0, *np.concatenate(passes), 99], return_inverse=True)[1].astype(np.int32)
+    enter, bursts, clocks = np.arange(len(symbols)) * 100, np.full(len(symbols), 50), np.zeros(len(symbols), np.int32)
+    return outermost(symbols, enter, bursts, clocks, int(enter[-1]), knows_paths=knows_paths)
+
+
 @pytest.mark.parametrize("knows_paths", [True, False])
 def test_passes_that_exchange_lists_in_place_of_values_are_passes(knows_paths):
     """As a program of molecules does: each 20th step makes other exchanges before forces than the others do, and each
     10th prints, so that more calls take turns without these steps than with them."""
     forces, values, lists = [1, 2, 3, 4], [5, 6, 7, 8, 5, 6], [11, 12, 13, 14, 15, 16, 17, 18, 19]
     steps = [[*(lists if n % 20 == 0 else [*values, 9, 10]), *forces, *([20] * (n % 10 == 0))] for n in range(1, 101)]
-    symbols = np.unique([0, 0, *np.concatenate(steps), 21], return_inverse=True)[1].astype(np.int32)
-    enter, bursts = np.arange(len(symbols)) * 100, np.full(len(symbols), 50)
-    found = outermost(symbols, enter, bursts, np.zeros(len(symbols), np.int32), int(enter[-1]), knows_paths=knows_paths)
+    found = sites(steps, knows_paths=knows_paths)
     assert found.count == 100 and set(found.every) <= {10, 20}
+
+
+@pytest.mark.parametrize("knows_paths", [True, False])
+@pytest.mark.parametrize("each", [3, 5, 20])
+def test_the_last_pass_may_do_more_in_its_middle(each, knows_paths):
+    steps = [[1, 2, 3, *([4] * (n % each == 0)), 5, 6, 7, 8, 9, 10] for n in range(1, 2 * each + 1)]
+    found = sites(steps, knows_paths=knows_paths)
+    assert (found.count, found.end) == (2 * each, 2 + 2 * each * 9 + 2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_calls_that_take_turns_are_of_the_loop_however_often_one_inside_is_passed(seed):
+    """Only their places tell: passes are as different as the loop inside is long, and some of them look alike."""
+    rng = np.random.default_rng(seed)
+    steps = [[1, 2, 3, *([4, 5, 6, 7] * int(rng.integers(1, 20))), *([8] * (k % 5 == 4)), 9] for k in range(40)]
+    assert sites(steps).count == 40
 
 
 @pytest.mark.parametrize("heavy", [1, 10, 40])
