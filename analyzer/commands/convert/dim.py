@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
 from analyzer.commands.shared.options import (
     common_options,
     file_argument,
@@ -17,12 +18,12 @@ from analyzer.commands.shared.options import (
 from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import dimemas_notes, write_dimemas
-from analyzer.opening import open_trace
 from analyzer.report.words.eager import eager_note
 
 
 @click.command("dim")
 @file_argument
+@iteration_option
 @repair_option
 @replays_all_ranks
 @replays_all_calls
@@ -35,7 +36,7 @@ def dim(session: Session, file: str, repair_ns: int | None, output: str | None, 
     In a Paraver trace of another tool it stays, as in prv2dim.
     """
     session.quiet = quiet
-    trace = open_trace(file, session.team, repair_ns)
+    trace = open_wanted(session, file, repair_ns=repair_ns)
     try:
         report = write_dimemas(trace, output_base(Path(file), output, (".dim",)), session, force)
         session.say(str(report.path))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.iteration_option import iterations_of
+from analyzer.commands.shared.iteration_option import iteration_option, iterations_of, open_wanted
 from analyzer.commands.shared.options import (
     all_calls_needed,
     common_options,
@@ -18,7 +18,6 @@ from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import write_paraver, write_with_waits
 from analyzer.errors import TracelibError
-from analyzer.opening import open_trace
 from analyzer.trace import CallPaths, Trace
 from analyzer.trace.callers import MOST_LEVELS
 from analyzer.trace.chosen import Choice
@@ -33,6 +32,7 @@ from analyzer.writers.callers import WithCallers
     help="Add the callers of each call as events: functions and lines, so many levels, as Extrae does.",
 )  # fmt: skip
 @click.option("--iterations", is_flag=True, help="Add the iterations found as events (analyze structure).")
+@iteration_option
 @ranks_option
 @all_calls_needed("a Paraver trace has all calls; with --callers, Paraver can choose among them")
 @repair_option
@@ -44,7 +44,7 @@ def prv(
 ) -> None:  # fmt: skip
     """Write FILE as a Paraver trace: NAME.prv, NAME.pcf and NAME.row."""
     session.quiet = quiet
-    trace = open_trace(file, session.team, repair_ns, choice=choice)
+    trace = open_wanted(session, file, repair_ns=repair_ns, choice=choice)
     session.mention_choice(trace)
     try:
         write = write_with_waits if waits else write_paraver

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
 from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option, repair_option
 from analyzer.commands.shared.outputs import is_imported, output_base
 from analyzer.commands.shared.picture import check_picture, draw_look, picture_option
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import dimemas_notes, write_dimemas, write_paraver
 from analyzer.errors import TracelibError
-from analyzer.opening import open_trace
 from analyzer.report.look.as_json import summary_json
 from analyzer.report.look.look import print_files, print_look
 from analyzer.report.look.summary import summarize
@@ -23,6 +23,7 @@ from analyzer.trace.chosen import Choice
 
 @click.command("look")
 @file_argument
+@iteration_option
 @ranks_option
 @place_option
 @repair_option
@@ -37,17 +38,18 @@ def look(
 
     FILE is run.h5, a folder run.ranks, a Paraver trace (.prv, .prv.gz) or a Dimemas trace (.dim). For a Paraver
     trace only the .dim is written, for a Dimemas trace nothing; with -o the other files are written, too. With --ranks
-    or --cluster no .dim is written, because a replay needs all ranks and all their bursts, and with --place no file at
-    all: files have all calls.
+    or --cluster no .dim is written, because a replay needs all ranks and all their bursts, and with --place or
+    --iteration no file at all: files have all calls.
     """
     session.quiet = quiet
-    trace = open_trace(file, session.team, repair_ns, choice=choice)
+    trace = open_wanted(session, file, repair_ns=repair_ns, choice=choice)
     try:
         check_picture(picture, trace)
         summary = summarize(trace, session.team, session.step, place)
         if not (quiet or as_json):
             session.print(lambda console: print_look(summary, console))
-        failure, written, notes = _write_all(trace, file, output, force, session) if not place else (None, [], [])
+        is_whole = not place and not session.wanted
+        failure, written, notes = _write_all(trace, file, output, force, session) if is_whole else (None, [], [])
         if as_json:
             session.print_json(summary_json(summary) | {"files": [str(path) for path in written]})
         elif not quiet:

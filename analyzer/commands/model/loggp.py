@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_option
 from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -122,6 +123,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     show_default=True,
     help="Growth of the residual at a change (netgauge).",
 )
+@iteration_option
 @ranks_option
 @place_option
 @common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
@@ -134,14 +136,14 @@ def loggp(
     them, and write each model (NAME.intra.json, NAME.inter.json) and its picture (.png).
 
     FILE may also be run.h5, a folder run.ranks, or a Paraver trace (.prv, .prv.gz). Then latency and bandwidth are
-    estimated from the messages of that run. Models are written only with -o, and of the other options only --ranks
-    and --place apply.
+    estimated from the messages of that run. Models are written only with -o, and of the other options only --ranks,
+    --place and --iteration apply.
     """
     session.quiet = quiet
     if is_network(file):
         if choice:
             raise TracelibError(f"{file} is a measurement of the network", "--pair names the two ranks to use", 2)
-        if place:
+        if place or session.wanted:
             raise TracelibError(f"{file} is a measurement of the network", "it has no calls to choose from", 2)
         from analyzer.commands.model.network import model_network
 

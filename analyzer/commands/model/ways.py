@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from analyzer.commands.shared.iteration_option import open_wanted
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.loggp.observed import Way, observe
 from analyzer.loggp.observed_model import model_of
-from analyzer.opening import open_trace
 from analyzer.report.ways import print_ways, ways_json
 from analyzer.trace import Trace
 from analyzer.trace.at_places import MessagesAt, PlaceChoice
@@ -22,7 +22,7 @@ def time_messages(
 ) -> None:  # fmt: skip
     """Print what the messages of the trace in `file` say of latency and bandwidth; with `output` write their models.
     place: of those alone that such calls send, or post the receive of."""
-    trace = open_trace(file, session.team, choice=choice)
+    trace = open_wanted(session, file, choice=choice)
     session.mention_choice(trace)
     try:
         with session.step(f"Timing the messages of {file}"):

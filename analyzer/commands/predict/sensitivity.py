@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
 from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
 from analyzer.commands.shared.options import (
     FiniteRange,
@@ -19,7 +20,6 @@ from analyzer.commands.shared.options import (
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.machine.machine import Machine
-from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.replay.replays import counted
 from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
@@ -68,6 +68,7 @@ _ALL = "all"
     metavar="NAME[=LOW..HIGH[:N]]",
     help="A parameter at many values: latency=1us..1ms:13; all: latency, bandwidth, buses, speed.",
 )
+@iteration_option
 @jobs_option
 @machine_choice
 @replays_all_ranks
@@ -90,7 +91,7 @@ def sensitivity_command(
     they are. Without a machine, that of the run is used, as its messages show it (analyze loggp).
     """
     session.quiet = quiet
-    trace = open_trace(file, session.team)
+    trace = open_wanted(session, file)
     session.mention_problems(trace)
     try:
         with session.step("Finding the run's own network"):

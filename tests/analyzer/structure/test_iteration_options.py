@@ -22,6 +22,7 @@ WINDOWED = [
     ["info", "--region", "iteration"], ["efficiency", "--region", "iteration"], ["waits", "--region", "iteration"],
     ["critical-path", "--region", "iteration"], ["limits", "--quick"], ["replay"],
     ["what-if", "--region", "iteration", "--factor", "0.5"], ["balance", "--region", "iteration"],
+    ["look"], ["loggp"], ["sensitivity", "--latency", "5us", "--bandwidth", "1000MB/s"],
 ]  # fmt: skip
 
 
@@ -94,3 +95,21 @@ def test_paraver_traces_say_their_iterations_and_are_believed(tmp_path, capsys):
     trace.close()
     alone = numbers(capsys, "efficiency", tmp_path / "said.prv", "--json", "--iteration", str(SLOW))
     assert alone["runtime_s"] == pytest.approx(4 * STEP_NS / 1e9)
+
+
+def test_only_some_iterations_are_converted(tmp_path, capsys):
+    """The trace of five iterations is as long as they are."""
+    run = run_of_steps(tmp_path)
+    for command in ("prv", "dim"):
+        assert main([command, str(run), "--iteration", "5-9", "-o", str(tmp_path / "part")]) == 0
+    capsys.readouterr()
+    part = open_trace(str(tmp_path / "part.prv"), Team())
+    assert part.duration_ns == pytest.approx(5 * STEP_NS, rel=0.01)
+    part.close()
+    assert (tmp_path / "part.dim").exists()
+
+
+def test_a_first_look_at_some_iterations_writes_no_files(tmp_path, capsys):
+    run = run_of_steps(tmp_path)
+    assert numbers(capsys, "look", run, "--json", "--iteration", "5-9")["files"] == []
+    assert not list(tmp_path.glob("**/*.prv"))
