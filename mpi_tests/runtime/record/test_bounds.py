@@ -268,6 +268,7 @@ def those_that_dropped(run: Path) -> list[int]:
     return found
 
 
+@pytest.mark.timed
 def test_tracing_begins_after_a_delay_and_ends_after_its_duration(openmpi, compiled, traced):
     """A barrier every 10 ms for a second, from 0.3 s to 0.7 s recorded. Nothing is before, while it is written how many
     there were until then, and after."""
