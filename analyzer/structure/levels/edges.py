@@ -36,5 +36,5 @@ def edges_of(calls: Sequence, loop: Loop) -> np.ndarray:
 
 def _off(length: float, usual: float) -> float:
     """By what factor two lengths differ, from 1 on; lengths of less than a microsecond are alike."""
-    one, other = length + 1000, usual + 1000
+    one, other = max(length, 0.0) + 1000, max(usual, 0.0) + 1000  # damaged calls may overlap
     return max(one / other, other / one)
