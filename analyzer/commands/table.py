@@ -37,6 +37,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
             "one process follows the path",
         ),
         "limits": Entry("explain.limits:limits_command", "What limits the run: network, load, or computation."),
+        "diff": Entry("explain.diff:diff_command", "What changed between two runs, and whether it is noise."),
         "speedup": Entry("explain.speedup:speedup_command", "What more ranks gain, and what takes it away."),
         "clusters": Entry("explain.clusters:clusters_command", "Kinds of CPU bursts, by duration and counters."),
         "profile": Entry("explain.profile:profile_command", "How many threads compute at each instant."),

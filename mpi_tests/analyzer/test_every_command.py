@@ -29,6 +29,7 @@ LINES = {
     "waits": ("--json",),
     "critical-path": ("-o", "path.prv"),
     "limits": ("--quick", "--json"),
+    "diff": ("--json",),
     "speedup": ("--json",),
     "predict": ("--json", "--ranks", "64"),
     "clusters": ("--prv", "-o", "."),
@@ -69,7 +70,7 @@ def test_two_processes_give_the_bytes_of_one(openmpi, tmp_path, pattern):
     lines["validate"] += ["--against", traced]
     other = str(write_run(tmp_path / "other", pattern, 4, 80).path)
     third = str(write_run(tmp_path / "third", pattern, 6, 80).path)
-    for name, others in (("speedup", [other]), ("predict", [other]), ("fit", [other, third])):
+    for name, others in (("diff", [other]), ("speedup", [other]), ("predict", [other]), ("fit", [other, third])):
         lines[name][1:1] = others
     alone, two = (written(lines, tmp_path / name, ranks, openmpi) for name, ranks in (("one", 1), ("two", 2)))
     for name in lines:

@@ -1,0 +1,112 @@
+"""`analyze diff`: what changed between two runs, and whether it is more than noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from analyzer.commands.shared.conditions import Conditions, condition_options
+from analyzer.commands.shared.options import common_options
+from analyzer.commands.shared.outputs import check_replaceable
+from analyzer.commands.shared.session import Session
+
+if TYPE_CHECKING:
+    from analyzer.differences.figures import Measured
+
+
+class _Against(click.Command):
+    """All names behind --against are of the other side, as if each had it before it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        found, against = [], False
+        for word in args:
+            if against and not word.startswith("-"):
+                found += ["--against", word]
+            elif word == "--against":
+                against = True
+            else:
+                found.append(word)
+                against = False
+        return super().parse_args(ctx, found)
+
+
+@click.command("diff", cls=_Against)
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="A B | A...")
+@click.option(
+    "--against",
+    type=click.Path(),
+    multiple=True,
+    metavar="B...",
+    help="The other side: all names up to the next option.",
+)
+@click.option("--csv", "table", type=click.Path(), metavar="FILE", help="Write all figures as a table.")
+@click.option("-f", "--force", is_flag=True, help="Replace an existing file even if analyze did not write it.")
+@condition_options
+@common_options(as_json=True)
+@click.pass_obj
+def diff_command(
+    session: Session, files: tuple[str, ...], against: tuple[str, ...], table: str | None, force: bool,
+    conditions: Conditions, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Say what changed from run A to run B, where, and whether it is more than
+    noise.
+
+    \b
+    analyze diff A B
+    analyze diff A1 A2 A3 --against B1 B2 B3
+    """
+    session.quiet = quiet
+    from analyzer.differences.compare import compare
+    from analyzer.differences.noise import Verdict
+    from analyzer.report.badge import of_change
+    from analyzer.report.differences.as_json import condition_names, difference_csv, difference_json
+    from analyzer.report.differences.tables import print_difference
+    from analyzer.whole import whole_file
+
+    first, second = _sides(files, against)
+    if table:
+        check_replaceable(Path(table), [Path(file) for file in (*first, *second)], force)
+    conditions.check_files([Path(file) for file in (*first, *second)], force)
+    found = compare(*(_measured(session, side) for side in (first, second)))
+    if table and session.speaks:
+        with whole_file(table) as file:
+            file.write(difference_csv(found).encode())
+    data = difference_json(found)
+    if as_json:
+        session.print_json(data)
+    elif not quiet:
+        session.print(lambda console: print_difference(found, console))
+    row = found.run_time
+    conditions.judge(
+        session,
+        data,
+        condition_names(found),
+        lambda: of_change(row.relative, sure=row.verdict is Verdict.MORE, noise=row.verdict is Verdict.WITHIN),
+    )
+
+
+def _sides(files: Sequence[str], against: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    if against:
+        return files, against
+    if len(files) != 2:
+        raise click.UsageError("name two runs, or several and the others with --against")
+    return files[:1], files[1:]
+
+
+def _measured(session: Session, files: Sequence[str]) -> list[Measured]:
+    from analyzer.differences.measure import measure
+    from analyzer.opening import open_trace
+
+    found = []
+    for file in files:
+        trace = open_trace(file, session.team)
+        try:
+            session.mention_problems(trace)
+            with session.step(f"Adding up {file}"):
+                found.append(measure(trace, session.team))
+        finally:
+            trace.close()
+    return found

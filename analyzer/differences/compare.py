@@ -1,0 +1,161 @@
+"""The figures of two sides, each of one run or of several repetitions, and what of their differences is no noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.differences.figures import ADDITIVE, PARTS, RUN_TIME, Family, Figure, Measured, Unit
+from analyzer.differences.noise import Basis
+from analyzer.differences.rows import Row, Samples, judged, untested
+from tracelib.schema.procedures import TESTS
+
+LEAST_RUNS = 4
+"""Of both sides together: with fewer the t-test has a single degree of freedom, or none."""
+LEAST_SHARE = 0.005
+"""Times below this share of the run time, on both sides, are not tested: they would only take certainty from the
+others."""
+
+_MAIN = frozenset({Family.PART, Family.EFFICIENCY, Family.ITERATION})
+_POLLS = frozenset(f"{what} of {name}" for name in TESTS for what in ("calls", "bytes"))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """All rows by family, in each those first whose difference is largest.
+
+    basis: what noise is known from. notes: what could not be compared, and why; one line each.
+    """
+
+    before: tuple[Measured, ...]
+    after: tuple[Measured, ...]
+    rows: tuple[Row, ...]
+    basis: Basis
+    notes: tuple[str, ...]
+
+    def row(self, figure: Figure) -> Row:
+        """That of one figure; a row without values where no side has it."""
+        return next((row for row in self.rows if row.figure == figure), Row(figure, None, None))
+
+    def of(self, family: Family) -> list[Row]:
+        """Those of a family."""
+        return [row for row in self.rows if row.figure.family is family]
+
+    @property
+    def run_time(self) -> Row:
+        return self.row(RUN_TIME)
+
+
+def compare(before: Sequence[Measured], after: Sequence[Measured]) -> Difference:
+    """Two sides of at least one run each."""
+    basis, notes = _basis(before, after)
+    if basis is not Basis.REPETITIONS:
+        before, after = before[:1], after[:1]
+    figures = dict.fromkeys(figure for run in (*before, *after) for figure in run.values)
+    every = [Row(figure, _mean(figure, before), _mean(figure, after)) for figure in figures]
+    groups: list[list[Row]] = [[], [], []]
+    for row in every:
+        groups[0 if row.figure == RUN_TIME else 1 if row.figure.family in _MAIN else 2].append(row)
+    rows = [row for group in groups for row in _group(group, before, after, basis)]
+    rows += _ranks(before, after, basis)
+    family, part = list(Family), {figure: number for number, figure in enumerate(PARTS)}
+    rows.sort(key=lambda row: (family.index(row.figure.family), part.get(row.figure, 0), -abs(row.difference)))
+    return Difference(tuple(before), tuple(after), tuple(rows), basis, tuple(notes))
+
+
+def _basis(before: Sequence[Measured], after: Sequence[Measured]) -> tuple[Basis, list[str]]:
+    """What noise is known from, and what cannot be compared."""
+    every, one, other = [*before, *after], before[0], after[0]
+    notes = list(dict.fromkeys(f"{run.file}: {note}." for run in every for note in run.notes))
+    commands = dict.fromkeys(run.command for run in every if run.command)
+    if len(commands) > 1:
+        notes.append(f"The runs are of different commands: {'; '.join(commands)}.")
+    if len(sizes := dict.fromkeys(run.ranks for run in every)) > 1:
+        ranks = " and ".join(map(str, sizes))
+        notes.append(f"Runs of {ranks} ranks are compared by the mean of a thread, not rank by rank.")
+    if len(every) >= LEAST_RUNS:
+        return Basis.REPETITIONS, notes
+    if len(every) > 2:
+        notes.append("Three runs are too few for a test of repetitions: the first of each side are compared.")
+    if not (one.batches and other.batches):
+        return Basis.NONE, notes
+    if crowded := [run.file for run in (one, other) if run.shares_cpus]:
+        notes.append(
+            f"Ranks share CPUs in {' and '.join(dict.fromkeys(crowded))}: how long an iteration takes depends on who "
+            "else has the CPU in this run, so noise is not known from them."
+        )
+        return Basis.NONE, notes
+    if one.body != other.body:
+        notes.append(f"Their iterations do not do the same ({one.body}; {other.body}): noise is not known from them.")
+        return Basis.NONE, notes
+    if one.iterations != other.iterations:
+        notes.append(
+            f"{other.iterations} iterations are compared with {one.iterations}: the verdicts are on one iteration."
+        )
+    return Basis.ITERATIONS, notes
+
+
+def _mean(figure: Figure, side: Sequence[Measured]) -> float | None:
+    """Over the runs of a side; None where one of them does not say it."""
+    values = [_value(run, figure) for run in side]
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if len(known) == len(values) else None
+
+
+def _value(run: Measured, figure: Figure) -> float | None:
+    return run.values.get(figure, 0.0 if figure.family in ADDITIVE else None)
+
+
+def _group(rows: Sequence[Row], before: Sequence[Measured], after: Sequence[Measured], basis: Basis) -> Iterator[Row]:
+    """Rows that are corrected together, those without samples among them."""
+    least = LEAST_SHARE * max(run.values[RUN_TIME] for run in (*before, *after))
+    tested, columns = [], []
+    for row in rows:
+        sides, is_count = _samples(row.figure, before, after, basis), row.figure.family is Family.TRAFFIC
+        is_small = row.figure.unit is Unit.NS and max(row.before or 0.0, row.after or 0.0) < least
+        if sides is None or is_small or (is_count and not any(np.ptp(side) for side in sides)):
+            yield untested(row, exact=is_count and row.figure.name not in _POLLS)
+            continue
+        tested.append(row)
+        columns.append(sides)
+    if tested:
+        one, other = (np.stack([sides[k] for sides in columns], axis=1) for k in range(2))
+        yield from judged(tested, Samples(one, other, basis, (before[0].iterations, after[0].iterations)))
+
+
+def _samples(
+    figure: Figure, before: Sequence[Measured], after: Sequence[Measured], basis: Basis
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Of each side, float64 (samples,); None: there are none of both."""
+    if basis is Basis.REPETITIONS:
+        values = [[_value(run, figure) for run in side] for side in (before, after)]
+        return None if any(None in side for side in values) else (np.array(values[0]), np.array(values[1]))
+    one, other = before[0], after[0]
+    sides = [run.samples.get(figure) for run in (one, other)]
+    if basis is Basis.NONE or all(side is None for side in sides):
+        return None
+    if figure.family not in ADDITIVE and any(side is None for side in sides):
+        return None
+    first, second = (
+        np.zeros(run.batches) if side is None else side for run, side in zip((one, other), sides, strict=True)
+    )
+    return first, second
+
+
+def _ranks(before: Sequence[Measured], after: Sequence[Measured], basis: Basis) -> list[Row]:
+    """What each rank computes; none where the ranks are not the same."""
+    if len({run.ranks for run in (*before, *after)}) > 1:
+        return []
+    first, second = (np.stack([run.by_rank for run in side]) for side in (before, after))
+    means = zip(first.mean(axis=0).tolist(), second.mean(axis=0).tolist(), strict=True)
+    rows = [Row(Figure(Family.RANK, f"rank {rank}"), a, b) for rank, (a, b) in enumerate(means)]
+    iterations = 1, 1
+    if basis is Basis.ITERATIONS:
+        one, other = before[0].rank_samples, after[0].rank_samples
+        assert one is not None and other is not None, "the basis is that of their batches"
+        first, second, iterations = one, other, (before[0].iterations, after[0].iterations)
+    if basis is Basis.NONE:
+        return [untested(row, exact=False) for row in rows]
+    return judged(rows, Samples(first, second, basis, iterations))

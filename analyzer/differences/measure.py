@@ -1,0 +1,301 @@
+"""One run as figures that can be compared with those of another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.differences.batches import Batches, batches
+from analyzer.differences.by_batch import CallsAt, CallSums, waits_by_batch
+from analyzer.differences.figures import (
+    BALANCE,
+    COMMUNICATION,
+    COMPUTING,
+    EFFICIENCIES,
+    IPC,
+    ITERATION,
+    NO_CPU,
+    PARALLEL,
+    PARTS,
+    REST,
+    RUN_TIME,
+    STARTING,
+    TRACER,
+    TRANSFER,
+    WAITING,
+    Family,
+    Figure,
+    Measured,
+    Unit,
+)
+from analyzer.efficiency.factors import Efficiency, efficiency
+from analyzer.efficiency.ideal import ideal_replay
+from analyzer.errors import TracelibError
+from analyzer.evenness.by_iteration import computing_by_iteration
+from analyzer.metrics.counters import counted
+from analyzer.metrics.cpu_waits import cpu_waits
+from analyzer.metrics.flushes import Flushes, flushes
+from analyzer.metrics.gaps import Gaps, GapSums
+from analyzer.metrics.messages import messages
+from analyzer.metrics.profile import Profile, ProfileSums
+from analyzer.metrics.regions import region_profile
+from analyzer.metrics.sums import add_all
+from analyzer.metrics.unrecorded import unrecorded
+from analyzer.metrics.useful import Useful, UsefulSums
+from analyzer.parallel import Team
+from analyzer.places.between import Between
+from analyzer.places.words import call_at, computing_at
+from analyzer.structure.iterations import Iterations
+from analyzer.structure.levels.find import iterations
+from analyzer.trace import CallPaths, Chosen, Losses, Trace
+from analyzer.trace.chosen import unreadable
+from analyzer.trace.sharing import sharing
+from analyzer.waits.kinds import LABELS, Kind
+from analyzer.waits.waits import Waits, waits
+from tracelib.schema.procedures import FINALIZE, INIT
+
+Values = dict[Figure, float]
+
+
+def measure(trace: Trace, team: Team) -> Measured:
+    """The figures of a run, with samples of them where it has enough iterations. Collective over the team.
+
+    Raises TracelibError where the trace has no times.
+    """
+    if not trace.has_call_times:
+        raise TracelibError(f"{trace.path} is a Dimemas trace: it holds no times", "name measured runs")
+    loop = iterations(trace, team)
+    into = batches(loop)
+    calls, computed, stretches, at = ProfileSums(trace), UsefulSums(trace), GapSums(), CallSums(trace, into)
+    add_all(trace, team, calls, computed, stretches, at)
+    of = _Sums(
+        trace, calls.total(team), computed.total(team), stretches.total(team), tuple(at.total(team)),
+        flushes(trace, team),
+    )  # fmt: skip
+    missed = unrecorded(trace, team)
+    ideal = ideal_replay(trace, missed, team)
+    factors = efficiency(trace, of.computed, of.flushed, missed, ideal)
+    waiting = waits(trace, team, of.calls)
+    values = {RUN_TIME: float(trace.duration_ns)}
+    values |= _parts(of, waiting, cpu_waits(trace, team)) | _efficiencies(factors)
+    values |= _calls(of) | _waits(waiting, of.threads) | _computing(of) | _regions(trace, team, of.threads)
+    values |= _counters(trace, team) | _traffic(trace, team, of.calls)
+    known = np.isin(np.arange(trace.size), of.present)
+    by_rank = np.where(known, of.computed.by_rank(), 0)
+    samples, rank_samples = {}, None
+    if into and loop:
+        values[ITERATION] = float(loop.lengths_ns().max(axis=0).mean())
+        computing = computing_by_iteration(trace, team, into.edges).T / into.iterations[:, None]
+        samples, rank_samples = _samples(of, into, computing, waits_by_batch(trace, team, into, of.used)), computing
+    return Measured(
+        file=str(trace.path),
+        command=trace.origin.command,
+        ranks=trace.size,
+        threads=of.threads,
+        values=values,
+        by_rank=by_rank,
+        samples=samples,
+        rank_samples=rank_samples,
+        iterations=loop.count if loop else 0,
+        body=loop.body if loop else "",
+        waiting_at=_waiting_at(waiting, of.threads),
+        shares_cpus=bool(sharing(trace)),
+        notes=tuple(_notes(trace, ideal.reason, loop, into)),
+    )
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """What is added up over the calls and states of a run."""
+
+    trace: Trace
+    calls: Profile
+    computed: Useful
+    gaps: Gaps
+    at: tuple[CallsAt, ...]
+    flushed: Flushes
+
+    @property
+    def present(self) -> np.ndarray:
+        """The ranks that could be read."""
+        return np.setdiff1d(np.arange(self.trace.size), self.trace.extra(Losses).missing)
+
+    @property
+    def threads(self) -> int:
+        """Of these ranks."""
+        return max(int(np.asarray(self.trace.threads)[self.present].sum()), 1)
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The procedures that were called."""
+        return frozenset(self.calls.procedures)
+
+    @property
+    def starting_ns(self) -> int:
+        """In what starts and ends MPI."""
+        return int(self.calls.inside_ns[:, [_starts(name) for name in self.calls.procedures]].sum())
+
+    @property
+    def tracer_ns(self) -> int:
+        """The tracer's own time, as far as it is no computation."""
+        own = self.flushed.time_ns.sum() if self.trace.origin.tracer_times else 0
+        return int(self.computed.tracer_by_rank().sum() + own)
+
+
+def _starts(procedure: str) -> bool:
+    return procedure in INIT or procedure in FINALIZE
+
+
+def _parts(of: _Sums, waiting: Waits, no_cpu: np.ndarray) -> Values:
+    """What a thread does on average, in sum the run time."""
+    mpi = int(of.calls.mpi_ns().sum())
+    ns = {
+        COMPUTING: int(of.computed.time_ns.sum()),
+        NO_CPU: int(no_cpu.sum()),
+        WAITING: waiting.total_ns,
+        STARTING: of.starting_ns,
+        TRANSFER: mpi - of.starting_ns - waiting.total_ns,
+        TRACER: of.tracer_ns,
+    }
+    found = {figure: value / of.threads for figure, value in ns.items()}
+    rest = of.trace.duration_ns - sum(found.values())
+    return {figure: found.get(figure, rest if figure is REST else 0.0) for figure in PARTS}
+
+
+def _efficiencies(of: Efficiency) -> Values:
+    factors = (
+        of.parallel_efficiency, of.load_balance, of.communication_efficiency, of.serialization_efficiency,
+        of.transfer_efficiency,
+    )  # fmt: skip
+    return {figure: value for figure, value in zip(EFFICIENCIES, factors, strict=True) if value is not None}
+
+
+def _calls(of: _Sums) -> Values:
+    """Time in each procedure, and at each of its places."""
+    found: Values = defaultdict(float)
+    for name, ns in zip(of.calls.procedures, of.calls.inside_ns.sum(axis=0).tolist(), strict=True):
+        found[Figure(Family.CALL, name)] += ns / of.threads
+    for one, figure in _places(of):
+        found[figure] += float(one.inside_ns.sum()) / of.threads
+    return found
+
+
+def _places(of: _Sums) -> Iterator[tuple[CallsAt, Figure]]:
+    """Calls whose places are known, with the figure of each."""
+    paths = of.trace.extra(CallPaths)
+    places = paths.named() if paths.known else None
+    for one in of.at:
+        if one.place and places:
+            yield one, Figure(Family.PLACE, call_at(one.procedure, places.text(one.place)))
+
+
+def _waits(waiting: Waits, threads: int) -> Values:
+    found = {
+        Figure(Family.WAIT, LABELS[kind]): float(waiting.time_ns[:, kind].sum()) / threads
+        for kind in Kind
+        if waiting.time_ns[:, kind].any()
+    }
+    for cause in waiting.causes:
+        figure = Figure(Family.CAUSE, _cause(cause.rank, cause.what, cause.path))
+        found[figure] = found.get(figure, 0.0) + (cause.direct_ns + cause.indirect_ns) / threads
+    return found
+
+
+def _cause(rank: int, what: str, region: str) -> str:
+    return f"rank {rank}, {what}" + (f" in region {region}" if region else "")
+
+
+def _waiting_at(waiting: Waits, threads: int) -> dict[str, float]:
+    """Waiting in calls of each procedure, and at each of their places."""
+    found: dict[str, float] = defaultdict(float)
+    for place in waiting.places:
+        for name in {place.procedure, call_at(place.procedure, place.place)}:
+            found[name] += place.time_ns / threads
+    return dict(found)
+
+
+def _computing(of: _Sums) -> Values:
+    """Computing by the stretch of code, or by the calls around it."""
+    rows, found = of.gaps.rows, defaultdict[Figure, float](float)
+    paths = of.trace.extra(CallPaths)
+    between = Between(paths.named()) if paths.known else None
+    numbers = between.numbers(rows["before"], rows["after"]) if between else np.zeros(len(rows), np.int64)
+    for row, number in zip(rows, numbers.tolist(), strict=True):
+        before, after = (
+            of.trace.procedures[row[side]] if row[side] >= 0 else "" for side in ("before_call", "after_call")
+        )
+        if between and number:
+            text = computing_at(between.every[number], before=after, after=before)
+        else:
+            text = f"computing between {before or 'its begin'} and {after or 'its end'}"
+        found[Figure(Family.COMPUTING, text)] += int(row["ns"]) / of.threads
+    return found
+
+
+def _regions(trace: Trace, team: Team, threads: int) -> Values:
+    own = region_profile(trace, team)
+    return {
+        Figure(Family.REGION, own.names[number]): float(own.time_ns[:, number].sum()) / threads
+        for number in own.by_time()
+    }
+
+
+def _counters(trace: Trace, team: Team) -> Values:
+    sums = counted(trace, team)
+    found = {
+        Figure(Family.COUNTER, f"{counter.name} in {where}", Unit.NUMBER): float(of[:, number].sum())
+        for where, of in (("computing", sums.useful), ("MPI", sums.inside))
+        for number, counter in enumerate(sums.counters)
+    }
+    return found | ({IPC: sums.ipc} if sums.ipc is not None else {})
+
+
+def _traffic(trace: Trace, team: Team, calls: Profile) -> Values:
+    sent = messages(trace, team)
+    found = {
+        Figure(Family.TRAFFIC, "messages", Unit.NUMBER): float(sent.count),
+        Figure(Family.TRAFFIC, "bytes in messages", Unit.BYTES): float(sent.bytes),
+    }
+    for number, name in enumerate(calls.procedures):
+        moved = max(int(calls.sent[:, number].sum()), int(calls.received[:, number].sum()))
+        found[Figure(Family.TRAFFIC, f"calls of {name}", Unit.NUMBER)] = float(calls.count[:, number].sum())
+        found[Figure(Family.TRAFFIC, f"bytes of {name}", Unit.BYTES)] = float(moved)
+    return found
+
+
+def _samples(of: _Sums, into: Batches, computing: np.ndarray, waiting: np.ndarray) -> dict[Figure, np.ndarray]:
+    """Means of an iteration in each batch. computing: (batches, ranks), ns an iteration; waiting: (batches, kinds)."""
+    each = of.threads * into.iterations
+    found: dict[Figure, np.ndarray] = defaultdict(lambda: np.zeros(len(into)))
+    for one in of.at:
+        found[Figure(Family.CALL, one.procedure)] += one.inside_ns[:-1] / each
+    for one, figure in _places(of):
+        found[figure] += one.inside_ns[:-1] / each
+    inside = sum((found[Figure(Family.CALL, name)] for name in of.used if not _starts(name)), np.zeros(len(into)))
+    for kind in Kind:
+        if waiting[:, kind].any():
+            found[Figure(Family.WAIT, LABELS[kind])] = waiting[:, kind] / each
+    found[WAITING] = waiting.sum(axis=1) / each
+    found[TRANSFER] = inside - found[WAITING]
+    found[COMPUTING] = computing.sum(axis=1) / of.threads
+    found[RUN_TIME] = found[ITERATION] = into.lengths_ns
+    if of.threads == len(of.present):  # a thread a rank: else the longest thread is not known
+        mean, longest = computing[:, of.present].mean(axis=1), computing.max(axis=1)
+        found |= {PARALLEL: mean / into.lengths_ns, COMMUNICATION: longest / into.lengths_ns}
+        found[BALANCE] = mean / np.maximum(longest, 1)
+    return dict(found)
+
+
+def _notes(trace: Trace, not_replayed: str, loop: Iterations | None, into: Batches | None) -> Iterator[str]:
+    if not_replayed:
+        yield f"serialization and transfer are not known ({not_replayed})"
+    missing = unreadable(trace.extra(Losses).missing, trace.extra(Chosen).ranks)
+    if len(missing):
+        yield f"{len(missing)} of {trace.size} ranks are missing"
+    if loop is None:
+        yield "no iterations were found"
+    elif into is None:
+        yield f"it has only {loop.count} iterations"

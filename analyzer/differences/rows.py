@@ -1,0 +1,120 @@
+"""Figures of both sides with what is known of their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isclose
+
+import numpy as np
+
+from analyzer.differences.figures import Family, Figure, Unit
+from analyzer.differences.noise import (
+    ALPHA,
+    BETWEEN_RUNS,
+    Basis,
+    Tested,
+    Verdict,
+    corrected,
+    of_iterations,
+    of_repetitions,
+)
+
+GROUPS = 4
+"""The run time, its parts and factors, the others, and ranks are corrected apart, each for its part of ALPHA."""
+_MOST_APART = 0.5
+"""If a run's difference is by more than this share not what its iterations say, they do not speak for it."""
+_MOST_INTERVALS = 256
+"""Columns; of more the bootstrap is not worth its time."""
+SMALL = f"it is less than {BETWEEN_RUNS:.0%}, by which two runs of the same often differ"
+OUTSIDE = "most of it lies outside the iterations"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure on both sides: means of the runs; None: not known.
+
+    p is corrected for the number of comparisons; low, high: 95 % interval of the difference. None: not tested. why: a
+    difference that is more than noise within the runs cannot be told from one between runs.
+    """
+
+    figure: Figure
+    before: float | None
+    after: float | None
+    verdict: Verdict = Verdict.UNKNOWN
+    p: float | None = None
+    low: float | None = None
+    high: float | None = None
+    why: str = ""
+
+    @property
+    def difference(self) -> float:
+        """After less before; 0 where one is not known."""
+        return self.after - self.before if self.after is not None and self.before is not None else 0.0
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of before; None: there was nothing, or it is not known."""
+        return self.difference / self.before if self.before and self.after is not None else None
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Of some rows, on both sides: float64 (samples, rows). iterations: of each side's run, where samples are means of
+    one; the times of a run are as many times as long."""
+
+    before: np.ndarray
+    after: np.ndarray
+    basis: Basis
+    iterations: tuple[int, int] = (1, 1)
+
+    def tested(self) -> Tested:
+        """Each row, not corrected."""
+        if self.basis is Basis.REPETITIONS:
+            return of_repetitions(self.before, self.after)
+        return of_iterations(self.before, self.after, intervals=self.before.shape[1] <= _MOST_INTERVALS)
+
+
+def judged(rows: Sequence[Row], samples: Samples) -> list[Row]:
+    """The rows with their verdicts, corrected for each other and for the other groups."""
+    if not rows:
+        return []
+    found = samples.tested()
+    p = np.minimum(corrected(found.p) * GROUPS, 1.0)
+    columns = zip(rows, p.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+    return [
+        _judged(replace(row, p=p), low, high, samples, number) for number, (row, p, low, high) in enumerate(columns)
+    ]
+
+
+def untested(row: Row, *, exact: bool) -> Row:
+    """A row without samples. exact: its figure does not depend on time."""
+    if row.before is not None and row.after is not None and isclose(row.before, row.after, rel_tol=1e-9, abs_tol=1e-9):
+        return replace(row, verdict=Verdict.SAME)
+    return replace(row, verdict=Verdict.EXACT if exact else Verdict.UNKNOWN)
+
+
+def _judged(row: Row, low: float, high: float, samples: Samples, number: int) -> Row:
+    assert row.p is not None, "it was tested"
+    sure = row.p <= ALPHA
+    if samples.basis is Basis.REPETITIONS:
+        return replace(row, verdict=Verdict.MORE if sure else Verdict.WITHIN, low=low, high=high)
+    scale = _scale(row.figure, samples.iterations)
+    if scale is not None:
+        row = replace(row, low=low * scale, high=high * scale)
+    if not sure:
+        return replace(row, verdict=Verdict.WITHIN)
+    first, second = float(samples.before[:, number].mean()), float(samples.after[:, number].mean())
+    if abs(second - first) < BETWEEN_RUNS * abs(first):
+        return replace(row, verdict=Verdict.UNKNOWN, why=SMALL)
+    if scale is not None and abs((second - first) * scale - row.difference) > _MOST_APART * abs(row.difference):
+        return replace(row, verdict=Verdict.UNKNOWN, why=OUTSIDE)
+    return replace(row, verdict=Verdict.MORE)
+
+
+def _scale(figure: Figure, iterations: tuple[int, int]) -> float | None:
+    """What a difference of one iteration is multiplied by to be one of the run; None: the runs have not equally many,
+    so that there is no such number."""
+    if figure.unit is not Unit.NS or figure.family is Family.ITERATION:
+        return 1.0
+    return float(iterations[0]) if iterations[0] == iterations[1] else None

@@ -1,0 +1,83 @@
+"""A badge for a page or a merge request: a label and a message, as SVG or as what shields.io reads."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+from analyzer.report.words import units
+
+GOOD, FAIR, MIDDLING, POOR, BAD, NEUTRAL = "#2e7d32", "#5f7a12", "#8a6500", "#b04a00", "#b3261e", "#555555"
+"""White text on each has a contrast of 4.5 and more."""
+_EFFICIENCIES = ((0.9, GOOD), (0.8, FAIR), (0.7, MIDDLING), (0.5, POOR))
+_CHARACTER, _MARGIN, _HEIGHT = 6.6, 6, 20
+"""Pixels: the mean width of a character at 11 pixels, as wide as Verdana's; beside a text; of the badge."""
+
+
+@dataclass(frozen=True)
+class Badge:
+    """What it says; colour as #rrggbb."""
+
+    label: str
+    message: str
+    colour: str
+
+    @property
+    def text(self) -> str:
+        """What screen readers read."""
+        return f"{self.label}: {self.message}"
+
+
+def of_efficiency(value: float | None) -> Badge:
+    """That of a run; None: it is not known."""
+    if value is None:
+        return Badge("parallel efficiency", "not known", NEUTRAL)
+    colour = next((colour for least, colour in _EFFICIENCIES if value >= least), BAD)
+    return Badge("parallel efficiency", units.percent(value), colour)
+
+
+def of_change(relative: float | None, *, sure: bool, noise: bool) -> Badge:
+    """That of two runs. relative: of the run time, positive: slower; sure: more than noise; noise: within it."""
+    if relative is None:
+        return Badge("run time", "not known", NEUTRAL)
+    message = f"{'+' if relative > 0 else '-' if relative < 0 else ''}{units.percent(abs(relative))}"
+    if noise:
+        return Badge("run time", f"{message}, noise", GOOD)
+    if not sure:
+        return Badge("run time", f"{message}, not sure", NEUTRAL)
+    return Badge("run time", message, BAD if relative > 0 else GOOD)
+
+
+def content(badge: Badge, path: Path) -> bytes:
+    """The file: what shields.io reads if its name ends in .json, else SVG."""
+    return (_json(badge) if path.suffix.lower() == ".json" else _svg(badge)).encode()
+
+
+def _json(badge: Badge) -> str:
+    """Source: shields.io, endpoint badge, schema version 1."""
+    found: dict[str, Any] = {
+        "schemaVersion": 1, "label": badge.label, "message": badge.message, "color": badge.colour.removeprefix("#"),
+    }  # fmt: skip
+    return json.dumps(found) + "\n"
+
+
+def _svg(badge: Badge) -> str:
+    left, right = (round(len(text) * _CHARACTER) + 2 * _MARGIN for text in (badge.label, badge.message))
+    texts = "".join(
+        f'<text x="{x + width / 2:g}" y="14" textLength="{width - 2 * _MARGIN}">{escape(text)}</text>'
+        for x, width, text in ((0, left, badge.label), (left, right, badge.message))
+    )
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{_HEIGHT}" role="img">\n'
+        f"<title>{escape(badge.text)}</title>\n"
+        f'<clipPath id="r"><rect width="{left + right}" height="{_HEIGHT}" rx="3"/></clipPath>\n'
+        f'<g clip-path="url(#r)"><rect width="{left}" height="{_HEIGHT}" fill="#3b3b3b"/>'
+        f'<rect x="{left}" width="{right}" height="{_HEIGHT}" fill="{badge.colour}"/></g>\n'
+        f'<g fill="#ffffff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
+        f"{texts}</g>\n"
+        "</svg>\n"
+    )

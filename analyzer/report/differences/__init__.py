@@ -1,0 +1,1 @@
+"""Differences between runs in words, as tables, as plain data and as CSV."""

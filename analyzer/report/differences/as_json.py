@@ -1,0 +1,112 @@
+"""Differences as plain data: for `--json`, `--csv` and `--fail-if`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from analyzer.differences.compare import Difference
+from analyzer.differences.figures import PARALLEL, PARTS, RUN_TIME, Measured, Unit
+from analyzer.differences.noise import Verdict
+from analyzer.differences.rows import Row
+from analyzer.report.differences.changes import changes
+from analyzer.report.differences.tables import basis_line, explained, headline
+
+COLUMNS = (
+    "family", "name", "unit", "before", "after", "difference", "relative", "verdict", "p", "low", "high",
+)  # fmt: skip
+
+
+def difference_json(of: Difference) -> dict[str, Any]:
+    """What `analyze diff --json` prints: seconds, bytes and fractions."""
+    row = of.run_time
+    return {
+        "before": _side(of.before),
+        "after": _side(of.after),
+        "text": headline(of),
+        "explained": explained(of) or None,
+        "basis": of.basis.value,
+        "basis_text": basis_line(of),
+        "changes": [
+            {"text": one.text, "time_s": one.ns / 1e9 if one.ns else None, "verdict": one.verdict.value}
+            for one in changes(of)
+        ],
+        "run_time": row_json(row),
+        "parts": {figure.name: row_json(of.row(figure)) for figure in PARTS},
+        "rows": [row_json(one) for one in of.rows],
+        "notes": list(of.notes),
+    }
+
+
+def row_json(row: Row) -> dict[str, Any]:
+    """One figure; COLUMNS, and why it is not known whether it is noise."""
+    scale = 1e9 if row.figure.unit is Unit.NS else 1.0
+
+    def scaled(value: float | None) -> float | None:
+        return None if value is None else value / scale
+
+    known = row.before is not None and row.after is not None
+    values = (
+        row.figure.family.value, row.figure.name, row.figure.unit.value, scaled(row.before), scaled(row.after),
+        scaled(row.difference) if known else None, row.relative, row.verdict.value, row.p, scaled(row.low),
+        scaled(row.high),
+    )  # fmt: skip
+    return dict(zip(COLUMNS, values, strict=True)) | {"why": row.why or None}
+
+
+def difference_csv(of: Difference) -> str:
+    """A line for each figure."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in of.rows:
+        found = row_json(row)
+        writer.writerow(["" if found[name] is None else found[name] for name in COLUMNS])
+    return text.getvalue()
+
+
+def condition_names(of: Difference) -> dict[str, Any]:
+    """What a condition may speak of besides `difference_json`: short names, which docs/analyze-diff.md lists, and each
+    figure as family.name.column."""
+    row, parallel = of.run_time, of.row(PARALLEL)
+    slower, sure = row.relative or 0.0, row.verdict is Verdict.MORE
+    found = {
+        f"{one.figure.family.value}.{_word(one.figure.name)}.{column}": value
+        for one in of.rows
+        for column, value in row_json(one).items()
+    }
+    return found | {
+        "slower": slower,
+        "faster": -slower,
+        "surely_slower": max(slower, 0.0) if sure else 0.0,
+        "surely_faster": max(-slower, 0.0) if sure else 0.0,
+        "efficiency": parallel.after,
+        "efficiency_before": parallel.before,
+        "efficiency_lost": -parallel.difference,
+        "runtime_s": _seconds(row.after),
+        "runtime_before_s": _seconds(row.before),
+    }
+
+
+def _word(name: str) -> str:
+    """As a part of a dotted name."""
+    return re.sub(r"\W+", "_", name)
+
+
+def _seconds(ns: float | None) -> float | None:
+    return None if ns is None else ns / 1e9
+
+
+def _side(side: Sequence[Measured]) -> dict[str, Any]:
+    one = side[0]
+    return {
+        "files": [run.file for run in side],
+        "command": one.command,
+        "ranks": one.ranks,
+        "threads": one.threads,
+        "iterations": one.iterations or None,
+        "runtimes_s": [run.values[RUN_TIME] / 1e9 for run in side],
+    }

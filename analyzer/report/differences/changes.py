@@ -1,0 +1,190 @@
+"""What changed between two sides, one sentence each, those first that matter most for the run time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import log
+
+from analyzer.differences.compare import Difference
+from analyzer.differences.figures import (
+    BALANCE,
+    COMMUNICATION,
+    COMPUTING,
+    IPC,
+    NO_CPU,
+    PARALLEL,
+    REST,
+    SERIALIZATION,
+    STARTING,
+    TRACER,
+    TRANSFER_FACTOR,
+    Family,
+    Figure,
+    Unit,
+)
+from analyzer.differences.noise import Verdict
+from analyzer.differences.rows import Row
+from analyzer.report.differences.words import by_how_much, more_or_less, sure
+from analyzer.report.words import units
+from tracelib.schema.procedures import FINALIZE, INIT
+
+LEAST = 0.01
+"""Of the longer run time: a smaller change is no sentence."""
+MOST = 5
+_MAINLY = 0.5
+"""From this share on a change is said to be mostly that of a part of it."""
+_NAMED = 3
+"""So many ranks are named."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """ns: what it adds to the run time, a thread on average; negative: takes away. 0: it is no time."""
+
+    text: str
+    ns: float
+    verdict: Verdict
+
+
+def changes(of: Difference) -> list[Change]:
+    """Times first, the largest first, at most MOST; then what may explain them."""
+    times = sorted((*_computing(of), *_calls(of), *_parts(of)), key=lambda change: -abs(change.ns))
+    return [*times[:MOST], *_efficiency(of), *_counters(of), *_traffic(of)]
+
+
+def least(of: Difference) -> float:
+    """The smallest change of a time that is told, ns."""
+    return LEAST * max(of.run_time.before or 0.0, of.run_time.after or 0.0)
+
+
+def _computing(of: Difference) -> Iterator[Change]:
+    """By rank where some stand out, else on average."""
+    part, threads = of.row(COMPUTING), max(of.after[0].threads, 1)
+    ranks = [row for row in of.of(Family.RANK) if row.verdict is Verdict.MORE and abs(row.difference) >= least(of)]
+    for sign in (1, -1):
+        moved = sorted((row for row in ranks if row.difference * sign > 0), key=lambda row: -abs(row.difference))
+        if moved:
+            ns = sum(row.difference for row in moved) / threads
+            text = f"{_who(moved, of.after[0].ranks)}{_where(of, ns)}{_blame(of, moved)}"
+            yield Change(f"{text}: {sure(moved[0])}", ns, Verdict.MORE)
+    if not ranks and part.verdict is not Verdict.WITHIN and abs(part.difference) >= least(of):
+        text = f"A thread computes {by_how_much(part)} {more_or_less(part, 'longer', 'shorter')} on average"
+        yield Change(f"{text}{_where(of, part.difference)}: {sure(part)}", part.difference, part.verdict)
+
+
+def _who(moved: Sequence[Row], ranks: int) -> str:
+    """ "Rank 3 computes 1.10 s (10.0 %) longer", "7 of 8 ranks compute 1.10 s (10.0 %) longer on average"."""
+    how = more_or_less(moved[0], "longer", "shorter")
+    if len(moved) <= _NAMED and len(moved) <= max(1, ranks // 2):
+        first = moved[0].figure.name.capitalize()
+        others = (f"{row.figure.name} {by_how_much(row)}" for row in moved[1:])
+        return ", ".join([f"{first} computes {by_how_much(moved[0])} {how}", *others])
+    who = "All ranks" if len(moved) == ranks else f"{len(moved)} of {ranks} ranks"
+    mean = sum(abs(row.difference) for row in moved) / len(moved)
+    before = sum(row.before or 0.0 for row in moved) / len(moved)
+    share = f" ({units.percent(mean / before)})" if before else ""
+    most = f"{moved[0].figure.name} most, {units.time(abs(moved[0].difference))}"
+    return f"{who} compute {units.time(mean)}{share} {how} on average, {most}"
+
+
+def _where(of: Difference, ns: float) -> str:
+    """Where most of a change of computing of so many ns, a thread on average, is; "": not at one place."""
+    rows = [row for row in of.of(Family.COMPUTING) if row.difference * ns > 0]
+    if not rows or abs(rows[0].difference) < _MAINLY * abs(ns):
+        return ""
+    return f", most of it {rows[0].figure.name.removeprefix('computing ')}"
+
+
+def _blame(of: Difference, moved: Sequence[Row]) -> str:
+    """How much more or less the others wait for these ranks."""
+    names = {f"{row.figure.name}, computing" for row in moved}
+    waiting = sum(row.difference for row in of.of(Family.CAUSE) if row.figure.name.partition(" in region")[0] in names)
+    if abs(waiting) < least(of) or waiting * moved[0].difference < 0:
+        return ""
+    how = "longer" if waiting > 0 else "less"
+    whom = "it" if len(moved) == 1 else "them"
+    return f"; for {whom} the others wait {units.time(abs(waiting))} {how}, a thread on average"
+
+
+def _calls(of: Difference) -> Iterator[Change]:
+    """By place where places are known."""
+    for row in of.of(Family.PLACE) or of.of(Family.CALL):
+        name = row.figure.name
+        procedure = name.partition(" at ")[0]
+        starts = procedure in INIT or procedure in FINALIZE
+        if starts or row.verdict is Verdict.WITHIN or abs(row.difference) < least(of):
+            continue
+        text = f"{name} takes {by_how_much(row)} {more_or_less(row, 'longer', 'less')} a thread"
+        waited = of.after[0].waiting_at.get(name, 0.0) - of.before[0].waiting_at.get(name, 0.0)
+        if waited * row.difference > 0 and abs(waited) >= _MAINLY * abs(row.difference):
+            share = units.percent(min(abs(waited / row.difference), 1.0))
+            text += f", {share} of this is waiting for others"
+        yield Change(f"{text}{_called(of, procedure)}: {sure(row)}", row.difference, row.verdict)
+
+
+def _called(of: Difference, procedure: str) -> str:
+    """If a procedure is called more or less often, or with other sizes."""
+    calls = of.row(Figure(Family.TRAFFIC, f"calls of {procedure}", Unit.NUMBER))
+    moved = of.row(Figure(Family.TRAFFIC, f"bytes of {procedure}", Unit.BYTES))
+    if calls.difference:
+        return f"; it is called {units.count(calls.after or 0)} times instead of {units.count(calls.before or 0)}"
+    if moved.difference:
+        return f"; it moves {units.size(moved.after or 0)} instead of {units.size(moved.before or 0)}"
+    return ""
+
+
+def _parts(of: Difference) -> Iterator[Change]:
+    """What neither ranks nor places say."""
+    texts = {
+        STARTING: "Starting and ending MPI takes {} {}",
+        NO_CPU: "A thread waits {} {} for a CPU",
+        TRACER: "The tracer takes {} {} a thread",
+        REST: "A thread neither computes nor is in MPI for {} {}",
+    }
+    for figure, text in texts.items():
+        row = of.row(figure)
+        if row.verdict is not Verdict.WITHIN and abs(row.difference) >= least(of):
+            said = text.format(by_how_much(row), more_or_less(row, "longer", "less"))
+            yield Change(f"{said}: {sure(row)}", row.difference, row.verdict)
+
+
+def _efficiency(of: Difference) -> Iterator[Change]:
+    row = of.row(PARALLEL)
+    if row.verdict is Verdict.WITHIN or abs(row.difference) < LEAST:
+        return
+    factors = [of.row(figure) for figure in (BALANCE, SERIALIZATION, TRANSFER_FACTOR)]
+    if any(not (one.before and one.after) for one in factors):
+        factors = [of.row(figure) for figure in (BALANCE, COMMUNICATION)]
+    known = [one for one in factors if one.before and one.after]
+    text = f"Parallel efficiency {more_or_less(row, 'rises', 'falls')} {_from_to(row)}"
+    if known:
+        most = max(known, key=lambda one: abs(log((one.after or 1.0) / (one.before or 1.0))))
+        text += f", mostly by {most.figure.name} ({_from_to(most)})"
+    yield Change(f"{text}: {sure(row)}", 0.0, row.verdict)
+
+
+def _from_to(row: Row) -> str:
+    return f"from {units.percent(row.before or 0.0)} to {units.percent(row.after or 0.0)}"
+
+
+def _counters(of: Difference) -> Iterator[Change]:
+    """Instructions and their speed."""
+    for row in of.of(Family.COUNTER):
+        counts = row.figure == IPC or ("INS" in row.figure.name and row.figure.name.endswith("in computing"))
+        if counts and row.verdict is not Verdict.WITHIN and abs(row.relative or 0.0) >= LEAST:
+            name = row.figure.name[0].upper() + row.figure.name[1:]
+            change = f"{units.percent(abs(row.relative or 0.0))} {more_or_less(row, 'more', 'less')}"
+            yield Change(f"{name}: {change}: {sure(row)}", 0.0, row.verdict)
+
+
+def _traffic(of: Difference) -> Iterator[Change]:
+    for name, unit, text in (("messages", Unit.NUMBER, units.count), ("bytes in messages", Unit.BYTES, units.size)):
+        row = of.row(Figure(Family.TRAFFIC, name, unit))
+        largest = max(row.before or 0.0, row.after or 0.0)
+        if row.verdict is not Verdict.WITHIN and largest and abs(row.difference) >= LEAST * largest:
+            said = f"{name[0].upper()}{name[1:]}: {text(row.after or 0)} instead of {text(row.before or 0)}"
+            yield Change(f"{said}: {sure(row)}", 0.0, row.verdict)
+    before, after = of.before[0].iterations, of.after[0].iterations
+    if before and after and before != after:
+        yield Change(f"Iterations: {after} instead of {before}: {Verdict.EXACT.value}", 0.0, Verdict.EXACT)
