@@ -21,7 +21,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := 1
 export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 
-.PHONY: help build wheel demo test apps lint bench study results fuzz debian clean
+.PHONY: help build wheel demo test apps lint bench study results fuzz site tutorials debian clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile
@@ -67,6 +67,12 @@ results: build .venv-openmpi/ready ## the published results on structure and spe
 # One thread of numpy's: a process that forks has no others.
 fuzz: build ## 10 000 damaged files of every kind through every command; FUZZ="--seed 2 -n 500" chooses others
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests:tests/support:tests/support/reference:. .venv/bin/python -m fuzz $(FUZZ)
+
+site: build ## the documentation as a site, in build/site; it opens without a network
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet && echo build/site/index.html
+
+tutorials: build ## the tutorials again, with what their commands print and draw on this machine
+	@.venv/bin/python -m benchmarks.tutorials
 
 clean: ## everything that was built or installed here
 	rm -rf build dist .venv .venv-openmpi .venv-mpich *.egg-info tracelib/*.so tracelib/_functions.py analyzer/*.so

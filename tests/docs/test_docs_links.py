@@ -5,7 +5,7 @@ import re
 import pytest
 from paths import ROOT
 
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("csrc/*.md"), *ROOT.glob("examples/*.md")]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("csrc/*.md"), *ROOT.glob("examples/*.md")]
 
 
 def prose(page):
