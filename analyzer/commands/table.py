@@ -25,6 +25,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         "info": Entry("look.info:info", "The first look, without writing files."),
         "check": Entry("look.check:check", "Is the trace sound and complete?"),
         "what": Entry("look.what:what_command", "What a rank does at a moment.", "one process looks"),
+        "view": Entry("look.view:view_command", "Ranks over time at any zoom, in a browser.", "one process serves"),
     }),
     "explain": ("Explain", {
         "report": Entry("explain.report:report_command", "One page of HTML that explains runs."),

@@ -16,7 +16,7 @@ from analyzer.parallel import Team
 from analyzer.sources.rank_file.spool import Fate, fate
 from analyzer.sources.run.run import RunTrace
 from analyzer.structure.levels.agreed import Agreed, Sequences, agreed
-from analyzer.trace import Losses
+from analyzer.trace import Losses, Trace
 from analyzer.trace.chosen import Choice
 
 MOST_RANKS = 8
@@ -64,11 +64,9 @@ def look(path: Path, ranks: Choice | None = None) -> Look:
     """What a few ranks did last, or the chosen ones. Raises TracelibError for what is no run of tracelib."""
     trace = open_trace(path, choice=ranks or _some_ranks(path), matched=False)
     try:
-        if not isinstance(trace, RunTrace):
-            raise TracelibError(f"{path}: only a run of tracelib can be followed", "leave out --follow")
+        running = is_running(trace)
         missing = set(trace.extra(Losses).missing)
         read = [rank for rank in range(trace.size) if rank not in missing]
-        running = any(fate(file) in (Fate.RUNNING, Fate.UNKNOWN) for file in trace.files_of(range(trace.size)))
         found = agreed(Sequences(trace, _begin(trace, read)), dict.fromkeys(read, (0, None)), Team())
         main = max(found, key=lambda one: one.end_ns, default=None)
         if main is None or (running and main.count < ENOUGH):
@@ -76,6 +74,13 @@ def look(path: Path, ranks: Choice | None = None) -> Look:
         return Look(trace.duration_ns, running, _period(main), main.count, main.body)
     finally:
         trace.close()
+
+
+def is_running(trace: Trace) -> bool:
+    """Whether a rank still writes, as far as it can be known. Raises TracelibError for what is no run of tracelib."""
+    if not isinstance(trace, RunTrace):
+        raise TracelibError(f"{trace.path}: only a run of tracelib can be followed", "leave out --follow")
+    return any(fate(file) in (Fate.RUNNING, Fate.UNKNOWN) for file in trace.files_of(range(trace.size)))
 
 
 def _some_ranks(path: Path) -> Choice | None:

@@ -39,11 +39,13 @@ def lines_of(trace: Trace, calls: Profile, computed: Useful, waited: Waits) -> L
     present = np.setdiff1d(np.arange(trace.size), trace.extra(Losses).missing)
     if len(present) <= MOST_RANKS:
         return _lines(trace, [(str(rank), np.array([rank]), rank) for rank in present.tolist()])
-    columns = (
-        Column("computing", computed.by_rank()[present]),
-        Column("in MPI", calls.mpi_ns()[present]),
-        Column("waiting", waited.time_ns[present].sum(axis=1)),
-    )
+    sums = computed.by_rank(), calls.mpi_ns(), waited.time_ns.sum(axis=1)
+    return groups(trace, present, *(of_rank[present] for of_rank in sums))
+
+
+def groups(trace: Trace, present: np.ndarray, computing: np.ndarray, in_mpi: np.ndarray, waiting: np.ndarray) -> Lines:
+    """The same of any number of ranks (`present`), by the ns that each of them has of these."""
+    columns = Column("computing", computing), Column("in MPI", in_mpi), Column("waiting", waiting)
     found = groups_of(present, columns)
     members = [(_named(group.ranks), group.ranks, group.typical) for group in found.groups]
     alone = sorted(one.rank for one in found.outliers)

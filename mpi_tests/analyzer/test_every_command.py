@@ -21,6 +21,7 @@ LINES = {
     "info": ("--json",),
     "check": ("--json",),
     "what": ("--at", "1ms", "--json"),
+    "view": ("--json",),
     "efficiency": (),
     "hot": ("--json",),
     "report": ("-o", "page.html"),

@@ -65,6 +65,7 @@ def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequen
         f"analyze replay {good} --app {file} --repeat 2 --machine {machine}",
         f"analyze structure {file} --json",
         f"analyze report {file} -o page.html",
+        f"analyze view {file} --print",
         f"analyze info {file} -q --picture ranks.png",
         f"analyze cut {file} --from 0 --to 0.001 -o cut.h5",
         f"analyze sensitivity {file} --machine {machine} --jobs 1",

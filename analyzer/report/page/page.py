@@ -37,12 +37,12 @@ def page(runs: Sequence[Run]) -> str:
         f"<header><h1>{escape(title)}</h1>{''.join(_run(run, len(runs) == 1) for run in runs)}</header>",
         f"<nav aria-label=Sections>{nav}</nav><main>",
         _findings(runs), _differences(runs), _efficiency(runs), _timeline(runs), *shown, "</main>",
-        f"<script>{_resource('timeline.js')}</script>",
+        f"<script>{_resource('drawing.js')}{_resource('timeline.js')}</script>",
     ))  # fmt: skip
     return (
         f'{BEGINNING}<html lang=en><head><meta charset=utf-8><meta name=viewport content="width=device-width">'
         f'<meta http-equiv=Content-Security-Policy content="{_POLICY}"><title>{escape(title)}</title>'
-        f"<style>{_resource('page.css')}</style></head><body>{body}</body></html>\n"
+        f"<style>{_resource('base.css')}{_resource('page.css')}</style></head><body>{body}</body></html>\n"
     )
 
 

@@ -2,11 +2,11 @@
 
 import json
 import re
-import shutil
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from chromium import chromium, open_page
 from paths import EPOCH
 from uneven_runs import iterative, written
 
@@ -99,32 +99,14 @@ def test_files_are_not_overwritten_and_what_cannot_be_read_is_said(run, tmp_path
 
 @pytest.fixture(scope="module")
 def browser():
-    if not shutil.which("chromium") or not shutil.which("chromedriver"):
-        pytest.skip("there is no chromium")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    for option in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1200,900"):
-        options.add_argument(option)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options, Service(shutil.which("chromedriver")))
-    driver.set_page_load_timeout(120)
-    yield driver
-    driver.quit()
+    with chromium() as driver:
+        yield driver
 
 
-def opened(browser, path, wait=60):
+def opened(browser, path):
     """Load a page, until its timeline is drawn; returns the addresses that it asked for."""
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    browser.get_log("performance")
-    browser.get(f"file://{path}")
-    drawn = "return [...document.querySelectorAll('canvas.timeline')].every(c => c.dataset.cells > 0)"
-    WebDriverWait(browser, wait).until(lambda driver: driver.execute_script(drawn))
-    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    assert not browser.get_log("browser")
-    return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    drawn = "[...document.querySelectorAll('canvas.timeline')].every(c => c.dataset.cells > 0)"
+    return open_page(browser, f"file://{path}", drawn)
 
 
 def shown(browser, number=0):

@@ -1,0 +1,102 @@
+"""A run that is looked at, and anew while it is being written."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Lock, Thread
+
+from analyzer.errors import TracelibError
+from analyzer.live.marks import Marker
+from analyzer.live.run import Run
+from analyzer.live.search import Hits
+from analyzer.live.tiles import Tiles
+from analyzer.live.view import Wanted
+from analyzer.parallel import Team
+from analyzer.structure.iterations import Iterations
+from analyzer.structure.levels.structure import Method, structure
+from analyzer.trace import Trace
+
+_SEARCHES = 4
+"""Searches that are kept."""
+MOST_CALLS = 20_000_000
+"""Of a run with more calls iterations are not looked for."""
+_PAUSE_S = 1.0
+_REST = 4.0
+"""Between two readings of a run that is being written; at least so many times as long as a reading takes."""
+
+
+class Reading:
+    """A run as it was when it was read, with what is kept of looking at it."""
+
+    def __init__(self, run: Run, generation: int) -> None:
+        self.run, self.generation = run, generation
+        self.tiles, self.marker = Tiles(run), Marker(run)
+        self.iterations: Iterations | None = None
+        self.looked_for_iterations = False
+        self._hits: OrderedDict[Wanted, Hits] = OrderedDict()
+        self._searching = Lock()
+
+    def hits(self, wanted: Wanted) -> Hits | None:
+        """What a search finds; None: it searches for nothing."""
+        if not wanted.anything:
+            return None
+        with self._searching:
+            if wanted not in self._hits:
+                self._hits[wanted] = Hits(self.run, wanted)
+                if len(self._hits) > _SEARCHES:
+                    self._hits.popitem(last=False)
+            self._hits.move_to_end(wanted)
+            return self._hits[wanted]
+
+
+class LookedAt:
+    """The newest reading of a run. `again` opens it; `running` says whether it is still being written."""
+
+    def __init__(self, again: Callable[[], Trace], run: Run, running: Callable[[Trace], bool] | None = None) -> None:
+        self._again, self._running = again, running
+        self.now = Reading(run, 0)
+        self._before: Reading | None = None
+        self.follows = running is not None and running(run.trace)
+
+    def start(self) -> None:
+        """Look for iterations, and follow the run, beside all else; both end with the process."""
+        Thread(target=self._beside, daemon=True).start()
+
+    def _beside(self) -> None:
+        while self.follows:
+            began = time.monotonic()
+            self.read_again()
+            time.sleep(max(_PAUSE_S, _REST * (time.monotonic() - began)))
+        self.find_iterations()
+
+    def read_again(self) -> None:
+        """The run as it is now. Where it cannot be read at this instant, what was read before stays."""
+        with suppress(TracelibError, OSError):
+            trace = self._again()
+            follows = bool(self._running and self._running(trace))
+            now = Reading(Run(trace), self.now.generation + 1)
+            if self._before:
+                self._before.run.close()
+            self._before, self.now, self.follows = self.now, now, follows
+
+    def find_iterations(self) -> None:
+        """Of the newest reading, by a trace of its own: looking at the run goes on meanwhile."""
+        reading = self.now
+        with suppress(TracelibError, OSError):
+            if reading.run.calls <= MOST_CALLS:
+                trace = self._again()
+                try:
+                    main = structure(trace, Team(), Method.CALLS).main
+                    reading.iterations = main.iterations if main else None
+                finally:
+                    trace.close()
+        reading.looked_for_iterations = True
+
+    def close(self) -> None:
+        """Remove temporary files."""
+        for reading in (self._before, self.now):
+            if reading:
+                reading.run.close()

@@ -1,0 +1,73 @@
+"""What is marked in a stretch of time: regions of a rank, iterations, flushes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.live.rows import RowSet
+from analyzer.live.run import Run
+from analyzer.structure.iterations import Iterations
+from analyzer.timeline.marks import MOST_EDGES, Span, flushes_of
+from analyzer.waits.paths import OUTSIDE, path_at
+
+_SLOTS = 1000
+"""Regions that are shorter than the stretch divided by this are not told apart."""
+_RANKS = 16
+"""Ranks whose regions are kept."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Iterations of a stretch, on the rank whose they are."""
+
+    rank: int
+    first: int  # number of the iteration that begins at the first edge, from 0
+    ns: tuple[int, ...]
+    every: int  # each so many-th edge is there
+    body: str
+
+
+class Marker:
+    """Of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._changes = lru_cache(_RANKS)(run.where.paths.changes)
+        self._flushes: tuple[RowSet | None, tuple[tuple[int, int], ...]] = (None, ())
+
+    def regions(self, rank: int, begin: int, end: int) -> tuple[Span, ...]:
+        """Those that the first thread of a rank is in, as "solve/exchange", sampled in the middle of equal slots."""
+        with self._run.reading:
+            changes = self._changes(rank)
+        edges = np.linspace(begin, end, _SLOTS + 1)
+        path = path_at(changes[0], (edges[:-1] + edges[1:]) / 2) if changes else np.full(_SLOTS, OUTSIDE)
+        cuts = np.flatnonzero(np.diff(path, prepend=-1, append=-1)).tolist()
+        times = np.rint(edges).astype(np.int64).tolist()
+        return tuple(
+            Span(self._run.where.paths.texts[path[low]], times[low], times[high])
+            for low, high in pairwise(cuts)
+            if path[low] != OUTSIDE
+        )
+
+    def flushes(self, rows: RowSet, begin: int, end: int) -> list[tuple[int, int]]:
+        """(row, begin) of the longest ones of the run that are in the stretch."""
+        if self._flushes[0] is not rows:
+            with self._run.reading:
+                self._flushes = rows, flushes_of(self._run.trace, rows.of_rank)
+        return [(row, at) for row, at in self._flushes[1] if begin <= at < end]
+
+
+def edges_of(iterations: Iterations | None, rank: int, begin: int, end: int) -> Edges | None:
+    """Those of the rank, or of the first one that has iterations; None: there are none."""
+    if iterations is None or not iterations.known.any():
+        return None
+    whose = rank if iterations.known[rank] else int(iterations.known.argmax())
+    edges = iterations.edges[whose]
+    low, high = np.searchsorted(edges, [begin, end]).tolist()
+    every = max(-(-(high - low) // MOST_EDGES), 1)
+    low = -(-low // every) * every  # the same ones are shown wherever the stretch begins
+    return Edges(whose, low, tuple(edges[low:high:every].tolist()), every, iterations.body)

@@ -1,0 +1,50 @@
+"""The numbers of a view: what its rows do, the messages and the calls in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.live.rows import RowSet
+from analyzer.live.run import Run
+from analyzer.live.search import Hits
+from analyzer.live.view import View
+
+
+@dataclass(frozen=True)
+class Found:
+    """Calls that were searched for, in a view; int64 of shape (rows,)."""
+
+    count: np.ndarray
+    inside_ns: np.ndarray
+    size_bytes: np.ndarray
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Of a view."""
+
+    view: View
+    rows: RowSet
+    ns: np.ndarray  # int64 (doings, rows): of all threads of a row
+    messages: int  # that are sent in it, by all ranks
+    message_bytes: int
+    found: Found | None  # None: nothing is searched for
+
+    @property
+    def whole_ns(self) -> np.ndarray:
+        """The time of all threads of each row, int64 (rows,)."""
+        return self.rows.threads * (self.view.end_ns - self.view.begin_ns)
+
+
+def numbers(run: Run, view: View, hits: Hits | None) -> Numbers:
+    """hits: those of the view's search; None where it searches for nothing."""
+    rows = run.rows(view.by, view.ranks)
+    edges = np.array([view.begin_ns, view.end_ns])
+    ns = np.stack([rows.summed(of_lanes) for of_lanes in run.times(rows.lanes, edges)[:, :, 0]])
+    sent, size = run.messages.until(edges)
+    found = None
+    if hits is not None:
+        found = Found(*(rows.summed(of_lanes) for of_lanes in hits.between(rows.lanes, edges)[:, :, 0]))
+    return Numbers(view, rows, ns, int(sent[1] - sent[0]), int(size[1] - size[0]), found)

@@ -1,0 +1,100 @@
+"""Tiles: what rows do over time at one level of detail, as a browser draws them.
+
+A cell of level k is 2^k ns wide, a tile is BINS cells long and BLOCK rows high, so that each tile of each level begins
+and ends where tiles of the level below do, and a tile is of use to any view that has it in sight.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from analyzer.live.rows import By, RowSet
+from analyzer.live.run import Run
+from analyzer.timeline.cells import Doing
+
+BINS, BLOCK = 256, 64
+STEPS = 255
+"""A share is told as a whole number of these."""
+MOST_LEVELS = 54
+_MOST_BYTES = 64 << 20
+_LANES = 256
+_STRETCHES = 400
+"""Threads that are looked at together."""
+
+
+class Tile(NamedTuple):
+    """Which one: of which rows, its level, its number in time and its number from the top."""
+
+    by: By
+    ranks: str
+    level: int
+    index: int
+    block: int
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Of its cells, ns."""
+        return (np.arange(BINS + 1, dtype=np.int64) + self.index * BINS) << self.level
+
+
+class Tiles:
+    """Tiles of a run. Those that were asked for last are kept."""
+
+    def __init__(self, run: Run, most_bytes: int = _MOST_BYTES) -> None:
+        self._run, self._most = run, most_bytes
+        self._kept: OrderedDict[Tile, bytes] = OrderedDict()
+        self._bytes, self._lock = 0, Lock()
+
+    def ns(self, tile: Tile) -> np.ndarray:
+        """ns of each Doing, all threads of a row together: int64 of shape (doings, rows of the block, BINS)."""
+        rows = self._block(tile)
+        edges = tile.edges
+        found = np.zeros((len(Doing), len(rows), BINS), np.int64)
+        of_row = np.repeat(np.arange(len(rows)), rows.threads)
+        for first in range(0, len(rows.lanes), _LANES):
+            some = slice(first, first + _LANES)
+            for doing, times in enumerate(self._run.times(rows.lanes[some], edges)):
+                np.add.at(found[doing], of_row[some], times)
+        return found
+
+    def cells(self, tile: Tile) -> bytes:
+        """Shares of the time of a row's threads, in steps of 1 / STEPS: uint8 of shape (rows, BINS, doings)."""
+        with self._lock:
+            if tile in self._kept:
+                self._kept.move_to_end(tile)
+                return self._kept[tile]
+        lengths = np.diff(tile.edges.clip(max=self._run.trace.duration_ns)).clip(1)  # the last cell may be cut short
+        below = np.cumsum(self.ns(tile).clip(0), axis=0) / (self._block(tile).threads[:, None] * lengths)
+        steps = np.rint(np.minimum(below, 1.0) * STEPS).astype(np.int64)  # of sums: rounding does not add up
+        cells = np.diff(steps, axis=0, prepend=0).astype(np.uint8)
+        made = np.ascontiguousarray(np.moveaxis(cells, 0, -1)).tobytes()
+        self._keep(tile, made)
+        return made
+
+    def _block(self, tile: Tile) -> RowSet:
+        return self._run.rows(tile.by, tile.ranks).part(tile.block * BLOCK, (tile.block + 1) * BLOCK)
+
+    def _keep(self, tile: Tile, made: bytes) -> None:
+        with self._lock:
+            if tile not in self._kept:
+                self._kept[tile] = made
+                self._bytes += len(made)
+            while self._bytes > self._most:
+                self._bytes -= len(self._kept.popitem(last=False)[1])
+
+    def overview(self, by: By, ranks: str) -> np.ndarray:
+        """Shares of the time of all rows together in equal stretches of the run, of shape (doings, stretches)."""
+        lanes = self._run.rows(by, ranks).lanes
+        edges = np.linspace(0, self._run.trace.duration_ns, _STRETCHES + 1).astype(np.int64)
+        parts = [lanes[first : first + _LANES] for first in range(0, len(lanes), _LANES)]
+        ns = sum((self._run.times(part, edges).sum(axis=1) for part in parts), np.zeros((len(Doing), _STRETCHES)))
+        return ns / np.maximum(len(lanes) * np.diff(edges), 1)
+
+    @property
+    def kept_bytes(self) -> int:
+        """Of all tiles that are kept."""
+        return self._bytes

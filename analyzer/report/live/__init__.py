@@ -1,0 +1,1 @@
+"""The live view as a browser and a terminal show it."""

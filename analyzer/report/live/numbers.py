@@ -1,0 +1,72 @@
+"""The numbers of a view in words, and as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from analyzer.live.numbers import Numbers
+from analyzer.live.rows import By
+from analyzer.report.words import units
+from analyzer.report.words.table import plain_table
+from analyzer.timeline.cells import NAMES
+
+MOST_ROWS = 40
+_KEYS = ("computing_s", "waiting_s", "rest_of_mpi_s", "tracer_s")
+
+
+def numbers_json(of: Numbers, names: bool = True) -> dict[str, Any]:
+    """All of it; times in seconds, summed over the threads of a row. names: also those of the rows."""
+    found = of.found
+    return {
+        "begin_s": of.view.begin_ns / 1e9,
+        "end_s": of.view.end_ns / 1e9,
+        "threads": int(of.rows.threads.sum()),
+        **{key: int(row.sum()) / 1e9 for key, row in zip(_KEYS, of.ns, strict=True)},
+        "messages": of.messages,
+        "message_bytes": of.message_bytes,
+        "found": None if found is None else {
+            "calls": int(found.count.sum()), "mpi_s": int(found.inside_ns.sum()) / 1e9,
+            "bytes": int(found.size_bytes.sum()),
+        },
+        "rows": [
+            {
+                **({"name": of.rows.names[row]} if names else {}),
+                "threads": int(of.rows.threads[row]),
+                **{key: int(ns[row]) / 1e9 for key, ns in zip(_KEYS, of.ns, strict=True)},
+                **({"found": int(found.count[row])} if found is not None else {}),
+            }
+            for row in range(len(of.rows))
+        ],
+    }  # fmt: skip
+
+
+def print_numbers(of: Numbers, console: Console) -> None:
+    """What the rows do in the view, in sum and each; the calls that were searched for."""
+    view, whole = of.view, int(of.whole_ns.sum())
+    threads = units.plural(int(of.rows.threads.sum()), "thread")
+    long = units.time(view.end_ns - view.begin_ns)
+    console.print(Text(f"{view.begin_ns / 1e9:.9f} s to {view.end_ns / 1e9:.9f} s: {long} of {threads}", style="bold"))
+    table = plain_table("", "time", "share")
+    for name, row in zip(NAMES, of.ns, strict=True):
+        table.add_row(name, units.time(int(row.sum())), units.percent(int(row.sum()) / whole) if whole else "-")
+    console.print(table)
+    console.print(f"Messages sent: {units.count(of.messages)}, {units.size(of.message_bytes)}, of all ranks")
+    if of.found is not None:
+        calls, inside = units.plural(int(of.found.count.sum()), "call"), units.time(int(of.found.inside_ns.sum()))
+        console.print(f"Found: {calls}, {inside} in MPI, {units.size(int(of.found.size_bytes.sum()))}")
+    console.print()
+    _print_rows(of, console)
+
+
+def _print_rows(of: Numbers, console: Console) -> None:
+    heads = ("found",) if of.found is not None else ()
+    table = plain_table({By.RANKS: "rank", By.THREADS: "thread", By.GROUPS: "ranks"}[of.view.by], *NAMES, *heads)
+    for row, name in enumerate(of.rows.names[:MOST_ROWS]):
+        found = [units.count(int(of.found.count[row]))] if of.found is not None else []
+        table.add_row(name, *(units.time(int(ns[row])) for ns in of.ns), *found)
+    console.print(table)
+    if len(of.rows) > MOST_ROWS:
+        console.print(f"The first {MOST_ROWS} of {len(of.rows)} rows; --json lists all")

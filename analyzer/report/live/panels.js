@@ -1,0 +1,104 @@
+"use strict";
+/* The texts beside the picture: what is in sight, what is at the pointer, what was found. */
+const Panels = (() => {
+  const find = id => document.getElementById(id);
+  const text = seconds => Drawing.timeText(seconds, Math.abs(seconds) / 1000 || 1e-9);
+
+  function size(bytes) {
+    const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let unit = 0;
+    while (bytes >= 1024 && unit < units.length - 1) [bytes, unit] = [bytes / 1024, unit + 1];
+    return `${unit && bytes < 100 ? bytes.toFixed(bytes < 10 ? 2 : 1) : Math.round(bytes)} ${units[unit]}`;
+  }
+
+  const number = n => n.toLocaleString("en").replaceAll(",", "\u2009");
+
+  function element(name, content, attributes = {}) {
+    const made = Object.assign(document.createElement(name), attributes);
+    made.append(...[content].flat());
+    return made;
+  }
+
+  function list(target, rows) {
+    target.replaceChildren(...rows.flatMap(([name, value]) => [element("dt", name), element("dd", value)]));
+  }
+
+  function about(said) {
+    find("name").textContent = said.name;
+    document.title = `${said.name} - analyze view`;
+    find("command").textContent = said.command;
+    find("command").hidden = !said.command;
+    find("facts").textContent = said.facts.join(", ");
+  }
+
+  function sums(said, names) {
+    const values = [said.computing_s, said.waiting_s, said.rest_of_mpi_s, said.tracer_s];
+    const whole = said.threads * (said.end_s - said.begin_s) || 1, step = (said.end_s - said.begin_s) / 1000;
+    find("window").textContent = `${Drawing.timeText(said.begin_s, step)} to ${Drawing.timeText(said.end_s, step)}: `
+      + `${text(said.end_s - said.begin_s)} of ${number(said.threads)} threads`;
+    find("sums").replaceChildren(...names.flatMap((name, k) => {
+      const share = 100 * values[k] / whole, fill = element("i", "", { className: `doing${k}` });
+      fill.style.width = `${Math.min(share, 100)}%`;
+      const told = share > 0 && share < 0.1 ? "<0.1 %" : `${share.toFixed(1)} %`;
+      const key = element("i", "", { className: `key doing${k}` });
+      return [element("dt", [key, name]), element("dd", element("span", fill, { className: "meter" })), element("dd", told, { title: text(values[k]) })];
+    }));
+    find("sent").textContent = `${number(said.messages)} messages are sent, ${size(said.message_bytes)}`;
+  }
+
+  function call(one) {
+    const peer = one.peer >= 0 ? [["peer", `rank ${one.peer}`]] : [];
+    const bytes = [["sent", one.sent_bytes], ["received", one.received_bytes]].filter(([, n]) => n)
+      .map(([name, n]) => [name, size(n)]);
+    return [
+      ...peer, ...bytes, ...(one.tag >= 0 ? [["tag", String(one.tag)]] : []),
+      ["takes", `${text(one.inside_s)}, from ${one.enter_s.toFixed(9)} s`],
+      ...(one.path || one.place || "").split(" < ").filter(at => at).map((at, k) => [k ? "called by" : "place", at]),
+    ];
+  }
+
+  function thread(one, many) {
+    const rows = [], last = one.before[one.before.length - 1];
+    const title = one.in_call ? `${last.count > 1 ? `${last.count} x ` : ""}${last.call}`
+      : one.state ? (one.state === "Running" ? "computes" : one.state) : "nothing is recorded";
+    rows.push([many ? `thread ${one.thread}` : "does", element("b", title)]);
+    if (one.in_call) rows.push(...call(last));
+    else if (one.state) rows.push(["for", `${text(one.state_end_s - one.state_begin_s)}, from ${one.state_begin_s.toFixed(9)} s`]);
+    if (one.wait) {
+      const long = text(one.wait.end_s - one.wait.begin_s);
+      rows.push(["waits", element("span", `${long} for rank ${one.wait.cause_rank}: ${one.wait.kind}`, { className: "waits" })]);
+    }
+    if (one.regions.length) rows.push(["region", one.regions.map(region => region.name).join(" > ")]);
+    if (!one.in_call && last) rows.push(["before", last.call]);
+    if (one.after.length) rows.push(["next", one.after[0].call]);
+    return rows;
+  }
+
+  function details(said, held, row, threadOnly) {
+    const made = element("dl", "");
+    const threads = said.threads.filter(one => threadOnly === null || one.thread === threadOnly);
+    const who = `rank ${said.rank}${row === String(said.rank) || threadOnly !== null ? "" : ` of ${row}`}`;
+    list(made, [
+      ["who", who], ["at", `${said.at_s.toFixed(9)} s${held ? " (held)" : ""}`],
+      ...threads.slice(0, 8).flatMap(one => thread(one, threads.length > 1)),
+    ]);
+    find("details").replaceChildren(made);
+  }
+
+  function message(arrow, held) {
+    const [send, receive, bytes, tag, source, , destination] = arrow, made = element("dl", "");
+    list(made, [
+      ["message", element("b", `rank ${source} to rank ${destination}`)], ["size", size(bytes)], ["tag", String(tag)],
+      ["sent", `${(send / 1e9).toFixed(9)} s`], ["received", `${(receive / 1e9).toFixed(9)} s`],
+      ["takes", `${text((receive - send) / 1e9)}${held ? " (held)" : ""}`],
+    ]);
+    find("details").replaceChildren(made);
+  }
+
+  const found = (content, isError) => {
+    find("found").textContent = content;
+    find("found").className = isError ? "error" : "";
+  };
+
+  return { find, about, sums, details, message, found, number, size };
+})();

@@ -1,0 +1,140 @@
+"""The server of the live view: for this machine alone, and for who knows its address in full.
+
+It listens on the loopback interface, at a port that the system chooses. All its addresses begin with a word that is
+drawn anew each time, so that no other user of the machine finds it, and no page of the web. A request that names
+another host than this machine is refused: else a page could have its own name resolved to 127.0.0.1 (DNS rebinding).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import secrets
+from contextlib import suppress
+from functools import cache
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from urllib.parse import parse_qs, urlsplit
+
+from analyzer.errors import TracelibError
+from analyzer.report.live.answers import Answers
+
+HOST = "127.0.0.1"
+_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
+_TEXT, _JSON = "text/plain; charset=utf-8", "application/json"
+_FILES = {
+    "": ("analyzer.report.live", "view.html", "text/html; charset=utf-8"),
+    "view.css": ("analyzer.report.live", "view.css", "text/css; charset=utf-8"),
+    "base.css": ("analyzer.report.page", "base.css", "text/css; charset=utf-8"),
+    "drawing.js": ("analyzer.report.page", "drawing.js", "text/javascript; charset=utf-8"),
+    "server.js": ("analyzer.report.live", "server.js", "text/javascript; charset=utf-8"),
+    "layers.js": ("analyzer.report.live", "layers.js", "text/javascript; charset=utf-8"),
+    "panels.js": ("analyzer.report.live", "panels.js", "text/javascript; charset=utf-8"),
+    "view.js": ("analyzer.report.live", "view.js", "text/javascript; charset=utf-8"),
+}
+"""By address: package, file, type."""
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+_NOTHING = b"There is nothing here: open the address that was printed.\n"
+_WORTH_PACKING = 1400
+"""Bytes: a packet."""
+_IDLE_S = 60
+
+
+class Server(ThreadingHTTPServer):
+    """One view."""
+
+    daemon_threads = True
+    block_on_close = False
+    allow_reuse_address = False
+
+    def __init__(self, answers: Answers, port: int = 0) -> None:
+        """port: 0 for any that is free. Raises TracelibError."""
+        self.answers, self.token = answers, secrets.token_urlsafe(16)
+        try:
+            super().__init__((HOST, port), _Handler)
+        except OSError as error:
+            raise TracelibError(f"cannot listen on port {port}: {error.strerror}", "leave out --port") from None
+
+    @property
+    def url(self) -> str:
+        """To be opened in a browser."""
+        return f"http://{HOST}:{self.server_address[1]}/{self.token}/"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that goes away is no error."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    timeout = _IDLE_S
+    server_version, sys_version = "analyze", ""
+    server: Server
+
+    def do_GET(self) -> None:
+        """Each request is one of these."""
+        if not self._is_for_us():
+            return self._send(HTTPStatus.FORBIDDEN, _TEXT, b"This server answers this machine only.\n")
+        address = urlsplit(self.path)
+        _, _, rest = address.path.partition("/")
+        token, _, name = rest.partition("/")
+        if not secrets.compare_digest(token.encode(), self.server.token.encode()):
+            return self._send(HTTPStatus.NOT_FOUND, _TEXT, _NOTHING)
+        query = {key: values[-1] for key, values in parse_qs(address.query, keep_blank_values=True).items()}
+        try:
+            self._send(HTTPStatus.OK, *self._answer(name, query))
+        except KeyError:
+            self._send(HTTPStatus.NOT_FOUND, _TEXT, _NOTHING)
+        except TracelibError as error:
+            text = f"{error} ({error.hint})" if error.hint else str(error)
+            self._send(HTTPStatus.BAD_REQUEST, _JSON, json.dumps({"error": text}).encode())
+        except MemoryError:
+            self._send(HTTPStatus.INSUFFICIENT_STORAGE, _JSON, json.dumps({"error": "not enough memory"}).encode())
+
+    def _answer(self, name: str, query: dict[str, str]) -> tuple[str, bytes]:
+        """Type and content. Raises KeyError, TracelibError."""
+        answers = self.server.answers
+        if name in _FILES:
+            return _FILES[name][2], _file(name)
+        if name == "tile":
+            return "application/octet-stream", answers.tile(query)
+        if name == "view.toml":
+            return "application/toml", answers.toml(query).encode()
+        return _JSON, json.dumps(answers.data(name, query), separators=(",", ":")).encode()
+
+    def _is_for_us(self) -> bool:
+        hosts = self.headers.get_all("Host", [])
+        name, colon, port = hosts[0].rpartition(":") if hosts else ("", "", "")
+        if not colon or port.endswith("]"):
+            name = hosts[0] if hosts else ""
+        return len(hosts) == 1 and name.lower() in _NAMES
+
+    def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
+        packed = len(content) > _WORTH_PACKING and "gzip" in self.headers.get("Accept-Encoding", "")
+        content = gzip.compress(content, 1) if packed else content
+        with suppress(ConnectionError):
+            self.send_response(status)
+            for name, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(content))}.items():
+                self.send_header(name, value)
+            if packed:
+                self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+            self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing is printed."""
+
+
+@cache
+def _file(name: str) -> bytes:
+    package, file, _ = _FILES[name]
+    return files(package).joinpath(file).read_bytes()

@@ -1,0 +1,193 @@
+"""The live view in a browser: nothing is asked of others, nothing fails, and what is done to it has its effect."""
+
+import re
+from threading import Thread
+
+import numpy as np
+import pytest
+from chromium import addresses, chromium, open_page, until
+from paths import EPOCH
+from uneven_runs import iterative, written
+
+import analyzer
+from analyzer.live.looked_at import LookedAt
+from analyzer.live.rows import By
+from analyzer.live.run import Run
+from analyzer.live.view import View, Wanted, read_view
+from analyzer.report.live.answers import Answers
+from analyzer.report.live.server import Server
+
+DRAWN = "(c => c && c.dataset.cells > 0 && c.dataset.busy === '0')(document.getElementById('timeline'))"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as driver:
+        yield driver
+
+
+class Served:
+    """A server in a thread, which ends with the block."""
+
+    def __init__(self, file, view=None):
+        self.looked_at = LookedAt(lambda: analyzer.open(file), Run(analyzer.open(file)))
+        self.looked_at.find_iterations()
+        self.duration = self.looked_at.now.run.trace.duration_ns
+        self.server = Server(Answers(self.looked_at, str(file), view or View(0, self.duration)))
+        self.thread = Thread(target=self.server.serve_forever, args=(0.05,))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+        self.looked_at.close()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """Four ranks take turns to compute longer."""
+    work = iterative(30, 4, lambda k, rank: 1000 + 600 * (rank == k % 4), step_us=100)
+    return written(tmp_path_factory.mktemp("run"), work)
+
+
+@pytest.fixture(scope="module")
+def served(file):
+    with Served(file) as one:
+        yield one
+
+
+def shown(driver):
+    data = driver.execute_script("return {...document.getElementById('timeline').dataset}")
+    return {name: float(value) for name, value in data.items()}
+
+
+def text(driver, name):
+    return driver.execute_script(f"return document.getElementById('{name}').textContent")
+
+
+def test_all_of_it_is_drawn_and_only_the_server_is_asked(browser, served):
+    asked = open_page(browser, served.server.url, DRAWN)
+    until(browser, "document.getElementById('sums').children.length === 12")
+    asked += addresses(browser)
+    assert {address.split("?")[0] for address in asked if not address.startswith((served.server.url, "data:"))} == set()
+    assert any("/tile?" in address for address in asked)
+    now = shown(browser)
+    assert (now["begin"], now["end"]) == (0, served.duration) and now["cells"] > 1000
+    run = served.looked_at.now.run
+    share = run.by_rank[0].sum() / (4 * served.duration)
+    assert f"{100 * share:.1f} %" in text(browser, "sums")
+    assert f"{len(run.messages)} messages are sent" in text(browser, "sent")
+    assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_pixels_are_what_ranks_do(browser, served):
+    """The share of blue pixels in the rows is that of computing."""
+    open_page(browser, served.server.url, DRAWN)
+    browser.execute_script("document.getElementById('arrows').click()")
+    until(browser, "document.getElementById('timeline').dataset.messages === '0'")
+    script = """
+        const c = document.getElementById('timeline'), dots = window.devicePixelRatio;
+        const from = Layers.LEFT * dots, top = Layers.ABOVE * dots;
+        const wide = c.width - from - Layers.RIGHT * dots, high = c.height - top - Layers.BELOW * dots;
+        const data = c.getContext('2d').getImageData(from, top, wide, high).data, counts = {};
+        for (let k = 0; k < data.length; k += 4) {
+          const key = [data[k], data[k + 1], data[k + 2]].join(',');
+          counts[key] = (counts[key] || 0) + 1;
+        }
+        return counts;"""
+    counts = browser.execute_script(script)
+    blue, orange, yellow = (counts.get(key, 0) for key in ("0,114,178", "213,94,0", "240,200,8"))
+    ns = served.looked_at.now.run.by_rank.sum(axis=1)
+    found = np.array([blue, orange, yellow]) / (blue + orange + yellow)
+    assert np.allclose(found, ns[:3] / ns[:3].sum(), atol=0.02)
+
+
+def test_zoom_hover_and_hold(browser, served):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    open_page(browser, served.server.url, DRAWN)
+    canvas, whole = browser.find_element("id", "timeline"), shown(browser)
+    for _ in range(5):
+        browser.find_element("css selector", "button[data-do=in]").click()
+    until(browser, f"{DRAWN} && document.getElementById('timeline').dataset.messages > 0")
+    near = shown(browser)
+    assert near["end"] - near["begin"] == pytest.approx((whole["end"] - whole["begin"]) / 32, rel=1e-3)
+    assert near["level"] < whole["level"]
+    canvas.send_keys(Keys.ARROW_RIGHT)
+    until(browser, f"document.getElementById('timeline').dataset.begin > {near['begin']}")
+    until(browser, DRAWN)
+    ActionChains(browser).move_to_element_with_offset(canvas, 60, -90).click().perform()
+    until(browser, "document.getElementById('details').textContent.includes('(held)')")
+    said = text(browser, "details")
+    assert re.search(r"rank \d", said)
+    ActionChains(browser).move_to_element_with_offset(canvas, -60, -90).perform()
+    assert text(browser, "details") == said
+    canvas.send_keys("0")
+    until(browser, f"document.getElementById('timeline').dataset.end == {whole['end']}")
+    assert not browser.get_log("browser")
+
+
+def test_search_goes_from_hit_to_hit(browser, served):
+    open_page(browser, served.server.url, DRAWN)
+    browser.find_element("css selector", "[name=call]").send_keys("allreduce\n")
+    until(browser, "document.getElementById('found').textContent.startsWith('120 calls, 120')")
+    until(browser, "document.getElementById('timeline').dataset.hits > 20")
+    browser.find_element("id", "next").click()
+    until(browser, "document.getElementById('details').textContent.includes('MPI_Allreduce')")
+    first = text(browser, "details")
+    browser.find_element("id", "next").click()
+    until(browser, f"document.getElementById('details').textContent !== {first!r}")
+    browser.find_element("id", "previous").click()
+    until(browser, f"document.getElementById('details').textContent === {first!r}")
+    browser.find_element("id", "previous").click()
+    until(browser, "document.getElementById('found').textContent.startsWith('there is none')")
+    browser.find_element("css selector", "[name=call]").send_keys("(\n")
+    until(browser, "document.getElementById('found').textContent.includes('not a regular expression')")
+    assert all("400" in one["message"] for one in browser.get_log("browser"))
+
+
+def test_rows_and_the_saved_view(browser, served, tmp_path):
+    """What is saved is what is in sight."""
+    open_page(browser, served.server.url, DRAWN)
+    browser.execute_script("""
+        const ranks = document.getElementById('ranks');
+        ranks.value = '1-2';
+        ranks.dispatchEvent(new Event('change'));""")
+    until(browser, "document.getElementById('window').textContent.includes('of 2 threads')")
+    browser.find_element("css selector", "button[data-do=in]").click()
+    until(browser, DRAWN)
+    script = """
+        const save = document.getElementById('save');
+        save.addEventListener('click', event => event.preventDefault());
+        save.click();
+        return fetch(save.href).then(answer => answer.text());"""
+    (tmp_path / "view.toml").write_text(browser.execute_script(script))
+    view, now = read_view(tmp_path / "view.toml", served.duration), shown(browser)
+    assert (view.begin_ns, view.end_ns, view.ranks) == (now["begin"], now["end"], "1-2")
+
+
+def test_a_saved_view_is_where_it_begins(browser, file):
+    view = View(10_000_000, 12_000_000, By.THREADS, "0-2", Wanted(call="send"))
+    with Served(file, view) as one:
+        open_page(browser, one.server.url, DRAWN)
+        now = shown(browser)
+        assert (now["begin"], now["end"]) == (view.begin_ns, view.end_ns)
+        until(browser, "document.getElementById('found').textContent.includes('calls')")
+        assert browser.execute_script("return document.getElementById('rows').value") == "threads"
+
+
+@pytest.mark.skipif(not EPOCH.exists(), reason=f"{EPOCH} is not here")
+def test_an_imported_trace(browser):
+    with Served(EPOCH / "epoch_4proc.prv.gz") as one:
+        asked = open_page(browser, one.server.url, DRAWN)
+        assert all(address.startswith((one.server.url, "data:")) for address in asked)
+        browser.find_element("css selector", "[name=call]").send_keys("allreduce\n")
+        until(browser, "/^[1-9].* calls/.test(document.getElementById('found').textContent)")
+        browser.find_element("id", "next").click()
+        until(browser, "document.getElementById('details').textContent.includes('MPI_Allreduce')")
+        assert not browser.get_log("browser")
