@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 import time
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
-SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 1e-5, 1e-3
+from analyzer.errors import TracelibError
+
+Found = TypeVar("Found")
+
+SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 1e-5, 2e-2
 """Between two looks at whether the others have come."""
+PAUSE = 1 / 16
+"""A pause is this part of the time waited so far: so much longer than it must be a wait may last."""
 
 
 class Team:
@@ -26,6 +32,20 @@ class Team:
     def bcast(self, value: Any) -> Any:
         """Rank 0's value, everywhere."""
         return self.allgather(value)[0]
+
+    def gather(self, work: Callable[[], Found]) -> list[Found]:
+        """What each member finds, everywhere; where one of them raises a TracelibError, all raise the first member's
+        of those."""
+        found: Found | TracelibError
+        try:
+            found = work()
+        except TracelibError as error:
+            found = error
+        every = self.allgather(found)
+        for one in every:
+            if isinstance(one, TracelibError):
+                raise one
+        return every
 
     def alltoall(self, values: Sequence[Any]) -> list[Any]:
         """Of each member what it has for this one; `values`: what this one has for each."""
@@ -80,10 +100,10 @@ class MpiTeam(Team):
 
     def meet(self) -> None:
         """Wait for all. MPI would poll meanwhile, and take the CPU from who is waited for where CPUs are shared."""
-        here, pause = self._comm.Ibarrier(), SHORTEST_PAUSE_S
+        here, since = self._comm.Ibarrier(), time.monotonic()
         while not here.Test():
-            time.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE_S)
+            waited = time.monotonic() - since
+            time.sleep(min(max(PAUSE * waited, SHORTEST_PAUSE_S), LONGEST_PAUSE_S))
 
     def abort(self) -> None:
         self._comm.Abort(1)

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
 from analyzer.sources.lane.lane import RECORDED, Lane
 
 
-class Density:
-    """How many calls, polls and events some threads recorded up to each time, as far as every STEP-th row of a table
-    tells: between two of these they count as evenly spread."""
+class Spread(NamedTuple):
+    """Intervals of time [begin, end) in which `weight` calls, polls and events were recorded, as far as every STEP-th
+    row of a table tells: between two of these they count as evenly spread. float64."""
 
-    def __init__(self, lanes: Sequence[Lane]) -> None:
+    begin: np.ndarray
+    end: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, lanes: Sequence[Lane]) -> Spread:
+        """That of some threads."""
         begins: list[int] = []
         ends: list[int] = []
         weights: list[int] = []
@@ -28,9 +35,20 @@ class Density:
             ends += [max(after, time + 1) for time, after in zip(times, [*times[1:], times[-1]], strict=True)]
             weights += [after - position for position, after in pairwise(positions)]
             weights.append(1)
-        begin, end, weight = (np.array(column, np.float64) for column in (begins, ends, weights))
-        self._times, self._calls = _cumulated(begin, end, weight)
-        self._sum = float(weight.sum())
+        return cls(*(np.array(column, np.float64) for column in (begins, ends, weights)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Spread]) -> Spread:
+        """That of all threads of which some have these."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+class Density:
+    """How many calls, polls and events some threads recorded up to each time."""
+
+    def __init__(self, spread: Spread) -> None:
+        self._times, self._calls = _cumulated(*spread)
+        self._sum = float(spread.weight.sum())
 
     def cut(self, records: int, stop: int) -> np.ndarray:
         """Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64): of equal size, with about `records` of them at most."""

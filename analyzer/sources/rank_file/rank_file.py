@@ -55,7 +55,7 @@ class RankFile:
     attributes: dict[str, int | str]
     procedures: tuple[str, ...]
     lengths: dict[str, int]  # rows of each table
-    chunks: dict[str, Chunks]  # of the tables that are read later, where that needs no HDF5
+    chunks: Mapping[str, Chunks]  # of the tables that are read later, where that needs no HDF5
     blocks: np.ndarray
     clock: np.ndarray
     sync: np.ndarray

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from analyzer.sources.rank_file.index import ThreadTable
 from analyzer.sources.rank_file.rank_file import RankFile
 from analyzer.sources.run.alignment import ClockSource, Reading
 
 
-def clock_source(file: RankFile, threads: Mapping[int, Mapping[str, ThreadTable]]) -> ClockSource:
-    """For `alignment`; `threads`: the tables of each thread of the file."""
+def clock_source(file: RankFile, threads: Callable[[], Mapping[int, Mapping[str, ThreadTable]]]) -> ClockSource:
+    """For `alignment`; `threads` gives the tables of each thread of the file."""
     a = file.attributes
 
     def last_ticks() -> int:
-        tables = (table for tables in threads.values() for table in tables.values())
+        tables = (table for tables in threads().values() for table in tables.values())
         return max((table.last_key for table in tables if len(table)), default=0)
 
     return ClockSource(

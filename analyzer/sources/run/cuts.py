@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from analyzer.sources.lane.lane import Lane
-from analyzer.sources.lane.windows import Density
+from analyzer.sources.lane.windows import Density, Spread
 
 Lanes = Mapping[int, list[Lane]]
 """Those of each rank that could be read."""
@@ -32,18 +32,33 @@ MOST_RANKS = 1024
 class Cuts:
     """The cuts of a run that lasts `duration_ns`, each made once."""
 
-    def __init__(self, lanes: Lanes, duration_ns: int) -> None:
-        self._lanes, self._last = lanes, duration_ns + 1
+    def __init__(self, lanes: Lanes, duration_ns: int, recorded: Mapping[int, int], own: range) -> None:
+        """`recorded`: how many calls, polls and events each rank recorded; `own`: ranks that this process opened."""
+        self._lanes, self._last, self._recorded, self._own = lanes, duration_ns + 1, recorded, own
+        self._sum = sum(recorded.values())
         self._expected = False  # whether threads know where windows begin
         self._known: dict[tuple[int, int], np.ndarray] = {}
         self._density: dict[int, Density] = {}  # of a rank, or (-1) of all
         self._whole = np.array([0, max(self._last, 1)], np.int64)
 
+    @property
+    def is_long(self) -> bool:
+        """Whether the run is likely to be cut."""
+        return self._sum > CALLS_A_BLOCK
+
+    def spread_of_own(self) -> Spread:
+        """Where in time this process' own ranks recorded what they did."""
+        return Spread.of([lane for rank in self._own for lane in self._lanes.get(rank, ())])
+
+    def know(self, spreads: Sequence[Spread]) -> None:
+        """Of the members of a team, which have opened all ranks in their order."""
+        self._density[-1] = Density(Spread.joined(spreads))
+
     @cached_property
     def recorded(self) -> list[int]:
         """How many calls, polls and events each rank recorded, one more for looking at it."""
         size = max(self._lanes, default=-1) + 1
-        return [1 + sum([lane.recorded for lane in self._lanes.get(rank, ())]) for rank in range(size)]
+        return [1 + self._recorded.get(rank, 0) for rank in range(size)]
 
     def end(self, end: int | None) -> int:
         """`end`, or for None one behind the last instant."""
@@ -55,11 +70,11 @@ class Cuts:
             records = max(records, least * len(self._lanes))
         if (rank, records) in self._known:
             return self._known[rank, records]
-        lanes = [lane for one in (sorted(self._lanes) if rank < 0 else [rank]) for lane in self._lanes.get(one, ())]
-        if sum([lane.recorded for lane in lanes]) <= records:
+        if (self._sum if rank < 0 else self._recorded.get(rank, 0)) <= records:
             return self._whole
         if rank not in self._density:
-            self._density[rank] = Density(lanes)
+            ranks = sorted(self._lanes) if rank < 0 else [rank]
+            self._density[rank] = Density(Spread.of([lane for one in ranks for lane in self._lanes.get(one, ())]))
         self._known[rank, records] = self._density[rank].cut(records, self._last)
         return self._known[rank, records]
 
@@ -67,7 +82,7 @@ class Cuts:
         """Have the calls of many ranks know where the windows of all begin: each looks once, not in each window."""
         bounds = self.windows()[1:-1].tolist() if len(self._lanes) > FEW_RANKS and not self._expected else []
         self._expected = True
-        for lane in (lane for lanes in self._lanes.values() for lane in lanes) if bounds else ():
+        for lane in (lane for rank in self._own for lane in self._lanes.get(rank, ())) if bounds else ():
             before = [bound - 1 - lane.overhead for bound in bounds]  # as `states` reads
             lane.tables["calls"].expect([lane.clock.ticks(bound) for bound in [*bounds, *before]])
 
@@ -75,7 +90,7 @@ class Cuts:
         """All that some ranks did: neighbours that made few calls together, with one window; (ranks, bounds)."""
         first, held = ranks.start, 0
         for rank in ranks:
-            count = sum([lane.recorded for lane in self._lanes.get(rank, ())])
+            count = self._recorded.get(rank, 0)
             if rank > first and (held + count > records or rank - first == MOST_RANKS):
                 yield range(first, rank), self._whole
                 first, held = rank, 0

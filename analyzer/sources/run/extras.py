@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,7 +71,7 @@ class RunCounters(Counters):
 
     lanes: Lanes
     cuts: Cuts
-    samplers: Mapping[int, ThreadTable | None]  # periodic samples of each rank
+    sampler: Callable[[int], ThreadTable | None]  # periodic samples of a rank
 
     def counts(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[Counts]:
         for low, high in self.cuts.blocks(rank, begin, end):
@@ -89,7 +90,7 @@ class RunCounters(Counters):
         return Samples(time[order], thread[order], at_region[order], values[order])
 
     def sampled(self, rank: int) -> tuple[int, int]:
-        return taken_and_missed(self.samplers.get(rank))
+        return taken_and_missed(self.sampler(rank))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +113,8 @@ class RunObjects(Objects):
         return members[members < self.size]
 
 
+_NO_FLUSHES = np.zeros(0, FLUSH)
+_NONE_SUMMED = np.zeros(0, SUMMED)
 _NONE_MISSED = np.zeros(0, MISSED_COLLECTIVES)
 
 
@@ -121,8 +124,11 @@ class RunLosses(Losses):
 
     lanes: Lanes
     files: Mapping[int, RankFile]
+    whole: AbstractSet[int]  # ranks that are known to have recorded all the time
 
     def unrecorded(self, rank: int) -> np.ndarray:
+        if rank in self.whole:
+            return _NO_FLUSHES
         return _by_begin([lane.unrecorded for lane in self.lanes.get(rank, [])])
 
     def lost_calls(self, rank: int) -> int:
@@ -196,8 +202,11 @@ class RunSummedCalls(SummedCalls):
     """Calls of burst mode."""
 
     lanes: Lanes
+    ranks: AbstractSet[int]  # that have any
 
     def of(self, rank: int) -> np.ndarray:
+        if rank not in self.ranks:
+            return _NONE_SUMMED
         parts = [lane.summed for lane in self.lanes.get(rank, []) if len(lane.tables["summaries"])]
         return joined(parts, SUMMED)
 
@@ -226,6 +235,6 @@ class RunCpuWaits(CpuWaits):
 def _by_begin(parts: Sequence[np.ndarray]) -> np.ndarray:
     found = [part for part in parts if len(part)]
     if not found:
-        return np.zeros(0, FLUSH)
+        return _NO_FLUSHES
     rows = joined(found, FLUSH)
     return rows if len(found) == 1 else rows.take(np.argsort(rows["begin"], kind="stable"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ import numpy as np
 from h5py import h5l
 
 from analyzer.errors import TracelibError
+from analyzer.parallel import Team
 from analyzer.signals import called_from_c
+from analyzer.sources.rank_file.heads import Heads
 from analyzer.sources.rank_file.limited import opened
 from analyzer.sources.rank_file.rank_file import RankFile, foreign, open_rank, unreadable
 from analyzer.sources.rank_file.tables import DAMAGED, whole_number
@@ -43,30 +45,32 @@ class Findings:
     size: int
     files: list[RankFile]
     problems: list[Problem]
+    share: range  # the ranks whose files this process opened: of a team each member has its own, in order of members
     chosen: tuple[int, ...] | None = None  # the ranks that were to be read; None: all
     open_other: Callable[[int], RankFile] | None = None  # opens that of a rank that was not chosen
 
 
-def find_ranks(path: str, choice: Choice | None = None) -> Findings:
+def find_ranks(path: str, choice: Choice | None = None, team: Team | None = None) -> Findings:
     """Open what `path` names: run.h5, the folder of its rank files, or one of these. With a choice, only the files of
-    these ranks are opened.
+    these ranks are opened. A team shares the files by their sizes, and tells each other what is small of them; all its
+    members must ask.
 
     Raises TracelibError if it is nothing of that kind, if not one rank can be read, or if a chosen one is none of it.
     """
-    place = Path(path)
+    place, team = Path(path), team or Team()
     if not place.exists():
         raise TracelibError(f"{path}: no such file", "the traced program prints the name of its run at the end")
     if place.is_dir():
-        return _folder(place, choice)
+        return _folder(place, choice, team)
     ranks = _ranks(place)
     if ranks is None:
-        return _single(place, choice)
+        return _single(place, choice, team)
     if not ranks:
         raise TracelibError(f"{path}: the run has no ranks", "trace the program again")
-    return _gather(str(place), ranks, choice)
+    return _gather(str(place), ranks, choice, team)
 
 
-def _folder(folder: Path, choice: Choice | None) -> Findings:
+def _folder(folder: Path, choice: Choice | None, team: Team) -> Findings:
     paths = sorted(p for p in folder.iterdir() if _RANK_FILE.fullmatch(p.name))
     if not paths:
         raise TracelibError(f"{folder}: no rank files in this folder", "give run.h5 or the folder run.ranks")
@@ -79,16 +83,17 @@ def _folder(folder: Path, choice: Choice | None) -> Findings:
         except TracelibError:
             continue
     names = (files.get(rank, folder / f"{rank:06d}.h5") for rank in range(size))
-    return _gather(str(folder), [(str(name), "/") for name in names], choice)
+    return _gather(str(folder), [(str(name), "/") for name in names], choice, team)
 
 
-def _single(path: Path, choice: Choice | None) -> Findings:
+def _single(path: Path, choice: Choice | None, team: Team) -> Findings:
     file = open_rank(path)
     if choice and file.rank not in choice.of(file.size, str(path)):
         file.close()
         raise TracelibError(f"--ranks {choice.text}: {path} is the file of rank {file.rank}", "give run.h5", 2)
     problems = [] if file.size == 1 else [Problem(-1, f"only rank {file.rank} of {file.size} was given")]
-    return Findings(str(path), file.size, [file], problems)
+    bytes_ = [int(rank == file.rank) for rank in range(file.size)]
+    return Findings(str(path), file.size, [file], problems, team.share(file.size, bytes_))
 
 
 def _ranks(path: Path) -> list[Place] | None:
@@ -163,9 +168,11 @@ def _beside(folder: str, file: str) -> str:
     return file if file.startswith("/") else f"{folder}/{file}"
 
 
-def _gather(path: str, places: list[Place], choice: Choice | None) -> Findings:
+def _gather(path: str, places: list[Place], choice: Choice | None, team: Team) -> Findings:
     size = len(places)
     chosen = choice.of(size, path) if choice else None
+    wanted = range(size) if chosen is None else chosen
+    share = _share(places, wanted, team)
     files: list[RankFile] = []
     problems: list[Problem] = []
     first: TracelibError | None = None
@@ -177,17 +184,45 @@ def _gather(path: str, places: list[Place], choice: Choice | None) -> Findings:
             raise foreign(place, f"it is rank {file.rank} of {file.size}, not {rank} of {size}")
         return file
 
-    for rank in range(size) if chosen is None else chosen:
+    for rank in (rank for rank in wanted if rank in share):
         try:
             files.append(opened(rank))
         except TracelibError as error:
             first = first or error
             problems.append(Problem(rank, str(error)))
+    if team.size > 1:
+        files, problems, first = _of_all(places, files, problems, first, team)
     if first is not None and not files:
         raise TracelibError(f"{path}: no rank can be read; {first}", first.hint)
     if chosen is None or len(chosen) == size:
-        return Findings(path, size, files, problems)
-    return Findings(path, size, files, problems, chosen, opened)
+        return Findings(path, size, files, problems, share)
+    return Findings(path, size, files, problems, share, chosen, opened)
+
+
+def _share(places: Sequence[Place], wanted: Sequence[int], team: Team) -> range:
+    """The ranks whose files a member of a team opens: about as many bytes as others. Of packed runs, as many ranks."""
+    if team.size == 1:
+        return range(len(places))
+    looked = set(wanted)
+    mine = [_bytes(*places[rank]) if rank in looked else 0 for rank in team.share(len(places))]
+    return team.share(len(places), [bytes_ for part in team.allgather(mine) for bytes_ in part])
+
+
+def _bytes(place: str, group: str) -> int:
+    try:  # a Path of each would take longer
+        return os.stat(place).st_size if group == "/" else 1  # noqa: PTH116
+    except OSError:
+        return 0
+
+
+def _of_all(
+    places: Sequence[Place], files: list[RankFile], problems: list[Problem], first: TracelibError | None, team: Team
+) -> tuple[list[RankFile], list[Problem], TracelibError | None]:
+    """What the members of a team have opened, their Problems and their first error, all in order of rank."""
+    parts = team.allgather((Heads.of(files), problems, first))
+    by_member = [files if member == team.rank else heads.files(places) for member, (heads, _, _) in enumerate(parts)]
+    of_all = [problem for _, part, _ in parts for problem in part]
+    return [file for part in by_member for file in part], of_all, next((e for *_, e in parts if e), None)
 
 
 def runs_beside(path: Path) -> list[Path]:
@@ -203,13 +238,12 @@ def _is_run(path: Path) -> bool:
         return False
 
 
-def strangers(spans: Mapping[int, tuple[int, int]], node_of: np.ndarray) -> list[Problem]:
+def strangers(ranks: np.ndarray, begin: np.ndarray, end: np.ndarray, node_of: np.ndarray) -> list[Problem]:
     """Ranks that did not live when most others of their node did: no two processes of a run miss each other.
 
-    `spans`: first and last time (ns) of each rank that could be read; `node_of`: node of every rank.
+    `ranks`: that could be read; `begin`, `end`: the first and the last time of each (ns); `node_of`: node of every
+    rank.
     """
-    ranks = np.array(list(spans), np.int64)
-    begin, end = np.array(list(spans.values()), np.int64).reshape(-1, 2).T
     found = []
     for node in np.unique(node_of[ranks]):
         here = node_of[ranks] == node

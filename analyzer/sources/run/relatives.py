@@ -67,7 +67,7 @@ def world_of(name: str, files: Sequence[RankFile], lanes: Mapping[int, list[Lane
     first = min(files, key=lambda file: file.rank).attributes
     meetings: dict[tuple[int, int, int], Meeting] = {}
     for file in files:
-        for key, meeting in _meetings(file, lanes[file.rank]):
+        for key, meeting in _meetings(file, lanes):
             meetings.setdefault(key, meeting)
     return World(
         name, str(first["job"]), int(first["size"]), int(first["parent_size"]),
@@ -76,13 +76,13 @@ def world_of(name: str, files: Sequence[RankFile], lanes: Mapping[int, list[Lane
     )  # fmt: skip
 
 
-def _meetings(file: RankFile, lanes: Sequence[Lane]) -> Iterator[tuple[tuple[int, int, int], Meeting]]:
+def _meetings(file: RankFile, lanes: Mapping[int, list[Lane]]) -> Iterator[tuple[tuple[int, int, int], Meeting]]:
     """Those of a rank, by what all its members know of the new communicator."""
     for row in file.communicators[3:]:
         remote = file.ranks_of(int(row["remote"]), int(row["remote_size"]))
         if isinstance(remote, range) or not len(remote) or (remote != _OUTSIDE).any():
             continue  # strangers are no progression
-        for lane in lanes:  # its row is written right after the call, whose row follows
+        for lane in lanes[file.rank]:  # its row is written right after the call, whose row follows
             table = lane.tables["calls"]
             before = table.find(int(row["created"]))
             if not before:

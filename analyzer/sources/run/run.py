@@ -18,30 +18,27 @@ from analyzer.pairing.call_paths import paths_of_calls
 from analyzer.parallel import Team
 from analyzer.sources.lane import records as lane_records
 from analyzer.sources.lane.burst_mode import BURST_LABELS
-from analyzer.sources.lane.count_table import count_tables, merge_counters
+from analyzer.sources.lane.count_table import merge_counters
 from analyzer.sources.lane.counters import counter_events
 from analyzer.sources.lane.displacements import uneven_windows
-from analyzer.sources.lane.lane import Lane, RankTables
+from analyzer.sources.lane.lane import Lane
 from analyzer.sources.lane.procedures import merge_procedures, procedure_tables
-from analyzer.sources.lane.regions import Regions, problem
-from analyzer.sources.lane.samples import ThreadSamples
 from analyzer.sources.lane.stored import Stored, StoredLanes
 from analyzer.sources.matching.cut_off import leave_out_collectives, leave_out_messages, left_out
 from analyzer.sources.matching.leftovers import Reach
 from analyzer.sources.rank_file.clock import Pieces
-from analyzer.sources.rank_file.index import ThreadTable, thread_tables
+from analyzer.sources.rank_file.index import ThreadTable
 from analyzer.sources.rank_file.rank_file import PREDICTED, RankFile
-from analyzer.sources.rank_file.spool import OPEN_ENDED, died_inside, fate, pending_rows
-from analyzer.sources.rank_file.stamps import possible_only
+from analyzer.sources.rank_file.spool import OPEN_ENDED, Fate
 from analyzer.sources.run.alignment import ClockSource, fit_clocks
 from analyzer.sources.run.call_paths import RunCallPaths, RunPaths
 from analyzer.sources.run.clock_files import clock_files
 from analyzer.sources.run.clock_repair import repairs
 from analyzer.sources.run.clock_source import clock_source
-from analyzer.sources.run.code_samples import RunCodeSamples, is_by_signal, last_sample_ticks
+from analyzer.sources.run.code_samples import RunCodeSamples
 from analyzer.sources.run.communicators import merge_communicators
 from analyzer.sources.run.cuts import RECORDS, Cuts, Lanes
-from analyzer.sources.run.ends import end_of, how_it_ended, shortcomings
+from analyzer.sources.run.ends import End, how_it_ended
 from analyzer.sources.run.extras import (
     RunChosen,
     RunCounters,
@@ -58,6 +55,7 @@ from analyzer.sources.run.labels import merge_labels
 from analyzer.sources.run.matched import Matched
 from analyzer.sources.run.objects import merge_objects
 from analyzer.sources.run.rank_files import Findings, find_ranks, runs_beside, strangers
+from analyzer.sources.run.ranks import LanesLater, Ranks, Refers
 from analyzer.sources.run.relatives import Relative, relatives, world_of
 from analyzer.sources.run.system import read_system
 from analyzer.trace import EVENT, Clocks, Losses, Nodes, Origin, Problem, Repair, Trace
@@ -65,7 +63,6 @@ from analyzer.trace.chosen import Choice
 from analyzer.trace.region_labels import region_labels
 from analyzer.trace.sharing import cpus_of
 from analyzer.trace.system import events_of, labels_of, with_events
-from tracelib import schema
 from tracelib.schema import State
 
 
@@ -89,7 +86,7 @@ def open_run(
     team = team or Team()
     with no_search_for_cycles():
         wanted = matched or repair_ns is not None
-        trace = RunTrace(find_ranks(path, choice), team, impossible=impossible, matched=wanted)
+        trace = RunTrace(find_ranks(path, choice, team), team, impossible=impossible, matched=wanted)
     if repair_ns is None:
         return trace
     trace.check_repairable()
@@ -97,7 +94,7 @@ def open_run(
     repair = Repair(0, 0)
     if maps:
         trace.close()
-        trace = RunTrace(find_ranks(path, choice), team, maps, impossible=impossible, matched=matched)
+        trace = RunTrace(find_ranks(path, choice, team), team, maps, impossible=impossible, matched=matched)
         repair = Repair(len(maps), max(map_.furthest for map_ in maps.values()))
     trace.put(replace(trace.extra(Clocks), repair=repair))
     return trace
@@ -121,14 +118,18 @@ class RunTrace(Trace):
         self.origin = _origin([file.attributes for file in found.files])
         self._corrections = corrections or {}
         self._files, self._chosen, self._open_other = found.files, found.chosen, found.open_other
+        self._share, self._members = found.share, team.size
         self._paths = RunPaths(Path(self.path), found.files)
-        self._lanes: dict[int, list[Lane]] = {}
-        self._samplers: dict[int, ThreadTable | None] = {}  # periodic samples of each rank
         self._place()
-        self._open(impossible=impossible)
-        self.problems += strangers({rank: self.span(rank) for rank in self._lanes}, self._node_of)
-        self.duration_ns = max((self.span(rank)[1] for rank in range(self.size)), default=0)
-        self._cuts = Cuts(self._lanes, self.duration_ns)
+        known = self._open(team, impossible=impossible)
+        ranks, begins, ends, recorded = (known[name] for name in ("rank", "start", "stop", "recorded"))
+        self._spans = dict(zip(ranks.tolist(), zip(begins.tolist(), ends.tolist(), strict=True), strict=True))
+        self.problems += strangers(ranks, begins, ends, self._node_of)
+        self.duration_ns = int(ends.max(initial=0))
+        counts = dict(zip(ranks.tolist(), recorded.tolist(), strict=True))
+        self._cuts = Cuts(self._lanes, self.duration_ns, counts, found.share)
+        if team.size > 1 and self._cuts.is_long:
+            self._cuts.know(team.gather(self._cuts.spread_of_own))
         self._stored = StoredLanes(self._lanes, self.size)
         unchosen = np.zeros(self.size, bool) if self._chosen is None else _all_but(self._chosen, self.size)
         reach = Reach(self._unfinished, np.array([c.outside > 0 for c in self.communicators], bool), unchosen)
@@ -137,7 +138,7 @@ class RunTrace(Trace):
             self._files, self._lanes, self._cuts, self._first_cpu, team, folder, reach, self.share(team), self._stored,
             partial(paths_of_calls, self),
         )  # fmt: skip
-        self._put_extras()
+        self._put_extras(known)
         self.problems += self._lost_to_limit()
         if self._unfinished.any():
             self._leave_out_half_done()
@@ -153,25 +154,18 @@ class RunTrace(Trace):
         for rank, key in keys.items():
             self._node_of[rank] = numbers[key]
 
-    def _open(self, *, impossible: bool) -> None:
-        """Rows, clocks and lanes of every rank."""
-        tables, readings, spools, fates, ends = {}, {}, {}, {}, []
+    def _open(self, team: Team, *, impossible: bool) -> np.ndarray:
+        """Rows, clocks and lanes of every rank (OPENED); of a team each member makes those of its own ranks."""
+        mine = [file.rank for file in self._files if file.rank in self._share]
         self._counters = merge_counters(self._files)
         self.event_labels |= {counter.type: (counter.name, {}) for counter in self._counters}
-        for file in self._files:
-            fates[file.rank] = fate(file)
-            pending, problems = pending_rows(file, fates[file.rank])
-            spools[file.rank] = pending
-            self.problems += problems + shortcomings(file)
-            tables[file.rank] = thread_tables(file, pending)
-            self._samplers[file.rank] = _sampler(tables[file.rank])
-            readings[file.rank] = count_tables(file, pending, tables[file.rank], self._counters)
-            self.problems += possible_only(file, tables[file.rank], impossible=impossible)
+        self._ranks = Ranks(self._files, self._counters, impossible=impossible)
         self.threads = np.ones(self.size, np.int32)
-        for rank, threads in tables.items():
-            self.threads[rank] = max(threads) + 1
+        for threads, problems in team.gather(lambda: _read(self._ranks, mine)):
+            self.threads[threads[:, 0]] = threads[:, 1]
+            self.problems += problems
         cpus = self._number_cpus()
-        sources = [clock_source(file, tables[file.rank]) for file in self._files]
+        sources = [clock_source(file, partial(_tables, self._ranks, file.rank)) for file in self._files]
         aligned, problems, self._clocks = fit_clocks(sources, self._other_clocks())
         self.problems += problems
         clocks = {rank: clock.corrected(self._corrections.get(rank)) for rank, clock in aligned.items()}
@@ -182,33 +176,30 @@ class RunTrace(Trace):
         self.procedures = merge_procedures(self._files)
         self.communicators, index = merge_communicators(self._files, self.size)
         self._objects, object_index = merge_objects(self._files, index)
-        uneven = uneven_windows(self._files)
-        procedures = procedure_tables(self._files, self.procedures)
-        for file in self._files:
-            rank, clock = file.rank, clocks[file.rank]
-            self.problems += died_inside(file, spools[rank], clock.ns, partial(self._paths.chain, rank))
-            names = procedures[id(file.procedures)]
-            refers = RankTables(file, names, index[rank], object_index[rank], uneven[rank])
-            lanes = [
-                Lane(rank, thread, int(self._first_cpu[rank]) + thread, clock, threads, refers)
-                for thread, threads in sorted(tables[rank].items())
-            ]
-            for lane in lanes:
-                lane.counts = readings[rank].get(lane.thread)
-                if self._counters:
-                    lane.samples = ThreadSamples(lane, self._samplers[rank], self._counters)
-            sampler = self._samplers[rank]
-            last_sample = max(
-                clock.ns(t) if t else 0 for t in (sampler.last_key if sampler else 0, last_sample_ticks(file))
+        labels = merge_labels(self._files)
+        self._ranks.refer(
+            Refers(
+                clocks, self._first_cpu, procedure_tables(self._files, self.procedures), index, object_index,
+                uneven_windows(self._files), labels.numbers if labels.regions or labels.parameters else {},
+                self._paths.chain,
             )
-            _extend_main_thread(lanes, clock.ns(int(file.attributes["start_ticks"])), last_sample)
-            for lane in lanes:
-                _forget_counts_over_gaps(lane)
-            self._lanes[rank] = lanes
-            ends.append(end_of(file, fates[rank], spools[rank], lanes, index[rank]))
-        self._ends = ends
-        self._unfinished = np.isin(np.arange(self.size), [end.rank for end in ends if end.fate in OPEN_ENDED])
-        self._find_regions()
+        )  # fmt: skip
+        parts = team.gather(lambda: self._ranks.open(mine, shared=team.size > 1))
+        self._lanes: Lanes = LanesLater([file.rank for file in self._files], self._ranks.lanes)
+        if team.size == 1:
+            self._lanes = {rank: self._ranks.lanes(rank) for rank in mine}
+        self._regions = labels.regions, labels.parameters
+        known, said = np.concatenate([rows for rows, _ in parts]), {k: one for _, of in parts for k, one in of.items()}
+        self.problems += [problem for one in said.values() for problem in one.problems]
+        self.problems += [problem for one in said.values() for problem in one.of_regions]
+        if known["summed_up"].any():
+            self.event_labels |= BURST_LABELS
+        used = frozenset[int]().union(*{one.parameters for one in said.values()})
+        self.event_labels |= labels.events | region_labels(labels.regions, labels.parameters, used)
+        self._ends = [said[rank].end if rank in said else End(rank, Fate.ENDED, 0) for rank in known["rank"].tolist()]
+        unfinished = [rank for rank, one in said.items() if one.end.fate in OPEN_ENDED]
+        self._unfinished = np.isin(np.arange(self.size), unfinished)
+        return known
 
     def _other_clocks(self) -> list[ClockSource]:
         """Those of ranks that were not chosen, as far as the clocks of the others need them."""
@@ -216,25 +207,10 @@ class RunTrace(Trace):
             return []
         others = clock_files(self._files, self._open_other)
         try:
-            return [clock_source(file, {}) for file in others]
+            return [clock_source(file, dict) for file in others]
         finally:
             for file in others:
                 file.close()
-
-    def _find_regions(self) -> None:
-        """Names of the program's regions and events; what is wrong with its regions is said."""
-        labels = merge_labels(self._files)
-        self._regions = labels.regions, labels.parameters
-        used: set[int] = set()
-        for rank, lanes in self._lanes.items() if labels.regions or labels.parameters else ():
-            for lane in lanes:
-                lane.regions = Regions(lane.tables["events"], labels.numbers[rank])
-                used |= lane.regions.parameters
-            text = problem(lane.regions for lane in lanes if lane.regions)
-            self.problems += [Problem(rank, text)] if text else []
-        if any(len(lane.tables["summaries"]) for lanes in self._lanes.values() for lane in lanes):
-            self.event_labels |= BURST_LABELS
-        self.event_labels |= labels.events | region_labels(labels.regions, labels.parameters, used)
 
     def _affinity(self) -> tuple[frozenset[int], ...]:
         known = {file.rank: cpus_of(str(file.attributes["cpus"])) for file in self._files}
@@ -249,15 +225,18 @@ class RunTrace(Trace):
         self._first_cpu[order] = 1 + before
         return tuple(int(self.threads[self._node_of == node].sum()) for node in range(len(self._node_names)))
 
-    def _put_extras(self) -> None:
+    def _put_extras(self, known: np.ndarray) -> None:
         lanes, cuts = self._lanes, self._cuts
+        whole, summed_up = (frozenset(known["rank"][known[name]].tolist()) for name in ("whole", "summed_up"))
         regions, parameters = self._regions
         files = {file.rank: file for file in self._files}
         self.put(
             RunRegions(regions, parameters, lanes=lanes, cuts=cuts),
-            RunCounters(self._counters, lanes=lanes, cuts=cuts, samplers=self._samplers),
+            RunCounters(self._counters, lanes=lanes, cuts=cuts, sampler=self._ranks.sampler),
             RunObjects(self._objects, lanes=lanes, cuts=cuts, size=self.size),
-            RunLosses(tuple(rank for rank in range(self.size) if rank not in lanes), lanes=lanes, files=files),
+            RunLosses(
+                tuple(rank for rank in range(self.size) if rank not in lanes), lanes=lanes, files=files, whole=whole
+            ),
             RunChosen(self._chosen, matched=self._matched.get),
             RunLeftovers(
                 matched=self._matched.get,
@@ -267,13 +246,13 @@ class RunTrace(Trace):
             ),
             RunTracerTime(max(int(file.attributes["buffer_bytes"]) for file in self._files), lanes=lanes),
             Clocks(self._clocks),
-            RunSummedCalls(lanes=lanes),
+            RunSummedCalls(lanes=lanes, ranks=summed_up),
             RunErrors(lanes=lanes),
             RunCpuWaits(lanes=lanes),
             RunCallPaths(self._paths.known, lanes=lanes, cuts=cuts, paths=self._paths),
             RunCodeSamples(
                 any(file.lengths["samples"] for file in self._files),
-                any(map(is_by_signal, self._files)),
+                bool(known["by_signal"].any()),
                 lanes=lanes,
                 files=files,
                 paths=self._paths,
@@ -285,8 +264,7 @@ class RunTrace(Trace):
         return [lane for rank in chosen for lane in self._lanes.get(rank, ())]
 
     def span(self, rank: int) -> tuple[int, int]:
-        lanes = self._lanes.get(rank)
-        return (lanes[0].start, lanes[0].stop) if lanes else (0, 0)
+        return self._spans.get(rank, (0, 0))
 
     def windows(self, records: int = RECORDS) -> np.ndarray:
         return self._cuts.windows(records)
@@ -299,6 +277,8 @@ class RunTrace(Trace):
         return [file for file in self._files if file.rank in ranks]
 
     def share(self, team: Team) -> range:
+        if team.size == self._members:
+            return self._share
         return team.share(self.size, self._cuts.recorded if team.size > 1 else None)
 
     def parts(self, ranks: range, records: int) -> Iterator[tuple[range, np.ndarray]]:
@@ -452,21 +432,12 @@ def _met(path: str, files: Sequence[RankFile], lanes: Lanes) -> list[Relative]:
     return relatives(own, others)
 
 
-def _sampler(tables: dict[int, dict[str, ThreadTable]]) -> ThreadTable | None:
-    """The rows of the tracer's own thread, taken out of those of the program's threads; None: it had none."""
-    return tables.pop(schema.SAMPLER_THREAD, {}).get("events")
+def _read(ranks: Ranks, mine: Sequence[int]) -> tuple[np.ndarray, list[Problem]]:
+    """Some ranks with the number of threads of their program, (ranks, 2), and what is wrong with their rows."""
+    rows = [ranks.rows(rank) for rank in mine]
+    threads = [(rank, max(of_rank.tables) + 1) for rank, of_rank in zip(mine, rows, strict=True)]
+    return np.array(threads, np.int64).reshape(-1, 2), [problem for of_rank in rows for problem in of_rank.problems]
 
 
-def _forget_counts_over_gaps(lane: Lane) -> None:
-    """What was counted while nothing was recorded belongs to no burst."""
-    if lane.counts is not None:
-        found = [lane.tables["calls"].find(lane.clock.ticks(end)) for end in lane.unrecorded["end"].tolist()]
-        lane.counts.after_gaps = np.array(found, np.int64)
-
-
-def _extend_main_thread(lanes: Sequence[Lane], start: int, last_sample: int) -> None:
-    """The main thread lives as long as the process: from its start to the last event or sample of any thread."""
-    main, *others = lanes
-    empty = not any(len(table) for table in main.tables.values())
-    main.start = start if empty else min(start, main.start)
-    main.stop = max([main.start, main.stop, last_sample, *(lane.stop for lane in others)])
+def _tables(ranks: Ranks, rank: int) -> dict[int, dict[str, ThreadTable]]:
+    return ranks.rows(rank).tables

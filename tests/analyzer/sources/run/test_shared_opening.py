@@ -1,0 +1,169 @@
+"""A team shares the opening of rank files by their sizes; what a member has not opened reads as if it had."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from synthetic import NONE, WORLD, call, event, label, write_run
+from thread_team import by_team
+
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
+from analyzer.sources.rank_file.heads import Heads
+from analyzer.sources.rank_file.rank_file import RankFile
+from analyzer.sources.run import rank_files
+from analyzer.sources.run.ranks import Ranks
+from analyzer.sources.run.run import open_run
+from analyzer.trace import Losses, Regions, TracerTime
+from analyzer.trace.chosen import Choice
+from tracelib import schema
+from tracelib.schema import LabelKind, State
+
+LARGE, REGIONS, GAP, LOST, KILLED, MISSING = 2, 3, 4, 5, 6, 7
+MANY = 70_000
+"""Calls of one rank, so many that time is cut into windows."""
+
+
+def many():
+    rows = np.zeros(MANY, schema.CALL)
+    rows["enter"] = 10 + 10 * np.arange(MANY)
+    rows["exit"] = rows["enter"] + 4
+    rows["comm"], rows["peer"], rows["tag"], rows["call"] = NONE, -1, -1, 0
+    return rows
+
+
+def ranks():
+    """One with most of all rows, one with regions, one that did not record all the time, one that lost calls, one that
+    was killed."""
+    few = [
+        call("MPI_Send", 100, 110, comm=WORLD, peer=1, tag=1, sent=8),
+        call("MPI_Barrier", 200, 300, comm=WORLD),
+    ]
+    found = [{"calls": [call("MPI_Barrier", 200, 280 + rank, comm=WORLD)]} for rank in range(8)]
+    found[0] = {"calls": few}
+    found[1] = {"calls": [call("MPI_Recv", 50, 120, comm=WORLD, peer=0, tag=1, received=8), few[1]]}
+    found[LARGE] = {"calls": many(), "procedures": ["MPI_Comm_rank"]}
+    found[REGIONS] |= {
+        "events": [event(20, schema.REGION_TYPE, 1, flags=1), event(30, schema.REGION_TYPE, 1, flags=2)],
+        "labels": [label(LabelKind.REGION, 1, "solve")],
+    }
+    found[GAP] |= {"events": [event(320, schema.TRACING_TYPE, 0), event(400, schema.TRACING_TYPE, 1)]}
+    found[LOST] |= {"lost_calls": 3}
+    found[KILLED] |= {"state": State.RECOVERED}
+    return found
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shared")
+    return str(write_run(folder, ranks(), missing=[MISSING]))
+
+
+def everything(trace):
+    """What is asked of a trace by rank, of all ranks, and of the run."""
+    size, losses = range(trace.size), trace.extra(Losses)
+    return (
+        [[block.tobytes() for block in trace.calls(rank)] for rank in size],
+        [trace.windows_of(rank, 1000).tolist() for rank in size],
+        [trace.span(rank) for rank in size],
+        [losses.unrecorded(rank).tobytes() for rank in size],
+        [losses.lost_calls(rank) for rank in size],
+        [trace.extra(Regions).marks(rank).tobytes() for rank in size],
+        [trace.extra(TracerTime).after_call_ns(rank) for rank in size],
+        trace.states().tobytes(), trace.messages().tobytes(), trace.windows(1000).tolist(), losses.missing,
+        losses.ending, losses.left_out, trace.extra(Regions).names, trace.problems, trace.communicators,
+        trace.procedures, trace.duration_ns, trace.threads.tolist(), trace.event_labels, trace.nodes.names,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [2, 3, 10])
+def test_members_have_what_one_process_has(run, size):
+    alone = everything(open_run(run))
+    assert any(alone[3][GAP]) and any(alone[5][REGIONS]) and alone[4][LOST] == 3 and alone[10] == (MISSING,)
+    assert by_team(size, lambda team: everything(open_run(run, team))) == [alone] * size
+
+
+def test_each_file_is_opened_by_one_member(run, monkeypatch):
+    """Whatever is read later. Who has the large file has no other one."""
+    opened, real = [], rank_files.open_rank
+    monkeypatch.setattr(rank_files, "open_rank", lambda *args: opened.append(args[0]) or real(*args))
+
+    def work(team):
+        trace = open_run(run, team)
+        everything(trace)
+        return trace.share(team), trace.share(Team())
+
+    shares = by_team(3, work)
+    assert sorted(place[-9:] for place in opened) == [f"{rank:06d}.h5" for rank in range(8)]
+    assert [rank for own, _ in shares for rank in own] == list(range(8))
+    assert range(LARGE, LARGE + 1) in [own for own, _ in shares]
+    assert all(whole == range(8) for _, whole in shares)
+
+
+def test_nobody_makes_threads_that_are_not_asked_for(tmp_path, monkeypatch):
+    whole = str(write_run(tmp_path, [{"calls": [call("MPI_Barrier", 1, 2, comm=WORLD)]} for _ in range(6)]))
+    made, real = [], Ranks._make
+    monkeypatch.setattr(Ranks, "_make", lambda self, file: made.append(file.rank) or real(self, file))
+
+    def work(team):
+        trace = open_run(whole, team)
+        trace.states(0, None, trace.share(team))
+        trace.messages()
+        return [trace.extra(Losses).unrecorded(rank).tolist() for rank in range(6)]
+
+    assert by_team(2, work) == [[[]] * 6] * 2
+    assert sorted(made) == list(range(6))
+
+
+@pytest.mark.parametrize("chosen", ["0,5", "1-3"])
+def test_of_chosen_ranks(run, chosen):
+    choice = Choice.parse(chosen)
+    alone = everything(open_run(run, choice=choice))
+    assert by_team(2, lambda team: everything(open_run(run, team, choice=choice))) == [alone] * 2
+
+
+@pytest.mark.parametrize("bad", [0, 3])
+def test_all_members_say_what_one_process_says(tmp_path, bad):
+    """A row that ends before it begins is refused when its file is opened."""
+    rows = [[call("MPI_Barrier", 100, 200, comm=WORLD)] for _ in range(4)]
+    rows[bad] = [call("MPI_Barrier", 20_000_000, 200, comm=WORLD)]
+    whole = str(write_run(tmp_path, [{"calls": calls} for calls in rows]))
+
+    def said(team):
+        with pytest.raises(TracelibError) as error:
+            open_run(whole, team)
+        return str(error.value), error.value.hint
+
+    alone = said(Team())
+    assert f"{bad:06d}.h5" in alone[0]
+    assert by_team(2, said) == [alone] * 2
+
+
+def test_no_file_can_be_read(tmp_path):
+    whole = write_run(tmp_path, [{}] * 3)
+    for path in (tmp_path / "run.ranks").iterdir():
+        path.write_bytes(b"")
+
+    def said(team):
+        with pytest.raises(TracelibError, match="no rank can be read") as error:
+            open_run(str(whole), team)
+        return str(error.value)
+
+    assert by_team(2, said) == [said(Team())] * 2
+
+
+def test_heads_are_the_files(run):
+    """Field by field, and row by row of what is read later."""
+    files = rank_files.find_ranks(run).files
+    places = {file.rank: (file.place, file.group) for file in files}
+    copies = Heads.of(files).files([places.get(rank, ("", "")) for rank in range(8)])
+    for file, copy in zip(files, copies, strict=True):
+        for field in (field.name for field in fields(RankFile) if field.name != "chunks"):
+            mine, its = getattr(file, field), getattr(copy, field)
+            assert (mine.tobytes(), mine.dtype) == (its.tobytes(), its.dtype) if hasattr(mine, "dtype") else mine == its
+        for table, rows in file.lengths.items():
+            if table in (*schema.BUFFERED, *schema.SOURCES):
+                assert file.read(table, 0, rows).tobytes() == copy.read(table, 0, rows).tobytes()
+                assert copy.ends(table).tobytes() == file.ends(table).tobytes() if rows else table not in copy.chunks
+        assert set(copy.chunks) == set(file.chunks) and len(copy.chunks) == len(file.chunks)
+    assert not Heads.of([]).files([])
