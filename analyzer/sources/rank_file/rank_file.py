@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -249,7 +250,7 @@ def _attributes(path: str, stored: Mapping[str, Any], version: int) -> dict[str,
     if found["state"] not in _STATES:
         raise foreign(path, f"attribute state is {found['state']}")
     for name in schema.TEXT_ATTRIBUTES:
-        found[name] = text_of(stored.get(name, b""))
+        found[name] = sys.intern(text_of(stored.get(name, b"")))  # most ranks say the same
     return found
 
 

@@ -245,11 +245,11 @@ def strangers(ranks: np.ndarray, begin: np.ndarray, end: np.ndarray, node_of: np
     rank.
     """
     found = []
-    for node in np.unique(node_of[ranks]):
-        here = node_of[ranks] == node
+    order = np.argsort(node_of[ranks], kind="stable")
+    for here in np.split(order, np.flatnonzero(np.diff(node_of[ranks][order])) + 1):
         before = np.searchsorted(np.sort(end[here]), begin[here], "left")
-        after = here.sum() - np.searchsorted(np.sort(begin[here]), end[here], "right")
-        apart = 2 * (before + after) >= here.sum()
+        after = len(here) - np.searchsorted(np.sort(begin[here]), end[here], "right")
+        apart = 2 * (before + after) >= len(here)
         text = "did not run at the same time as the other ranks: its file may be of another run"
         found += [Problem(rank, text) for rank in ranks[here][apart].tolist()]
     return found

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from analyzer.columns.by_index import by_index
 from analyzer.columns.runs import sort_rows
 from analyzer.errors import TracelibError
 from analyzer.memory import no_search_for_cycles
@@ -213,8 +214,9 @@ class RunTrace(Trace):
                 file.close()
 
     def _affinity(self) -> tuple[frozenset[int], ...]:
-        known = {file.rank: cpus_of(str(file.attributes["cpus"])) for file in self._files}
-        return tuple(known.get(rank, frozenset()) for rank in range(self.size))
+        said = {file.rank: str(file.attributes["cpus"]) for file in self._files}
+        sets = {text: cpus_of(text) for text in {"", *said.values()}}  # one of many CPUs takes 8 KB
+        return tuple(sets[said.get(rank, "")] for rank in range(self.size))
 
     def _number_cpus(self) -> tuple[int, ...]:
         """A CPU for each thread, counted from 1 through the ranks of one node after the other; how many each node
@@ -223,7 +225,7 @@ class RunTrace(Trace):
         before = np.concatenate([[0], np.cumsum(self.threads[order])[:-1]])
         self._first_cpu = np.zeros(self.size, np.int32)
         self._first_cpu[order] = 1 + before
-        return tuple(int(self.threads[self._node_of == node].sum()) for node in range(len(self._node_names)))
+        return tuple(by_index(self._node_of, self.threads, len(self._node_names)).tolist())
 
     def _put_extras(self, known: np.ndarray) -> None:
         lanes, cuts = self._lanes, self._cuts

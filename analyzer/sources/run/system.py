@@ -22,6 +22,8 @@ NAMES = "system-*.h5"
 PACKED = "system"
 """Files beside the rank files, one a node; the group of a packed run that holds a group for each of them."""
 
+_CLOCK = ("host", "boot_id", "time_namespace")
+"""Attributes of a rank's file that say whose clock it read."""
 _TEXTS = ("host", "boot_id", "missing")
 _TIMES = np.dtype([(name, "<i8") for name in node.SYSTEM_TIMES])
 
@@ -31,9 +33,12 @@ def read_system(
 ) -> tuple[tuple[NodeSamples, ...], list[Problem]]:
     """The samples of each node, by node; a Problem for each file that cannot be read or placed."""
     found, problems = [], []
+    first: dict[tuple, RankFile] = {}  # of each node, that of its lowest rank
+    for file in sorted(files, key=lambda file: file.rank):
+        first.setdefault(tuple(file.attributes[name] for name in _CLOCK), file)
     for path, group in sample_places(files):
         try:
-            samples = _read(path, group, files, clocks, node_of)
+            samples = _read(path, group, first, clocks, node_of)
         except TracelibError as error:
             problems.append(Problem(-1, str(error)))
             continue
@@ -56,14 +61,13 @@ def sample_places(files: Sequence[RankFile]) -> list[tuple[Path, str]]:
 
 
 def _read(
-    path: Path, group: str, files: Sequence[RankFile], clocks: Mapping[int, Clock], node_of: np.ndarray
+    path: Path, group: str, first_of: Mapping[tuple, RankFile], clocks: Mapping[int, Clock], node_of: np.ndarray
 ) -> NodeSamples:
     attributes, rows = load_samples(path, group)
     place = (text_of(attributes["host"]), text_of(attributes["boot_id"]), attributes["time_namespace"])
-    here = [f for f in files if tuple(f.attributes[name] for name in ("host", "boot_id", "time_namespace")) == place]
-    if not here:
+    first = first_of.get(place)
+    if first is None:
         raise TracelibError(f"{path.name}: no rank that shares the clock of {place[0]} could be read")
-    first = min(here, key=lambda file: file.rank)
     return NodeSamples(
         node=int(node_of[first.rank]),
         rank=first.rank,

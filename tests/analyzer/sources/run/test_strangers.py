@@ -1,0 +1,27 @@
+"""Which ranks did not live when most others of their node did, against the definition rank by rank."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analyzer.sources.run.rank_files import strangers
+
+LIVES = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12), st.integers(0, 3), st.booleans()), max_size=14)
+
+
+@settings(max_examples=200, deadline=None)
+@given(LIVES)
+def test_as_defined(lives):
+    """`lives`: begin, length, node, and whether the file could be read."""
+    node_of = np.array([node for *_, node, _ in lives], np.int32)
+    ranks = np.array([rank for rank, (*_, known) in enumerate(lives) if known], np.int64)
+    begin, length = (np.array([lives[rank][k] for rank in ranks], np.int64) for k in (0, 1))
+    expected = set()
+    for rank, (b, n, node, known) in enumerate(lives):
+        here = [(other, other + its) for other, its, where, there in lives if where == node and there]
+        apart = sum(last < b or first > b + n for first, last in here)
+        if known and 2 * apart >= len(here):
+            expected.add(rank)
+    found = strangers(ranks, begin, begin + length, node_of)
+    assert {problem.rank for problem in found} == expected
+    assert [(node_of[p.rank], p.rank) for p in found] == sorted((node_of[p.rank], p.rank) for p in found)
