@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
 from analyzer.places import PathTables, Places, cached_file, merged_paths, named_places, packed_names, places_file
 from analyzer.sources.lane import records as lane_records
 from analyzer.sources.rank_file.rank_file import RankFile
@@ -20,6 +23,9 @@ AT_ONCE = 1024
 
 _NONE = np.zeros(1, np.int64)
 
+Merged = tuple[PathTables, dict[int, np.ndarray]]
+"""Paths of some ranks, and of each rank the rows there of its own."""
+
 
 class RunPaths:
     """All ranks' paths as one table, read and named when they are first asked for."""
@@ -27,6 +33,7 @@ class RunPaths:
     def __init__(self, path: Path, files: Sequence[RankFile]) -> None:
         self._path, self._files = path, files
         self.known = any(file.lengths["paths"] for file in files)
+        self._shared: Merged | None = None
 
     @property
     def tables(self) -> PathTables:
@@ -55,15 +62,34 @@ class RunPaths:
         """A row of `tables` in words."""
         return self.named.chain(number)
 
+    def share(self, own: range, team: Team) -> None:
+        """Have each member of a team read the tables of its own ranks, and tell the others. Collective. Where one of
+        them cannot be read, each member reads all when it needs them, and says so."""
+        if not self.known:
+            return
+        mine: Merged | None = None
+        with suppress(TracelibError):
+            mine = _merge([file for file in self._files if file.rank in own])
+        parts = [part for part in team.allgather(mine) if part is not None]
+        if len(parts) < team.size:
+            return
+        tables, numbers = merged_paths([part for part, _ in parts])
+        rows = zip(numbers, (of_ranks for _, of_ranks in parts), strict=True)
+        self._shared = tables, {rank: went[own] for went, of_ranks in rows for rank, own in of_ranks.items()}
+
     @cached_property
-    def _merged(self) -> tuple[PathTables, dict[int, np.ndarray]]:
-        tables, rows = PathTables.empty(), dict[int, np.ndarray]()
-        for first in range(0, len(self._files) if self.known else 0, AT_ONCE):
-            some = self._files[first : first + AT_ONCE]
-            tables, (before, *new) = merged_paths([tables, *map(_tables_of, some)])
-            rows = {rank: before[known] for rank, known in rows.items()}
-            rows.update((file.rank, numbers) for file, numbers in zip(some, new, strict=True))
-        return tables, rows
+    def _merged(self) -> Merged:
+        return self._shared or _merge(self._files if self.known else ())
+
+
+def _merge(files: Sequence[RankFile]) -> Merged:
+    tables, rows = PathTables.empty(), dict[int, np.ndarray]()
+    for first in range(0, len(files), AT_ONCE):
+        some = files[first : first + AT_ONCE]
+        tables, (before, *new) = merged_paths([tables, *map(_tables_of, some)])
+        rows = {rank: before[known] for rank, known in rows.items()}
+        rows.update((file.rank, numbers) for file, numbers in zip(some, new, strict=True))
+    return tables, rows
 
 
 def _tables_of(file: RankFile) -> PathTables:

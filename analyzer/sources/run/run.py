@@ -121,6 +121,8 @@ class RunTrace(Trace):
         self._files, self._chosen, self._open_other = found.files, found.chosen, found.open_other
         self._share, self._members = found.share, team.size
         self._paths = RunPaths(Path(self.path), found.files)
+        if team.size > 1:
+            self._paths.share(found.share, team)
         self._place()
         known = self._open(team, impossible=impossible)
         ranks, begins, ends, recorded = (known[name] for name in ("rank", "start", "stop", "recorded"))

@@ -14,7 +14,7 @@ from analyzer.sources.rank_file.rank_file import RankFile
 from analyzer.sources.run import rank_files
 from analyzer.sources.run.ranks import Ranks
 from analyzer.sources.run.run import open_run
-from analyzer.trace import Losses, Regions, TracerTime
+from analyzer.trace import CallPaths, Losses, Regions, TracerTime
 from analyzer.trace.chosen import Choice
 from tracelib import schema
 from tracelib.schema import LabelKind, State
@@ -167,3 +167,65 @@ def test_heads_are_the_files(run):
                 assert copy.ends(table).tobytes() == file.ends(table).tobytes() if rows else table not in copy.chunks
         assert set(copy.chunks) == set(file.chunks) and len(copy.chunks) == len(file.chunks)
     assert not Heads.of([]).files([])
+
+
+def with_paths(rng, rank):
+    """A rank whose calls come from random chains; modules stand in another order in each file."""
+    names = rng.permutation(["app", "liba", "libb"])[: rng.integers(1, 4)]
+    modules = [(0, 0, 0, b"", b""), *((7, 8, 9, name.encode() * 2, f"/{name}".encode()) for name in names)]
+    functions = [(0, 0, b"", b""), (3, 1, b"f", b"f.py"), (int(rank), 1, b"g", b"g.py")]
+    paths = [(0, 0, 0)]
+    for row in range(1, rng.integers(2, 30)):
+        lost = rng.random() < 0.1
+        python = schema.PATH_IN_FUNCTION | int(rng.integers(1, 3))
+        module = 0 if lost else python if rng.random() < 0.3 else int(rng.integers(1, len(modules)))
+        offset = schema.PATH_LOST if lost else int(rng.integers(1, 4))
+        paths.append((int(rng.integers(0, row)), module, offset))
+    return {
+        "calls": [call("MPI_Barrier", 100, 200, comm=WORLD)],
+        "paths": paths, "modules": modules, "functions": functions,
+    }  # fmt: skip
+
+
+def numbered(trace):
+    tables = trace.extra(CallPaths).tables()
+    rows = [trace._paths.numbers(rank).tolist() for rank in range(trace.size)]
+    return tables.paths.tobytes(), tables.modules.tobytes(), tables.functions.tobytes(), rows
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_paths_are_read_by_one_member(tmp_path, monkeypatch, seed):
+    """And have the numbers that one process gives them."""
+    rng = np.random.default_rng(seed)
+    found = str(write_run(tmp_path, [with_paths(rng, rank) for rank in range(9)]))
+    alone = numbered(open_run(found))
+    assert len(alone[0]) > schema.PATH.itemsize * 20
+    read, real = [], RankFile.read
+
+    def reads(self, table, *given):
+        read.append((table, self.rank))
+        return real(self, table, *given)
+
+    monkeypatch.setattr(RankFile, "read", reads)
+    assert by_team(4, lambda team: numbered(open_run(found, team))) == [alone] * 4
+    assert sorted(rank for table, rank in read if table == "paths") == list(range(9))
+
+
+def test_paths_that_cannot_be_read_are_said_when_they_are_asked_for(tmp_path, monkeypatch):
+    found = str(write_run(tmp_path, [with_paths(np.random.default_rng(rank), rank) for rank in range(4)]))
+    real = RankFile.read
+
+    def reads(self, table, *given):
+        if (table, self.rank) == ("modules", 3):
+            raise TracelibError("damaged")
+        return real(self, table, *given)
+
+    monkeypatch.setattr(RankFile, "read", reads)
+
+    def work(team):
+        trace = open_run(found, team)
+        with pytest.raises(TracelibError, match="damaged"):
+            numbered(trace)
+        return trace.duration_ns
+
+    assert len({*by_team(2, work)}) == 1
