@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,22 @@ class Spill:
 
     def read(self, key: Hashable) -> np.ndarray:
         """All records of a key."""
-        extents = self.extents.get(key, ())
+        return self._read(self.extents.get(key, ()))
+
+    def pieces(self, key: Hashable, most: int) -> Iterator[np.ndarray]:
+        """The same piece by piece, each of at most so many records or of one that was appended as a whole; one piece at
+        least."""
+        taken: list[tuple[int, int]] = []
+        held = 0
+        for extent in self.extents.get(key, ()):
+            if taken and held + extent[1] > most:
+                yield self._read(taken)
+                taken, held = [], 0
+            taken.append(extent)
+            held += extent[1]
+        yield self._read(taken)
+
+    def _read(self, extents: Sequence[tuple[int, int]]) -> np.ndarray:
         records = np.empty(sum(count for _, count in extents), self.dtype)
         first = 0
         for offset, count in extents:

@@ -17,7 +17,7 @@ from analyzer.pairing.call_paths import calls_with_paths
 from analyzer.trace import CALL, MESSAGE, UNKNOWN, Counters, Regions, Trace
 
 _RECORDS = 1 << 18
-"""Calls of a rank that are looked at together, about."""
+"""Calls or messages of a rank that are looked at together, about."""
 
 
 def calls(where: Where, begin: int, end: int) -> Iterator[Block]:
@@ -81,7 +81,8 @@ def messages(where: Where, begin: int, end: int) -> Iterator[Block]:
         rows = where.trace.messages(first, last)
         by_source.append_each(rows["source"], rows)
     for rank in where.ranks:
-        yield _messages_of(where, rank, by_source.read(rank))
+        for rows in by_source.pieces(rank, _RECORDS):
+            yield _messages_of(where, rank, rows)
     by_source.close()
 
 

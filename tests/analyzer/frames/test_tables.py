@@ -1,5 +1,7 @@
 """Tables of all ranks against a run by hand, and against what commands say of the same run."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas
 import pyarrow.parquet
@@ -134,6 +136,18 @@ def test_pieces_are_the_whole(run):
         whole = table.to_pandas()
         assert sum(map(len, table)) == len(whole)
         assert table.head(3).equals(whole.head(3)) or len(whole) == 0
+
+
+def test_no_piece_holds_all_messages_of_a_rank(run, monkeypatch):
+    """Pieces of bounded size are the same rows in the same order."""
+    whole = analyzer.tables(run).messages.to_pandas()
+    monkeypatch.setattr("analyzer.frames.events._RECORDS", 20)
+    windows = np.linspace(0, run.duration_ns + 1, 40).astype(np.int64)
+    monkeypatch.setattr(run, "message_windows", lambda: windows)
+    pieces = list(analyzer.tables(run).messages)
+    at_once = max(len(run.messages(a, b)) for a, b in pairwise(windows.tolist()))
+    assert max(map(len, pieces)) <= max(20, at_once) < len(whole) / 4
+    pandas.testing.assert_frame_equal(pandas.concat(pieces, ignore_index=True), whole, check_categorical=False)
 
 
 @pytest.mark.parametrize("name", NAMES)
