@@ -1,7 +1,8 @@
 """Any Trace for other programs that show timelines: Perfetto's protobuf, and JSON of Chrome's tracing page.
 
 A process for each rank, a track for each thread: calls and regions are slices on it, messages are arrows ("flows") from
-the call that sends to the call in which the receive ends. Counters have tracks of their own.
+the call that sends to the call in which the receive ends. Events of the program are instants. Counters, and what nodes
+were sampled for, have tracks of their own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,11 +23,14 @@ from analyzer.columns.joined import joined
 from analyzer.native import pointer
 from analyzer.trace import CALL, MESSAGE, UNKNOWN, CallPaths, Counters, Mark, Regions, Trace
 from analyzer.whole import whole_file
+from analyzer.writers.timeline_nodes import node_tracks
+from analyzer.writers.timeline_notes import Notes
 
 _MARK = np.dtype([("time", "<i8"), ("region", "<i8")])
 _FLOW = np.dtype([("time", "<i8"), ("id", "<i8"), ("other", "<i8"), ("closes", "<i4"), ("reserved", "<i4")])
 _VALUE = np.dtype([("time", "<i8"), ("track", "<i8"), ("value", "<i8")])
-"""`struct timeline_mark`, `_flow`, `_value` of the kernel."""
+_MEASURE = np.dtype([("time", "<i8"), ("track", "<i8"), ("value", "<f8")])
+"""`struct timeline_mark`, `_flow`, `_value`, `_measure` of the kernel."""
 
 _LAST = np.iinfo(np.int64).max
 
@@ -45,6 +50,8 @@ class Written:
     regions: int  # visits
     messages: int
     values: int  # readings of counters
+    events: int  # of the program
+    samples: int  # of nodes, each of one quantity
 
 
 def write_timeline(trace: Trace, path: str | os.PathLike[str], form: Format) -> Written:
@@ -56,7 +63,7 @@ def write_timeline(trace: Trace, path: str | os.PathLike[str], form: Format) -> 
     with whole_file(Path(path)) as file:
         for part in writer.parts():
             file.write(part)
-    return Written(writer.calls, writer.regions, writer.messages, writer.values)
+    return Written(writer.calls, writer.regions, writer.messages, writer.values, writer.events, writer.samples)
 
 
 class _Writer:
@@ -67,19 +74,23 @@ class _Writer:
         self._json = form is Format.CHROME
         self._first = np.concatenate([[0], np.cumsum(trace.threads)]).astype(np.int64)  # lane of each rank
         self._lanes = int(self._first[-1])
-        timeline = lib.timeline_new(int(form), self._lanes)
+        timeline = lib.timeline_new(int(form), self._lanes, len(trace.nodes.samples))
         if timeline == ffi.NULL:
             raise MemoryError
         self._timeline = ffi.gc(timeline, lib.timeline_free)
         self._places = trace.extra(CallPaths).named() if trace.extra(CallPaths).known else None
         self._tracks: dict[tuple[int, int], int] = {}  # (lane, counter) -> track
+        self._n_tracks = 0
         self._pending = _Receives()
-        self.calls = self.regions = self.messages = self.values = 0
+        kinds = lib.NAME_OF_EVENT, lib.NAME_OF_VALUE
+        self._notes = Notes(trace, *(partial(self._say_name, kind) for kind in kinds))
+        self.calls = self.regions = self.messages = self.values = self.events = self.samples = 0
 
     def parts(self) -> Iterator[memoryview]:
         """The file's bytes, piece by piece; each is valid until the next."""
         lib.timeline_begin(self._timeline)
         self._say_names()
+        self._add_nodes()
         yield self._take()
         for begin, end in pairwise(self._trace.windows().tolist()):
             self._add(begin, end)
@@ -109,12 +120,32 @@ class _Writer:
             (lib.NAME_OF_PLACE, places),
         )
         for kind, names in kinds:
-            for name in map(self._text, names):
-                lib.timeline_name(self._timeline, kind, name, len(name))
+            for name in names:
+                self._say_name(kind, name)
         for rank in range(trace.size):
             for thread in range(int(trace.threads[rank])):
                 texts = self._text(f"rank {rank}"), self._text(f"thread {thread}" if thread else "main thread")
                 lib.timeline_lane(self._timeline, self._first[rank] + thread, self._first[rank], *texts)
+
+    def _say_name(self, kind: int, name: str) -> None:
+        text = self._text(name)
+        lib.timeline_name(self._timeline, kind, text, len(text))
+
+    def _add_nodes(self) -> None:
+        """What nodes were sampled for, as far as it lies in the trace."""
+        for lane, samples in enumerate(self._trace.nodes.samples, self._lanes):
+            lib.timeline_node(self._timeline, lane, self._text(f"node {self._trace.nodes.names[samples.node]}"))
+            for name, time, values in node_tracks(samples):
+                inside = (time >= 0) & (time <= self._trace.duration_ns)
+                rows = np.zeros(int(inside.sum()), _MEASURE)
+                rows["time"], rows["value"], rows["track"] = time[inside], values[inside], self._new_track(lane, name)
+                lib.timeline_measures(self._timeline, pointer(rows, "struct timeline_measure *"), len(rows))
+                self.samples += len(rows)
+
+    def _add_events(self, begin: int, end: int) -> None:
+        notes = self._notes.between(begin, end, self._first)
+        lib.timeline_notes(self._timeline, pointer(notes, "struct timeline_note *"), len(notes))
+        self.events += len(notes)
 
     def _add(self, begin: int, end: int) -> None:
         """What all did in a window; one that begins at the end of time has nothing new, and ends what is open."""
@@ -146,6 +177,8 @@ class _Writer:
         self.calls += len(calls)
         self.regions += int((marks["region"] >= 0).sum())
         self.messages += len(messages)
+        if new:
+            self._add_events(begin, end)
         if new and self._trace.extra(Counters).known:
             self._add_counters(begin, end)
 
@@ -223,10 +256,13 @@ class _Writer:
         """The number of the track of a counter of a thread, which is described when it is first needed."""
         if (lane, counter) not in self._tracks:
             name, thread = self._trace.extra(Counters).known[counter].name, lane - int(self._first[rank])
-            text = f"{name}, thread {thread}" if thread else name
-            self._tracks[lane, counter] = len(self._tracks)
-            lib.timeline_counter(self._timeline, self._tracks[lane, counter], lane, self._text(text))
+            self._tracks[lane, counter] = self._new_track(lane, f"{name}, thread {thread}" if thread else name)
         return self._tracks[lane, counter]
+
+    def _new_track(self, lane: int, name: str) -> int:
+        number, self._n_tracks = self._n_tracks, self._n_tracks + 1
+        lib.timeline_counter(self._timeline, number, lane, self._text(name))
+        return number
 
 
 class _Receives:

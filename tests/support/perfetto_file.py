@@ -14,7 +14,8 @@ class Decoded:
     slices: list = field(default_factory=list)  # (track, begin, end, name, category, arguments)
     opened: dict = field(default_factory=dict)  # arrow -> (track, time)
     closed: dict = field(default_factory=dict)
-    instants: list = field(default_factory=list)  # (track, time)
+    instants: list = field(default_factory=list)  # (track, time) of ends of arrows
+    notes: list = field(default_factory=list)  # (track, time, name, arguments) of events of the program
     values: list = field(default_factory=list)  # (track, time, value)
 
 
@@ -54,10 +55,18 @@ class _Reader:
             begin, *rest = stack.pop()
             found.slices.append((track, begin, time, *rest))
         elif event.type == EVENT.TYPE_INSTANT:
-            found.instants.append((track, time))
+            (category,) = (self.names["event_categories", iid] for iid in event.category_iids)
+            name = self.names["event_names", event.name_iid]
+            arguments = dict(map(self.argument, event.debug_annotations))
+            if category == "event":
+                found.notes.append((track, time, name, arguments))
+            else:
+                assert (category, name, arguments) == ("message", "message", {})
+                found.instants.append((track, time))
         else:
             assert event.type == EVENT.TYPE_COUNTER
-            found.values.append((track, time, event.counter_value))
+            measured = event.HasField("double_counter_value")
+            found.values.append((track, time, event.double_counter_value if measured else event.counter_value))
         for ids, ends in ((event.flow_ids, found.opened), (event.terminating_flow_ids, found.closed)):
             for number in ids:
                 assert number not in ends

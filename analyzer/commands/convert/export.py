@@ -78,7 +78,9 @@ def _write_timeline(trace: Trace, path: Path, form: str, session: Session, force
         written = write_timeline(trace, path, Format[form.upper()])
     counts = [f"{written.calls} calls", f"{written.messages} messages"]
     counts += [f"{written.regions} visits of regions"] if written.regions else []
+    counts += [f"{written.events} events of the program"] if written.events else []
     counts += [f"{written.values} readings of counters"] if written.values else []
+    counts += [f"{written.samples} samples of nodes"] if written.samples else []
     session.say(f"{path}: {', '.join(counts)}")
 
 

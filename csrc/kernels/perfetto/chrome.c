@@ -61,13 +61,16 @@ static void called(struct timeline *t, int64_t lane, const char *what, const cha
     say(t, (int64_t)strlen(text), "\"name\":%s}}", text);
 }
 
+static void put_process(struct timeline *t, int64_t lane, const char *name)
+{
+    called(t, lane, "process_name", name);
+    event(t, "M", lane, 0);
+    say(t, 0, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}", lane);
+}
+
 static void put_lane(struct timeline *t, int64_t lane, const char *rank, const char *thread)
 {
-    if (t->lane[lane].process == lane) {
-        called(t, lane, "process_name", rank);
-        event(t, "M", lane, 0);
-        say(t, 0, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}", lane);
-    }
+    if (t->lane[lane].process == lane) put_process(t, lane, rank);
     called(t, lane, "thread_name", thread);
 }
 
@@ -144,13 +147,34 @@ static void put_instant(struct timeline *t, int64_t lane, const struct timeline_
     put_close(t, lane, flow->time, flow, 1);
 }
 
+static void counted(struct timeline *t, int64_t track, int64_t time)
+{
+    event(t, "C", t->counter_lane[track], time);
+    say_name(t, "name", t->counters[track].bytes);
+}
+
 static void put_value(struct timeline *t, const struct timeline_value *value)
 {
-    event(t, "C", t->counter_lane[value->track], value->time);
-    say_name(t, "name", t->counters[value->track].bytes);
+    counted(t, value->track, value->time);
     say(t, 0, ",\"args\":{\"value\":%" PRId64 "}}", value->value);
 }
 
+static void put_measure(struct timeline *t, const struct timeline_measure *measure)
+{
+    counted(t, measure->track, measure->time);
+    say(t, 0, ",\"args\":{\"value\":%.17g}}", measure->value);
+}
+
+static void put_note(struct timeline *t, const struct timeline_note *note)
+{
+    event(t, "i", note->lane, note->time);
+    say_name(t, "name", t->names[NAME_OF_EVENT][note->event].bytes);
+    say(t, 0, ",\"cat\":\"event\",\"s\":\"t\",\"args\":{\"value\":%" PRId64, note->value);
+    if (note->name >= 0) say_name(t, "label", t->names[NAME_OF_VALUE][note->name].bytes);
+    say(t, 0, "}}");
+}
+
 const struct format chrome_format = {
-    begin, end, put_name, put_lane, put_counter, put_open, put_close, put_instant, put_value,
+    begin,    end,       put_name,    put_lane,  put_process, put_counter,
+    put_open, put_close, put_instant, put_value, put_measure, put_note,
 };

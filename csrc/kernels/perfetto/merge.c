@@ -38,13 +38,14 @@ void timeline_keep(struct timeline *t, struct text **list, int64_t n, const char
     more[n] = (struct text){copy, length};
 }
 
-struct timeline *timeline_new(int format, int64_t lanes)
+struct timeline *timeline_new(int format, int64_t threads, int64_t nodes)
 {
     struct timeline *t = calloc(1, sizeof *t);
     if (!t) return NULL;
     t->format = format == TIMELINE_CHROME ? &chrome_format : &perfetto_format;
-    t->lanes = lanes;
-    t->lane = calloc((size_t)lanes + 1, sizeof *t->lane);
+    t->threads = threads;
+    t->lanes = threads + nodes;
+    t->lane = calloc((size_t)t->lanes + 1, sizeof *t->lane);
     if (!t->lane) {
         timeline_free(t);
         return NULL;
@@ -97,6 +98,12 @@ void timeline_lane(struct timeline *t, int64_t lane, int64_t first_lane, const c
 {
     t->lane[lane].process = first_lane;
     t->format->lane(t, lane, rank, thread);
+}
+
+void timeline_node(struct timeline *t, int64_t lane, const char *name)
+{
+    t->lane[lane].process = lane;
+    t->format->node(t, lane, name);
 }
 
 void timeline_counter(struct timeline *t, int64_t track, int64_t lane, const char *name)
@@ -190,7 +197,7 @@ static void write_lane(struct timeline *t, int64_t lane, struct rest *r, int64_t
 void timeline_write(struct timeline *t, const struct timeline_window *w)
 {
     const struct trace_call *calls = w->calls;
-    for (int64_t lane = 0; lane < t->lanes && !t->failed; lane++) {
+    for (int64_t lane = 0; lane < t->threads && !t->failed; lane++) {
         struct rest r = {
             .call = calls + w->first_call[lane],
             .call_end = calls + w->first_call[lane + 1],
@@ -209,4 +216,14 @@ void timeline_write(struct timeline *t, const struct timeline_window *w)
 void timeline_values(struct timeline *t, const struct timeline_value *values, int64_t n)
 {
     for (int64_t i = 0; i < n && !t->failed; i++) t->format->value(t, &values[i]);
+}
+
+void timeline_measures(struct timeline *t, const struct timeline_measure *measures, int64_t n)
+{
+    for (int64_t i = 0; i < n && !t->failed; i++) t->format->measure(t, &measures[i]);
+}
+
+void timeline_notes(struct timeline *t, const struct timeline_note *notes, int64_t n)
+{
+    for (int64_t i = 0; i < n && !t->failed; i++) t->format->note(t, &notes[i]);
 }

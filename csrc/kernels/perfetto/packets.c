@@ -21,14 +21,26 @@ enum {
     TRACK_UUID = 11,
     CATEGORY_IID = 3,
     VALUE = 30,
+    MEASURE = 44,
     OPENS = 47,
     CLOSES = 48
 };
 enum { ANNOTATION_IID = 1, INTEGER = 4, STRING_IID = 17 }; /* of DebugAnnotation */
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER_VALUE = 4 };
-enum { OF_CALLS = 1, OF_REGIONS, OF_MESSAGES };                        /* categories */
-enum { PEER = 1, TAG, SENT, RECEIVED, CALLS, COMM, PLACE, ARGUMENTS }; /* names of annotations */
-enum { MESSAGE_NAME = 1, MORE = 1024 };                                /* bytes of a packet without texts and arrows */
+enum { OF_CALLS = 1, OF_REGIONS, OF_MESSAGES, OF_EVENTS }; /* categories */
+enum {
+    PEER = 1,
+    TAG,
+    SENT,
+    RECEIVED,
+    CALLS,
+    COMM,
+    PLACE,
+    EVENT_VALUE,
+    VALUE_NAME,
+    ARGUMENTS
+};                                      /* names of annotations */
+enum { MESSAGE_NAME = 1, MORE = 1024 }; /* bytes of a packet without texts and arrows */
 
 static char *put(char *p, uint64_t v)
 {
@@ -42,11 +54,11 @@ static char *number(char *p, int field, int64_t v)
     return put(put(p, (uint64_t)field << 3 | VARINT), (uint64_t)v);
 }
 
-static char *fixed(char *p, int field, int64_t v)
+static char *fixed(char *p, int field, const void *v)
 {
     p = put(p, (uint64_t)field << 3 | FIXED64);
-    memcpy(p, &v, sizeof v);
-    return p + sizeof v;
+    memcpy(p, v, sizeof(uint64_t));
+    return p + sizeof(uint64_t);
 }
 
 static char *string(char *p, int field, const char *text, int64_t length)
@@ -89,27 +101,27 @@ static void intern(struct timeline *t, int field, int64_t iid, const char *text,
     done(t, packet, inside_ends(data, inside_ends(entry, p)));
 }
 
-/* Names of calls and regions are names of events, those of communicators and places are values of annotations. */
+/* Names of calls, regions and events are names of Perfetto's events, the others are values of annotations. */
 static int64_t iid_of(int kind, int64_t name)
 {
-    return MESSAGE_NAME + 1 + 2 * name + (kind & 1);
+    return MESSAGE_NAME + 1 + NAME_OF_COMM * name + kind % NAME_OF_COMM;
 }
 
 static void put_name(struct timeline *t, int kind, int64_t number, const char *text, int64_t length)
 {
-    bool of_event = kind == NAME_OF_CALL || kind == NAME_OF_REGION;
-    intern(t, of_event ? EVENT_NAME : STRING, iid_of(kind, number), text, length);
+    intern(t, kind < NAME_OF_COMM ? EVENT_NAME : STRING, iid_of(kind, number), text, length);
 }
 
 static void begin(struct timeline *t)
 {
-    static const char *const categories[] = {"mpi", "region", "message"};
-    static const char *const arguments[] = {"peer", "tag", "sent_bytes", "received_bytes", "calls", "comm", "place"};
+    static const char *const categories[] = {"mpi", "region", "message", "event"};
+    static const char *const arguments[] = {"peer", "tag",   "sent_bytes", "received_bytes", "calls",
+                                            "comm", "place", "value",      "label"};
     char *p = timeline_room(t, MORE);
     if (!p) return;
     char *packet = p = inside(p, PACKET);
     done(t, packet, number(number(p, SEQUENCE, 1), FLAGS, STATE_CLEARED));
-    for (int i = 0; i < OF_MESSAGES; i++) intern(t, CATEGORY, i + 1, categories[i], (int64_t)strlen(categories[i]));
+    for (int i = 0; i < OF_EVENTS; i++) intern(t, CATEGORY, i + 1, categories[i], (int64_t)strlen(categories[i]));
     for (int i = 0; i < ARGUMENTS - 1; i++)
         intern(t, ANNOTATION_NAME, i + 1, arguments[i], (int64_t)strlen(arguments[i]));
     intern(t, EVENT_NAME, MESSAGE_NAME, "message", strlen("message"));
@@ -182,7 +194,8 @@ static void put_lane(struct timeline *t, int64_t lane, const char *rank, const c
 static void put_counter(struct timeline *t, int64_t number, int64_t lane, const char *name)
 {
     struct description d;
-    if (!describe(t, &d, of_counter(t, number), of_lane(lane), name)) return;
+    int64_t parent = lane < t->threads ? of_lane(lane) : of_process(t, lane);
+    if (!describe(t, &d, of_counter(t, number), parent, name)) return;
     d.p = inside_ends(inside(d.p, COUNTER), inside(d.p, COUNTER));
     described(t, d);
 }
@@ -205,7 +218,7 @@ static bool event(struct timeline *t, struct event *e, int64_t time, int type, i
 
 static void put_event(struct timeline *t, struct event e, const struct timeline_flow *flows, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) e.p = fixed(e.p, flows[i].closes ? CLOSES : OPENS, flows[i].id);
+    for (int64_t i = 0; i < n; i++) e.p = fixed(e.p, flows[i].closes ? CLOSES : OPENS, &flows[i].id);
     done(t, e.packet, inside_ends(e.event, e.p));
 }
 
@@ -259,6 +272,25 @@ static void put_value(struct timeline *t, const struct timeline_value *value)
     put_event(t, e, NULL, 0);
 }
 
+static void put_measure(struct timeline *t, const struct timeline_measure *measure)
+{
+    struct event e;
+    if (!event(t, &e, measure->time, COUNTER_VALUE, of_counter(t, measure->track), 0)) return;
+    e.p = fixed(e.p, MEASURE, &measure->value);
+    put_event(t, e, NULL, 0);
+}
+
+static void put_note(struct timeline *t, const struct timeline_note *note)
+{
+    struct event e;
+    if (!event(t, &e, note->time, INSTANT, of_lane(note->lane), 0)) return;
+    e.p = number(number(e.p, CATEGORY_IID, OF_EVENTS), NAME_IID, iid_of(NAME_OF_EVENT, note->event));
+    e.p = annotation(e.p, EVENT_VALUE, INTEGER, note->value);
+    if (note->name >= 0) e.p = annotation(e.p, VALUE_NAME, STRING_IID, iid_of(NAME_OF_VALUE, note->name));
+    put_event(t, e, NULL, 0);
+}
+
 const struct format perfetto_format = {
-    begin, end, put_name, put_lane, put_counter, put_open, put_close, put_instant, put_value,
+    begin,    end,       put_name,    put_lane,  put_rank,    put_counter,
+    put_open, put_close, put_instant, put_value, put_measure, put_note,
 };

@@ -3,16 +3,25 @@
 #include <stdint.h>
 
 /* A trace as Perfetto or Chrome's tracing page shows it: a track for each thread, with a slice for each call and each
-   visit of a region, arrows for messages, and a track for each counter. */
+   visit of a region, arrows for messages, instants for events of the program, and a track for each counter. */
 struct timeline;
 
 enum timeline_format { TIMELINE_PERFETTO, TIMELINE_CHROME };
 
 /* What names are of. */
-enum timeline_name { NAME_OF_CALL, NAME_OF_REGION, NAME_OF_COMM, NAME_OF_PLACE, TIMELINE_NAMES };
+enum timeline_name {
+    NAME_OF_CALL,
+    NAME_OF_REGION,
+    NAME_OF_EVENT,
+    NAME_OF_COMM,
+    NAME_OF_PLACE,
+    NAME_OF_VALUE,
+    TIMELINE_NAMES
+};
 
-/* For so many threads ("lanes", counted through all ranks from 0). NULL: no memory. */
-struct timeline *timeline_new(int format, int64_t lanes);
+/* For so many threads ("lanes", counted through all ranks from 0) and nodes (the lanes after those). NULL: no memory.
+ */
+struct timeline *timeline_new(int format, int64_t threads, int64_t nodes);
 void timeline_free(struct timeline *t);
 
 /* What was written since the last time: the bytes stay until the next call of any function of this timeline. -1: there
@@ -29,7 +38,10 @@ void timeline_name(struct timeline *t, int kind, const char *text, int64_t lengt
 /* A thread: of which process, and whether it is the first one of that. Texts as above. */
 void timeline_lane(struct timeline *t, int64_t lane, int64_t first_lane, const char *rank, const char *thread);
 
-/* Track number `track`, from 0, of a counter that this thread counted. Texts as above. */
+/* A node. Text as above. */
+void timeline_node(struct timeline *t, int64_t lane, const char *name);
+
+/* Track number `track`, from 0, of a counter of this thread or node. Text as above. */
 void timeline_counter(struct timeline *t, int64_t track, int64_t lane, const char *name);
 
 /* A thread enters region `region`, or leaves the innermost one (-1). */
@@ -47,8 +59,19 @@ struct timeline_value {
     int64_t time, track, value;
 };
 
-/* What all lanes did in a window, one lane's rows after the other, in order of time. `first`: of each lane its first
-   row; lanes + 1 of them. */
+/* A number that need not be whole. */
+struct timeline_measure {
+    int64_t time, track;
+    double value;
+};
+
+/* An event of the program: names are numbers of NAME_OF_EVENT and NAME_OF_VALUE (-1: the value has none). */
+struct timeline_note {
+    int64_t time, lane, event, value, name;
+};
+
+/* What all threads did in a window, one lane's rows after the other, in order of time. `first`: of each lane its first
+   row; one more than there are threads. */
 struct timeline_window {
     const void *calls;     /* struct trace_call */
     const int64_t *places; /* of each call; 0: not known. NULL: of no call */
@@ -67,5 +90,11 @@ void timeline_write(struct timeline *t, const struct timeline_window *window);
 
 /* Writes n readings of counters. */
 void timeline_values(struct timeline *t, const struct timeline_value *values, int64_t n);
+
+/* Writes n measures. */
+void timeline_measures(struct timeline *t, const struct timeline_measure *measures, int64_t n);
+
+/* Writes n events of the program. */
+void timeline_notes(struct timeline *t, const struct timeline_note *notes, int64_t n);
 
 #endif

@@ -12,7 +12,8 @@ from marked import LABELS, begin, end
 from memory_trace import MemoryTrace
 from perfetto_file import decode
 from random_runs import COUNTERS, RATES, runs
-from synthetic import SELF, WORLD, call, poll, request, write_run
+from synthetic import SELF, WORLD, call, event, label, poll, request, write_run
+from system_files import TIMES, write_samples
 from trace_processor import NODE, ask
 
 from analyzer.errors import TracelibError
@@ -22,7 +23,7 @@ from analyzer.trace import Regions
 from analyzer.writers.timeline import Format, write_timeline
 from benchmarks.synthetic.run import write_run as write_pattern
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import LabelKind, What
 
 THREADS = ("main thread", "thread 1", "thread 2")
 
@@ -69,7 +70,7 @@ def test_by_hand(tmp_path):
         (one, 210, 300, "MPI_Barrier", "mpi", world),
     ]
     assert (found.opened, found.closed) == ({1: (zero, 120)}, {1: (one, 195)})
-    assert not found.instants and not found.values
+    assert not found.instants and not found.values and not found.notes
 
 
 def test_chrome_by_hand(tmp_path):
@@ -160,6 +161,76 @@ def test_the_counters_of_a_run(tmp_path):
         for time in (10, 20, 40, 50)
     }
     assert set(decode(path).values) == expected and counts.values == len(expected) == 8
+
+
+OWN = 1000
+NAMED = [*LABELS, label(LabelKind.EVENT_TYPE, 0, "step", OWN), label(LabelKind.EVENT_VALUE, 1, "the first", OWN)]
+
+
+def test_events_of_the_program(tmp_path):
+    """With the names of type and value where there are some; those of regions are slices alone."""
+    events = [begin(10, 1), event(12, OWN, 1), event(13, OWN, 2), end(20, 1), event(21, 7, -5)]
+    ranks = [
+        {"calls": [call("MPI_Barrier", 15, 18, comm=WORLD)]},
+        {"calls": [call("MPI_Barrier", 15, 18, comm=WORLD)], "events": events, "labels": NAMED},
+    ]
+    trace = open_trace(write_run(tmp_path, ranks))
+    path, counts = written(trace, tmp_path)
+    one, found = ("rank 1", "main thread"), decode(path)
+    assert found.notes == [
+        (one, 12, "step", {"value": 1, "label": "the first"}),
+        (one, 13, "step", {"value": 2}),
+        (one, 21, "event 7", {"value": -5}),
+    ]
+    assert [s[3] for s in found.slices if s[4] == "region"] == ["solve"] and counts.events == 3
+    said = json.loads(written(trace, tmp_path, Format.CHROME)[0].read_text())["traceEvents"]
+    assert [(e["ts"], e["name"], e["args"]) for e in said if e["ph"] == "i"] == [
+        (0.012, "step", {"value": 1, "label": "the first"}),
+        (0.013, "step", {"value": 2}),
+        (0.021, "event 7", {"value": -5}),
+    ]
+
+
+def test_samples_of_a_node(tmp_path):
+    """Gauges as they were; what is counted as a rate from each sample to the next. Samples lie 200 ns apart."""
+    run = write_run(tmp_path, [{"calls": [call("MPI_Barrier", 100, 1000, comm=WORLD)]}])
+    write_samples(tmp_path)
+    trace = open_trace(run)
+    path, counts = written(trace, tmp_path)
+    of = {}
+    for (node, name), time, value in decode(path).values:
+        assert node == "node node0"
+        of.setdefault(name, []).append((time, value))
+    assert counts.samples == sum(map(len, of.values()))
+    assert of["load_1 (processes)"] == list(zip(TIMES, (0.25, 1.5, 1.0, 0.5), strict=True))
+    assert of["memory_used (bytes)"] == list(zip(TIMES, (2**30, 3 * 2**30, 2**31, 2**30), strict=True))
+    assert of["network_received (bytes/s)"] == [(200, 3e9), (400, 0), (600, 0), (800, 0)]
+    assert of["disk_written (bytes/s)"] == [(200, 0), (400, pytest.approx(4096 / 200e-9)), (600, 5e6), (800, 0)]
+    assert of["cpu_user (%)"] == [(200, 50), (400, pytest.approx(100 / 3.5)), (600, 0), (800, 0)]
+    assert of["cpu_busy (%)"] == [(200, 75), (400, pytest.approx(100 / 3.5)), (600, 0), (800, 0)]
+    said = json.loads(written(trace, tmp_path, Format.CHROME)[0].read_text())["traceEvents"]
+    loads = [(e["ts"], e["args"]["value"]) for e in said if e["ph"] == "C" and e["name"] == "load_1 (processes)"]
+    assert loads == [(0.2, 0.25), (0.4, 1.5), (0.6, 1.0), (0.8, 0.5)]
+    assert [e["args"]["name"] for e in said if e.get("name") == "process_name"] == ["rank 0", "node node0"]
+
+
+@pytest.mark.skipif(not NODE, reason="no node to run Perfetto's trace processor")
+@pytest.mark.parametrize("form", Format)
+def test_perfettos_sql_sees_events_and_nodes(tmp_path, form):
+    events = [event(12, OWN, 1), event(13, OWN, 2)]
+    content = {"calls": [call("MPI_Barrier", 100, 1000, comm=WORLD)], "events": events, "labels": NAMED}
+    run = write_run(tmp_path, [content])
+    write_samples(tmp_path)
+    notes, loads, errors = ask(
+        written(open_trace(run), tmp_path, form)[0],
+        tmp_path,
+        "select ts, name from slice where category = 'event' order by ts",
+        "select c.ts, c.value from counter c join track t on t.id = c.track_id "
+        "where t.name like '%load_1 (processes)%' order by c.ts",
+        "select name from stats where severity in ('error', 'data_loss') and value > 0",
+    )
+    assert notes == [(12, "step"), (13, "step")] and not errors
+    assert loads == [(200, 0.25), (400, 1.5), (600, 1.0), (800, 0.5)]
 
 
 def test_a_message_in_no_call(tmp_path):

@@ -22,12 +22,15 @@ struct format {
     void (*end)(struct timeline *t);
     void (*name)(struct timeline *t, int kind, int64_t number, const char *text, int64_t length);
     void (*lane)(struct timeline *t, int64_t lane, const char *rank, const char *thread);
+    void (*node)(struct timeline *t, int64_t lane, const char *name);
     void (*counter)(struct timeline *t, int64_t track, int64_t lane, const char *name);
     void (*open)(struct timeline *t, int64_t lane, const struct slice *slice, const struct timeline_flow *flows,
                  int64_t n);
     void (*close)(struct timeline *t, int64_t lane, int64_t time, const struct timeline_flow *flows, int64_t n);
     void (*instant)(struct timeline *t, int64_t lane, const struct timeline_flow *flow);
     void (*value)(struct timeline *t, const struct timeline_value *value);
+    void (*measure)(struct timeline *t, const struct timeline_measure *measure);
+    void (*note)(struct timeline *t, const struct timeline_note *note);
 };
 
 extern const struct format perfetto_format, chrome_format;
@@ -47,8 +50,8 @@ struct timeline {
     const struct format *format;
     char *out;
     int64_t used, room;
-    bool failed, said; /* no memory; something was said already */
-    int64_t lanes;
+    bool failed, said;      /* no memory; something was said already */
+    int64_t threads, lanes; /* lanes: threads and nodes */
     struct lane *lane;
     struct text *names[TIMELINE_NAMES]; /* of Chrome, which repeats them */
     struct text *counters;
