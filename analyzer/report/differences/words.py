@@ -87,8 +87,8 @@ BASES = {
         "start to start is not in it: for that, name several runs of each."
     ),
     Basis.NONE: (
-        "Noise is not known: this needs several runs of each, or runs with 8 iterations and more. Name them: "
-        "analyze diff A1 A2 A3 --against B1 B2 B3."
+        "Noise is not known: this needs several runs of each, or runs with 8 iterations and more on CPUs of their own. "
+        "Name them: analyze diff A1 A2 A3 --against B1 B2 B3."
     ),
 }
 """What a verdict stands on."""
