@@ -30,7 +30,7 @@ ORDER = {
     ),
     "kernels": (
         "subsets", "jobs", "rows", "text", "hdf5", "lanes", "paraver", "matching", "waits", "path", "operations",
-        "dimemas", "structure", "perfetto", "otf2",
+        "dimemas", "structure", "perfetto", "otf2", "views",
     ),
     "replay": ("common", "state", "machine", "packed", "threads", "network", "meeting", "engine"),
 }  # fmt: skip

@@ -1,0 +1,32 @@
+"""Views of a run: what each thread, rank, node or the whole application does over time, as one number.
+
+The semantic machinery of Paraver ("Dimemas specification", section 1.16.2): records are filtered, a function makes a
+value of each thread at each time, others put threads together and change what comes out. All of it is columns of
+numpy, window by window. docs/views.md is the user's side.
+"""
+
+from analyzer.views.api import bursts, histogram, measures, profile
+from analyzer.views.filters import Filter
+from analyzer.views.function import Function
+from analyzer.views.lanes import Level
+from analyzer.views.numbers import Numbers
+from analyzer.views.run import Run
+from analyzer.views.tabulated import Columns
+from analyzer.views.view import Derived, View
+from analyzer.views.view_file import library
+
+__all__ = [
+    "Columns",
+    "Derived",
+    "Filter",
+    "Function",
+    "Level",
+    "Numbers",
+    "Run",
+    "View",
+    "bursts",
+    "histogram",
+    "library",
+    "measures",
+    "profile",
+]

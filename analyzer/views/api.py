@@ -1,0 +1,139 @@
+"""What is asked of views from Python: of a trace, by a view or the name of one (docs/views.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.frames.blocks import NS, Block, Coded
+from analyzer.frames.table import Table
+from analyzer.trace import Trace
+from analyzer.views import constant, measuring, over_time, tabulated
+from analyzer.views.lanes import Level
+from analyzer.views.measuring import USUAL, Limits, Measures
+from analyzer.views.over_time import Profile
+from analyzer.views.run import Run
+from analyzer.views.tabulated import Columns, Histogram
+from analyzer.views.view import Derived, View
+from analyzer.views.view_file import ViewFile, find_view
+
+_UP = {level.value: "maximum" for level in Level if level is not Level.THREAD}
+Named = View | Derived | str
+"""A view, the name of one of the library, or a TOML file."""
+Spans = tuple[float, float]
+
+
+def run_of(of: Trace | Run) -> Run:
+    """Of a Run itself; several questions to one Run look for iterations once."""
+    return of if isinstance(of, Run) else Run(of)
+
+
+def view_named(view: Named) -> View | Derived:
+    """Raises TracelibError."""
+    return find_view(view).view if isinstance(view, str) else view  # type: ignore[no-any-return]
+
+
+def measures(
+    trace: Trace | Run, view: Named, names: Iterable[Any] = USUAL, *, begin_s: float = 0.0,
+    end_s: float | None = None, values: Spans | None = None, lengths_s: Spans | None = None,
+) -> Measures:  # fmt: skip
+    """Numbers of each row of a view in [begin_s, end_s) of the run (analyzer.views.measuring).
+
+    values, lengths_s: values for "time with value", lengths of bursts that count. Raises TracelibError.
+    """
+    limits = Limits(values or Limits.values, tuple(NS * s for s in lengths_s) if lengths_s else Limits.lengths)  # type: ignore[arg-type]
+    begin, end = _interval(begin_s, end_s)
+    return measuring.measures(view_named(view), run_of(trace), names, begin_ns=begin, end_ns=end, limits=limits)
+
+
+def profile(
+    trace: Trace | Run, view: Named, bins: int = 100, *, begin_s: float = 0.0, end_s: float | None = None
+) -> Profile:
+    """A view over time, in so many bins. Raises TracelibError."""
+    begin, end = _interval(begin_s, end_s)
+    return over_time.profile(view_named(view), run_of(trace), bins, begin_ns=begin, end_ns=end)
+
+
+def histogram(
+    trace: Trace | Run, view: Named, statistic: str = "average value", *, by: Named | None = None,
+    columns: Sequence[float] | None = None, plane: Named | None = None, planes: Sequence[float] | None = None,
+    together: bool = False, begin_s: float = 0.0, end_s: float | None = None,
+) -> Histogram:  # fmt: skip
+    """A statistic of a view by the values of another: `by`; the view itself unless given. Raises TracelibError.
+
+    columns, planes: minimum, maximum and width, unless all values shall fit in. A view that is named is taken on the
+    level of `view`.
+    """
+    run, data = run_of(trace), view_named(view)
+    begin, end = _interval(begin_s, end_s)
+    return tabulated.histogram(
+        _beside(by, data, run) if by is not None else data, run, data=data if by is not None else None,
+        statistic=statistic, columns=_columns(columns), plane=_beside(plane, data, run) if plane is not None else None,
+        planes=_columns(planes), begin_ns=begin, end_ns=end, together=together,
+    )  # fmt: skip
+
+
+def bursts(trace: Trace | Run, view: Named, *, begin_s: float = 0.0, end_s: float | None = None) -> Table:
+    """Every interval in which the value of a row stays the same, as a table that is read piece by piece."""
+    run, found = run_of(trace), view_named(view)
+    begin, end = _interval(begin_s, end_s)
+    rows = found.rows(run)
+
+    def blocks() -> Iterator[Block]:
+        none = np.zeros(0, np.int64)
+        yield _block(constant.Bursts(none, none, none, none.astype(float), none.astype(bool)), rows.names)
+        for some in constant.bursts(found, run, begin, end):
+            yield _block(some, rows.names)
+
+    return Table(found.name, f"Every burst of each {rows.level.value}.", blocks)
+
+
+def shown(run: Run, file: ViewFile, begin_s: float = 0.0, end_s: float | None = None) -> Histogram:
+    """The histogram that a view file describes. Raises TracelibError."""
+    table, view = file.table, file.view
+    begin, end = _interval(begin_s, end_s)
+    return tabulated.histogram(
+        view if table.control is None else _levelled(table.control, view, run), run,
+        data=None if table.control is None else view, statistic=table.statistic, columns=table.columns,
+        plane=None if table.plane is None else _levelled(table.plane, view, run), planes=table.planes,
+        begin_ns=begin, end_ns=end, together=table.together,
+    )  # fmt: skip
+
+
+def _beside(view: Named, data: View | Derived, run: Run) -> View | Derived:
+    return _levelled(view_named(view), data, run) if isinstance(view, str) else view
+
+
+def _levelled(view: View | Derived, data: View | Derived, run: Run) -> View | Derived:
+    """A view on the level of another one that has fewer rows: the most of each row's threads."""
+    level = data.rows(run).level
+    if not isinstance(view, View) or len(data.rows(run)) >= len(view.rows(run)):
+        return view
+    return replace(view, level=level, **_UP)  # type: ignore[arg-type]
+
+
+def _columns(given: Sequence[float] | None) -> Columns | None:
+    if given is None:
+        return None
+    if len(given) != 3:
+        raise TracelibError("columns are a minimum, a maximum and a width", "", 2)
+    return Columns(*map(float, given))
+
+
+def _interval(begin_s: float, end_s: float | None) -> tuple[int, int | None]:
+    return max(round(begin_s * NS), 0), None if end_s is None else round(end_s * NS)
+
+
+def _block(some: constant.Bursts, names: tuple[str, ...]) -> Block:
+    return {
+        "row": Coded(some.row, names),
+        "begin_s": some.begin / NS,
+        "end_s": some.end / NS,
+        "time_s": (some.end - some.begin) / NS,
+        "value": some.value,
+        "whole": some.whole,
+    }

@@ -1,0 +1,169 @@
+"""Functions of a row's value, one after the other.
+
+Source: "Dimemas specification", section 1.16.2, "Compose functions"; those that Paraver has beyond it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import inf
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.errors import TracelibError
+from analyzer.native import pointer
+from analyzer.views.function import Function
+from analyzer.views.steps import Steps
+from analyzer.views.thread.later import Later
+
+_LARGEST = 2**31 - 1
+_US = 1000.0
+Map = Callable[[np.ndarray], np.ndarray]
+
+
+def _divisor(function: Function, default: float) -> float:
+    value = function.number(0, default)
+    if not value:
+        raise TracelibError(f"{function.name!r}: nothing is divided by 0", "", 2)
+    return value
+
+
+def _mod(function: Function, more: float = 0.0) -> Map:
+    divisor = _divisor(function, _LARGEST)
+    return lambda values: np.mod(values, divisor) + more
+
+
+def _divide(function: Function) -> Map:
+    divisor = _divisor(function, 1)
+    return lambda values: values / divisor
+
+
+def _in_range(function: Function, *, ends: bool = True) -> Map:
+    low, high = function.number(0, 0), function.number(1, _LARGEST if len(function.values) < 2 else inf)
+    return lambda values: (values >= low) & ((values <= high) if ends else (values < high))
+
+
+def _select(function: Function, *, ends: bool = True) -> Map:
+    inside = _in_range(function, ends=ends)
+    return lambda values: np.where(inside(values), values, 0.0)
+
+
+def _equal(function: Function, *, sign: bool) -> Map:
+    value = function.number(0, 0)
+    return lambda values: (values == value) if sign else np.where(values == value, values, 0.0)
+
+
+MAPS: dict[str, Callable[[Function], Map]] = {
+    "as is": lambda _: lambda values: values,
+    "sign": lambda _: lambda values: values > 0,
+    "1-sign": lambda _: lambda values: values <= 0,
+    "module": _mod,
+    "module+1": lambda function: _mod(function, 1.0),
+    "divide": _divide,
+    "product": lambda function: lambda values: values * function.number(0, 1),
+    "add": lambda function: lambda values: values + function.number(0, 0),
+    "subtract": lambda function: lambda values: values - function.number(0, 0),
+    "select range": _select,
+    "is in range": _in_range,
+    "select range [)": lambda function: _select(function, ends=False),
+    "is in range [)": lambda function: _in_range(function, ends=False),
+    "is equal": lambda function: _equal(function, sign=False),
+    "is equal (sign)": lambda function: _equal(function, sign=True),
+    "absolute": lambda _: np.abs,
+}
+"""Functions of the value alone, by name."""
+
+_STACKED, _NESTING, _DELTA, _BURST_TIME = "stacked value", "nesting level", "delta", "burst time"
+COMPOSE_FUNCTIONS = (*MAPS, _STACKED, _NESTING, _DELTA, _BURST_TIME)
+
+
+def composed(every: Iterator[Steps], function: Function, rows: int, bounds: np.ndarray, end: int) -> Iterator[Steps]:
+    """What a function makes of steps. end: of the run, ns. Raises TracelibError."""
+    name = function.name
+    if function.user:
+        return _mapped(every, _checked(function))
+    Function(name).found({name: name for name in COMPOSE_FUNCTIONS}, "compose function")
+    if name in MAPS:
+        return _mapped(every, MAPS[name](function)) if name != "as is" else every
+    if name in (_STACKED, _NESTING):
+        return _stacked(every, rows, depth=name == _NESTING)
+    return _delta(every, rows) if name == _DELTA else _burst_time(every, rows, bounds, end)
+
+
+def _mapped(every: Iterator[Steps], function: Map) -> Iterator[Steps]:
+    return (steps._replace(value=np.asarray(function(steps.value), np.float64)) for steps in every)
+
+
+def _checked(function: Function) -> Map:
+    def values(given: np.ndarray) -> np.ndarray:
+        found = np.asarray(function.user(given), np.float64)  # type: ignore[misc]
+        if found.shape != given.shape:
+            raise TracelibError(f"{function.name} gave {found.shape} values for {len(given)}", "", 2)
+        return found
+
+    return values
+
+
+def _stacked(every: Iterator[Steps], rows: int, *, depth: bool) -> Iterator[Steps]:
+    stacks = ffi.gc(lib.stacks_new(rows), lib.stacks_free)
+    if stacks == ffi.NULL:
+        raise MemoryError
+    for steps in every:
+        top, level = np.empty(len(steps.row)), np.empty(len(steps.row))
+        row, value = np.ascontiguousarray(steps.row), np.ascontiguousarray(steps.value)
+        if lib.stacks_feed(
+            stacks, len(row), pointer(row, "int64_t *"), pointer(value, "double *"), pointer(top, "double *"),
+            pointer(level, "double *"),
+        ):  # fmt: skip
+            raise MemoryError
+        yield steps._replace(value=level if depth else top)
+
+
+class Changes:
+    """Steps without those that last no time or change nothing: each is the begin of a burst."""
+
+    def __init__(self, rows: int) -> None:
+        self.now = np.full(rows, np.nan)  # the value of each row's last burst
+
+    def feed(self, steps: Steps) -> tuple[Steps, np.ndarray]:
+        """Those of a window, and the value before each (NaN: it is the first of its row)."""
+        steps = steps.last_of_each_time()
+        if not len(steps.row):
+            return steps, steps.value
+        first = np.append(True, steps.row[1:] != steps.row[:-1])
+        before = np.append(np.nan, steps.value[:-1])
+        before[first] = self.now[steps.row[first]]
+        changes = steps.value != before
+        last = np.append(first[1:], True)
+        self.now[steps.row[last]] = steps.value[last]
+        return (steps, before) if changes.all() else (steps.where(changes), before[changes])
+
+
+def _delta(every: Iterator[Steps], rows: int) -> Iterator[Steps]:
+    """The value less that of the burst before."""
+    changes = Changes(rows)
+    for steps in every:
+        some, before = changes.feed(steps)
+        yield some._replace(value=np.where(np.isnan(before), 0.0, some.value - before))
+
+
+def _burst_time(every: Iterator[Steps], rows: int, bounds: np.ndarray, end: int) -> Iterator[Steps]:
+    """How long each burst lasts (us) whose value is not 0."""
+    changes, later = Changes(rows), Later(bounds)
+    begin, value = np.zeros(rows, np.int64), np.zeros(rows)
+    for steps in every:
+        some, before = changes.feed(steps)
+        if not len(some.row):
+            continue
+        first = np.append(True, some.row[1:] != some.row[:-1])
+        since = np.append(0, some.time[:-1])
+        since[first] = begin[some.row[first]]
+        known = ~np.isnan(before)
+        length = np.where(before != 0, (some.time - since) / _US, 0.0)
+        later.put(some.row[known], since[known], length[known])
+        last = np.append(first[1:], True)
+        begin[some.row[last]], value[some.row[last]] = some.time[last], some.value[last]
+    every_row = np.arange(rows)
+    later.put(every_row, begin, np.where(value != 0, (end - begin) / _US, 0.0))
+    yield from later.windows()

@@ -1,0 +1,68 @@
+"""Bursts of a view: the longest intervals in which the value of a row stays the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from analyzer.views.compose import Changes
+from analyzer.views.run import Run
+
+
+class Bursts(NamedTuple):
+    """Bursts of some rows, those of a row in order of time."""
+
+    row: np.ndarray  # int64
+    begin: np.ndarray  # int64, ns
+    end: np.ndarray  # int64, ns
+    value: np.ndarray  # float64
+    whole: np.ndarray  # bool: not cut by the interval that is looked at
+
+    def where(self, chosen: np.ndarray) -> Bursts:
+        """Some of them."""
+        return Bursts(*(column[chosen] for column in self))
+
+
+def bursts(view: Any, run: Run, begin: int = 0, end: int | None = None) -> Iterator[Bursts]:
+    """Those of a view (View or Derived) in [begin, end) ns of the run, piece by piece as they end."""
+    last = run.trace.duration_ns if end is None else min(end, run.trace.duration_ns)
+    rows = len(view.rows(run))
+    changes, since, value = Changes(rows), np.zeros(rows, np.int64), np.zeros(rows)
+    for (first, _), steps in zip(run.windows, view.steps(run), strict=True):
+        if first > last:
+            break
+        some, before = changes.feed(steps)
+        if not len(some.row):
+            continue
+        known = ~np.isnan(before)
+        starts = np.append(True, some.row[1:] != some.row[:-1])
+        open_ = np.append(0, some.time[:-1])
+        open_[starts] = since[some.row[starts]]
+        yield _cut(some.row[known], open_[known], some.time[known], before[known], begin, last)
+        ends = np.append(starts[1:], True)
+        since[some.row[ends]], value[some.row[ends]] = some.time[ends], some.value[ends]
+    every = np.flatnonzero(~np.isnan(changes.now))
+    stop = last if last == run.trace.duration_ns else last + 1  # what has not ended until now ends later
+    yield _cut(every, since[every], np.full(len(every), stop), value[every], begin, last)
+
+
+def _cut(row: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, first: int, last: int) -> Bursts:
+    """As far as they lie in [first, last)."""
+    inside = (end > first) & (begin < last) & (end > begin)
+    if not inside.all():
+        row, begin, end, value = row[inside], begin[inside], end[inside], value[inside]
+    whole = (begin >= first) & (end <= last)
+    return Bursts(row, np.maximum(begin, first), np.minimum(end, last), value, whole)
+
+
+def first_bursts(every: Iterator[Bursts], most: int) -> tuple[Bursts, int]:
+    """Those that begin first, at most so many, by begin and row; and how many more there are."""
+    none = np.zeros(0, np.int64)
+    kept, seen = Bursts(none, none, none, np.zeros(0), np.zeros(0, bool)), 0
+    for some in every:
+        seen += len(some.row)
+        both = Bursts(*(np.concatenate(columns) for columns in zip(kept, some, strict=True)))
+        kept = both.where(np.lexsort((both.row, both.begin))[:most])
+    return kept, seen - len(kept.row)

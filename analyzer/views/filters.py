@@ -1,0 +1,83 @@
+"""What a view looks at: which messages, events and calls. States are never filtered.
+
+Source: "Dimemas specification", section 1.16.2, "Filter".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analyzer.errors import TracelibError
+from analyzer.views.numbers import EVERY, Numbers
+
+Wanted = Numbers | str | float | Sequence[float]
+"""Numbers that are wanted: "0-3,8", ">=64K", "!5", 7, (1, 2)."""
+
+
+_LISTS: tuple[tuple[str, str, type | tuple[type, ...]], ...] = (
+    ("communicators", "communicator", str), ("types", "event type", (int, str)), ("calls", "procedure", str),
+)  # fmt: skip
+"""Fields that are lists, and of what."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What is left of a run. Each field that is not given leaves all; what is not left is nowhere in the view."""
+
+    source: Wanted = EVERY
+    """Messages: world ranks that send."""
+    destination: Wanted = EVERY
+    """Messages: world ranks that receive."""
+    size: Wanted = EVERY
+    """Messages: bytes. Calls: bytes that they send or receive, whichever is more."""
+    tag: Wanted = EVERY
+    """Messages and calls."""
+    communicators: Sequence[str] = ()
+    """Messages and calls: names, as in the tables of calls (`MPI_COMM_WORLD`)."""
+    logical: bool = False
+    """Messages: their times are those at which calls were entered, not those of the data."""
+    types: Sequence[int | str] = ()
+    """Events: types, by number or by name (`mpi`, `region`, `iteration`, a counter, any label of the trace)."""
+    values: Wanted | Sequence[str] = EVERY
+    """Events: values, or their names (`MPI_Send`, `solve`)."""
+    calls: Sequence[str] = ()
+    """Calls: procedures (`MPI_Send`), or kinds of them (`point to point`, `collective`, `one-sided`, `file`)."""
+    peer: Wanted = EVERY
+    """Calls: world ranks of destination, source or root."""
+    place: str = ""
+    """Calls: a regular expression that finds their place (`--place` of other commands)."""
+    region: str = ""
+    """Calls, messages (where they are sent) and events: in this region, or in a region in it; `solve/exchange`."""
+    iterations: Wanted = EVERY
+    """The same in these iterations of the main loop, which count from 0."""
+
+    def __post_init__(self) -> None:
+        for name in ("source", "destination", "size", "tag", "peer", "iterations"):
+            object.__setattr__(self, name, Numbers.of(getattr(self, name)))
+        for name, what, kinds in _LISTS:
+            value = getattr(self, name)
+            several = (value,) if isinstance(value, str | int | float) else tuple(value)
+            if wrong := [one for one in several if not isinstance(one, kinds) or isinstance(one, bool)]:
+                raise TracelibError(f"{wrong[0]!r} is no {what}", "", 2)
+            object.__setattr__(self, name, several)
+        object.__setattr__(self, "values", _values(self.values))
+        try:
+            re.compile(self.place)
+        except re.error as error:
+            raise TracelibError(f"{self.place!r} is no regular expression: {error}", "", 2) from error
+
+    @property
+    def has_where(self) -> bool:
+        """Whether it depends on the region or the iteration."""
+        return bool(self.region) or self.iterations != EVERY
+
+
+def _values(values: Wanted | Sequence[str]) -> Numbers | tuple[str, ...]:
+    """Numbers, or names."""
+    if isinstance(values, str):
+        return Numbers.of(values) if values.lstrip("!<>= -")[:1].isdigit() else (values,)
+    if isinstance(values, list | tuple) and values and all(isinstance(value, str) for value in values):
+        return tuple(values)
+    return Numbers.of(values)  # type: ignore[arg-type]

@@ -1,0 +1,128 @@
+"""Rows of views: threads, and the tasks, applications, CPUs and nodes that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.trace import Losses, Trace
+
+
+class Level(StrEnum):
+    """What a row stands for."""
+
+    THREAD = "thread"
+    TASK = "task"
+    APPLICATION = "application"
+    CPU = "cpu"
+    NODE = "node"
+    SYSTEM = "system"
+
+
+CHAINS: dict[Level, tuple[Level, ...]] = {
+    Level.THREAD: (),
+    Level.TASK: (Level.TASK,),
+    Level.APPLICATION: (Level.TASK, Level.APPLICATION),
+    Level.CPU: (Level.CPU,),
+    Level.NODE: (Level.NODE,),
+    Level.SYSTEM: (Level.NODE, Level.SYSTEM),
+}
+"""Through which levels the values of threads come to each."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a level: a name each, and which thread is in which."""
+
+    level: Level
+    names: tuple[str, ...]
+    of_lane: np.ndarray  # int64 (lanes,)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def parents(self, above: Rows) -> np.ndarray:
+        """The row of a level above that each row is in; int64 (rows,). Threads of a row are in one row there."""
+        found = np.zeros(len(self), np.int64)
+        found[self.of_lane] = above.of_lane
+        return found
+
+
+class Lanes:
+    """The threads of the ranks that could be read, counted through by rank and thread."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        present = np.ones(trace.size, bool)
+        present[list(trace.extra(Losses).missing)] = False
+        self.ranks = np.flatnonzero(present)
+        threads = np.asarray(trace.threads, np.int64)
+        self.rank = np.repeat(self.ranks, threads[self.ranks])
+        firsts = np.concatenate(([0], np.cumsum(threads[self.ranks])))[:-1]
+        self.thread = np.arange(len(self.rank)) - np.repeat(firsts, threads[self.ranks])
+        self._first = np.full(trace.size, -1, np.int64)
+        self._first[self.ranks] = firsts
+
+    def __len__(self) -> int:
+        return len(self.rank)
+
+    def of(self, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
+        """The lane of each (rank, thread); -1: the rank could not be read."""
+        first = self._first[rank]
+        return np.where(first >= 0, first + thread, -1)
+
+    def rows(self, level: Level) -> Rows:
+        """The rows of a level. Raises TracelibError where the trace does not say them."""
+        return self._rows[level] if level in self._rows else self._made(level)
+
+    @cached_property
+    def _rows(self) -> dict[Level, Rows]:
+        return {}
+
+    def _made(self, level: Level) -> Rows:
+        names, of_lane = getattr(self, f"_{level.value}s")()
+        self._rows[level] = Rows(level, tuple(names), np.asarray(of_lane, np.int64))
+        return self._rows[level]
+
+    def _threads(self) -> tuple[Sequence[str], np.ndarray]:
+        several = bool((np.asarray(self.trace.threads) > 1).any())
+        pairs = zip(self.rank.tolist(), self.thread.tolist(), strict=True)
+        return [f"{rank}.{thread}" if several else str(rank) for rank, thread in pairs], np.arange(len(self))
+
+    def _tasks(self) -> tuple[Sequence[str], np.ndarray]:
+        return [str(rank) for rank in self.ranks.tolist()], np.searchsorted(self.ranks, self.rank)
+
+    def _applications(self) -> tuple[Sequence[str], np.ndarray]:
+        ends = np.cumsum(self.trace.origin.applications or (self.trace.size,))
+        which, of_lane = np.unique(np.searchsorted(ends, self.rank, side="right"), return_inverse=True)
+        return [f"application {number + 1}" for number in which.tolist()], of_lane
+
+    def _nodes(self) -> tuple[Sequence[str], np.ndarray]:
+        which, of_lane = np.unique(np.asarray(self.trace.nodes.of_rank)[self.rank], return_inverse=True)
+        return [self.trace.nodes.names[number] for number in which.tolist()], of_lane
+
+    def _systems(self) -> tuple[Sequence[str], np.ndarray]:
+        return ["all nodes"], np.zeros(len(self), np.int64)
+
+    def _cpus(self) -> tuple[Sequence[str], np.ndarray]:
+        """The CPU that each thread is first seen on."""
+        cpu = np.zeros(len(self), np.int64)
+        for begin, end in pairwise(self.trace.windows().tolist()):
+            states = self.trace.states(begin, end)[::-1]
+            lane = self.of(states["rank"], states["thread"])
+            states, lane = states[lane >= 0], lane[lane >= 0]
+            seen = np.zeros(len(self), np.int64)
+            seen[lane] = states["cpu"]
+            cpu = np.where(cpu, cpu, seen)
+            if cpu.all():
+                break
+        if not cpu.all():
+            raise TracelibError(f"{self.trace.path}: it does not say on which CPU each thread is", "take level node", 2)
+        which, of_lane = np.unique(cpu, return_inverse=True)
+        return [f"CPU {number}" for number in which.tolist()], of_lane

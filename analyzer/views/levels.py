@@ -1,0 +1,108 @@
+"""From threads to what they belong to: the values of several rows as one.
+
+Source: "Dimemas specification", section 1.16.2, "CPU functions", "TASK functions", "PTASK functions".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.errors import TracelibError
+from analyzer.native import pointer
+from analyzer.views.function import Function
+from analyzer.views.steps import Steps
+
+_OPERATIONS = {
+    "adding": lib.LEVEL_SUM,
+    "adding sign": lib.LEVEL_SUM,
+    "average": lib.LEVEL_SUM,
+    "maximum": lib.LEVEL_MAXIMUM,
+    "minimum": lib.LEVEL_MINIMUM,
+}
+LEVEL_FUNCTIONS = (*_OPERATIONS, "thread N")
+_THREAD = re.compile(r"thread (\d{1,9})")
+_MOST_CELLS = 1 << 20
+"""Values of children that a user's function is shown at once."""
+
+
+def combined(every: Iterator[Steps], function: Function, parents: np.ndarray, rows: int) -> Iterator[Steps]:
+    """Steps of `rows` rows, to which the rows of `every` belong. Raises TracelibError."""
+    if function.user:
+        return _user(every, function.user, parents, rows)
+    name = "thread N" if _THREAD.fullmatch(function.name) else function.name
+    Function(name).found({name: name for name in LEVEL_FUNCTIONS}, "function of a level")
+    if name == "thread N":
+        return _one_child(every, function, parents, rows)
+    return _tree(every, name, parents, rows)
+
+
+def _tree(every: Iterator[Steps], name: str, parents: np.ndarray, rows: int) -> Iterator[Steps]:
+    parents = np.ascontiguousarray(parents, np.int64)
+    tree = ffi.gc(lib.level_new(len(parents), pointer(parents, "int64_t *"), rows, _OPERATIONS[name]), lib.level_free)
+    if tree == ffi.NULL:
+        raise MemoryError
+    children = np.maximum(np.bincount(parents, minlength=rows), 1)
+    for steps in every:
+        first, count = steps.first(len(parents)), len(steps.row)
+        row, time, value = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
+        written = lib.level_feed(
+            tree, pointer(first, "int64_t *"), pointer(np.ascontiguousarray(steps.time), "int64_t *"),
+            pointer(np.ascontiguousarray(steps.value), "double *"), pointer(row, "int64_t *"),
+            pointer(time, "int64_t *"), pointer(value, "double *"),
+        )  # fmt: skip
+        row, time, value = row[:written], time[:written], value[:written]
+        if name == "average":
+            value = value / children[row]
+        elif name == "adding sign":
+            value = (value > 0).astype(np.float64)
+        yield Steps(row, time, value)
+
+
+def _one_child(every: Iterator[Steps], function: Function, parents: np.ndarray, rows: int) -> Iterator[Steps]:
+    """The child with a number, from 1; 0 where a row has no such child."""
+    found = _THREAD.fullmatch(function.name)
+    number = int(found[1]) if found else int(function.number(0, 1))
+    if number < 1:
+        raise TracelibError(f"{function.name!r}: threads count from 1", "", 2)
+    order = np.argsort(parents, kind="stable")
+    place = np.empty(len(parents), np.int64)
+    place[order] = np.arange(len(parents)) - np.searchsorted(parents[order], parents[order])
+    chosen = place == number - 1
+    without = np.setdiff1d(np.arange(rows), parents[chosen])
+    for steps in every:
+        mine = steps.where(chosen[steps.row])
+        zeros = Steps.of(without, np.zeros(len(without)), np.zeros(len(without)))
+        without = without[:0]
+        both = (np.concatenate(pair) for pair in zip(mine._replace(row=parents[mine.row]), zeros, strict=True))
+        yield Steps(*both).by_row()
+
+
+def _user(
+    every: Iterator[Steps], function: Callable[[np.ndarray], Any], parents: np.ndarray, rows: int
+) -> Iterator[Steps]:
+    """function: of values (steps, children) the value of each step."""
+    children = [np.flatnonzero(parents == row) for row in range(rows)]
+    now = np.zeros(len(parents))
+    for steps in every:
+        found = [Steps.of(*np.zeros((3, 0)))]
+        first = steps.first(len(parents))
+        for row, mine in enumerate(children):
+            times = np.unique(np.concatenate([steps.time[first[c] : first[c + 1]] for c in mine]))
+            for some in np.array_split(times, 1 + len(times) * len(mine) // _MOST_CELLS):
+                values = np.empty((len(some), len(mine)))
+                for column, c in enumerate(mine.tolist()):
+                    own = slice(first[c], first[c + 1])
+                    at = np.searchsorted(steps.time[own], some, side="right")
+                    values[:, column] = np.append(now[c], steps.value[own])[at]
+                value = np.asarray(function(values), np.float64)
+                if value.shape != (len(some),):
+                    raise TracelibError(f"a function of a level gave {value.shape} values for {len(some)} steps", "", 2)
+                found.append(Steps.of(np.full(len(some), row), some, value))
+        last = np.flatnonzero(np.diff(first))
+        now[last] = steps.value[first[last + 1] - 1]
+        yield Steps(*(np.concatenate(column) for column in zip(*found, strict=True)))

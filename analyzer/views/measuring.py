@@ -1,0 +1,169 @@
+"""Numbers of each row of a view over an interval: what Paraver's analyzer computes.
+
+Source: "Dimemas specification", section 1.16.2, "Analyzer"; F23 to F26. The standard deviation is the corrected one
+(F25; the printed formula lacks 1/n), the average message size is divided by messages, not by time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.views.constant import Bursts, bursts
+from analyzer.views.filters import Filter
+from analyzer.views.function import Function
+from analyzer.views.records import message_sums, user_sums
+from analyzer.views.run import Run, Selected
+
+if TYPE_CHECKING:
+    import pandas
+
+NS = 1e9
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What counts: values, and lengths of bursts in ns, both ends included."""
+
+    values: tuple[float, float] = (-inf, inf)
+    lengths: tuple[float, float] = (0, inf)
+
+
+class Sums:
+    """What is added up of the bursts of each row."""
+
+    def __init__(self, rows: int, limits: Limits) -> None:
+        self._limits = limits
+        self.time, self.integral, self.ranged = np.zeros((3, rows))
+        self.count, self.mean, self.squares = np.zeros((3, rows))  # of the lengths of whole bursts above 0
+        self.highest, self.lowest = np.full(rows, -inf), np.full(rows, inf)
+
+    def add(self, some: Bursts) -> None:
+        """More bursts."""
+        rows, length = len(self.time), (some.end - some.begin).astype(np.float64)
+        self.time += np.bincount(some.row, length, rows)
+        self.integral += np.bincount(some.row, length * some.value, rows)
+        (low, high), (short, long) = self._limits.values, self._limits.lengths
+        fits = (length >= short) & (length <= long)
+        inside = fits & (some.value >= low) & (some.value <= high)
+        self.ranged += np.bincount(some.row[inside], length[inside], rows)
+        np.maximum.at(self.highest, some.row, some.value)
+        np.minimum.at(self.lowest, some.row, some.value)
+        counted = fits & some.whole & (some.value > 0)
+        self._spread(some.row[counted], length[counted])
+
+    def _spread(self, row: np.ndarray, length: np.ndarray) -> None:
+        """Number, mean and sum of squared deviations of two groups as those of both (Chan et al. 1979)."""
+        rows = len(self.time)
+        count = np.bincount(row, minlength=rows)
+        mean = np.bincount(row, length, rows) / np.maximum(count, 1)
+        squares = np.bincount(row, (length - mean[row]) ** 2, rows)
+        both = self.count + count
+        apart = mean - self.mean
+        share = count / np.maximum(both, 1)
+        self.squares += np.where(count > 0, squares + apart**2 * self.count * share, 0.0)
+        self.mean += np.where(count > 0, apart * share, 0.0)
+        self.count = both
+
+
+def _where(counted: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return np.where(counted > 0, values, np.nan)
+
+
+OF_BURSTS: dict[str, tuple[Callable[[Sums], np.ndarray], str]] = {
+    "average value": (lambda sums: _where(sums.time, sums.integral / np.maximum(sums.time, 1)), "value"),
+    "time with value": (lambda sums: sums.ranged / NS, "s"),
+    "integral": (lambda sums: sums.integral / NS, "value s"),
+    "maximum": (lambda sums: _where(sums.time, sums.highest), "value"),
+    "minimum": (lambda sums: _where(sums.time, sums.lowest), "value"),
+    "bursts": (lambda sums: sums.count, ""),
+    "average burst": (lambda sums: _where(sums.count, sums.mean / NS), "s"),
+    "deviation of bursts": (
+        lambda sums: _where(sums.count, np.sqrt(sums.squares / np.maximum(sums.count, 1)) / NS), "s",
+    ),
+}  # fmt: skip
+"""By name: what is computed of the sums, and its unit; "value" is that of the view. Whole bursts above 0 alone count as
+bursts, of which `Limits.lengths` drops outliers."""
+
+OF_MESSAGES: dict[str, str] = {
+    "average message size": "bytes",
+    "bytes sent": "bytes",
+    "bytes received": "bytes",
+    "sends": "",
+    "receives": "",
+    "send records": "",
+    "receive records": "",
+    "events": "",
+}
+"""By name, and their unit. Sends and receives are messages, at the time that the filter says; their records are logical
+and physical ones, as Paraver counts them."""
+
+USUAL = ("average value", "maximum", "minimum", "bursts", "average burst")
+MEASURES = (*OF_BURSTS, *OF_MESSAGES)
+
+
+@dataclass(frozen=True)
+class Measures:
+    """A table: a row for each row of a view, a column for each measure."""
+
+    view: str
+    level: str
+    rows: tuple[str, ...]
+    columns: dict[str, np.ndarray]  # float64; NaN: there is no such number
+    units: dict[str, str]
+    begin_ns: int
+    end_ns: int
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """With units in the names of columns."""
+        import pandas
+
+        return pandas.DataFrame(self.named(), index=pandas.Index(self.rows, name=self.level))
+
+    def named(self) -> dict[str, np.ndarray]:
+        """Columns by name and unit: "average burst (s)"."""
+        return {
+            f"{name} ({self.units[name]})" if self.units[name] else name: column
+            for name, column in self.columns.items()
+        }
+
+    def _repr_html_(self) -> str:
+        return str(self.to_pandas().to_html(border=0))
+
+
+def measures(
+    view: Any, run: Run, names: Iterable[Any] = USUAL, *, begin_ns: int = 0, end_ns: int | None = None,
+    limits: Limits | None = None,
+) -> Measures:  # fmt: skip
+    """Measures of each row in [begin_ns, end_ns) of the run, by name; or a user's function of records, whose values are
+    added up. Raises TracelibError."""
+    wanted = [Function.of(name) for name in names]
+    end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)
+    for one in wanted:
+        if not one.user:
+            one.found({name: name for name in MEASURES}, "measure")
+    if begin_ns >= end and run.trace.duration_ns:
+        raise TracelibError(f"{run.trace.path}: nothing lies from {begin_ns} ns to {end} ns", "", 2)
+    rows = view.rows(run)
+    columns, units = dict[str, np.ndarray](), dict[str, str]()
+    selected = Selected(run, getattr(view, "filter", Filter()))
+    if any(one.name in OF_BURSTS and not one.user for one in wanted):
+        sums = Sums(len(rows), limits or Limits())
+        for some in bursts(view, run, begin_ns, end):
+            sums.add(some)
+    counted = None
+    for one in wanted:
+        if one.user:
+            columns[one.name], units[one.name] = user_sums(selected, rows, one.user, begin_ns, end), ""
+        elif one.name in OF_BURSTS:
+            compute, unit = OF_BURSTS[one.name]
+            columns[one.name], units[one.name] = compute(sums), unit.replace("value", view.unit_of()).strip()
+        else:
+            counted = counted or message_sums(selected, rows, begin_ns, end)
+            columns[one.name], units[one.name] = counted[one.name], OF_MESSAGES[one.name]
+    return Measures(view.name, rows.level.value, rows.names, columns, units, begin_ns, end)

@@ -1,0 +1,106 @@
+"""A view over time in bins of one width: what pictures and tables of its course show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.views.constant import Bursts, bursts
+from analyzer.views.run import Run
+from analyzer.views.value_names import value_names
+
+if TYPE_CHECKING:
+    import pandas
+
+_MOST_CELLS = 1 << 26
+NS = 1e9
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Values of each row in each bin; the last bin may be shorter. All float64 (rows, bins)."""
+
+    view: str
+    unit: str
+    level: str
+    rows: tuple[str, ...]
+    edges: np.ndarray  # int64 (bins + 1,), ns
+    mean: np.ndarray  # over the time of a bin
+    maximum: np.ndarray
+    minimum: np.ndarray
+    longest: np.ndarray  # the value of the burst that has most of a bin
+    names: dict[int, str]  # of values, where they stand for something
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The means: a row for each bin, by its begin in seconds; a column for each row of the view."""
+        import pandas
+
+        return pandas.DataFrame(
+            self.mean.T, pandas.Index(self.edges[:-1] / NS, name="begin_s"), pandas.Index(self.rows, name=self.level)
+        )
+
+    def _repr_html_(self) -> str:
+        unit = f" ({self.unit})" if self.unit else ""
+        return f"<p>{self.view}{unit}</p>" + str(self.to_pandas().to_html(border=0, max_rows=20))
+
+
+def profile(view: Any, run: Run, bins: int = 100, *, begin_ns: int = 0, end_ns: int | None = None) -> Profile:
+    """A view over [begin_ns, end_ns) of the run in so many bins at most. Raises TracelibError."""
+    end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)
+    rows = view.rows(run)
+    width = max(-(-(end - begin_ns) // max(bins, 1)), 1)
+    count = max(-(-(end - begin_ns) // width), 1)
+    if len(rows) * count > _MOST_CELLS:
+        raise TracelibError(
+            f"{len(rows)} rows in {count} bins are too many", "ask for fewer bins, or a coarser level", 2
+        )
+    edges = np.minimum(begin_ns + np.arange(count + 1) * width, max(end, begin_ns))
+    table = _Table(len(rows), edges, width)
+    for some in bursts(view, run, begin_ns, end):
+        table.add(some)
+    shape = (len(rows), count)
+    filled = table.time > 0
+    mean = np.where(filled, table.integral / np.maximum(table.time, 1), np.nan)
+    highest, lowest = (np.where(filled, of, np.nan) for of in (table.highest, table.lowest))
+    longest = np.where(filled, table.longest, np.nan)
+    return Profile(
+        view.name, view.unit_of(), rows.level.value, rows.names, edges, mean.reshape(shape), highest.reshape(shape),
+        lowest.reshape(shape), longest.reshape(shape), value_names(view, run.trace),
+    )  # fmt: skip
+
+
+class _Table:
+    """Cells of rows and bins, one after the other."""
+
+    def __init__(self, rows: int, edges: np.ndarray, width: int) -> None:
+        self._edges, self._width, self._bins = edges, width, len(edges) - 1
+        size = rows * self._bins
+        self.time, self.integral, self.longest, self._length = np.zeros((4, size))
+        self.highest, self.lowest = np.full(size, -inf), np.full(size, inf)
+
+    def add(self, some: Bursts) -> None:
+        """More bursts, cut at the edges of bins."""
+        first = (some.begin - self._edges[0]) // self._width
+        count = (some.end - 1 - self._edges[0]) // self._width - first + 1
+        of = np.repeat(np.arange(len(count)), count)
+        number = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count) + first[of]
+        length = np.minimum(some.end[of], self._edges[number + 1]) - np.maximum(some.begin[of], self._edges[number])
+        at, value = some.row[of] * self._bins + number, some.value[of]
+        low = int(at.min(initial=0))  # bursts come in order of time: of few rows they fill few cells
+        size = int(at.max(initial=0)) - low + 1
+        here, near = slice(low, low + size), at - low
+        self.time[here] += np.bincount(near, length, size)
+        self.integral[here] += np.bincount(near, length * value, size)
+        np.maximum.at(self.highest, at, value)
+        np.minimum.at(self.lowest, at, value)
+        self._longest(at, length, value)
+
+    def _longest(self, at: np.ndarray, length: np.ndarray, value: np.ndarray) -> None:
+        longer = length > self._length[at]
+        at, length, value = at[longer], length[longer], value[longer]
+        order = np.argsort(length, kind="stable")
+        self.longest[at[order]], self._length[at[order]] = value[order], length[order]

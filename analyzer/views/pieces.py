@@ -1,0 +1,82 @@
+"""Several views of the same rows cut into pieces: intervals of a row in which none of them changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from analyzer.views.lanes import Rows
+from analyzer.views.run import Run
+from analyzer.views.view import side_by_side
+
+
+class Pieces(NamedTuple):
+    """Pieces of some rows, those of a row in order of time."""
+
+    row: np.ndarray  # int64
+    length: np.ndarray  # int64, ns
+    values: np.ndarray  # float64 (pieces, views)
+
+
+class Points(NamedTuple):
+    """The values of all views at some times of a window."""
+
+    row: np.ndarray
+    time: np.ndarray
+    values: np.ndarray  # before: float64 (rows, views)
+    before: np.ndarray
+    begin: int
+    length: int
+
+    def at(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """float64 (n, views): at each (row, time) of the window."""
+        key = self.length + 1
+        own = self.row * key + (self.time - self.begin)
+        found = np.searchsorted(own, row * key + (time - self.begin), side="right") - 1
+        inside = found >= 0
+        inside[inside] = self.row[found[inside]] == row[inside]
+        return (
+            np.where(inside[:, None], self.values[np.maximum(found, 0)], self.before[row])
+            if len(own)
+            else (self.before[row])
+        )
+
+
+def pieces(views: Sequence[Any], run: Run, rows: Rows, begin: int, end: int) -> Iterator[tuple[Pieces, Points]]:
+    """For each window of the run the pieces in [begin, end) ns that end in it, and the values at its times. The last
+    one has those that do not end."""
+    count = len(rows)
+    now, since, known = np.zeros((count, len(views))), np.zeros(count, np.int64), np.zeros(count, bool)
+    for (first, until), (row, time, values) in zip(run.windows, side_by_side(views, run, rows), strict=True):
+        before = now.copy()
+        points = Points(row, time, values, before, first, until - first)
+        if not len(row):
+            yield _clipped(row, time, time, values, begin, end), points
+            continue
+        starts = np.append(True, row[1:] != row[:-1])
+        old = np.concatenate([values[:1], values[:-1]])
+        old[starts] = now[row[starts]]
+        changed = (values != old).any(axis=1) | (starts & ~known[row])
+        row, time, values = row[changed], time[changed], values[changed]
+        starts = np.append(True, row[1:] != row[:-1])[: len(row)]
+        old, open_ = np.concatenate([values[:1], values[:-1]]), np.append(0, time)[:-1]
+        old[starts], open_[starts] = now[row[starts]], since[row[starts]]
+        ended = ~starts | known[row]
+        yield _clipped(row[ended], open_[ended], time[ended], old[ended], begin, end), points
+        last = np.append(starts[1:], True)[: len(row)]
+        now[row[last]], since[row[last]], known[row[last]] = values[last], time[last], True
+    every = np.flatnonzero(known)
+    stop = np.full(len(every), run.trace.duration_ns)
+    nothing = np.zeros(0, np.int64)
+    yield (
+        _clipped(every, since[every], stop, now[every], begin, end),
+        Points(nothing, nothing, now[:0], now, int(run.bounds[-1]), 0),
+    )
+
+
+def _clipped(row: np.ndarray, since: np.ndarray, until: np.ndarray, values: np.ndarray, begin: int, end: int) -> Pieces:
+    length = np.minimum(until, end) - np.maximum(since, begin)
+    inside = length > 0
+    return Pieces(row[inside], length[inside], values[inside])

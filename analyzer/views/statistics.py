@@ -1,0 +1,158 @@
+"""What a cell of a histogram can say, and how it is added up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from analyzer.views.function import Function
+from analyzer.views.lanes import Rows
+from analyzer.views.run import Selected
+from analyzer.views.thread.later import Later
+from analyzer.views.thread.messages import DESTINATION, SOURCE, lane_of
+
+_NS = 1e9
+
+
+class Cells:
+    """Sums over the pieces and messages of each cell; arrays of one shape (planes, rows, columns)."""
+
+    def __init__(self, shape: tuple[int, int, int], interval_ns: int) -> None:
+        self._shape, self.interval = shape, interval_ns
+        size = int(np.prod(shape))
+        self.time, self.integral, self.nonzero, self.count, self.total = np.zeros((5, size))
+        self.mean, self.squares = np.zeros((2, size))  # of the lengths of pieces
+        self.highest, self.lowest = np.full(size, -inf), np.full(size, inf)
+        self.number, self.bytes, self.largest = np.zeros((3, 2, size))  # of messages, received and sent
+        self.smallest = np.full((2, size), inf)
+
+    def add(
+        self, plane: np.ndarray, row: np.ndarray, column: np.ndarray, length: np.ndarray, value: np.ndarray
+    ) -> None:
+        """Pieces; those of plane or column -1 do not count."""
+        inside = (plane >= 0) & (column >= 0)
+        at = self._at(plane, row, column)[inside]
+        length, value, size = length[inside].astype(np.float64), value[inside], len(self.time)
+        self.time += np.bincount(at, length, size)
+        self.integral += np.bincount(at, length * value, size)
+        self.nonzero += np.bincount(at, np.where(value != 0, length, 0.0), size)
+        self.total += np.bincount(at, value, size)
+        np.maximum.at(self.highest, at, value)
+        np.minimum.at(self.lowest, at, value)
+        count = np.bincount(at, minlength=size)
+        mean = np.bincount(at, length, size) / np.maximum(count, 1)
+        squares = np.bincount(at, (length - mean[at]) ** 2, size)
+        both, apart = self.count + count, mean - self.mean
+        share = count / np.maximum(both, 1)
+        self.squares += np.where(count > 0, squares + apart**2 * self.count * share, 0.0)
+        self.mean += np.where(count > 0, apart * share, 0.0)
+        self.count = both
+
+    def add_messages(
+        self, plane: np.ndarray, row: np.ndarray, column: np.ndarray, size: np.ndarray, *, is_send: bool
+    ) -> None:
+        """Messages that are sent or received while a row is in a cell."""
+        inside = (plane >= 0) & (column >= 0)
+        at, size, side = self._at(plane, row, column)[inside], size[inside], int(is_send)
+        self.number[side] += np.bincount(at, minlength=len(self.time))
+        self.bytes[side] += np.bincount(at, size, len(self.time))
+        np.maximum.at(self.largest[side], at, size)
+        np.minimum.at(self.smallest[side], at, size)
+
+    def values(self, statistic: str) -> np.ndarray:
+        """A statistic of each cell, in the shape of the cells."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(STATISTICS[statistic].of(self), np.float64).reshape(self._shape)
+
+    def share_of_row(self, values: np.ndarray) -> np.ndarray:
+        """In percent of the sum over a row of a plane."""
+        cube = values.reshape(self._shape)
+        whole = cube.sum(axis=2, keepdims=True)
+        return np.where(whole > 0, 100 * cube / np.where(whole > 0, whole, 1.0), 0.0).ravel()
+
+    def _at(self, plane: np.ndarray, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+        return (plane * self._shape[1] + row) * self._shape[2] + column
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """How a statistic is computed of sums, and its unit; "value" is that of the data view."""
+
+    of: Callable[[Cells], np.ndarray]
+    unit: str = ""
+    messages: bool = False
+    adds: bool = True  # whether numbers of several rows mean something together
+
+
+def _known(count: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return np.where(count > 0, values, np.nan)
+
+
+def _of_messages(name: str, side: int) -> dict[str, Statistic]:
+    verb = ("received", "sent")[side]
+    return {
+        name: Statistic(lambda c: c.number[side], "", messages=True),
+        f"bytes {verb}": Statistic(lambda c: c.bytes[side], "bytes", messages=True),
+        f"average bytes {verb}": Statistic(
+            lambda c: _known(c.number[side], c.bytes[side] / c.number[side]), "bytes", messages=True, adds=False
+        ),
+        f"minimum bytes {verb}": Statistic(
+            lambda c: _known(c.number[side], c.smallest[side]), "bytes", messages=True, adds=False
+        ),
+        f"maximum bytes {verb}": Statistic(
+            lambda c: _known(c.number[side], c.largest[side]), "bytes", messages=True, adds=False
+        ),
+    }
+
+
+STATISTICS: dict[str, Statistic] = {
+    "time": Statistic(lambda c: c.time / _NS, "s"),
+    "% time": Statistic(lambda c: c.share_of_row(c.time), "%", adds=False),
+    "% time not zero": Statistic(lambda c: c.share_of_row(c.nonzero), "%", adds=False),
+    "% window time": Statistic(lambda c: 100 * c.time / c.interval, "%", adds=False),
+    "bursts": Statistic(lambda c: c.count),
+    "% bursts": Statistic(lambda c: c.share_of_row(c.count), "%", adds=False),
+    "integral": Statistic(lambda c: c.integral / _NS, "value s"),
+    "average value": Statistic(lambda c: _known(c.time, c.integral / c.time), "value", adds=False),
+    "average value not zero": Statistic(lambda c: _known(c.nonzero, c.integral / c.nonzero), "value", adds=False),
+    "maximum": Statistic(lambda c: _known(c.count, c.highest), "value", adds=False),
+    "minimum": Statistic(lambda c: _known(c.count, c.lowest), "value", adds=False),
+    "average burst time": Statistic(lambda c: _known(c.count, c.mean / _NS), "s", adds=False),
+    "deviation of burst time": Statistic(
+        lambda c: _known(c.count, np.sqrt(c.squares / c.count) / _NS), "s", adds=False
+    ),
+    "average per burst": Statistic(lambda c: _known(c.count, c.total / c.count), "value", adds=False),
+    "sum of bursts": Statistic(lambda c: c.total, "value"),
+    **_of_messages("sends", 1),
+    **_of_messages("receives", 0),
+}
+"""By name. A burst of a cell is a piece of time of a row in which neither view changes; those that the interval cuts
+count, too."""
+
+
+def statistic_of(name: str) -> Statistic:
+    """Raises TracelibError where there is none of this name."""
+    return Function(name).found(STATISTICS, "statistic")  # type: ignore[no-any-return]
+
+
+class MessageEnds:
+    """Sends and receives of rows, window by window."""
+
+    def __init__(self, selected: Selected, rows: Rows, begin: int, end: int) -> None:
+        self._ends = {True: Later(selected.run.bounds), False: Later(selected.run.bounds)}
+        for messages in selected.messages():
+            times = selected.message_times(messages)
+            for is_send, side, time in ((True, SOURCE, times[0]), (False, DESTINATION, times[1])):
+                lane = lane_of(selected, messages, side)
+                keep = (lane >= 0) & (time >= begin) & (time < end)
+                self._ends[is_send].put(rows.of_lane[lane[keep]], time[keep], messages["size"][keep])
+        self._windows = {is_send: later.windows() for is_send, later in self._ends.items()}
+
+    def of_next_window(self) -> Iterator[tuple[bool, np.ndarray, np.ndarray, np.ndarray]]:
+        """Whether they are sends, rows, times and sizes."""
+        for is_send, windows in self._windows.items():
+            row, time, size = next(windows)
+            yield is_send, row, time, size

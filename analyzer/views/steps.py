@@ -1,0 +1,89 @@
+"""Functions of time that are constant between steps, as columns: what all parts of a view hand to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from analyzer._kernels import lib
+from analyzer.native import pointer
+
+MOST_MERGED = int(lib.MERGE_MOST)
+
+
+class Steps(NamedTuple):
+    """Steps of some rows in a window of time, by row and time. At one time the last of a row counts.
+
+    A row whose window has no step keeps its value. In the first window of a run each row has a step at time 0.
+    """
+
+    row: np.ndarray  # int64
+    time: np.ndarray  # int64, ns
+    value: np.ndarray  # float64, from that time on
+
+    @classmethod
+    def of(cls, row: np.ndarray, time: np.ndarray, value: np.ndarray) -> Steps:
+        """From columns of any types of numbers."""
+        return cls(row.astype(np.int64), time.astype(np.int64), value.astype(np.float64))
+
+    def first(self, rows: int) -> np.ndarray:
+        """Where the steps of each row begin, and the end: int64 (rows + 1,)."""
+        return np.searchsorted(self.row, np.arange(rows + 1)).astype(np.int64)
+
+    def by_row(self) -> Steps:
+        """The same, where those of a row are in order, but not the rows."""
+        if not (self.row[1:] < self.row[:-1]).any():
+            return self
+        order = np.argsort(self.row, kind="stable")
+        return Steps(self.row[order], self.time[order], self.value[order])
+
+    def in_order(self) -> Steps:
+        """The same, whatever their order is; those of one row and time stay as they are."""
+        order = np.lexsort((self.time, self.row))
+        return Steps(self.row[order], self.time[order], self.value[order])
+
+    def where(self, chosen: np.ndarray) -> Steps:
+        """Some of them (bool)."""
+        return Steps(self.row[chosen], self.time[chosen], self.value[chosen])
+
+    def last_of_each_time(self) -> Steps:
+        """Without those that last no time."""
+        over = np.append((self.row[1:] == self.row[:-1]) & (self.time[1:] == self.time[:-1]), False)[: len(self.row)]
+        return self.where(~over) if over.any() else self
+
+
+def starting(rows: int, steps: Steps, value: float = 0.0) -> Steps:
+    """The steps of a first window, with one at time 0 before all others of each row."""
+    every = np.arange(rows)
+    return Steps(
+        np.concatenate([every, steps.row]),
+        np.concatenate([np.zeros(rows, np.int64), steps.time]),
+        np.concatenate([np.full(rows, value), steps.value]),
+    ).by_row()
+
+
+class Merge:
+    """Several views of the same rows side by side, window by window."""
+
+    def __init__(self, views: int, rows: int) -> None:
+        self._views, self._rows = views, rows
+        self._now = np.zeros((rows, views))
+
+    def feed(self, every: Sequence[Steps]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Row and time of each step of any of them, and the values that all have from then on (steps, views)."""
+        if len(every) == 1:
+            steps = every[0].last_of_each_time()
+            return steps.row, steps.time, steps.value[:, None]
+        starts = np.cumsum([0, *(len(steps.row) for steps in every)])
+        first = np.concatenate([steps.first(self._rows) + start for steps, start in zip(every, starts, strict=False)])
+        time, value = (np.concatenate([steps[k] for steps in every]) for k in (1, 2))
+        row, at = np.empty((2, len(time)), np.int64)
+        values = np.empty((len(time), self._views))
+        written = lib.merge_steps(
+            self._views, self._rows, pointer(first, "int64_t *"), pointer(time, "int64_t *"),
+            pointer(value, "double *"), pointer(self._now, "double *"), pointer(row, "int64_t *"),
+            pointer(at, "int64_t *"), pointer(values, "double *"),
+        )  # fmt: skip
+        return row[:written], at[:written], values[:written]

@@ -1,0 +1,195 @@
+"""Tables of a view by the values of another, as Paraver's histograms have them.
+
+The control view says to which column a time belongs, the data view what is counted there, a third view on which plane.
+Rows are those of the finest of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, inf, isfinite, log10
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.views.constant import bursts
+from analyzer.views.filters import Filter
+from analyzer.views.pieces import pieces
+from analyzer.views.run import Run, Selected
+from analyzer.views.statistics import STATISTICS, Cells, MessageEnds, statistic_of
+from analyzer.views.value_names import value_names
+
+if TYPE_CHECKING:
+    import pandas
+
+_MOST = 10_000
+_USUAL = 20
+_MOST_WHOLE = 512
+
+
+@dataclass(frozen=True)
+class Columns:
+    """[minimum, minimum + width), ... until the one that has the maximum, which still counts."""
+
+    minimum: float
+    maximum: float
+    width: float
+
+    def __post_init__(self) -> None:
+        if not (all(map(isfinite, (self.minimum, self.maximum, self.width))) and self.width > 0):
+            raise TracelibError("columns need a finite minimum and maximum and a width above 0", "", 2)
+        if not 0 < self.count <= _MOST:
+            raise TracelibError(f"{self.count} columns are not between 1 and {_MOST}", "give another width", 2)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return floor((self.maximum - self.minimum) / self.width) + 1
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Begins of the columns."""
+        return self.minimum + self.width * np.arange(self.count)
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """The column of each value; -1: none."""
+        inside = (values >= self.minimum) & (values <= self.maximum)
+        found = np.floor((np.where(inside, values, self.minimum) - self.minimum) / self.width).astype(np.int64)
+        return np.where(inside, np.minimum(found, self.count - 1), -1)
+
+    def labels(self, names: dict[int, str]) -> tuple[str, ...]:
+        """Of each column its name, its only value, or its span."""
+        if self.width == 1 and float(self.minimum).is_integer():
+            return tuple(names.get(int(edge), f"{int(edge)}") for edge in self.edges)
+        return tuple(f"{edge:.5g} to {edge + self.width:.5g}" for edge in self.edges)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """`values` (planes, rows, columns), float64; NaN: there is no such number."""
+
+    statistic: str
+    unit: str
+    control: str
+    data: str
+    level: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    edges: np.ndarray
+    planes: tuple[str, ...]  # one without a name where there is no third view
+    values: np.ndarray
+
+    def plane(self, number: int = 0) -> pandas.DataFrame:
+        """Rows and columns of a plane."""
+        import pandas
+
+        index = pandas.Index(self.rows, name=self.level)
+        return pandas.DataFrame(self.values[number], index, pandas.Index(self.columns, name=self.control))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """All of it; with several planes they come first in the index."""
+        import pandas
+
+        if len(self.planes) == 1:
+            return self.plane()
+        frames = {name: self.plane(number) for number, name in enumerate(self.planes)}
+        return pandas.concat(frames, names=["plane", self.level])
+
+    def filled(self) -> Histogram:
+        """Without the columns in which no row has anything, which are the most where values are numbers of names."""
+        used = ((self.values != 0) & ~np.isnan(self.values)).any(axis=(0, 1))
+        kept = tuple(name for name, is_used in zip(self.columns, used.tolist(), strict=True) if is_used)
+        return Histogram(
+            self.statistic, self.unit, self.control, self.data, self.level, self.rows, kept, self.edges[used],
+            self.planes, self.values[:, :, used],
+        )  # fmt: skip
+
+    def summary(self) -> dict[str, np.ndarray]:
+        """Of each plane and column what Paraver says below it: total, average, maximum, minimum, standard deviation and
+        average / maximum of the rows that have a number other than 0."""
+        filled = np.where(np.isnan(self.values) | (self.values == 0), np.nan, self.values)
+        count = (~np.isnan(filled)).sum(axis=1)
+        total = np.nansum(filled, axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = total / count
+            spread = np.sqrt(np.nansum((filled - mean[:, None, :]) ** 2, axis=1) / count)
+            highest = np.where(count, np.nanmax(np.where(np.isnan(filled), -inf, filled), axis=1), np.nan)
+            lowest = np.where(count, np.nanmin(np.where(np.isnan(filled), inf, filled), axis=1), np.nan)
+            return {
+                "total": np.where(count, total, np.nan), "average": mean, "maximum": highest, "minimum": lowest,
+                "standard deviation": spread, "average / maximum": mean / highest,
+            }  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self.statistic} of {self.data}</p>" + str(self.filled().to_pandas().to_html(border=0))
+
+
+def histogram(
+    control: Any, run: Run, *, data: Any = None, statistic: str = "time", columns: Columns | None = None,
+    plane: Any = None, planes: Columns | None = None, begin_ns: int = 0, end_ns: int | None = None,
+    together: bool = False, lengths: tuple[float, float] = (0, inf), data_range: tuple[float, float] = (-inf, inf),
+) -> Histogram:  # fmt: skip
+    """The table of `statistic` (analyzer.views.statistics) over [begin_ns, end_ns) of the run.
+
+    control: the view whose values choose the column; `data`: the one that is counted (the same unless given); `plane`:
+    the one that chooses the plane. columns, planes: unless given, those that all values fit in. together: one row for
+    all. lengths (ns), data_range: pieces that do not fit do not count. Raises TracelibError.
+    """
+    statistic_of(statistic)
+    end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)
+    columns = columns or usual_columns(control, run, begin_ns, end)
+    planes = planes or (usual_columns(plane, run, begin_ns, end) if plane else Columns(0, 0, 1))
+    views = [control, *([data] if data else []), *([plane] if plane else [])]
+    rows = max((view.rows(run) for view in views), key=len)
+    of_row = np.zeros(len(rows), np.int64) if together else np.arange(len(rows))
+    cells = Cells((planes.count, int(of_row.max(initial=0)) + 1, columns.count), end - begin_ns)
+    ends = None
+    if STATISTICS[statistic].messages:
+        wanted = getattr(data or control, "filter", None) or Filter()
+        ends = MessageEnds(Selected(run, wanted), rows, begin_ns, end)
+    for window, (found, points) in enumerate(pieces(views, run, rows, begin_ns, end)):
+        value = found.values[:, 1 if data else 0]
+        fits = (found.length >= lengths[0]) & (found.length <= lengths[1])
+        fits &= (value >= data_range[0]) & (value <= data_range[1])
+        where = _cell(found.values, columns, planes, plane=plane is not None)
+        cells.add(where[0][fits], of_row[found.row[fits]], where[1][fits], found.length[fits], value[fits])
+        if ends and window < len(run.windows):
+            for is_send, row, time, size in ends.of_next_window():
+                at = _cell(points.at(row, time), columns, planes, plane=plane is not None)
+                cells.add_messages(at[0], of_row[row], at[1], size, is_send=is_send)
+    names = value_names(control, run.trace)
+    label = planes.labels(value_names(plane, run.trace)) if plane else ("",)
+    unit = STATISTICS[statistic].unit.replace("value", (data or control).unit_of()).strip()
+    return Histogram(
+        statistic, unit, control.name, (data or control).name, rows.level.value,
+        ("all",) if together else rows.names, columns.labels(names), columns.edges, label, cells.values(statistic),
+    )  # fmt: skip
+
+
+def _cell(values: np.ndarray, columns: Columns, planes: Columns, *, plane: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Plane and column; -1: none."""
+    return planes.of(values[:, -1]) if plane else np.zeros(len(values), np.int64), columns.of(values[:, 0])
+
+
+def usual_columns(view: Any, run: Run, begin_ns: int, end_ns: int) -> Columns:
+    """Columns for all values of a view: one for each whole number where these are few, else about twenty."""
+    low, high, whole = inf, -inf, True
+    for some in bursts(view, run, begin_ns, end_ns):
+        if len(some.value):
+            low, high = min(low, float(some.value.min())), max(high, float(some.value.max()))
+            whole = whole and bool((some.value == np.rint(some.value)).all())
+    if high < low:
+        return Columns(0, 0, 1)
+    if whole and high - low < _MOST_WHOLE:
+        return Columns(low, high, 1)
+    if high <= low:
+        return Columns(low, high, 1)
+    width = _round((high - low) / _USUAL)
+    return Columns(floor(low / width) * width, high, width)
+
+
+def _round(width: float) -> float:
+    """The next 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** floor(log10(width))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= width)

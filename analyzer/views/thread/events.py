@@ -1,0 +1,143 @@
+"""Functions of the events of threads: values hold from an event to the next one of the same thread.
+
+Source: "Dimemas specification", section 1.16.2, "Thread functions, event group". Before its first event a thread's
+value is 0; but what comes from the next event is painted over the time before it, that before the first one, too
+(counters count from the begin of a thread).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from analyzer.trace import EVENT
+from analyzer.views.function import Function
+from analyzer.views.labels import value_numbers
+from analyzer.views.run import Selected
+from analyzer.views.steps import Steps
+from analyzer.views.thread.later import Later
+
+_US = 1000.0
+_FACTOR = 1000.0
+"""Values per millisecond, of times in microseconds."""
+
+Values = Callable[[np.ndarray], np.ndarray]
+"""A number of each EVENT."""
+
+
+def of_last(selected: Selected, values: Values) -> Iterator[Steps]:
+    """The value of the last event of each thread."""
+    for lane, rows in selected.events():
+        yield Steps.of(lane, rows["time"], np.asarray(values(rows)))
+
+
+class Pairs(NamedTuple):
+    """Neighbours among the events of each lane. A lane's first has before it none (`known` False), at time 0."""
+
+    lane: np.ndarray
+    known: np.ndarray
+    before: np.ndarray  # EVENT
+    after: np.ndarray  # EVENT
+
+
+def of_next(selected: Selected, values: Callable[[Pairs], np.ndarray]) -> Iterator[Steps]:
+    """Values that an event has by the one after it, until that one. Behind the last one they are 0."""
+    later, lanes = Later(selected.run.bounds), len(selected.lanes)
+    kept, known = np.zeros(lanes, EVENT), np.zeros(lanes, bool)
+    for lane, rows in selected.events():
+        if not len(rows):
+            continue
+        first = np.append(True, lane[1:] != lane[:-1])
+        ends = np.flatnonzero(np.append(first[1:], True))
+        before = rows.take(np.maximum(np.arange(len(rows)) - 1, 0))
+        before[first] = kept[lane[first]]
+        pairs = Pairs(lane, ~first | known[lane], before, rows)
+        found = np.nan_to_num(np.asarray(values(pairs), np.float64), posinf=0.0, neginf=0.0)
+        later.put(lane, before["time"], found)
+        kept[lane[ends]], known[lane[ends]] = rows.take(ends), True
+    every = np.flatnonzero(known)
+    later.put(every, kept["time"][every], np.zeros(len(every)))
+    yield from later.windows()
+
+
+def _length_us(pairs: Pairs) -> np.ndarray:
+    return (pairs.after["time"] - pairs.before["time"]) / _US
+
+
+def _chosen_values(selected: Selected, function: Function) -> Values:
+    """Whether each event has one of some values, by number or by name."""
+    names = tuple(str(value) for value in function.values if isinstance(value, str))
+    named = value_numbers(selected.run.trace, None, names) if names else None
+    numbers = np.array([value for value in function.values if not isinstance(value, str)], np.float64)
+
+    def chosen(rows: np.ndarray) -> np.ndarray:
+        found = np.isin(rows["value"], numbers)
+        return found | named(rows) if named else found
+
+    return chosen
+
+
+def _average(pairs: Pairs, value: np.ndarray, factor: float) -> np.ndarray:
+    length = _length_us(pairs)
+    return np.where(length > 0, value * factor / np.where(length > 0, length, 1.0), 0.0)
+
+
+def _last_value(selected: Selected, _: Function) -> Iterator[Steps]:
+    return of_last(selected, lambda rows: rows["value"])
+
+
+def _last_type(selected: Selected, _: Function) -> Iterator[Steps]:
+    return of_last(selected, lambda rows: rows["type"])
+
+
+def _next_value(selected: Selected, _: Function) -> Iterator[Steps]:
+    return of_next(selected, lambda pairs: pairs.after["value"])
+
+
+def _next_type(selected: Selected, _: Function) -> Iterator[Steps]:
+    return of_next(selected, lambda pairs: pairs.after["type"])
+
+
+def _average_next(selected: Selected, function: Function) -> Iterator[Steps]:
+    factor = function.number(0, _FACTOR)
+    return of_next(selected, lambda pairs: _average(pairs, pairs.after["value"], factor))
+
+
+def _average_last(selected: Selected, function: Function) -> Iterator[Steps]:
+    factor = function.number(0, _FACTOR)
+    return of_next(selected, lambda pairs: _average(pairs, np.where(pairs.known, pairs.before["value"], 0), factor))
+
+
+def _given(selected: Selected, function: Function) -> Iterator[Steps]:
+    chosen = _chosen_values(selected, function)
+    return of_last(selected, lambda rows: np.where(chosen(rows), rows["value"], 0))
+
+
+def _in(selected: Selected, function: Function) -> Iterator[Steps]:
+    return of_last(selected, _chosen_values(selected, function))
+
+
+def _not_in(selected: Selected, function: Function) -> Iterator[Steps]:
+    chosen = _chosen_values(selected, function)
+    return of_last(selected, lambda rows: ~chosen(rows))
+
+
+def _between(selected: Selected, _: Function) -> Iterator[Steps]:
+    return of_next(selected, lambda pairs: np.where(pairs.known, _length_us(pairs), 0.0))
+
+
+EVENT_FUNCTIONS: dict[str, tuple[Callable[[Selected, Function], Iterator[Steps]], str]] = {
+    "last event value": (_last_value, ""),
+    "last event type": (_last_type, ""),
+    "next event value": (_next_value, ""),
+    "next event type": (_next_type, ""),
+    "average next event value": (_average_next, "per ms"),
+    "average last event value": (_average_last, "per ms"),
+    "given event value": (_given, ""),
+    "in event value": (_in, ""),
+    "not in event value": (_not_in, ""),
+    "interval between events": (_between, "us"),
+}
+"""By name, and their unit."""

@@ -1,0 +1,179 @@
+"""A view: what is looked at, and through which functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.views.compose import composed
+from analyzer.views.filters import Filter
+from analyzer.views.function import Function, functions_of
+from analyzer.views.lanes import CHAINS, Level, Rows
+from analyzer.views.levels import combined
+from analyzer.views.run import Run, Selected
+from analyzer.views.steps import MOST_MERGED, Merge, Steps
+from analyzer.views.thread.find import thread_functions, thread_steps
+
+_NOTHING: Mapping[int, str] = {}
+
+
+@dataclass(frozen=True)
+class View:
+    """A value of each row at each time:
+
+        compose1(compose2(application(task(thread(filtered records)))))
+
+    Functions are given by name, as a sequence of a name and parameters, or as a function of numpy columns. `composes`
+    has those that come right after the function of a level, by the level's name. Source: "Dimemas specification",
+    section 1.16.2.
+    """
+
+    thread: Any = "useful"
+    level: Level | str = Level.THREAD
+    filter: Filter = field(default_factory=Filter)
+    task: Any = "adding"
+    application: Any = "adding"
+    cpu: Any = "adding"
+    node: Any = "adding"
+    system: Any = "adding"
+    composes: Mapping[str, Any] = field(default_factory=dict)
+    compose2: Any = ()
+    compose1: Any = ()
+    name: str = ""
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        level = str(getattr(self.level, "value", self.level))
+        if level not in [one.value for one in Level]:
+            raise TracelibError(f"there is no level {level!r}", f"there are {', '.join(one.value for one in Level)}", 2)
+        object.__setattr__(self, "level", Level(level))
+        for name in ("thread", *(one.value for one in Level if one is not Level.THREAD)):
+            object.__setattr__(self, name, Function.of(getattr(self, name)))
+        for name in ("compose2", "compose1"):
+            object.__setattr__(self, name, functions_of(getattr(self, name)))
+        composes = {str(getattr(key, "value", key)): functions_of(value) for key, value in self.composes.items()}
+        if unknown := [name for name in composes if name not in [one.value for one in Level]]:
+            raise TracelibError(f"composes: there is no level {unknown[0]!r}", "", 2)
+        object.__setattr__(self, "composes", composes)
+        if not self.name:
+            object.__setattr__(self, "name", self.thread.name)
+
+    def rows(self, run: Run) -> Rows:
+        """What it has rows of."""
+        return run.lanes.rows(Level(self.level))
+
+    def steps(self, run: Run) -> Iterator[Steps]:
+        """Window by window. Raises TracelibError where a function is not known."""
+        found = thread_steps(Selected(run, self.filter), self.thread)
+        found = self._composed(found, run, self.composes.get(Level.THREAD.value, ()), len(run.lanes))
+        below = run.lanes.rows(Level.THREAD)
+        for level in CHAINS[Level(self.level)]:
+            rows = run.lanes.rows(level)
+            found = combined(found, getattr(self, level.value), below.parents(rows), len(rows))
+            found = self._composed(found, run, self.composes.get(level.value, ()), len(rows))
+            below = rows
+        return self._composed(found, run, (*self.compose2, *self.compose1), len(below))
+
+    def unit_of(self) -> str:
+        """What its values are in, as far as its functions say."""
+        if self.unit or self.compose1 or self.compose2 or self.composes:
+            return self.unit
+        return thread_functions().get(self.thread.name, "")
+
+    def _composed(self, found: Iterator[Steps], run: Run, functions: Sequence[Function], rows: int) -> Iterator[Steps]:
+        for function in functions:
+            found = composed(found, function, rows, run.bounds, run.trace.duration_ns)
+        return found
+
+
+def _divided(values: np.ndarray) -> np.ndarray:
+    first, second = values[:, 0], values[:, 1]
+    return np.where(second != 0, first / np.where(second != 0, second, 1.0), 0.0)
+
+
+OPERATIONS = {
+    "add": lambda values: values.sum(axis=1),
+    "subtract": lambda values: values[:, 0] - values[:, 1:].sum(axis=1),
+    "product": lambda values: values.prod(axis=1),
+    "divide": _divided,
+    "maximum": lambda values: values.max(axis=1),
+    "minimum": lambda values: values.min(axis=1),
+    "different": lambda values: values[:, 0] != values[:, 1],
+    "controlled": lambda values: np.where(values[:, 1] != 0, values[:, 0], 0.0),
+}
+"""Of values (steps, views); "controlled" is the first where the second is not 0; what is divided by 0 is 0."""
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A view made of others: an operation on their values at each time. One of a coarser level counts for all rows in
+    each of its own."""
+
+    operation: Any
+    of: tuple[Any, ...]  # View or Derived
+    factors: tuple[float, ...] = ()  # that the values are multiplied by first; 1 unless given
+    compose2: Any = ()
+    compose1: Any = ()
+    name: str = ""
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of", tuple(self.of))
+        object.__setattr__(self, "operation", Function.of(self.operation))
+        if not 2 <= len(self.of) <= MOST_MERGED:
+            raise TracelibError(f"a derived view is made of 2 to {MOST_MERGED} views", "", 2)
+        if not self.operation.user:
+            self.operation.found(OPERATIONS, "operation")
+        for name in ("compose2", "compose1"):
+            object.__setattr__(self, name, functions_of(getattr(self, name)))
+        if not self.name:
+            object.__setattr__(self, "name", self.operation.name)
+
+    def rows(self, run: Run) -> Rows:
+        """Those of the view that has most."""
+        return max((one.rows(run) for one in self.of), key=len)
+
+    def steps(self, run: Run) -> Iterator[Steps]:
+        """Window by window."""
+        found = self._made(run)
+        for function in (*self.compose2, *self.compose1):
+            found = composed(found, function, len(self.rows(run)), run.bounds, run.trace.duration_ns)
+        return found
+
+    def unit_of(self) -> str:
+        """What its values are in."""
+        return self.unit
+
+    def _made(self, run: Run) -> Iterator[Steps]:
+        function = self.operation.user or OPERATIONS[self.operation.name]
+        factors = np.array([*self.factors, *[1.0] * len(self.of)][: len(self.of)])
+        for row, time, values in side_by_side(self.of, run, self.rows(run)):
+            yield Steps(row, time, np.asarray(function(values * factors), np.float64))
+
+
+def side_by_side(views: Sequence[Any], run: Run, rows: Rows) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The steps of any of some views on these rows, and the values of all from then on, window by window."""
+    merge = Merge(len(views), len(rows))
+    for every in zip(*(_on_rows(view, run, rows) for view in views), strict=True):
+        yield merge.feed(every)
+
+
+def _on_rows(view: Any, run: Run, rows: Rows) -> Iterator[Steps]:
+    """The steps of a view of these rows, or of coarser ones, as those of these rows."""
+    own = view.rows(run)
+    if own.level == rows.level:
+        yield from view.steps(run)
+        return
+    parents = rows.parents(own)
+    if (own.of_lane != parents[rows.of_lane]).any():
+        raise TracelibError(f"a {rows.level} is not in one {own.level}", "give views of levels that fit", 2)
+    for steps in view.steps(run):
+        first = steps.first(len(own))
+        counts = np.diff(first)[parents]
+        starts = np.cumsum(counts) - counts
+        at = np.arange(counts.sum()) + np.repeat(first[:-1][parents] - starts, counts)
+        yield Steps(np.repeat(np.arange(len(rows)), counts), steps.time[at], steps.value[at])
