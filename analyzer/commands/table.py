@@ -26,6 +26,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         "check": Entry("look.check:check", "Is the trace sound and complete?"),
         "what": Entry("look.what:what_command", "What a rank does at a moment.", "one process looks"),
         "view": Entry("look.view:view_command", "Ranks over time at any zoom, in a browser.", "one process serves"),
+        "views": Entry("look.views:views_command", "What Paraver's windows and histograms show.", "one process looks"),
     }),
     "explain": ("Explain", {
         "report": Entry("explain.report:report_command", "One page of HTML that explains runs."),

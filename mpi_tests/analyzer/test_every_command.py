@@ -22,6 +22,7 @@ LINES = {
     "check": ("--json",),
     "what": ("--at", "1ms", "--json"),
     "view": ("--json",),
+    "views": ("--view", "parallelism", "--view", "mpi call", "--json"),
     "efficiency": (),
     "hot": ("--json",),
     "report": ("-o", "page.html"),

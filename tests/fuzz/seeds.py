@@ -84,6 +84,9 @@ def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequen
         f"analyze loggp {file} --place .",
         f"analyze profile {file} --by place --json",
         f"analyze replay {file} --by-place",
+        f"analyze views {file} --view parallelism --view mpi-call --view message-queue --view ipc --json",
+        f"analyze views {file} --view send-bandwidth --show bursts --csv views.csv",
+        f"analyze views {file} --view region --picture views.png --level task",
         *only,
     )
 

@@ -83,7 +83,7 @@ _BEGINNINGS = {
     ".png": (b"\x89PNG",),
     ".svg": (b'<?xml version="1.0" encoding="utf-8"',),
     ".html": (b"<!doctype html>\n<!-- analyze report -->",),
-    ".csv": (b"begin_ns,", b"region,", b"kind,", b"family,"),
+    ".csv": (b"begin_ns,", b"region,", b"kind,", b"family,", b"view,"),
     ".parquet": (b"PAR1",),
     ".xml": (b'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE cll_data',),
     ".c": (b"#include <math.h>\n\n/* ",),

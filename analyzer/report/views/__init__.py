@@ -1,0 +1,1 @@
+"""Views as text, as plain data, as CSV."""

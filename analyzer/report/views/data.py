@@ -1,0 +1,107 @@
+"""Views as plain data for JSON, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analyzer.report.views.numbers import plain
+from analyzer.views.constant import Bursts
+from analyzer.views.measuring import Measures
+from analyzer.views.over_time import Profile
+from analyzer.views.tabulated import Histogram
+from analyzer.whole import whole_file
+
+NS = 1e9
+_ROWS = 65536
+"""Rows of a CSV that are formatted at once."""
+
+
+def rows_json(found: Measures) -> dict[str, Any]:
+    """Columns by name, with units beside them."""
+    return {
+        "level": found.level, "rows": found.rows, "units": found.units,
+        "columns": {name: plain(column) for name, column in found.columns.items()},
+    }  # fmt: skip
+
+
+def profile_json(found: Profile) -> dict[str, Any]:
+    """Values of each row in each bin."""
+    values = {name: plain(getattr(found, name)) for name in ("mean", "minimum", "maximum", "longest")}
+    return {"level": found.level, "rows": found.rows, "begin_s": plain(found.edges[:-1] / NS), **values}
+
+
+def histogram_json(found: Histogram) -> dict[str, Any]:
+    """Values by plane, row and column."""
+    return {
+        "statistic": found.statistic, "unit": found.unit, "control": found.control, "data": found.data,
+        "level": found.level, "rows": found.rows, "columns": found.columns, "edges": plain(found.edges),
+        "planes": found.planes, "values": plain(found.values),
+        "summary": {name: plain(values) for name, values in found.summary().items()},
+    }  # fmt: skip
+
+
+def bursts_json(rows: Sequence[str], every: Iterable[Bursts]) -> list[dict[str, Any]]:
+    """An object for each burst."""
+    return [
+        {"row": rows[row], "begin_s": begin / NS, "end_s": end / NS, "value": value, "whole": whole}
+        for some in every
+        for row, begin, end, value, whole in zip(*(column.tolist() for column in some), strict=True)
+    ]
+
+
+def rows_csv(found: Measures) -> Iterator[Sequence[Any]]:
+    """Lines of a CSV, the names first."""
+    named = found.named()
+    yield ("view", found.level, *named)
+    for at, row in enumerate(found.rows):
+        yield (found.view, row, *(_cell(column[at]) for column in named.values()))
+
+
+def profile_csv(found: Profile) -> Iterator[Sequence[Any]]:
+    """A line for each row and bin."""
+    yield ("view", found.level, "begin_s", "end_s", "mean", "minimum", "maximum")
+    for at, row in enumerate(found.rows):
+        for bin_, (begin, end) in enumerate(zip(found.edges[:-1].tolist(), found.edges[1:].tolist(), strict=True)):
+            cells = (_cell(of[at, bin_]) for of in (found.mean, found.minimum, found.maximum))
+            yield (found.view, row, begin / NS, end / NS, *cells)
+
+
+def histogram_csv(found: Histogram) -> Iterator[Sequence[Any]]:
+    """A line for each cell that has something."""
+    yield ("view", "plane", found.level, found.control, f"{found.statistic}{f' ({found.unit})' if found.unit else ''}")
+    for plane, row, column in np.argwhere(np.nan_to_num(found.values)).tolist():
+        yield (
+            found.data, found.planes[plane], found.rows[row], found.columns[column],
+            _cell(found.values[plane, row, column]),
+        )  # fmt: skip
+
+
+def bursts_csv(name: str, rows: Sequence[str], every: Iterable[Bursts]) -> Iterator[Sequence[Any]]:
+    """A line for each burst, as they end."""
+    yield ("view", "row", "begin_s", "end_s", "value", "whole")
+    for some in every:
+        for row, begin, end, value, whole in zip(*(column.tolist() for column in some), strict=True):
+            yield (name, rows[row], begin / NS, end / NS, _cell(value), int(whole))
+
+
+def write_csv(lines: Iterable[Sequence[Any]], path: Path) -> None:
+    """Whole or not at all. Raises TracelibError."""
+    lines = iter(lines)
+    with whole_file(path) as file:
+        while some := list(islice(lines, _ROWS)):
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\n").writerows(some)
+            file.write(text.getvalue().encode())
+
+
+def _cell(value: float) -> Any:
+    if np.isnan(value):
+        return ""
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)
