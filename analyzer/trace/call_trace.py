@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from analyzer.columns.runs import sort_rows
-from analyzer.trace.paraver import EventType, event_table, state_table
+from analyzer.trace.call_states import call_events, call_states, running
 from analyzer.trace.parts import WORLD, Communicator, Nodes, Problem
-from analyzer.trace.records import CALL, EVENT, MESSAGE, REQUEST, STATE, State
+from analyzer.trace.records import CALL, EVENT, MESSAGE, REQUEST, STATE
 from analyzer.trace.trace import Trace
 from tracelib.schema import What
-from tracelib.schema.procedures import COLLECTIVES, base_name
 
 _NO_MESSAGES, _NO_REQUESTS = np.zeros(0, MESSAGE), np.zeros(0, REQUEST)
 _EVER = 2**62
@@ -53,7 +52,7 @@ class CallTrace(Trace):
         self.event_labels = {}
         states = [_states(rank, *self._of(rank), self.procedures) for rank in range(self.size)]
         self._states = sort_rows(np.concatenate([np.zeros(0, STATE), *states]), "begin", "rank", "thread")
-        events = [_events(rank, rows, self.procedures) for rank, rows in enumerate(self._calls)]
+        events = [call_events(rank, rows, self.procedures) for rank, rows in enumerate(self._calls)]
         self._events = sort_rows(np.concatenate([np.zeros(0, EVENT), *events]), "time", "rank", "thread")
 
     def _of(self, rank: int) -> tuple[np.ndarray, tuple[int, int]]:
@@ -98,10 +97,7 @@ def _of_ranks(rows: np.ndarray, ranks: range | None) -> np.ndarray:
 
 def _states(rank: int, calls: np.ndarray, span: tuple[int, int], procedures: Sequence[str]) -> np.ndarray:
     """STATE of the calls of a rank, and Running before, between and after them."""
-    inside = np.zeros(len(calls), STATE)
-    inside["begin"], inside["end"], inside["thread"] = calls["enter"], calls["exit"], calls["thread"]
-    inside["state"] = state_table(procedures)[calls["call"]]
-    outside = [np.zeros(0, STATE)]
+    found = [call_states(rank, calls, procedures)]
     for thread in np.unique(np.append(calls["thread"], 0)).tolist():
         mine = calls[calls["thread"] == thread]
         begins, ends = mine["exit"], mine["enter"]
@@ -109,32 +105,5 @@ def _states(rank: int, calls: np.ndarray, span: tuple[int, int], procedures: Seq
             begins, ends = np.append(span[0], begins), np.append(ends, span[1])
         else:
             begins, ends = begins[:-1], ends[1:]
-        part = np.zeros(len(begins), STATE)
-        part["begin"], part["end"], part["thread"], part["state"] = begins, ends, thread, State.RUNNING
-        outside.append(part[ends > begins])
-    found = np.concatenate([inside, *outside])
-    found["rank"] = rank
-    return found
-
-
-def _events(rank: int, calls: np.ndarray, procedures: Sequence[str]) -> np.ndarray:
-    """EVENT of the begin and the end of calls of a rank; of a collective what is needed to know it again."""
-    types, values = event_table(procedures)
-    collective = np.array([base_name(name) in COLLECTIVES for name in procedures], bool)
-    every, of_all = np.arange(len(calls)), np.flatnonzero(collective[calls["call"]])
-    columns = (
-        (every, "enter", types[calls["call"]], values[calls["call"]]),
-        (of_all, "enter", EventType.COLLECTIVE_SEND_SIZE, calls["sent"][of_all]),
-        (of_all, "enter", EventType.COLLECTIVE_RECEIVE_SIZE, calls["received"][of_all]),
-        (of_all, "enter", EventType.COLLECTIVE_ROOT, calls["peer"][of_all] == rank),
-        (of_all, "enter", EventType.COLLECTIVE_COMMUNICATOR, calls["comm"][of_all] + 1),
-        (every, "exit", types[calls["call"]], 0),
-    )
-    parts = []
-    for of, time, type_, value in columns:
-        part = np.zeros(len(of), EVENT)
-        part["time"], part["thread"], part["type"], part["value"] = calls[time][of], calls["thread"][of], type_, value
-        parts.append(part)
-    found = np.concatenate(parts)
-    found["rank"] = rank
-    return found[np.lexsort((np.concatenate([of for of, *_ in columns]), found["time"]))]  # a call after the one before
+        found.append(running(rank, thread, begins, ends))
+    return np.concatenate(found)

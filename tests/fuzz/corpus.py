@@ -222,6 +222,14 @@ def _dim_gz(kind: str, folder: Path) -> Seed:
     return Seed(kind, folder, ("run.dim.gz",), of_a_trace("run.dim.gz", "good.h5"))
 
 
+def _otf2(kind: str, folder: Path) -> Seed:
+    """Definitions and events; what OTF2's library says of them is one line."""
+    _make("export", whole_run(folder), "--to", "otf2", "-o", folder / "run")
+    _beside(folder)
+    damaged = ("run-otf2/traces.otf2", "run-otf2/traces.def", "run-otf2/traces/0.def", "run-otf2/traces/0.evt")
+    return Seed(kind, folder, (*damaged, *damaged[-1:] * 4), of_a_trace("run-otf2/traces.otf2", "good.h5"))
+
+
 def _cfg(kind: str, folder: Path) -> Seed:
     _beside(folder)
     (folder / "a.cfg").write_text(CFG)
@@ -412,6 +420,7 @@ MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "dim-threads": _dim_of_threads,
     "dim-any": _any_dim,
     "dim-gz": _dim_gz,
+    "otf2": _otf2,
     "cfg": _cfg,
     "toml": _toml,
     "model": _model,

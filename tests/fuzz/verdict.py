@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fuzz.worker import Outcome
 
 _ERROR = re.compile(r"(Error|tracelib): \S")
-_NOTE = re.compile(r"\S*\.(h5|ranks|prv|gz|dim|swf): \S")
+_NOTE = re.compile(r"\S*\.(h5|ranks|prv|gz|dim|swf|otf2): \S")
 """A line beside the figures that says what is wrong with the trace that they are of."""
 _OUT_OF_MEMORY = "not enough memory"
 

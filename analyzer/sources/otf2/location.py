@@ -1,4 +1,4 @@
-"""What one thread did, from its events in an OTF2 archive."""
+"""What one thread did, from its events in an OTF2 archive, taken piece by piece."""
 
 from __future__ import annotations
 
@@ -7,175 +7,173 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer._kernels import lib
+from analyzer.columns.joined import joined
 from analyzer.errors import TracelibError
 from analyzer.sources.otf2.library import EVENT, NOBODY
+from analyzer.sources.otf2.names import Names
+from analyzer.sources.otf2.requests import Receives, Sends
 from analyzer.trace.records import CALL, MARK, Mark
 from tracelib.schema import Peer
 
-HALF = np.dtype(
-    [("logical", "<i8"), ("physical", "<i8"), ("size", "<i8"), ("comm", "<i4"), ("peer", "<i4"), ("tag", "<i8"),
-     ("rank", "<i4"), ("thread", "<i4"), ("order", "<i8"), ("done", "<i8")]
-)  # fmt: skip
-"""One side of a message: when its call was entered, when it took place, when the request was done (0: it blocks)."""
-
 _SENDS = (lib.ARCHIVE_SEND, lib.ARCHIVE_ISEND)
 _RECEIVES = (lib.ARCHIVE_RECV, lib.ARCHIVE_IRECV)
-
-
-@dataclass(frozen=True)
-class Names:
-    """What the numbers of the archive's definitions mean here."""
-
-    refs: np.ndarray  # of regions, ascending
-    procedure: np.ndarray  # of each: index of the procedure; -1: it is a region of the program
-    region: np.ndarray  # of each: number of the region, from 1; 0: it is a procedure
-    comm_refs: np.ndarray  # of communicators, ascending
-    members: tuple[np.ndarray, ...]  # of each: world ranks
-
-    def world_rank(self, comm: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        """World ranks of ranks in communicators (indices here; -1: unknown); Peer.NONE of who is none."""
-        found = np.full(len(comm), Peer.NONE, np.int64)
-        for one in np.unique(comm[comm >= 0]).tolist():
-            members = self.members[one]
-            mine = np.flatnonzero((comm == one) & (rank < len(members)))
-            found[mine] = members[rank[mine]]
-        return found
+_NOTHING = np.zeros(0, EVENT)
 
 
 @dataclass(frozen=True)
 class Did:
-    """Of one thread."""
+    """Of one thread, in a stretch of its time."""
 
-    calls: np.ndarray  # CALL
-    marks: np.ndarray  # MARK
-    sends: np.ndarray  # HALF
+    calls: np.ndarray  # CALL, in order
+    marks: np.ndarray  # MARK, in order
+    sends: np.ndarray  # HALF, those whose completion is known or will not come
     receives: np.ndarray  # HALF
-    end: int
 
 
-def did(events: np.ndarray, names: Names, rank: int, thread: int, path: str) -> Did:
-    """Calls are the outermost visits of procedures of MPI, regions all visits of others."""
-    events, begin, end = _visits(events, path)
-    kind = np.searchsorted(names.refs, events["what"][begin])
-    kind[kind == len(names.refs)] = 0
-    if len(begin) and (not len(names.refs) or (names.refs[kind] != events["what"][begin]).any()):
-        raise TracelibError(f"{path}: an event names a region that is not defined")
-    is_call = names.procedure[kind] >= 0 if len(begin) else np.zeros(0, bool)
-    order = np.flatnonzero(is_call)
-    outer = order[end[order] > np.maximum.accumulate(np.append(-1, end[order][:-1]))] if len(order) else order
-    return Did(
-        _calls(events, begin[outer], end[outer], names.procedure[kind[outer]], names, thread),
-        _marks(events["time"], begin[~is_call], end[~is_call], names.region[kind[~is_call]], thread),
-        _halves(events, _SENDS, begin[outer], names, rank, thread),
-        _halves(events, _RECEIVES, begin[outer], names, rank, thread),
-        int(events["time"].max(initial=0)),
-    )
+@dataclass(frozen=True)
+class _Visits:
+    """Visits of regions in order of begin: rows of their events. An end behind the last row: it is still open."""
+
+    begin: np.ndarray
+    end: np.ndarray
+    procedure: np.ndarray  # of each: index of the procedure; -1: it is a region of the program
+    region: np.ndarray  # of each: number of the region
+
+    def before(self, row: int) -> _Visits:
+        count = int(np.searchsorted(self.begin, row))
+        return _Visits(self.begin[:count], self.end[:count], self.procedure[:count], self.region[:count])
 
 
-def _visits(events: np.ndarray, path: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The events, and rows of begin and end of each visit, in order of begin. What is left open is left at the end."""
-    if (np.diff(events["time"]) < 0).any():
-        raise TracelibError(f"{path}: events of a location are not in order of time")
-    steps = (events["kind"] == lib.ARCHIVE_ENTER).astype(np.int64) - (events["kind"] == lib.ARCHIVE_LEAVE)
-    depth = np.cumsum(steps)
-    if (depth < 0).any():
-        raise TracelibError(f"{path}: a location leaves a region that it did not enter")
-    if len(depth) and depth[-1]:
-        rest = np.zeros(int(depth[-1]), EVENT)
-        rest["kind"], rest["time"] = lib.ARCHIVE_LEAVE, events["time"][-1]
-        events = np.concatenate([events, rest])
-        steps = np.append(steps, np.full(len(rest), -1))
+class Location:
+    """Calls are the outermost visits of procedures of MPI, regions all visits of others.
+
+    What is carried from a piece to the next: the regions that are open, the events of a call that is open, and requests
+    on their way.
+    """
+
+    def __init__(self, names: Names, rank: int, thread: int, path: str) -> None:
+        self._names, self._thread, self._path = names, thread, path
+        self._open, self._held = _NOTHING, _NOTHING
+        self._done = 0  # events before those that are held
+        self._sends, self._receives = Sends(rank, thread), Receives(rank, thread)
+        self.end = 0  # time of the last event
+
+    def take(self, events: np.ndarray, *, last: bool = False) -> Did:
+        """The next events (EVENT, times in ns). `last`: what is open after them ends with them.
+
+        Raises TracelibError where they contradict each other.
+        """
+        self._check(events)
+        rows = joined([self._open, self._held, events], EVENT)
+        if last:
+            rows = self._closed(rows)
+        visits, known = self._visits(rows), len(self._open)
+        open_call = np.flatnonzero((visits.procedure >= 0) & (visits.end >= len(rows)))
+        cut = int(visits.begin[open_call[0]]) if len(open_call) else len(rows)
+        order = np.arange(cut) + (self._done - known)
+        rows, self._held = rows[:cut], rows[cut:].copy()
+        visits = visits.before(cut)
+        self._done += cut - known
+        found = self._did(rows, visits, known, order, last=last)
+        self._open = rows[visits.begin[visits.end >= cut]]
+        return found
+
+    def _check(self, events: np.ndarray) -> None:
+        times = np.append(self.end, events["time"]) if self._done or len(self._held) else events["time"]
+        if (times[1:] < times[:-1]).any():
+            raise TracelibError(f"{self._path}: events of a location are not in order of time")
+        if len(events):
+            self.end = int(events["time"][-1])
+
+    def _closed(self, rows: np.ndarray) -> np.ndarray:
+        """What is left open is left at the end."""
+        steps = _steps(rows)
+        rest = np.zeros(max(int(steps.sum()), 0), EVENT)
+        rest["kind"], rest["time"] = lib.ARCHIVE_LEAVE, self.end
+        return joined([rows, rest], EVENT)
+
+    def _visits(self, rows: np.ndarray) -> _Visits:
+        steps = _steps(rows)
         depth = np.cumsum(steps)
-    rows = np.flatnonzero(steps)
-    level = depth[rows] - (steps[rows] > 0)
-    order = rows[np.argsort(level, kind="stable")]
-    begin, end = order[::2], order[1::2]
-    by_begin = np.argsort(begin)
-    return events, begin[by_begin], end[by_begin]
+        if (depth < 0).any():
+            raise TracelibError(f"{self._path}: a location leaves a region that it did not enter")
+        ends = int(depth[-1]) if len(depth) else 0
+        at = np.append(np.flatnonzero(steps), len(rows) + np.arange(ends))  # an end of its own for each open visit
+        steps = np.append(steps[steps != 0], np.full(ends, -1))
+        level = np.cumsum(steps) - (steps > 0)
+        order = at[np.argsort(level, kind="stable")]
+        begin, end = order[::2], order[1::2]
+        by_begin = np.argsort(begin)
+        begin, end = begin[by_begin], end[by_begin]
+        kind = self._names.region_rows(rows["what"][begin])
+        if (kind < 0).any():
+            raise TracelibError(f"{self._path}: an event names a region that is not defined")
+        return _Visits(begin, end, self._names.procedure[kind], self._names.region[kind])
+
+    def _did(self, rows: np.ndarray, visits: _Visits, known: int, order: np.ndarray, *, last: bool) -> Did:
+        """`known`: so many visits were open before."""
+        calls = np.flatnonzero(visits.procedure >= 0)
+        ends = visits.end[calls]
+        outer = calls[ends > np.maximum.accumulate(np.append(-1, ends[:-1]))] if len(calls) else calls
+        begin, end = visits.begin[outer], visits.end[outer]
+        return Did(
+            self._calls(rows, begin, end, visits.procedure[outer]),
+            self._marks(rows, visits, known),
+            self._sends.take(rows, order, _SENDS, lambda at: _entered(rows, at, begin, end), self._names, last=last),
+            self._receives.take(rows, order, _RECEIVES, lambda at: _entered(rows, at, begin, end), self._names),
+        )
+
+    def _calls(self, rows: np.ndarray, begin: np.ndarray, end: np.ndarray, procedure: np.ndarray) -> np.ndarray:
+        """CALL. Partner, tag and communicator are those of the first message or of the collective in a call."""
+        found = np.zeros(len(begin), CALL)
+        found["enter"], found["exit"] = rows["time"][begin], rows["time"][end]
+        found["inside"] = found["exit"] - found["enter"]
+        found["call"], found["thread"], found["count"] = procedure, self._thread, 1
+        found["comm"] = found["tag"] = -1
+        found["peer"] = Peer.NONE
+        for kinds, sent, received in ((_SENDS, 1, 0), (_RECEIVES, 0, 1), ((lib.ARCHIVE_COLLECTIVE_END,), 1, 1)):
+            at = np.flatnonzero(np.isin(rows["kind"], kinds))
+            call = _inside(at, begin, end)
+            at, call = at[call >= 0], call[call >= 0]
+            together = lib.ARCHIVE_COLLECTIVE_END in kinds
+            np.add.at(found["sent"], call, sent * rows["length"][at])
+            np.add.at(found["received"], call, received * rows["request" if together else "length"][at])
+            at, call = at[::-1], call[::-1]  # the first is written last
+            comm = self._names.comm_rows(rows["comm"][at])
+            found["comm"][call] = comm
+            partner = rows["tag" if together else "what"][at].astype(np.int64)
+            partner[partner == NOBODY] = np.iinfo(np.int64).max
+            found["peer"][call] = self._names.world_rank(comm, partner)
+            if not together:
+                found["tag"][call] = rows["tag"][at].view(np.int32)
+        return found
+
+    def _marks(self, rows: np.ndarray, visits: _Visits, known: int) -> np.ndarray:
+        """Begins that are new, and ends."""
+        own = visits.procedure < 0
+        begins, ends = own & (visits.begin >= known), own & (visits.end < len(rows))
+        at = np.concatenate([visits.begin[begins], visits.end[ends]])
+        order = np.argsort(at)
+        found = np.zeros(len(at), MARK)
+        found["time"], found["thread"] = rows["time"][at], self._thread
+        found["number"] = np.concatenate([visits.region[begins], visits.region[ends]])
+        found["what"] = np.repeat([Mark.BEGIN, Mark.END], [begins.sum(), ends.sum()])
+        return found[order]
 
 
-def _inside(rows: np.ndarray, begin: np.ndarray) -> np.ndarray:
-    """The visit (of those that follow one another) that began last before each row; -1: none had begun."""
-    return np.searchsorted(begin, rows) - 1
+def _steps(rows: np.ndarray) -> np.ndarray:
+    return (rows["kind"] == lib.ARCHIVE_ENTER).astype(np.int64) - (rows["kind"] == lib.ARCHIVE_LEAVE)
 
 
-def _calls(
-    events: np.ndarray, begin: np.ndarray, end: np.ndarray, procedure: np.ndarray, names: Names, thread: int
-) -> np.ndarray:
-    """CALL. Partner, tag and communicator are those of the first message or of the collective in a call."""
-    found = np.zeros(len(begin), CALL)
-    found["enter"], found["exit"] = events["time"][begin], events["time"][end]
-    found["inside"] = found["exit"] - found["enter"]
-    found["call"], found["thread"], found["count"] = procedure, thread, 1
-    found["comm"] = found["tag"] = -1
-    found["peer"] = Peer.NONE
-    kind = events["kind"]
-    for kinds, sent, received in ((_SENDS, 1, 0), (_RECEIVES, 0, 1), ((lib.ARCHIVE_COLLECTIVE_END,), 1, 1)):
-        rows = np.flatnonzero(np.isin(kind, kinds))
-        call = _inside(rows, begin)
-        rows, call = rows[call >= 0], call[call >= 0]
-        together = lib.ARCHIVE_COLLECTIVE_END in kinds
-        np.add.at(found["sent"], call, sent * events["length"][rows])
-        np.add.at(found["received"], call, received * events["request" if together else "length"][rows])
-        rows, call = rows[::-1], call[::-1]  # the first is written last
-        comm = _comm(events["comm"][rows], names)
-        found["comm"][call] = comm
-        partner = events["tag" if together else "what"][rows]
-        found["peer"][call] = names.world_rank(comm, np.where(partner == NOBODY, np.iinfo(np.int64).max, partner))
-        if not together:
-            found["tag"][call] = events["tag"][rows].view(np.int32)
-    return found
+def _inside(at: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """The visit (of those that follow one another) in which each row lies; -1: none."""
+    found = np.searchsorted(begin, at) - 1
+    if not len(begin):
+        return found
+    return np.where((found >= 0) & (at < end[found]), found, -1)
 
 
-def _comm(refs: np.ndarray, names: Names) -> np.ndarray:
-    at = np.searchsorted(names.comm_refs, refs).clip(max=max(len(names.comm_refs) - 1, 0))
-    return np.where(names.comm_refs[at] == refs, at, -1) if len(names.comm_refs) else np.full(len(refs), -1)
-
-
-def _marks(time: np.ndarray, begin: np.ndarray, end: np.ndarray, region: np.ndarray, thread: int) -> np.ndarray:
-    rows = np.concatenate([begin, end])
-    order = np.argsort(rows)
-    found = np.zeros(len(rows), MARK)
-    found["time"], found["number"], found["thread"] = time[rows], np.tile(region, 2), thread
-    found["what"] = np.repeat([Mark.BEGIN, Mark.END], len(begin))
-    return found[order]
-
-
-def _halves(
-    events: np.ndarray, kinds: tuple[int, int], begin: np.ndarray, names: Names, rank: int, thread: int
-) -> np.ndarray:
-    """Sends or receives (HALF), in the order in which they match: that of their calls, of receives that of posting."""
-    sends = kinds == _SENDS
-    rows = np.flatnonzero(np.isin(events["kind"], kinds))
-    # A nonblocking send is done, and a nonblocking receive was posted, in another event with its request.
-    other = np.flatnonzero(events["kind"] == (lib.ARCHIVE_ISEND_DONE if sends else lib.ARCHIVE_RECV_POSTED))
-    nonblocking = events["kind"][rows] == kinds[1]
-    partner = _by_request(events["request"], rows, other, later=sends)
-    partner = np.where(nonblocking, partner, -1)
-    posted = rows if sends else np.where(partner >= 0, partner, rows)
-    call = _inside(posted, begin)
-    found = np.zeros(len(rows), HALF)
-    time = events["time"]
-    found["logical"] = np.where(call >= 0, time[begin[call]] if len(begin) else 0, time[posted])
-    found["physical"], found["size"] = time[rows], events["length"][rows]
-    found["comm"] = _comm(events["comm"][rows], names)
-    found["peer"] = names.world_rank(found["comm"], events["what"][rows])
-    found["tag"] = events["tag"][rows].view(np.int32)
-    found["rank"], found["thread"], found["order"] = rank, thread, posted
-    found["done"] = np.where(partner >= 0, time[np.where(partner >= 0, partner if sends else rows, 0)], 0)
-    return found
-
-
-def _by_request(request: np.ndarray, rows: np.ndarray, other: np.ndarray, *, later: bool) -> np.ndarray:
-    """Of each row the nearest one of `other` with the same request, after it or before it; -1: there is none."""
-    every = np.concatenate([rows, other])
-    is_other = np.repeat([False, True], [len(rows), len(other)])
-    order = np.lexsort((every, request[every]))
-    if later:
-        order = order[::-1]
-    last = np.maximum.accumulate(np.where(is_other[order], np.arange(len(order)), -1))
-    found = np.full(len(every), -1)
-    near = order[last.clip(min=0)]
-    same = (last >= 0) & (request[every[near]] == request[every[order]])
-    found[order] = np.where(same, every[near], -1)
-    return found[: len(rows)]
+def _entered(rows: np.ndarray, at: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """When the call was entered in which each row lies; the row's own time: it lies in none."""
+    call = _inside(at, begin, end)
+    return np.where(call >= 0, rows["time"][begin[call]] if len(begin) else 0, rows["time"][at])

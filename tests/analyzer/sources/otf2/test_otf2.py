@@ -3,12 +3,15 @@
 import sys
 import tempfile
 from collections import Counter
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import otf2
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from marked import LABELS, begin, end
 from random_runs import runs
 from synthetic import WORLD, call, request, write_run
@@ -17,6 +20,7 @@ from analyzer.errors import TracelibError
 from analyzer.metrics.regions import region_visits
 from analyzer.opening import open_trace
 from analyzer.sources.otf2 import library
+from analyzer.sources.otf2.location import Location
 from analyzer.trace import Regions
 from analyzer.writers.otf2 import write_otf2
 from benchmarks.synthetic.run import write_run as write_pattern
@@ -56,14 +60,65 @@ def assert_same(one, other):
     assert one.threads.tolist() == other.threads.tolist()
 
 
+@contextmanager
+def in_pieces_of(count):
+    """So many events are read at once, and so many calls put aside together."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("analyzer.sources.otf2.events._AT_ONCE", count)
+        patch.setattr("analyzer.sources.otf2.records._AT_ONCE", count)
+        patch.setattr("analyzer.sources.otf2.records.INDEX_ROWS", 1)
+        patch.setattr("analyzer.columns.runs.INDEX_ROWS", 1)
+        yield
+
+
 @settings(max_examples=10, deadline=None)
-@given(runs(most_threads=3))
-def test_any_run_comes_back(made):
+@given(runs(most_threads=3), st.sampled_from([1, 2, 3, 7, 1000]))
+def test_any_run_comes_back(made, at_once):
     ranks, tsc_per_us = made
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, in_pieces_of(at_once):
         trace = open_trace(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us))
         assert_same(trace, again(trace, Path(folder)))
         trace.close()
+
+
+def test_pieces_are_the_whole(tmp_path):
+    """States and events, too, and in any windows."""
+    source = open_trace(write_pattern(tmp_path / "run", "irregular", 4, 100).path)
+    whole = again(source, tmp_path)
+    at_once = {name: getattr(whole, name)() for name in ("states", "events", "messages")}
+    by_rank = {(name, rank): rows_of(whole, name, rank) for name in ("calls", "requests") for rank in range(4)}
+    with in_pieces_of(13):
+        parts = open_trace(whole.path)
+        assert len(parts.windows(13)) > 20
+        for name, expected in at_once.items():
+            assert len(expected) and (getattr(parts, name)() == expected).all()
+            pieces = [getattr(parts, name)(a, b) for a, b in pairwise(parts.windows(13).tolist())]
+            assert (np.concatenate(pieces) == expected).all()
+        for (name, rank), expected in by_rank.items():
+            assert (rows_of(parts, name, rank) == expected).all()
+    for trace in (source, whole, parts):
+        trace.close()
+
+
+def rows_of(trace, name, rank):
+    return np.concatenate(list(getattr(trace, name)(rank)))
+
+
+def test_no_more_than_a_piece_is_held(tmp_path, monkeypatch):
+    """However long a thread's part is: events that are read, and those that are kept for the next piece."""
+    source = open_trace(write_pattern(tmp_path / "run", "ring", 4, 3000).path)
+    write_otf2(source, tmp_path / "archive")
+    held, take = [], Location.take
+
+    def noted(self, events, *, last=False):
+        found = take(self, events, last=last)
+        held.append(len(events) + len(self._held) + len(self._open))
+        return found
+
+    monkeypatch.setattr(Location, "take", noted)
+    with in_pieces_of(100):
+        assert_same(source, open_trace(tmp_path / "archive" / "traces.otf2"))
+    assert len(held) > 200 and max(held) < 120
 
 
 @pytest.mark.parametrize("pattern", ["halo", "irregular"])
@@ -136,9 +191,11 @@ def write_other(folder):
         one.leave(1025, recv)
 
 
-def test_what_otf2_itself_writes(tmp_path):
+@pytest.mark.parametrize("at_once", [1, 2, 5, 1000])
+def test_what_otf2_itself_writes(tmp_path, at_once):
     write_other(tmp_path / "other")
-    trace = open_trace(tmp_path / "other" / "traces.otf2")
+    with in_pieces_of(at_once):
+        trace = open_trace(tmp_path / "other" / "traces.otf2")
     assert (trace.size, trace.duration_ns, trace.nodes.names) == (2, 400, ("a node",))
     assert list(calls_of(trace)) == [
         (0, 0, "MPI_Isend", 100, 120), (0, 0, "MPI_Wait", 200, 250), (1, 0, "MPI_Recv", 50, 250),
@@ -163,8 +220,12 @@ def test_damaged_archives(tmp_path, capfd):
     with pytest.raises(TracelibError, match="damaged"):
         open_trace(anchor)
     anchor.write_bytes(whole)
+    whole_def = (tmp_path / "other" / "traces.def").read_bytes()
     (tmp_path / "other" / "traces.def").write_bytes(b"")
     with pytest.raises(TracelibError, match="damaged"):
+        open_trace(anchor)
+    (tmp_path / "other" / "traces.def").write_bytes(whole_def.replace(b"a node", b"\xff node"))
+    with pytest.raises(TracelibError, match=r"damaged OTF2 archive: .*codec can't decode"):
         open_trace(anchor)
     assert capfd.readouterr().err == ""
 

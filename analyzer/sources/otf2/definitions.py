@@ -1,0 +1,95 @@
+"""What the definitions of an OTF2 archive say: ranks, regions, communicators, the clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.sources.otf2.names import Names
+from analyzer.trace import Communicator, Nodes
+from analyzer.trace.parts import WORLD
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """Of one archive."""
+
+    ranks: list[list[Any]]  # the locations of each rank, the one that MPI knows first
+    names: Names
+    procedures: tuple[str, ...]
+    regions: tuple[str, ...]
+    communicators: tuple[Communicator, ...]
+    nodes: Nodes
+    begin_ticks: int
+    ticks_a_s: int
+
+    def ns(self, time: np.ndarray) -> np.ndarray:
+        """Ticks of the archive as ns from its begin."""
+        ticks = time - np.int64(self.begin_ticks)
+        if self.ticks_a_s == 10**9:
+            return ticks
+        whole, rest = np.divmod(ticks, self.ticks_a_s)
+        return whole * 10**9 + np.rint(rest * (1e9 / self.ticks_a_s)).astype(np.int64)
+
+
+def definitions(otf2: Any, said: Any) -> Definitions:
+    """`said`: the definitions as the package otf2 gives them. Raises TracelibError where there are no threads."""
+    ranks = _ranks(otf2, said)
+    names, procedures, regions = _names(otf2, said, {one._ref: rank for rank, of in enumerate(ranks) for one in of})
+    labels = {comm._ref: comm.name for comm in said.comms}
+    communicators = [
+        Communicator(1 + at, tuple(members.tolist()), name=labels.get(int(ref), ""))
+        for at, (ref, members) in enumerate(zip(names.comm_refs, names.members, strict=True))
+    ] or [Communicator(1, tuple(range(len(ranks))), name=WORLD)]
+    clock = said.clock_properties
+    return Definitions(
+        ranks,
+        names,
+        tuple(procedures),
+        tuple(regions),
+        tuple(communicators),
+        _nodes(ranks),
+        int(clock.global_offset),
+        int(clock.timer_resolution),
+    )
+
+
+def _ranks(otf2: Any, said: Any) -> list[list[Any]]:
+    """The locations of each rank, the one that MPI knows first."""
+    threads = [one for one in said.locations if one.type == otf2.LocationType.CPU_THREAD]
+    if not threads:
+        raise TracelibError("the archive has no threads")
+    known = [
+        group.members
+        for group in said.groups
+        if group.group_type == otf2.GroupType.COMM_LOCATIONS and group.paradigm == otf2.Paradigm.MPI
+    ]
+    first = list(known[0]) if known else list({one.group._ref: one for one in reversed(threads)}.values())[::-1]
+    return [[one, *(other for other in threads if other.group is one.group and other is not one)] for one in first]
+
+
+def _names(otf2: Any, said: Any, rank_of: dict[int, int]) -> tuple[Names, list[str], list[str]]:
+    """What definitions mean, the names of procedures, those of the program's regions."""
+    procedures: dict[str, int] = {}
+    regions: dict[str, int] = {}
+    table = []
+    for region in sorted(said.regions, key=lambda one: one._ref):
+        if region.paradigm == otf2.Paradigm.MPI:
+            table.append((region._ref, procedures.setdefault(region.name, len(procedures)), 0))
+        else:
+            table.append((region._ref, -1, regions.setdefault(region.name, len(regions) + 1)))
+    refs, procedure, number = np.array(table, np.int64).reshape(-1, 3).T
+    comms = sorted((one for one in said.comms if hasattr(one, "group")), key=lambda one: one._ref)
+    members = tuple(np.array([rank_of[of._ref] for of in one.group.members], np.int64) for one in comms)
+    comm_refs = np.array([one._ref for one in comms], np.int64)
+    return Names(refs, procedure, number, comm_refs, members), list(procedures), list(regions)
+
+
+def _nodes(ranks: list[list[Any]]) -> Nodes:
+    of_rank = [threads[0].group.system_tree_parent.name for threads in ranks]
+    names = list(dict.fromkeys(of_rank))
+    cpus = tuple(sum(len(threads) for threads, name in zip(ranks, of_rank, strict=True) if name == n) for n in names)
+    return Nodes(tuple(names), cpus, np.array([names.index(name) for name in of_rank], np.int32))

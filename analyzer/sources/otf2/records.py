@@ -1,0 +1,148 @@
+"""All records of an OTF2 archive, in temporary files from which windows of time are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.columns.joined import joined
+from analyzer.columns.runs import INDEX_ROWS, RankRuns, SortedRuns
+from analyzer.sources.otf2.location import Did
+from analyzer.sources.otf2.requests import HALF
+from analyzer.trace.call_states import call_events, call_states, running
+from analyzer.trace.records import CALL, EVENT, MARK, MESSAGE, REQUEST, STATE
+from tracelib.schema import What
+
+_AT_ONCE = 1 << 18
+"""Calls that are put aside together."""
+_EVER = 2**62
+
+
+class Records:
+    """First filled, thread by thread, each in order of time; then `finish`ed, and read.
+
+    `calls`, `requests` and `marks` are read by rank and window; `states`, `events` and `messages` by window.
+    """
+
+    def __init__(self, size: int, procedures: Sequence[str]) -> None:
+        self._procedures = procedures
+        self.calls = RankRuns(CALL, "enter", size)
+        self.requests = RankRuns(REQUEST, "completed", size)
+        self.marks = RankRuns(MARK, "time", size)
+        self.states = SortedRuns(STATE, "begin", "rank", "thread")
+        self.events = SortedRuns(EVENT, "time", "rank", "thread")
+        self.messages = SortedRuns(MESSAGE, "logical_send", "source")
+        self._sends, self._receives = (SortedRuns(HALF, "logical", "rank", "thread") for _ in range(2))
+        self._waiting: list[tuple[int, Did]] = []
+        self._before: dict[tuple[int, int], int] = {}  # the end of the last call of (rank, thread)
+        self._computed = [np.zeros(0, STATE)]
+        self._sample: list[np.ndarray] = [np.zeros(0, np.int64)]
+
+    def append(self, rank: int, thread: int, did: Did) -> None:
+        """What a thread did next."""
+        begins = did.calls["exit"]
+        if (rank, thread) in self._before or thread == 0:
+            begins, ends = np.append(self._before.get((rank, thread), 0), begins), did.calls["enter"]
+        else:
+            ends = did.calls["enter"][1:]
+        self._computed.append(running(rank, thread, begins[: len(ends)], ends))
+        if len(did.calls):
+            self._before[rank, thread] = int(did.calls["exit"][-1])
+        self._waiting.append((rank, did))
+        if sum(len(one.calls) + len(one.marks) + len(one.sends) for _, one in self._waiting) >= _AT_ONCE:
+            self._put()
+
+    def end_of(self, rank: int, end: int) -> None:
+        """All threads of a rank are there: its main thread computes until `end`."""
+        last = self._before.get((rank, 0), 0)
+        self._computed.append(running(rank, 0, np.array([last]), np.array([end])))
+
+    def _put(self) -> None:
+        """What waits goes to files."""
+        ranks = [rank for rank, _ in self._waiting]
+        calls = [did.calls for _, did in self._waiting]
+        every = joined(calls, CALL)
+        self._sample.append(np.sort(every["enter"])[::INDEX_ROWS])
+        self.calls.append(every, np.repeat(ranks, list(map(len, calls))))
+        marks = [did.marks for _, did in self._waiting]
+        self.marks.append(joined(marks, MARK), np.repeat(ranks, list(map(len, marks))))
+        halves = [(rank, _requests(did)) for rank, did in self._waiting]
+        done = [rows for _, rows in halves]
+        self.requests.append(joined(done, REQUEST), np.repeat(ranks, list(map(len, done))))
+        pairs = list(zip(ranks, calls, strict=True))
+        of_calls = [call_states(rank, rows, self._procedures) for rank, rows in pairs]
+        self.states.append(joined([*of_calls, *self._computed], STATE))
+        self.events.append(joined([call_events(rank, rows, self._procedures) for rank, rows in pairs], EVENT))
+        self._sends.append(joined([did.sends for _, did in self._waiting], HALF))
+        self._receives.append(joined([did.receives for _, did in self._waiting], HALF))
+        self._waiting, self._computed = [], self._computed[:1]
+
+    def finish(self) -> None:
+        """Nothing more comes: messages are matched, in the memory of a window and of what is on its way."""
+        self._put()
+        self._times = np.sort(np.concatenate(self._sample))
+        halves = (self._sends, self._receives)
+        bounds = np.unique(np.concatenate([half.sample() for half in halves]))[:: _AT_ONCE // INDEX_ROWS]
+        rest = [np.zeros(0, HALF), np.zeros(0, HALF)]
+        for begin, end in pairwise([-_EVER, *bounds[1:].tolist(), _EVER]):
+            sides = [joined([left, half.read(begin, end)], HALF) for left, half in zip(rest, halves, strict=True)]
+            messages, *rest = _matched(*sides)
+            self.messages.append(messages)
+        for half in halves:
+            half.close()
+
+    def windows(self, records: int, duration_ns: int) -> np.ndarray:
+        """As Trace.windows."""
+        inner = self._times[:: max(records // INDEX_ROWS, 1)]
+        inner = inner[(inner > 0) & (inner <= duration_ns)]
+        return np.unique(np.concatenate([[0], inner, [duration_ns + 1]]))
+
+    def close(self) -> None:
+        """Remove all."""
+        for table in (self.calls, self.requests, self.marks, self.states, self.events, self.messages):
+            table.close()
+
+
+def _matched(sends: np.ndarray, receives: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """MESSAGE, and the sends and receives that are left: in each channel (source, destination, communicator, tag) the
+    k-th receive takes the k-th send."""
+    keys = [_channels(sends, "rank", "peer"), _channels(receives, "peer", "rank")]
+    _, channel = np.unique(np.concatenate(keys), axis=0, return_inverse=True)
+    channel = channel.ravel()
+    sides = []
+    for rows, of in ((sends, channel[: len(sends)]), (receives, channel[len(sends) :])):
+        order = np.lexsort((rows["order"], rows["thread"], rows["logical"], of))
+        first = np.searchsorted(of[order], of[order])
+        sides.append((order, of[order], np.arange(len(order)) - first))
+    width = max(len(sends), len(receives)) + 1
+    places = [of * np.int64(width) + number for _, of, number in sides]
+    _, one, other = np.intersect1d(places[0], places[1], assume_unique=True, return_indices=True)
+    one, other = sides[0][0][one], sides[1][0][other]
+    sent, received = sends[one], receives[other]
+    found = np.zeros(len(sent), MESSAGE)
+    found["logical_send"], found["physical_send"] = sent["logical"], sent["physical"]
+    found["logical_receive"], found["physical_receive"] = received["logical"], received["physical"]
+    found["size"], found["tag"], found["comm"] = sent["size"], sent["tag"], sent["comm"]
+    found["source"], found["source_thread"] = sent["rank"], sent["thread"]
+    found["destination"], found["destination_thread"] = received["rank"], received["thread"]
+    return found, np.delete(sends, one), np.delete(receives, other)
+
+
+def _channels(rows: np.ndarray, source: str, destination: str) -> np.ndarray:
+    return np.stack([rows[name].astype(np.int64) for name in (source, destination, "comm", "tag")], axis=1)
+
+
+def _requests(did: Did) -> np.ndarray:
+    """REQUEST of what does not block."""
+    parts = []
+    for rows, what in ((did.sends, What.SEND_DONE), (did.receives, What.RECV_DONE)):
+        rows = rows[rows["done"] > 0]
+        found = np.zeros(len(rows), REQUEST)
+        found["posted"], found["completed"], found["bytes"] = rows["logical"], rows["done"], rows["size"]
+        for name in ("comm", "peer", "tag", "thread"):
+            found[name] = rows[name]
+        found["what"] = what
+        parts.append(found)
+    return joined(parts, REQUEST)
