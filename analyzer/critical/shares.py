@@ -9,6 +9,7 @@ import numpy as np
 
 from analyzer.critical.functions import COMPUTATION, Function, Functions
 from analyzer.critical.path import CriticalPath
+from analyzer.in_notebook import InNotebook
 from analyzer.trace import Losses, Trace
 
 _NODES_AT_ONCE = 1 << 16
@@ -44,7 +45,7 @@ class Slack:
 
 
 @dataclass(frozen=True)
-class Shares:
+class Shares(InNotebook):
     """The path by function, the longest first, and by rank; the slack by rank and by function."""
 
     functions: tuple[Share, ...]  # that are on the path

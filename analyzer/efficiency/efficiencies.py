@@ -27,6 +27,7 @@ from analyzer.efficiency.scaling import (
     work_of_region,
 )
 from analyzer.efficiency.useful_counts import useful_counts
+from analyzer.in_notebook import InNotebook
 from analyzer.metrics.flushes import flushes
 from analyzer.metrics.lost_at import NOWHERE, LostAt, lost_at
 from analyzer.metrics.unrecorded import unrecorded
@@ -36,7 +37,7 @@ from analyzer.trace import Chosen, Losses, Trace
 
 
 @dataclass(frozen=True)
-class Efficiencies:
+class Efficiencies(InNotebook):
     """The efficiencies of one run."""
 
     file: str
@@ -94,7 +95,7 @@ def efficiencies(
 
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(InNotebook):
     """Runs relative to the smallest, and with them their regions and visits of the same name and number."""
 
     runs: Sequence[Efficiencies]

@@ -10,6 +10,7 @@ import numpy as np
 from analyzer.efficiency.cpu_use import Cpus
 from analyzer.efficiency.factors import Efficiency
 from analyzer.evenness.evenness import Evenness
+from analyzer.in_notebook import InNotebook
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.regions import RegionProfile
 from analyzer.metrics.useful import Useful
@@ -69,7 +70,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(InNotebook):
     """`cost_ns` is what the run would be shorter without it, at most; costs of several findings may overlap."""
 
     kind: Kind

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.in_notebook import InNotebook
 from analyzer.loggp.lines import Line
 from analyzer.whole import whole_file
 
@@ -45,7 +46,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class LoOgGP:
+class LoOgGP(InNotebook):
     """A network as messages of any size see it. `about`: what it was measured on, as it stands in its file."""
 
     latency_s: float

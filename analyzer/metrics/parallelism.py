@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer.in_notebook import InNotebook
 from analyzer.metrics.callers import CallerSums
 from analyzer.metrics.sums import add_up
 from analyzer.pairing.call_paths import calls_with_paths
@@ -45,7 +46,7 @@ class Dip:
 
 
 @dataclass(frozen=True)
-class Parallelism:
+class Parallelism(InNotebook):
     """The mean number of threads in each bin, exact but for rounding to float64. The last bin may be shorter."""
 
     end_ns: int

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.columns.by_index import by_index
+from analyzer.in_notebook import InNotebook
 from analyzer.metrics.sums import Sums, add_up
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
@@ -18,7 +19,7 @@ _COLUMNS = ("count", "inside", "sent", "received")
 
 
 @dataclass(frozen=True)
-class Profile:
+class Profile(InNotebook):
     """Sums by rank and procedure. All arrays are int64 of shape (ranks, procedures)."""
 
     procedures: tuple[str, ...]  # those that were called: a trace knows hundreds

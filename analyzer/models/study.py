@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.in_notebook import InNotebook
 from analyzer.models.choose.choose import choose_models
 from analyzer.models.described import DEFAULTS, Options, members_of, selected
 from analyzer.models.fitting.least_squares import fit_columns, relative_weights
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(InNotebook):
     """A model of measurements. selection, found: of the search, where terms were described. hold_out_error: root mean
     square of the relative errors of the largest settings predicted from the smaller ones; NaN where these are too few.
     """

@@ -12,6 +12,7 @@ import numpy as np
 from analyzer._replay import ffi, lib
 from analyzer.columns.rows import PIECE, Rows
 from analyzer.errors import TracelibError, about
+from analyzer.in_notebook import InNotebook
 from analyzer.machine.counts import set_quantity, with_counts
 from analyzer.machine.machine import (
     AS_CALLS,
@@ -51,7 +52,7 @@ class Doing(IntEnum):
 
 
 @dataclass(frozen=True)
-class Prediction:
+class Prediction(InNotebook):
     """What the simulator found; arrays are None where they were not asked for."""
 
     end_ns: int

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
+from analyzer.in_notebook import InNotebook
 from analyzer.machine.fields import mean_of
 from analyzer.machine.machine import Machine
 from analyzer.parallel import Team
@@ -72,7 +73,7 @@ class Latency:
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(InNotebook):
     """What the replays found; times in ns."""
 
     ranks: int

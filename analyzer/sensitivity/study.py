@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from analyzer.in_notebook import InNotebook
 from analyzer.machine.machine import Machine
 from analyzer.machine.parameters import Parameter
 from analyzer.parallel import Team
@@ -37,7 +38,7 @@ class Swept:
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(InNotebook):
     """What was asked for; `end_ns` on the machine as it is."""
 
     machine: Machine

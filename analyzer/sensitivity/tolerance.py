@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from analyzer.in_notebook import InNotebook
 from analyzer.machine.machine import Machine
 from analyzer.machine.parameters import vary
 from analyzer.parallel import Team
@@ -25,7 +26,7 @@ _BANDWIDTHS = (1e13, 1e5)
 
 
 @dataclass(frozen=True)
-class Tolerance:
+class Tolerance(InNotebook):
     """What the run bears: more latency, less bandwidth, or fewer buses make it longer by `THRESHOLD`.
 
     None: whatever it is between 1 ns and 1 s, 100 kB/s and 10 TB/s, or one bus, the run is not longer.

@@ -11,6 +11,7 @@ from math import log, prod
 
 from analyzer.efficiency.scaling import WEAK, Work, kind_of_scaling
 from analyzer.errors import TracelibError
+from analyzer.in_notebook import InNotebook
 from analyzer.speedup.factors import Factor, factors_of
 from analyzer.speedup.parameters import Parameters
 
@@ -34,7 +35,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Speedup:
+class Speedup(InNotebook):
     """Runs in order of their ranks; the first is the reference.
 
     With weak scaling the work grows with the threads: amounts and measured speedup are relative to their number.

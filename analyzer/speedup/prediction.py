@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.in_notebook import InNotebook
 from analyzer.speedup.extrapolation import Curve, Reciprocal, Selector, baselines
 from analyzer.speedup.factors import Factor
 from analyzer.speedup.model import NEAR, WEAK, Speedup, speedup
@@ -68,7 +69,7 @@ class Predicted:
 
 
 @dataclass(frozen=True)
-class Prediction:
+class Prediction(InNotebook):
     """All that was asked for, from the runs that were fitted."""
 
     fitted: Speedup

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analyzer.errors import TracelibError
+from analyzer.in_notebook import InNotebook
 from analyzer.speedup.factors import factors_of
 from analyzer.speedup.model import NEAR, Moved, Speedup, speedup
 from analyzer.speedup.parameters import Parameters
@@ -41,7 +42,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Variants:
+class Variants(InNotebook):
     """Both variants, each relative to its own smallest run, and how they differ at each rank count that both have."""
 
     first: Speedup

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from html import escape
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
 from analyzer.columns.joined import joined
+from analyzer.in_notebook import html_table
 from analyzer.trace.extras import Extra
 from analyzer.trace.parts import Communicator, Nodes, Origin, Problem
 from analyzer.trace.records import CALL, REQUEST
@@ -42,6 +44,12 @@ class Trace(ABC):
     origin: Origin = Origin()
     program: Program | None = None  # of a Dimemas trace: its operations, which are all that it holds
     extras: Mapping[type[Extra], Extra] = {}  # by kind: `put` and `extra`
+
+    def _repr_html_(self) -> str:
+        """What it is, for a notebook."""
+        said = {"ranks": self.size, "threads": int(self.threads.sum()), "duration_ns": self.duration_ns}
+        said |= {"nodes": len(self.nodes.names), "problems": [problem.text for problem in self.problems]}
+        return f"<p><b>{escape(self.path)}</b></p>\n{html_table(said)}"
 
     def extra(self, kind: type[Kind]) -> Kind:
         """What the source says of this kind (analyzer.trace.extras); an empty one if it says nothing."""

@@ -11,6 +11,7 @@ import numpy as np
 from analyzer.columns.joined import joined
 from analyzer.columns.rows import Rows
 from analyzer.efficiency.cpu_use import starts_mpi
+from analyzer.in_notebook import InNotebook
 from analyzer.metrics.profile import Profile
 from analyzer.parallel import Team
 from analyzer.trace import CallPaths, Chosen, Losses, Trace
@@ -73,7 +74,7 @@ class Single:
 
 
 @dataclass(frozen=True)
-class Waits:
+class Waits(InNotebook):
     """The wait states of a run. Arrays by rank and Kind are int64 of shape (ranks, kinds)."""
 
     threads: int  # of the ranks that could be read

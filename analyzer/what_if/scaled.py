@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.in_notebook import InNotebook
 from analyzer.machine.machine import Machine
 from analyzer.parallel import Team
 from analyzer.replay.replays import end_times_of
@@ -20,7 +21,7 @@ WHOLE = 0.9
 
 
 @dataclass(frozen=True)
-class WhatIf:
+class WhatIf(InNotebook):
     """A run with some of its computation scaled; times in ns."""
 
     names: tuple[str, ...]  # of the parts that are scaled
