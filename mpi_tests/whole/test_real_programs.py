@@ -7,6 +7,7 @@ from apps import checks
 from apps.debian import version
 from apps.measure import measure
 from apps.registry import BY_NAME
+from pages import check_pages
 from result import rank_files
 
 from analyzer.writers.packed import pack_run
@@ -16,6 +17,8 @@ NAMES_BYTES = 30_000
 MOST_BYTES_PACKED = 10
 """Of the whole packed file, for each call."""
 PACKED_WELL = ("lammps", "hpcc")
+LOOKED_AT = {"lammps": "MPI_Send", "hpcc": "MPI_Allreduce"}
+"""In a browser, and a call that each makes."""
 
 
 @pytest.mark.parametrize(
@@ -37,3 +40,5 @@ def test_real_program(request, counter, spool, analyze, tmp_path, name, leg_name
         packed = pack_run(str(measured.run), measured.folder / "packed.h5")
         calls = sum(f.counts().total() for f in rank_files(measured.run))
         assert packed.size_bytes <= MOST_BYTES_PACKED * calls + NAMES_BYTES
+    if name in LOOKED_AT:
+        check_pages(measured.run, tmp_path, LOOKED_AT[name])

@@ -161,13 +161,13 @@ def path(runs: Sequence[Run]) -> str:
 
 def structure(runs: Sequence[Run]) -> str:
     """What each rank computes in each iteration."""
-    if not all(run.summary.even is not None and run.summary.even.computing_ns.any() for run in runs):
+    if not all(run.even is not None and run.even.computing_ns.any() for run in runs):
         return ""
-    tops = [float(run.summary.even.computing_ns.max()) / 1e9 for run in runs if run.summary.even is not None]
+    tops = [float(run.even.computing_ns.max()) / 1e9 for run in runs if run.even is not None]
 
     def draw(run: Run, axes: Axes) -> None:
-        assert run.summary.even is not None and axes.figure is not None
-        computing = run.summary.even.computing_ns
+        assert run.even is not None and axes.figure is not None
+        computing = run.even.computing_ns
         ranks, count = computing.shape
         drawn = axes.imshow(
             largest_of(computing, _MOST_RANKS, _MOST_ITERATIONS) / 1e9, aspect="auto", interpolation="nearest",

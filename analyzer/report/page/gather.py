@@ -12,6 +12,7 @@ import numpy as np
 from analyzer.critical.path import CriticalPath, critical_path
 from analyzer.critical.shares import Shares, shares
 from analyzer.errors import TracelibError
+from analyzer.evenness.evenness import Evenness, evenness
 from analyzer.machine.machine import Machine
 from analyzer.machine.own import own_machine
 from analyzer.operations.program import program_of
@@ -19,6 +20,8 @@ from analyzer.parallel import Team
 from analyzer.report.look.summary import MOST_CALLS, Summary, summarize
 from analyzer.sensitivity.limits import Limits, limits
 from analyzer.structure.iterations import Iterations
+from analyzer.structure.levels.parts import Structure
+from analyzer.structure.levels.structure import Method, structure
 from analyzer.timeline.cells import Timeline, timeline
 from analyzer.timeline.lines import lines_of
 from analyzer.timeline.marks import Marks, marks_of
@@ -29,8 +32,8 @@ Step = Callable[[str], AbstractContextManager]
 MOST_CELLS = 400_000
 """Of the finest level of all timelines of a page; with the coarser levels it is at most a third more."""
 _MOST_BINS = 32_768
-_MOST_ON_PATH = 2_000_000
-"""Calls; of a run with more its critical path is not followed for a page."""
+_MOST_READ = 20_000_000
+"""Calls; of a run with more its critical path is not followed for a page, and iterations are not looked for."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Run:
     summary: Summary
     timeline: Timeline
     marks: Marks
+    structure: Structure | None = None
+    even: Evenness | None = None  # of the main loop
     path: CriticalPath | None = None
     shares: Shares | None = None
     limits: Limits | None = None
@@ -62,22 +67,30 @@ def gather(
     if not trace.has_call_times:
         raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "report on the run that it was made of")
     summary = summarize(trace, team, step)
+    calls, left_out = int(summary.profile.count.sum()), dict[str, str]()
+    made_of, even = summary.structure, summary.even
+    if made_of is None and 0 < calls <= _MOST_READ:  # the first look does not take the time that it takes
+        with step("Looking for iterations"):
+            made_of = structure(trace, team, Method.CALLS)
+            found = iterations(made_of)
+            even = evenness(trace, team, found) if found else None
     with step("Drawing ranks over time"):
         lines = lines_of(trace, summary.profile, summary.useful, summary.waits)
         bins = max(min(MOST_CELLS // runs // max(len(lines.names), 1), _MOST_BINS), 16)
         cells = timeline(trace, team, summary.profile, lines, bins)
     marks = Marks()
     if team.rank == 0:
-        marks = marks_of(trace, lines.of_rank, int(lines.typical[0]) if len(lines.typical) else 0, iterations(summary))
-    calls, left_out = int(summary.profile.count.sum()), dict[str, str]()
+        first = int(lines.typical[0]) if len(lines.typical) else 0
+        marks = marks_of(trace, lines.of_rank, first, iterations(made_of))
     path = of_path = None
-    if calls > _MOST_ON_PATH:
-        left_out["path"] = f"it is followed for runs of up to {_MOST_ON_PATH} calls"
+    if calls > _MOST_READ:
+        left_out["path"] = f"it is followed for runs of up to {_MOST_READ} calls"
+        left_out["structure"] = f"iterations are looked for in runs of up to {_MOST_READ} calls"
     elif team.rank == 0:
         with step("Following the critical path"):
             path = critical_path(trace)
             of_path = shares(trace, path)
-    found, known = None, True
+    limited, known = None, True
     if calls > MOST_CALLS:
         left_out["sensitivity"] = f"it is replayed for runs of up to {MOST_CALLS} calls"
     elif summary.efficiency.ideal.reason:
@@ -87,13 +100,14 @@ def gather(
             own = own_machine(trace, team)
             machine, known = own or Machine.ideal(), own is not None
             program = program_of(trace, team, buffered=machine.eager_limit is None)
-            found = limits(program, machine, team, jobs=1)
-    return Run(name or Path(file).name, file, summary, cells, marks, path, of_path, found, known, left_out)
+            limited = limits(program, machine, team, jobs=1)
+    name = name or Path(file).name
+    return Run(name, file, summary, cells, marks, made_of, even, path, of_path, limited, known, left_out)
 
 
-def iterations(summary: Summary) -> Iterations | None:
+def iterations(made_of: Structure | None) -> Iterations | None:
     """Those of the main loop."""
-    main = summary.structure.main if summary.structure else None
+    main = made_of.main if made_of else None
     return main.iterations if main else None
 
 

@@ -108,9 +108,9 @@ def _path(run: Run) -> str:
 
 
 def _structure(run: Run) -> str:
-    if run.summary.structure is None:
-        return "Not shown: iterations are looked for in whole runs of up to 300 000 calls."
-    return f"{structure_sentence(run.summary.structure)}."
+    if run.structure is None:
+        return "Not shown: there are no MPI calls."
+    return f"{structure_sentence(run.structure)}."
 
 
 def _sensitivity(run: Run) -> str:

@@ -1,50 +1,22 @@
 """The live view in a browser: nothing is asked of others, nothing fails, and what is done to it has its effect."""
 
 import re
-from threading import Thread
 
 import numpy as np
 import pytest
 from chromium import addresses, chromium, open_page, until
+from pages import DRAWN, Served
 from paths import EPOCH
 from uneven_runs import iterative, written
 
-import analyzer
-from analyzer.live.looked_at import LookedAt
 from analyzer.live.rows import By
-from analyzer.live.run import Run
 from analyzer.live.view import View, Wanted, read_view
-from analyzer.report.live.answers import Answers
-from analyzer.report.live.server import Server
-
-DRAWN = "(c => c && c.dataset.cells > 0 && c.dataset.busy === '0')(document.getElementById('timeline'))"
 
 
 @pytest.fixture(scope="module")
 def browser():
     with chromium() as driver:
         yield driver
-
-
-class Served:
-    """A server in a thread, which ends with the block."""
-
-    def __init__(self, file, view=None):
-        self.looked_at = LookedAt(lambda: analyzer.open(file), Run(analyzer.open(file)))
-        self.looked_at.find_iterations()
-        self.duration = self.looked_at.now.run.trace.duration_ns
-        self.server = Server(Answers(self.looked_at, str(file), view or View(0, self.duration)))
-        self.thread = Thread(target=self.server.serve_forever, args=(0.05,))
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
-        self.looked_at.close()
 
 
 @pytest.fixture(scope="module")

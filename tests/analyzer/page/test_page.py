@@ -79,6 +79,17 @@ def test_charts_that_have_no_data_say_why(page):
         assert "<svg" in re.search(rf"<section id={name}>.*?</section>", text, re.DOTALL)[0], name
 
 
+def test_iterations_are_shown_where_the_first_look_does_not_look_for_them(page, run, tmp_path, monkeypatch):
+    monkeypatch.setattr("analyzer.report.look.summary.MOST_CALLS", 10)
+    path = tmp_path / "run.html"
+    assert main(["report", str(run), "-o", str(path), "-q"]) == 0
+    of_long, of_short = (
+        re.search(r"<section id=structure>.*?</p>", one.read_text(), re.DOTALL)[0] for one in (path, page)
+    )
+    assert "30 iterations" in of_short and of_long == of_short
+    assert "<svg" in re.search(r"<section id=structure>.*?</section>", path.read_text(), re.DOTALL)[0]
+
+
 def test_many_ranks_are_groups_of_a_small_page(tmp_path):
     path = write_halo(tmp_path, 150, 150 * 8)
     assert main(["report", str(path), "-o", str(tmp_path / "many.html"), "-q"]) == 0

@@ -1,0 +1,83 @@
+"""Pages of runs in a browser: the live view with its server in a thread, and what any page of a program must do."""
+
+from pathlib import Path
+from threading import Thread
+
+from chromium import addresses, chromium, open_page, until
+
+import analyzer
+from analyzer.cli import main
+from analyzer.live.looked_at import LookedAt
+from analyzer.live.run import Run
+from analyzer.live.view import View
+from analyzer.report.live.answers import Answers
+from analyzer.report.live.server import Server
+
+DRAWN = "(c => c && c.dataset.cells > 0 && c.dataset.busy === '0')(document.getElementById('timeline'))"
+REPORT_DRAWN = "[...document.querySelectorAll('canvas.timeline')].every(c => c.dataset.cells > 0)"
+LARGEST = 5_000_000
+"""Bytes of a report."""
+
+
+class Served:
+    """A server in a thread, which ends with the block."""
+
+    def __init__(self, file, view=None):
+        self.looked_at = LookedAt(lambda: analyzer.open(file), Run(analyzer.open(file)))
+        self.looked_at.find_iterations()
+        self.duration = self.looked_at.now.run.trace.duration_ns
+        self.server = Server(Answers(self.looked_at, str(file), view or View(0, self.duration)))
+        self.thread = Thread(target=self.server.serve_forever, args=(0.05,))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+        self.looked_at.close()
+
+
+def check_pages(file: Path, folder: Path, call: str) -> None:
+    """The report and the live view of a run are drawn, ask nobody else and complain of nothing; zoom, what is at the
+    pointer and a search for `call`, which the program makes, have their effect. Skips the test without Chromium."""
+    with chromium() as browser:
+        _check_report(browser, file, folder / "page.html")
+        with Served(file) as served:
+            _check_view(browser, served, call)
+
+
+def _check_report(browser, file, page):
+    assert main(["report", str(file), "-o", str(page), "-q"]) == 0
+    assert page.stat().st_size < LARGEST
+    asked = open_page(browser, f"file://{page}", REPORT_DRAWN)
+    assert {one for one in asked if not one.startswith("data:")} == {f"file://{page}"}
+    charts = browser.execute_script(
+        "return [...document.querySelectorAll('svg.chart')].map(s => s.querySelectorAll('path').length)"
+    )
+    assert len(charts) >= 7 and min(charts) > 1
+    browser.find_element("css selector", "button[data-do=in]").click()
+    until(browser, "document.querySelector('.timeline').dataset.begin > 0")
+
+
+def _check_view(browser, served, call):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    asked = open_page(browser, served.server.url, DRAWN)
+    for _ in range(4):
+        browser.find_element("css selector", "button[data-do=in]").click()
+    near = f"(d => d.end - d.begin < {served.duration} / 15)(document.getElementById('timeline').dataset)"
+    until(browser, f"{DRAWN} && {near}")
+    canvas = browser.find_element("id", "timeline")
+    ActionChains(browser).move_to_element_with_offset(canvas, 80, -80).perform()
+    until(browser, "document.querySelectorAll('#details dt').length > 2")
+    browser.find_element("css selector", "[name=call]").send_keys(f"{call}\n")
+    until(browser, r"/^[1-9].* calls/.test(document.getElementById('found').textContent)")
+    browser.find_element("css selector", "button[data-do=all]").click()
+    browser.find_element("id", "next").click()
+    until(browser, f"/{call}/i.test(document.getElementById('details').textContent)")
+    asked += addresses(browser)
+    assert all(one.startswith((served.server.url, "data:")) for one in asked)
+    assert not browser.get_log("browser")
