@@ -134,6 +134,12 @@ class Trace(ABC):
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         """Matched messages (MESSAGE) with logical_send in [begin, end), by (logical_send, source, order of sending)."""
 
+    def messages_of(self, ranks: range, begin: int, end: int) -> np.ndarray:
+        """The same of those alone that these ranks send or receive."""
+        messages = self.messages(begin, end)
+        inside = [(messages[name] >= ranks.start) & (messages[name] < ranks.stop) for name in ("source", "destination")]
+        return messages.compress(inside[0] | inside[1])
+
     def unordered_messages(self, begin: int, end: int) -> np.ndarray:
         """The same in any order: of a run of many ranks it takes a while to put them in order."""
         return self.messages(begin, end)

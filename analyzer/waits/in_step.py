@@ -34,7 +34,7 @@ def _sends(trace: Trace, lanes: Lanes, pieces: Pieces) -> Spill:
     """SYNC of all messages from these ranks to other threads by the piece in which they were sent; `time` is when the
     call that sent was entered."""
     sent = Spill(SYNC)
-    for messages in some_messages(trace):
+    for messages in some_messages(trace, pieces.ranks):
         rows = np.zeros(len(messages), SYNC)
         rows["lane"] = lanes.of(messages["source"], messages["source_thread"])
         rows["other"] = lanes.of(messages["destination"], messages["destination_thread"])

@@ -41,7 +41,7 @@ def add_messages(trace: Trace, lanes: Lanes, mine: range, pieces: Pieces, spill:
     waited, or was entered that sent. `probes`: whether there are calls that may have waited before the receive."""
     received = np.zeros((len(lanes), 3), np.int64)
     first = np.ascontiguousarray(lanes.first, np.int64)
-    for messages in some_messages(trace):
+    for messages in some_messages(trace, pieces.ranks):
         rows = np.empty(3 * len(messages), CANDIDATE)
         count = lib.waits_candidates(
             pointer(messages),
@@ -57,10 +57,10 @@ def add_messages(trace: Trace, lanes: Lanes, mine: range, pieces: Pieces, spill:
         pieces.put_aside(spill, rows, lanes.rank[rows["lane"]], rows["complete"])
 
 
-def some_messages(trace: Trace) -> Iterator[np.ndarray]:
-    """All MESSAGE in order, some at a time: a window of many ranks holds many."""
+def some_messages(trace: Trace, ranks: range) -> Iterator[np.ndarray]:
+    """MESSAGE of all that these ranks send or receive in order, some at a time: a window of many ranks holds many."""
     for begin, end in pairwise(trace.message_windows().tolist()):
-        every = np.ascontiguousarray(trace.messages(begin, end))
+        every = np.ascontiguousarray(trace.messages_of(ranks, begin, end))
         for first in range(0, len(every), _MESSAGES):
             yield every[first : first + _MESSAGES]
 

@@ -102,8 +102,18 @@ class Matching:
             parts.append(messages[low:high])
         return parts[1] if len(parts) == 2 else np.concatenate(parts)
 
+    def messages_of(self, ranks: range, begin: int, end: int) -> np.ndarray:
+        """The same of those alone that these ranks send or receive."""
+        parts = [np.zeros(0, MESSAGE)]
+        for window in self._windows(begin, end):
+            mine = [_of_ranks(spill.read(window), ranks) for spill in self._spills]
+            messages = _in_order(joined(mine, MESSAGE))
+            low, high = np.searchsorted(messages["logical_send"], [begin, end])
+            parts.append(messages[low:high])
+        return joined(parts, MESSAGE)
+
     def unordered(self, begin: int, end: int) -> np.ndarray:
-        """The same in any order."""
+        """All in any order."""
         found = joined([spill.read(window) for window in self._windows(begin, end) for spill in self._spills], MESSAGE)
         found["reserved"] = 0
         sent = found["logical_send"]
@@ -265,6 +275,13 @@ class Matching:
 def _check(answer: int) -> None:
     if answer == lib.MATCH_NO_MEMORY:
         raise MemoryError
+
+
+def _of_ranks(messages: np.ndarray, ranks: range) -> np.ndarray:
+    """Those that some ranks send or receive."""
+    source, destination = messages["source"], messages["destination"]
+    sent = (source >= ranks.start) & (source < ranks.stop)
+    return messages.compress(sent | (destination >= ranks.start) & (destination < ranks.stop))
 
 
 def _in_order(messages: np.ndarray) -> np.ndarray:

@@ -376,6 +376,11 @@ class RunTrace(Trace):
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self._matched.get().messages(begin, self._cuts.end(end))
 
+    def messages_of(self, ranks: range, begin: int, end: int) -> np.ndarray:
+        if len(ranks) == self.size:
+            return self.messages(begin, end)
+        return self._matched.get().messages_of(ranks, begin, end)
+
     def unordered_messages(self, begin: int, end: int) -> np.ndarray:
         return self._matched.get().unordered(begin, end)
 
