@@ -70,6 +70,12 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return "\n".join(_lines("".join(pieces)))
 
 
+def on_post_build(config: Any, **_: Any) -> None:
+    """The index of the search also as a script, which a page that was opened as a file may load."""
+    index = Path(config["site_dir"]) / "search" / "search_index.json"
+    index.with_suffix(".js").write_text(f"var __index = {index.read_text()}")
+
+
 def _nav() -> list[dict[str, Any]]:
     sys.path.insert(0, str(ROOT))
     from analyzer.commands.table import GROUPS

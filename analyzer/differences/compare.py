@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.differences.figures import ADDITIVE, PARTS, RUN_TIME, Family, Figure, Measured, Unit
+from analyzer.differences.moved import aligned
 from analyzer.differences.noise import Basis
 from analyzer.differences.rows import Row, Samples, judged, untested
 from tracelib.schema.procedures import TESTS
@@ -53,6 +54,9 @@ def compare(before: Sequence[Measured], after: Sequence[Measured]) -> Difference
     basis, notes = _basis(before, after)
     if basis is not Basis.REPETITIONS:
         before, after = before[:1], after[:1]
+    after, moved = aligned(before, after)
+    if moved:
+        notes.append(f"Lines moved: {moved} places of B are compared with those of A in the same function, in order.")
     figures = dict.fromkeys(figure for run in (*before, *after) for figure in run.values)
     every = [Row(figure, _mean(figure, before), _mean(figure, after)) for figure in figures]
     groups: list[list[Row]] = [[], [], []]
@@ -92,7 +96,7 @@ def _basis(before: Sequence[Measured], after: Sequence[Measured]) -> tuple[Basis
         return Basis.NONE, notes
     if one.iterations != other.iterations:
         notes.append(
-            f"{other.iterations} iterations are compared with {one.iterations}: the verdicts are on one iteration."
+            f"{other.iterations} iterations are compared with {one.iterations}: the tests are of one iteration."
         )
     return Basis.ITERATIONS, notes
 

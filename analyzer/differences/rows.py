@@ -35,7 +35,7 @@ class Row:
     """A figure on both sides: means of the runs; None: not known.
 
     p is corrected for the number of comparisons; low, high: 95 % interval of the difference. None: not tested. why: a
-    difference that is more than noise within the runs cannot be told from one between runs.
+    difference that is more than noise within the runs cannot be told from one between runs; or is one without a test.
     """
 
     figure: Figure
@@ -102,14 +102,27 @@ def _judged(row: Row, low: float, high: float, samples: Samples, number: int) ->
     scale = _scale(row.figure, samples.iterations)
     if scale is not None:
         row = replace(row, low=low * scale, high=high * scale)
+    first, second = float(samples.before[:, number].mean()), float(samples.after[:, number].mean())
+    is_large = abs(second - first) >= BETWEEN_RUNS * abs(first)
+    if scale is None and not (sure and is_large):
+        return _by_number(row, first, second, samples.iterations)
     if not sure:
         return replace(row, verdict=Verdict.WITHIN)
-    first, second = float(samples.before[:, number].mean()), float(samples.after[:, number].mean())
-    if abs(second - first) < BETWEEN_RUNS * abs(first):
+    if not is_large:
         return replace(row, verdict=Verdict.UNKNOWN, why=SMALL)
     if scale is not None and abs((second - first) * scale - row.difference) > _MOST_APART * abs(row.difference):
         return replace(row, verdict=Verdict.UNKNOWN, why=OUTSIDE)
     return replace(row, verdict=Verdict.MORE)
+
+
+def _by_number(row: Row, first: float, second: float, iterations: tuple[int, int]) -> Row:
+    """A row of runs whose iterations are alike but not equally many: what follows from their number is no noise."""
+    inside = second * iterations[1] - first * iterations[0]
+    is_large = row.before is not None and abs(row.difference) >= BETWEEN_RUNS * abs(row.before)
+    if is_large and abs(inside - row.difference) <= _MOST_APART * abs(row.difference):
+        why = f"{iterations[1]} iterations instead of {iterations[0]}"
+        return replace(row, verdict=Verdict.MORE, p=None, low=None, high=None, why=why)
+    return replace(row, verdict=Verdict.WITHIN, low=None, high=None)
 
 
 def _scale(figure: Figure, iterations: tuple[int, int]) -> float | None:

@@ -72,7 +72,8 @@ def sure(row: Row) -> str:
     """ "more than noise (p < 0.001)"."""
     if row.verdict is Verdict.UNKNOWN:
         return f"{Verdict.UNKNOWN.value} from one run each" + (f" ({row.why})" if row.why else "")
-    return row.verdict.value + (f" ({chance(row.p)})" if row.p is not None else "")
+    reason = row.why or (chance(row.p) if row.p is not None else "")
+    return row.verdict.value + (f" ({reason})" if reason else "")
 
 
 def chance(p: float) -> str:

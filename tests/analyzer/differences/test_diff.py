@@ -84,15 +84,16 @@ def info(capsys, path):
     return capsys.readouterr().out
 
 
-def slow_place(folder, seed, *, slower):
-    """Two reductions an iteration, from lines 10 and 20 of `solve`; the second takes 100 us, or 10 % more."""
+def slow_place(folder, seed, *, slower, below=0):
+    """Two reductions an iteration, from lines 10 and 20 of `solve`; the second takes 100 us, or 10 % more. below: so
+    many lines further down."""
     rng = np.random.default_rng(seed)
     ranks, chains = Ranks(2), [[(("main", 1),)] for _ in range(2)]
     for _ in range(ITERATIONS):
         for line, inside in ((10, 100), (20, 100 * slower)):
             for rank in range(2):
                 ranks.compute(rank, 200)
-                chains[rank].append((("main", 2), ("solve", line)))
+                chains[rank].append((("main", 2), ("solve", line + below)))
             ranks.everybody("MPI_Allreduce", comm=WORLD, sent=8, received=8)
             longer = int(NS * inside * rng.normal(1, 0.02))
             for rank in range(2):
@@ -114,6 +115,15 @@ def test_the_place_that_takes_longer_is_blamed_alone(tmp_path, capsys):
     assert row["difference"] == pytest.approx(ITERATIONS * 10e-6, rel=0.1)
     assert row["before"] == pytest.approx(ITERATIONS * (100e-6 + CALL / 1e9), rel=0.02)
     assert data["parts"]["waiting for others"]["difference"] == pytest.approx(0, abs=1e-6)
+
+
+def test_places_whose_lines_moved_are_known_again(tmp_path, capsys):
+    names = slow_place(tmp_path / "a", 1, slower=1), slow_place(tmp_path / "b", 2, slower=1.1, below=7)
+    data = found(capsys, *names)
+    surely = [name for name, row in rows(data, "place").items() if row["verdict"] == "more than noise"]
+    assert surely == ["MPI_Allreduce at solve.py:20 in solve"]
+    assert not any(":17" in row["name"] or ":27" in row["name"] for row in data["rows"])
+    assert any(note.startswith("Lines moved: ") for note in data["notes"])
 
 
 def test_repetitions_are_the_basis_where_there_are_several(tmp_path, capsys):
