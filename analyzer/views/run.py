@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 
@@ -11,14 +11,16 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.frames.where import Where
 from analyzer.structure.events import WithIterations
-from analyzer.trace import CallPaths, Regions, Trace
+from analyzer.trace import CallPaths, Trace
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.event_types import EventType
 from analyzer.views.filters import Filter
 from analyzer.views.labels import call_numbers, type_numbers, value_numbers
 from analyzer.views.lanes import Lanes
 from analyzer.views.numbers import EVERY, Numbers
-from analyzer.waits.paths import Paths
+from analyzer.waits.paths import OUTSIDE, path_at
+
+_NAMED = 8
 
 
 class Run:
@@ -54,30 +56,35 @@ class Run:
         for one in np.unique(rank).tolist():
             mine = np.flatnonzero(rank == one)
             if wanted.region:
-                region = self.where.region(one, thread[mine], time[mine])
-                chosen[mine] &= self._in_region(wanted.region, region.names)[region.codes]
+                path = self._path(one, thread[mine], time[mine])
+                chosen[mine] &= self._in_region(wanted.region)[path]
             if wanted.iterations != EVERY:
                 number = self.where.iteration(one, time[mine])["iteration"]
                 chosen[mine] &= (number >= 0) & Numbers.of(wanted.iterations).matches(number)
         return chosen
 
-    def _in_region(self, wanted: str, paths: Sequence[str]) -> np.ndarray:
-        found = np.array([f"/{wanted}/" in f"/{path}/" for path in paths], bool)
-        if wanted not in self._regions:
-            known = sorted({name for path in paths for name in path.split("/") if name})
-            hint = f"there are {', '.join(known[:8])}" if known else "it has no regions"
+    def _in_region(self, wanted: str) -> np.ndarray:
+        """Whether each path of regions is in a region or a chain of them; bool by path."""
+        found = np.array([f"/{wanted}/" in f"/{path}/" for path in self.where.paths.texts], bool)
+        if not found.any():
+            known = sorted({name for path in self.where.paths.texts for name in path.split("/") if name})
+            hint = f"there are {', '.join(known[:_NAMED])}" if known else "it has no regions"
             raise TracelibError(f"{self.trace.path}: no region {wanted!r}", hint, 2)
         return found
 
+    def _path(self, rank: int, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """The path of regions that threads of a rank are in."""
+        found = np.full(len(time), OUTSIDE)
+        for number, changes in enumerate(self._changes[rank]):
+            mine = thread == number
+            found[mine] = path_at(changes, time[mine])
+        return found
+
     @cached_property
-    def _regions(self) -> set[str]:
-        """All chains of regions, and the ends of these."""
-        paths = Paths(self.trace)
-        if self.trace.extra(Regions).names:
-            for rank in self.lanes.ranks.tolist():
-                paths.changes(rank)
-        parts = [text.split("/") for text in paths.texts]
-        return {"/".join(one[a:b]) for one in parts for a in range(len(one)) for b in range(a + 1, len(one) + 1)}
+    def _changes(self) -> dict[int, list[tuple[np.ndarray, np.ndarray]]]:
+        """When the threads of each rank change from one path of regions to another. Every window asks, and to read the
+        regions takes as long as to read calls."""
+        return {rank: self.where.paths.changes(rank) for rank in self.lanes.ranks.tolist()}
 
 
 class Selected:
