@@ -1,0 +1,1 @@
+"""Paraver's configuration files, read for what their windows and histograms mean."""

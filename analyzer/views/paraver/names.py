@@ -1,0 +1,79 @@
+"""Paraver's names of functions, levels, operations and statistics, and those of the engine for the same.
+
+Source: names of Paraver's kernel (semantic functions of threads, levels, composition, derived windows; statistics).
+"""
+
+THREAD = {
+    "State As Is": "state as is", "Useful": "useful", "State Sign": "state sign", "Given State": "given state",
+    "In State": "in state", "Not In State": "not in state", "State Record Dur.": "state record duration",
+    "Last Evt Type": "last event type", "Last Evt Val": "last event value", "Next Evt Type": "next event type",
+    "Next Evt Val": "next event value", "Avg Next Evt Val": "average next event value",
+    "Avg Last Evt Val": "average last event value", "Given Evt Val": "given event value",
+    "In Evt Val": "in event value", "Not In Evt Val": "not in event value",
+    "Int. Between Evt": "interval between events", "Last Tag": "last tag",
+    "Send Bytes in Transit": "bytes in flight", "Send Messages in Transit": "messages in flight",
+    "Send BandWidth": "send bandwidth", "Recv Bytes in Transit": "bytes coming in",
+    "Recv Messages in Transit": "messages coming in", "Recv BandWidth": "receive bandwidth",
+    "Application ID": "application id", "Task ID": "task id", "Thread ID": "thread id", "Node ID": "node id",
+    "Cpu ID": "cpu id",
+}  # fmt: skip
+TIMES = ("State Record Dur.", "Int. Between Evt")
+"""Thread functions whose values are in the window's unit of time."""
+AVERAGES = ("Avg Next Evt Val", "Avg Last Evt Val")
+"""Those that are per unit of time, times a factor."""
+CHOOSE = ("Given State", "In State", "Not In State", "Given Evt Val", "In Evt Val", "Not In Evt Val")
+"""Those whose parameters are chosen values."""
+
+LEVEL = {
+    "Adding": "adding", "Adding Sign": "adding sign", "Average": "average", "Maximum": "maximum", "Minimum": "minimum",
+}  # fmt: skip
+THREAD_I = "Thread i"
+
+LEVELS = {
+    "thread": "thread", "task": "task", "appl": "application", "cpu": "cpu", "node": "node", "system": "system",
+}  # fmt: skip
+
+COMPOSE = {
+    "As Is": "", "Sign": "sign", "1-Sign": "1-sign", "Mod": "module", "Mod+1": "module+1", "Div": "divide",
+    "Prod": "product", "Add": "add", "Subs": "subtract", "Select Range": "select range", "Is In Range": "is in range",
+    "Select Range [)": "select range [)", "Is In Range [)": "is in range [)", "Is Equal": "is equal",
+    "Is Equal (Sign)": "is equal (sign)", "Stacked Val": "stacked value", "Nesting level": "nesting level",
+    "Delta": "delta", "Abs": "absolute",
+}  # fmt: skip
+RANGES = ("Select Range", "Is In Range", "Select Range [)", "Is In Range [)")
+"""Their parameters are a maximum and a minimum."""
+
+OPERATIONS = {
+    "add": "add", "product": "product", "substract": "subtract", "divide": "divide", "maximum": "maximum",
+    "minimum": "minimum", "different": "different",
+}  # fmt: skip
+
+STATISTICS = {
+    "Time": "time", "% Time": "% time", "% Time Not Zero": "% time not zero", "% Window Time": "% window time",
+    "# Bursts": "bursts", "% # Bursts": "% bursts", "Integral": "integral", "Average value": "average value",
+    "Average value != 0": "average value not zero", "Maximum": "maximum", "Minimum": "minimum",
+    "Average Burst Time": "average burst time", "Stdev Burst Time": "deviation of burst time",
+    "Average per Burst": "average per burst", "Sum bursts": "sum of bursts", "# Sends": "sends", "#Sends": "sends",
+    "# Receives": "receives", "#Receives": "receives", "Bytes sent": "bytes sent", "Bytes received": "bytes received",
+    "Average bytes sent": "average bytes sent", "Average bytes received": "average bytes received",
+    "Minimum bytes sent": "minimum bytes sent", "Minimum bytes received": "minimum bytes received",
+    "Maximum bytes sent": "maximum bytes sent", "Maximum bytes received": "maximum bytes received",
+}  # fmt: skip
+
+US = {"Nanoseconds": 1e-3, "Microseconds": 1.0, "Milliseconds": 1e3, "Seconds": 1e6}
+"""Microseconds of a unit of time."""
+
+SHOWN_ONLY = (
+    "position_x", "position_y", "width", "height", "comm_lines_enabled", "flags_enabled", "noncolor_mode", "color_mode",
+    "gradient_function", "custom_color_enabled", "custom_background_as_zero", "custom_palette",
+    "semantic_scale_min_at_zero", "maximum_y", "minimum_y", "compute_y_max", "scale_relative", "open", "drawmode",
+    "drawmode_rows", "pixel_size", "labels_to_draw", "object_axis_position", "synchronize", "punctual_color_window",
+)  # fmt: skip
+"""Settings of a window that change its picture alone; `window_` stands before each."""
+HISTOGRAM_SHOWN_ONLY = (
+    "Type", "Name", "X", "Y", "Width", "Height", "Accumulator", "CalculateAll", "HideCols", "HorizVert", "Color",
+    "SemanticColor", "Zoom", "SortCols", "SortCriteria", "SortReverse", "ComputeYScaleZero", "UseFixedDelta",
+    "NumColumns", "ComputeGradient", "MinimumGradient", "MaximumGradient", "DrawModeObjects", "DrawModeColumns",
+    "PixelSize", "ColorMode", "CodeColor", "ShowOnlyTotals", "ShortHeaderLabels", "TextMode", "Expanded",
+    "num_columns", "scientific_notation", "num_decimals", "thousandsep", "units", "OnlyTotals",
+)  # fmt: skip

@@ -1,0 +1,212 @@
+"""Paraver's configurations: what they mean, what of them is named as not read, and published tables of real runs."""
+
+import csv
+
+import pytest
+from paraver_cfg import derived, histogram, window, write_cfg
+from paths import EPOCH
+from synthetic import call, write_run
+
+from analyzer.errors import TracelibError
+from analyzer.opening import open_trace
+from analyzer.views import api
+from analyzer.views.filters import Filter
+from analyzer.views.paraver.cfg import read_cfg
+from analyzer.views.run import Run
+from analyzer.views.tabulated import Columns
+from analyzer.views.view import Derived, View
+from analyzer.writers.paraver_cfg import write_event_cfg
+
+ALL = {"evt_type": "All"}
+LOGICAL = Filter(logical=True)
+
+
+def only_view(path, *sections):
+    found = read_cfg(write_cfg(path / "a.cfg", *sections))
+    assert found.notes == ()
+    return found.files[-1].view
+
+
+def of_events(number, type_):
+    return window(number, "Next Evt Val", f"window_filter_module evt_type 1 {type_}")
+
+
+FUNCTIONS = [
+    (window(1, "Useful", functions=ALL), View("useful", filter=LOGICAL)),
+    (window(1, "State As Is", functions=ALL, level="appl"), View("state as is", "application", LOGICAL)),
+    (
+        window(1, "In State", "window_semantic_module thread In State { 1, { 2 3.0 8.0 } }", functions=ALL),
+        View(("in state", 3, 8), filter=LOGICAL),
+    ),
+    (
+        window(1, "Last Evt Val", "window_filter_module evt_type 2 50000001 50000003", functions={"evt_type": "[x,y]"}),
+        View("last event value", filter=Filter(types=(50000001, 50000002, 50000003), logical=True)),
+    ),
+    (
+        window(
+            1, "Last Evt Val", "window_filter_module evt_type 1 50000001", "window_filter_module evt_value 2 3 4",
+            functions={"evt_value": "="},
+        ),
+        View("last event value", filter=Filter(types=(50000001,), values="3,4", logical=True)),
+    ),
+    (
+        window(
+            1, "Send BandWidth", "window_filter_module size_msg 1 65536", "window_filter_module from_obj 2 1 2",
+            "window_filter_module tag_msg 1 7", functions=ALL | {"size_msg": ">", "from_obj": "=", "tag_msg": "!="},
+        ),
+        View("send bandwidth", filter=Filter(size=">65536", source="0,1", tag="!7", logical=True)),
+    ),
+    (
+        window(
+            1, "Useful", "window_semantic_module task Thread i { 1, { 1 2.0 } }",
+            "window_semantic_module topcompose1 Select Range { 2, { 1 9.0 }, { 1 2.0 } }", level="task",
+            functions=ALL | {"task": "Thread i"}, composes={"topcompose1": "Select Range", "compose_thread": "1-Sign"},
+        ),
+        View(
+            "useful", "task", LOGICAL, task="thread 3", composes={"thread": "1-sign"},
+            compose1=[("select range", 2.0, 9.0)],
+        ),
+    ),
+    (
+        window(
+            1, "Avg Next Evt Val", "window_semantic_module thread Avg Next Evt Val { 1, { 1 1000.0 } }",
+            functions=ALL, units="Nanoseconds",
+        ),
+        View(("average next event value", 1.0), filter=LOGICAL),
+    ),
+    (
+        window(1, "Int. Between Evt", functions=ALL, units="Milliseconds"),
+        View("interval between events", filter=LOGICAL, composes={"thread": [("divide", 1000.0)]}),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("section", "expected"), FUNCTIONS)
+def test_windows(tmp_path, section, expected):
+    view = only_view(tmp_path, section)
+    assert view == View(**{**expected.__dict__, "name": "window 1"})
+
+
+def test_a_derived_window_and_a_histogram(tmp_path):
+    first, second = of_events(1, 42000050), window(2, "Useful", functions=ALL)
+    made = derived(3, "product", 1, 2, factors=(2, 0.5), composes={"topcompose2": "Sign"}, name="useful instructions")
+    table = histogram(2, 3, "Sum bursts", (0, 100, 10))
+    found = read_cfg(write_cfg(tmp_path / "a.cfg", first, second, made, table))
+    instructions = View("next event value", filter=Filter(types=42000050, logical=True), name="window 1")
+    useful = View("useful", filter=LOGICAL, name="window 2")
+    (file,) = found.files
+    assert found.windows[:2] == (instructions, useful) and found.notes == ()
+    assert file.view == Derived(
+        "product", (instructions, useful), (2.0, 0.5), compose2="sign", name="useful instructions"
+    )
+    assert (file.show, file.table.control, file.table.statistic) == ("histogram", useful, "sum of bursts")
+    assert file.table.columns == Columns(0, 100, 10) and file.table.plane is None
+
+
+def test_without_histogram_the_windows_that_no_other_is_made_of(tmp_path):
+    sections = window(1, "Useful", functions=ALL), window(2, "State Sign", functions=ALL), derived(3, "add", 1, 2)
+    path = write_cfg(tmp_path / "a.cfg", *sections, window(4, "Task ID", functions=ALL))
+    assert [file.view.name for file in read_cfg(path).files] == ["window 3", "window 4"]
+
+
+def test_what_we_write_ourselves(tmp_path):
+    write_event_cfg(tmp_path / "own.cfg", "phases", 90000001, 7)
+    found = read_cfg(tmp_path / "own.cfg")
+    (view,) = found.windows
+    assert (view.thread.name, view.filter.types, view.name, found.notes) == (
+        "last event value", (90000001,), "phases", (),
+    )  # fmt: skip
+
+
+UNREAD = [
+    (
+        window(1, "Comm Size", functions=ALL),
+        "'window 1' is left out: thread function 'Comm Size' cannot be read",
+    ),
+    (window(1, "Useful", level="task", functions=ALL | {"task": "Mode"}), "task function 'Mode'"),
+    (window(1, "Useful", functions=ALL, composes={"topcompose1": "Join Bursts"}), "topcompose1 'Join Bursts'"),
+    (window(1, "Last Evt Val", "window_filter_module evt_type 1 5", functions={"evt_type": ">"}), "filter evt_type >"),
+    (derived(1, "controlled: clear by", 2, 2), "operation 'controlled: clear by'"),
+    (derived(1, "add", 2, 2, "window_shifts 0 3"), "window_shifts"),
+    (derived(1, "add", 2, 9), "a window that it is made of"),
+    (window(1, "Useful", "window_new_thing 3", functions=ALL), "window 'window 1': window_new_thing is not read"),
+    (window(1, "Useful", "window_end_time_relative 0.5", functions=ALL), "give --from and --to"),
+    (window(1, "Useful", "window_object task { 2, { 1, 2 } }", functions=ALL), "all objects are shown"),
+    (window(1, "Useful", functions=ALL | {"bw_msg": ">"}), "filter bw_msg"),
+    (histogram(2, 2, "Magic", (0, 9, 1)), "histogram 'table' is left out: statistic 'Magic'"),
+    (histogram(7, 2, "Time", (0, 9, 1)), "ControlWindow 7"),
+    (histogram(2, 2, "Time", (0, 9, 1), "Fresh: 3"), "histogram 'table': Fresh is not read"),
+    (histogram(2, 2, "Time", (0, 9, 1), "AnalysisLimits: Allwindow"), "its part of the time is not read"),
+]
+
+
+@pytest.mark.parametrize(("section", "named"), UNREAD)
+def test_what_is_not_read_is_named(tmp_path, section, named):
+    """One line each; the rest is read."""
+    good = window(2, "Useful", functions=ALL), histogram(2, 2, "Time", name="good")
+    notes = read_cfg(write_cfg(tmp_path / "a.cfg", good[0], section, good[1])).notes
+    assert len(notes) == 1 and named in notes[0], notes
+
+
+@pytest.mark.parametrize("text", ["", "hello\n", "#ParaverCFG\n", '"environment information" {}\n'])
+def test_other_files(tmp_path, text):
+    (tmp_path / "a.cfg").write_text(text)
+    with pytest.raises(TracelibError, match=r"no Paraver configuration|nothing of it can be read"):
+        read_cfg(tmp_path / "a.cfg")
+    with pytest.raises(TracelibError, match="cannot read"):
+        read_cfg(tmp_path / "none.cfg")
+
+
+def test_numbers_that_are_none(tmp_path):
+    path = write_cfg(tmp_path / "a.cfg", window(1, "Useful", functions=ALL), histogram(1, 1, "Time", (0, 9, 1)))
+    path.write_text(path.read_text().replace("Analyzer2D.Delta: 1.000000", "Analyzer2D.Delta: one"))
+    with pytest.raises(TracelibError, match="'one' is no number"):
+        read_cfg(path)
+
+
+def test_a_table_by_hand(tmp_path):
+    """Two ranks of 100 ns: what lies in MPI_Send (value 1), in MPI_Recv (2) and outside."""
+    calls = [[call("MPI_Send", 10, 30)], [call("MPI_Recv", 20, 60), call("MPI_Recv", 70, 80)]]
+    mpi = window(
+        1, "Last Evt Val", "window_filter_module evt_type 2 50000001 50000005", functions={"evt_type": "[x,y]"}
+    )
+    (file,) = read_cfg(write_cfg(tmp_path / "mpi.cfg", mpi, histogram(1, 1, "Time", (0, 5, 1)))).files
+    trace = open_trace(write_run(tmp_path, [{"calls": rows} for rows in calls]))
+    values = api.shown(Run(trace), file).values[0][:, :3] * 1e9
+    end = trace.duration_ns
+    assert values.round(6).tolist() == [[end - 20, 20, 0], [end - 50, 0, 50]]
+
+
+def of_counter(type_):
+    useful = window(2, "Useful", functions=ALL)
+    return of_events(1, type_), useful, derived(3, "product", 1, 2), histogram(3, 3, "Sum bursts", (0, 1e18, 1e18))
+
+
+STATES = window(1, "State As Is", functions=ALL), histogram(1, 1, "Time", (0, 40, 1))
+NOTHING = {"evt_type": "None", "evt_value": "None"}
+RUNTIME = window(1, "Last Evt Val", level="appl", functions=NOTHING), histogram(1, 1, "Time")
+
+
+@pytest.mark.parametrize("processes", [1, 2, 4])
+def test_the_published_tables_of_epoch(tmp_path, processes):
+    """Timings, instructions, cycles and runtime: what Paraver's own command line makes of the same windows."""
+    if not EPOCH.is_dir():
+        pytest.skip("the folder of published traces is not beside this project")
+    with (EPOCH / "expected.csv").open() as file:
+        published = {name: float(row[[1, 2, 4].index(processes)]) for name, *row in csv.reader(file, delimiter=";")}
+    trace = open_trace(EPOCH / f"epoch_{processes}proc.prv.gz")
+    run = Run(trace)
+
+    def column(name, *sections):
+        found = read_cfg(write_cfg(tmp_path / "a.cfg", *sections))
+        assert found.notes == ()
+        return api.shown(run, found.files[0]).to_pandas()[name]
+
+    running = column("Running", *STATES) * 1e6
+    for what, found in (("total", running.sum()), ("average", running.mean()), ("maximum", running.max())):
+        assert found == pytest.approx(published[f"#Useful duration ({what})"], abs=0.006)
+    (counted,) = {column("0 to 1e+18", *of_counter(42000050)).sum()}
+    assert counted == published["#Useful instructions (total)"]
+    assert column("0 to 1e+18", *of_counter(42000059)).sum() == published["#Useful cycles (total)"]
+    assert column("0", *RUNTIME).sum() * 1e6 == pytest.approx(published["#Runtime (us)"], abs=0.006)
+    trace.close()
