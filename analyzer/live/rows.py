@@ -53,11 +53,6 @@ class RowSet:
             return of_lanes[:0]
         return np.add.reduceat(of_lanes, self.first[:-1], axis=0)
 
-    @property
-    def shown(self) -> np.ndarray:
-        """bool (ranks,): which ranks are in a row."""
-        return self.of_rank >= 0
-
 
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]
 """ns that each rank computes, is in MPI, and waits there; int64 (ranks,) each."""

@@ -9,7 +9,6 @@ import analyzer
 from analyzer.cli import main
 from analyzer.live.looked_at import LookedAt
 from analyzer.live.run import Run
-from analyzer.live.view import View
 from analyzer.report.live.answers import Answers
 from analyzer.report.live.server import Server
 
@@ -26,7 +25,7 @@ class Served:
         self.looked_at = LookedAt(lambda: analyzer.open(file), Run(analyzer.open(file)))
         self.looked_at.find_iterations()
         self.duration = self.looked_at.now.run.trace.duration_ns
-        self.server = Server(Answers(self.looked_at, str(file), view or View(0, self.duration)))
+        self.server = Server(Answers(self.looked_at, str(file), view))
         self.thread = Thread(target=self.server.serve_forever, args=(0.05,))
 
     def __enter__(self):

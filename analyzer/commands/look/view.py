@@ -57,7 +57,7 @@ def view_command(
         if as_text or as_json:
             _print(session, file, looked_at, view, as_json=as_json)
         else:
-            _serve(session, file, looked_at, view, port, browser=not no_browser)
+            _serve(session, file, looked_at, view if saved else None, port, browser=not no_browser)
     finally:
         looked_at.close()
 
@@ -101,7 +101,7 @@ def _print(session: Session, file: str, looked_at: LookedAt, view: View, *, as_j
         session.print(lambda console: print_numbers(found, console))
 
 
-def _serve(session: Session, file: str, looked_at: LookedAt, view: View, port: int, *, browser: bool) -> None:
+def _serve(session: Session, file: str, looked_at: LookedAt, view: View | None, port: int, *, browser: bool) -> None:
     """Until Ctrl-C, which is the usual end and no error."""
     from analyzer.report.live.answers import Answers
     from analyzer.report.live.server import Server

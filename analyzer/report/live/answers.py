@@ -14,6 +14,7 @@ from analyzer.live.marks import edges_of
 from analyzer.live.messages import MOST
 from analyzer.live.numbers import numbers
 from analyzer.live.rows import By, RowSet
+from analyzer.live.run import Run
 from analyzer.live.tiles import BINS, BLOCK, MOST_LEVELS, Tile
 from analyzer.live.view import View, view_of
 from analyzer.report.live.moments import moment_at
@@ -31,8 +32,8 @@ _LARGEST = 2**62
 class Answers:
     """All requests. Those for a reading that is there no more are answered from the newest."""
 
-    def __init__(self, looked_at: LookedAt, name: str, first: View) -> None:
-        """name: the file as the user gave it; first: the view to begin with."""
+    def __init__(self, looked_at: LookedAt, name: str, first: View | None = None) -> None:
+        """name: the file as the user gave it; first: the view to begin with; None: the whole run, as long as it is."""
         self._at, self._name, self._first = looked_at, name, first
         self._data: dict[str, Callable[[Reading, Query], Any]] = {
             "about": self._about, "status": self._status, "rows": self._rows, "overview": self._overview,
@@ -61,7 +62,8 @@ class Answers:
         return view_of(given, duration).within(duration)
 
     def _about(self, reading: Reading, _: Query) -> dict[str, Any]:
-        trace, first = reading.run.trace, self._first
+        trace = reading.run.trace
+        first = self._first or View(0, trace.duration_ns)
         searched = {key: value for key, value in vars(first.search).items() if value not in ("", None)}
         return {
             "name": Path(self._name).name,
@@ -102,8 +104,9 @@ class Answers:
         return moment_at(reading.run, rank, _whole(query, "at", _LARGEST))
 
     def _messages(self, reading: Reading, query: Query) -> dict[str, Any]:
+        """Those of the rows [from, to)."""
         begin, end = _stretch(query)
-        found = reading.run.messages.between(begin, end, _row_set(reading, query).shown)
+        found = reading.run.messages.between(begin, end, _ranks(reading.run, _part(_row_set(reading, query), query)))
         counts = np.diff(reading.run.messages.until(_edges(query, begin, end))[0]).tolist()
         arrows = None
         if found.arrows is not None:
@@ -118,7 +121,7 @@ class Answers:
         if hits is None:
             return {"all": 0, "in_view": 0, "counts": []}
         rows = reading.run.rows(view.by, view.ranks)
-        part = rows.part(_whole(query, "from", 1 << 30), _whole(query, "to", 1 << 30))
+        part = _part(rows, query)
         counts = part.summed(hits.between(part.lanes, _edges(query, view.begin_ns, view.end_ns))[0])
         whole = hits.between(rows.lanes, np.array([0, reading.run.trace.duration_ns]))[0]
         return {
@@ -160,6 +163,17 @@ def _rows_wanted(query: Query) -> tuple[By, str]:
 
 def _row_set(reading: Reading, query: Query) -> RowSet:
     return reading.run.rows(*_rows_wanted(query))
+
+
+def _part(rows: RowSet, query: Query) -> RowSet:
+    return rows.part(_whole(query, "from", 1 << 30), _whole(query, "to", 1 << 30))
+
+
+def _ranks(run: Run, rows: RowSet) -> np.ndarray:
+    """bool (ranks,): which ranks these rows stand for."""
+    found = np.zeros(run.trace.size, bool)
+    found[run.lanes.rank[rows.lanes]] = True
+    return found
 
 
 def _whole(query: Query, name: str, most: int) -> int:

@@ -2,7 +2,7 @@
 /* The live view itself: what is shown, what happens when it changes. The canvas keeps what it shows in data-*: begin and
  * end (ns), level, cells (that are filled), busy (tiles on their way), messages and hits (drawn): tests read them. */
 (async () => {
-  const { LEFT, RIGHT, ABOVE, BELOW, STRIP } = Layers, FOLLOW_MS = 1500, REST_MS = 120, STRIPS = 400;
+  const { LEFT, RIGHT, ABOVE, BELOW, STRIP } = Layers, FOLLOW_MS = 1500, GONE_MS = 10_000, REST_MS = 120, STRIPS = 400;
   const { find } = Panels, canvas = find("timeline"), overview = find("overview"), scroller = find("scroller");
   const form = find("search");
   let about = await Server.get("about", {});
@@ -36,7 +36,7 @@
 
   function frame() {
     const room = scroller.clientHeight, count = Math.max(rows.names.length, 1), body = room - ABOVE - BELOW;
-    const least = find("fit").checked ? 1 : 15;
+    const least = find("fit").checked ? 0.01 : 15;
     const high = Math.max(least, Math.min(110, body / count));
     find("spacer").style.height = `${Math.max(room, high * count + ABOVE + BELOW)}px`;
     return new Layers.Frame(scroller.clientWidth, room, shown, high, scroller.scrollTop, rows.names.length);
@@ -103,7 +103,7 @@
       Server.newest("marks", "marks", { begin, end, rank, ...wanted }).then(answer => told("marks", answer)),
     ];
     if (find("arrows").checked) {
-      const query = { begin, end, strips: STRIPS, ...wanted };
+      const query = { begin, end, from: part.first, to: part.last, strips: STRIPS, ...wanted };
       each.push(Server.newest("messages", "messages", query).then(answer => told("messages", answer)));
     }
     if (sought) {
@@ -219,7 +219,10 @@
       } else if (now.iterations !== about.iterations) await ask();
       Object.assign(about, now);
       if (now.follows || !now.iterations) setTimeout(follow, FOLLOW_MS);
-    } catch { find("status").textContent = "analyze view has ended"; }
+    } catch {
+      find("status").textContent = "analyze view has ended";
+      setTimeout(follow, GONE_MS);
+    }
   }
 
   function listen() {

@@ -9,6 +9,7 @@ from pages import DRAWN, Served
 from paths import EPOCH
 from uneven_runs import iterative, written
 
+import analyzer
 from analyzer.live.rows import By
 from analyzer.live.view import View, Wanted, read_view
 
@@ -151,6 +152,20 @@ def test_a_saved_view_is_where_it_begins(browser, file):
         assert (now["begin"], now["end"]) == (view.begin_ns, view.end_ns)
         until(browser, "document.getElementById('found').textContent.includes('calls')")
         assert browser.execute_script("return document.getElementById('rows').value") == "threads"
+
+
+def test_a_page_follows_a_run_that_grows(browser, file, tmp_path):
+    shorter = written(tmp_path, iterative(9, 4, lambda k, rank: 1000))
+    with Served(shorter) as one:
+        one.looked_at.follows = True
+        open_page(browser, one.server.url, DRAWN)
+        assert shown(browser)["end"] == one.duration
+        one.looked_at._again = lambda: analyzer.open(file)
+        one.looked_at.read_again()
+        longer = one.looked_at.now.run.trace.duration_ns
+        until(browser, f"{DRAWN} && document.getElementById('timeline').dataset.end == {longer}")
+        assert longer > one.duration and shown(browser)["begin"] == 0
+        assert not browser.get_log("browser")
 
 
 @pytest.mark.skipif(not EPOCH.exists(), reason=f"{EPOCH} is not here")

@@ -158,6 +158,36 @@ def test_hits_of_rows_and_strips(served):
     assert data(served, "step", call="allreduce", at=hit["at_ns"], row=hit["row"], back=1)["hit"] is None
 
 
+def test_messages_of_the_rows_in_sight(served):
+    """Rank 2 sends to 1 and 3 in the ring and to 3 in the chain, and gets as many."""
+    duration = data(served, "about")["duration_ns"]
+    found = data(served, "messages", begin=0, end=duration, **{"from": 2, "to": 3}, strips=5)
+    assert found["count"] == ITERATIONS * 6 == len(found["arrows"])
+    assert all(2 in (arrow[4], arrow[6]) for arrow in found["arrows"])
+    assert sum(found["counts"]) == len(served.answers._at.now.run.messages)
+
+
+def test_a_run_that_is_being_written_is_read_again(tmp_path):
+    """First it has 5 iterations, then 9 and an end."""
+    files = []
+    for count in (5, 9):
+        (tmp_path / str(count)).mkdir()
+        files.append(written(tmp_path / str(count), iterative(count, 2, lambda k, rank: 1000)))
+    left = [tmp_path / "none.h5", files[1]]
+    looked_at = LookedAt(lambda: analyzer.open(left.pop()), Run(analyzer.open(files[0])), lambda _: len(left) > 1)
+    answers = Answers(looked_at, "run.h5", View(0, 1))
+    before = answers.data("status", {})
+    assert before["follows"] and before["generation"] == 0
+    looked_at.read_again()
+    after = answers.data("status", {})
+    assert not after["follows"] and after["generation"] == 1
+    assert after["duration_ns"] == analyzer.open(files[1]).duration_ns > before["duration_ns"]
+    assert answers.data("hits", {"call": "allreduce", "from": "0", "to": "2", "strips": "1"})["all"] == 18
+    looked_at.read_again()  # which fails: there is nothing more
+    assert answers.data("status", {}) == after
+    looked_at.close()
+
+
 def test_a_view_as_a_file(served):
     query = urlencode({"begin_s": "0.001000001", "end_s": "0.002", "rows": "threads", "call": 'a"b', "peer": 2})
     _, _, content = asked(served, f"/{served.token}/view.toml?{query}")
@@ -170,8 +200,9 @@ def test_a_view_as_a_file(served):
     [
         ("tile", {}), ("tile", {"level": 99, "index": 0, "block": 0}), ("tile", {"level": 2, "index": -1, "block": 0}),
         ("tile", {"level": 5, "index": 10**18, "block": 0}), ("moment", {"rank": 4, "at": 0}),
-        ("moment", {"rank": 0, "at": "x"}), ("messages", {"begin": 5, "end": 5, "strips": 3}),
-        ("messages", {"begin": 0, "end": 5, "strips": 10**6}), ("sums", {"begin_s": "x"}), ("sums", {"call": "("}),
+        ("moment", {"rank": 0, "at": "x"}), ("messages", {"begin": 5, "end": 5, "from": 0, "to": 4, "strips": 3}),
+        ("messages", {"begin": 0, "end": 5, "from": 0, "to": 4, "strips": 10**6}), ("sums", {"begin_s": "x"}),
+        ("sums", {"call": "("}),
         ("sums", {"what": 1}), ("rows", {"rows": "x"}), ("rows", {"ranks": "9"}), ("sums", {"place": "main"}),
     ],
 )  # fmt: skip
