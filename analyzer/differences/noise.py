@@ -13,6 +13,9 @@ ALPHA = 0.05
 BETWEEN_RUNS = 0.05
 """Runs of one program on one machine often differ by some per cent from start to start, in all their iterations alike
 (where ranks are placed, how fast the clock is): from one run each, a smaller change is not told from that."""
+OWN_VARIATION = 2.0
+"""Where iterations of a run vary much, other programs may be at work, and runs vary, too: from one run each, a
+difference within so many standard deviations of its batches is not told from that."""
 _RESAMPLES = 499
 _SEED = 1
 
@@ -80,6 +83,13 @@ def of_iterations(before: np.ndarray, after: np.ndarray, *, intervals: bool = Tr
         ).confidence_interval  # fmt: skip
         low, high = found.low, found.high
     return Tested(np.where(np.isnan(p), 1.0, p), low, high)
+
+
+def spread(samples: np.ndarray) -> float:
+    """Their standard deviation, by the median of distances, so that a few slow ones do not matter."""
+    from scipy.stats import median_abs_deviation
+
+    return float(median_abs_deviation(samples, scale="normal"))
 
 
 def corrected(p: np.ndarray) -> np.ndarray:

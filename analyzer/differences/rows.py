@@ -12,12 +12,14 @@ from analyzer.differences.figures import Family, Figure, Unit
 from analyzer.differences.noise import (
     ALPHA,
     BETWEEN_RUNS,
+    OWN_VARIATION,
     Basis,
     Tested,
     Verdict,
     corrected,
     of_iterations,
     of_repetitions,
+    spread,
 )
 
 GROUPS = 4
@@ -27,6 +29,7 @@ _MOST_APART = 0.5
 _MOST_INTERVALS = 256
 """Columns; of more the bootstrap is not worth its time."""
 SMALL = f"it is less than {BETWEEN_RUNS:.0%}, by which two runs of the same often differ"
+LOOSE = "it is not beyond what single batches of iterations vary by"
 OUTSIDE = "most of it lies outside the iterations"
 
 
@@ -103,13 +106,15 @@ def _judged(row: Row, low: float, high: float, samples: Samples, number: int) ->
     if scale is not None:
         row = replace(row, low=low * scale, high=high * scale)
     first, second = float(samples.before[:, number].mean()), float(samples.after[:, number].mean())
-    is_large = abs(second - first) >= BETWEEN_RUNS * abs(first)
+    own = OWN_VARIATION * max(spread(samples.before[:, number]), spread(samples.after[:, number]))
+    is_large = abs(second - first) >= max(BETWEEN_RUNS * abs(first), own)
     if scale is None and not (sure and is_large):
         return _by_number(row, first, second, samples.iterations)
     if not sure:
         return replace(row, verdict=Verdict.WITHIN)
     if not is_large:
-        return replace(row, verdict=Verdict.UNKNOWN, why=SMALL)
+        why = LOOSE if abs(second - first) >= BETWEEN_RUNS * abs(first) else SMALL
+        return replace(row, verdict=Verdict.UNKNOWN, why=why)
     if scale is not None and abs((second - first) * scale - row.difference) > _MOST_APART * abs(row.difference):
         return replace(row, verdict=Verdict.UNKNOWN, why=OUTSIDE)
     return replace(row, verdict=Verdict.MORE)

@@ -45,7 +45,7 @@ def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequen
         f"analyze efficiency {good} {file} --json",
         f"analyze speedup {good} {file}",
         f"analyze diff {good} {file}",
-        f"analyze diff {file} {file} --against {good} {good} --json --fail-if slower>5%",
+        f"analyze diff {file} {file} --against {good} {good} --json --fail-if runtime_s<0",
         f"analyze predict {file} {good} --ranks 64 --json",
         f"analyze clusters {file} --json -o found",
         f"analyze info {file} --cluster 1",

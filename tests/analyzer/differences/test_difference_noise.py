@@ -10,7 +10,7 @@ from statsmodels.stats.multitest import multipletests
 from analyzer.differences.batches import batches
 from analyzer.differences.compare import compare
 from analyzer.differences.figures import COMPUTING, ITERATION, RUN_TIME, WAITING, Family, Figure, Measured
-from analyzer.differences.noise import Basis, Verdict, corrected, of_iterations, of_repetitions
+from analyzer.differences.noise import Basis, Verdict, corrected, of_iterations, of_repetitions, spread
 from analyzer.differences.rows import GROUPS
 from analyzer.structure.iterations import Iterations, Source
 
@@ -140,7 +140,7 @@ def test_no_false_alarms_from_repetitions():
 @pytest.mark.parametrize("number", [1, 4])
 def test_a_rank_that_computes_a_tenth_longer_is_found_alone(number):
     rng = np.random.default_rng(14)
-    sides = [[run(rng, slow_rank=slow, between=0.004) for _ in range(number)] for slow in (None, 2)]
+    sides = [[run(rng, slow_rank=slow, between=0.004, spread=0.03) for _ in range(number)] for slow in (None, 2)]
     found = compare(*sides)
     assert [row.figure.name for row in found.of(Family.RANK) if row.verdict is Verdict.MORE] == ["rank 2"]
     assert found.of(Family.RANK)[0].relative == pytest.approx(0.1, abs=0.03)
@@ -152,6 +152,16 @@ def test_a_procedure_that_takes_a_tenth_longer_is_found_alone(number):
     sides = [[run(rng, slow_call=slow, between=0.002, spread=0.02) for _ in range(number)] for slow in (None, 3)]
     found = compare(*sides)
     assert [row.figure for row in found.of(Family.CALL) if row.verdict is Verdict.MORE] == [CALLS[3]]
+
+
+def test_what_single_batches_vary_by_is_not_told_from_one_run_each():
+    """A third more in all iterations, of which each varies by a quarter: other programs may be at work."""
+    rng = np.random.default_rng(22)
+    found = compare([run(rng, spread=0.25)], [run(rng, spread=0.25, scale=1.35)])
+    unsure = [row for row in found.of(Family.CALL) if row.p <= 0.05]
+    assert unsure and {row.verdict for row in unsure} == {Verdict.UNKNOWN}
+    assert all("single batches" in row.why for row in unsure)
+    assert spread(np.array([1.0, 2, 3, 4, 5, 1000])) == pytest.approx(1.5 / 0.6744897501960817)
 
 
 def test_without_samples_nothing_is_told():
