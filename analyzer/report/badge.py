@@ -13,8 +13,11 @@ from analyzer.report.words import units
 GOOD, FAIR, MIDDLING, POOR, BAD, NEUTRAL = "#2e7d32", "#5f7a12", "#8a6500", "#b04a00", "#b3261e", "#555555"
 """White text on each has a contrast of 4.5 and more."""
 _EFFICIENCIES = ((0.9, GOOD), (0.8, FAIR), (0.7, MIDDLING), (0.5, POOR))
-_CHARACTER, _MARGIN, _HEIGHT = 6.6, 6, 20
-"""Pixels: the mean width of a character at 11 pixels, as wide as Verdana's; beside a text; of the badge."""
+_MARGIN, _HEIGHT = 6, 20
+"""Pixels: beside a text; of the badge."""
+_WIDTHS = {**dict.fromkeys("ijl.,:;'| ", 3.4), **dict.fromkeys("frt-()", 4.4), **dict.fromkeys("%mwMW", 10.4)}
+_WIDTH = 6.8
+"""Pixels of characters at a size of 11, about, and of all others: fonts differ, and texts are made to fit."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,9 @@ def _json(badge: Badge) -> str:
 
 
 def _svg(badge: Badge) -> str:
-    left, right = (round(len(text) * _CHARACTER) + 2 * _MARGIN for text in (badge.label, badge.message))
-    texts = "".join(
+    texts = badge.label, badge.message
+    left, right = (round(sum(_WIDTHS.get(c, _WIDTH) for c in text)) + 2 * _MARGIN for text in texts)
+    drawn = "".join(
         f'<text x="{x + width / 2:g}" y="14" textLength="{width - 2 * _MARGIN}">{escape(text)}</text>'
         for x, width, text in ((0, left, badge.label), (left, right, badge.message))
     )
@@ -78,6 +82,6 @@ def _svg(badge: Badge) -> str:
         f'<g clip-path="url(#r)"><rect width="{left}" height="{_HEIGHT}" fill="#3b3b3b"/>'
         f'<rect x="{left}" width="{right}" height="{_HEIGHT}" fill="{badge.colour}"/></g>\n'
         f'<g fill="#ffffff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
-        f"{texts}</g>\n"
+        f"{drawn}</g>\n"
         "</svg>\n"
     )
