@@ -53,6 +53,7 @@ class _Asked:
 @click.option(
     "--view", "names", multiple=True, metavar="NAME|FILE", help="A view by name, or a .toml file (may be repeated)."
 )
+@click.option("--cfg", type=click.Path(), metavar="FILE", help="What a .cfg file of Paraver shows.")
 @click.option("--show", type=click.Choice(_SHOWS), help="Show it so, and not as the view says.")
 @click.option("--level", type=click.Choice(_LEVELS), help="Rows are these.")
 @click.option("--by", metavar="NAME|FILE", help="A histogram by the values of this view.")
@@ -68,20 +69,21 @@ class _Asked:
 @common_options(as_json=True)
 @click.pass_obj
 def views_command(
-    session: Session, file: str | None, listed: bool, names: tuple[str, ...], show: str | None, level: str | None,
-    by: str | None, statistic: str | None, bins: int | None, begin: int, end: int | None, csv: str | None,
-    picture: str | None, choice: Choice | None, repair_ns: int | None, as_json: bool, quiet: bool,
+    session: Session, file: str | None, listed: bool, names: tuple[str, ...], cfg: str | None, show: str | None,
+    level: str | None, by: str | None, statistic: str | None, bins: int | None, begin: int, end: int | None,
+    csv: str | None, picture: str | None, choice: Choice | None, repair_ns: int | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Show what the threads, ranks or nodes of FILE do over time, as one number
     each: a view, as Paraver's windows and histograms are.
 
-    A view is one of the library (--list) or a file of a few lines of TOML.
+    A view is one of the library (--list), a file of a few lines of TOML, or a
+    window of a Paraver .cfg file.
     """
     session.quiet = quiet
     if listed:
         _print_library(session, as_json=as_json)
         return
-    if file is None or not names:
+    if file is None or not (names or cfg):
         raise click.UsageError("name a run and a view: analyze views run.h5 --view parallelism; --list has their names")
     if len(names) > 1 and (csv or picture):
         raise click.UsageError("--csv and --picture take one --view")
@@ -90,6 +92,9 @@ def views_command(
     if session.speaks:
         asked = _Asked(begin, end, bins, csv, picture)
         files = [_chosen(name, show, level, by, statistic) for name in names]
+        files += _of_cfg(session, cfg) if cfg else []
+        if len(files) > 1 and (csv or picture):
+            raise click.UsageError(f"--csv and --picture take one view: there are {len(files)}")
         trace = open_trace(file, None, repair_ns, choice=choice)
         try:
             session.mention_problems(trace)
@@ -97,6 +102,17 @@ def views_command(
         finally:
             trace.close()
     session.team.barrier()
+
+
+def _of_cfg(session: Session, cfg: str) -> list[ViewFile]:
+    """What a configuration shows; what of it is not read is said."""
+    from analyzer.views.paraver.cfg import read_cfg
+
+    found = read_cfg(cfg)
+    for note in found.notes:
+        if not session.quiet:
+            click.echo(f"{cfg}: {note}", err=True)
+    return list(found.files)
 
 
 def _print_library(session: Session, *, as_json: bool) -> None:

@@ -19,6 +19,8 @@ _READ = (
     "ControlWindow", "DataWindow", "Statistic", "Parameters", "AnalysisLimits", "ComputeYScale", "Minimum", "Maximum",
     "Delta", "Object",
 )  # fmt: skip
+_WRONG = (Unreadable, TracelibError, ValueError, OverflowError)
+"""What a window or a histogram is left out for: the last two where a number is none, or is none of a value."""
 _PLANE = ("3D_ControlWindow", "3D_Minimum", "3D_Maximum", "3D_Delta", "3D_FixedValue")
 
 
@@ -39,18 +41,22 @@ def read_cfg(path: str | os.PathLike[str]) -> Cfg:
     views: dict[int, View | Derived] = {}
     used: set[int] = set()
     for section in text.windows:
-        window = Window(section)
+        try:
+            window = Window(section)
+        except _WRONG as error:
+            notes.append(f"window {section.one('window_name')!r} is left out: {error}")
+            continue
         used.update(window.made_of)
         try:
             views[window.id] = window.view(views)
-        except (Unreadable, TracelibError) as error:
+        except _WRONG as error:
             notes.append(described(window, error))
         notes += [f"window {window.name!r}: {note} is not read" for note in window.notes]
     files = []
     for section in text.histograms:
         try:
             files.append(_histogram(section, views, notes))
-        except (Unreadable, TracelibError) as error:
+        except _WRONG as error:
             notes.append(f"histogram {section.one('Name')!r} is left out: {error} cannot be read")
     if not text.histograms:
         files = [ViewFile(view) for number, view in views.items() if number not in used]

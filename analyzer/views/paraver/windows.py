@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from analyzer.errors import TracelibError
 from analyzer.views.filters import Filter
 from analyzer.views.lanes import CHAINS, Level
 from analyzer.views.paraver import names
@@ -206,6 +205,6 @@ def _level_of(view: View | Derived) -> Level:
     return Level(view.level) if isinstance(view, View) else _level_of(view.of[0])
 
 
-def described(window: Window, error: Unreadable | TracelibError) -> str:
+def described(window: Window, error: Exception) -> str:
     """Why there is no view of a window."""
     return f"window {window.name!r} is left out: {error} cannot be read"

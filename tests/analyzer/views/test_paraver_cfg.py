@@ -1,12 +1,14 @@
 """Paraver's configurations: what they mean, what of them is named as not read, and published tables of real runs."""
 
 import csv
+import json
 
 import pytest
 from paraver_cfg import derived, histogram, window, write_cfg
 from paths import EPOCH
 from synthetic import call, write_run
 
+from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.views import api
@@ -164,6 +166,13 @@ def test_numbers_that_are_none(tmp_path):
         read_cfg(path)
 
 
+@pytest.mark.parametrize("wrong", ["window_id one", "window_factors x 1", "window_identifiers 2 99999999999999999999"])
+def test_damaged_settings(tmp_path, wrong):
+    good = window(2, "Useful", functions=ALL)
+    found = read_cfg(write_cfg(tmp_path / "a.cfg", good, derived(3, "add", 2, 2, wrong), histogram(2, 2, "Time")))
+    assert len(found.notes) == 1 and "is left out" in found.notes[0]
+
+
 def test_a_table_by_hand(tmp_path):
     """Two ranks of 100 ns: what lies in MPI_Send (value 1), in MPI_Recv (2) and outside."""
     calls = [[call("MPI_Send", 10, 30)], [call("MPI_Recv", 20, 60), call("MPI_Recv", 70, 80)]]
@@ -210,3 +219,17 @@ def test_the_published_tables_of_epoch(tmp_path, processes):
     assert column("0 to 1e+18", *of_counter(42000059)).sum() == published["#Useful cycles (total)"]
     assert column("0", *RUNTIME).sum() * 1e6 == pytest.approx(published["#Runtime (us)"], abs=0.006)
     trace.close()
+
+
+def test_from_the_command_line(tmp_path, capsys):
+    """The table of a file, and a line for what of it is not read."""
+    run = write_run(tmp_path, [{"calls": [call("MPI_Barrier", 10, 30)]}])
+    cfg = write_cfg(tmp_path / "a.cfg", window(1, "Useful", "window_new 3", functions=ALL), histogram(1, 1, "Time"))
+    assert main(["views", str(run), "--cfg", str(cfg), "--json"]) == 0
+    said = capsys.readouterr()
+    (view,) = json.loads(said.out)["views"]
+    assert (view["view"], view["show"]) == ("window 1", "histogram")
+    assert said.err.splitlines() == [f"{cfg}: window 'window 1': window_new is not read"]
+    cfg.write_text("no\n")
+    assert main(["views", str(run), "--cfg", str(cfg)]) != 0
+    assert "is no Paraver configuration" in capsys.readouterr().err
