@@ -47,8 +47,9 @@ class Trace(ABC):
 
     def _repr_html_(self) -> str:
         """What it is, for a notebook."""
-        said = {"ranks": self.size, "threads": int(self.threads.sum()), "duration_ns": self.duration_ns}
-        said |= {"nodes": len(self.nodes.names), "problems": [problem.text for problem in self.problems]}
+        said: dict[str, object] = {"ranks": self.size, "threads": int(self.threads.sum())}
+        said |= {"duration_ns": self.duration_ns, "nodes": len(self.nodes.names)}
+        said |= {"problems": [problem.text for problem in self.problems]}
         return f"<p><b>{escape(self.path)}</b></p>\n{html_table(said)}"
 
     def extra(self, kind: type[Kind]) -> Kind:
