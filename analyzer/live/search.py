@@ -38,11 +38,11 @@ class Hits:
             aside.append_each(rank, hits)
         length = run.trace.duration_ns + 1
         self._times, self._bytes = Axis(length), Axis(length)
-        for rank in range(run.trace.size):
-            rows = aside.read(rank)
-            rows = rows.take(np.lexsort((rows["enter"], rows["lane"])))
-            self._times.append(rows["lane"], rows["enter"], rows["inside"])
-            self._bytes.append(rows["lane"], rows["enter"], rows["bytes"])
+        for who in range(run.trace.size):
+            found = aside.read(who)
+            found = found.take(np.lexsort((found["enter"], found["lane"])))
+            self._times.append(found["lane"], found["enter"], found["inside"])
+            self._bytes.append(found["lane"], found["enter"], found["bytes"])
         aside.close()
         self._times.close()
         self._bytes.close()

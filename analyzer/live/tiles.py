@@ -27,18 +27,18 @@ _STRETCHES = 400
 
 
 class Tile(NamedTuple):
-    """Which one: of which rows, its level, its number in time and its number from the top."""
+    """Which one: of which rows, its level, the number of its stretch of time and of its block of rows from the top."""
 
     by: By
     ranks: str
     level: int
-    index: int
+    stretch: int
     block: int
 
     @property
     def edges(self) -> np.ndarray:
         """Of its cells, ns."""
-        return (np.arange(BINS + 1, dtype=np.int64) + self.index * BINS) << self.level
+        return (np.arange(BINS + 1, dtype=np.int64) + self.stretch * BINS) << self.level
 
 
 class Tiles:

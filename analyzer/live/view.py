@@ -106,11 +106,11 @@ def view_of(given: Mapping[str, Any], duration_ns: int) -> View:
     if by not in list(By):
         raise TracelibError(f"rows = {by!r} is unknown", f"there are {', '.join(By)}")
     ranks = given.get("ranks", "")
-    texts = {key: given.get(key, "") for key in _TEXTS}
+    texts: dict[str, Any] = {key: given.get(key, "") for key in _TEXTS}
     for key, text in {"ranks": ranks, **texts}.items():
         if not isinstance(text, str):
             raise TracelibError(f"{key} = {text} is no text", f'{key} = "..."')
-    numbers = {key: _number(key, given[key]) for key in _NUMBERS if key in given}
+    numbers: dict[str, Any] = {key: _number(key, given[key]) for key in _NUMBERS if key in given}
     return View(begin, end, By(by), ranks.strip(), Wanted(**texts, **numbers))
 
 

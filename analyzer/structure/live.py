@@ -64,10 +64,10 @@ def look(path: Path, ranks: Choice | None = None) -> Look:
     """What a few ranks did last, or the chosen ones. Raises TracelibError for what is no run of tracelib."""
     trace = open_trace(path, choice=ranks or _some_ranks(path), matched=False)
     try:
-        running = is_running(trace)
+        running, run = is_running(trace), run_of(trace)
         missing = set(trace.extra(Losses).missing)
         read = [rank for rank in range(trace.size) if rank not in missing]
-        found = agreed(Sequences(trace, _begin(trace, read)), dict.fromkeys(read, (0, None)), Team())
+        found = agreed(Sequences(trace, _begin(run, read)), dict.fromkeys(read, (0, None)), Team())
         main = max(found, key=lambda one: one.end_ns, default=None)
         if main is None or (running and main.count < ENOUGH):
             return Look(trace.duration_ns, running, 0, 0, "")
@@ -78,9 +78,14 @@ def look(path: Path, ranks: Choice | None = None) -> Look:
 
 def is_running(trace: Trace) -> bool:
     """Whether a rank still writes, as far as it can be known. Raises TracelibError for what is no run of tracelib."""
+    return any(fate(file) in (Fate.RUNNING, Fate.UNKNOWN) for file in run_of(trace).files_of(range(trace.size)))
+
+
+def run_of(trace: Trace) -> RunTrace:
+    """The trace, if it can be followed. Raises TracelibError for what is no run of tracelib."""
     if not isinstance(trace, RunTrace):
         raise TracelibError(f"{trace.path}: only a run of tracelib can be followed", "leave out --follow")
-    return any(fate(file) in (Fate.RUNNING, Fate.UNKNOWN) for file in trace.files_of(range(trace.size)))
+    return trace
 
 
 def _some_ranks(path: Path) -> Choice | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -115,7 +116,7 @@ class Heads:
         columns += [[self.texts[int(number)] for number in self.attributes[name]] for name in schema.TEXT_ATTRIBUTES]
         attributes = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         lengths = [dict(zip(schema.TABLES, row, strict=True)) for row in self.lengths.tolist()]
-        arrays = {name: _apart(*column) for name, column in self.arrays.items()}
+        arrays: dict[str, Any] = {name: _apart(*column) for name, column in self.arrays.items()}
         return [
             RankFile(
                 *places[rank], rank, int(attributes[k]["size"]), attributes[k],

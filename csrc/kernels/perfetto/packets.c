@@ -39,7 +39,7 @@ enum {
     EVENT_VALUE,
     VALUE_NAME,
     ARGUMENTS
-};                                      /* names of annotations */
+}; /* names of annotations */
 enum { MESSAGE_NAME = 1, MORE = 1024 }; /* bytes of a packet without texts and arrows */
 
 static char *put(char *p, uint64_t v)
