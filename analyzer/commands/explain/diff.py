@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.commands.shared.conditions import Conditions, condition_options
-from analyzer.commands.shared.options import common_options
+from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 
@@ -44,6 +44,8 @@ class _Against(click.Command):
 )
 @click.option("--csv", "table", type=click.Path(), metavar="FILE", help="Write all figures as a table.")
 @click.option("-f", "--force", is_flag=True, help="Replace an existing file even if analyze did not write it.")
+@all_ranks_needed("runs are compared as a whole")
+@all_calls_needed("a comparison is of all calls; its tables show the places that changed")
 @condition_options
 @common_options(as_json=True)
 @click.pass_obj
