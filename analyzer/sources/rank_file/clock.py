@@ -17,6 +17,8 @@ PIECE = np.dtype([("origin", "<i8"), ("value", "<i8"), ("multiplier", "<i8"), ("
 """`struct clock_piece` of the kernels: value(x) = ((x - origin) * multiplier >> shift) + value, from `origin` on."""
 
 _HALF, _WHOLE = 2**63, 2**64
+LATEST_NS = 2**62
+"""No clock of a sound file is there."""
 
 
 def piece(x: int, value: int, slope: Fraction) -> tuple[int, int, int, int]:
@@ -111,9 +113,10 @@ class Clock:
         return Fraction(multiplier, 1 << shift)
 
     def ns(self, ticks: int) -> int:
-        """Time of a number of ticks, in ns."""
+        """Time of a number of ticks, in ns; of damaged ones as far away as differences still fit in int64."""
         ns = self.pieces.value(int(ticks))
-        return self.correction.value(ns) if self.correction else ns
+        ns = self.correction.value(ns) if self.correction else ns
+        return max(-LATEST_NS, min(ns, LATEST_NS))
 
     def times(self, ticks: np.ndarray) -> np.ndarray:
         """Times of an array of ticks, in ns."""

@@ -11,7 +11,7 @@ from math import ceil
 from statistics import median_low
 from typing import NamedTuple
 
-from analyzer.sources.rank_file.clock import Clock, Pieces, piece
+from analyzer.sources.rank_file.clock import LATEST_NS, Clock, Pieces, piece
 from analyzer.trace import NodeClock, Problem
 
 PAIRS = 8
@@ -23,8 +23,6 @@ MOST_DRIFT = Fraction(1, 1000)
 MOST_BENT = Fraction(1, 10_000)
 """Readings are used so far apart that their errors lengthen or shorten no duration by more than this part."""
 
-LATEST_NS = 2**62
-"""No clock of a sound file is there."""
 FAR_NS = 10**15
 """How far before its first reading a clock is carried back: longer than any process waits for MPI_Init."""
 
@@ -99,7 +97,8 @@ def fit_clocks(sources: Sequence[ClockSource], others: Sequence[ClockSource] = (
     sources = [source for source in sources if source.rank in shown]
     origin = min((counters[s.counter].ns(s.start_ticks) + offsets[s.timeline] for s in sources), default=0)
     timelines = {s.counter: s.timeline for s in sources}
-    of_counter = {c: counters[c].later(offsets[timeline] - origin) for c, timeline in timelines.items()}
+    later = {t: max(-LATEST_NS, min(offset - origin, LATEST_NS)) for t, offset in offsets.items()}  # damaged: beyond
+    of_counter = {c: counters[c].later(later[timeline]) for c, timeline in timelines.items()}
     return Alignment({s.rank: of_counter[s.counter] for s in sources}, problems, nodes)
 
 

@@ -70,3 +70,9 @@ def test_ticks_undo_a_corrected_clock(pieces, correction, ns):
     first = clock.ticks(ns)
     if first > 0:
         assert clock.ns(first) >= ns > clock.ns(first - 1)
+
+
+def test_ticks_that_cannot_be_are_no_further_away_than_differences_fit_in_64_bits():
+    clock = Clock.through(0, 0, Fraction(1000))
+    assert (clock.ns(2**62), clock.ns(0), clock.ns(5)) == (2**62, 0, 5000)
+    assert clock.later(-(2**62)).ns(0) == -(2**62)
