@@ -89,7 +89,7 @@ def _turned(
         begin = _uneven_begin(symbols, pattern[follows:], int(at[0]))
         if begin is not None:
             return at, begin, length - follows, int(at[-1]) + follows
-    if lead + follows < LEAST * fixed:
+    if lead + follows < LEAST * min(fixed, length):
         end = _uneven_end(symbols, pattern[follows : length - lead], int(at[-1]) + follows)
         if end is None:
             return at[:-1], first, lead, int(at[-1]) - lead
