@@ -8,6 +8,7 @@
   let about = await Server.get("about", {});
   let rows = null, wanted = { rows: about.view.rows, ranks: about.view.ranks };
   let said = {}, sought = null, hit = null, near = null, focus = 0, held = null, whole = null, timer = 0;
+  let none = ""; /* said of the last step, if it led to no call */
 
   const tiles = new Server.Tiles(() => shown.redraw());
   const shown = new Drawing.Stretch({ begin: 0, end: Math.max(about.duration_ns, 1) }, 40, draw);
@@ -110,7 +111,8 @@
       const query = { ...view(), from: part.first, to: part.last, strips: STRIPS };
       each.push(Server.newest("hits", "hits", query).then(answer => {
         if (!told("hits", answer)) return;
-        Panels.found(`${Panels.number(answer.all)} calls, ${Panels.number(answer.in_view)} of them in sight`);
+        const counts = `${Panels.number(answer.all)} calls, ${Panels.number(answer.in_view)} of them in sight`;
+        Panels.found(none ? `${none}; ${counts}` : counts);
       }));
     }
     try {
@@ -176,7 +178,7 @@
   async function search() {
     const given = Object.fromEntries([...new FormData(form)].filter(([, value]) => value.trim()));
     sought = Object.keys(given).length ? given : null;
-    [hit, said.hits] = [null, null];
+    [hit, said.hits, none] = [null, null, ""];
     Panels.found(sought ? "searching ..." : "");
     await ask();
   }
@@ -188,7 +190,8 @@
       : { at: back ? inSight().end : inSight().begin, row: 0 };
     try {
       const answer = await Server.get("step", { ...view(), ...from, ...(back ? { back: 1 } : {}) });
-      if (!answer.hit) return Panels.found(back ? "there is none before" : "there is none after");
+      none = answer.hit ? "" : `there is none ${back ? "before" : "after"}`;
+      if (none) return Panels.found(none);
       hit = answer.hit;
       focus = hit.row;
       if (hit.at_ns < shown.begin || hit.at_ns > shown.end) {
