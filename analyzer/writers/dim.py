@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from analyzer.errors import TracelibError
 from analyzer.metrics.eager import shown_eager_limit
 from analyzer.operations.events import NO_EVENTS
 from analyzer.operations.walk import is_definable
@@ -80,17 +79,14 @@ def write_dim(trace: Trace, path: str | Path, team: Team | None = None, events: 
 
 def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:
     """The results of work() of all members; the failure of one is raised on all, so that none waits for it."""
-    try:
-        result = work()
-    except OSError as error:
-        result = cannot_write(path, error)
-    except TracelibError as error:
-        result = error
-    results = team.allgather(result)
-    for result in results:
-        if isinstance(result, TracelibError):
-            raise result
-    return results
+
+    def written() -> Any:
+        try:
+            return work()
+        except OSError as error:
+            raise cannot_write(path, error) from error
+
+    return team.gather(written)
 
 
 def _head(trace: Trace, body_bytes: int) -> bytes:
