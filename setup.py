@@ -15,6 +15,11 @@ from csrc import build_runtime
 class BuildC(build_ext):
     """The cffi modules, then the runtime beside the package that hands it out."""
 
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        if self.inplace:  # pip and make build in the same folders, so that the second one compiles nothing anew
+            self.build_temp, self.build_lib = "build/in-place/temp", "build/in-place/lib"
+
     def run(self) -> None:
         super().run()
         package = Path("tracelib") if self.inplace else Path(self.build_lib) / "tracelib"

@@ -51,7 +51,9 @@ def records_header() -> str:
 KERNELS, REPLAY = ROOT / "csrc" / "kernels", ROOT / "csrc" / "replay"
 GENERATED = ROOT / "build" / "generated"
 GENERATED.mkdir(parents=True, exist_ok=True)
-(GENERATED / "records.h").write_text(records_header())
+_records = GENERATED / "records.h"
+if not _records.exists() or _records.read_text() != records_header():  # a newer one would compile all kernels again
+    _records.write_text(records_header())
 SOURCES = [*rooms.sources("kernels"), REPLAY / "packed" / "pack.c"]
 
 ffi = cffi.FFI()
