@@ -1,7 +1,5 @@
 """`python -m analyzer`, for where the script is not on the PATH."""
 
-import sys
+from analyzer.cli import command
 
-from analyzer.cli import main
-
-sys.exit(main())
+command()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+from contextlib import suppress
+from typing import NoReturn
 
 from analyzer import signals
 
@@ -26,5 +29,21 @@ def main(arguments: list[str] | None = None) -> int:
         signals.discard_all()
 
 
+def command() -> NoReturn:
+    """`analyze` as a process of its own: what `main` returns is its exit code."""
+    code = main()
+    if "mpi4py.MPI" not in sys.modules and any(thread.daemon for thread in threading.enumerate()):
+        _leave(code)
+    sys.exit(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End at once. Python ends a thread that works still by an exception, and one of them in C++ aborts the process."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

@@ -257,10 +257,14 @@ def test_lib_prints_the_path_alone(library):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_full_disk_behind_standard_output_is_one_line():
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_standard_output_is_one_line(unbuffered):
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("w") as full:
         words = [sys.executable, "-m", "tracelib.cli", "lib"]
-        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=patient(60))
+        done = subprocess.run(
+            words, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=patient(60)
+        )
     assert (done.returncode, done.stderr) == (1, "tracelib: No space left on device\n")
 
 

@@ -17,7 +17,7 @@ from analyzer import signals
 from analyzer.commands.shared.session import Session
 from analyzer.commands.table import COMMANDS, GROUPS
 from analyzer.errors import TracelibError
-from analyzer.memory import fix_thresholds
+from analyzer.memory import fix_thresholds, search_little_for_cycles
 from analyzer.parallel import Team, team
 
 _QUIET = frozenset({"-q", "--quiet"})
@@ -125,6 +125,7 @@ def analyze() -> None:
 def run(arguments: list[str] | None) -> int:
     """What `analyzer.cli.main` does, except for signals that end it."""
     fix_thresholds()
+    search_little_for_cycles()
     if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be text: as on stderr
         sys.stdout.reconfigure(errors="backslashreplace")
     members = team()
@@ -150,15 +151,24 @@ def run(arguments: list[str] | None) -> int:
         _fail(members, f"Error: {text} (run `make build`, or install tracelib again)")
         return 1
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
     except OSError as error:
         _fail(members, f"Error: {error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
+        try:
+            sys.stdout.flush()
+        except OSError:  # a full disk: Python would try again at its end, and complain in its own words
+            _drop_output()
         return 1
     except signals.Ended as end:
         if members.size > 1:  # the launcher says so
             signals.die(end.number)
         raise
+
+
+def _drop_output() -> None:
+    """What cannot be written any more is not tried again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_of_kernels(error: AttributeError | ImportError) -> bool:

@@ -230,9 +230,13 @@ def test_an_output_that_cannot_be_made_is_one_line(command, folder, tmp_path, ca
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_full_disk_behind_standard_output_is_one_line(tmp_path):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_standard_output_is_one_line(tmp_path, unbuffered):
     path = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 1), call("MPI_Finalize", 5, 6)]}])
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("w") as full:
         words = [sys.executable, "-m", "analyzer.cli", "info", str(path)]
-        done = subprocess.run(words, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=patient(60))
+        done = subprocess.run(
+            words, cwd=ROOT, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=patient(60)
+        )
     assert (done.returncode, done.stderr) == (1, "Error: No space left on device\n")

@@ -121,3 +121,21 @@ def test_in_a_call_that_does_not_return(tmp_path):
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=patient(60))
     assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("works", "end"), [(True, ""), (False, "taken apart\n")])
+def test_no_thread_is_there_when_the_interpreter_ends(works, end):
+    """One that is in C++ then would abort the process; the live view has one that looks for iterations."""
+    program = f"""
+import atexit, threading, time
+from analyzer import cli
+def main():
+    print("done")
+    threading.Thread(target=time.sleep, args=(300 * {works},), daemon={works}).start()
+    return 3
+cli.main = main
+atexit.register(print, "taken apart")
+cli.command()
+"""
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (3, f"done\n{end}", "")
