@@ -6,8 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.columns.by_index import by_index
+from analyzer.columns.joined import joined
 from analyzer.parallel import Team
-from analyzer.trace import State, Trace, TracerTime
+from analyzer.trace import FLUSH, State, Trace, TracerTime
+
+AT_ONCE = 1024
+"""So many ranks' flushes are in memory together."""
 
 
 @dataclass(frozen=True)
@@ -24,19 +29,35 @@ class Flushes:
 
 def flushes(trace: Trace, team: Team) -> Flushes:
     """Number and duration of the flushes of each rank."""
-    sums, tracer = np.zeros((5, trace.size), np.int64), trace.extra(TracerTime)
-    clocks_state = int(State.OTHERS)
-    for rank in trace.share(team):
-        every = tracer.flushes(rank)
-        if not len(every):
-            continue
-        length = every["end"] - every["begin"]
-        rows = every[every["state"] != clocks_state]
-        # Where the process wrote its last rows when the trace was closed, so did each thread when it ended.
-        closed = len(rows) > 0 and rows["end"].max() == trace.span(rank)[1]
-        during = np.bincount(rows["thread"]).max(initial=0) - int(closed)
-        by_thread = np.zeros(int(trace.threads[rank]), np.int64)
-        np.add.at(by_thread, every["thread"], length)
-        clocks = length[every["state"] == clocks_state].sum()
-        sums[:, rank] = len(rows), length.sum(), during, clocks, by_thread.min(initial=by_thread[0])
+    sums, ranks = np.zeros((5, trace.size), np.int64), trace.share(team)
+    for first in range(ranks.start, ranks.stop, AT_ONCE):
+        some = range(first, min(first + AT_ONCE, ranks.stop))
+        sums[:, some.start : some.stop] = _of_ranks(trace, some)
     return Flushes(*sum(team.allgather(sums)))
+
+
+def _of_ranks(trace: Trace, ranks: range) -> np.ndarray:
+    """The columns of Flushes of some ranks, (5, ranks)."""
+    tracer = trace.extra(TracerTime)
+    parts = [tracer.flushes(rank) for rank in ranks]
+    counts = list(map(len, parts))
+    rows, n = joined([part for part in parts if len(part)], FLUSH), len(ranks)
+    threads = trace.threads[ranks.start : ranks.stop].astype(np.int64)
+    first_lane = np.cumsum(threads) - threads
+    rank = np.repeat(np.arange(n), counts)
+    lane, lanes = first_lane[rank] + rows["thread"], int(threads.sum())
+    length, is_flush = rows["end"] - rows["begin"], rows["state"] != int(State.OTHERS)
+    written, last = np.bincount(rank[is_flush], minlength=n), np.full(n, -1, np.int64)
+    np.maximum.at(last, rank[is_flush], rows["end"][is_flush])
+    # Where the process wrote its last rows when the trace was closed, so did each thread when it ended.
+    closed = (written > 0) & (last == np.array([trace.span(rank)[1] for rank in ranks]))
+    of_lanes = np.bincount(lane[is_flush], minlength=lanes)
+    return np.array(
+        [
+            written,
+            by_index(rank, length, n),
+            np.maximum.reduceat(of_lanes, first_lane) - closed,
+            by_index(rank[~is_flush], length[~is_flush], n),
+            np.minimum.reduceat(by_index(lane, length, lanes), first_lane),
+        ]
+    )

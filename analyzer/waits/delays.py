@@ -35,7 +35,11 @@ DELAY_WAIT = np.dtype(
 
 _AT_ONCE = 1 << 13
 """So many waits are charged before what was read for them is forgotten: each may need pages of its own of the mapped
-files."""
+files, which may be needed again."""
+
+_MAPPED_BYTES, _BYTES_A_WAIT = 1 << 28, 3 << 16
+"""So many bytes of the segments may be mapped at a time, and so many are for a wait: the system maps 64 KiB around a
+page that is read (fault_around_bytes), and two threads are compared, at one end or both."""
 
 
 @dataclass(frozen=True)
@@ -117,12 +121,20 @@ def _costs(segments: Segments, found: Found, rows: Rows) -> Costs:
         lib.delays_add_lane(delays, lane)
         segments.rows.forget()
     results = [pointer(array, "double *") for array in (by_lane, indirect.mapped(), caused.mapped())]
-    for last in range(count, 0, -_AT_ONCE):
-        piece = rows.mapped()[max(last - _AT_ONCE, 0) : last]
+    at_once = _waits_at_once(segments)
+    for last in range(count, 0, -at_once):
+        piece = rows.mapped()[max(last - at_once, 0) : last]
         lib.delays_take(delays, pointer(piece, "struct delay_wait *"), len(piece), *results)
         for used in (segments.rows, rows, entered, waited_before, charge, alone, indirect, caused):
             used.forget()
     return Costs(by_lane, table, indirect, caused)
+
+
+def _waits_at_once(segments: Segments) -> int:
+    """How many waits are charged before what was read for them is forgotten."""
+    if len(segments.rows) * segments.rows.dtype.itemsize <= _MAPPED_BYTES:
+        return _AT_ONCE
+    return min(_AT_ONCE, max(_MAPPED_BYTES // _BYTES_A_WAIT, 1))
 
 
 def _times(found: Found) -> tuple[Rows, Rows]:

@@ -10,6 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from analyzer.sources.lane.lane import RECORDED, Lane
+from analyzer.sources.rank_file.clock import LATEST_NS
+
+_FEW = 16
 
 
 class Spread(NamedTuple):
@@ -29,8 +32,8 @@ class Spread(NamedTuple):
         for lane, table in ((lane, lane.tables[name]) for lane in lanes for name in RECORDED):
             if not len(table):
                 continue
-            positions, keys = (column.tolist() for column in table.sampled)
-            times = [lane.clock.ns(key) for key in keys]
+            positions, keys = table.sampled
+            positions, times = positions.tolist(), _times(lane, keys)
             begins += times
             ends += [max(after, time + 1) for time, after in zip(times, [*times[1:], times[-1]], strict=True)]
             weights += [after - position for position, after in pairwise(positions)]
@@ -41,6 +44,14 @@ class Spread(NamedTuple):
     def joined(cls, parts: Sequence[Spread]) -> Spread:
         """That of all threads of which some have these."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _times(lane: Lane, keys: np.ndarray) -> list[int]:
+    """Times (ns) of ticks: of few, as most ranks of a large run have, one by one, which is faster."""
+    if len(keys) <= _FEW:
+        return [lane.clock.ns(key) for key in keys.tolist()]
+    times: list[int] = np.clip(lane.clock.times(keys), -LATEST_NS, LATEST_NS).tolist()
+    return times
 
 
 class Density:

@@ -1,6 +1,7 @@
 /* The attributes and tables of a rank file, in a few system calls. */
 #include "hdf5/rank_file.h"
 #include "hdf5/internal/h5.h"
+#include "hdf5/internal/prefetch.h"
 #include "hdf5/internal/whole.h"
 
 #include <fcntl.h>
@@ -198,7 +199,9 @@ enum rank_file_answer rank_file_read(const char *path, const char *const *names,
     for (int64_t i = 0; i < n; i++) into->tables[i] = (struct found_table){-1, 0, 0, 0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return RANK_FILE_OTHER;
-    bool read = !fstat(fd, &status) && read_file(&r, fd, (uint64_t)status.st_size);
+    bool read = !fstat(fd, &status);
+    if (read) prefetch_small(fd, (uint64_t)status.st_size);
+    read = read && read_file(&r, fd, (uint64_t)status.st_size);
     close(fd);
     if (r.no_room) return RANK_FILE_NO_ROOM;
     if (!read) return RANK_FILE_OTHER;

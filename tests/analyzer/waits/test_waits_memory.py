@@ -11,6 +11,7 @@ from analyzer.errors import TracelibError
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
 from analyzer.sources.run.run import open_run
+from analyzer.waits import delays
 from analyzer.waits.find import Search, find
 from analyzer.waits.waits import waits
 from benchmarks.halo import write_halo
@@ -68,6 +69,29 @@ def test_what_left_many_ranks_in_step_is_read_in_windows_of_calls_not_of_ranks(t
     assert len(trace_windows) == 2
     assert 3 * max(syncs) < sum(syncs)
     assert waits_of(path).causes == whole.causes
+
+
+def test_costs_are_the_same_however_many_waits_are_charged_together(tmp_path, monkeypatch):
+    """And fewer are, where what they need of the segments would fill the memory that it may."""
+    path = str(write_run(tmp_path, "halo", 64, 100).path)
+    taken, library = [], delays.lib
+
+    class Counting:
+        def __getattr__(self, name):
+            return getattr(library, name)
+
+        def delays_take(self, walk, waits, n, *results):
+            taken.append(n)
+            library.delays_take(walk, waits, n, *results)
+
+    monkeypatch.setattr(delays, "lib", Counting())
+    whole = waits_of(path)
+    assert taken == [whole.count.sum()]
+    monkeypatch.setattr(delays, "_MAPPED_BYTES", 1 << 16)
+    monkeypatch.setattr(delays, "_BYTES_A_WAIT", (1 << 16) // 7)
+    taken.clear()
+    assert waits_of(path).causes == whole.causes
+    assert max(taken) == 7 and sum(taken) == whole.count.sum()
 
 
 def waits_of(path):

@@ -257,7 +257,8 @@ damaged[rand() %% (k %% 2 ? 20000 : bytes)] = rand() %% 2 ? rand() : 255 * (rand
 def test_no_damage_makes_it_touch_what_is_not_its_own(bases, tmp_path):
     (tmp_path / "driver.c").write_text(DRIVER % (", ".join(f'"{n}"' for n in direct._TABLES), len(direct._WHOLE)))
     flags = ["-std=gnu11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{KERNELS}"]
-    sources = [tmp_path / "driver.c", *KERNELS.glob("hdf5/h5_*.c"), KERNELS / "hdf5" / "rank_file.c"]
+    own = [KERNELS / "hdf5" / name for name in ("rank_file.c", "prefetch.c")]
+    sources = [tmp_path / "driver.c", *KERNELS.glob("hdf5/h5_*.c"), *own]
     subprocess.run(["gcc", *flags, "-o", tmp_path / "driver", *sources], check=True)
     for whole, _ in bases:
         (tmp_path / "whole.h5").write_bytes(whole)
