@@ -10,7 +10,7 @@ from analyzer.frames.blocks import NONE, Coded
 from analyzer.parallel import Team
 from analyzer.places import Places
 from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.structure import structure
+from analyzer.structure.levels.structure import main_loop
 from analyzer.trace import CallPaths, Losses, Trace
 from analyzer.waits.paths import OUTSIDE, Paths, path_at
 
@@ -45,7 +45,7 @@ class Where:
     @cached_property
     def iterations(self) -> Iterations | None:
         """Those of the loop that `analyze structure` calls the main one; None: there is none."""
-        main = structure(self.trace, Team()).main
+        main = main_loop(self.trace, Team(), by_signals=True)
         return main.iterations if main else None
 
     def place(self, path: np.ndarray) -> Coded:

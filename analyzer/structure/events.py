@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.columns.joined import joined
+from analyzer.columns.runs import sort_rows
 from analyzer.parallel import Team
 from analyzer.structure.iterations import Iterations, Source
 from analyzer.trace import EVENT, Losses, Trace
@@ -29,6 +30,10 @@ class WithIterations(Annotated):
         self._count = iterations.count
         self._cpu = _cpus(trace)
         super().__init__(trace, LABELS, self._between)
+
+    def iteration_events(self, begin: int, end: int) -> np.ndarray:
+        """Of `events` in [begin, end) those of iterations alone: the others are not read."""
+        return sort_rows(self._between(begin, end), "time", "rank", "thread")
 
     def _between(self, begin: int, end: int) -> np.ndarray:
         some = slice(*np.searchsorted(self._times, (begin, end)))

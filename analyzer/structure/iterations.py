@@ -58,3 +58,12 @@ class Iterations:
         """From when the first rank begins iteration `number` (from 0) until the last one ends it, in ns."""
         edges = self.edges[self.known]
         return int(edges[:, number].min()), int(edges[:, number + 1].max())
+
+
+def mean_lengths(edges: np.ndarray) -> np.ndarray:
+    """float64 (count,) ns: of each iteration the mean of the ranks that are known; edges: those of Iterations."""
+    known = np.flatnonzero(edges[:, 0] >= 0).tolist()
+    total = np.zeros(edges.shape[1] - 1)
+    for rank in known:
+        total += np.diff(edges[rank])
+    return total / len(known)

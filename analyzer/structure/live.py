@@ -15,7 +15,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.sources.rank_file.spool import Fate, fate
 from analyzer.sources.run.run import RunTrace
-from analyzer.structure.levels.agreed import Agreed, Sequences, agreed
+from analyzer.structure.levels.agreed import Agreed, Sequences, agreed, whole
 from analyzer.trace import Losses, Trace
 from analyzer.trace.chosen import Choice
 
@@ -67,7 +67,8 @@ def look(path: Path, ranks: Choice | None = None) -> Look:
         running, run = is_running(trace), run_of(trace)
         missing = set(trace.extra(Losses).missing)
         read = [rank for rank in range(trace.size) if rank not in missing]
-        found = agreed(Sequences(trace, _begin(run, read)), dict.fromkeys(read, (0, None)), Team())
+        sequences = Sequences(trace, _begin(run, read))
+        found = agreed(sequences, whole(sequences, read), Team())
         main = max(found, key=lambda one: one.end_ns, default=None)
         if main is None or (running and main.count < ENOUGH):
             return Look(trace.duration_ns, running, 0, 0, "")

@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter
 from analyzer.evenness.evenness import Evenness
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
 from analyzer.report.pictures.iterations import Heat, draw_heats
+from analyzer.report.pictures.spectra import draw_correlation, draw_details
 from analyzer.report.structure.sentence import sentence
 from analyzer.report.words import units
 from analyzer.structure.levels.parts import Part, Structure
@@ -21,27 +22,31 @@ ENDINGS = (".png",)
 _MOST_POINTS, _MOST_RANKS, _MOST_ITERATIONS = 2000, 64, 1000
 """Bins, ranks and iterations that a picture can show."""
 _COLOURS = (BLUE, ORANGE)
-_MAPS_HEIGHT = 4.5
+_MAPS_HEIGHT, _CORRELATION_HEIGHT = 4.5, 1.8
 
 
 def draw(structure: Structure, path: Path, even: Evenness | None = None) -> None:
     """Write the picture; whole or not at all. Raises TracelibError. `even`: for maps of ranks over iterations."""
     shown = structure.signals[:4]
     has_ranks = structure.main is not None and structure.ranks > 0
-    heights = [2.0] * has_ranks + [1.0] * len(shown) + [1.4]
-    height = 1.2 + 1.1 * sum(heights)
-    whole = new_figure(10, height + _MAPS_HEIGHT * (even is not None))
-    figure: Any = whole
+    heights = [2.0] * has_ranks + [1.0] * (len(shown) + bool(shown)) + [1.4]
+    main = structure.main.iterations if structure.main and shown else None
+    rooms = [1.2 + 1.1 * sum(heights)] + [_CORRELATION_HEIGHT] * (main is not None) + [_MAPS_HEIGHT] * bool(even)
+    whole = new_figure(10, sum(rooms))
+    parts: Any = whole.subfigures(len(rooms), 1, height_ratios=rooms, squeeze=False)[:, 0]
+    figure = parts[0]
+    if main is not None:
+        draw_correlation(shown[0].part(main.begin_ns, main.end_ns), main.period_ns, parts[1].subplots())
     if even is not None:
-        parts: Any = whole.subfigures(2, 1, height_ratios=[height, _MAPS_HEIGHT])
-        figure = parts[0]
-        draw_heats(parts[1], [Heat("Computing", even.computing_ns), Heat("In MPI, or nobody's", even.elsewhere_ns)])
+        draw_heats(parts[-1], [Heat("Computing", even.computing_ns), Heat("In MPI, or nobody's", even.elsewhere_ns)])
     axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights).flatten().tolist()
     last = axes[-1]
     if has_ranks:
         _ranks(structure, axes.pop(0))
     for signal, place in zip(shown, axes, strict=False):
         _signal(signal, place)
+    if shown and len(shown[0].values):
+        draw_details(shown[0], axes[len(shown)])
     for place in axes[:-1]:
         for one in structure.perturbed:
             place.axvspan(one.begin_ns / 1e9, one.end_ns / 1e9, color="red", alpha=0.2, linewidth=0)

@@ -13,6 +13,7 @@ def structure_json(structure: Structure) -> dict[str, Any]:
     """What `analyze structure --json` prints. `levels`: all loops, the main one first; of inner ones those of the
     typical iteration around them."""
     main = structure.main
+    alpha = {signal.name: signal.alpha_hz for signal in structure.signals}
     loops = sorted(structure.loops, key=lambda part: (part.level, part is not main, part.begin_ns))
     return {
         "file": structure.file,
@@ -31,6 +32,7 @@ def structure_json(structure: Structure) -> dict[str, Any]:
                 "iterations": metric.iterations,
                 "correlation": metric.correlation,
                 "off": off_by(metric, main),
+                "samples_per_s": alpha.get(metric.name),
             }
             for metric in ranked(structure)
         ],

@@ -292,6 +292,17 @@ class RunTrace(Trace):
         lanes = self._lanes.get(rank, [])
         return lanes[0] if len(lanes) == 1 else None
 
+    def raw_calls(
+        self, rank: int, begin: int = 0, end: int | None = None
+    ) -> Iterator[tuple[Lane, np.ndarray, np.ndarray]]:
+        """The same blocks as `calls`, of a rank of one thread: its rows of calls and of folded ones (`Lane.folded`) as
+        they lie in the file."""
+        lane = self.only_lane(rank)
+        if not lane:
+            return
+        for low, high in self._cuts.blocks(rank, begin, end):
+            yield lane, lane.rows("calls", low, high), lane.folded(low, high)
+
     def stored_lanes(self, ranks: range) -> Stored | None:
         """The threads of some ranks, of which each has one that kernels read in its file; None: one of them has not."""
         return self._stored.of(ranks)

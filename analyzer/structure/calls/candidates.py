@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer._kernels import lib
+from analyzer.native import pointer
+
 CONTEXTS = (1, 2, 4, 8, 16)
 """How many calls in a row make a slot: one symbol may be made at several places of a loop, a few in a row are one."""
 FEWEST = 3
@@ -33,7 +36,8 @@ def candidates(symbols: np.ndarray, time: np.ndarray) -> list[Candidate]:
     """Of all classes of slots, for each count and place, those of the shortest context with most slots; those that
     cover most time first.
 
-    symbols: (calls,) dense from 0. time: (calls,) ns, ascending. Near linear: it sorts as often as there are CONTEXTS.
+    symbols: (calls,) dense from 0. time: (calls,) ns, ascending. Linear: all calls are numbered as often as there are
+    CONTEXTS.
     """
     best: dict[tuple[int, int], Candidate] = {}
     for context in CONTEXTS:
@@ -47,22 +51,28 @@ def candidates(symbols: np.ndarray, time: np.ndarray) -> list[Candidate]:
 
 
 def in_context(symbols: np.ndarray, context: int) -> np.ndarray:
-    """(calls,) Numbers, dense from 0, of so many symbols in a row, up to each call. `context`: a power of 2."""
-    key = symbols.astype(np.uint64) + np.uint64(1)
-    width = 1
-    while width < context:
-        before = np.concatenate([np.zeros(width, np.uint64), key[:-width]])
-        key = (key ^ (before * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xD6E8FEB86659FD93)
-        key ^= key >> np.uint64(32)
-        width *= 2
-    return np.unique(key, return_inverse=True)[1]
+    """int32 (calls,): numbers, dense from 0, of so many symbols in a row, up to each call. `context`: a power of 2."""
+    symbols, found = np.ascontiguousarray(symbols, np.int32), np.empty(len(symbols), np.int32)
+    written = pointer(symbols, "int32_t *"), len(symbols), context, pointer(found, "int32_t *")
+    if lib.numbers_in_context(*written) < 0:
+        raise MemoryError
+    return found
+
+
+def _places(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """int32: the places at which each of `ids` (int32) occurs, those of one after the other; and where those of each
+    begin, with the end."""
+    kinds = int(ids.max(initial=-1)) + 1
+    begin, places = np.empty(kinds + 1, np.int32), np.empty(len(ids), np.int32)
+    written = pointer(begin, "int32_t *"), pointer(places, "int32_t *")
+    lib.places_of_numbers(pointer(ids, "int32_t *"), len(ids), kinds, *written)
+    return places, begin
 
 
 def _classes(ids: np.ndarray, context: int) -> Iterator[Candidate]:
     """Classes of slots of one context."""
-    count = np.bincount(ids)
-    order = np.argsort(ids, kind="stable")
-    begin = np.cumsum(count) - count
+    places, begin = _places(ids)
+    count = np.diff(begin)
     often = np.flatnonzero(count >= FEWEST)
     by_count = often[np.argsort(count[often], kind="stable")]
     cuts = np.flatnonzero(np.diff(count[by_count], prepend=-1))
@@ -70,8 +80,8 @@ def _classes(ids: np.ndarray, context: int) -> Iterator[Candidate]:
     groups.sort(key=lambda part: -int(count[part[0]]) * len(part))
     for group in groups[:MOST_COUNTS]:
         number = int(count[group[0]])
-        first = begin[group[np.argsort(order[begin[group]], kind="stable")]][:MOST_SLOTS]
-        yield from _turns(order[first[:, None] + np.arange(number)], context)
+        first = begin[group[np.argsort(places[begin[group]], kind="stable")]][:MOST_SLOTS]
+        yield from _turns(np.stack([places[one : one + number] for one in first.tolist()]), context)
 
 
 def _turns(places: np.ndarray, context: int) -> Iterator[Candidate]:
@@ -81,5 +91,5 @@ def _turns(places: np.ndarray, context: int) -> Iterator[Candidate]:
             return
         first = places[0]
         inside = (places >= first).all(axis=1) & (places[:, :-1] < first[1:]).all(axis=1)
-        yield Candidate(first, int(inside.sum()), context)
+        yield Candidate(first.astype(np.int64), int(inside.sum()), context)
         places = places[~inside]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 import numpy as np
 
+from analyzer._kernels import ffi, lib
+from analyzer.columns.joined import joined
+from analyzer.native import pointer
 from analyzer.operations.bursts import CPU_TIME, is_measured
-from analyzer.trace import CALL, CallPaths, Counters, Trace
+from analyzer.trace import CallPaths, Counters, Trace
 from tracelib.schema.procedures import (
     ASKING_MPI,
     CLOCKS,
@@ -23,6 +28,8 @@ MOST_CALLS = 1 << 24
 """Of a rank that made more calls, these first ones are looked at: 28 bytes each."""
 FEWEST_CALLS = 6
 """Of a rank that made fewer calls than these, and only asked, its asking is looked at, too."""
+_NOT_YET = -(1 << 63)
+"""When a thread left the call before its first one."""
 
 
 class Detail(IntEnum):
@@ -54,98 +61,157 @@ class Sequence:
         return len(self.enter)
 
 
-def sequence_of(trace: Trace, rank: int, begin_ns: int = 0) -> Sequence:
-    """The sequence of a rank, of the calls that it enters from `begin_ns` on: of its thread with most calls.
+def sequence_of(trace: Trace, rank: int, begin_ns: int = 0, end_ns: int | None = None) -> Sequence:
+    """The sequence of a rank, of the calls that it enters from `begin_ns` on and before `end_ns` (None: all of them):
+    of its thread with most calls.
 
     Polls, looks at the clock and questions to MPI do not count: how often they are made is no matter of the program's
     structure. A rank that makes no other calls has these.
     """
-    names = [base_name(name) for name in trace.procedures]
-    ends = np.array([name in INIT | FINALIZE for name in names], bool)
-    aside = np.array([name in POLLS | CLOCKS | ASKING_MPI for name in names], bool) | ends
-    rows, paths, is_whole = _rows(trace, rank, begin_ns)
-    thread = np.bincount(rows["thread"]).argmax() if len(rows) else 0
-    mine = rows["thread"] == thread
-    rows, paths = rows[mine], paths[mine]
-    begin, end = _bounds(rows, np.array([name in INIT for name in names], bool), max(trace.span(rank)[0], begin_ns))
-    kept = ~aside[rows["call"]]
-    if np.count_nonzero(kept) < FEWEST_CALLS:
-        kept = ~ends[rows["call"]]
-    outside = rows["enter"] - np.concatenate([[begin], (rows["enter"] + rows["inside"] + rows["tracer"])[:-1]])
-    bursts = _cpu_bursts(trace, rank, begin_ns, len(mine))
-    outside = outside if bursts is None else bursts[mine]
-    computed = np.concatenate([[0], np.cumsum(np.maximum(outside, 0))])
-    at = np.flatnonzero(kept)
-    until = computed[at + 1]
-    left = np.concatenate([[begin], rows["exit"][:-1]])[at] if len(rows) else np.zeros(0, np.int64)
-    looks = np.array([name in CLOCKS for name in names], bool)[rows["call"]]
-    clocks = np.cumsum(np.where(looks, rows["count"], 0), dtype=np.int32)[at]
-    rows, paths = rows[kept], paths[kept]
-    waits = np.array([name in WAITS for name in names], bool)[rows["call"]]
-    return Sequence(
-        rank,
-        _symbols(rows, paths, waits),
-        rows["enter"].copy(),
-        rows["exit"].copy(),
-        left,
-        np.diff(until, prepend=0),
-        clocks,
-        rows["call"].copy(),
-        paths,
-        begin,
-        end,
-        is_whole,
-    )
+    found = _read(trace, rank, begin_ns, end_ns, _kinds(trace.procedures, asking=False))
+    if len(found) >= FEWEST_CALLS:
+        return found
+    return _read(trace, rank, begin_ns, end_ns, _kinds(trace.procedures, asking=True))
 
 
-def _rows(trace: Trace, rank: int, begin_ns: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """CALL of a rank from a time on, the rows of their paths, and whether these are all."""
-    known = trace.extra(CallPaths)
-    blocks, paths, count = [np.zeros(0, CALL)], [np.zeros(0, np.int64)], 0
-    path_blocks = known.of(rank, begin_ns) if known.known else None
-    for block in trace.calls(rank, begin_ns):
-        blocks.append(block)
-        paths.append(next(path_blocks) if path_blocks else np.zeros(len(block), np.int64))
-        count += len(block)
-        if count >= MOST_CALLS:
-            return np.concatenate(blocks), np.concatenate(paths), False
-    return np.concatenate(blocks), np.concatenate(paths), True
+@lru_cache(maxsize=8)
+def _kinds(procedures: tuple[str, ...], *, asking: bool) -> np.ndarray:
+    """uint8: bits of enum sequence_kind by procedure. asking: what only asks MPI is part of a sequence, too."""
+    aside = INIT | FINALIZE if asking else INIT | FINALIZE | POLLS | CLOCKS | ASKING_MPI
+    found = np.zeros(len(procedures), np.uint8)
+    for number, name in enumerate(map(base_name, procedures)):
+        found[number] |= 0 if name in aside else lib.SEQUENCE_KEPT
+        for names, bit in ((WAITS, lib.SEQUENCE_WAITS), (CLOCKS, lib.SEQUENCE_LOOKS), (INIT, lib.SEQUENCE_INIT)):
+            found[number] |= bit if name in names else 0
+    return found
 
 
-def _cpu_bursts(trace: Trace, rank: int, begin_ns: int, count: int) -> np.ndarray | None:
-    """CPU time before each of the first `count` calls from a time on, ns: what a program computes whoever else uses its
-    CPUs. 0 or less where it was not read (that before polls is part of the next burst); None: it was not recorded."""
-    if not is_measured(trace, rank):
-        return None
-    column = [counter.name for counter in trace.extra(Counters).known].index(CPU_TIME)
-    blocks, read = [np.zeros(0, np.int64)], 0
-    for counts in trace.extra(Counters).counts(rank, begin_ns):
-        blocks.append(counts.burst[:, column])
-        read += len(counts.calls)
-        if read >= count:
-            break
-    return np.concatenate(blocks)[:count]
+def _read(trace: Trace, rank: int, begin_ns: int, end_ns: int | None, kinds: np.ndarray) -> Sequence:
+    """The calls of a rank that are SEQUENCE_KEPT, block by block."""
+    columns = _Columns(kinds)
+    blocks = _Blocks(trace, rank, begin_ns, end_ns)
+    thread = _busiest(trace, rank, begin_ns, end_ns)
+    for rows, paths, cpu in blocks:
+        columns.append(rows, paths, cpu, thread)
+    start = max(trace.span(rank)[0], begin_ns)
+    return columns.sequence(rank, start, is_whole=blocks.is_whole, has_cpu=blocks.has_cpu)
 
 
-def _bounds(rows: np.ndarray, init: np.ndarray, start: int) -> tuple[int, int]:
-    """From the end of MPI_Init, or `start`, to the begin of the last call."""
-    first = np.flatnonzero(init[rows["call"]])
-    begin = int(rows["exit"][first[0]]) if len(first) else start
-    return begin, int(rows["enter"][-1]) if len(rows) else start
+def _busiest(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> int:
+    """The thread that makes most calls."""
+    threads = int(trace.threads[rank])
+    if threads <= 1:
+        return 0
+    counts = np.zeros(threads, np.int64)
+    for rows, *_ in _Blocks(trace, rank, begin_ns, end_ns, calls_alone=True):
+        counts += np.bincount(rows["thread"], minlength=threads)
+    return int(counts.argmax())
 
 
-def _symbols(rows: np.ndarray, paths: np.ndarray, waits: np.ndarray) -> np.ndarray:
-    """int32 (details, calls). What a wait waited for is not its own: others may have come first."""
-    size = np.maximum(rows["sent"], rows["received"])
-    length = np.frexp(np.where(waits, 0, size).astype(np.float64))[1]
-    peer = np.where(waits, -1, rows["peer"]).astype(np.int64)
-    base = _mixed(_mixed(rows["call"].astype(np.uint64), rows["comm"].astype(np.int64)), paths)
-    with_peer = _mixed(base, peer)
-    keys = (_mixed(with_peer, length), with_peer, base)
-    return np.stack([np.unique(key, return_inverse=True)[1].astype(np.int32) for key in keys])
+Block = tuple[np.ndarray, np.ndarray | None, np.ndarray | None]
 
 
-def _mixed(key: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """A hash of 64 bits of both."""
-    key = (key ^ column.astype(np.int64).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-    return key ^ (key >> np.uint64(29))
+class _Blocks:
+    """CALL of a rank between two times; of each the row of its path, and the CPU time before it: 0 or less where it was
+    not read (that before polls is part of the next burst). None: these were not recorded."""
+
+    def __init__(
+        self, trace: Trace, rank: int, begin_ns: int, end_ns: int | None, *, calls_alone: bool = False
+    ) -> None:
+        self._trace, self._rank, self._interval, self._calls_alone = trace, rank, (begin_ns, end_ns), calls_alone
+        self.is_whole = True  # False: there are more than MOST_CALLS
+        self.has_cpu = not calls_alone and is_measured(trace, rank)
+
+    def __iter__(self) -> Iterator[Block]:
+        paths = self._trace.extra(CallPaths)
+        has_paths = paths.known and not self._calls_alone
+        of_paths = paths.of(self._rank, *self._interval) if has_paths else None
+        bursts = _Rows(self._cpu_times()) if self.has_cpu else None
+        count = 0
+        for rows in self._trace.calls(self._rank, *self._interval):
+            yield rows, next(of_paths) if of_paths else None, bursts.next(len(rows)) if bursts else None
+            count += len(rows)
+            if count >= MOST_CALLS:
+                self.is_whole = False
+                return
+
+    def _cpu_times(self) -> Iterator[np.ndarray]:
+        counters = self._trace.extra(Counters)
+        column = [counter.name for counter in counters.known].index(CPU_TIME)
+        return (counts.burst[:, column] for counts in counters.counts(self._rank, *self._interval))
+
+
+class _Rows:
+    """Rows that come in blocks, taken in others."""
+
+    def __init__(self, blocks: Iterator[np.ndarray]) -> None:
+        self._blocks, self._left = blocks, np.zeros(0, np.int64)
+
+    def next(self, count: int) -> np.ndarray:
+        """So many rows more; 0 for those that are missing."""
+        while len(self._left) < count and (block := next(self._blocks, None)) is not None:
+            self._left = np.concatenate([self._left, block])
+        found, self._left = self._left[:count], self._left[count:]
+        return np.ascontiguousarray(np.pad(found, (0, count - len(found))), np.int64)
+
+
+class _Columns:
+    """The columns of a sequence as they grow."""
+
+    _TIMES = ("enter", "exit", "left", "burst", "path")
+    _NUMBERS = ("clocks", "call")
+
+    def __init__(self, kinds: np.ndarray) -> None:
+        self._kinds = kinds
+        self._state = ffi.new("struct sequence_state *", {"left": _NOT_YET})
+        self._parts: dict[str, list[np.ndarray]] = {name: [] for name in (*self._TIMES, *self._NUMBERS)}
+        self._symbols: list[list[np.ndarray]] = [[] for _ in Detail]
+        self._numbering = [ffi.gc(lib.numbering_new(), lib.numbering_free) for _ in Detail]
+        if ffi.NULL in self._numbering:
+            raise MemoryError
+
+    def append(self, rows: np.ndarray, paths: np.ndarray | None, cpu: np.ndarray | None, thread: int) -> None:
+        """A block of CALL, in order; of which those of a thread count."""
+        rows = np.ascontiguousarray(rows)
+        beside = [None if column is None else np.ascontiguousarray(column, np.int64) for column in (paths, cpu)]
+        given = [ffi.NULL if column is None else pointer(column, "int64_t *") for column in beside]
+        found = {name: np.empty(len(rows), np.int64) for name in self._TIMES}
+        found |= {name: np.empty(len(rows), np.int32) for name in self._NUMBERS}
+        keys = np.empty((len(Detail), len(rows)), np.uint64)
+        to = ffi.new("struct sequence_columns *")
+        for name, column in found.items():
+            setattr(to, name, pointer(column, "int64_t *" if name in self._TIMES else "int32_t *"))
+        to.keys = [pointer(of_detail, "uint64_t *") for of_detail in keys]
+        kept = lib.sequence_calls(
+            self._state, pointer(rows), *given, len(rows), thread, pointer(self._kinds, "uint8_t *"), to
+        )
+        for name, column in found.items():
+            self._parts[name].append(column if kept == len(rows) else column[:kept].copy())
+        for numbering, parts, of_detail in zip(self._numbering, self._symbols, keys, strict=True):
+            parts.append(np.empty(kept, np.int32))
+            if lib.numbering_feed(numbering, pointer(of_detail, "uint64_t *"), kept, pointer(parts[-1], "int32_t *")):
+                raise MemoryError
+
+    def sequence(self, rank: int, start: int, *, is_whole: bool, has_cpu: bool) -> Sequence:
+        """All of them. start: when the rank began, if it did not initialise MPI."""
+        state = self._state
+        begin = int(state.init) if state.has_init else start
+        end = int(state.last) if state.seen else start
+        column = {name: self._joined(name) for name in tuple(self._parts)}
+        if len(column["left"]):
+            if column["left"][0] == _NOT_YET:
+                column["left"][0] = begin
+            if not has_cpu:
+                column["burst"][0] += max(int(state.first) - begin, 0)
+        symbols = np.empty((len(Detail), len(column["enter"])), np.int32)
+        for detail, numbering in enumerate(self._numbering):
+            place = np.empty(lib.numbering_count(numbering), np.int32)
+            if lib.numbering_order(numbering, pointer(place, "int32_t *")):
+                raise MemoryError
+            np.take(place, joined(self._symbols[detail], np.dtype(np.int32)), out=symbols[detail], mode="clip")
+            self._symbols[detail] = []
+        return Sequence(rank, symbols, begin_ns=begin, end_ns=end, is_whole=is_whole, **column)
+
+    def _joined(self, name: str) -> np.ndarray:
+        dtype = np.int64 if name in self._TIMES else np.int32
+        return joined(self._parts.pop(name), np.dtype(dtype))

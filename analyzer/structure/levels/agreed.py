@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +21,8 @@ MOST_KEPT = 1 << 21
 """Calls whose sequences are kept in memory; those of further ranks are read again when they are needed."""
 NEAR = 0.02
 """Ranks whose counts differ by no more than this share of it, or by one, speak of the same loop."""
+MOST_AT_ONCE = 1 << 20
+"""So many times of iterations medians are taken of at once."""
 MAJORITY = 0.5
 """More than this share of the ranks that make calls must have a loop."""
 
@@ -33,19 +35,59 @@ class Sequences:
         self.trace, self._begin = trace, begin_ns
         self._kept: dict[int, Sequence] = {}
         self._calls = 0
+        self._lengths: dict[int, int] = {}
 
     def __getitem__(self, rank: int) -> Sequence:
         if rank in self._kept:
             return self._kept[rank]
         found = sequence_of(self.trace, rank, self._begin)
+        self._lengths[rank] = len(found)
         if self._calls + len(found) <= MOST_KEPT:
             self._kept[rank] = found
             self._calls += len(found)
         return found
 
+    def length(self, rank: int) -> int:
+        """Calls of the sequence of a rank."""
+        return self._lengths[rank] if rank in self._lengths else len(self[rank])
 
-Stretches = Mapping[int, tuple[int, int | None]]
-"""Of some ranks of this process the calls that are looked at: the first, and behind the last; None: all."""
+    def around(self, rank: int, number: int, loop: Loop, edges: np.ndarray) -> tuple[Sequence, int]:
+        """The sequence of a rank, as far as it must be known for the calls of a pass of a loop, and where it begins in
+        the whole one. edges: of the loop's iterations.
+
+        Read are the pass before this one and the one after it. Where times leave a doubt whether these are those calls,
+        as those of damaged calls may, it is the whole sequence.
+        """
+        if rank not in self._kept and 0 < number < loop.count - 1:
+            first, last = loop.stretch(number - 1)[0], loop.stretch(number + 1)[1]
+            some = sequence_of(self.trace, rank, int(edges[number - 1]), int(edges[number + 2]))
+            if len(some) == last - first and _is_pass(some, loop.stretch(number), first, edges[number : number + 2]):
+                return some, first
+        return self[rank], 0
+
+
+def _is_pass(some: Sequence, stretch: tuple[int, int], first: int, edges: np.ndarray) -> bool:
+    """Whether the calls of a sequence that begins with call `first` begin and end this pass where its edges are."""
+    at = np.array(stretch) - first
+    return bool(((some.left[at] == edges) | (some.enter[at] == edges)).all())
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Calls of a rank that are looked at."""
+
+    rank: int
+    calls: Sequence  # of the rank, or a part of its sequence
+    offset: int  # in the whole sequence, of the first of `calls`
+    first: int  # of `calls`, and behind the last one
+    last: int
+
+
+def whole(sequences: Sequences, ranks: Iterable[int]) -> Iterator[Stretch]:
+    """All calls of some ranks."""
+    for rank in ranks:
+        calls = sequences[rank]
+        yield Stretch(rank, calls, 0, 0, len(calls))
 
 
 @dataclass(frozen=True)
@@ -79,18 +121,33 @@ class _Said:
     end_ns: int
 
 
-def agreed(sequences: Sequences, stretches: Stretches, team: Team) -> list[Agreed]:
-    """The loops that follow one another and that more than half of the ranks have, in order of time. Collective."""
-    own: dict[int, list[tuple[Loop, _Said]]] = {}
-    for rank, (first, last) in stretches.items():
-        calls = sequences[rank]
-        if last == first or not len(calls):
-            continue
-        found = loops_of(calls, first, last)
-        own[rank] = [
-            (one, _Said(one.count, int(calls.enter[one.begins[0]]), int(calls.exit[one.end - 1]))) for one in found
-        ]
-    said = {rank: [said for _, said in loops] for rank, loops in own.items()}
+@dataclass(frozen=True)
+class _Own:
+    """A loop of one rank of this process."""
+
+    loop: Loop  # as places in the whole sequence
+    said: _Said
+    edges: np.ndarray  # int64 (count + 1,) ns
+    typical: np.ndarray  # int32: the procedures of a pass
+
+    @classmethod
+    def of(cls, loop: Loop, of: Stretch) -> _Own:
+        """A loop of the calls of a stretch."""
+        calls = of.calls
+        said = _Said(loop.count, int(calls.enter[loop.begins[0]]), int(calls.exit[loop.end - 1]))
+        typical = calls.call[slice(*typical_pass(loop.begins, loop.end))].copy()
+        shifted = replace(loop, begins=loop.begins + of.offset, end=loop.end + of.offset)
+        return cls(shifted, said, edges_of(calls, loop), typical)
+
+
+def agreed(sequences: Sequences, stretches: Iterable[Stretch], team: Team) -> list[Agreed]:
+    """The loops that follow one another and that more than half of the ranks have, in order of time. stretches: of
+    ranks of this process, of each one. Collective."""
+    own: dict[int, list[_Own]] = {}
+    for one in stretches:
+        if one.first < one.last:
+            own[one.rank] = [_Own.of(loop, one) for loop in loops_of(one.calls, one.first, one.last)]
+    said = {rank: [one.said for one in loops] for rank, loops in own.items()}
     everybody = {rank: loops for part in team.allgather(said) for rank, loops in part.items()}
     chosen = [_agree(sequences, own, everybody, one, team) for one in _voted(everybody)]
     return sorted((one for one in chosen if one is not None), key=lambda one: one.begin_ns)
@@ -121,7 +178,7 @@ def _overlap(one: _Said, other: _Said) -> bool:
 
 def _agree(
     sequences: Sequences,
-    own: Mapping[int, list[tuple[Loop, _Said]]],
+    own: Mapping[int, list[_Own]],
     everybody: Mapping[int, list[_Said]],
     wanted: _Said,
     team: Team,
@@ -131,14 +188,14 @@ def _agree(
     times: dict[int, np.ndarray] = {}
     body, every, share = "", tuple[int, ...](), 0.0
     for rank, loops in own.items():
-        match = next((one for one, said in loops if said.count == wanted.count and _overlap(said, wanted)), None)
+        fits = (one for one in loops if one.said.count == wanted.count and _overlap(one.said, wanted))
+        match = next(fits, None)
         if match is None:
             continue
-        calls = sequences[rank]
-        mine[rank], times[rank] = match, edges_of(calls, match)
+        mine[rank], times[rank] = match.loop, match.edges
         if not body:
-            body, every = body_of(sequences.trace, calls, *typical_pass(match.begins, match.end)), match.every
-            share = float(match.end - match.begins[0]) / len(calls)
+            body, every = body_of(sequences.trace, match.typical), match.loop.every
+            share = float(match.loop.end - match.loop.begins[0]) / sequences.length(rank)
     parts = team.allgather((times, body, every, share))
     edges = np.full((sequences.trace.size, wanted.count + 1), -1, np.int64)
     for part, *_ in parts:
@@ -147,9 +204,14 @@ def _agree(
     known = edges[:, 0] >= 0
     if not known.any():
         return None
-    usual = np.median(edges[known], axis=0).astype(np.int64)
-    for rank in everybody:
-        if edges[rank, 0] < 0:
-            edges[rank] = usual
+    others = [rank for rank in everybody if not known[rank]]
+    if others:
+        edges[others] = _usual(edges[known])
     body, every, share = next(said for _, *said in parts if said[0])
     return Agreed(wanted.count, edges, every, body, float(known.sum() / len(everybody)), mine, share=share)
+
+
+def _usual(edges: np.ndarray) -> np.ndarray:
+    """int64 (count + 1,): the median of the ranks."""
+    parts = np.array_split(edges, 1 + edges.size // MOST_AT_ONCE, axis=1)
+    return np.concatenate([np.median(part, axis=0).astype(np.int64) for part in parts])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzer.parallel import Team
 from analyzer.structure.events import recorded
 from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.structure import Method, structure
+from analyzer.structure.levels.structure import main_loop
 from analyzer.trace import Trace
 
 
@@ -14,7 +14,7 @@ def iterations(trace: Trace, team: Team, level: int = 1) -> Iterations | None:
     None: there is no such loop. Those of level 1 are taken from a trace that says them. Collective over the team."""
     if level == 1 and (known := recorded(trace, team)):
         return known
-    part = structure(trace, team, Method.CALLS).main
+    part = main_loop(trace, team, deepest=level)
     for _ in range(level - 1):
         inner = [one for one in part.inside if one.iterations] if part else []
         part = max(inner, key=lambda one: one.span_ns, default=None)

@@ -9,12 +9,12 @@ from enum import Enum
 import numpy as np
 
 from analyzer.parallel import Team
-from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.agreed import Sequences
+from analyzer.structure.iterations import Iterations, mean_lengths
+from analyzer.structure.levels.agreed import Sequences, whole
 from analyzer.structure.levels.by_signals import chosen, metric_of, nodes_of
 from analyzer.structure.levels.costs import spent
 from analyzer.structure.levels.parts import Cost, Kind, Part, Structure
-from analyzer.structure.levels.tree import Node, tree
+from analyzer.structure.levels.tree import DEEPEST, Node, tree
 from analyzer.structure.perturbed.perturbed import perturbed
 from analyzer.structure.signals import Signal, signals
 from analyzer.structure.signals.from_calls import BURSTS, COLLECTIVE, COMPUTING, MESSAGES
@@ -42,8 +42,7 @@ def structure(
     trace: Trace, team: Team, method: Method = Method.BOTH, names: Sequence[str] = DEFAULT_SIGNALS
 ) -> Structure:
     """The structure of a run. names: the signals that are looked at, besides calls. Collective over the team."""
-    ranks = [rank for rank in trace.share(team) if rank not in set(trace.extra(Losses).missing)]
-    flushed = _flushes(trace, team)
+    ranks, flushed = _readable(trace, team), _flushes(trace, team)
     if method is Method.CALLS:
         return _structure(trace, team, _by_calls(trace, team, ranks, flushed), ranks, flushed)
     disturbed = perturbed(trace, team)
@@ -71,13 +70,34 @@ def structure(
     return replace(known, metrics=metrics, perturbed=tuple(disturbed), signals=tuple(found.values()))
 
 
-def _by_calls(trace: Trace, team: Team, ranks: Sequence[int], disturbed: np.ndarray) -> list[Node]:
-    return tree(Sequences(trace), dict.fromkeys(ranks, (0, None)), team, disturbed)
+def main_loop(trace: Trace, team: Team, *, deepest: int = 1, by_signals: bool = False) -> Part | None:
+    """The main loop that `structure` finds, without its costs, and down to a level; None: there is none.
+
+    by_signals: where calls say nothing, signals are looked at, as by Method.BOTH. Collective over the team.
+    """
+    nodes = _by_calls(trace, team, _readable(trace, team), _flushes(trace, team), deepest)
+    if not nodes and by_signals:
+        return structure(trace, team).main
+    parts = _Plan(trace.duration_ns, nodes).parts(_NoCosts())
+    return Structure(str(trace.path), trace.size, trace.duration_ns, tuple(parts), 0.0).main
+
+
+def _readable(trace: Trace, team: Team) -> list[int]:
+    """The ranks of this process that could be read."""
+    missing = set(trace.extra(Losses).missing)
+    return [rank for rank in trace.share(team) if rank not in missing]
+
+
+def _by_calls(
+    trace: Trace, team: Team, ranks: Sequence[int], disturbed: np.ndarray, deepest: int = DEEPEST
+) -> list[Node]:
+    sequences = Sequences(trace)
+    return tree(sequences, whole(sequences, ranks), team, disturbed, deepest=deepest)
 
 
 def _structure(trace: Trace, team: Team, nodes: Sequence[Node], ranks: Sequence[int], flushed: np.ndarray) -> Structure:
     plan = _Plan(trace.duration_ns, nodes)
-    costs = _Costs(trace, team, plan.times(trace.size), ranks, flushed)
+    costs = _Costs(trace, team, plan.times(), ranks, flushed)
     agreement = max((node.loop.agreement for node in nodes), default=0.0)
     return Structure(str(trace.path), trace.size, trace.duration_ns, tuple(plan.parts(costs)), agreement)
 
@@ -111,16 +131,13 @@ class _Plan:
     def __init__(self, duration_ns: int, nodes: Sequence[Node]) -> None:
         self._duration, self._nodes = duration_ns, nodes
 
-    def times(self, ranks: int) -> np.ndarray:
-        """int64 (ranks, n): all begins and ends of parts and iterations, on each rank in order."""
-        shared = {0, self._duration}
-        columns = []
+    def times(self) -> np.ndarray:
+        """int64 (n,): all begins and ends of parts and of typical iterations, in order."""
+        found = {0, self._duration}
         for top in self._nodes:
             for node in top.walk():
-                shared |= {*_bounds(node), *_typical(node)}
-                columns.append(node.loop.edges)
-        common = np.broadcast_to(np.array(sorted(shared), np.int64), (ranks, len(shared)))
-        return np.sort(np.concatenate([common, *columns], axis=1), axis=1)
+                found |= {*_bounds(node), *_typical(node)}
+        return np.array(sorted(found), np.int64)
 
     def parts(self, costs: _NoCosts) -> list[Part]:
         """All parts of level 1."""
@@ -133,8 +150,8 @@ def _bounds(node: Node) -> tuple[int, int]:
 
 def _typical(node: Node) -> tuple[int, int]:
     """From when the first rank begins the typical iteration until the last one ends it."""
-    edges = node.loop.edges[node.loop.edges[:, 0] >= 0]
-    return int(edges[:, node.representative].min()), int(edges[:, node.representative + 1].max())
+    known, number = node.loop.edges[:, 0] >= 0, node.representative
+    return int(node.loop.edges[known, number].min()), int(node.loop.edges[known, number + 1].max())
 
 
 def _around(nodes: Sequence[Node], begin: int, end: int, level: int, costs: _NoCosts) -> list[Part]:
@@ -161,8 +178,7 @@ def _around(nodes: Sequence[Node], begin: int, end: int, level: int, costs: _NoC
 
 def _loop(node: Node, begin: int, end: int, costs: _NoCosts) -> Part:
     loop = node.loop
-    known = loop.edges[loop.edges[:, 0] >= 0]
-    lengths = np.diff(known, axis=1).mean(axis=0)
+    lengths = mean_lengths(loop.edges)
     period = round(float(np.median(lengths)))
     iterations = Iterations(node.level, loop.edges, period, loop.body, loop.source)
     inside: list[Part] = []
@@ -200,19 +216,15 @@ class _Costs(_NoCosts):
     """What the ranks spend between any two of the times that were asked for."""
 
     def __init__(self, trace: Trace, team: Team, times: np.ndarray, ranks: Sequence[int], flushed: np.ndarray) -> None:
-        mine = {rank: spent(trace, rank, times[rank]) for rank in ranks}
+        mine = {rank: spent(trace, rank, times) for rank in ranks}
         every = {rank: sums for part in team.allgather(mine) for rank, sums in part.items()}
-        self._ranks = sorted(every)
-        self._times = times[self._ranks]
-        self._sums = np.array([every[rank] for rank in self._ranks]).reshape(len(self._ranks), 3, -1)
+        self._times = times
+        self._sums = np.array([every[rank] for rank in sorted(every)]).reshape(len(every), 3, len(times))
         self._flushed = flushed
 
     def between(self, begin: int, end: int) -> Cost:
         """From one time to another, the same on all ranks."""
-        difference = self._until(end) - self._until(begin)
+        first, last = np.searchsorted(self._times, (begin, end))
+        difference = self._sums[:, :, last] - self._sums[:, :, first]
         low, high = np.clip(self._flushed, begin, end).T
         return Cost(end - begin, difference[:, 0], difference[:, 1], int((high - low).sum()))
-
-    def _until(self, time: int) -> np.ndarray:
-        at = [np.searchsorted(row, time) for row in self._times]
-        return np.array([sums[:, k] for sums, k in zip(self._sums, at, strict=True)]).reshape(len(at), 3)

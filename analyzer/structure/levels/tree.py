@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from analyzer.parallel import Team
 from analyzer.structure.calls.sequence import Detail
-from analyzer.structure.levels.agreed import Agreed, Sequences, Stretches, agreed
+from analyzer.structure.levels.agreed import Agreed, Sequences, Stretch, agreed
 
 DEEPEST = 4
 """Levels that are looked for."""
@@ -34,33 +34,60 @@ class Node:
             yield from node.walk()
 
 
-def tree(sequences: Sequences, stretches: Stretches, team: Team, flushes: np.ndarray, level: int = 1) -> list[Node]:
-    """The loops of some calls, by time. flushes: (n, 2) begins and ends, ns. Collective."""
+def tree(
+    sequences: Sequences, stretches: Iterable[Stretch], team: Team, flushes: np.ndarray, *, level: int = 1,
+    deepest: int = DEEPEST,
+) -> list[Node]:  # fmt: skip
+    """The loops of some calls, by time. flushes: (n, 2) begins and ends, ns; deepest: levels that are looked for.
+    Collective."""
     found = []
     for loop in agreed(sequences, stretches, team):
         number = typical(loop.edges, flushes)
-        within = {rank: own.stretch(number) for rank, own in loop.own.items()}
-        inside = tree(sequences, within, team, flushes, level + 1) if level < DEEPEST else []
+        inside: list[Node] = []
+        if level < deepest:
+            within = _within(sequences, loop, number)
+            inside = tree(sequences, within, team, flushes, level=level + 1, deepest=deepest)
         counted = [_with_range(sequences, loop, number, node, team) for node in inside]
         found.append(Node(loop, level, number, inside=tuple(counted)))
     return found
 
 
+def _within(sequences: Sequences, loop: Agreed, number: int) -> Iterator[Stretch]:
+    """The calls of one iteration on the ranks of this process."""
+    for rank, own in loop.own.items():
+        calls, offset = sequences.around(rank, number, own, loop.edges[rank])
+        first, last = own.stretch(number)
+        yield Stretch(rank, calls, offset, first - offset, last - offset)
+
+
 def typical(edges: np.ndarray, flushes: np.ndarray) -> int:
     """The iteration, from 0, whose lengths on all ranks are nearest to each rank's median; one without flush."""
-    edges = edges[edges[:, 0] >= 0]
-    lengths = np.diff(edges, axis=1).astype(np.float64)
-    middle = np.maximum(np.median(lengths, axis=1, keepdims=True), 1)
-    off = np.abs(lengths / middle - 1).mean(axis=0)
-    begins, ends = edges[:, :-1].min(axis=0), edges[:, 1:].max(axis=0)
-    disturbed = np.zeros(len(off), bool)
-    for begin, end in flushes.tolist():
-        disturbed |= (begins < end) & (ends > begin)
+    known = np.flatnonzero(edges[:, 0] >= 0).tolist()
+    off = np.zeros(edges.shape[1] - 1)
+    begins, ends = edges[known[0], :-1].copy(), edges[known[0], 1:].copy()
+    for rank in known:
+        lengths = np.diff(edges[rank]).astype(np.float64)
+        off += np.abs(lengths / max(float(np.median(lengths)), 1.0) - 1)
+        np.minimum(begins, edges[rank, :-1], out=begins)
+        np.maximum(ends, edges[rank, 1:], out=ends)
+    off /= len(known)
+    disturbed = _overlapping(begins, ends, flushes)
     if not disturbed.all():
         off[disturbed] = np.inf
     if len(off) > 2:  # the first and the last one may be cut off
         off[[0, -1]] += 1
     return int(off.argmin())
+
+
+def _overlapping(begins: np.ndarray, ends: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """bool: whether intervals, whose begins and ends each are in order, overlap with one of others, (n, 2)."""
+    first = np.searchsorted(ends, others[:, 0], side="right")
+    behind = np.searchsorted(begins, others[:, 1], side="left")
+    there = first < behind
+    steps = np.zeros(len(begins) + 1, np.int64)
+    np.add.at(steps, first[there], 1)
+    np.add.at(steps, behind[there], -1)
+    return np.cumsum(steps)[:-1] > 0
 
 
 def _with_range(sequences: Sequences, outer: Agreed, number: int, node: Node, team: Team) -> Node:

@@ -6,7 +6,6 @@ from collections import Counter
 
 import numpy as np
 
-from analyzer.structure.calls.sequence import Sequence
 from analyzer.trace import Trace
 from tracelib.schema.procedures import (
     IMMEDIATE_RECEIVES,
@@ -48,8 +47,8 @@ def _kind(name: str) -> str:
     return "one-sided call" if is_one_sided(name) else ""
 
 
-def body_of(trace: Trace, calls: Sequence, first: int, last: int) -> str:
-    """What the calls from `first` to before `last` do.
+def body_of(trace: Trace, calls: np.ndarray) -> str:
+    """What calls do, given as indices in Trace.procedures.
 
     An exchange is a group of nonblocking sends and receives up to what waits for them, or a Sendrecv. Blocking sends
     and receives are counted each.
@@ -57,7 +56,7 @@ def body_of(trace: Trace, calls: Sequence, first: int, last: int) -> str:
     posts = IMMEDIATE_SENDS | IMMEDIATE_RECEIVES | STARTS
     counted: Counter[str] = Counter()
     is_open = False
-    for number in calls.call[first:last].tolist():
+    for number in calls.tolist():
         name = base_name(trace.procedures[number])
         if name in posts:
             is_open = True

@@ -8,6 +8,7 @@ from analyzer._kernels import ffi, lib
 from analyzer.metrics.regions import lost_times
 from analyzer.native import pointer
 from analyzer.parallel import Team
+from analyzer.sources.run.run import RunTrace
 from analyzer.structure.signals.bins import Bins
 from analyzer.trace import Losses, Trace
 from tracelib.schema.procedures import CLOCKS, COLLECTIVES, POINT_TO_POINT, base_name
@@ -15,6 +16,7 @@ from tracelib.schema.procedures import CLOCKS, COLLECTIVES, POINT_TO_POINT, base
 COMPUTING, BURSTS, MESSAGES, COLLECTIVE = "computing", "bursts", "p2p", "collective"
 ORDER = (COMPUTING, BURSTS, MESSAGES, COLLECTIVE)
 """As the kernel has them."""
+_UNKNOWN = np.iinfo(np.int64).max
 
 
 def kinds_of(procedures: tuple[str, ...]) -> np.ndarray:
@@ -44,18 +46,28 @@ def add_calls(trace: Trace, team: Team, begin: int, end: int, samples: int) -> d
 
 def _add_rank(trace: Trace, rank: int, structs, kinds: np.ndarray, found: dict[str, Bins], end: int) -> None:
     first, last = trace.span(rank)
-    left = np.full(int(trace.threads[rank]), np.iinfo(np.int64).max)
+    left = np.full(int(trace.threads[rank]), _UNKNOWN)
     left[0] = first
-    for block in trace.calls(rank, 0, end):
-        for thread in np.flatnonzero(left == np.iinfo(np.int64).max).tolist():
-            own = block["enter"][block["thread"] == thread]
-            if len(own):
-                left[thread] = own[0]
-        rows = np.ascontiguousarray(block)
-        lib.signal_calls(structs, pointer(rows), len(rows), pointer(kinds, "uint8_t *"), pointer(left, "int64_t *"))
+    into = pointer(kinds, "uint8_t *"), pointer(left, "int64_t *")
+    if isinstance(trace, RunTrace) and len(left) == 1 and trace.only_lane(rank):
+        for lane, calls, polls in trace.raw_calls(rank, 0, end):
+            lib.signal_rows(structs, lane.struct, pointer(calls), len(calls), pointer(polls), len(polls), *into)
+    else:
+        for block in trace.calls(rank, 0, end):
+            _begin_threads(block, left)
+            rows = np.ascontiguousarray(block)
+            lib.signal_calls(structs, pointer(rows), len(rows), *into)
     rest = np.array([left[0]]), np.array([max(last, left[0])])
     found[COMPUTING].add(*rest)
     found[BURSTS].add(*rest, np.array([float(rest[1][0] - rest[0][0])]))
     lost = lost_times(trace, rank)
     if len(lost):
         found[COMPUTING].add(lost["begin"], lost["end"], np.full(len(lost), -1.0))
+
+
+def _begin_threads(block: np.ndarray, left: np.ndarray) -> None:
+    """Threads begin with their first call."""
+    for thread in np.flatnonzero(left == _UNKNOWN).tolist():
+        own = block["enter"][block["thread"] == thread]
+        if len(own):
+            left[thread] = own[0]

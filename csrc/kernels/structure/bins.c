@@ -2,6 +2,7 @@
 #include "structure/bins.h"
 
 #include "records.h"
+#include "rows/inline/row_records.h"
 
 /* A time as the bin that it lies in, and what is left of that bin from then on. */
 struct place {
@@ -9,12 +10,13 @@ struct place {
     double rest;
 };
 
-static struct place place_of(const struct signal_bins *bins, int64_t time)
+/* `per_ns`: bins; to multiply is faster than to divide. */
+static inline struct place place_of(const struct signal_bins *bins, double per_ns, int64_t time)
 {
     int64_t at = time > bins->begin ? time - bins->begin : 0;
     if (time > bins->end) at = bins->end - bins->begin;
-    struct place place = {(int64_t)((double)at / (double)bins->width), 0};
-    if (place.bin * bins->width > at) place.bin--; /* rounded up */
+    struct place place = {(int64_t)((double)at * per_ns), 0};
+    if (place.bin * bins->width > at) place.bin--; /* what was rounded */
     if ((place.bin + 1) * bins->width <= at) place.bin++;
     place.rest = (double)((place.bin + 1) * bins->width - at);
     return place;
@@ -40,29 +42,68 @@ static void step_up_and_down(const struct signal_bins *bins, struct place from, 
 
 void signal_add(const struct signal_bins *bins, const int64_t *from, const int64_t *to, const double *weight, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        if (to[i] > from[i])
-            step_up_and_down(bins, place_of(bins, from[i]), place_of(bins, to[i]), weight ? weight[i] : 1);
+    const double per_ns = 1 / (double)bins->width;
+    for (int64_t i = 0; i < n; i++) {
+        if (to[i] <= from[i]) continue;
+        struct place begin = place_of(bins, per_ns, from[i]), end = place_of(bins, per_ns, to[i]);
+        step_up_and_down(bins, begin, end, weight ? weight[i] : 1);
+    }
+}
+
+/* Where calls go, one after the other. */
+struct signals {
+    const struct signal_bins *bins;
+    const uint8_t *kinds;
+    int64_t *left;
+    double per_ns;
+    int64_t known; /* the time whose place is `last`: a burst mostly begins where a call ended */
+    struct place last;
+};
+
+static struct signals signals_of(const struct signal_bins *bins, const uint8_t *kinds, int64_t *left)
+{
+    return (struct signals){bins, kinds, left, 1 / (double)bins->width, INT64_MIN, {0, 0}};
+}
+
+static inline void put(struct signals *to, const struct trace_call *call)
+{
+    const struct signal_bins *bins = to->bins;
+    uint8_t kind = to->kinds[call->call];
+    if (kind == SIGNAL_CLOCK) return;
+    int64_t burst = to->left[call->thread];
+    struct place begin = place_of(bins, to->per_ns, call->enter);
+    if (call->enter > burst) {
+        struct place before = burst == to->known ? to->last : place_of(bins, to->per_ns, burst);
+        step_up_and_down(&bins[0], before, begin, 1);
+        step_up_and_down(&bins[1], before, begin, (double)(call->enter - burst));
+    }
+    to->known = call->enter + call->inside;
+    to->last = place_of(bins, to->per_ns, to->known);
+    if (kind != SIGNAL_OTHER) step_up_and_down(&bins[1 + kind], begin, to->last, 1);
+    to->left[call->thread] = call->enter + call->inside + call->tracer;
 }
 
 void signal_calls(const struct signal_bins *bins, const void *calls, int64_t n, const uint8_t *kinds, int64_t *left)
 {
+    struct signals to = signals_of(bins, kinds, left);
     const struct trace_call *row = calls;
-    int64_t known = INT64_MIN; /* the time whose place is `last`: a burst mostly begins where a call ended */
-    struct place last = {0, 0};
-    for (const struct trace_call *end = row + n; row < end; row++) {
-        uint8_t kind = kinds[row->call];
-        if (kind == SIGNAL_CLOCK) continue;
-        int64_t burst = left[row->thread];
-        struct place begin = place_of(bins, row->enter);
-        if (row->enter > burst) {
-            struct place before = burst == known ? last : place_of(bins, burst);
-            step_up_and_down(&bins[0], before, begin, 1);
-            step_up_and_down(&bins[1], before, begin, (double)(row->enter - burst));
+    for (int64_t i = 0; i < n; i++) put(&to, &row[i]);
+}
+
+void signal_rows(const struct signal_bins *bins, const struct lane *lane, const void *calls, int64_t n_calls,
+                 const void *polls, int64_t n_polls, const uint8_t *kinds, int64_t *left)
+{
+    struct signals to = signals_of(bins, kinds, left);
+    struct row_reader reader = row_reader(lane);
+    const struct file_call *call = calls, *const end = call + n_calls;
+    const struct file_poll *poll = polls, *const last = poll + n_polls;
+    for (;;) {
+        for (; call < end && (poll == last || call->enter < poll->enter); call++) {
+            struct trace_call one = bare_call_record(&reader, call);
+            put(&to, &one);
         }
-        known = row->enter + row->inside;
-        last = place_of(bins, known);
-        if (kind != SIGNAL_OTHER) step_up_and_down(&bins[1 + kind], begin, last, 1);
-        left[row->thread] = row->enter + row->inside + row->tracer;
+        if (poll == last) break;
+        struct trace_call one = poll_record(&reader, poll++);
+        put(&to, &one);
     }
 }

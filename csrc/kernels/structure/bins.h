@@ -1,6 +1,6 @@
 #ifndef STRUCTURE_BINS_H
 #define STRUCTURE_BINS_H
-#include <stdint.h>
+#include "rows/lane.h"
 
 /* Step functions of time, of which only what changes in each bin is kept: `change` is how much the function grows in
    the bin, `area` how much of these changes, times ns, lies in the bin itself. A signal is the sum of such steps. */
@@ -21,5 +21,9 @@ enum signal_kind { SIGNAL_OTHER, SIGNAL_MESSAGES, SIGNAL_COLLECTIVE, SIGNAL_CLOC
    thread came out of its call before, or began; brought up to date. A call of SIGNAL_CLOCK is computation.
    `kinds` (enum signal_kind) by procedure. */
 void signal_calls(const struct signal_bins *bins, const void *calls, int64_t n, const uint8_t *kinds, int64_t *left);
+
+/* The same of rows of a thread's file (struct file_call, file_poll), each table in order of entry. */
+void signal_rows(const struct signal_bins *bins, const struct lane *lane, const void *calls, int64_t n_calls,
+                 const void *polls, int64_t n_polls, const uint8_t *kinds, int64_t *left);
 
 #endif

@@ -1,5 +1,5 @@
-/* Programs in small whose iterations are known: loops NAME COUNT. Each is built like a well-known benchmark or solver.
- */
+/* Programs in small whose iterations are known: loops NAME COUNT [TIMES]. Each is built like a well-known benchmark or
+   solver. It computes TIMES as long between its calls [1]. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 
 enum { LEVELS = 4, PLANES = 12, INNER = 25, MOST = 8192 };
 
-static int rank, size, left, right;
+static int rank, size, left, right, times = 1;
 static double here[MOST], there[MOST];
 static volatile double sink;
 
 static void compute(int amount)
 {
     double sum = 0;
-    for (int i = 0; i < amount * 1000; i++) sum += i * 1e-9;
+    for (long i = 0; i < 1000L * amount * times; i++) sum += i * 1e-9;
     sink = sum;
 }
 
@@ -365,13 +365,14 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     left = (rank + size - 1) % size, right = (rank + 1) % size;
+    if (argc > 3) times = atoi(argv[3]);
     int known = 0;
     for (unsigned i = 0; argc > 2 && i < sizeof programs / sizeof *programs; i++)
         if (!strcmp(argv[1], programs[i].name)) {
             programs[i].run(atoi(argv[2]));
             known = 1;
         }
-    if (!known) fprintf(stderr, "loops NAME COUNT\n");
+    if (!known) fprintf(stderr, "loops NAME COUNT [TIMES]\n");
     MPI_Finalize();
     return !known;
 }

@@ -9,11 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_trace import MemoryTrace
+from random_runs import runs
+from synthetic import write_run
 
 from analyzer.errors import TracelibError
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.signals import csv_signal, signals
 from analyzer.structure.signals.bins import Bins
+from analyzer.trace import EVENT
+from analyzer.trace.annotated import Annotated
 
 
 def two_ranks() -> MemoryTrace:
@@ -65,3 +70,19 @@ def test_any_times_and_values(tmp_path):
     path.write_text("time,value\n0,1\nx,3\n")
     with pytest.raises(TracelibError, match=r"values.csv:3: expected time,value"):
         csv_signal(str(path))
+
+
+@settings(max_examples=15, deadline=None)
+@given(runs())
+def test_rows_of_files_make_the_signals_that_their_records_make(tmp_path_factory, made):
+    ranks, tsc_per_us = made
+    trace = open_trace(str(write_run(tmp_path_factory.mktemp("run"), ranks, tsc_per_us=tsc_per_us)), matched=False)
+    try:
+        records = Annotated(trace, {}, lambda begin, end: np.zeros(0, EVENT))
+        for samples in (7, 1 << 12):
+            found, wanted = (signals(of, Team(), samples=samples) for of in (trace, records))
+            assert {name: one.values.tolist() for name, one in found.items()} == {
+                name: one.values.tolist() for name, one in wanted.items()
+            }
+    finally:
+        trace.close()
