@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from analyzer.errors import TracelibError
 
 Found = TypeVar("Found")
+Piece = TypeVar("Piece")
 
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 1e-5, 2e-2
 """Between two looks at whether the others have come."""
@@ -65,6 +66,23 @@ class Team:
             done = list(accumulate(sizes, initial=0))
             cuts = [_nearest(done, k * done[-1] / self.size) for k in range(self.size)] + [n]
         return range(cuts[self.rank], cuts[self.rank + 1])
+
+
+def dealt(team: Team, pieces: Sequence[Piece], work: Callable[[Piece], Found]) -> list[Found]:
+    """What `work` finds in each of some independent pieces, in their order, everywhere: each piece is one member's
+    work, dealt out in turns. Where one raises a TracelibError, all raise that of the first such piece. Collective."""
+    mine: list[Found | TracelibError] = []
+    for piece in pieces[team.rank :: team.size]:
+        try:
+            mine.append(work(piece))
+        except TracelibError as error:
+            mine.append(error)
+    parts = team.allgather(mine)
+    every = [parts[number % team.size][number // team.size] for number in range(len(pieces))]
+    for one in every:
+        if isinstance(one, TracelibError):
+            raise one
+    return every
 
 
 def _nearest(ascending: Sequence[int], value: float) -> int:

@@ -39,8 +39,13 @@ def counter_types(trace: Trace, names: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def bursts(trace: Trace, ranks: range, counters: tuple[str, ...] = ()) -> Iterator[Bursts]:
+def bursts(
+    trace: Trace, ranks: range, counters: tuple[str, ...] = (), stretches: np.ndarray | None = None
+) -> Iterator[Bursts]:
     """All bursts of some ranks, those that begin in a window of time together.
+
+    stretches: int64 (ranks of the trace, 2), begin and end in ns of what is looked at of each rank; bursts that are not
+    wholly inside are left out.
 
     What an event says was counted since the one before, so a burst's counts are those of the first event at its end.
     """
@@ -50,7 +55,11 @@ def bursts(trace: Trace, ranks: range, counters: tuple[str, ...] = ()) -> Iterat
     for begin, end in pairwise(trace.windows(_WINDOW).tolist()):
         states = trace.states(begin, end, ranks)
         states = states[(states["state"] == State.RUNNING) & (states["end"] > states["begin"])]
-        yield measured(trace, states[np.isin(states["rank"], ranks)], types, ranks)
+        states = states[np.isin(states["rank"], ranks)]
+        if stretches is not None:
+            first, last = stretches[states["rank"]].T
+            states = states[(states["begin"] >= first) & (states["end"] <= last)]
+        yield measured(trace, states, types, ranks)
 
 
 def measured(trace: Trace, states: np.ndarray, types: tuple[int, ...], ranks: range | None) -> Bursts:

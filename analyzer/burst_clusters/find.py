@@ -61,20 +61,21 @@ def find_clusters(
     least: int | None = None,
     kinds: int = KINDS,
     shortest_ns: int = 0,
+    stretches: np.ndarray | None = None,
 ) -> Found:
     """The kinds of a run's bursts.
 
     reach, least: DBSCAN's eps, in ln(duration) and ln(1 + count), and its min_samples in the sample (None: 0.5 % of
-    it, 4 at least). kinds: how many k-means is to find. shortest_ns: shorter bursts are of no kind. Two passes over
-    the run, in bounded memory; collective over the team. Raises TracelibError where scikit-learn or a counter is not
-    there.
+    it, 4 at least). kinds: how many k-means is to find. shortest_ns: shorter bursts are of no kind. stretches: only
+    what lies in these is looked at (see `bursts`); the kinds can be told in the whole run. Two passes over the run, in
+    bounded memory; collective over the team. Raises TracelibError where scikit-learn or a counter is not there.
     """
-    sample = draw(trace, team, counters, shortest_ns)
+    sample = draw(trace, team, counters, shortest_ns, stretches)
     model = None
     if team.rank == 0:
         model = _clustered(trace, sample, method, (counters, shortest_ns), reach, least, kinds)
     model = team.bcast(model)
-    found = _sums(trace, team, model)
+    found = _sums(trace, team, model, stretches)
     order = sorted(range(1, model.count + 1), key=lambda kind: -found[kind].time_ns)
     numbered = tuple(
         Kind(number, found[kind].count, found[kind].values, found[kind].by_rank) for number, kind in enumerate(order, 1)
@@ -115,12 +116,12 @@ def _centroids(points: np.ndarray, kinds: int) -> np.ndarray:
     return found.cluster_centers_
 
 
-def _sums(trace: Trace, team: Team, model: Clusters) -> dict[int, Kind]:
+def _sums(trace: Trace, team: Team, model: Clusters, stretches: np.ndarray | None) -> dict[int, Kind]:
     """By label; the second pass."""
     labels = [NOISE, SHORT, *range(1, model.count + 1)]
     sums = np.zeros((len(labels), 1 + len(model.counters)))
     by_rank = np.zeros((len(labels), trace.size), np.int64)
-    for found in bursts(trace, trace.share(team), model.counters):
+    for found in bursts(trace, trace.share(team), model.counters, stretches):
         row = model.label(found.values) - NOISE
         np.add.at(sums, row, np.nan_to_num(found.values))
         np.add.at(by_rank, (row, found.states["rank"]), 1)

@@ -31,13 +31,16 @@ class _Lowest:
         self.keys, self.ids, self.values = keys[kept], ids[kept], values[kept]
 
 
-def draw(trace: Trace, team: Team, counters: tuple[str, ...] = (), shortest_ns: int = 0) -> np.ndarray:
-    """The values (as `Bursts` has them) of at most SIZE of the bursts with known counts that are not shorter.
+def draw(
+    trace: Trace, team: Team, counters: tuple[str, ...] = (), shortest_ns: int = 0, stretches: np.ndarray | None = None
+) -> np.ndarray:
+    """The values (as `Bursts` has them) of at most SIZE of the bursts with known counts that are not shorter, and lie
+    in the stretches (see `bursts`).
 
     One pass in bounded memory; collective over the team.
     """
     alike, by_length = _Lowest(), _Lowest()
-    for found in bursts(trace, trace.share(team), counters):
+    for found in bursts(trace, trace.share(team), counters, stretches):
         duration = found.values[:, 0]
         wanted = ~np.isnan(found.values).any(axis=1) & (duration >= shortest_ns)
         ids = _ids(found, int(trace.threads.max()))[wanted]

@@ -52,9 +52,9 @@ class Hot:
         return Hot(self.rows[paths[self.rows["path"]]], self.ranks)
 
 
-def hot(trace: Trace, team: Team) -> Hot:
-    """Where all ranks compute. Collective."""
-    return add_up(trace, team, HotSums(trace))
+def hot(trace: Trace, team: Team, stretches: np.ndarray | None = None) -> Hot:
+    """Where all ranks compute; stretches: as of HotSums. Collective."""
+    return add_up(trace, team, HotSums(trace, stretches))
 
 
 @dataclass
@@ -82,9 +82,13 @@ class HotSums(Sums[Hot]):
     A sample counts as computing if its thread was in state Running, and no function of MPI was on its stack. (A thread
     without calls has no states.) A sample stands for the CPU time since the one before. What the samples of a thread
     stand for is stretched to the computing time that was measured of it, less the time in which it had no CPU.
+
+    stretches: int64 (ranks, 2), the ns of each rank that are looked at, begin and end; None: all.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, stretches: np.ndarray | None = None) -> None:
+        whole = np.broadcast_to(np.array([0, np.iinfo(np.int64).max]), (trace.size, 2))
+        self._stretches = whole if stretches is None else stretches
         self._samples = trace.extra(CodeSamples)
         self._in_mpi = trace.extra(CallPaths).named().in_mpi() if self._samples.known else np.zeros(1, bool)
         self._readers: dict[int, _Reader] = {}
@@ -97,7 +101,8 @@ class HotSums(Sums[Hot]):
         running = part.states.compress(part.states["state"] == State.RUNNING)
         for rank in part.ranks:
             if rank not in self._readers:
-                self._readers[rank] = _Reader(self._samples, rank)
+                begin, end = self._stretches[rank].tolist()
+                self._readers[rank] = _Reader(self._samples, rank, begin, end)
             reader = self._readers[rank]
             mine = running.compress(running["rank"] == rank)
             spans = {thread: self._spans(rank, thread, mine, reader) for thread in reader.threads}
@@ -108,7 +113,7 @@ class HotSums(Sums[Hot]):
         """When a thread computed, here or since before; what is new of it is added up."""
         new = running.compress(running["thread"] == thread)
         begin = np.maximum(new["begin"], reader.since(thread))
-        length = float(np.maximum(new["end"] - begin, 0).sum())
+        length = float(np.maximum(np.minimum(new["end"], reader.until) - begin, 0).sum())
         self._computing[rank, thread] = self._computing.get((rank, thread), 0.0) + length
         found = np.concatenate([self._latest.get((rank, thread), np.zeros(0, STATE)), new])
         self._latest[rank, thread] = found[-1:]
@@ -170,22 +175,28 @@ def _measured(task: _Task, sampled: float, running: float) -> tuple[float, float
 
 
 class _Reader:
-    """The samples of a rank, a stretch of time at once."""
+    """The samples of a rank from `begin` until before `until` (ns), a stretch of time at once."""
 
-    def __init__(self, samples: CodeSamples, rank: int) -> None:
-        self._samples, self._rank = samples, rank
+    def __init__(self, samples: CodeSamples, rank: int, begin: int, until: int) -> None:
+        self._samples, self._rank, self._begin, self.until = samples, rank, begin, until
         self.tasks: dict[int, _Task] = {}
-        spans = [self._meet(block) for block in samples.of(rank)]
+        spans = [self._meet(block) for block in self._blocks()]
         self._spans = np.array(spans, _BETWEEN)
         self._thread = np.full(max(self.tasks, default=-1) + 1, -1)
         for number, task in self.tasks.items():
             self._thread[number] = task.thread
-        self._kept = list(samples.of(rank)) if len(spans) == 1 else None
+        self._kept = list(self._blocks()) if len(spans) == 1 else None
+
+    def _blocks(self) -> Iterator[np.ndarray]:
+        for block in self._samples.of(self._rank):
+            mine = block.compress((block["time"] >= self._begin) & (block["time"] < self.until))
+            if len(mine):
+                yield mine
 
     def _meet(self, block: np.ndarray) -> tuple[int, int]:
         for number in np.unique(block["task"]).tolist():
             mine = block.compress(block["task"] == number)
-            task = self.tasks.setdefault(number, _Task())
+            task = self.tasks.setdefault(number, _Task(since=self._begin))
             task.thread = max(task.thread, int(mine["thread"].max()))
             begins = mine["time"][mine["what"] == _BEGIN]
             task.since = int(begins[0]) if len(begins) else task.since
@@ -213,7 +224,7 @@ class _Reader:
         wanted = (self._spans["begin"] < end) & (self._spans["end"] > begin)
         if not wanted.any():
             return
-        blocks = self._kept if self._kept is not None else self._samples.of(self._rank)
+        blocks = self._kept if self._kept is not None else self._blocks()
         for is_wanted, block in zip(wanted.tolist(), blocks, strict=True):
             if is_wanted:
                 inside = (block["what"] == 0) & (block["time"] >= begin) & (block["time"] < end)

@@ -27,6 +27,7 @@ LINES = {
     "hot": ("--json",),
     "report": ("-o", "page.html"),
     "structure": ("--json",),
+    "structure of runs": ("--json",),
     "structure of signals": ("--method", "thesis", "-o", "drawn.png"),
     "waits": ("--json",),
     "critical-path": ("-o", "path.prv"),
@@ -56,6 +57,14 @@ LINES = {
     "fit": ("--json", "--at", "64"),
 }
 """Options of each command that reads calls; behind a space what tells several lines of one command apart."""
+OF_ITERATIONS = {
+    "hot of iterations": ("--iteration", "3-9", "--json"),
+    "what of iterations": ("--iteration", "3-9", "--at", "1us", "--json"),
+    "clusters of iterations": ("--iteration", "3-9", "-o", "."),
+    "monte-carlo of iterations": (*DRAWN, "--iteration", "3-9", "--json"),
+    "export of iterations": ("--iteration", "3-9", "-o", "."),
+}
+"""Of the pattern that has some."""
 READS_NO_CALLS = {"ring", "machine", "schedule"}
 SAID = "further processes hardly make it faster"
 
@@ -68,11 +77,18 @@ def test_no_command_is_forgotten():
 def test_two_processes_give_the_bytes_of_one(openmpi, tmp_path, pattern):
     traced = str(write_run(tmp_path / "run", pattern, 9, 80).path)
     settle(tmp_path / "run")
-    lines = {name: [name.split()[0], traced, *options] for name, options in LINES.items()}
+    chosen = LINES | OF_ITERATIONS if pattern == "halo" else LINES
+    lines = {name: [name.split()[0], traced, *options] for name, options in chosen.items()}
     lines["validate"] += ["--against", traced]
     other = str(write_run(tmp_path / "other", pattern, 4, 80).path)
     third = str(write_run(tmp_path / "third", pattern, 6, 80).path)
-    for name, others in (("diff", [other]), ("speedup", [other]), ("predict", [other]), ("fit", [other, third])):
+    for name, others in (
+        ("diff", [other]),
+        ("structure of runs", [other, third]),
+        ("speedup", [other]),
+        ("predict", [other]),
+        ("fit", [other, third]),
+    ):
         lines[name][1:1] = others
     alone, two = (written(lines, tmp_path / name, ranks, openmpi) for name, ranks in (("one", 1), ("two", 2)))
     for name in lines:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
 from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option, repair_option
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
-from analyzer.opening import open_trace
+from analyzer.parallel import Team
 
 if TYPE_CHECKING:
     from analyzer.trace import Trace
@@ -34,6 +36,7 @@ _ITERATIONS = "iterations"
     "--iterations", "in_iterations", is_flag=True,
     help="Of Parquet: find the main loop; a table of its iterations, a column in the others.",
 )  # fmt: skip
+@iteration_option
 @ranks_option
 @all_calls_needed("an export has all calls")
 @repair_option
@@ -52,10 +55,12 @@ def export_command(
     session.quiet = quiet
     if (tables or in_iterations) and form != "parquet":
         raise click.UsageError("--table and --iterations are for --to parquet")
+    if session.wanted and (in_iterations or _ITERATIONS in tables):
+        raise click.UsageError("--iteration leaves no loop to be found: leave out --iterations")
     if not tables:
         tables = tuple(name for name in _TABLES if in_iterations or name != _ITERATIONS)
     if session.speaks:
-        trace = open_trace(file, None, repair_ns, choice=choice)
+        trace = open_wanted(replace(session, team=Team()), file, repair_ns=repair_ns, choice=choice)
         session.mention_choice(trace)
         try:
             base = output_base(Path(file), output, (_ENDINGS[form],))

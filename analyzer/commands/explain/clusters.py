@@ -9,6 +9,7 @@ import click
 from analyzer.burst_clusters.find import DBSCAN, KINDS, KMEANS, REACH, find_clusters
 from analyzer.burst_clusters.model import ENDING, write_clusters
 from analyzer.burst_clusters.views import WithClusters
+from analyzer.commands.shared.iteration_option import iteration_option, wanted_windows
 from analyzer.commands.shared.options import (
     FiniteRange,
     Latency,
@@ -54,6 +55,7 @@ from analyzer.report.clusters import clusters_json, clusters_tables
     "--shortest", "shortest_ns", type=Latency(), default="0", metavar="TIME", help="Leave out shorter bursts (2us)."
 )
 @click.option("--prv", is_flag=True, help="Write a Paraver trace with the cluster of each burst (event 90000001).")
+@iteration_option
 @all_ranks_needed("the bursts of all ranks are clustered together")
 @all_calls_needed("bursts lie between all calls")
 @common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
@@ -65,7 +67,8 @@ def clusters_command(
     """Find the kinds of CPU bursts in FILE: bursts that are alike in duration and counters. Write what tells them
     apart (NAME.clusters.json) and a picture (NAME.clusters.png).
 
-    Other commands then count only the bursts of one cluster as computing, with --cluster N.
+    Other commands then count only the bursts of one cluster as computing, with --cluster N. With --iteration, kinds are
+    found, and bursts are counted, in these iterations only; the file tells the kinds in the whole run.
     """
     session.quiet = quiet
     trace = open_trace(file, session.team)
@@ -75,6 +78,7 @@ def clusters_command(
         model, picture = (base.with_name(base.name + ending) for ending in (ENDING, ".clusters.png"))
         for path in (model, picture):
             check_writable(path, trace, force)
+        stretches = wanted_windows(session, trace)
         with session.step("Clustering bursts"):
             found = find_clusters(
                 trace,
@@ -85,6 +89,7 @@ def clusters_command(
                 least=least,
                 kinds=kinds,
                 shortest_ns=shortest_ns,
+                stretches=stretches,
             )
         if session.speaks:
             from analyzer.report.pictures.clusters import draw_clusters

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_option, open_wanted, wanted_windows
 from analyzer.commands.shared.options import Place, common_options, file_argument, ranks_option
 from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session
@@ -32,6 +33,7 @@ from analyzer.writers.stacks import write_collapsed, write_speedscope
 @click.option("--diff", type=click.Path(), metavar="OTHER", help="Colour it by the difference from this run.")
 @click.option("--collapsed", type=click.Path(), metavar="TXT", help="Write collapsed stacks.")
 @click.option("--speedscope", type=click.Path(), metavar="JSON", help="Write a profile for speedscope.app.")
+@iteration_option
 @ranks_option
 @click.option("-f", "--force", is_flag=True, help="Replace an existing file even if analyze did not write it.")
 @common_options(as_json=True)
@@ -44,7 +46,8 @@ def hot_command(
     unevenly the ranks do.
 
     This needs samples: tracelib run --sample 10ms -- mpirun -n 4 ./app. Without
-    them it prints between which calls the run computes.
+    them it prints between which calls the run computes. --iteration holds for
+    --diff OTHER, too.
     """
     session.quiet = quiet
     if diff and not flame:
@@ -53,6 +56,8 @@ def hot_command(
     try:
         session.mention_problems(trace)
         if not trace.extra(CodeSamples).known:
+            trace.close()
+            trace = open_wanted(session, file, choice=choice)
             _without_samples(session, trace, file, as_json, wanted=bool(flame or collapsed or speedscope or place))
             return
         places, found = _found(session, trace, place)
@@ -79,8 +84,9 @@ def hot_command(
 
 
 def _found(session: Session, trace: Trace, place: PlaceChoice | None) -> tuple[Places, Hot]:
+    stretches = wanted_windows(session, trace)
     with session.step("Adding up samples"):
-        found, places = hot(trace, session.team), trace.extra(CallPaths).named()
+        found, places = hot(trace, session.team, stretches), trace.extra(CallPaths).named()
         return places, found.where(place.paths(trace)) if place else found
 
 

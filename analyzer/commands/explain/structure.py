@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
 from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option
 from analyzer.commands.shared.outputs import check_replaceable, files_read
 from analyzer.commands.shared.picture import check_picture, draw_ranks, picture_option
-from analyzer.commands.shared.session import Session
+from analyzer.commands.shared.session import Session, remarks
 from analyzer.errors import TracelibError
 from analyzer.evenness.evenness import Evenness, evenness
 from analyzer.opening import open_trace
+from analyzer.parallel import Team, dealt
 from analyzer.report.evenness import evenness_json, print_evenness
 from analyzer.report.structure.as_json import structure_json
 from analyzer.report.structure.tables import print_structure
 from analyzer.structure.levels.parts import Structure
 from analyzer.structure.levels.structure import DEFAULT_SIGNALS, Method, structure, structure_of_signal
 from analyzer.structure.signals import csv_signal
+from analyzer.trace import Trace
 from analyzer.trace.chosen import Choice
 
 
 @click.command("structure")
-@click.argument("file", type=click.Path(), required=False)
+@click.argument("files", type=click.Path(), nargs=-1, metavar="FILE...")
 @click.option(
     "--method",
     type=click.Choice([method.value for method in Method]),
@@ -47,7 +53,7 @@ from analyzer.trace.chosen import Choice
 @common_options(as_json=True, output="Draw the structure into this .png file.")
 @click.pass_obj
 def structure_command(
-    session: Session, file: str | None, method: str, names: tuple[str, ...], is_live: bool, is_csv: bool,
+    session: Session, files: tuple[str, ...], method: str, names: tuple[str, ...], is_live: bool, is_csv: bool,
     choice: Choice | None, picture: str | None, as_json: bool, output: str | None, force: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Find the iterations of a run: how many, how long, and what each does; the loops inside them; and what comes
@@ -55,10 +61,15 @@ def structure_command(
 
     The sequence of calls of each rank says which calls repeat. What more than half of the ranks say is believed.
     Signals over time, such as the number of processes that compute, are compared with it.
+
+    Several FILEs are looked at one by one; `mpirun -n N analyze structure` then looks at N of them at once.
     """
     session.quiet = quiet
-    if file is None:
-        raise click.UsageError("Missing argument 'FILE'.")
+    if not files:
+        raise click.UsageError("Missing argument 'FILE...'.")
+    if files[1:] and (is_live or is_csv or output or picture):
+        raise click.UsageError("--follow, --csv, --picture and -o are for one FILE")
+    file = files[0]
     if is_csv and picture:
         raise click.UsageError("--picture cannot be used with --csv: a signal is not of ranks")
     if is_live:
@@ -73,24 +84,67 @@ def structure_command(
         _say(session, found, None, as_json=as_json, quiet=quiet)
         _draw(session, found, None, output, [Path(file)], force=force)
         return
-    trace = open_trace(file, session.team, choice=choice, matched=False)
+    wanted = Method(method), names or DEFAULT_SIGNALS
+    if files[1:]:
+        _several(session, files, partial(_of_run, choice=choice, wanted=wanted), as_json=as_json)
+        return
+    trace = _opened(file, session.team, choice)
     session.mention_problems(trace)
     try:
-        if not trace.has_call_times:
-            raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "analyze the run that it was made of")
         check_picture(picture, trace)
         with session.step("Looking for iterations"):
-            found = structure(trace, session.team, Method(method), names or DEFAULT_SIGNALS)
-        even = None
-        if found.main and found.main.iterations:
-            with session.step("Comparing iterations"):
-                even = evenness(trace, session.team, found.main.iterations)
+            found, even = _found(trace, session.team, *wanted)
         draw_ranks(session, trace, picture, iterations=found.main.iterations if found.main else None)
         read = files_read(trace)
     finally:
         trace.close()
     _say(session, found, even, as_json=as_json, quiet=quiet)
     _draw(session, found, even, output, read, force=force)
+
+
+def _opened(file: str, team: Team, choice: Choice | None) -> Trace:
+    trace = open_trace(file, team, choice=choice, matched=False)
+    if not trace.has_call_times:
+        trace.close()
+        raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "analyze the run that it was made of")
+    return trace
+
+
+def _found(trace: Trace, team: Team, method: Method, names: tuple[str, ...]) -> tuple[Structure, Evenness | None]:
+    found = structure(trace, team, method, names)
+    if found.main and found.main.iterations:
+        return found, evenness(trace, team, found.main.iterations)
+    return found, None
+
+
+def _of_run(
+    file: str, choice: Choice | None, wanted: tuple[Method, tuple[str, ...]]
+) -> tuple[list[str], Structure, Evenness | None]:
+    """What one process alone finds in one of several runs, behind what is to be said of the run."""
+    with closing(_opened(file, Team(), choice)) as trace:
+        return remarks(trace), *_found(trace, Team(), *wanted)
+
+
+def _several(
+    session: Session, files: tuple[str, ...], of_run: Callable[[str], tuple[list[str], Structure, Evenness | None]], *,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Each run by one process. Nothing is printed where one of them cannot be read."""
+    with session.step("Looking for iterations"):
+        every = dealt(session.team, files, of_run)
+    for lines, _, _ in every:
+        session.mention(lines)
+    if as_json:
+        session.print_json({"runs": [_json(found, even) for _, found, even in every]})
+        return
+    for number, (_, found, even) in enumerate(every):
+        if number:
+            session.say("")
+        _say(session, found, even, as_json=False, quiet=session.quiet)
+
+
+def _json(found: Structure, even: Evenness | None) -> dict[str, Any]:
+    return {**structure_json(found), "uneven": evenness_json(even) if even else None}
 
 
 def _draw(
@@ -109,7 +163,7 @@ def _draw(
 
 def _say(session: Session, found: Structure, even: Evenness | None, *, as_json: bool, quiet: bool) -> None:
     if as_json:
-        session.print_json({**structure_json(found), "uneven": evenness_json(even) if even else None})
+        session.print_json(_json(found, even))
     elif not quiet:
         session.print(lambda console: print_structure(found, console))
         if even:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from analyzer.commands.shared.iteration_option import iteration_option, wanted_windows
 from analyzer.commands.shared.options import all_calls_needed, common_options, file_argument
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.moment.moment import moment
 from analyzer.opening import open_trace
 from analyzer.report.moment import moment_json, print_all, print_moment
+
+if TYPE_CHECKING:
+    from analyzer.trace import Trace
 
 _UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
 
@@ -37,6 +41,7 @@ class At(click.ParamType):
 @click.option(
     "--around", type=click.IntRange(0, 1000), default=3, metavar="N", help="So many calls before and after [3]."
 )
+@iteration_option
 @all_calls_needed("a moment has few calls; see --around")
 @common_options(as_json=True)
 @click.pass_obj
@@ -47,7 +52,8 @@ def what_command(
     it is in and from where, the calls before and after, its regions, and the
     messages and requests that are on their way.
 
-    Without --rank it prints a line for each rank.
+    Without --rank it prints a line for each rank. With --iteration, T counts from
+    when the first rank begins this iteration, or the first of several.
     """
     session.quiet = quiet
     trace = open_trace(file, session.team)
@@ -57,6 +63,7 @@ def what_command(
             raise TracelibError(f"{file} has operations only, no times", "look at the run that it was made of")
         if rank is not None and rank >= trace.size:
             raise TracelibError(f"{file} has no rank {rank}", f"give one from 0 to {trace.size - 1}")
+        at += _origin(session, trace)
         if at > trace.duration_ns:
             raise TracelibError(
                 f"{file} ends at {trace.duration_ns / 1e9:.6f} s, before {at / 1e9:.6f} s", "give an earlier moment"
@@ -74,3 +81,11 @@ def what_command(
             )
     finally:
         trace.close()
+
+
+def _origin(session: Session, trace: Trace) -> int:
+    """What --at counts from, in ns of the trace."""
+    from analyzer.structure.cut.choose import span_of
+
+    windows = wanted_windows(session, trace, "; --at counts from there")
+    return 0 if windows is None else span_of(windows)[0]

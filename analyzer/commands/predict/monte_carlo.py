@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from analyzer.commands.shared.iteration_option import iteration_option
 from analyzer.commands.shared.machine_option import machine_options
 from analyzer.commands.shared.options import common_options, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
@@ -35,6 +36,7 @@ _JOURNAL = ".samples.jsonl"
     help="Stop when half the 95 % confidence interval of the mean time of each RUN is below this, such as 1%. "
     f"--samples is then the upper limit (default {MOST}).",
 )
+@iteration_option
 @machine_options
 @output_options("NAME.png (for several runs NAME-1.png, ...); NAME.samples.jsonl: samples to go on from.")
 @replays_all_ranks

@@ -15,6 +15,8 @@ from analyzer.commands.shared.wanted import NAME, Wanted
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    import numpy as np
+
     from analyzer.commands.shared.session import Session
     from analyzer.structure.iterations import Iterations
     from analyzer.trace import Trace
@@ -80,11 +82,8 @@ def open_wanted(session: Session, file: str, *, region: str | None = None, **ope
         as_region = NAME in (region, wanted.as_region and NAME) and NAME not in trace.extra(Regions).names
         if not wanted.first and not as_region:
             return trace
-        found = iterations_of(trace, session)
+        found = _wanted_of(trace, session, wanted)
         if wanted.first:
-            if wanted.last > found.count:
-                there = f"there are {found.count}" if found.count > 1 else "there is one"
-                raise TracelibError(f"{trace.path} has no {NAME} {wanted.last}", there)
             session.mention_problems(trace)
         if as_region:
             from analyzer.structure.regions import WithRegion
@@ -94,6 +93,46 @@ def open_wanted(session: Session, file: str, *, region: str | None = None, **ope
     except BaseException:
         trace.close()
         raise
+
+
+def wanted_windows(session: Session, trace: Trace, more: str = "") -> np.ndarray | None:
+    """int64 (ranks, 2): when each rank of an opened run begins and ends the iterations that the command line names, ns,
+    -1 where that is not known; None: it names none. For what a cut run does not have. more: what is said of it besides.
+
+    Raises TracelibError where no iterations are found, or not so many. Collective.
+    """
+    wanted = session.wanted
+    if not wanted or not wanted.first:
+        return None
+    from analyzer.structure.cut.choose import span_of
+
+    found = _wanted_of(trace, session, wanted)
+    windows = _windows(found, wanted)
+    _say(session, trace, found, wanted, span_of(windows), more)
+    return windows
+
+
+def _wanted_of(trace: Trace, session: Session, wanted: Wanted) -> Iterations:
+    found = iterations_of(trace, session)
+    if wanted.last > found.count:
+        there = f"there are {found.count}" if found.count > 1 else "there is one"
+        raise TracelibError(f"{trace.path} has no {NAME} {wanted.last}", there)
+    return found
+
+
+def _windows(found: Iterations, wanted: Wanted) -> np.ndarray:
+    from analyzer.structure.cut.choose import window
+
+    return window(found, wanted.first - 1, wanted.last - wanted.first + 1)
+
+
+def _say(
+    session: Session, trace: Trace, found: Iterations, wanted: Wanted, span: tuple[int, int], more: str
+) -> None:  # fmt: skip
+    if session.speaks and not session.quiet:
+        length, at = (span[1] - span[0]) / 1e6, span[0] / 1e9
+        said = f"only {wanted.text} of {found.count}, {length:.6g} ms from {at:.6g} s on{more}"
+        click.echo(f"{Path(trace.path).name}: {said}", err=True)
 
 
 def iterations_of(trace: Trace, session: Session) -> Iterations:
@@ -113,7 +152,7 @@ def _cut(trace: Trace, found: Iterations, wanted: Wanted, session: Session, open
     """The wanted iterations as a run, in a file that goes when the command ends."""
     from analyzer.opening import open_trace
     from analyzer.signals import discard, temporary
-    from analyzer.structure.cut.choose import span_of, window
+    from analyzer.structure.cut.choose import span_of
     from analyzer.structure.cut.cut import write_cut
 
     if (choice := opening.get("choice")) and choice.cluster:
@@ -121,18 +160,14 @@ def _cut(trace: Trace, found: Iterations, wanted: Wanted, session: Session, open
     part = temporary(Path(session.team.bcast(_place(Path(trace.path), alone=session.team.size == 1))))
     if session.speaks:
         click.get_current_context().call_on_close(lambda: discard(part))
-    windows = window(found, wanted.first - 1, wanted.last - wanted.first + 1)
-    begin, end = span_of(windows)
+    windows = _windows(found, wanted)
     with session.step(f"Cutting out {wanted.text}"):
         write_cut(trace, session.team, windows, part)
     session.team.barrier()
     small = open_trace(part, session.team, choice=choice, matched=opening.get("matched", True))
     small.path = trace.path
     trace.close()
-    if session.speaks and not session.quiet:
-        length, at = (end - begin) / 1e6, begin / 1e9
-        said = f"only {wanted.text} of {found.count}, {length:.6g} ms from {at:.6g} s on; times begin there"
-        click.echo(f"{Path(trace.path).name}: {said}", err=True)
+    _say(session, small, found, wanted, span_of(windows), "; times begin there")
     return small
 
 

@@ -81,7 +81,7 @@ _BEGINNINGS = {
     ".json": (b'{\n  "format": "tracelib-', b'{"schemaVersion": 1, '),
     ".pftrace": (b"\x04\x50\x01\x68\x01",),  # after the line feed that it begins with
     ".png": (b"\x89PNG",),
-    ".svg": (b'<?xml version="1.0" encoding="utf-8"',),
+    ".svg": (b'<?xml version="1.0" encoding="utf-8"', b'<?xml version="1.0" encoding="UTF-8"?>\n<svg'),
     ".html": (b"<!doctype html>\n<!-- analyze report -->",),
     ".csv": (b"begin_ns,", b"region,", b"kind,", b"family,", b"view,"),
     ".parquet": (b"PAR1",),
@@ -90,7 +90,7 @@ _BEGINNINGS = {
     ".py": (b"import math\n\n\ndef model_",),
     ".tex": (b"\\mathit{",),
     ".toml": (b"# Fitted by analyze fit-machine",),
-    ".plan": (b"tracelib-plan ",),
+    ".plan": (b"tracelib-plan ", b'# TRACELIB_COUNTERS="'),
     ".swf": (b"; Note: simulated by analyze",),
 }
 

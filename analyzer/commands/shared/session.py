@@ -78,28 +78,22 @@ class Session:
         if self.speaks and not self.quiet:
             _write(text)
 
-    def mention_problems(self, trace: Trace) -> None:
-        """A line on standard error if something is wrong with the trace. A Dimemas trace has no times: its only
-        possible problem is a replay that never ends, and the replay reports that itself."""
-        if not trace.has_call_times:
-            return
-        from analyzer.trace import Losses
+    def mention(self, lines: Iterable[str]) -> None:
+        """Lines on standard error, by one process, unless the user asked for silence."""
+        if self.speaks and not self.quiet:
+            for line in lines:
+                click.echo(line, err=True)
 
-        self.mention_choice(trace)
-        wrong = [problem.line for problem in trace.problems if not problem.note]
-        if wrong and self.speaks and not self.quiet:
-            more = f" (and {len(wrong) - 1} more: analyze check)" if wrong[1:] else ""
-            click.echo(f"{Path(trace.path).name}: {wrong[0]}{more}", err=True)
-        left_out = trace.extra(Losses).left_out
-        if left_out and self.speaks and not self.quiet:
-            click.echo(f"{Path(trace.path).name}: {left_out}", err=True)
+    def mention_problems(self, trace: Trace) -> None:
+        """A line on standard error if something is wrong with the trace."""
+        self.mention(remarks(trace))
 
     def mention_choice(self, trace: Trace) -> None:
         """A line on standard error if only some ranks were read."""
         from analyzer.trace.chosen import choice_named
 
-        if (said := choice_named(trace)) and self.speaks and not self.quiet:
-            click.echo(f"{Path(trace.path).name}: {said}", err=True)
+        if said := choice_named(trace):
+            self.mention([f"{Path(trace.path).name}: {said}"])
 
     @contextmanager
     def step(self, label: str) -> Iterator[Callable[[str], None]]:
@@ -111,6 +105,20 @@ class Session:
 
         with Console(stderr=True).status(label) as status:
             yield lambda text: status.update(f"{label}: {text}")
+
+
+def remarks(trace: Trace) -> list[str]:
+    """What the user is told of a trace before its figures. A Dimemas trace has no times: its only possible problem is a
+    replay that never ends, and the replay reports that itself."""
+    if not trace.has_call_times:
+        return []
+    from analyzer.trace import Losses
+    from analyzer.trace.chosen import choice_named
+
+    wrong = [problem.line for problem in trace.problems if not problem.note]
+    more = f" (and {len(wrong) - 1} more: analyze check)" if wrong[1:] else ""
+    said = [choice_named(trace), f"{wrong[0]}{more}" if wrong else "", trace.extra(Losses).left_out]
+    return [f"{Path(trace.path).name}: {line}" for line in said if line]
 
 
 def _write(text: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from analyzer.commands.shared.iteration_option import open_wanted
 from analyzer.commands.shared.machine_option import cpu_time_of
 from analyzer.commands.shared.options import jobs_option
 from analyzer.commands.shared.session import Session
@@ -31,7 +32,6 @@ from analyzer.montecarlo.jobs import Study
 from analyzer.montecarlo.journal import Journal
 from analyzer.montecarlo.shared import digest, sections_of
 from analyzer.montecarlo.workers import Workers, workers
-from analyzer.opening import open_trace
 from analyzer.replay.section import Section
 from analyzer.report.words.eager import Eager
 from analyzer.signals import Ended, die
@@ -100,7 +100,7 @@ def opened(session: Session, files: Sequence[str], machine: Machine) -> Iterator
     with ExitStack() as stack:
         traces: list[Trace] = []
         for file in files:
-            traces.append(open_trace(file, team))
+            traces.append(open_wanted(session, file))
             stack.callback(traces[-1].close)
             session.mention_problems(traces[-1])
             if reason := not_whole(traces[-1], unrecorded(traces[-1], team)):
