@@ -20,6 +20,12 @@ _MOST_SLOW = 0.25
 """Of all iterations; more of them are another kind of iteration, not slow ones."""
 _LEAST_APART, _MOST_APART = 4, 200
 """Iterations apart that regular slow ones are looked for."""
+_SUSPECTS = 8
+"""Ranks whose own computing is looked at for regular slow iterations."""
+_MISSED = 0.2
+"""Of these the rank may not have computed longer; else every second one of them would do."""
+_NOT_SLOW = 0.4
+"""Of these may be hidden where the typical iteration waits as long."""
 _CHANCE = 1e-3
 """That iterations without a rule look regular."""
 _IN_TURN = 0.8
@@ -111,12 +117,12 @@ def _slow(lengths: np.ndarray, computing: np.ndarray, ranks: np.ndarray) -> list
     """Slow iterations by the rank that computes longer in them."""
     typical = float(np.median(lengths))
     deviation = float(np.median(np.abs(lengths - typical))) * 1.4826
-    regular = _regular(lengths, typical)
+    more = computing - np.median(computing, axis=1)[:, None]
+    regular = _regular(lengths, more[_suspects(lengths, more)], typical)
     slow = lengths > max(_SLOW * typical, typical + _DEVIATIONS * deviation)
     slow[regular] = False
     if slow.sum() > max(1, _MOST_SLOW * len(lengths)):
         slow[:] = False
-    more = computing - np.median(computing, axis=1)[:, None]
     groups = [_slow_group(regular, lengths, more, ranks, typical)] if len(regular) else []
     found = np.flatnonzero(slow)
     excess = lengths[found] - typical
@@ -136,20 +142,40 @@ def _slow_group(found: np.ndarray, lengths: np.ndarray, more: np.ndarray, ranks:
     return Slow(tuple((found + 1).tolist()), every, rank, int(typical), mean, int(excess.sum()))
 
 
-def _regular(lengths: np.ndarray, typical: float) -> np.ndarray:
-    """Iterations (from 0) that are as far apart and nearly all among the slowest, where chance does not make that; the
-    closest such; none. Noise may hide each of them, but not all together."""
+def _suspects(lengths: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """The ranks that most often have most to compute in the slowest quarter of the iterations."""
+    slowest = np.argsort(-lengths, kind="stable")[: max(1, int(_MOST_SLOW * len(lengths)))]
+    ranks, often = np.unique(more[:, slowest].argmax(axis=0), return_counts=True)
+    return ranks[np.argsort(-often, kind="stable")[:_SUSPECTS]]
+
+
+def _regular(lengths: np.ndarray, more: np.ndarray, typical: float) -> np.ndarray:
+    """Slow iterations (from 0) that are as far apart and nearly all among the slowest, where chance does not make that;
+    the closest such; none. Noise may hide each of them, but not all together.
+
+    `more`: what suspects compute longer in each iteration. Where waiting for CPUs hides the rule in the lengths, it may
+    still be seen in what one rank computes.
+    """
     count = len(lengths)
-    rank_of = np.empty(count, np.int64)
-    rank_of[np.argsort(-lengths, kind="stable")] = np.arange(count)
+    seen = [(lengths, 0.5, _SLOW * typical), *((row, _MISSED, (_SLOW - 1) * typical) for row in more)]
+    orders = [_from_the_longest(row) for row, *_ in seen]
     most = min(count // 3, _MOST_APART)
+    chance = _CHANCE / (most * most / 2 * len(seen)) if most else 0.0
     for apart in range(_LEAST_APART, most + 1):
         for first in range(apart):
-            if np.median(lengths[first::apart]) < _SLOW * typical:
+            if np.quantile(lengths[first::apart], _NOT_SLOW) < _SLOW * typical:
                 continue
-            if _chance(rank_of[first::apart], count) * most * most / 2 < _CHANCE:
-                return np.arange(first, count, apart)
+            for (row, share, least), order in zip(seen, orders, strict=True):
+                if np.quantile(row[first::apart], share) >= least and _chance(order[first::apart], count) < chance:
+                    return np.arange(first, count, apart)
     return np.zeros(0, np.int64)
+
+
+def _from_the_longest(row: np.ndarray) -> np.ndarray:
+    """The place of each iteration in the order from the longest, from 0."""
+    order = np.empty(len(row), np.int64)
+    order[np.argsort(-row, kind="stable")] = np.arange(len(row))
+    return order
 
 
 def _drift(lengths: np.ndarray, computing: np.ndarray, ranks: np.ndarray) -> Drift | None:

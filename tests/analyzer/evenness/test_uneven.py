@@ -71,6 +71,40 @@ def test_regular_ones_are_found_in_noise(seed):
     assert (slow.numbers, slow.every, slow.rank) == (tuple(range(10, 201, 10)), 10, 2)
 
 
+def waiting_for_cpus(seed, planted):
+    """200 iterations of 7 ms on ranks that often wait for a CPU, most of the time in MPI; rank 1 may take 60 ms more in
+    each 20th. Edges and computing."""
+    noise = np.random.default_rng(seed)
+    shape = (RANKS, 200)
+    computing = even(200, ns=3000) + noise.choice([0, 20_000, 40_000, 60_000], shape, p=[0.85, 0.08, 0.05, 0.02])
+    computing[1, 19::20] += planted
+    in_mpi = noise.choice([0, 20_000, 40_000, 80_000], 200, p=[0.4, 0.3, 0.2, 0.1]) + noise.exponential(15_000, 200)
+    lengths = computing.max(axis=0) + 4000 + in_mpi.astype(np.int64)
+    return np.tile(np.concatenate([[0], np.cumsum(lengths)]), (RANKS, 1)), computing
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_regular_ones_are_found_where_others_use_the_cpus(seed):
+    slow = [one for one in uneven(*waiting_for_cpus(seed, 60_000)).slow if one.every]
+    assert [(one.every, one.rank, len(one.numbers)) for one in slow] == [(20, 1, 10)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_imbalance_that_moves_makes_no_slow_ones_of_others(seed):
+    """One in 20 is slow on rank 1, which computes longest in each fourth one as well: not one in 10."""
+    computing = even(200, ns=3000) + np.random.default_rng(seed).integers(0, 100, (RANKS, 200))
+    for k in range(200):
+        computing[k % RANKS, k] += 4000
+    computing[1, 19::20] += 60_000
+    slow = [one for one in found_in(computing).slow if one.every]
+    assert [(one.every, one.rank, len(one.numbers)) for one in slow] == [(20, 1, 10)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ranks_that_wait_for_cpus_have_no_rule(seed):
+    assert not any(one.every for one in uneven(*waiting_for_cpus(seed, 0)).slow)
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(12, 120))
 def test_noise_has_no_rule(seed, iterations):
