@@ -29,6 +29,7 @@ from analyzer.whole import whole_file
 
 _SERIES = (".csv", ".npz")
 _ENDING = ".plan"
+_PICTURES = (".png", ".svg")
 
 
 @click.command("representative")
@@ -50,13 +51,20 @@ _ENDING = ".plan"
     "--full", type=click.Path(), multiple=True, metavar="RUN", help="FILE followed a plan: compare with this run."
 )
 @click.option("--estimate", is_flag=True, help="FILE followed a plan: extrapolate its counters.")
+@click.option(
+    "--picture",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Draw the metric, the part and the errors into a .png or .svg file.",
+)
 @all_ranks_needed("the counters of all ranks are added up")
 @all_calls_needed("counters are of all that ranks compute, between whatever calls")
 @common_options(as_json=True, output="Name of the plan, or a folder for it.")
 @click.pass_obj
 def representative_command(
     session: Session, file: str, metric: str | None, by: str | None, sweep: bool, steps: int, sets: tuple[str, ...],
-    full: tuple[str, ...], estimate: bool, output: str | None, force: bool, as_json: bool, quiet: bool,
+    full: tuple[str, ...], estimate: bool, picture: str | None, output: str | None, force: bool, as_json: bool,
+    quiet: bool,
 ) -> None:  # fmt: skip
     """Find the shortest part of FILE that stands for all of it: one period of its counters.
 
@@ -65,17 +73,30 @@ def representative_command(
     --estimate or --full, FILE is such a run: print what it says of a whole run.
     """
     session.quiet = quiet
+    if picture and (sets or estimate or full):
+        raise click.UsageError("--picture is of a part that stands for all: leave out --plan, --estimate and --full")
     if sets:
         _plan(session, file, sets, steps, output, force, as_json)
     elif estimate or full:
         _estimate(session, file, full, as_json)
     else:
-        _analyse(session, file, metric, by, sweep, steps, as_json)
+        path = _checked(picture, file, force) if picture else None
+        _analyse(session, file, metric, by, sweep, steps, path, as_json)
+
+
+def _checked(picture: str, file: str, force: bool) -> Path:
+    """Where the picture goes. Raises TracelibError where it could not be drawn, before anything is computed."""
+    path = Path(picture)
+    if path.suffix not in _PICTURES:
+        raise TracelibError(f"{path}: no kind of picture that is known", "its name ends in .png or .svg")
+    check_replaceable(path, [Path(file)], force)
+    return path
 
 
 def _analyse(
-    session: Session, file: str, metric: str | None, by: str | None, sweep: bool, steps: int, as_json: bool
-) -> None:
+    session: Session, file: str, metric: str | None, by: str | None, sweep: bool, steps: int, picture: Path | None,
+    as_json: bool,
+) -> None:  # fmt: skip
     series = _series(session, file, steps)
     main = metric_of(series, metric or default_metric(series))
     other = metric_of(series, by) if by else None
@@ -87,6 +108,10 @@ def _analyse(
 
         swept = tuple(errors_of_sweep(main, other or main, min(2 * subset.length, len(series))))
     found = Analysed(series, metrics, subset, tuple(lengths(subset, metrics)) if subset else (), swept)
+    if picture and session.speaks:
+        from analyzer.report.pictures.representative import draw_representative
+
+        draw_representative(found, picture)
     if as_json:
         session.print_json(analysed_json(found))
     elif not session.quiet:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memory_trace import MemoryTrace
 
 from analyzer.cli import main
+from analyzer.report.pictures.representative import ranges
 from analyzer.representative.sampling import errors_of, sweep
 from analyzer.representative.series import TIME, Metric, series_of_run
 from analyzer.representative.subset import error, lengths, representative
@@ -177,3 +178,31 @@ def test_wrong_columns(applu, capsys, tmp_path):
     (tmp_path / "x.npz").write_bytes(b"no zip")
     assert main(["representative", str(tmp_path / "x.npz")]) == 1
     assert "is no series" in capsys.readouterr().err
+
+
+def test_a_picture_of_the_part(tmp_path, capsys):
+    """The lines of the SVG are labelled by what they show; without a period there is the metric alone."""
+    cpi, misses = like_applu(periods=12)
+    path, picture = tmp_path / "s.csv", tmp_path / "s.svg"
+    path.write_text("cpi,misses\n" + "".join(f"{a},{b}\n" for a, b in zip(cpi, misses, strict=True)))
+    words = ["representative", str(path), "--by", "misses", "--picture", str(picture)]
+    assert main(words) == 0
+    drawn = picture.read_text()
+    assert all(f"<!-- {text} -->" in drawn for text in ("cpi", "misses", "representative", "the whole"))
+    path.write_text("cpi\n" + "".join(f"{v}\n" for v in 99 + np.random.default_rng(1).normal(0, 1, 400).cumsum()))
+    assert main([*words[:2], "--picture", str(picture), "-f"]) == 0
+    assert "has no period" in picture.read_text() and "<!-- representative -->" not in picture.read_text()
+    capsys.readouterr()
+    for wrong in (["--picture", str(tmp_path / "s.pdf")], ["--picture", str(picture), "--plan", "A"]):
+        assert main(["representative", str(path), *wrong]) != 0
+        assert "picture" in capsys.readouterr().err
+
+
+@given(st.integers(1, 5000))
+@settings(max_examples=30, deadline=None)
+def test_ranges_of_a_picture_hide_no_extreme(count):
+    values = np.random.default_rng(count).normal(0, 1, count)
+    low, high, at = ranges(values)
+    assert (low.min(), high.max()) == (values.min(), values.max())
+    assert len(at) <= 1500 and at[0] == 0 and (np.diff(at) > 0).all()
+    assert count > 1500 or (low == values).all()
