@@ -14,7 +14,7 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.experiments.columns import KIND, NAME, RANKS, RUN, SCALE, TIME
-from analyzer.experiments.kinds import BURST_KIND, CALL_KIND, CLUSTER_KIND, MEASURED, REGION_KIND
+from analyzer.experiments.kinds import BURST_KIND, CALL_KIND, CLUSTER_KIND, CPU, MEASURED, REGION_KIND
 from analyzer.models.described import DEFAULTS, Options
 from analyzer.models.model import Model, Prediction
 from analyzer.models.study import fit
@@ -33,6 +33,8 @@ _MODELLED = (*_PARTITION, REGION_KIND, CLUSTER_KIND)
 _MOST = 200
 _SETTINGS = 3
 _GREATEST = 1e100
+_HAD = 0.8
+"""Ranks that have a CPU for less of their computation wait for one."""
 _STEADY = 0.05
 """A time that changes by less than this share is steady."""
 
@@ -94,6 +96,7 @@ def growth(
     """
     frame = _checked(frame)
     parameters, notes = _parameters(frame, factors)
+    notes += _waited(frame)
     largest = _largest(frame, parameters)
     at = tuple(_point(point, parameters, largest) for point in points) or (_farther(parameters, largest),)
     measured = frame[[KIND, NAME, RUN, *parameters]].assign(**{TIME: frame[TIME] * frame[MEASURED[0]] / frame[RANKS]})
@@ -153,6 +156,23 @@ def _parameters(frame: pandas.DataFrame, factors: Sequence[str]) -> tuple[tuple[
             "name runs of three numbers of ranks, or sizes (--set n=64,128,256)",
         )
     return tuple(kept), notes
+
+
+def _waited(frame: pandas.DataFrame) -> list[str]:
+    """What is to be said where ranks waited for a CPU while they computed, as far as CPU time was recorded."""
+    if CPU not in frame.columns or frame[CPU].dtype.kind != "f":
+        return []
+    bursts = frame[(frame[KIND] == BURST_KIND) & frame[CPU].notna() & ~frame[NAME].str.split(" ").str[0].isin(OUTSIDE)]
+    sums = bursts[[TIME, CPU]].mul(bursts[MEASURED[0]], axis=0).groupby(bursts[RUN]).sum()
+    had = sums[CPU] / sums[TIME]
+    few = had[had < _HAD]
+    if few.empty:
+        return []
+    return [
+        f"In {len(few)} of {frame[RUN].nunique()} runs the ranks waited for a CPU: in the worst they had one for "
+        f"{100 * few.min():.0f} % of their computation. All times contain such waiting, and so do predictions. Trace "
+        "on a machine with a core for each rank."
+    ]
 
 
 def _largest(frame: pandas.DataFrame, parameters: Sequence[str]) -> dict[str, float]:

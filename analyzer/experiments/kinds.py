@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analyzer.experiments.columns import KIND, NAME, RUN, SCALE
-from analyzer.metrics.callers import CALLER, CallerSums, added
+from analyzer.metrics.callers import CALLER, SUMMED, CallerSums, added
 from analyzer.metrics.regions import Accumulated, region_profile
 from analyzer.metrics.sums import add_up
+from analyzer.operations.bursts import LATER, CpuBursts, is_measured
 from analyzer.pairing.requests import window_calls, windows_of_rank
 from analyzer.parallel import Team
-from analyzer.trace import CallPaths, State, Trace
+from analyzer.trace import UNKNOWN, CallPaths, State, Trace
 
 if TYPE_CHECKING:
     import pandas
 
 CALL_KIND, BURST_KIND, CLUSTER_KIND, REGION_KIND = "call", "burst", "cluster", "region"
 REGION_KINDS = (REGION_KIND, "region computing", "region MPI")
-MEASURED = ("in_ranks", "count", "time", "time_min", "time_median", "time_max", "bytes")
-"""How many ranks did it; of these: mean count, times (mean, least, median, most), mean bytes."""
+CPU = "cpu_time"
+MEASURED = ("in_ranks", "count", "time", "time_min", "time_median", "time_max", "bytes", CPU)
+"""How many ranks did it; of these: mean count, times (mean, least, median, most), mean bytes, mean CPU time (of bursts,
+where it was recorded)."""
+_WITH_CPU = (*SUMMED, CPU)
+_BURST = np.dtype([*CALLER.descr, (CPU, "<i8")])
 
 
 def by_call(trace: Trace, team: Team) -> pandas.DataFrame:
@@ -59,35 +64,38 @@ def _of_callers(
 ) -> pandas.DataFrame:
     """Calls and the computation before them, by group of their path and procedure."""
     of_kind = {CALL_KIND: add_up(trace, team, CallerSums(trace, pathless=True)).rows, BURST_KIND: _bursts(trace, team)}
+    with_cpu = all(is_measured(trace, rank) for rank in range(trace.size))
     length = 1 + max((int(rows["path"].max(initial=0)) for rows in of_kind.values()), default=0)
     group = np.asarray(groups(length), np.int64)
     found = []
     for kind, rows in of_kind.items():
         rows = rows.copy()
         rows["path"] = group[rows["path"]]
-        rows = added(rows)
+        rows = added(rows, _WITH_CPU if kind == BURST_KIND else SUMMED)
         rows = rows[np.lexsort([rows["rank"], rows["call"], rows["path"]])]
         new = (np.diff(rows["path"], prepend=-1) != 0) | (np.diff(rows["call"], prepend=-1) != 0)
         for part in np.split(rows, np.flatnonzero(new)[1:]) if len(rows) else ():
             name = trace.procedures[part["call"][0]] + named(int(part["path"][0]))
             size = np.maximum(part["sent"], part["received"]) if kind == CALL_KIND else None
-            found.append(row_of_kind(kind, name, part["count"], part["inside"], size))
+            cpu = part[CPU] if kind == BURST_KIND and with_cpu else None
+            found.append(row_of_kind(kind, name, part["count"], part["inside"], size, cpu))
     return kinds_frame(trace, found)
 
 
 def _bursts(trace: Trace, team: Team) -> np.ndarray:
-    """CALLER of the computation before calls: `inside` is the useful time of a thread since its call before, or since
+    """_BURST of the computation before calls: `inside` is the useful time of a thread since its call before, or since
     its begin, and `count` how many of these are not empty. What it computes after its last call belongs to no call."""
     parts = [_bursts_of(trace, rank) for rank in trace.share(team)]
     everybody = [rows for of_member in team.allgather(parts) for rows in of_member]
-    return added(np.concatenate([np.zeros(0, CALLER), *everybody]))
+    return added(np.concatenate([np.zeros(0, _BURST), *everybody]), _WITH_CPU)
 
 
 def _bursts_of(trace: Trace, rank: int) -> np.ndarray:
     threads = range(int(trace.threads[rank]))
     sums, latest = [Accumulated() for _ in threads], [np.zeros(1, np.int64) for _ in threads]
     known = trace.extra(CallPaths).known
-    found = [np.zeros(0, CALLER)]
+    cpu = _CpuTime(trace, rank)
+    found = [np.zeros(0, _BURST)]
     for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
         states = trace.states(begin, end, range(rank, rank + 1))
         states = states[states["state"] == State.RUNNING]
@@ -100,24 +108,53 @@ def _bursts_of(trace: Trace, rank: int) -> np.ndarray:
             sums[thread].append(rows["begin"], rows["end"], rows["end"] - rows["begin"])
             until = np.concatenate([latest[thread], sums[thread].until(calls["enter"][own])])
             latest[thread] = until[-1:]
-            found.append(_before(rank, np.diff(until), calls["call"][own], paths[own]))
-    return added(np.concatenate(found))
+            had = cpu.before((begin, end), calls, until[1:])
+            found.append(_before(rank, np.diff(until), had, calls["call"][own], paths[own]))
+    return added(np.concatenate(found), _WITH_CPU)
 
 
-def _before(rank: int, burst: np.ndarray, call: np.ndarray, path: np.ndarray) -> np.ndarray:
-    """CALLER of one thread's bursts in a window."""
-    rows = np.zeros(len(burst), CALLER)
+class _CpuTime:
+    """For how long a rank with one thread had a CPU in the bursts before its calls; 0 where that is not known."""
+
+    def __init__(self, trace: Trace, rank: int) -> None:
+        self._bursts = CpuBursts(trace, rank)
+        self._before = 0
+
+    def before(self, window: tuple[int, int], calls: np.ndarray, until: np.ndarray) -> np.ndarray:
+        """ns before each call of a window; until: the useful time before it. No longer than the burst lasts. What lies
+        before polls that fail is of the next call that was read."""
+        cpu = self._bursts.window(window, calls)
+        if cpu is None:
+            return np.zeros(len(until), np.int64)
+        read = cpu != LATER
+        lasts = np.diff(until[read], prepend=self._before)
+        self._before += int(lasts.sum())
+        had = np.zeros(len(cpu), np.int64)
+        had[read] = np.where(cpu[read] == UNKNOWN, 0, np.clip(cpu[read] - self._bursts.overhead_ns, 0, lasts))
+        return had
+
+
+def _before(rank: int, burst: np.ndarray, cpu: np.ndarray, call: np.ndarray, path: np.ndarray) -> np.ndarray:
+    """_BURST of one thread's bursts in a window."""
+    rows = np.zeros(len(burst), _BURST)
     rows["rank"], rows["path"], rows["call"] = rank, path, call
-    rows["count"], rows["inside"] = burst > 0, burst
-    return added(rows[burst > 0])
+    rows["count"], rows["inside"], rows[CPU] = burst > 0, burst, cpu
+    return added(rows[(burst > 0) | (cpu > 0)], _WITH_CPU)
 
 
-def row_of_kind(kind: str, name: str, count: np.ndarray, ns: np.ndarray, size: np.ndarray | None = None) -> dict:
+def row_of_kind(
+    kind: str,
+    name: str,
+    count: np.ndarray,
+    ns: np.ndarray,
+    size: np.ndarray | None = None,
+    cpu_ns: np.ndarray | None = None,
+) -> dict:
     """One kind of time over the ranks that have it."""
     seconds = ns / 1e9
     times = (seconds.mean(), seconds.min(), np.median(seconds), seconds.max())
-    values = (len(ns), count.mean(), *times, np.nan if size is None else size.mean())
-    return {KIND: kind, NAME: name, **dict(zip(MEASURED, values, strict=True))}
+    rest = (np.nan if size is None else size.mean(), np.nan if cpu_ns is None else cpu_ns.mean() / 1e9)
+    return {KIND: kind, NAME: name, **dict(zip(MEASURED, (len(ns), count.mean(), *times, *rest), strict=True))}
 
 
 def kinds_frame(trace: Trace, rows: list[dict]) -> pandas.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,15 +66,15 @@ class CallerSums(Sums[Callers]):
         return Callers(added(joined(parts, CALLER)))
 
 
-def added(rows: np.ndarray) -> np.ndarray:
-    """Rows of the same rank, path and call as one, by these three."""
+def added(rows: np.ndarray, summed: Sequence[str] = SUMMED) -> np.ndarray:
+    """Rows of the same rank, path and call as one, by these three; `summed`: the other columns."""
     if not len(rows):
         return rows
     rows = rows.take(np.lexsort([rows[name] for name in reversed(KEY)]))
     new = np.any([np.diff(rows[name], prepend=-1) != 0 for name in KEY], axis=0)
     first = np.flatnonzero(new)
     found = rows.take(first)
-    for name in SUMMED:
+    for name in summed:
         found[name] = np.add.reduceat(rows[name], first)
     return found
 

@@ -23,6 +23,8 @@ REPETITIONS: dict[str, Callable[[np.ndarray], Any]] = {
 }
 """How measurements of the same setting can become one."""
 _FEWEST = 3
+_LARGEST = 1e100
+"""Squares of larger numbers, or of those below its inverse, are no numbers."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,11 @@ def measurements_of(frame: pandas.DataFrame, observable: str, parameters: Sequen
     there = ~np.isnan(np.column_stack(list(columns.values()))).any(1)
     columns = {name: column[there] for name, column in columns.items()}
     for name, column in columns.items():
-        if np.isinf(column).any() or (np.abs(column) > 1e100).any():
+        size = np.abs(column[column != 0])
+        if (size > _LARGEST).any():
             raise TracelibError(f"column {name!r} has numbers that are too large", "leave these rows out")
+        if (size < 1 / _LARGEST).any():
+            raise TracelibError(f"column {name!r} has numbers that are too small", "leave these rows out")
     if there.sum() < _FEWEST:
         raise TracelibError(f"the table has {there.sum()} rows of numbers", f"a fit needs at least {_FEWEST}")
     if not columns[observable].any():
@@ -84,3 +89,5 @@ def _numbers(column: pandas.Series, name: str) -> np.ndarray:
         return np.asarray(column, float)
     except (TypeError, ValueError) as error:
         raise TracelibError(f"column {name!r} is not all numbers", "leave out or correct the others") from error
+    except OverflowError as error:  # integers of hundreds of digits
+        raise TracelibError(f"column {name!r} has numbers that are too large", "leave these rows out") from error

@@ -22,6 +22,8 @@ CHOSEN = "evidence"
 """The criterion where terms are chosen from the data."""
 
 
+_LARGEST = 1e150
+"""Squares of larger terms are no numbers."""
 _CACHED = ("_formula", "_values", "_table", "_all_terms", "_rounded")
 
 
@@ -127,6 +129,8 @@ class Model:
         """Of each member its value, and the values of all terms."""
         try:
             terms = np.array(self._values(**values), float)
+            if not np.abs(terms).max() < _LARGEST:
+                raise OverflowError
         except TypeError as error:
             raise TracelibError(f"the model is of {', '.join(self.parameters)}", "give each of them once") from error
         except (ValueError, ZeroDivisionError, OverflowError) as error:

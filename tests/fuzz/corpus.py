@@ -249,7 +249,8 @@ def _model(kind: str, folder: Path) -> Seed:
     _make("loggp", folder / "net.h5", "-o", folder / "net")
     (folder / "models.toml").write_text(OF_MODELS)
     damaged = ("models.toml", "net.inter.json")
-    return Seed(kind, folder, damaged, of_a_machine("models.toml", "good.h5"))
+    table = lines("analyze table good.h5 --network net.inter.json --message-size 1K --json")
+    return Seed(kind, folder, damaged, (*of_a_machine("models.toml", "good.h5"), *table * 2))
 
 
 def _csv_table(kind: str, folder: Path) -> Seed:
@@ -280,9 +281,10 @@ OF_KINDS = "kind,name,run,ranks,threads,nodes,in_ranks,count,time\n" + "".join(
 
 
 def _measurements(kind: str, folder: Path) -> Seed:
-    """What models are fitted to: a table of measurements, and one of kinds of time."""
+    """What models are fitted to: a table of measurements, and one of kinds of time; as CSV and as Parquet."""
     (folder / "m.csv").write_text(MEASURED)
     (folder / "kinds.csv").write_text(OF_KINDS)
+    _make("table", folder / "m.csv", "-o", folder / "m.parquet")
     fits = lines(
         "analyze fit m.csv --parameters p,n --predict p=16,n=80",
         "analyze fit m.csv --parameters p,n --json --repetitions median",
@@ -290,8 +292,11 @@ def _measurements(kind: str, folder: Path) -> Seed:
         "analyze fit m.csv --parameters p --terms {p,p^2,log2(p)} --weighting ordinary --criterion bic",
         "analyze fit kinds.csv --at 64",
         "analyze fit kinds.csv --json --terms {ranks,1/ranks}",
+        "analyze fit m.parquet --parameters p,n --predict p=1024,n=1e6 --repetitions min",
+        "analyze table m.csv m.parquet --column x=n/p+log2(p) --where p>2 --outliers median --factors p,n -o x.parquet",
+        "analyze table m.csv m.parquet --factors p,n --outliers deviation --per run --take min --json",
     )
-    return Seed(kind, folder, ("m.csv", "kinds.csv"), fits)
+    return Seed(kind, folder, ("m.csv", "m.csv", "kinds.csv", "m.parquet"), fits)
 
 
 def _modules(kind: str, folder: Path) -> Seed:

@@ -39,7 +39,9 @@ def fit_runs(
     points: Sequence[Mapping[str, float]], terms: str | None, options: Options, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """The whole command. Collective."""
+    from analyzer.experiments.columns import RUN
     from analyzer.experiments.growth import growth
+    from analyzer.experiments.kinds import MEASURED
     from analyzer.report.growth import growth_json, print_growth
 
     found, notes = _table(session, files, tuple(by), settings)
@@ -48,7 +50,7 @@ def fit_runs(
     with session.step("Fitting"):
         factors = (*found.factors, *(name for name, _ in settings if name not in found.factors))
         if not found.factors:  # of tables nothing says which columns are settings
-            factors = (*(n for n in found.frame.columns if n not in _MEASURED), *factors)
+            factors = (*(n for n in found.frame.columns if n not in (RUN, *MEASURED)), *factors)
         grown = growth(found.frame, factors, points, terms, options)
     if as_json:
         session.print_json(growth_json(list(files), grown) | {"left_out": notes})
@@ -56,9 +58,6 @@ def fit_runs(
         session.print(lambda console: print_growth(grown, console))
         for note in notes:
             session.say(f"\n{note}")
-
-
-_MEASURED = ("run", "in_ranks", "count", "time", "time_min", "time_median", "time_max", "bytes")
 
 
 def _table(

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.special import fdtrc
 
+from analyzer.errors import TracelibError
 from analyzer.models.choose.evidence import Weighed, weigh
 from analyzer.models.choose.families import Family, families
 from analyzer.models.choose.free import Free
 from analyzer.models.choose.plainness import plainest
 from analyzer.models.choose.settings import Settings, settings_from
+from analyzer.models.choose.shapes import shapes_on
 from analyzer.models.member import Member
 
 _LEAST_WEIGHT = 1e-3
@@ -23,8 +25,11 @@ _SURE = 0.01
 
 def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> list[Member]:
     """The likeliest models, with weights that sum to 1; the one to be shown first, the others by weight. Those below a
-    thousandth of the best are left out, and all but 60."""
+    thousandth of the best are left out, and all but 60. Raises TracelibError for parameters below 0."""
     settings = settings_from(values, observed)
+    for name in settings.varying:
+        if not shapes_on(settings.values[name]):
+            raise TracelibError(f"{name} has values below 0, where powers and logarithms have none", "describe --terms")
     found = [_weighed(family, settings) for family in families(settings)]
     if settings.varying:
         found += _free(settings, found)

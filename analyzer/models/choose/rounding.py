@@ -40,5 +40,5 @@ def rounding_error(
 def _beyond(x: float, low: float, high: float) -> float:
     """How far a value is from a range, as a logarithm; 0 inside it."""
     if low > 0 and x > 0:
-        return float(max(np.log(x / high), np.log(low / x), 0.0))
+        return float(max(np.log(x) - np.log(high), np.log(low) - np.log(x), 0.0))
     return 0.0

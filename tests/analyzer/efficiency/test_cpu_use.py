@@ -5,7 +5,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from synthetic import WORLD, call, flush, poll, write_run
+from cpu_clock import NO, random_rank, rank
+from synthetic import WORLD, call, write_run
 
 import analyzer
 from analyzer.cli import main
@@ -17,25 +18,6 @@ from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program.streams import pieces
 from analyzer.report.words.cpus import waiting_for_cpus
-from tracelib import schema
-
-COUNTERS = [(1, 0, schema.CPU_TIME_TYPE, 1, b"CPU_NS")]
-NO = schema.NOT_READ
-
-
-def rank(calls, counts, cpus="0", **more):
-    """A rank with a reading of the CPU clock at each entry and exit."""
-    block = np.zeros(1, schema.BLOCK)
-    block["count"][0, [0, 6]], block["set"] = (len(calls), len(counts)), 1
-    for table, position in (("polls", 2), ("events", 3)):
-        block["count"][0, position] = len(more.get(table, ()))
-    return {
-        "calls": calls,
-        "counts": np.array(counts, np.uint64),
-        "counters": COUNTERS,
-        "blocks": block,
-        "cpus": cpus,
-    } | more
 
 
 def test_by_hand(tmp_path):
@@ -105,30 +87,6 @@ def cpus_of(without):
 
     none = np.zeros(len(without), np.int64)
     return Cpus((), CpuUse(none, none, np.array(without), none))
-
-
-def random_rank(random):
-    """Calls, runs of polls and flushes that do not overlap, with a CPU clock that runs slower than the time."""
-    calls, polls, events, counts, now, cpu = [call("MPI_Init", 1_000, 5_000)], [], [], [NO, 0], 5_000, 0
-    for _ in range(random.randrange(1, 30)):
-        burst = random.randrange(2_000, 50_000)
-        cpu += random.randrange(burst + 1)
-        now += burst
-        what = random.choice(("call", "call", "poll", "flush"))
-        length = random.randrange(1_000, 20_000)
-        if what == "call":
-            inside = random.randrange(length + 1)
-            calls.append(call("MPI_Barrier", now, now + length))
-            counts += [cpu, cpu + inside]
-            cpu += inside
-        elif what == "poll":
-            polls.append(poll("MPI_Test", now, now + length, inside=length // 2, count=3))
-        else:
-            events += flush(now, now + length)
-        now += length
-    calls.append(call("MPI_Finalize", now + 100, now + 200))
-    counts += [cpu + 100, cpu + 150]
-    return rank(calls, counts, polls=polls, events=events)
 
 
 @pytest.mark.parametrize("seed", range(12))
