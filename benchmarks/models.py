@@ -1,7 +1,8 @@
 """Model selection in figures: `python -m benchmarks.models` prints the tables of docs/analyze-fit.md.
 
 The genetic search on HPL (search-and-balance.md, section 1: 12 configurations by 3 patiences, and how often each term
-is found), 200 planted models with 3 % noise beside stepwise selection and LASSO, and 200 data sets of plain laws.
+is found), 200 planted models with 3 % noise beside stepwise selection and LASSO, 200 data sets of plain laws, and 600
+scaling studies beside Extra-P.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from hpl_design import TERMS, measured  # noqa: E402
 from plain_laws import BEYOND as BEYOND_LAWS  # noqa: E402
 from plain_laws import LAWS, case, growth_of  # noqa: E402
 from planted_models import BEYOND, error_of, lasso, planted, stepwise  # noqa: E402
+from scaling_studies import QUARTILES, at, errors, frame_of, held_out, inside, parameters_of  # noqa: E402
 
 import analyzer  # noqa: E402
 from analyzer.models.fitting.criteria import criterion_of  # noqa: E402
@@ -103,7 +105,27 @@ def plain_table(number: int = 200) -> None:
         print(f"{name}: error at {BEYOND_LAWS} x {100 * median:.1f} % (median), {100 * most:.1f} % (90 %)")
 
 
+def held_out_table() -> None:
+    """Errors of predictions beside those of Extra-P, and how often the intervals hold the truth."""
+    cases, theirs = held_out()
+    models = [analyzer.fit(frame_of(case), "time", parameters_of(case)) for case in cases]
+    found = {
+        "Extra-P": errors(cases, lambda number, place: theirs[number]["predicted"][place]),
+        "analyze fit": errors(cases, lambda number, place: models[number].predict(**at(cases[number], place))),
+    }
+    print(f"\n| {len(cases)} studies | | quartile | median | quartile | 90 % |\n|---|---|---|---|---|---|")
+    for kind in found["Extra-P"]:
+        for name, of in found.items():
+            print(
+                f"| {kind} | {name} | "
+                + " | ".join(f"{100 * x:.1f}" for x in np.percentile(of[kind], QUARTILES))
+                + " % |"
+            )
+    print(f"the intervals hold the truth in {100 * inside(cases, models):.1f} %")
+
+
 if __name__ == "__main__":
     genetic_tables()
     planted_table()
     plain_table()
+    held_out_table()

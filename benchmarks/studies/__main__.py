@@ -7,24 +7,34 @@ import shutil
 from datetime import date
 
 from benchmarks.mpi import ROOT, find, processor
-from benchmarks.studies import products, sizes
+from benchmarks.studies import broadcasts, products, sizes
 from benchmarks.studies.shown import HEAD
 
 PAGE = ROOT / "docs" / "studies.md"
-BEGIN, END = "<!-- make study -->", "<!-- end -->"
+END = "<!-- end -->"
 
 
 def main() -> None:
     mpi = find()
-    lines = [f"{processor()}, {os.cpu_count()} cores, {mpi.version}, {date.today()}", "", *HEAD.splitlines()]
+    lines = [
+        f"{processor()}, {os.cpu_count()} cores, {mpi.version.replace('(OpenRTE)', 'Open MPI')}, {date.today()}",
+        "",
+        *HEAD.splitlines(),
+    ]
     parts = [sizes] if shutil.which("valgrind") is None else [products, sizes]
     for part in parts:
         for row in part.rows(mpi):
             print(row.line, flush=True)
             lines.append(row.line)
-    text = PAGE.read_text()
-    before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{after}")
+    _write("make study", lines)
+    _write("make study: broadcasts", [*broadcasts.HEAD.splitlines(), *(line.line for line in broadcasts.lines())])
+
+
+def _write(name: str, lines: list[str]) -> None:
+    """The part of the page that has this name."""
+    begin = f"<!-- {name} -->"
+    before, _, rest = PAGE.read_text().partition(begin)
+    PAGE.write_text(f"{before}{begin}\n" + "\n".join(lines) + f"\n{END}{rest.partition(END)[2]}")
 
 
 if __name__ == "__main__":

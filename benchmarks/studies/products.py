@@ -22,7 +22,7 @@ from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
 from benchmarks.studies.runs import table, traced
 from benchmarks.studies.shown import Row
 
-SIZES, RANKS, REPEATED = (144, 168, 192, 216, 240), (1, 2, 3, 4), 5
+SIZES, RANKS, REPEATED = (144, 168, 192, 216, 240), (1, 2, 3, 4), 40
 HELD_OUT = 3  # ranks that no fit sees
 CACHE = "262144,8,64"
 FUNCTION = "product_row"

@@ -8,7 +8,10 @@ import numpy as np
 import pandas
 import pytest
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "extrapolation"
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT.parent / "shared" / "data" / "extrapolation"
+HELD_OUT = 600
+QUARTILES = (25, 50, 75, 90)
 POWERS = (0, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1, 5 / 4, 3 / 2, 2, 5 / 2, 3)
 
 
@@ -17,6 +20,15 @@ def given():
     if not DATA.exists():
         pytest.skip("no ../shared/data/extrapolation")
     return [json.loads(gzip.decompress((DATA / name).read_bytes())) for name in ("cases.json.gz", "extrap.json.gz")]
+
+
+def held_out(number=HELD_OUT):
+    """So many studies of the same kind that no choice in the method was made by, and the values that Extra-P 4.2.5
+    predicts for them (default modellers, kept in benchmarks/data)."""
+    modes = ["one", "add", "one", "mul"]
+    cases = [study(10_000 * (7 + k // 120) + k % 120, modes[k % 4]) for k in range(number)]
+    kept = gzip.decompress((ROOT / "benchmarks" / "data" / "extra-p.json.gz").read_bytes())
+    return cases, [{"predicted": values} for values in json.loads(kept)[:number]]
 
 
 def shape(x, term):
@@ -72,3 +84,13 @@ def errors(cases, predicted):
             error = abs(predicted(number, place) / case["truth"][place][2] - 1)
             found.setdefault(f"{kind} {name}", []).append(error)
     return found
+
+
+def inside(cases, models):
+    """The part of all truths that the intervals hold."""
+    held = []
+    for case, model in zip(cases, models, strict=True):
+        for place, (_, _, truth) in enumerate(case["truth"]):
+            low, high = model.prediction(**at(case, place)).interval
+            held.append(low <= truth <= high)
+    return np.mean(held)
