@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.mpi import ROOT
-from benchmarks.results import cost, regions, runs, sampling, scaling
+from benchmarks.results import cost, counters, intervals, regions, runs, sampling, scaling
 from benchmarks.results.rows import Part
 
 PAGE = ROOT / "docs" / "results.md"
@@ -24,8 +24,8 @@ PARTS: dict[str, Callable[[Path], Part]] = {
     "R5": lambda _: sampling.part(),
     "R6": lambda _: sampling.length_part(),
     "R7": lambda _: runs.parallel_part(traced()),
-    "R8": lambda _: sampling.sweep_part(),
-    "R9": lambda _: runs.counters_part(),
+    "R8": lambda _: intervals.part(),
+    "R9": lambda _: counters.part(),
     "R10": scaling.part,
     "R11": scaling.prediction_part,
 }

@@ -15,7 +15,7 @@ from benchmarks.results.rows import Part, Row
 from benchmarks.synthetic.run import write_run
 
 RANKS = 16
-SIZES = (50_000, 200_000, 800_000)
+SIZES = (200_000, 800_000, 3_200_000)
 """Calls of all ranks."""
 
 

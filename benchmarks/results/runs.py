@@ -1,20 +1,19 @@
-"""R2, R3, R7 and R9: statistics of published periods, and programs that are traced here."""
+"""R2, R3 and R7: statistics of published periods, and programs that are traced here."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.representative.plan import estimates, plan, totals
 from analyzer.structure.cut.choose import typical_stretch, window
 from analyzer.structure.cut.cut import write_cut
 from analyzer.structure.levels.metrics import off_by
@@ -25,12 +24,18 @@ from benchmarks.mpi import ROOT, WORK, Mpi, find, remove_run
 from benchmarks.results.published import table
 from benchmarks.results.rows import Part, Row, listed, percent
 
-RANKS = 4
+RANKS = min(4, os.cpu_count() or 1)
+"""More ranks than processors share them, and then each iteration takes another time."""
+BUSY = 0.3
+"""From this load for each processor on, before programs run, their times are not said."""
 METRICS = ("bursts", "computing", "p2p", "ipc", "flying", "flops", "collective", "instructions")
 FOUND = (26, 22, 20, 10, 20, 12, 4, 7)
 """Of 26 runs, as stated."""
-LOOPS = {"stencil": 100, "hydrodynamics": 60, "sweeps": 30, "pipelined": 25, "transforms": 20, "particles": 75}
-COUNTERS = tuple(f"sde:::Own::{name}" for name in ("alpha", "beta", "gamma"))
+LOOPS = {
+    "stencil": (100, 100), "hydrodynamics": (60, 60), "sweeps": (30, 30), "pipelined": (25, 50), "transforms": (20, 20),
+    "particles": (75, 100),
+}  # fmt: skip
+"""Iterations, and how many times as long as usual each computes: for iterations of several ms."""
 NO_COUNTERS = "needs counters of the processor, which this machine may not have"
 
 
@@ -49,23 +54,40 @@ class Traced:
         return _size(self.path)
 
 
-def traced() -> list[Traced]:
-    """All programs, each traced once."""
+@dataclass(frozen=True)
+class Campaign:
+    """All programs, each traced once; `load`: processes that ran before, for each processor."""
+
+    runs: tuple[Traced, ...]
+    load: float
+
+    @property
+    def busy(self) -> str:
+        """Why times are not said, or nothing. Beside other work each iteration takes another time, and signals have no
+        period: that says something of the machine only."""
+        said = f"not said: {self.load:.1f} other processes ran on each processor"
+        return said if self.load >= BUSY else ""
+
+
+def traced() -> Campaign:
+    """All programs."""
+    load = os.getloadavg()[0] / (os.cpu_count() or 1)
     mpi = find()
-    return [_analysed(mpi, *program) for program in _programs(mpi)]
+    return Campaign(tuple(_analysed(mpi, *program) for program in _programs(mpi)), load)
 
 
 def _programs(mpi: Mpi) -> Iterator[tuple[str, int, list[str]]]:
-    heat = _built(mpi, ROOT / "examples" / "heat.c", "-lm")
-    yield "heat solver", 300, [str(heat), "--size", "256", "--steps", "300"]
-    loops = _built(mpi, ROOT / "mpi_tests" / "programs" / "structure" / "loops.c", "-lm")
-    for name, count in LOOPS.items():
-        yield name, count, [str(loops), name, str(count)]
+    heat = built(mpi, ROOT / "examples" / "heat.c", "-lm")
+    yield "heat solver", 300, [str(heat), "--size", "1536", "--steps", "300"]
+    loops = built(mpi, ROOT / "mpi_tests" / "programs" / "structure" / "loops.c", "-lm")
+    for name, (count, times) in LOOPS.items():
+        yield name, count, [str(loops), name, str(count), str(times)]
     if shutil.which("lmp"):
         yield "LAMMPS", 100, ["lmp", "-in", str(ROOT / "mpi_tests" / "apps" / "inputs" / "lammps" / "in.lj")]
 
 
-def _built(mpi: Mpi, source: Path, *flags: str) -> Path:
+def built(mpi: Mpi, source: Path, *flags: str) -> Path:
+    """A program of one source."""
     WORK.mkdir(parents=True, exist_ok=True)
     program = WORK / source.stem
     subprocess.run([mpi.mpicc, "-O2", source, "-o", program, *flags], check=True)
@@ -92,7 +114,7 @@ def _size(run: Path) -> int:
     return run.stat().st_size + sum(path.stat().st_size for path in folder.glob("*") if path.is_file())
 
 
-def periods_part(runs: list[Traced]) -> Part:
+def periods_part(campaign: Campaign) -> Part:
     """R2: how often each metric has a period, and how well they agree."""
     published = table("periods")
     stated = [
@@ -120,7 +142,7 @@ def periods_part(runs: list[Traced]) -> Part:
             (
                 f"Programs traced here on {RANKS} ranks; the target is the count of their input. IPC, FLOPS and "
                 f"instructions are left out: that {NO_COUNTERS}.",
-                tuple(_periods(runs)),
+                tuple(_periods(campaign)),
             ),
         ),
     )
@@ -137,36 +159,40 @@ SPEEDUPS = {
 """Linear ones in brackets."""
 
 
-def _periods(runs: list[Traced]) -> list[Row]:
-    said, every = [], []
-    for run in runs:
+def _periods(campaign: Campaign) -> list[Row]:
+    if campaign.busy:
+        return [*_counts(campaign.runs), Row("periods, and those of signals", "", campaign.busy)]
+    every = [_off(run) for run in campaign.runs]
+    said = []
+    for run, row, off in zip(campaign.runs, _counts(campaign.runs), every, strict=True):
+        agree = listed(f"{name} {percent(by)}" for name, by in off.items()) or "none has a period"
         main = run.found.main
-        off = {one.name: off_by(one, main) for one in run.found.metrics}
-        known = {name: by for name, by in off.items() if by is not None}
-        every.append(known)
-        agree = listed(f"{name} {percent(by)}" for name, by in known.items()) or "none has a period"
-        text = f"{main.count} of {_ms(main.iterations.period_ns)}" if main and main.iterations else "none"
-        said.append(Row(run.name, str(run.count), text, f"signals are off by: {agree}"))
+        period = f" of {_ms(main.iterations.period_ns)}" if main and main.iterations else ""
+        said.append(replace(row, found=row.found + period, note=f"signals are off by: {agree}"))
     for name in (*DEFAULT_SIGNALS, FLYING):
         said.append(
-            Row(f"runs in which {name} has a period", "", f"{sum(name in one for one in every)} of {len(runs)}")
+            Row(f"runs in which {name} has a period", "", f"{sum(name in off for off in every)} of {len(every)}")
         )
-    off_all = [by for one in every for by in one.values()]
-    said.append(
-        Row(
-            "deviation of signals, median",
-            "at most 0.5 %",
-            percent(float(np.median(off_all)), 2) if off_all else "none",
-        )
-    )
-    return said
+    off_all = [by for off in every for by in off.values()]
+    median = percent(float(np.median(off_all)), 2) if off_all else "none"
+    return [*said, Row("deviation of signals, median", "at most 0.5 %", median)]
+
+
+def _counts(runs: tuple[Traced, ...]) -> list[Row]:
+    return [Row(run.name, str(run.count), str(run.found.main.count if run.found.main else "none")) for run in runs]
+
+
+def _off(run: Traced) -> dict[str, float]:
+    """By how much the period of each signal that has one is off."""
+    off = {one.name: off_by(one, run.found.main) for one in run.found.metrics}
+    return {name: by for name, by in off.items() if by is not None}
 
 
 def _ms(ns: float) -> str:
     return f"{ns / 1e6:.3g} ms"
 
 
-def sizes_part(runs: list[Traced]) -> Part:
+def sizes_part(campaign: Campaign) -> Part:
     """R3: size of two iterations beside the whole."""
     stated = [
         Row("Liso, Idris, Gadget, Linpack: whole / level 1", "31.6, 10.8, 51, 146",
@@ -180,7 +206,7 @@ def sizes_part(runs: list[Traced]) -> Part:
             f"{run.bytes / run.cut_bytes:.1f}",
             f"{_kb(run.bytes)} to {_kb(run.cut_bytes)}; {run.count} iterations",
         )
-        for run in runs
+        for run in campaign.runs
         if run.cut_bytes
     ]
     return Part(
@@ -199,7 +225,7 @@ def _kb(size: int) -> str:
     return f"{size / 1000:.0f} KB"
 
 
-def parallel_part(runs: list[Traced]) -> Part:
+def parallel_part(campaign: Campaign) -> Part:
     """R7: initialisation, period and whole run."""
     rows = table("parallel")
     cpi = (rows.cpi - rows.cpi_whole).abs() / rows.cpi_whole
@@ -212,8 +238,8 @@ def parallel_part(runs: list[Traced]) -> Part:
         Row("SP 64: error of CPI", "3.49 % (2.84 %)", percent(cpi[11], 2), "misprint"),
         Row("whole / period, least and most", "23, 4056", listed(round(k) for k in (factors.min(), factors.max()))),
     ]  # fmt: skip
-    said = []
-    for run in runs:
+    said = [Row("initialisation, period, whole of each", "", campaign.busy)] if campaign.busy else []
+    for run in () if campaign.busy else campaign.runs:
         main = run.found.main
         if main and main.iterations:
             times = (main.begin_ns, main.iterations.period_ns, run.found.duration_ns)
@@ -225,58 +251,4 @@ def parallel_part(runs: list[Traced]) -> Part:
             ("Recomputed from table 5.3.", tuple(stated)),
             (f"The programs of R2. CPI and misses: {NO_COUNTERS}.", tuple(said)),
         ),
-    )
-
-
-def counters_part() -> Part:
-    """R9: counters that are read in turn, each in an iteration of its own."""
-    rows = table("parallel").set_index("run")
-    stated = []
-    for name, target in (("BT", 155), ("FT", 12), ("SP", 342), ("MG", 20)):
-        one = rows.loc[f"{name} 16"]
-        ratio = 3 * one.whole_ms / (one.initialisation_ms + 3 * one.period_ms)
-        stated.append(Row(f"{name}: cost of 3 whole runs to that of the plan", str(target), f"{ratio:.0f}"))
-    return Part(
-        "R9: counters read in turn",
-        (
-            ("Recomputed from table 5.3.", tuple(stated)),
-            (
-                "A program with three counters of its own (software defined events of PAPI), read in turn by the "
-                "runtime as analyze representative plans it, beside a run that counts all throughout.",
-                tuple(_followed()),
-            ),
-        ),
-    )
-
-
-def _followed() -> Iterator[Row]:
-    if not Path("/usr/include/sde_lib.h").exists():
-        yield Row(
-            "error of each counter", "15 % on average, 25 % at most", "not measured", "libpapi-dev is not installed"
-        )
-        return
-    mpi, team = find(), Team()
-    program = _built(mpi, ROOT / "mpi_tests" / "programs" / "regions" / "counted_steps.c", "-lsde")
-    quiet = {"TRACELIB_CPUTIME": "off"}
-    mpi.run(2, program, 50, traced="results-plain", options=quiet)
-    with closing(open_trace(WORK / "results-plain.h5")) as trace:
-        made = plan(trace, team, COUNTERS)
-    schedule = WORK / "results.plan"
-    schedule.write_text(made.schedule())
-    turns = {"TRACELIB_COUNTERS": ";".join(COUNTERS), "TRACELIB_ROTATE": f"file:{schedule}"}
-    mpi.run(2, program, 50, traced="results-planned", options=quiet | turns)
-    mpi.run(2, program, 50, traced="results-full", options=quiet | {"TRACELIB_COUNTERS": ",".join(COUNTERS)})
-    with closing(open_trace(WORK / "results-full.h5")) as trace:
-        whole = totals(trace, team)
-    with closing(open_trace(WORK / "results-planned.h5")) as trace:
-        found = estimates(trace, team, whole)
-    errors = pd.Series({one.counter.rpartition("::")[2]: one.error for one in found.counters})
-    text = listed(f"{name} {percent(error, 2)}" for name, error in errors.items())
-    yield Row("errors of the counters", "15 % on average, 25 % at most", text)
-    yield Row("mean error", "about 15 %", percent(errors.mean(), 2))
-    yield Row(
-        "cost of 3 whole runs to that of the plan",
-        "12 to 342",
-        f"{found.cost_ratio:.1f}",
-        f"{found.iterations} iterations",
     )

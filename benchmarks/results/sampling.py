@@ -1,11 +1,10 @@
-"""R5, R6 and R8: representative parts of sequential programs, their lengths, and samples by intervals."""
+"""R5 and R6: representative parts of sequential programs, and their lengths."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from analyzer.representative.sampling import errors_of
 from analyzer.representative.series import Metric
 from analyzer.representative.subset import SHARES, error, lengths, representative
 from benchmarks.results.published import table
@@ -14,7 +13,6 @@ from benchmarks.results.rows import Part, Row, listed, percent
 NOT_FOUND = ("Gap", "Perlbmk", "Sixtrack")
 LONGEST = 200_000
 """Samples of a planted series at most."""
-SWEPT = {"Applu": 51, "Fma3d": 61, "Lucas": 102, "Swim": 26, "Mgrid": 48}
 PLANTED = (
     "Series with the period and the length that are published of each program (in 10^7 instructions): within a period "
     "CPI and L1 misses are steps of random height and length, with 2 % of noise; of the three programs without period "
@@ -128,28 +126,3 @@ def _sums_of(period: float, seed: int) -> list[float] | None:
     cpi, misses = series_of(period, int(12 * period), seed)
     found = representative(cpi.values())
     return [one.sum for one in lengths(found, (cpi, misses))] if found else None
-
-
-def sweep_part() -> Part:
-    """R8: samples of intervals of all lengths up to two periods."""
-    said = []
-    for number, (name, period) in enumerate(SWEPT.items()):
-        cpi, misses = series_of(period, 60 * period, number)
-        swept = [*range(5, 2 * period + 1, 2), period, 2 * period]
-        off = {steps: errors_of(cpi, misses, steps) for steps in sorted(set(swept))}
-        for way in ("msp", "ssp", "lsp"):
-            values = {steps: getattr(one, way) for steps, one in off.items() if getattr(one, way) is not None}
-            lower = np.mean([value < max(values[period], values[2 * period]) for value in values.values()])
-            text = f"{percent(values[period], 2)}, {percent(values[2 * period], 2)}"
-            middle = percent(float(np.median(list(values.values()))), 2)
-            note = f"median of all lengths {middle}; {percent(lower, 0)} are lower"
-            said.append(Row(f"{name} (R = {period}), {way.upper()}: errors at R, 2R", "least", text, note))
-    return Part(
-        "R8: samples by intervals",
-        (
-            (
-                "Series like those of R5, 60 periods, four clusters of L1 misses; the thesis gives curves only.",
-                tuple(said),
-            ),
-        ),
-    )

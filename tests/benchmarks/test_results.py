@@ -1,9 +1,10 @@
 """What is recomputed of the published tables is as the thesis states, and parts of the page come into their places."""
 
+import numpy as np
 import pytest
 
 from benchmarks.results import __main__ as page
-from benchmarks.results import regions, runs, sampling
+from benchmarks.results import intervals, regions, runs, sampling
 from benchmarks.results.published import table
 from benchmarks.results.rows import Part, Row
 
@@ -15,12 +16,31 @@ def recomputed(part):
 
 
 def test_statistics_of_the_periods():
-    found = recomputed(runs.periods_part([]))
+    found = recomputed(runs.periods_part(runs.Campaign((), 0.0)))
     for name, (target, got) in found.items():
         if not name.startswith(("deviation", "... runs")):
             assert got == target, name
     assert float(found["deviation from the period of bursts, median"][1].split()[0]) <= 0.5
     assert found["... runs with more than 0.9 %"][1] == "4"
+
+
+def test_times_of_programs_are_said_of_idle_processors_only():
+    quiet, busy = (runs._periods(runs.Campaign((), load)) for load in (0.1, 2.5))
+    assert [row.what for row in quiet][-1] == "deviation of signals, median"
+    assert [row.found for row in busy] == ["not said: 2.5 other processes ran on each processor"]
+
+
+def test_samples_of_a_period_vary_least():
+    """Samples of 8 and 16 steps of a metric that repeats after 8 are alike; the others differ."""
+    series = intervals.Metric("CPI", np.tile([9.0, 1, 1, 1, 2, 5, 1, 1], 50), np.ones(400))
+    errors = intervals.sweep(series, series, 16)
+    assert [one.steps for one in errors if max(one.msp, one.ssp, one.lsp) < 1e-12] == [8, 16]
+    single = intervals._errors("X", 8, errors)[2:4]
+    assert [row.found for row in single] == ["0.00 %, 0.00 %", "8, 16"]
+
+
+def test_misprint_of_a_caption():
+    assert "misprint" in intervals._printed("Swim", 26).note and not intervals._printed("Mgrid", 48).note
 
 
 def test_statistics_of_lengths_and_samples():
