@@ -49,10 +49,11 @@ def _tree(every: Iterator[Steps], name: str, parents: np.ndarray, rows: int) -> 
     children = np.maximum(np.bincount(parents, minlength=rows), 1)
     for steps in every:
         first, count = steps.first(len(parents)), len(steps.row)
+        times, values = np.ascontiguousarray(steps.time), np.ascontiguousarray(steps.value)
         row, time, value = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
         written = lib.level_feed(
-            tree, pointer(first, "int64_t *"), pointer(np.ascontiguousarray(steps.time), "int64_t *"),
-            pointer(np.ascontiguousarray(steps.value), "double *"), pointer(row, "int64_t *"),
+            tree, pointer(first, "int64_t *"), pointer(times, "int64_t *"),
+            pointer(values, "double *"), pointer(row, "int64_t *"),
             pointer(time, "int64_t *"), pointer(value, "double *"),
         )  # fmt: skip
         row, time, value = row[:written], time[:written], value[:written]

@@ -105,8 +105,11 @@ class Selected:
         """The same with EVENT."""
         trace = self._event_trace
         types, values = self._types, self._values
+        read: Callable[[int, int], np.ndarray] = trace.events
+        if isinstance(trace, WithIterations) and types is not None and set(types.tolist()) == {EventType.ITERATION}:
+            read = trace.iteration_events
         for begin, end in self.windows:
-            rows = trace.events(begin, end)
+            rows = read(begin, end)
             if types is not None:
                 rows = rows.compress(np.isin(rows["type"], types))
             if values is not None:

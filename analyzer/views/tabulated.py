@@ -15,6 +15,7 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.views.constant import bursts
 from analyzer.views.filters import Filter
+from analyzer.views.kept import Kept
 from analyzer.views.pieces import pieces
 from analyzer.views.run import Run, Selected
 from analyzer.views.statistics import STATISTICS, Cells, MessageEnds, statistic_of
@@ -138,9 +139,11 @@ def histogram(
     """
     statistic_of(statistic)
     end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)
-    columns = columns or usual_columns(control, run, begin_ns, end)
-    planes = planes or (usual_columns(plane, run, begin_ns, end) if plane else Columns(0, 0, 1))
-    views = [control, *([data] if data else []), *([plane] if plane else [])]
+    control_steps = control if columns else Kept(control)
+    plane_steps = plane if planes or not plane else Kept(plane)
+    columns = columns or usual_columns(control_steps, run, begin_ns, end)
+    planes = planes or (usual_columns(plane_steps, run, begin_ns, end) if plane else Columns(0, 0, 1))
+    views = [control_steps, *([data] if data else []), *([plane_steps] if plane else [])]
     rows = max((view.rows(run) for view in views), key=len)
     of_row = np.zeros(len(rows), np.int64) if together else np.arange(len(rows))
     cells = Cells((planes.count, int(of_row.max(initial=0)) + 1, columns.count), end - begin_ns)

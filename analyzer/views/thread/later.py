@@ -29,5 +29,5 @@ class Later:
         """Those of each window in order."""
         for window in range(len(self._bounds) - 1):
             records = self._spill.read(window)
-            yield Steps(records["row"], records["time"], records["value"]).in_order()
+            yield Steps.of(records["row"], records["time"], records["value"]).in_order()
         self._spill.close()
