@@ -193,7 +193,7 @@
       none = answer.hit ? "" : `there is none ${back ? "before" : "after"}`;
       if (none) return Panels.found(none);
       hit = answer.hit;
-      focus = hit.row;
+      [focus, near] = [hit.row, null];  // not the message at the pointer
       if (hit.at_ns < shown.begin || hit.at_ns > shown.end) {
         shown.show(hit.at_ns - shown.span / 2, hit.at_ns + shown.span / 2);
       }

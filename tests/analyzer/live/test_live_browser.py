@@ -13,6 +13,9 @@ import analyzer
 from analyzer.live.rows import By
 from analyzer.live.view import View, Wanted, read_view
 
+SPAN = "(({ dataset: { begin, end } }) => end - begin)(document.getElementById('timeline'))"
+"""How much is in sight, ns."""
+
 
 @pytest.fixture(scope="module")
 def browser():
@@ -79,6 +82,34 @@ def test_pixels_are_what_ranks_do(browser, served):
     assert np.allclose(found, ns[:3] / ns[:3].sum(), atol=0.02)
 
 
+# The pointer goes along a line between two rows until it is told of a message.
+ACROSS_MESSAGES = """
+    const done = arguments[0], canvas = document.getElementById('timeline'), box = canvas.getBoundingClientRect();
+    const told = () => document.getElementById('details').textContent.startsWith('message');
+    (async () => {
+      for (let x = Layers.LEFT; x < box.width && !told(); x += 8) {
+        const [clientX, clientY] = [box.left + x, box.top + box.height / 2];
+        canvas.dispatchEvent(new PointerEvent('pointermove', { clientX, clientY, bubbles: true }));
+        await new Promise(after => setTimeout(after, 100));
+      }
+      done(told());
+    })();"""
+
+
+def test_a_hit_is_told_though_the_pointer_is_at_a_message(browser, served):
+    browser.set_script_timeout(60)
+    open_page(browser, served.server.url, DRAWN)
+    for _ in range(5):
+        browser.find_element("css selector", "button[data-do=in]").click()
+    until(browser, f"{DRAWN} && document.getElementById('timeline').dataset.messages > 0")
+    browser.find_element("css selector", "[name=call]").send_keys("allreduce\n")
+    until(browser, r"/^[1-9].* calls/.test(document.getElementById('found').textContent)")
+    assert browser.execute_async_script(ACROSS_MESSAGES)
+    browser.find_element("id", "timeline").send_keys("n")
+    until(browser, "/allreduce/i.test(document.getElementById('details').textContent)")
+    assert text(browser, "details").startswith("who")
+
+
 def test_zoom_hover_and_hold(browser, served):
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
@@ -87,6 +118,7 @@ def test_zoom_hover_and_hold(browser, served):
     canvas, whole = browser.find_element("id", "timeline"), shown(browser)
     for _ in range(5):
         browser.find_element("css selector", "button[data-do=in]").click()
+    until(browser, f"{SPAN} < {1.001 * (whole['end'] - whole['begin']) / 32}")
     until(browser, f"{DRAWN} && document.getElementById('timeline').dataset.messages > 0")
     near = shown(browser)
     assert near["end"] - near["begin"] == pytest.approx((whole["end"] - whole["begin"]) / 32, rel=1e-3)
