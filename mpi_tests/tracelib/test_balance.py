@@ -211,10 +211,16 @@ def test_the_monitor_follows_busy_processes(leg, compiled, launch):
         assert shares[-1][1] > least, found
 
 
+def paces(text):
+    """Seconds of an item in the busy phase of loaded.c, of both ranks."""
+    return list(map(float, re.search(r"paces (\S+) (\S+)", text).groups()))
+
+
 @pytest.mark.timed
 def test_a_plan_against_busy_processes(leg, compiled, traced, analyze):
     """P7: 5 other processes on the CPU of rank 0 from the first step to the last. The plan of the first run makes the
-    next one faster: at least half of what it promised is kept. Beside many other processes it may promise little."""
+    next one faster: at least half of what it promised is kept where both CPUs are as fast as they were in the first
+    run. Beside many other processes it may promise little, or they come and go between the two runs."""
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("there is one CPU only")
     program = compiled(leg, source_of("loaded.c"), *HEADERS)
@@ -230,4 +236,7 @@ def test_a_plan_against_busy_processes(leg, compiled, traced, analyze):
     assert said["expected"]["even_s"] == expected.even_s and said["error"] == pytest.approx(
         said["took_s"] / expected.time_s - 1
     )
-    assert expected.gain < 0.25 or said["gain"] > expected.gain / 2, said
+    assert f"rank 0 had {split(100, read_plan(plan.read_text()).speeds_at(100))[0]}" in later.finished.stdout
+    both = zip(paces(first.finished.stdout), paces(later.finished.stdout), strict=True)
+    if all(now < 1.25 * before for before, now in both):
+        assert expected.gain < 0.25 or said["gain"] > expected.gain / 2, said

@@ -58,7 +58,8 @@ static double compute(long long items)
     return sum;
 }
 
-/* How many times as long rank 0 takes for an item: of the three phases. */
+/* How many times as long rank 0 takes for an item, of the three phases; and the seconds of an item of the second phase,
+ * of both ranks. */
 static void print_slower(const double *seconds, const double *items, int rank)
 {
     double pace[3], every[6] = {0};
@@ -66,6 +67,7 @@ static void print_slower(const double *seconds, const double *items, int rank)
     MPI_Gather(pace, 3, MPI_DOUBLE, every, 3, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     for (int k = 0; k < 3 && rank == 0; k++)
         printf(k == 2 ? " %.2f\n" : k ? " %.2f" : "slower %.2f", every[3 + k] > 0 ? every[k] / every[3 + k] : 0);
+    if (rank == 0) printf("paces %.3g %.3g\n", every[1], every[4]);
 }
 
 int main(int argc, char **argv)
