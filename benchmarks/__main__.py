@@ -41,10 +41,14 @@ def row(figure: Figure) -> str:
     return f"| {figure.name} | {figure.value:.3g} | {budget} | {figure.unit} | {figure.note} |"
 
 
-def table(machine: str, figures: list[Figure]) -> str:
-    """The part of the page between the marks."""
+def table(machines: dict[str, str], figures: list[Figure]) -> str:
+    """The part of the page between the marks. machines: by what was measured there."""
+    parts_of: dict[str, list[str]] = {}
+    for part, machine in machines.items():
+        parts_of.setdefault(machine, []).append(part)
+    said = "; ".join(f"{', '.join(parts)}: {machine}" for machine, parts in parts_of.items())
     head = ["| | measured | budget | unit | |", "|---|---|---|---|---|"]
-    return "\n".join([BEGIN, machine, "", *head, *map(row, figures), END])
+    return "\n".join([BEGIN, said, "", *head, *map(row, figures), END])
 
 
 PARTS = {
@@ -75,17 +79,18 @@ def merged(old: list[Figure], new: list[Figure]) -> list[Figure]:
 def main(names: list[str]) -> None:
     if strange := set(names) - set(PARTS):
         raise SystemExit(f"no such parts: {', '.join(sorted(strange))} (there are {', '.join(PARTS)})")
-    machine = f"{processor()}, {os.cpu_count()} cores, Linux {platform.release()}, {find().version}, {date.today()}"
+    version = find().version.replace("(OpenRTE)", "Open MPI")
+    machine = f"{processor()}, {os.cpu_count()} cores, Linux {platform.release()}, {version}, {date.today()}"
     print(machine)
-    figures = list(measured(names or list(PARTS)))
+    figures, machines = list(measured(names or list(PARTS))), dict.fromkeys(names or PARTS, machine)
     if names:
         known = json.loads(PAGE.with_suffix(".json").read_text())
         figures = merged([Figure(**figure) for figure in known["figures"]], figures)
-        machine = f"{known['machine']}; {', '.join(names)}: {machine}"
+        machines = known["machines"] | machines
     text = PAGE.read_text()
     before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-    PAGE.write_text(before + table(machine, figures) + after)
-    document = {"machine": machine, "figures": [asdict(figure) for figure in figures]}
+    PAGE.write_text(before + table(machines, figures) + after)
+    document = {"machines": machines, "figures": [asdict(figure) for figure in figures]}
     PAGE.with_suffix(".json").write_text(json.dumps(document, indent=1) + "\n")
     print(f"written to {PAGE.relative_to(ROOT)} and {PAGE.with_suffix('.json').relative_to(ROOT)}")
 
