@@ -143,14 +143,34 @@ WAYS = [
 ]
 """Debian's MPICH and Open MPI 5 crash in the MPI_Session_init after all were finalized, traced or not."""
 
+MPICH_FAILS = "MPIR_init_comm_world("
+"""In what MPICH 5 says where the second session's processes take each other's addresses wrongly, which ends 1 program in
+100: 5 of 700 untraced ones, 7 of 700 traced ones, on a busy machine."""
+
+
+@pytest.fixture
+def traced_again(launch, tmp_path):
+    """traced_again(leg, program, *args): a traced run; another one where MPICH has ended it in its own way."""
+
+    def start(leg, program, *args, ranks):
+        for attempt in range(5):
+            folder = tmp_path / str(attempt)
+            folder.mkdir()
+            finished = launch(leg, program, *args, ranks=ranks, folder=folder)
+            if not (finished.returncode and MPICH_FAILS in finished.stderr):
+                break
+        return Traced(finished.check(), folder, folder / "run.h5")
+
+    return start
+
 
 @pytest.mark.parametrize(("leg", "how"), WAYS)
-def test_programs_of_sessions(legs, compiled, traced, analyze, leg, how):
+def test_programs_of_sessions(legs, compiled, traced_again, analyze, leg, how):
     """One session, several, or one before MPI_Init: one run, and communicators with the same ids on their members."""
     mpi = legs[leg]
     if mpi.missing:
         pytest.skip(mpi.missing)
-    run = traced(mpi, compiled(mpi, "sessions_only.c"), how, ranks=2)
+    run = traced_again(mpi, compiled(mpi, "sessions_only.c"), how, ranks=2)
     assert_as_noted(run, 2)
     assert "next: analyze run.h5" in run.finished.stderr
     for file in run.ranks:
