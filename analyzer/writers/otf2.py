@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -17,22 +17,28 @@ import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.columns.joined import joined
-from analyzer.columns.spill import Spill
+from analyzer.columns.runs import RankRuns
 from analyzer.errors import TracelibError
 from analyzer.native import pointer
-from analyzer.sources.otf2.library import EVENT, NAMES, NOBODY, address, errors, functions, package
+from analyzer.sources.otf2.library import NAMES, NOBODY, address, errors, functions, package
 from analyzer.trace import CALL, MESSAGE, Mark, Regions, Trace
 from analyzer.whole import cannot_write, temporary_name
+from analyzer.writers.otf2_thread import References, ThreadEvents
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
 
 ANCHOR = "traces"
 """Name of the archive in its folder: traces.otf2."""
 _OTHER = "BARRIER"
 """Operation of collectives that OTF2 has no name for."""
+_AT_ONCE = 1 << 16
+"""Calls of a rank that are written together."""
+_CHUNK = 1 << 18
+"""Bytes that OTF2 holds of each thread until the archive is closed: the least that it takes."""
+_EVER = np.iinfo(np.int64).max
 
 
 def write_otf2(trace: Trace, folder: str | os.PathLike[str]) -> int:
-    """Write a trace as an archive in a new folder; returns the number of events. Memory is that of one rank.
+    """Write a trace as an archive in a new folder, window by window; returns the number of events.
 
     Raises TracelibError where otf2 is not installed, or the folder exists or cannot be written; then nothing is left.
     """
@@ -42,7 +48,7 @@ def write_otf2(trace: Trace, folder: str | os.PathLike[str]) -> int:
         raise TracelibError(f"{target} exists", "name another output with -o")
     with _whole_folder(target) as part:
         try:
-            with otf2.writer.open(str(part), ANCHOR, timer_resolution=10**9) as archive:
+            with otf2.writer.open(str(part), ANCHOR, chunk_size_events=_CHUNK, timer_resolution=10**9) as archive:
                 return _Archive(otf2, archive, trace).write()
         except errors() as error:
             raise TracelibError(f"cannot write {target}: {error}") from error
@@ -73,8 +79,13 @@ class _Archive:
         library = functions()
         pointers = [address(getattr(library, f"OTF2_EvtWriter_{NAMES[kind]}")) for kind in sorted(NAMES)]
         self._functions = ffi.new("void *[]", pointers)
-        self._collective = np.array([base_name(name) in BLOCKING_COLLECTIVES for name in trace.procedures], bool)
-        self._operation = np.array([self._operation_of(name) for name in trace.procedures], np.uint32)
+        self._references = References(
+            *self._region,
+            np.array([base_name(name) in BLOCKING_COLLECTIVES for name in trace.procedures], bool),
+            np.array([self._operation_of(name) for name in trace.procedures], np.uint32),
+            self._comm,
+            self._rank_in,
+        )
 
     def _define_locations(self) -> list[list[Any]]:
         """The threads of each rank."""
@@ -126,123 +137,49 @@ class _Archive:
 
     def write(self) -> int:
         """All events, rank by rank; returns how many."""
-        sends, receives = Spill(MESSAGE), Spill(MESSAGE)
-        bounds = self._trace.message_windows().tolist()
-        for begin, end in pairwise(bounds):
-            rows = self._trace.messages(begin, end)
-            sends.append_each(rows["source"], rows)
-            receives.append_each(rows["destination"], rows)
-        total = 0
+        sends = RankRuns(MESSAGE, "logical_send", self._trace.size)
+        receives = RankRuns(MESSAGE, "logical_receive", self._trace.size)
+        for begin, end in pairwise(self._trace.message_windows().tolist()):
+            rows = self._trace.messages(begin, end).copy()
+            sends.append(rows, rows["source"])
+            # where clocks are wrong: no receive is posted after its data came
+            rows["logical_receive"] = np.minimum(rows["logical_receive"], rows["physical_receive"])
+            receives.append(rows, rows["destination"])
         for time in (0, self._trace.duration_ns):
             self._archive._update_timestamps(time)
-        for rank, threads in enumerate(self._locations):
-            calls = joined(list(self._trace.calls(rank)), CALL)
-            marks = self._trace.extra(Regions).marks(rank)
-            sent, received = sends.read(rank), receives.read(rank)
-            for thread, location in enumerate(threads):
-                events = self._events(
-                    calls[calls["thread"] == thread],
-                    marks[(marks["thread"] == thread) & (marks["what"] <= Mark.END)],
-                    sent[sent["source_thread"] == thread],
-                    received[received["destination_thread"] == thread],
-                )
-                total += self._put(location, events)
+        total = sum(self._write_rank(rank, sends, receives) for rank in range(self._trace.size))
         sends.close()
         receives.close()
         return total
 
-    def _put(self, location: Any, events: np.ndarray) -> int:
+    def _write_rank(self, rank: int, sends: RankRuns, receives: RankRuns) -> int:
+        """Window by window; returns how many."""
+        trace, locations = self._trace, self._locations[rank]
+        threads = [ThreadEvents(self._references) for _ in locations]
+        bounds = trace.windows_of(rank, _AT_ONCE).tolist()
+        of_messages = [-_EVER, *bounds[1:-1], _EVER]
+        for (begin, end), times in zip(pairwise(bounds), pairwise(of_messages), strict=True):
+            calls = joined(list(trace.calls(rank, begin, end)), CALL)
+            marks = trace.extra(Regions).marks(rank, begin, end)
+            marks = marks.compress(marks["what"] <= Mark.END)
+            sent, received = sends.read(rank, *times), receives.read(rank, *times)
+            for number, (location, thread) in enumerate(zip(locations, threads, strict=True)):
+                mine = (
+                    rows.compress(rows[name] == number) for rows, name in
+                    ((calls, "thread"), (marks, "thread"), (sent, "source_thread"), (received, "destination_thread"))
+                )  # fmt: skip
+                self._put(location, thread.of_window(end, *mine))
+        written = 0
+        for location, thread in zip(locations, threads, strict=True):
+            self._put(location, thread.rest(calls[:0], marks[:0]))
+            written += location._number_of_events_written
+        return written
+
+    def _put(self, location: Any, events: np.ndarray) -> None:
         writer = self._archive.event_writer_from_location(location)
         written = lib.archive_write(
             self._functions, address(writer.handle), pointer(events, "struct archive_event *"), len(events)
         )
         if written < len(events):
             raise TracelibError("OTF2 could not write an event", "is there room for the archive?")
-        location._number_of_events_written = len(events)
-        return len(events)
-
-    def _events(self, calls: np.ndarray, marks: np.ndarray, sent: np.ndarray, received: np.ndarray) -> np.ndarray:
-        """EVENT of one thread in order. At one time a call is left before another is entered, and regions change in
-        between; what belongs to a call stands inside it."""
-        end = np.where(calls["count"] > 1, calls["enter"] + calls["inside"], calls["exit"])
-        mpi, own = self._region
-        in_call = 4 * np.arange(len(calls))
-        parts = [
-            (_rows(lib.ARCHIVE_ENTER, calls["enter"], mpi[calls["call"]]), in_call + 1),
-            (_rows(lib.ARCHIVE_LEAVE, end, mpi[calls["call"]]), in_call + 3),
-            *self._collectives(calls, end, in_call),
-            *self._messages(calls["enter"], end, sent, received),
-        ]
-        begins = marks["what"] == Mark.BEGIN
-        regions = own[marks["number"] - 1] if len(marks) else np.zeros(0, np.uint32)
-        rows = _rows(lib.ARCHIVE_LEAVE, marks["time"], self._closed(begins, regions))
-        rows["kind"][begins] = lib.ARCHIVE_ENTER
-        before = np.searchsorted(calls["enter"], marks["time"])
-        inside = (before > 0) & (end[before - 1] > marks["time"]) if len(calls) else before > 0
-        parts.append((rows, np.where(inside, 4 * before - 2, 4 * before)))
-        events = joined([rows for rows, _ in parts], EVENT)
-        place = np.concatenate([place for _, place in parts])
-        return events.take(np.lexsort((place, events["time"])))
-
-    def _closed(self, begins: np.ndarray, regions: np.ndarray) -> np.ndarray:
-        """The region of each mark: an end closes the last one of its depth."""
-        depth = np.cumsum(np.where(begins, 1, -1)) - begins
-        order = np.argsort(depth, kind="stable")
-        found = regions.copy()
-        found[order[1::2]] = regions[order[::2]]
-        return found
-
-    def _collectives(
-        self, calls: np.ndarray, end: np.ndarray, place: np.ndarray
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        at = np.flatnonzero(self._collective[calls["call"]] & (calls["comm"] >= 0)) if len(calls) else np.zeros(0, int)
-        rows = _rows(lib.ARCHIVE_COLLECTIVE_END, end[at], self._operation[calls["call"][at]])
-        rows["length"], rows["request"] = calls["sent"][at], calls["received"][at]
-        rows["comm"], rows["tag"] = self._in_comm(calls["comm"][at], calls["peer"][at])
-        return [(_rows(lib.ARCHIVE_COLLECTIVE, calls["enter"][at], 0), place[at] + 2), (rows, place[at] + 2)]
-
-    def _messages(
-        self, enter: np.ndarray, end: np.ndarray, sent: np.ndarray, received: np.ndarray
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Sends lie in the call that is entered then, receives in that which ends then or later."""
-        sends = self._message(lib.ARCHIVE_SEND, "physical_send", sent, "destination")
-        receives = self._message(lib.ARCHIVE_IRECV, "physical_receive", received, "source")
-        receives["request"] = 1 + np.arange(len(received))
-        posted = _rows(lib.ARCHIVE_RECV_POSTED, received["logical_receive"], 0)
-        posted["request"] = receives["request"]
-        in_send = np.searchsorted(enter, sent["logical_send"], "right") - 1
-        if len(end):  # an event after its call would be in another
-            sends["time"] = np.where(sends["time"] <= end[in_send], sends["time"], sent["logical_send"])
-        in_receive = np.searchsorted(end, received["physical_receive"])
-        in_post = np.searchsorted(enter, received["logical_receive"], "right") - 1
-        blocking = in_receive == in_post
-        receives["kind"][blocking] = lib.ARCHIVE_RECV
-        receives["request"][blocking] = 0
-        kept = ~blocking
-        return [
-            (sends, 4 * in_send + 2),
-            (receives, 4 * in_receive + 2),
-            (posted[kept], 4 * in_post[kept] + 2),
-        ]
-
-    def _message(self, kind: int, time: str, rows: np.ndarray, other: str) -> np.ndarray:
-        found = _rows(kind, rows[time], 0)
-        found["length"], found["tag"] = rows["size"], rows["tag"].astype(np.uint32)
-        found["comm"], found["what"] = self._in_comm(rows["comm"], rows[other])
-        return found
-
-    def _in_comm(self, comm: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """OTF2's number of each communicator (of an unknown one that of all ranks), and the ranks there."""
-        refs, inside = np.full(len(comm), self._comm[0], np.uint32), np.full(len(comm), NOBODY, np.uint32)
-        for one in np.unique(comm).tolist():
-            mine, number = comm == one, max(one, 0)
-            refs[mine] = self._comm[number]
-            known = mine & (ranks >= 0)
-            inside[known] = self._rank_in[number][ranks[known]]
-        return refs, inside
-
-
-def _rows(kind: int, time: Sequence[int] | np.ndarray, what: Any) -> np.ndarray:
-    rows = np.zeros(len(time), EVENT)
-    rows["kind"], rows["time"], rows["what"] = kind, time, what
-    return rows
+        location._number_of_events_written += len(events)

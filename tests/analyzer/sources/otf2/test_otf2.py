@@ -62,12 +62,13 @@ def assert_same(one, other):
 
 @contextmanager
 def in_pieces_of(count):
-    """So many events are read at once, and so many calls put aside together."""
+    """So many events are read at once, and so many calls put aside or written together."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("analyzer.sources.otf2.events._AT_ONCE", count)
         patch.setattr("analyzer.sources.otf2.records._AT_ONCE", count)
         patch.setattr("analyzer.sources.otf2.records.INDEX_ROWS", 1)
         patch.setattr("analyzer.columns.runs.INDEX_ROWS", 1)
+        patch.setattr("analyzer.writers.otf2._AT_ONCE", count)
         yield
 
 
@@ -79,6 +80,34 @@ def test_any_run_comes_back(made, at_once):
         trace = open_trace(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us))
         assert_same(trace, again(trace, Path(folder)))
         trace.close()
+
+
+def events_in(folder):
+    return {path.name: path.read_bytes() for path in sorted((folder / "traces").glob("*.evt"))}
+
+
+@settings(max_examples=15, deadline=None)
+@given(runs(most_threads=3), st.sampled_from([1, 2, 5]))
+def test_what_is_written_in_pieces_is_what_is_written_at_once(made, at_once):
+    ranks, tsc_per_us = made
+    with tempfile.TemporaryDirectory() as folder:
+        trace = open_trace(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us))
+        total = write_otf2(trace, Path(folder) / "whole")
+        with in_pieces_of(at_once):
+            assert write_otf2(trace, Path(folder) / "pieces") == total
+        assert events_in(Path(folder) / "pieces") == events_in(Path(folder) / "whole")
+        trace.close()
+
+
+@pytest.mark.parametrize("pattern", ["halo", "irregular", "workers"])
+def test_messages_and_regions_are_written_in_pieces(tmp_path, pattern):
+    trace = open_trace(write_pattern(tmp_path / "run", pattern, 4, 200).path)
+    write_otf2(trace, tmp_path / "whole")
+    with in_pieces_of(7):
+        assert len(trace.windows_of(0, 7)) > 20
+        write_otf2(trace, tmp_path / "pieces")
+    assert events_in(tmp_path / "pieces") == events_in(tmp_path / "whole")
+    trace.close()
 
 
 def test_pieces_are_the_whole(tmp_path):

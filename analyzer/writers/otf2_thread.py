@@ -1,0 +1,192 @@
+"""The events of one thread as an OTF2 archive has them, window by window, in order.
+
+At one time a call is left before another is entered, and regions change in between; what belongs to a call stands
+inside it. So an event has a place beside its time: 4 k + 1 the begin of call k, 4 k + 2 what is in it, 4 k + 3 its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analyzer._kernels import lib
+from analyzer.columns.joined import joined
+from analyzer.sources.otf2.library import EVENT, NOBODY
+from analyzer.trace import MESSAGE, Mark
+
+_EVER = np.iinfo(np.int64).max
+_KEPT = 2
+"""Calls before a window that its times may lie in: the last one, and that before, which ends when it begins."""
+Placed = tuple[np.ndarray, np.ndarray]
+"""EVENT and their places."""
+
+
+@dataclass(frozen=True)
+class References:
+    """OTF2's numbers of what a trace has: by procedure, region and communicator."""
+
+    mpi: np.ndarray  # uint32 by procedure: its region
+    own: np.ndarray  # uint32 by region
+    is_collective: np.ndarray  # bool by procedure: blocking ones
+    operation: np.ndarray  # uint32 by procedure: of a collective
+    comm: Sequence[int]  # by communicator
+    rank_in: Sequence[np.ndarray]  # by communicator: uint32 by world rank
+
+    def in_comm(self, comm: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The number of each communicator (of an unknown one that of all ranks), and the ranks there."""
+        refs, inside = np.full(len(comm), self.comm[0], np.uint32), np.full(len(comm), NOBODY, np.uint32)
+        for one in np.unique(comm).tolist():
+            mine, number = comm == one, max(one, 0)
+            refs[mine] = self.comm[number]
+            known = mine & (ranks >= 0)
+            inside[known] = self.rank_in[number][ranks[known]]
+        return refs, inside
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """Some neighbouring calls of a thread. They do not overlap."""
+
+    first: int  # number of the first one among all calls of the thread
+    enter: np.ndarray
+    end: np.ndarray
+
+    def then(self, enter: np.ndarray, end: np.ndarray) -> _Calls:
+        """The last ones of these, and more that follow them."""
+        kept = min(len(self.enter), _KEPT)
+        both = (np.concatenate([old[len(old) - kept :], new]) for old, new in ((self.enter, enter), (self.end, end)))
+        return _Calls(self.first + len(self.enter) - kept, *both)
+
+    def entered(self, time: np.ndarray) -> np.ndarray:
+        """The last one that is entered by then; -1: none."""
+        return self.first + np.searchsorted(self.enter, time, "right") - 1
+
+    def left(self, time: np.ndarray) -> np.ndarray:
+        """The first one that ends then or later."""
+        return self.first + np.searchsorted(self.end, time)
+
+    def end_of(self, number: np.ndarray) -> np.ndarray:
+        """When a call ends; -1, which is before all, where there is none."""
+        known = (number >= self.first) & (number < self.first + len(self.end))
+        found = np.full(len(number), -1)
+        found[known] = self.end[number[known] - self.first]
+        return found
+
+
+class ThreadEvents:
+    """What of a thread lies in the windows so far. Held are what is to come: ends of calls, data of receives."""
+
+    def __init__(self, references: References) -> None:
+        self._references = references
+        nothing = np.zeros(0, np.int64)
+        self._calls = _Calls(0, nothing, nothing)
+        self._open = np.zeros(0, np.uint32)  # regions, the innermost last
+        self._posted, self._request, self._requests = np.zeros(0, MESSAGE), nothing, 0
+        self._later: Placed = (np.zeros(0, EVENT), nothing)
+
+    def of_window(
+        self, until: int, calls: np.ndarray, marks: np.ndarray, sent: np.ndarray, received: np.ndarray
+    ) -> np.ndarray:
+        """EVENT before `until` that were not given yet, in order.
+
+        calls, marks, sent (by logical_send), received (by logical_receive): those of this window, the next one.
+        """
+        end = np.where(calls["count"] > 1, calls["enter"] + calls["inside"], calls["exit"])
+        self._calls = self._calls.then(calls["enter"], end)
+        found = [
+            self._later, *self._of_calls(calls, end), self._sends(sent), *self._receives(received, until),
+            self._marks(marks),
+        ]  # fmt: skip
+        events, place = joined([events for events, _ in found], EVENT), np.concatenate([place for _, place in found])
+        order = np.lexsort((place, events["time"]))
+        events, place = events.take(order), place[order]
+        ready = int(np.searchsorted(events["time"], until))
+        self._later = events[ready:].copy(), place[ready:].copy()
+        return np.ascontiguousarray(events[:ready])
+
+    def rest(self, calls: np.ndarray, marks: np.ndarray) -> np.ndarray:
+        """All that has not come yet, once there are no more windows. calls, marks: empty ones."""
+        return self.of_window(_EVER, calls, marks, np.zeros(0, MESSAGE), np.zeros(0, MESSAGE))
+
+    def _of_calls(self, calls: np.ndarray, end: np.ndarray) -> list[Placed]:
+        refs = self._references
+        number = self._calls.first + len(self._calls.enter) - len(calls) + np.arange(len(calls))
+        region = refs.mpi[calls["call"]]
+        at = np.flatnonzero(refs.is_collective[calls["call"]] & (calls["comm"] >= 0))
+        some, place = calls.take(at), 4 * number[at] + 2
+        ends = _rows(lib.ARCHIVE_COLLECTIVE_END, end[at], refs.operation[some["call"]])
+        ends["length"], ends["request"] = some["sent"], some["received"]
+        ends["comm"], ends["tag"] = refs.in_comm(some["comm"], some["peer"])
+        return [
+            (_rows(lib.ARCHIVE_ENTER, calls["enter"], region), 4 * number + 1),
+            (_rows(lib.ARCHIVE_LEAVE, end, region), 4 * number + 3),
+            (_rows(lib.ARCHIVE_COLLECTIVE, some["enter"], 0), place),
+            (ends, place),
+        ]
+
+    def _sends(self, sent: np.ndarray) -> Placed:
+        """They lie in the call that is entered then; an event after that would be in another."""
+        number = self._calls.entered(sent["logical_send"])
+        rows = self._message(lib.ARCHIVE_SEND, "physical_send", sent, "destination")
+        inside = rows["time"] <= self._calls.end_of(number)
+        rows["time"] = np.where(inside, rows["time"], sent["logical_send"])
+        return rows, 4 * number + 2
+
+    def _receives(self, received: np.ndarray, until: int) -> list[Placed]:
+        """A receive whose data come in the call that it is posted in is one event; else they are two, and the second
+        lies in the call that ends when the data are there, or later."""
+        number = self._calls.entered(received["logical_receive"])
+        arrives = received["physical_receive"]
+        at_once = (arrives <= self._calls.end_of(number)) & (arrives > self._calls.end_of(number - 1))
+        whole = self._message(lib.ARCHIVE_RECV, "physical_receive", received.compress(at_once), "source")
+        posted = _rows(lib.ARCHIVE_RECV_POSTED, received["logical_receive"][~at_once], 0)
+        posted["request"] = self._requests + 1 + np.arange(len(posted))
+        self._requests += len(posted)
+        waiting = joined([self._posted, received.compress(~at_once)], MESSAGE)
+        request = np.concatenate([self._request, posted["request"]])
+        now = waiting["physical_receive"] < until
+        done = self._message(lib.ARCHIVE_IRECV, "physical_receive", waiting.compress(now), "source")
+        done["request"] = request[now]
+        self._posted, self._request = waiting.compress(~now), request[~now]
+        return [
+            (whole, 4 * number[at_once] + 2),
+            (done, 4 * self._calls.left(done["time"]) + 2),
+            (posted, 4 * number[~at_once] + 2),
+        ]
+
+    def _marks(self, marks: np.ndarray) -> Placed:
+        begins = marks["what"] == Mark.BEGIN
+        regions = self._references.own[marks["number"] - 1] if len(marks) else np.zeros(0, np.uint32)
+        rows = _rows(lib.ARCHIVE_LEAVE, marks["time"], self._closed(begins, regions))
+        rows["kind"][begins] = lib.ARCHIVE_ENTER
+        before = self._calls.first + np.searchsorted(self._calls.enter, marks["time"])
+        inside = self._calls.end_of(before - 1) > marks["time"]
+        return rows, np.where(inside, 4 * before - 2, 4 * before)
+
+    def _closed(self, begins: np.ndarray, regions: np.ndarray) -> np.ndarray:
+        """The region of each mark: an end closes the last one of its depth. What is open before and behind them is as
+        if it began and ended with them."""
+        before = len(self._open)
+        behind = max(before + int(np.where(begins, 1, -1).sum()), 0)
+        begins = np.concatenate([np.ones(before, bool), begins, np.zeros(behind, bool)])
+        found = np.concatenate([self._open, regions, np.zeros(behind, np.uint32)])
+        depth = np.cumsum(np.where(begins, 1, -1)) - begins
+        order = np.argsort(depth, kind="stable")
+        found[order[1::2]] = found[order[::2]][: len(order) // 2]
+        self._open = found[len(found) - behind :][::-1].copy()
+        return found[before : len(found) - behind]
+
+    def _message(self, kind: int, time: str, rows: np.ndarray, other: str) -> np.ndarray:
+        found = _rows(kind, rows[time], 0)
+        found["length"], found["tag"] = rows["size"], rows["tag"].astype(np.uint32)
+        found["comm"], found["what"] = self._references.in_comm(rows["comm"], rows[other])
+        return found
+
+
+def _rows(kind: int, time: np.ndarray, what: Any) -> np.ndarray:
+    rows = np.zeros(len(time), EVENT)
+    rows["kind"], rows["time"], rows["what"] = kind, time, what
+    return rows
