@@ -20,7 +20,7 @@ from analyzer.columns.joined import joined
 from analyzer.columns.runs import RankRuns
 from analyzer.errors import TracelibError
 from analyzer.native import pointer
-from analyzer.sources.otf2.library import NAMES, NOBODY, address, errors, functions, package
+from analyzer.sources.otf2.library import NAMES, NOBODY, address, errors, functions, package, small_memory
 from analyzer.trace import CALL, MESSAGE, Mark, Regions, Trace
 from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.otf2_thread import References, ThreadEvents
@@ -48,7 +48,10 @@ def write_otf2(trace: Trace, folder: str | os.PathLike[str]) -> int:
         raise TracelibError(f"{target} exists", "name another output with -o")
     with _whole_folder(target) as part:
         try:
-            with otf2.writer.open(str(part), ANCHOR, chunk_size_events=_CHUNK, timer_resolution=10**9) as archive:
+            memory = small_memory()  # it has to outlive the archive
+            with otf2.writer.open(
+                str(part), ANCHOR, chunk_size_events=_CHUNK, memory_callbacks=memory, timer_resolution=10**9
+            ) as archive:
                 return _Archive(otf2, archive, trace).write()
         except errors() as error:
             raise TracelibError(f"cannot write {target}: {error}") from error
@@ -66,6 +69,13 @@ def _whole_folder(target: Path) -> Iterator[Path]:
         raise cannot_write(target, error) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+class _Closed:
+    """An event writer of the package that has done its work."""
+
+    def close(self) -> None:
+        """It is."""
 
 
 class _Archive:
@@ -173,7 +183,13 @@ class _Archive:
         for location, thread in zip(locations, threads, strict=True):
             self._put(location, thread.rest(calls[:0], marks[:0]))
             written += location._number_of_events_written
+            self._close(location)
         return written
+
+    def _close(self, location: Any) -> None:
+        """Its file has a buffer of some MB until then. The package would close it again, or open it anew."""
+        self._archive.event_writer_from_location(location).close()
+        self._archive._event_writers[location._ref] = _Closed()
 
     def _put(self, location: Any, events: np.ndarray) -> None:
         writer = self._archive.event_writer_from_location(location)

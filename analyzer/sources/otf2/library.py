@@ -65,6 +65,15 @@ def functions() -> Any:
     return conf.lib
 
 
+def small_memory() -> Any:
+    """OTF2_MemoryCallbacks of the kernel: a thread whose events are written has one chunk of them in memory."""
+    from _otf2 import MemoryCallbacks
+
+    of = dict(MemoryCallbacks._fields_)
+    pointers = {"allocate": lib.archive_allocate(), "free_all": lib.archive_free_all()}
+    return MemoryCallbacks(**{name: of[name](int(ffi.cast("intptr_t", at))) for name, at in pointers.items()})
+
+
 def address(function: Any) -> Any:
     """A function or object of ctypes as a C pointer."""
     return ffi.cast("void *", ctypes.cast(function, ctypes.c_void_p).value)

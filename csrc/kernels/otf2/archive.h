@@ -45,4 +45,9 @@ void archive_events_take(struct archive_events *events, struct archive_event *ou
 /* What OTF2 is to call, with the events as user data, for each event of a kind. */
 void *archive_callback(int kind);
 
+/* What OTF2 is to call for memory and to give it back: OTF2_MemoryAllocate and OTF2_MemoryFreeAll. Events of a location
+   get one chunk, which OTF2 writes out when it is full; by itself it would hold up to 128 MB of each location. */
+void *archive_allocate(void);
+void *archive_free_all(void);
+
 #endif

@@ -22,6 +22,7 @@ from analyzer.opening import open_trace
 from analyzer.sources.otf2 import library
 from analyzer.sources.otf2.location import Location
 from analyzer.trace import Regions
+from analyzer.writers import otf2 as writer
 from analyzer.writers.otf2 import write_otf2
 from benchmarks.synthetic.run import write_run as write_pattern
 from tracelib.schema import What
@@ -107,6 +108,19 @@ def test_messages_and_regions_are_written_in_pieces(tmp_path, pattern):
         assert len(trace.windows_of(0, 7)) > 20
         write_otf2(trace, tmp_path / "pieces")
     assert events_in(tmp_path / "pieces") == events_in(tmp_path / "whole")
+    trace.close()
+
+
+def test_threads_of_more_than_otf2_holds_at_once(tmp_path):
+    trace = open_trace(write_pattern(tmp_path / "run", "ring", 4, 16000).path)
+    found = again(trace, tmp_path)
+    assert (tmp_path / "archive" / "traces" / "0.evt").stat().st_size > 2 * writer._CHUNK
+    for rank in range(4):
+        one, other = rows_of(trace, "calls", rank), rows_of(found, "calls", rank)
+        for column in ("enter", "exit"):
+            assert (one[column] == other[column]).all()
+    columns = ["source", "destination", "size", "logical_send", "physical_receive"]
+    assert (trace.messages()[columns] == found.messages()[columns]).all()
     trace.close()
 
 
