@@ -1,4 +1,4 @@
-"""What the text files of the corpus hold: machines, modules, options."""
+"""What the text files of the corpus hold: machines, modules, options, views."""
 
 from __future__ import annotations
 
@@ -72,4 +72,49 @@ CLL_NGMPI_STEP 1024 200000
 CLL_NGMPI_MODE 2
 CLL_NGMPI_SUBSIZE 2
 CLL_NGMPI_SUBNODES 0 1
+"""
+VIEWS = """says = "What large messages do, by iteration."
+thread = "send bandwidth"
+level = "application"
+composes = { thread = ["sign", ["select range", 0, 9]], task = "absolute" }
+compose2 = ["module", 4]
+unit = "MB/s"
+measures = ["average value", "sends", "bytes received", "deviation of bursts"]
+bins = 7
+[filter]
+source = "0-1"
+destination = "!0-1"
+size = ">=1K"
+tag = [0, 5]
+communicators = "MPI_COMM_WORLD"
+logical = true
+[histogram]
+control = "mpi call"
+statistic = "bytes sent"
+columns = [0, 40, 1]
+plane = "other.toml"
+planes = [0, 2, 1]
+together = true
+joined = false
+"""
+DERIVED = """operation = "divide"
+factors = [2, 0.5]
+compose1 = ["is in range", 0, 100]
+show = "profile"
+[[of]]
+thread = ["in state", "Running", 3]
+level = "task"
+task = "maximum"
+[[of]]
+thread = "in event value"
+filter = { types = "mpi", values = "MPI_Send", region = "solve" }
+"""
+OTHER = """thread = "call"
+task = "thread 1"
+[filter]
+calls = ["collective", "MPI_Send"]
+peer = 1
+[histogram]
+control = "partner"
+statistic = "sends"
 """

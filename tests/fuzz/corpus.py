@@ -9,12 +9,13 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 import numpy as np
+from paraver_cfg import everything
 from paths import DATA
 from synthetic_net import LARGE, in_visits, write_net
 from system_files import write_samples
 
 from analyzer.cli import main
-from fuzz.contents import CFG, COLLECTIVES, MACHINE, MODULES, OF_MODELS, OPTIONS
+from fuzz.contents import CFG, COLLECTIVES, DERIVED, MACHINE, MODULES, OF_MODELS, OPTIONS, OTHER, VIEWS
 from fuzz.plausible import without_offsets
 from fuzz.programs import (
     as_the_runtime_writes,
@@ -25,7 +26,7 @@ from fuzz.programs import (
     sampled_run,
     whole_run,
 )
-from fuzz.seeds import Seed, lines, of_a_machine, of_a_run, of_a_table, of_a_trace
+from fuzz.seeds import Seed, lines, of_a_cfg, of_a_machine, of_a_run, of_a_table, of_a_trace, of_a_view
 from tracelib.schema.net_collectives import BROADCAST, COLLECTIVE
 
 RANK_FILES = ("run.ranks/000000.h5", "run.ranks/000001.h5", "run.ranks/000002.h5")
@@ -402,6 +403,23 @@ def _machines(kind: str, folder: Path) -> Seed:
     return Seed(kind, folder, ("m.json", "times.csv"), read)
 
 
+def _paraver_cfg(kind: str, folder: Path) -> Seed:
+    """Windows and histograms of Paraver."""
+    _beside(folder)
+    everything(folder / "a.cfg")
+    return Seed(kind, folder, ("a.cfg",), of_a_cfg("a.cfg", "good.h5"))
+
+
+def _views(kind: str, folder: Path) -> Seed:
+    """Views as files, one of which is a part of another."""
+    _beside(folder)
+    texts = {"my.toml": VIEWS, "derived.toml": DERIVED, "other.toml": OTHER}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    read = (line for name in texts for line in of_a_view(name, "good.h5"))
+    return Seed(kind, folder, (*texts, "my.toml"), tuple(read))
+
+
 MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "folder": _folder,
     "links": _links,
@@ -441,5 +459,7 @@ MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "own-runs": _own_runs,
     "plan": _plan,
     "machines": _machines,
+    "paraver-cfg": _paraver_cfg,
+    "views": _views,
 }
 """What makes the files of each kind."""

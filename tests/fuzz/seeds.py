@@ -140,3 +140,26 @@ def of_a_table(file: str, trace: str) -> tuple[Line, ...]:
         f"analyze fit {file} --parameters n,begin --observable computing --terms {{n}},{{begin}} --weighting ordinary",
         f"analyze fit {file} --at 64",
     )
+
+
+def of_a_cfg(file: str, trace: str) -> tuple[Line, ...]:
+    """Every way to show what a configuration of Paraver describes."""
+    return lines(
+        f"analyze views {trace} --cfg {file}",
+        f"analyze views {trace} --cfg {file} --json",
+        f"analyze views {trace} --cfg {file} --show profile --bins 5",
+        f"analyze views {trace} --cfg {file} --show bursts --json",
+        f"analyze views {trace} --cfg {file} --show rows -q",
+    )
+
+
+def of_a_view(file: str, trace: str) -> tuple[Line, ...]:
+    """Every way to show a view."""
+    return lines(
+        f"analyze views {trace} --view {file}",
+        f"analyze views {trace} --view {file} --json",
+        f"analyze views {trace} --view {file} --show histogram --csv views.csv",
+        f"analyze views {trace} --view {file} --show profile --picture views.png",
+        f"analyze views {trace} --view {file} --show bursts --level thread",
+        f"analyze views {trace} --view useful --by {file} --statistic integral --picture views.png",
+    )

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from fuzz.worker import Outcome
 
 _ERROR = re.compile(r"(Error|tracelib): \S")
-_NOTE = re.compile(r"\S*\.(h5|ranks|prv|gz|dim|swf|otf2): \S")
-"""A line beside the figures that says what is wrong with the trace that they are of."""
+_NOTE = re.compile(r"\S*\.(h5|ranks|prv|gz|dim|swf|otf2|cfg): \S")
+"""A line beside the figures that says what is wrong with the file that they are of, or not read of it."""
 _OUT_OF_MEMORY = "not enough memory"
 
 

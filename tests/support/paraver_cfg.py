@@ -54,3 +54,34 @@ def write_cfg(path, *sections):
         parts += [section, ""]
     path.write_text("\n".join(parts) + "\n")
     return path
+
+
+def everything(path):
+    """One of each: functions with parameters, filters, composition, derived windows, tables of one to three windows."""
+    third = "3D_ControlWindow: 4", "3D_Minimum: 0", "3D_Maximum: 9", "3D_Delta: 3"
+    passes = {"from_obj": "=", "to_obj": "!=", "tag_msg": "[x,y]", "size_msg": ">", "evt_type": "All"}
+    return write_cfg(
+        path,
+        window(1, "Useful", functions={"evt_type": "All"}, composes={"compose_thread": "Sign"}),
+        window(2, "In State", "window_semantic_module thread In State { 1, { 2 3.0 8.0 } }", level="task"),
+        window(
+            3, "Send BandWidth", "window_semantic_module thread Send BandWidth { 1, { 1 1024.0 } }",
+            "window_filter_module from_obj 2 1 2", "window_filter_module to_obj 1 3",
+            "window_filter_module tag_msg 2 0 9", "window_filter_module size_msg 1 64", functions=passes,
+            units="Seconds",
+        ),
+        window(
+            4, "Last Evt Val", "window_filter_module evt_type 2 50000001 50000003",
+            'window_filter_module evt_type_label 2 "a" "b"', "window_filter_module evt_value 2 1 2",
+            "window_semantic_module topcompose1 Select Range { 2, { 1 100.0 }, { 1 0.0 } }",
+            functions={"evt_type": "[x,y]", "evt_value": "="}, composes={"topcompose1": "Select Range"},
+        ),
+        window(5, "Avg Next Evt Val", "window_filter_module evt_type 1 42000050", units="Nanoseconds"),
+        window(6, "State Record Dur.", "window_semantic_module thread State Record Dur. { 1, { 1 1 } }", level="appl"),
+        derived(7, "product", 1, 4, factors=(1, 0.5), composes={"topcompose2": "Is Equal"}),
+        derived(8, "controlled: clear by", 1, 4),
+        histogram(4, 4, "Time", (0, 40, 1)),
+        histogram(1, 7, "% Time Not Zero", None),
+        histogram(1, 3, "Bytes sent", (0, 1, 1), *third),
+        histogram(2, 2, "# Bursts", (0, 1, 0.5)),
+    )  # fmt: skip
