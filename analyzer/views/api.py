@@ -17,7 +17,7 @@ from analyzer.views.lanes import Level
 from analyzer.views.measuring import USUAL, Limits, Measures
 from analyzer.views.over_time import Profile
 from analyzer.views.run import Run
-from analyzer.views.tabulated import Columns, Histogram
+from analyzer.views.tabulated import PARTNER, Columns, Histogram
 from analyzer.views.view import Derived, View
 from analyzer.views.view_file import ViewFile, find_view
 
@@ -61,19 +61,20 @@ def profile(
 def histogram(
     trace: Trace | Run, view: Named, statistic: str = "average value", *, by: Named | None = None,
     columns: Sequence[float] | None = None, plane: Named | None = None, planes: Sequence[float] | None = None,
-    together: bool = False, begin_s: float = 0.0, end_s: float | None = None,
+    together: bool = False, joined: bool = True, begin_s: float = 0.0, end_s: float | None = None,
 ) -> Histogram:  # fmt: skip
     """A statistic of a view by the values of another: `by`; the view itself unless given. Raises TracelibError.
 
     columns, planes: minimum, maximum and width, unless all values shall fit in. A view that is named is taken on the
-    level of `view`.
+    level of `view`. by="partner": numbers of messages by their other side.
     """
     run, data = run_of(trace), view_named(view)
+    control = None if by is None or by == PARTNER else _beside(by, data, run)
     begin, end = _interval(begin_s, end_s)
     return tabulated.histogram(
-        _beside(by, data, run) if by is not None else data, run, data=data if by is not None else None,
-        statistic=statistic, columns=_columns(columns), plane=_beside(plane, data, run) if plane is not None else None,
-        planes=_columns(planes), begin_ns=begin, end_ns=end, together=together,
+        data if control is None else control, run, data=None if control is None else data, statistic=statistic,
+        columns=_columns(columns), plane=_beside(plane, data, run) if plane is not None else None,
+        planes=_columns(planes), begin_ns=begin, end_ns=end, together=together, joined=joined, partners=by == PARTNER,
     )  # fmt: skip
 
 
@@ -100,7 +101,7 @@ def shown(run: Run, file: ViewFile, begin_s: float = 0.0, end_s: float | None = 
         view if table.control is None else _levelled(table.control, view, run), run,
         data=None if table.control is None else view, statistic=table.statistic, columns=table.columns,
         plane=None if table.plane is None else _levelled(table.plane, view, run), planes=table.planes,
-        begin_ns=begin, end_ns=end, together=table.together,
+        begin_ns=begin, end_ns=end, together=table.together, joined=table.joined, partners=table.partners,
     )  # fmt: skip
 
 

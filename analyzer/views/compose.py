@@ -50,8 +50,8 @@ def _select(function: Function, *, ends: bool = True) -> Map:
 
 
 def _equal(function: Function, *, sign: bool) -> Map:
-    value = function.number(0, 0)
-    return lambda values: (values == value) if sign else np.where(values == value, values, 0.0)
+    wanted = [function.number(index, 0) for index in range(max(len(function.values), 1))]
+    return lambda values: np.isin(values, wanted) if sign else np.where(np.isin(values, wanted), values, 0.0)
 
 
 MAPS: dict[str, Callable[[Function], Map]] = {
@@ -71,11 +71,15 @@ MAPS: dict[str, Callable[[Function], Map]] = {
     "is equal": lambda function: _equal(function, sign=False),
     "is equal (sign)": lambda function: _equal(function, sign=True),
     "absolute": lambda _: np.abs,
+    "floor": lambda _: np.floor,
+    "ceil": lambda _: np.ceil,
+    "round": lambda _: np.rint,
 }
 """Functions of the value alone, by name."""
 
 _STACKED, _NESTING, _DELTA, _BURST_TIME = "stacked value", "nesting level", "delta", "burst time"
-COMPOSE_FUNCTIONS = (*MAPS, _STACKED, _NESTING, _DELTA, _BURST_TIME)
+_JOIN = "join bursts"
+COMPOSE_FUNCTIONS = (*MAPS, _STACKED, _NESTING, _DELTA, _BURST_TIME, _JOIN)
 
 
 def composed(every: Iterator[Steps], function: Function, rows: int, bounds: np.ndarray, end: int) -> Iterator[Steps]:
@@ -88,6 +92,9 @@ def composed(every: Iterator[Steps], function: Function, rows: int, bounds: np.n
         return _mapped(every, MAPS[name](function)) if name != "as is" else every
     if name in (_STACKED, _NESTING):
         return _stacked(every, rows, depth=name == _NESTING)
+    if name == _JOIN:
+        changes = Changes(rows)
+        return (changes.feed(steps)[0] for steps in every)
     return _delta(every, rows) if name == _DELTA else _burst_time(every, rows, bounds, end)
 
 

@@ -37,7 +37,7 @@ class Filter:
     communicators: Sequence[str] = ()
     """Messages and calls: names, as in the tables of calls (`MPI_COMM_WORLD`)."""
     logical: bool = False
-    """Messages: their times are those at which calls were entered, not those of the data."""
+    """Messages: they are sent when the call is entered, and received when it was and their data are there."""
     types: Sequence[int | str] = ()
     """Events: types, by number or by name (`mpi`, `region`, `iteration`, a counter, any label of the trace)."""
     values: Wanted | Sequence[str] = EVERY

@@ -77,6 +77,12 @@ class Lanes:
         first = self._first[rank]
         return np.where(first >= 0, first + thread, -1)
 
+    @property
+    def in_run(self) -> np.ndarray:
+        """The number of each lane among the threads of all ranks, those that could not be read included; int64."""
+        threads = np.asarray(self.trace.threads, np.int64)
+        return (np.cumsum(threads) - threads)[self.rank] + self.thread
+
     def rows(self, level: Level) -> Rows:
         """The rows of a level. Raises TracelibError where the trace does not say them."""
         return self._rows[level] if level in self._rows else self._made(level)

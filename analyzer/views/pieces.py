@@ -44,9 +44,11 @@ class Points(NamedTuple):
         )
 
 
-def pieces(views: Sequence[Any], run: Run, rows: Rows, begin: int, end: int) -> Iterator[tuple[Pieces, Points]]:
+def pieces(
+    views: Sequence[Any], run: Run, rows: Rows, begin: int, end: int, *, joined: bool = True
+) -> Iterator[tuple[Pieces, Points]]:
     """For each window of the run the pieces in [begin, end) ns that end in it, and the values at its times. The last
-    one has those that do not end."""
+    one has those that do not end. joined: neighbours with the same values are one."""
     count = len(rows)
     now, since, known = np.zeros((count, len(views))), np.zeros(count, np.int64), np.zeros(count, bool)
     for (first, until), (row, time, values) in zip(run.windows, side_by_side(views, run, rows), strict=True):
@@ -58,7 +60,7 @@ def pieces(views: Sequence[Any], run: Run, rows: Rows, begin: int, end: int) -> 
         starts = np.append(True, row[1:] != row[:-1])
         old = np.concatenate([values[:1], values[:-1]])
         old[starts] = now[row[starts]]
-        changed = (values != old).any(axis=1) | (starts & ~known[row])
+        changed = (values != old).any(axis=1) | (starts & ~known[row]) if joined else np.ones(len(row), bool)
         row, time, values = row[changed], time[changed], values[changed]
         starts = np.append(True, row[1:] != row[:-1])[: len(row)]
         old, open_ = np.concatenate([values[:1], values[:-1]]), np.append(0, time)[:-1]

@@ -23,17 +23,23 @@ ENDS = (
 
 
 def message_records(selected: Selected, begin: int, end: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Kind, lanes and MESSAGE of the records of messages in [begin, end)."""
+    """Kind, lanes and MESSAGE of the records of messages in [begin, end), and of the whole messages, whose kinds are
+    "send" and "receive", at the times that the filter says."""
     for rows in selected.messages():
-        for kind, side in ENDS:
-            lane, time = lane_of(selected, rows, side), rows[kind.replace(" ", "_")]
+        sent, received = selected.message_times(rows)
+        for kind, side, time in (
+            *((kind, side, rows[kind.replace(" ", "_")]) for kind, side in ENDS),
+            ("send", SOURCE, sent), ("receive", DESTINATION, received),
+        ):  # fmt: skip
+            lane = lane_of(selected, rows, side)
             keep = (lane >= 0) & (time >= begin) & (time < end)
             yield kind, lane[keep], rows.compress(keep)
 
 
 def message_sums(selected: Selected, rows: Rows, begin: int, end: int) -> dict[str, np.ndarray]:
     """All of analyzer.views.measuring.OF_MESSAGES, float64 by row."""
-    number, size = ({kind: np.zeros(len(rows)) for kind, _ in ENDS} for _ in range(2))
+    kinds = (*(kind for kind, _ in ENDS), "send", "receive")
+    number, size = ({kind: np.zeros(len(rows)) for kind in kinds} for _ in range(2))
     for kind, lane, messages in message_records(selected, begin, end):
         row = rows.of_lane[lane]
         number[kind] += np.bincount(row, minlength=len(rows))
@@ -42,15 +48,14 @@ def message_sums(selected: Selected, rows: Rows, begin: int, end: int) -> dict[s
     for lane, found in selected.events():
         inside = (found["time"] >= begin) & (found["time"] < end)
         events += np.bincount(rows.of_lane[lane[inside]], minlength=len(rows))
-    when = "logical" if selected.wanted.logical else "physical"
     sends = number["logical send"]
     average = np.where(sends > 0, size["logical send"] / np.maximum(sends, 1), np.nan)
     return {
         "average message size": average,
-        "bytes sent": size[f"{when} send"],
-        "bytes received": size[f"{when} receive"],
-        "sends": number[f"{when} send"],
-        "receives": number[f"{when} receive"],
+        "bytes sent": size["send"],
+        "bytes received": size["receive"],
+        "sends": number["send"],
+        "receives": number["receive"],
         "send records": number["logical send"] + number["physical send"],
         "receive records": number["logical receive"] + number["physical receive"],
         "events": events,
@@ -79,5 +84,6 @@ def user_sums(
         inside = (events["time"] >= begin) & (events["time"] < end)
         add("event", lane[inside], events.compress(inside))
     for kind, lane, messages in message_records(selected, begin, end):
-        add(kind, lane, messages)
+        if kind in dict(ENDS):
+            add(kind, lane, messages)
     return found

@@ -145,9 +145,11 @@ class Selected:
             yield rows if where.all() else rows.compress(where)
 
     def message_times(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """When each message is sent and received, as the filter says."""
-        kind = "logical" if self.wanted.logical else "physical"
-        return rows[f"{kind}_send"], rows[f"{kind}_receive"]
+        """When each message is sent and received, as the filter says. A message of which the logical times count is
+        received when its data are there and the receive was called, whichever is later, as in Paraver."""
+        if self.wanted.logical:
+            return rows["logical_send"], np.maximum(rows["logical_receive"], rows["physical_receive"])
+        return rows["physical_send"], rows["physical_receive"]
 
     def _of_lanes(self, rows: np.ndarray, rank: np.ndarray, thread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         lane = self.lanes.of(rank, thread)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,22 +24,26 @@ class Cells:
     def __init__(self, shape: tuple[int, int, int], interval_ns: int) -> None:
         self._shape, self.interval = shape, interval_ns
         size = int(np.prod(shape))
-        self.time, self.integral, self.nonzero, self.count, self.total = np.zeros((5, size))
+        self.time, self.integral, self.count, self.total = np.zeros((4, size))
+        self.controlled, self.nonzero, self.nonzero_count = np.zeros((3, size))  # where control, or data, is not 0
         self.mean, self.squares = np.zeros((2, size))  # of the lengths of pieces
         self.highest, self.lowest = np.full(size, -inf), np.full(size, inf)
         self.number, self.bytes, self.largest = np.zeros((3, 2, size))  # of messages, received and sent
         self.smallest = np.full((2, size), inf)
 
     def add(
-        self, plane: np.ndarray, row: np.ndarray, column: np.ndarray, length: np.ndarray, value: np.ndarray
-    ) -> None:
-        """Pieces; those of plane or column -1 do not count."""
+        self, plane: np.ndarray, row: np.ndarray, column: np.ndarray, length: np.ndarray, control: np.ndarray,
+        value: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Pieces, with the values of the control and of the data view; those of plane or column -1 do not count."""
         inside = (plane >= 0) & (column >= 0)
         at = self._at(plane, row, column)[inside]
         length, value, size = length[inside].astype(np.float64), value[inside], len(self.time)
+        self.controlled += np.bincount(at, np.where(control[inside] != 0, length, 0.0), size)
         self.time += np.bincount(at, length, size)
         self.integral += np.bincount(at, length * value, size)
         self.nonzero += np.bincount(at, np.where(value != 0, length, 0.0), size)
+        self.nonzero_count += np.bincount(at, value != 0, size)
         self.total += np.bincount(at, value, size)
         np.maximum.at(self.highest, at, value)
         np.minimum.at(self.lowest, at, value)
@@ -111,9 +116,10 @@ def _of_messages(name: str, side: int) -> dict[str, Statistic]:
 STATISTICS: dict[str, Statistic] = {
     "time": Statistic(lambda c: c.time / _NS, "s"),
     "% time": Statistic(lambda c: c.share_of_row(c.time), "%", adds=False),
-    "% time not zero": Statistic(lambda c: c.share_of_row(c.nonzero), "%", adds=False),
+    "% time not zero": Statistic(lambda c: c.share_of_row(c.controlled), "%", adds=False),
     "% window time": Statistic(lambda c: 100 * c.time / c.interval, "%", adds=False),
     "bursts": Statistic(lambda c: c.count),
+    "bursts not zero": Statistic(lambda c: c.nonzero_count),
     "% bursts": Statistic(lambda c: c.share_of_row(c.count), "%", adds=False),
     "integral": Statistic(lambda c: c.integral / _NS, "value s"),
     "average value": Statistic(lambda c: _known(c.time, c.integral / c.time), "value", adds=False),
@@ -125,6 +131,9 @@ STATISTICS: dict[str, Statistic] = {
         lambda c: _known(c.count, np.sqrt(c.squares / c.count) / _NS), "s", adds=False
     ),
     "average per burst": Statistic(lambda c: _known(c.count, c.total / c.count), "value", adds=False),
+    "average per burst not zero": Statistic(
+        lambda c: _known(c.nonzero_count, c.total / c.nonzero_count), "value", adds=False
+    ),
     "sum of bursts": Statistic(lambda c: c.total, "value"),
     **_of_messages("sends", 1),
     **_of_messages("receives", 0),
@@ -138,21 +147,34 @@ def statistic_of(name: str) -> Statistic:
     return Function(name).found(STATISTICS, "statistic")  # type: ignore[no-any-return]
 
 
+class End(NamedTuple):
+    """Sends, or receives, of a window by row and time."""
+
+    is_send: bool
+    row: np.ndarray
+    time: np.ndarray
+    size: np.ndarray
+    partner: np.ndarray  # row of the other side; -1: it could not be read
+
+
 class MessageEnds:
     """Sends and receives of rows, window by window."""
 
     def __init__(self, selected: Selected, rows: Rows, begin: int, end: int) -> None:
-        self._ends = {True: Later(selected.run.bounds), False: Later(selected.run.bounds)}
+        bounds = selected.run.bounds
+        ends = {is_send: (Later(bounds), Later(bounds)) for is_send in (True, False)}
         for messages in selected.messages():
             times = selected.message_times(messages)
-            for is_send, side, time in ((True, SOURCE, times[0]), (False, DESTINATION, times[1])):
-                lane = lane_of(selected, messages, side)
-                keep = (lane >= 0) & (time >= begin) & (time < end)
-                self._ends[is_send].put(rows.of_lane[lane[keep]], time[keep], messages["size"][keep])
-        self._windows = {is_send: later.windows() for is_send, later in self._ends.items()}
+            lanes = lane_of(selected, messages, SOURCE), lane_of(selected, messages, DESTINATION)
+            row, other = (np.where(lane >= 0, rows.of_lane[lane], -1) for lane in lanes)
+            for is_send, mine, partner, time in ((True, row, other, times[0]), (False, other, row, times[1])):
+                keep = (mine >= 0) & (time >= begin) & (time < end)
+                for later, values in zip(ends[is_send], (messages["size"], partner), strict=True):
+                    later.put(mine[keep], time[keep], values[keep])
+        self._windows = {is_send: tuple(later.windows() for later in both) for is_send, both in ends.items()}
 
-    def of_next_window(self) -> Iterator[tuple[bool, np.ndarray, np.ndarray, np.ndarray]]:
-        """Whether they are sends, rows, times and sizes."""
-        for is_send, windows in self._windows.items():
-            row, time, size = next(windows)
-            yield is_send, row, time, size
+    def of_next_window(self) -> Iterator[End]:
+        """Its sends, then its receives."""
+        for is_send, both in self._windows.items():
+            (row, time, size), (_, _, partner) = (next(windows) for windows in both)
+            yield End(is_send, row, time, size, partner.astype(np.int64))

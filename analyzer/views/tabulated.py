@@ -24,6 +24,8 @@ from analyzer.views.value_names import value_names
 if TYPE_CHECKING:
     import pandas
 
+PARTNER = "partner"
+"""Instead of a control view: columns are the other sides of messages."""
 _MOST = 10_000
 _USUAL = 20
 _MOST_WHOLE = 512
@@ -129,15 +131,20 @@ class Histogram:
 def histogram(
     control: Any, run: Run, *, data: Any = None, statistic: str = "time", columns: Columns | None = None,
     plane: Any = None, planes: Columns | None = None, begin_ns: int = 0, end_ns: int | None = None,
-    together: bool = False, lengths: tuple[float, float] = (0, inf), data_range: tuple[float, float] = (-inf, inf),
+    together: bool = False, joined: bool = True, partners: bool = False, lengths: tuple[float, float] = (0, inf),
+    data_range: tuple[float, float] = (-inf, inf),
 ) -> Histogram:  # fmt: skip
     """The table of `statistic` (analyzer.views.statistics) over [begin_ns, end_ns) of the run.
 
     control: the view whose values choose the column; `data`: the one that is counted (the same unless given); `plane`:
     the one that chooses the plane. columns, planes: unless given, those that all values fit in. together: one row for
-    all. lengths (ns), data_range: pieces that do not fit do not count. Raises TracelibError.
+    all. joined: neighbouring pieces with the same values are one. partners: columns are the other sides of messages,
+    of those that are sent or received where the control view is in `columns`. lengths (ns), data_range: pieces that do
+    not fit do not count. Raises TracelibError.
     """
-    statistic_of(statistic)
+    of_messages = statistic_of(statistic).messages
+    if partners and not of_messages:
+        raise TracelibError(f"{statistic!r} is no number of messages, which alone have partners", "", 2)
     end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)
     control_steps = control if columns else Kept(control)
     plane_steps = plane if planes or not plane else Kept(plane)
@@ -146,27 +153,36 @@ def histogram(
     views = [control_steps, *([data] if data else []), *([plane_steps] if plane else [])]
     rows = max((view.rows(run) for view in views), key=len)
     of_row = np.zeros(len(rows), np.int64) if together else np.arange(len(rows))
-    cells = Cells((planes.count, int(of_row.max(initial=0)) + 1, columns.count), end - begin_ns)
+    shown = len(rows) if partners else columns.count
+    if shown > _MOST:
+        raise TracelibError(f"{shown} columns of partners are more than {_MOST}", "give a coarser level", 2)
+    cells = Cells((planes.count, int(of_row.max(initial=0)) + 1, shown), end - begin_ns)
     ends = None
-    if STATISTICS[statistic].messages:
+    if of_messages:
         wanted = getattr(data or control, "filter", None) or Filter()
         ends = MessageEnds(Selected(run, wanted), rows, begin_ns, end)
-    for window, (found, points) in enumerate(pieces(views, run, rows, begin_ns, end)):
+    for window, (found, points) in enumerate(pieces(views, run, rows, begin_ns, end, joined=joined)):
         value = found.values[:, 1 if data else 0]
         fits = (found.length >= lengths[0]) & (found.length <= lengths[1])
         fits &= (value >= data_range[0]) & (value <= data_range[1])
         where = _cell(found.values, columns, planes, plane=plane is not None)
-        cells.add(where[0][fits], of_row[found.row[fits]], where[1][fits], found.length[fits], value[fits])
-        if ends and window < len(run.windows):
-            for is_send, row, time, size in ends.of_next_window():
-                at = _cell(points.at(row, time), columns, planes, plane=plane is not None)
-                cells.add_messages(at[0], of_row[row], at[1], size, is_send=is_send)
+        if not of_messages:
+            cells.add(
+                where[0][fits], of_row[found.row[fits]], where[1][fits], found.length[fits], found.values[fits, 0],
+                value[fits],
+            )  # fmt: skip
+        elif ends and window < len(run.windows):
+            for some in ends.of_next_window():
+                at = _cell(points.at(some.row, some.time), columns, planes, plane=plane is not None)
+                column = np.where(at[1] >= 0, some.partner, -1) if partners else at[1]
+                cells.add_messages(at[0], of_row[some.row], column, some.size, is_send=some.is_send)
     names = value_names(control, run.trace)
     label = planes.labels(value_names(plane, run.trace)) if plane else ("",)
     unit = STATISTICS[statistic].unit.replace("value", (data or control).unit_of()).strip()
     return Histogram(
-        statistic, unit, control.name, (data or control).name, rows.level.value,
-        ("all",) if together else rows.names, columns.labels(names), columns.edges, label, cells.values(statistic),
+        statistic, unit, PARTNER if partners else control.name, (data or control).name, rows.level.value,
+        ("all",) if together else rows.names, rows.names if partners else columns.labels(names),
+        np.arange(shown) if partners else columns.edges, label, cells.values(statistic),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from analyzer.errors import TracelibError, about
 from analyzer.views.filters import Filter
-from analyzer.views.tabulated import Columns
+from analyzer.views.tabulated import PARTNER, Columns
 from analyzer.views.view import Derived, View
 
 LIBRARY = Path(__file__).parent / "library"
@@ -30,6 +30,8 @@ class Table:
     plane: Any = None
     planes: Columns | None = None
     together: bool = False
+    joined: bool = True
+    partners: bool = False  # in a file: control = "partner"
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,10 @@ def _filter(given: Any) -> Filter:
 
 def _table(given: Any, folder: Path, above: Above) -> Table:
     _check("", {"histogram": given}, {"histogram": dict})
-    _known("histogram", given, {one.name for one in fields(Table)})
-    _check("histogram", given, {"statistic": str, "together": bool, "columns": list, "planes": list})
+    _known("histogram", given, {one.name for one in fields(Table)} - {"partners"})
+    _check("histogram", given, {"statistic": str, "together": bool, "joined": bool, "columns": list, "planes": list})
+    if given.get("control") == PARTNER:
+        given = {key: value for key, value in given.items() if key != "control"} | {"partners": True}
     made: dict[str, Callable[[Any], Any]] = {
         "control": lambda value: _view(value, folder, above), "plane": lambda value: _view(value, folder, above),
         "columns": _columns, "planes": _columns,

@@ -91,8 +91,11 @@ def views_command(
         raise click.UsageError("--by and --statistic are for --show histogram")
     if session.speaks:
         asked = _Asked(begin, end, bins, csv, picture)
-        files = [_chosen(name, show, level, by, statistic) for name in names]
-        files += _of_cfg(session, cfg) if cfg else []
+        from analyzer.views.view_file import find_view
+
+        found = [(name, find_view(name)) for name in names]
+        found += [(file.view.name, file) for file in _of_cfg(session, cfg)] if cfg else []
+        files = [_chosen(file, name, show, level, by, statistic) for name, file in found]
         if len(files) > 1 and (csv or picture):
             raise click.UsageError(f"--csv and --picture take one view: there are {len(files)}")
         trace = open_trace(file, None, repair_ns, choice=choice)
@@ -126,19 +129,22 @@ def _print_library(session: Session, *, as_json: bool) -> None:
         session.print(lambda console: print_library(known, console))
 
 
-def _chosen(name: str, show: str | None, level: str | None, by: str | None, statistic: str | None) -> ViewFile:
+def _chosen(
+    found: ViewFile, name: str, show: str | None, level: str | None, by: str | None, statistic: str | None
+) -> ViewFile:
     """A view as the command line wants it."""
+    from analyzer.views.tabulated import PARTNER
     from analyzer.views.view import View
     from analyzer.views.view_file import find_view
 
-    found = find_view(name)
     if level and isinstance(found.view, View):
         found = replace(found, view=replace(found.view, level=level))
     elif level:
         raise TracelibError(f"{name}: --level is for a view that is not made of others", "", 2)
     table = found.table
     if by:
-        table = replace(table, control=find_view(by).view)
+        partners = by == PARTNER
+        table = replace(table, control=None if partners else find_view(by).view, partners=partners)
     if statistic:
         table = replace(table, statistic=statistic)
     return replace(found, table=table, show=show or ("histogram" if by or statistic else found.show))

@@ -11,6 +11,7 @@ from analyzer.errors import TracelibError
 from analyzer.views.paraver import names
 from analyzer.views.paraver.cfg_text import CfgSection, read_text
 from analyzer.views.paraver.windows import Unreadable, Window, described
+from analyzer.views.statistics import STATISTICS
 from analyzer.views.tabulated import Columns
 from analyzer.views.view import Derived, View
 from analyzer.views.view_file import Table, ViewFile
@@ -21,7 +22,8 @@ _READ = (
 )  # fmt: skip
 _WRONG = (Unreadable, TracelibError, ValueError, OverflowError)
 """What a window or a histogram is left out for: the last two where a number is none, or is none of a value."""
-_PLANE = ("3D_ControlWindow", "3D_Minimum", "3D_Maximum", "3D_Delta", "3D_FixedValue")
+_PLANE = ("3D_ControlWindow", "3D_ComputeYScale", "3D_Minimum", "3D_Maximum", "3D_Delta", "3D_FixedValue")
+_TRUE = "True"
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,9 @@ def read_cfg(path: str | os.PathLike[str]) -> Cfg:
     notes = [f"{line!r} is not read" for line in text.others]
     views: dict[int, View | Derived] = {}
     used: set[int] = set()
-    for section in text.windows:
+    for number, section in enumerate(text.windows, 1):
         try:
-            window = Window(section)
+            window = Window(section, number)
         except _WRONG as error:
             notes.append(f"window {section.one('window_name')!r} is left out: {error}")
             continue
@@ -67,7 +69,8 @@ def read_cfg(path: str | os.PathLike[str]) -> Cfg:
 
 def _histogram(section: CfgSection, views: dict[int, View | Derived], notes: list[str]) -> ViewFile:
     name = section.one("Name")
-    unknown = [one for one in section.settings if one not in (*_READ, *_PLANE, *names.HISTOGRAM_SHOWN_ONLY)]
+    known = (*_READ, *_PLANE, *names.HISTOGRAM_SHOWN_ONLY)
+    unknown = [one for one in section.settings if one not in known and not one.startswith(names.ALIASES)]
     notes += [f"histogram {name!r}: {one} is not read" for one in unknown]
     if section.one("AnalysisLimits", "Alltrace") != "Alltrace":
         notes.append(f"histogram {name!r}: its part of the time is not read (give --from and --to)")
@@ -79,12 +82,15 @@ def _histogram(section: CfgSection, views: dict[int, View | Derived], notes: lis
     if statistic not in names.STATISTICS:
         raise Unreadable(f"statistic {statistic!r}")
     has_plane = bool(section.one("3D_ControlWindow"))
+    has_planes = bool(section.one("3D_Delta")) and section.one("3D_ComputeYScale") != _TRUE
     table = Table(
         control=control,
         statistic=names.STATISTICS[statistic],
-        columns=None if section.one("ComputeYScale", "True") == "True" else _columns(section, ""),
+        columns=None if section.one("ComputeYScale", _TRUE) == _TRUE else _columns(section, ""),
         plane=_window(section, "3D_ControlWindow", views) if has_plane else None,
-        planes=_columns(section, "3D_") if has_plane and section.one("3D_Delta") else None,
+        planes=_columns(section, "3D_") if has_plane and has_planes else None,
+        joined=False,
+        partners=STATISTICS[names.STATISTICS[statistic]].messages,
     )
     return ViewFile(data, says=name, show="histogram", table=table)
 

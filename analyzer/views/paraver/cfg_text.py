@@ -11,10 +11,11 @@ from pathlib import Path
 
 from analyzer.errors import TracelibError
 
-_MAGIC = "#ParaverCFG"
+_MAGIC, _HEADER = "#ParaverCFG", "ConfigFile."
 _WINDOW = "< NEW DISPLAYING WINDOW"
 _HISTOGRAM = "< NEW ANALYZER2D >"
-_PREFIX = "Analyzer2D."
+_PREFIXES = {"Analyzer2D.": "", "Analyzer3D.": "3D_"}
+_ENABLES_ALIASES = "CFG4D_ENABLED"
 _MOST_BYTES = 16 << 20
 _PAIR = re.compile(r"\{([^{},]+),\s*([^{}]*?)\s*\}")
 _VALUES = re.compile(r"\{\s*(\d+)((?:\s+[-+.eE\d]+)*)\s*\}")
@@ -66,9 +67,9 @@ def read_text(path: Path) -> CfgText:
     except OSError as error:
         raise TracelibError(f"cannot read {path}: {error.strerror}") from error
     lines = [line.strip() for line in text.splitlines()]
-    if not lines or not lines[0].startswith(_MAGIC):
+    if not lines or not lines[0].startswith((_MAGIC, _HEADER)):
         raise TracelibError(f"{path} is no Paraver configuration: its first line is not {_MAGIC}")
-    return _sections(lines[1:])
+    return _sections(lines)
 
 
 def _sections(lines: list[str]) -> CfgText:
@@ -79,7 +80,7 @@ def _sections(lines: list[str]) -> CfgText:
     described = False
     for line in lines:
         described = (described or line == "ConfigFile.BeginDescription") and line != "ConfigFile.EndDescription"
-        if described or not line or line.startswith(("#", "ConfigFile.")):
+        if described or not line or line.startswith(("#", _HEADER)) or line == _ENABLES_ALIASES:
             continue
         if line.startswith(_WINDOW):
             windows.append(now := CfgSection())
@@ -90,7 +91,14 @@ def _sections(lines: list[str]) -> CfgText:
             others.append(line)
         elif now is not None:
             name, _, value = line.partition(" ")
-            now.settings.setdefault(name.removeprefix(_PREFIX).removesuffix(":"), []).append(value.strip())
+            now.settings.setdefault(_short(name), []).append(value.strip())
         else:
             others.append(line)
     return CfgText(tuple(windows), tuple(histograms), tuple(others))
+
+
+def _short(name: str) -> str:
+    for prefix, instead in _PREFIXES.items():
+        if name.startswith(prefix):
+            name = instead + name.removeprefix(prefix)
+    return name.removesuffix(":")

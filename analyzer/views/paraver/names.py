@@ -14,11 +14,15 @@ THREAD = {
     "Send Bytes in Transit": "bytes in flight", "Send Messages in Transit": "messages in flight",
     "Send BandWidth": "send bandwidth", "Recv Bytes in Transit": "bytes coming in",
     "Recv Messages in Transit": "messages coming in", "Recv BandWidth": "receive bandwidth",
-    "Application ID": "application id", "Task ID": "task id", "Thread ID": "thread id", "Node ID": "node id",
-    "Cpu ID": "cpu id",
+    "Application ID": "application id", "TaskID": "task id", "Task ID": "task id", "Thread ID": "thread number",
+    "Node ID": "node id", "Cpu ID": "cpu id",
 }  # fmt: skip
-TIMES = ("State Record Dur.", "Int. Between Evt")
+OF_STATES = "State Record Dur."
+"""Its parameters are states, of which Running is the one unless others are given."""
+TIMES = (OF_STATES, "Int. Between Evt")
 """Thread functions whose values are in the window's unit of time."""
+BANDWIDTHS = ("Send BandWidth", "Recv BandWidth")
+"""Those that are bytes per unit of time, divided by a factor."""
 AVERAGES = ("Avg Next Evt Val", "Avg Last Evt Val")
 """Those that are per unit of time, times a factor."""
 CHOOSE = ("Given State", "In State", "Not In State", "Given Evt Val", "In Evt Val", "Not In Evt Val")
@@ -28,18 +32,22 @@ LEVEL = {
     "Adding": "adding", "Adding Sign": "adding sign", "Average": "average", "Maximum": "maximum", "Minimum": "minimum",
 }  # fmt: skip
 THREAD_I = "Thread i"
+OF_CPU = "Active Thd"
+"""The value of the thread that is on a CPU: the function of CPUs that all windows have unless another is chosen."""
 
 LEVELS = {
     "thread": "thread", "task": "task", "appl": "application", "cpu": "cpu", "node": "node", "system": "system",
 }  # fmt: skip
 
 COMPOSE = {
-    "As Is": "", "Sign": "sign", "1-Sign": "1-sign", "Mod": "module", "Mod+1": "module+1", "Div": "divide",
-    "Prod": "product", "Add": "add", "Subs": "subtract", "Select Range": "select range", "Is In Range": "is in range",
-    "Select Range [)": "select range [)", "Is In Range [)": "is in range [)", "Is Equal": "is equal",
-    "Is Equal (Sign)": "is equal (sign)", "Stacked Val": "stacked value", "Nesting level": "nesting level",
-    "Delta": "delta", "Abs": "absolute",
+    "As Is": (), "Sign": ("absolute", "sign"), "1-Sign": ("absolute", "1-sign"), "Mod": ("module",),
+    "Mod+1": ("module+1",), "Div": ("divide",), "Prod": ("product",), "Add": ("add",), "Subs": ("subtract",),
+    "Select Range": ("select range",), "Is In Range": ("is in range",), "Select Range [)": ("select range [)",),
+    "Is In Range [)": ("is in range [)",), "Is Equal": ("is equal",), "Is Equal (Sign)": ("is equal (sign)",),
+    "Stacked Val": ("stacked value",), "Nesting level": ("nesting level",), "Delta": ("delta",), "Abs": ("absolute",),
+    "Floor": ("floor",), "Ceil": ("ceil",), "Round": ("round",), "Join Bursts": ("join bursts",),
 }  # fmt: skip
+"""The last one has the parameters. Paraver's sign is 1 for every value but 0."""
 RANGES = ("Select Range", "Is In Range", "Select Range [)", "Is In Range [)")
 """Their parameters are a maximum and a minimum."""
 
@@ -50,23 +58,27 @@ OPERATIONS = {
 
 STATISTICS = {
     "Time": "time", "% Time": "% time", "% Time Not Zero": "% time not zero", "% Window Time": "% window time",
-    "# Bursts": "bursts", "% # Bursts": "% bursts", "Integral": "integral", "Average value": "average value",
-    "Average value != 0": "average value not zero", "Maximum": "maximum", "Minimum": "minimum",
-    "Average Burst Time": "average burst time", "Stdev Burst Time": "deviation of burst time",
-    "Average per Burst": "average per burst", "Sum bursts": "sum of bursts", "# Sends": "sends", "#Sends": "sends",
-    "# Receives": "receives", "#Receives": "receives", "Bytes sent": "bytes sent", "Bytes received": "bytes received",
+    "# Bursts": "bursts", "# Bursts != 0": "bursts not zero", "% # Bursts": "% bursts", "Integral": "integral",
+    "Average value": "average value", "Average value != 0": "average value not zero", "Maximum": "maximum",
+    "Minimum": "minimum", "Average Burst Time": "average burst time", "Stdev Burst Time": "deviation of burst time",
+    "Average per Burst": "average per burst", "Average per Burst != 0": "average per burst not zero",
+    "Sum bursts": "sum of bursts", "# Sends": "sends", "#Sends": "sends", "# Receives": "receives",
+    "#Receives": "receives", "Bytes sent": "bytes sent", "Bytes received": "bytes received",
     "Average bytes sent": "average bytes sent", "Average bytes received": "average bytes received",
     "Minimum bytes sent": "minimum bytes sent", "Minimum bytes received": "minimum bytes received",
     "Maximum bytes sent": "maximum bytes sent", "Maximum bytes received": "maximum bytes received",
 }  # fmt: skip
 
-US = {"Nanoseconds": 1e-3, "Microseconds": 1.0, "Milliseconds": 1e3, "Seconds": 1e6}
+US = {
+    "Nanoseconds": 1e-3, "Microseconds": 1.0, "Milliseconds": 1e3, "Seconds": 1e6, "Minutes": 6e7, "Hours": 3.6e9,
+    "Days": 8.64e10,
+}  # fmt: skip
 """Microseconds of a unit of time."""
 
 SHOWN_ONLY = (
     "position_x", "position_y", "width", "height", "comm_lines_enabled", "flags_enabled", "noncolor_mode", "color_mode",
-    "gradient_function", "custom_color_enabled", "custom_background_as_zero", "custom_palette",
-    "semantic_scale_min_at_zero", "maximum_y", "minimum_y", "compute_y_max", "scale_relative", "open", "drawmode",
+    "gradient_function", "custom_color_enabled", "custom_background_as_zero", "custom_palette", "custom_color_palette",
+    "semantic_scale_min_at_zero", "maximum_y", "minimum_y", "compute_y_max", "number_of_row", "open", "drawmode",
     "drawmode_rows", "pixel_size", "labels_to_draw", "object_axis_position", "synchronize", "punctual_color_window",
 )  # fmt: skip
 """Settings of a window that change its picture alone; `window_` stands before each."""
@@ -75,5 +87,15 @@ HISTOGRAM_SHOWN_ONLY = (
     "SemanticColor", "Zoom", "SortCols", "SortCriteria", "SortReverse", "ComputeYScaleZero", "UseFixedDelta",
     "NumColumns", "ComputeGradient", "MinimumGradient", "MaximumGradient", "DrawModeObjects", "DrawModeColumns",
     "PixelSize", "ColorMode", "CodeColor", "ShowOnlyTotals", "ShortHeaderLabels", "TextMode", "Expanded",
-    "num_columns", "scientific_notation", "num_decimals", "thousandsep", "units", "OnlyTotals",
+    "num_columns", "scientific_notation", "num_decimals", "thousandsep", "units", "OnlyTotals", "Synchronize",
 )  # fmt: skip
+
+ALIASES = "cfg4d"
+"""What settings begin with that give other names to things."""
+FUNCTIONS = (
+    *LEVELS, "workload", "from_obj", "to_obj", "tag_msg", "size_msg", "bw_msg", "evt_type", "evt_value",
+)  # fmt: skip
+"""What a window has a function of: levels, and filters."""
+COMPOSED = (*(f"compose_{level}" for level in (*LEVELS, "workload")), "topcompose1", "topcompose2")
+FILTERED = (*FUNCTIONS[-7:], "evt_type_label", "evt_value_label")
+"""What lines of a filter are about; labels stand beside the numbers."""

@@ -10,15 +10,15 @@ from analyzer.views.paraver import names
 from analyzer.views.paraver.cfg_text import CfgSection, parameters
 from analyzer.views.view import Derived, View
 
-_NONE = (-1,)
-"""A type that no event has."""
+_NONE, _NOTHING = (-1,), "-1"
+"""A type that no event has; what no message has."""
 _MOST_TYPES = 10_000
 _FIRST_APPLICATION = "appl { 1, { 1 } }"
 _READ = (
     "name", "type", "id", "level", "object", "begin_time_relative", "end_time_relative", "factors", "operation",
     "identifiers", "selected_functions", "compose_functions", "semantic_module", "filter_module", "logical_filtered",
     "physical_filtered", "comm_fromto", "comm_tagsize", "comm_typeval", "units", "shifts", "intracomms_enabled",
-    "intercomms_enabled",
+    "intercomms_enabled", "scale_relative",
 )  # fmt: skip
 
 
@@ -29,10 +29,11 @@ class Unreadable(Exception):
 class Window:
     """One window. `notes`: what of it is not read although the numbers may depend on it."""
 
-    def __init__(self, section: CfgSection) -> None:
+    def __init__(self, section: CfgSection, place: int) -> None:
+        """place: its number in the file, from 1, which is its name for others unless it says another."""
         self._of, self.notes = section, list[str]()
         self.name = section.one("window_name")
-        self.id = int(section.number("window_id", 0))
+        self.id = int(section.number("window_id", place))
         self._functions = section.pairs("window_selected_functions")
         self._composes = section.pairs("window_compose_functions")
         self._us = names.US.get(section.one("window_units", "Microseconds"), 1.0)
@@ -52,8 +53,10 @@ class Window:
         thread, scale = self._thread()
         composes[Level.THREAD.value] = scale + composes[Level.THREAD.value]
         of_levels = {one.value: self._of_level(_short(one)) for one in chain}
+        if Level.NODE in chain:
+            self._mention_cpus()
         return View(
-            thread, level, self._filter(), composes={key: value for key, value in composes.items() if value},
+            thread, level, self._filter(level), composes={key: value for key, value in composes.items() if value},
             compose2=self._compose("topcompose2"), compose1=self._compose("topcompose1"), name=self.name, **of_levels,
         )  # fmt: skip
 
@@ -91,7 +94,23 @@ class Window:
             return (names.THREAD[name], (values or [1.0])[0] * self._us), []
         if name in names.CHOOSE:
             return (names.THREAD[name], *map(int, values)), []
-        return names.THREAD[name], [("divide", self._us)] if name in names.TIMES and self._us != 1 else []
+        if name in names.BANDWIDTHS:
+            share = self._us / self._factor(values)
+            return names.THREAD[name], [("product", share)] if share != 1 else []
+        scale = [("divide", self._us)] if name in names.TIMES and self._us != 1 else []
+        return (names.THREAD[name], *map(int, values or [1])) if name == names.OF_STATES else names.THREAD[name], scale
+
+    def _factor(self, values: list[float]) -> float:
+        if values and not values[0]:
+            raise Unreadable("factor 0")
+        return values[0] if values else 1.0
+
+    def _mention_cpus(self) -> None:
+        """Nodes are made of threads here, and of CPUs there."""
+        if self._functions.get("cpu", names.OF_CPU) != names.OF_CPU:
+            self.notes.append(f"cpu function {self._functions['cpu']}")
+        if self._compose("compose_cpu"):
+            self.notes.append("compose_cpu")
 
     def _of_level(self, level: str) -> str:
         name = self._functions.get(level, "Adding")
@@ -108,7 +127,8 @@ class Window:
         values = self._numbers(which, name)
         if name in names.RANGES:
             values = sorted(values)
-        return [(names.COMPOSE[name], *values)] if names.COMPOSE[name] else []
+        *others, last = names.COMPOSE[name] or (None,)
+        return [*others, (last, *values) if values else last] if last else []
 
     def _derived(self, level: Level, others: dict[int, View | Derived]) -> Derived:
         operation = self._of.one("window_operation")
@@ -117,7 +137,8 @@ class Window:
         if len(self.made_of) != 2 or any(one not in others for one in self.made_of):
             raise Unreadable("a window that it is made of")
         of = tuple(others[one] for one in self.made_of)
-        if level not in [_level_of(one) for one in of]:
+        levels = [_level_of(one) for one in of]
+        if level not in levels or any(len(CHAINS[one]) < len(CHAINS[level]) for one in levels):
             raise Unreadable(f"level {level.value} of a derived window of windows of other levels")
         if any(self._compose(f"compose_{_short(one)}") for one in Level):
             raise Unreadable("composition at a level of a derived window")
@@ -127,7 +148,7 @@ class Window:
         tops = self._compose("topcompose2"), self._compose("topcompose1")
         return Derived(names.OPERATIONS[operation], of, factors, *tops, name=self.name)
 
-    def _filter(self) -> Filter:
+    def _filter(self, level: Level) -> Filter:
         found: dict[str, Any] = {}
         if (types := self._types()) is not None:
             found["types"] = types
@@ -137,15 +158,17 @@ class Window:
         for ours, theirs in (("source", "from_obj"), ("destination", "to_obj")):
             if wanted := self._wanted(theirs, from_one=True):
                 found[ours] = wanted
+                if level not in (Level.THREAD, Level.TASK) and wanted != _NOTHING:
+                    raise Unreadable(f"filter {theirs} of level {level.value}")
         if self._functions.get("evt_value") == "None":
             found |= {"types": _NONE}
             found.pop("values", None)
-        for theirs in ("bw_msg",):
-            if self._functions.get(theirs, "All") != "All":
-                self.notes.append(f"filter {theirs}")
-        for both, setting in (({"source", "destination"}, "comm_fromto"), ({"size", "tag"}, "comm_tagsize"),
-                              ({"types", "values"}, "comm_typeval")):  # fmt: skip
-            if both <= set(found) and self._of.one(f"window_{setting}", "true") == "false":
+        if self._functions.get("bw_msg", "All") != "All":
+            self.notes.append("filter bw_msg")
+        for any_of, setting in (
+            ({"source", "destination"}, "comm_fromto"), ({"size", "tag"}, "comm_tagsize"), ({"values"}, "comm_typeval"),
+        ):  # fmt: skip
+            if any_of & set(found) and self._of.one(f"window_{setting}", "true") == "false":
                 raise Unreadable(f"window_{setting} false")
         is_logical, is_physical = (
             self._of.one(f"window_{one}_filtered", "true") == "true" for one in ("logical", "physical")
@@ -172,25 +195,30 @@ class Window:
     def _wanted(self, what: str, *, from_one: bool = False) -> str:
         """As analyzer.views.numbers reads it; empty: all. Objects count from 1 there and from 0 here."""
         how, given = self._functions.get(what, "All"), [one - from_one for one in self._given(what)]
-        if how in ("All", "None") or not given:
+        if how == "All" or (how in ("!=", ">", "<") and not given) or (how == "None" and what == "evt_value"):
             return ""
-        texts = [f"{one:.15g}" for one in given]
+        if how == "None" or (how == "=" and not given):
+            return _NOTHING
         if how in ("=", "!="):
-            return ("!" if how == "!=" else "") + ",".join(texts)
-        if how in (">", "<", ">=", "<="):
-            return f"{how}{texts[0]}"
+            return ("!" if how == "!=" else "") + ",".join(f"{one:.15g}" for one in given)
+        if how in (">", "<"):  # all of them
+            return f"{how}{max(given) if how == '>' else min(given):.15g}"
         if how == "[x,y]" and len(given) == 2:
             return f"{min(given):.15g}-{max(given):.15g}"
         raise Unreadable(f"filter {what} {how}")
 
     def _mention_the_rest(self) -> None:
         known = {f"window_{one}" for one in (*_READ, *names.SHOWN_ONLY)}
-        self.notes += [name for name in self._of.settings if name not in known]
-        if (self._of.number("window_begin_time_relative", 0), self._of.number("window_end_time_relative", 1)) != (0, 1):
+        self.notes += [name for name in self._of.settings if name not in known and not name.startswith(names.ALIASES)]
+        self.notes += [f"function of {one}" for one in self._functions if one not in names.FUNCTIONS]
+        self.notes += [f"{one} {name}" for one, name in self._composes.items() if one not in names.COMPOSED]
+        self.notes += [f"filter {line[0]}" for line in self._filters if line and line[0] not in names.FILTERED]
+        shown = self._of.number("window_end_time_relative", self._of.number("window_scale_relative", 1))
+        if (self._of.number("window_begin_time_relative", 0), shown) != (0, 1):
             self.notes.append("the part of the time that is shown (give --from and --to)")
-        chosen = self._of.one("window_object", "All")
-        if "All" not in chosen and chosen != _FIRST_APPLICATION:
-            self.notes.append(f"window_object {chosen}: all objects are shown")
+        for chosen in self._of.settings.get("window_object", []):
+            if "All" not in chosen and chosen != _FIRST_APPLICATION:
+                self.notes.append(f"window_object {chosen}: all objects are shown")
         for one in ("intracomms", "intercomms"):
             if self._of.one(f"window_{one}_enabled", "true") == "false":
                 self.notes.append(f"window_{one}_enabled false")

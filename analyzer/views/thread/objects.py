@@ -19,6 +19,7 @@ def _of(level: Level) -> Values:
 
 OBJECT_FUNCTIONS: dict[str, tuple[Values, str]] = {
     "thread id": (lambda lanes: lanes.thread + 1, ""),
+    "thread number": (lambda lanes: lanes.in_run + 1, ""),
     "task id": (lambda lanes: lanes.rank + 1, ""),
     "application id": (_of(Level.APPLICATION), ""),
     "cpu id": (_of(Level.CPU), ""),

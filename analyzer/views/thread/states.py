@@ -48,8 +48,11 @@ def _not_in(function: Function) -> Values:
     return lambda rows: ~np.isin(rows["state"], chosen)
 
 
-def _duration(_: Function) -> Values:
-    return lambda rows: (rows["end"] - rows["begin"]) / _US
+def _duration(function: Function) -> Values:
+    """Of the states given; of all where none is."""
+    chosen = state_numbers(function.values)
+    length: Values = lambda rows: (rows["end"] - rows["begin"]) / _US  # noqa: E731
+    return (lambda rows: np.where(np.isin(rows["state"], chosen), length(rows), 0)) if len(chosen) else length
 
 
 STATE_FUNCTIONS: dict[str, tuple[Callable[[Function], Values], str]] = {

@@ -103,7 +103,7 @@ int64_t level_feed(struct level *l, const int64_t *first, const int64_t *time, c
                 if (++l->at[k] == first[child[k] + 1]) l->heap[0] = l->heap[--waiting];
                 if (waiting) sink(l->heap, waiting, l->at, time);
             }
-            if (node[1] == l->last[row] && now) continue;
+            if (n > 1 && node[1] == l->last[row] && now) continue; /* one child: its steps are those of the row */
             out_row[written] = row;
             out_time[written] = now;
             out_value[written++] = l->last[row] = node[1];

@@ -137,9 +137,10 @@ STATES = [(0, 40, 0, 0, 1), (40, 100, 0, 0, 2)]
     [
         ("time", (40e-9, 60e-9)),
         ("% time", (40, 60)),
-        ("% time not zero", (100 * 20 / 70, 100 * 50 / 70)),
+        ("% time not zero", (40, 60)),  # the control is not 0 anywhere
         ("% window time", (40, 60)),
         ("bursts", (3, 3)),
+        ("bursts not zero", (1, 2)),
         ("% bursts", (50, 50)),
         ("integral", (40e-9, 120e-9)),
         ("average value", (1, 2)),
@@ -150,6 +151,7 @@ STATES = [(0, 40, 0, 0, 1), (40, 100, 0, 0, 2)]
         ("deviation of burst time", (sqrt((10**2 + 20**2 + 10**2) / 3 - (40 / 3) ** 2) * 1e-9,
                                      sqrt((10**2 + 10**2 + 40**2) / 3 - 20**2) * 1e-9)),
         ("average per burst", (2 / 3, 2)),
+        ("average per burst not zero", (2, 3)),
         ("sum of bursts", (2, 6)),
     ],
 )  # fmt: skip
@@ -158,6 +160,44 @@ def test_histogram_of_two_views(statistic, expected, window):
     found = views.histogram(trace, VALUE, statistic, by=CONTROL)
     assert found.columns == ("1", "2") and found.rows == ("0",)
     assert found.values[0, 0].tolist() == pytest.approx(list(expected))
+
+
+def test_time_not_zero_is_that_of_the_control():
+    trace = ViewTrace(100, events=EVENTS, states=STATES)
+    found = views.histogram(trace, CONTROL, "% time not zero", by=VALUE, columns=(0, 4, 2))
+    assert found.values[0, 0].tolist() == pytest.approx([0, 100 * 60 / 70, 100 * 10 / 70])
+
+
+@pytest.mark.parametrize("window", [None, 7])
+def test_bursts_that_are_not_joined(window):
+    """Each event begins one, as in Paraver, whatever its value: 5 twice, then 3."""
+    events = [(10, 5, TYPE, 0, 0), (30, 5, TYPE, 0, 0), (50, 3, TYPE, 0, 0)]
+    trace = ViewTrace(100, events=events, window=window)
+    for level in ("thread", "task"):
+        for compose, joined, expected in (((), True, [1, 1]), ((), False, [1, 2]), ("join bursts", False, [1, 1])):
+            view = View("last event value", level=level, compose1=compose)
+            found = views.histogram(trace, view, "bursts", columns=(3, 5, 2), joined=joined)
+            assert found.values[0, 0].tolist() == expected
+
+
+@pytest.mark.parametrize("window", [None, 7])
+def test_messages_by_partner(window):
+    """As Paraver's tables of messages: who sends how much to whom. The second message is sent in state 1, the others
+    in state 2."""
+    states = [(0, 15, 0, 0, 2), (15, 40, 0, 0, 1), (40, 100, 0, 0, 2), (0, 100, 1, 0, 2)]
+    trace = ViewTrace(100, threads=(1, 1), messages=MESSAGES, states=states, window=window)
+    for level in ("thread", "task"):
+        view = View("bytes in flight", level=level)
+        found = views.histogram(trace, view, "bytes sent", by="partner")
+        assert (found.rows, found.columns, found.control) == (("0", "1"), ("0", "1"), "partner")
+        assert found.values[0].tolist() == [[0, 160], [7, 0]]
+        assert views.histogram(trace, view, "receives", by="partner").values[0].tolist() == [[0, 1], [2, 0]]
+        largest = views.histogram(trace, view, "maximum bytes received", by="partner").values[0]
+        np.testing.assert_array_equal(largest, [[np.nan, 7], [100, np.nan]])
+    by_state = views.histogram(trace, VALUE, "bytes sent", by="partner", plane=CONTROL, planes=(1, 2, 1))
+    assert by_state.values.tolist() == [[[0, 60], [0, 0]], [[0, 100], [7, 0]]]
+    with pytest.raises(TracelibError, match="'time' is no number of messages"):
+        views.histogram(trace, VALUE, "time", by="partner")
 
 
 @pytest.mark.parametrize("window", [None, 7])

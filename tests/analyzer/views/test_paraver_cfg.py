@@ -65,10 +65,38 @@ FUNCTIONS = [
             functions=ALL | {"task": "Thread i"}, composes={"topcompose1": "Select Range", "compose_thread": "1-Sign"},
         ),
         View(
-            "useful", "task", LOGICAL, task="thread 3", composes={"thread": "1-sign"},
+            "useful", "task", LOGICAL, task="thread 3", composes={"thread": ["absolute", "1-sign"]},
             compose1=[("select range", 2.0, 9.0)],
         ),
     ),
+    (
+        window(
+            1, "State Record Dur.", "window_semantic_module thread State Record Dur. { 1, { 2 1.0 3.0 } }",
+            "window_semantic_module topcompose1 Is Equal { 1, { 2 5.0 7.0 } }", functions=ALL, units="Seconds",
+            composes={"topcompose1": "Is Equal", "topcompose2": "Join Bursts"},
+        ),
+        View(
+            ("state record duration", 1, 3), filter=LOGICAL, composes={"thread": [("divide", 1e6)]},
+            compose2="join bursts", compose1=[("is equal", 5.0, 7.0)],
+        ),
+    ),
+    (window(1, "State Record Dur.", functions=ALL), View(("state record duration", 1), filter=LOGICAL)),
+    (
+        window(
+            1, "Recv BandWidth", "window_semantic_module thread Recv BandWidth { 1, { 1 1048576.0 } }",
+            "window_filter_module size_msg 2 64 128", "window_filter_module to_obj 1 2", functions=ALL
+            | {"size_msg": "<", "to_obj": "!="}, units="Seconds",
+        ),
+        View(
+            "receive bandwidth", filter=Filter(size="<64", destination="!1", logical=True),
+            composes={"thread": [("product", 1e6 / 1048576)]},
+        ),
+    ),
+    (
+        window(1, "Thread ID", functions=ALL | {"from_obj": "None", "tag_msg": "="}),
+        View("thread number", filter=Filter(source=-1, tag=-1, logical=True)),
+    ),
+    (window(1, "TaskID", functions=ALL), View("task id", filter=LOGICAL)),
     (
         window(
             1, "Avg Next Evt Val", "window_semantic_module thread Avg Next Evt Val { 1, { 1 1000.0 } }",
@@ -99,7 +127,7 @@ def test_a_derived_window_and_a_histogram(tmp_path):
     (file,) = found.files
     assert found.windows[:2] == (instructions, useful) and found.notes == ()
     assert file.view == Derived(
-        "product", (instructions, useful), (2.0, 0.5), compose2="sign", name="useful instructions"
+        "product", (instructions, useful), (2.0, 0.5), compose2=["absolute", "sign"], name="useful instructions"
     )
     assert (file.show, file.table.control, file.table.statistic) == ("histogram", useful, "sum of bursts")
     assert file.table.columns == Columns(0, 100, 10) and file.table.plane is None
@@ -126,7 +154,36 @@ UNREAD = [
         "'window 1' is left out: thread function 'Comm Size' cannot be read",
     ),
     (window(1, "Useful", level="task", functions=ALL | {"task": "Mode"}), "task function 'Mode'"),
-    (window(1, "Useful", functions=ALL, composes={"topcompose1": "Join Bursts"}), "topcompose1 'Join Bursts'"),
+    (window(1, "Useful", functions=ALL, composes={"topcompose1": "Enumerate"}), "topcompose1 'Enumerate'"),
+    (window(1, "Useful", functions=ALL, composes={"extratopcompose1": "Sign"}), "extratopcompose1 Sign is not read"),
+    (window(1, "Useful", functions=ALL | {"new": "1"}), "function of new is not read"),
+    (window(1, "Useful", "window_filter_module new 1 2", functions=ALL), "filter new is not read"),
+    (window(1, "Useful", level="node", functions=ALL | {"cpu": "Activity"}), "cpu function Activity is not read"),
+    (window(1, "Useful", level="system", functions=ALL, composes={"compose_cpu": "Sign"}), "compose_cpu is not read"),
+    (
+        window(1, "Useful", "window_filter_module from_obj 1 2", level="appl", functions=ALL | {"from_obj": "="}),
+        "filter from_obj of level application",
+    ),
+    (
+        window(
+            1, "Useful", "window_comm_fromto false", "window_filter_module to_obj 1 2", functions=ALL | {"to_obj": "="}
+        ),
+        "window_comm_fromto false",
+    ),
+    (
+        window(1, "Send BandWidth", "window_semantic_module thread Send BandWidth { 1, { 1 0.0 } }", functions=ALL),
+        "factor 0",
+    ),
+    (
+        window(
+            1,
+            "Useful",
+            "window_object task { 1, 2, { 1 } }",
+            "window_object thread { 1, 1, 1, { All } }",
+            functions=ALL,
+        ),
+        "window_object task { 1, 2, { 1 } }: all objects are shown",
+    ),
     (window(1, "Last Evt Val", "window_filter_module evt_type 1 5", functions={"evt_type": ">"}), "filter evt_type >"),
     (derived(1, "controlled: clear by", 2, 2), "operation 'controlled: clear by'"),
     (derived(1, "add", 2, 2, "window_shifts 0 3"), "window_shifts"),
@@ -148,6 +205,47 @@ def test_what_is_not_read_is_named(tmp_path, section, named):
     good = window(2, "Useful", functions=ALL), histogram(2, 2, "Time", name="good")
     notes = read_cfg(write_cfg(tmp_path / "a.cfg", good[0], section, good[1])).notes
     assert len(notes) == 1 and named in notes[0], notes
+
+
+def test_the_level_of_a_derived_window_is_the_finest_of_what_it_is_made_of(tmp_path):
+    parts = window(1, "Useful", functions=ALL), window(2, "Useful", level="task", functions=ALL)
+    assert len(read_cfg(write_cfg(tmp_path / "a.cfg", *parts, derived(3, "add", 1, 2))).windows) == 3
+    table = histogram(1, 1, "Time")
+    made = read_cfg(write_cfg(tmp_path / "a.cfg", *parts, derived(3, "add", 1, 2, level="task"), table))
+    assert len(made.windows) == 2 and "level task of a derived window" in made.notes[0]
+
+
+def test_planes_and_partners(tmp_path):
+    """A table of three windows; numbers of messages have the partners as columns, where the control window is."""
+    windows = window(1, "Useful", functions=ALL), window(2, "State As Is", functions=ALL)
+    planes = ("3D_ControlWindow: 2", "3D_Minimum: 0", "3D_Maximum: 9", "3D_Delta: 3", "3D_FixedValue: 1")
+    tables = [
+        histogram(1, 1, "Average per Burst != 0", (0, 1, 1), *planes),
+        histogram(1, 2, "# Bursts != 0", (0, 1, 1), *planes) + "\nAnalyzer3D.ComputeYScale: True",
+        histogram(1, 1, "Bytes sent", (0, 1, 1)),
+    ]  # fmt: skip
+    found = read_cfg(write_cfg(tmp_path / "a.cfg", *windows, *tables))
+    assert found.notes == ()
+    first, second, third = (file.table for file in found.files)
+    assert (first.plane.thread.name, first.planes, first.statistic) == (
+        "state as is", Columns(0, 9, 3), "average per burst not zero",
+    )  # fmt: skip
+    assert (second.planes, second.statistic) == (None, "bursts not zero")
+    assert [table.partners for table in (first, second, third)] == [False, False, True]
+    assert not any(table.joined for table in (first, second, third))
+
+
+def test_files_that_other_versions_write(tmp_path):
+    """Without the first line, without numbers of windows, with the end of the time where the scale is; with names of
+    a session's own."""
+    path = write_cfg(tmp_path / "a.cfg", window(1, "Useful", functions=ALL), histogram(1, 1, "Time"))
+    text = path.read_text().replace("#ParaverCFG\n", "").replace("window_id 1\n", "")
+    text = text.replace("window_end_time_relative 1.0", "window_scale_relative 0.5")
+    path.write_text(text.replace("window_name", "CFG4D_ENABLED\ncfg4d window_name|mine\nwindow_name", 1))
+    found = read_cfg(path)
+    assert len(found.files) == 1 and [note.rsplit(": ", 1)[1] for note in found.notes] == [
+        "the part of the time that is shown (give --from and --to) is not read"
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "hello\n", "#ParaverCFG\n", '"environment information" {}\n'])

@@ -31,6 +31,7 @@ def window(request):
         (("given state", "Waiting a message"), [(0, 10, 0), (10, 30, 3), (30, 100, 0)]),
         (("in state", 1, 3), [(0, 30, 1), (30, 40, 0), (40, 60, 1), (60, 100, 0)]),
         (("not in state", "Running"), [(0, 10, 0), (10, 30, 1), (30, 100, 0)]),
+        (("state record duration", 3), [(0, 10, 0), (10, 30, 0.02), (30, 100, 0)]),
         ("state record duration", [(0, 10, 0.01), (10, 30, 0.02), (30, 40, 0), (40, 60, 0.02), (60, 100, 0)]),
     ],
 )
@@ -153,6 +154,7 @@ def test_calls(function, row, expected, window):
     ("function", "expected"),
     [
         ("thread id", [1, 1, 2]),
+        ("thread number", [1, 2, 3]),
         ("task id", [1, 2, 2]),
         ("application id", [1, 1, 1]),
         ("node id", [1, 2, 2]),
@@ -199,7 +201,19 @@ def test_filters_of_messages():
     assert sizes(size=">=64")["1"] == [(0, 30, 0), (30, 100, 100)]
     assert sizes(tag=(6,))["1"] == [(0, 44, 0), (44, 100, 60)]
     assert sizes(tag="!6")["1"] == [(0, 30, 0), (30, 100, 100)]
-    assert sizes(source="0", logical=True)["1"] == [(0, 15, 0), (15, 40, 100), (40, 100, 60)]
+
+
+def test_logical_times_of_messages():
+    """Sent when the call is entered, received when it was and the data are there: of the second the receive is late."""
+    late = (0, 0, 1, 0, 60, 6, 40, 44, 70, 50)
+    trace = ViewTrace(100, threads=(1, 1), messages=[MESSAGES[0], late])
+
+    def of(function):
+        return burst_list(trace, View(function, filter=Filter(logical=True)))
+
+    assert of("last sent size")["0"] == [(0, 10, 0), (10, 40, 100), (40, 100, 60)]
+    assert of("last size")["1"] == [(0, 30, 0), (30, 70, 100), (70, 100, 60)]
+    assert of("bytes in flight")["0"] == [(0, 10, 0), (10, 30, 100), (30, 40, 0), (40, 70, 60), (70, 100, 0)]
 
 
 def test_filters_of_events():
