@@ -73,7 +73,7 @@ def everything(path):
         window(
             4, "Last Evt Val", "window_filter_module evt_type 2 50000001 50000003",
             'window_filter_module evt_type_label 2 "a" "b"', "window_filter_module evt_value 2 1 2",
-            "window_semantic_module topcompose1 Select Range { 2, { 1 100.0 }, { 1 0.0 } }",
+            "window_semantic_module topcompose1 Select Range { 2, { 1 100.0, 1 0.0 } }",
             functions={"evt_type": "[x,y]", "evt_value": "="}, composes={"topcompose1": "Select Range"},
         ),
         window(5, "Avg Next Evt Val", "window_filter_module evt_type 1 42000050", units="Nanoseconds"),

@@ -18,7 +18,7 @@ _PREFIXES = {"Analyzer2D.": "", "Analyzer3D.": "3D_"}
 _ENABLES_ALIASES = "CFG4D_ENABLED"
 _MOST_BYTES = 16 << 20
 _PAIR = re.compile(r"\{([^{},]+),\s*([^{}]*?)\s*\}")
-_VALUES = re.compile(r"\{\s*(\d+)((?:\s+[-+.eE\d]+)*)\s*\}")
+_INNERMOST = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass
@@ -54,9 +54,10 @@ class CfgText:
 
 
 def parameters(text: str) -> list[list[float]]:
-    """Those of a semantic function: "{ 2, { 1 5.0 }, { 2 1.0 3.0 } }" has [5], [1, 3]."""
-    inner = text.strip()[1:] if text.strip().startswith("{") else text
-    return [[float(one) for one in values.split()] for _, values in _VALUES.findall(inner)]
+    """Those of a semantic function, each with the number of its values before them: "{ 2, { 1 5.0, 2 1.0 3.0 } }" has
+    [5], [1, 3]. Raises ValueError where they are no numbers."""
+    several = (one.split() for inner in _INNERMOST.findall(text) for one in inner.split(","))
+    return [[float(value) for value in values[1:]] for values in several if values]
 
 
 def read_text(path: Path) -> CfgText:

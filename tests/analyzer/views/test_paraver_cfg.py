@@ -61,7 +61,7 @@ FUNCTIONS = [
     (
         window(
             1, "Useful", "window_semantic_module task Thread i { 1, { 1 2.0 } }",
-            "window_semantic_module topcompose1 Select Range { 2, { 1 9.0 }, { 1 2.0 } }", level="task",
+            "window_semantic_module topcompose1 Select Range { 2, { 1 9.0, 1 2.0 } }", level="task",
             functions=ALL | {"task": "Thread i"}, composes={"topcompose1": "Select Range", "compose_thread": "1-Sign"},
         ),
         View(
