@@ -55,6 +55,11 @@ class Rows:
             raise _no_room(error) from error
         self._count += len(rows)
 
+    def append_all(self, others: Rows | None) -> None:
+        """Add those of others, piece by piece."""
+        for _, rows in others.pieces() if others is not None else ():
+            self.append(rows)
+
     def fileno(self) -> int:
         """Of the file, for others that append to it; `grew` says so."""
         return int(self._file.fileno())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.critical.timeline import JOINED, NO_CPU, NOT_RECORDED, OF_TRACER
+from analyzer.critical.timeline import JOINED, NO_CPU, NODE, NOT_RECORDED, OF_TRACER
 from analyzer.trace import Regions, Trace
 
 COMPUTATION, CALL, TRACER, UNRECORDED = "computation", "call", "tracer", "unrecorded"
@@ -31,7 +31,7 @@ class Functions:
         calls = [Function(CALL, name) for name in trace.procedures]
         kinds = TRACER, UNRECORDED, LAUNCH, THREADS, CPU_WAIT
         self.every = (*computation, *calls, *map(Function, kinds))
-        self._first_call = len(computation)
+        self._first_call, self.calls = len(computation), len(calls)
         first = len(computation) + len(calls)
         self.tracer, unrecorded, self.launch, threads, cpu_wait = range(first, first + len(kinds))
         self._special = {OF_TRACER: self.tracer, NOT_RECORDED: unrecorded, JOINED: threads, NO_CPU: cpu_wait}
@@ -43,6 +43,12 @@ class Functions:
         for special, number in self._special.items():
             found[call == special] = number
         return found
+
+    def of_calls(self, calls: range) -> np.ndarray:
+        """The same (int32) by `call` of a node."""
+        rows = np.zeros(len(calls), NODE)
+        rows["call"] = calls
+        return self.of_nodes(rows).astype(np.int32)
 
     def before_nodes(self, rows: np.ndarray) -> np.ndarray:
         """What it computes before it enters each."""

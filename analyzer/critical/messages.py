@@ -12,8 +12,9 @@ from analyzer.critical.partitions import Partitions
 from analyzer.critical.probes import Probes
 from analyzer.critical.timeline import Timeline
 from analyzer.metrics.eager import LEAST_EAGER, EagerLimit
-from analyzer.pairing.requests import Posted
+from analyzer.pairing.parts import Part, parts
 from analyzer.trace import MESSAGE, Trace
+from analyzer.waits.pieces import Pieces
 from tracelib.schema import What
 from tracelib.schema.procedures import BUFFERED_SENDS, STANDARD_SENDS, SYNCHRONOUS_SENDS, base_name
 
@@ -59,7 +60,6 @@ class _Sends:
             kind: np.array([*(name in kind for name in names), False], bool)
             for kind in (_BLOCKING, SYNCHRONOUS_SENDS, BUFFERED_SENDS)
         }
-        self._completions: dict[int, Posted] = {}
 
     def between(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         """The messages (MESSAGE) between different threads sent in a window, and the calls (node) that sent them."""
@@ -89,35 +89,40 @@ class _Sends:
         Returns the limit.
         """
         limit = self._shows.shown if self._limit is None else self._limit
+        pieces, started = Pieces(self._trace, range(self._trace.size)), Spill(_SENT_MESSAGE)
         for window in range(len(self._trace.windows()) - 1):
             kept = self._kept.read(window)
-            rows, sender = kept["message"], kept["sender"]
-            waits = (rows["size"] > limit) | self._sent_by(SYNCHRONOUS_SENDS, sender)
-            self._add_late_receivers(found, rows[waits], sender[waits], window)
-            self._nodes.forget()
-        self._kept.close()
+            waits = (kept["message"]["size"] > limit) | self._sent_by(SYNCHRONOUS_SENDS, kept["sender"])
+            kept = kept.compress(waits & (kept["sender"] >= 0))
+            blocking = self._sent_by(_BLOCKING, kept["sender"])
+            self._add_late_receivers(found, kept.compress(blocking), kept["sender"][blocking])
+            kept = kept.compress(~blocking)
+            pieces.put_aside(started, kept, kept["message"]["source"], kept["message"]["logical_send"])
+        for number, part in enumerate(parts(self._trace, pieces.ranks)):
+            if len(kept := started.read(number)):
+                self._add_late_receivers(found, kept, self._completed(part, kept["message"]))
+        for spill in (self._kept, started):
+            spill.close()
         return limit
 
-    def _add_late_receivers(self, found: Dependences, rows: np.ndarray, sender: np.ndarray, window: int) -> None:
+    def _add_late_receivers(self, found: Dependences, kept: np.ndarray, sink: np.ndarray) -> None:
+        """Those of sent messages (_SENT_MESSAGE) and the calls (node) that waited for each."""
+        rows = kept["message"]
         posted = self._nodes.entered(rows["destination"], rows["destination_thread"], rows["logical_receive"])
         posted = np.where(self._nodes.enter[posted] == rows["logical_receive"], posted, -1)
-        sink = np.where(self._sent_by(_BLOCKING, sender), sender, self._completed(rows, sender, window))
         in_time = (sink >= 0) & (posted >= 0) & (self._nodes.exit[sink] >= self._nodes.enter[posted])
         found.add(np.where(in_time, sink, -1), posted)
+        self._nodes.forget()
 
-    def _completed(self, rows: np.ndarray, sender: np.ndarray, window: int) -> np.ndarray:
-        """The calls (node) that completed sends that were started, -1: none did."""
-        found = np.full(len(rows), -1, np.int64)
-        started = (sender >= 0) & ~self._sent_by(_BLOCKING, sender)
-        for rank in np.unique(rows["source"][started]).tolist():
-            if rank not in self._completions:
-                self._completions[rank] = Posted(self._trace, rank, self._trace.windows(), _SENT)
-            done = self._completions[rank].window(window)
-            mine = np.flatnonzero(started & (rows["source"] == rank))
-            names = ("logical_send", "destination", "tag"), ("posted", "peer", "tag")
-            at = _first_alike([rows[n][mine] for n in names[0]], [done[n] for n in names[1]])
-            mine, at = mine[at >= 0], at[at >= 0]
-            found[mine] = self._nodes.left(np.full(len(at), rank), done["thread"][at], done["completed"][at])
+    def _completed(self, part: Part, started: np.ndarray) -> np.ndarray:
+        """The calls (node) that completed sends (MESSAGE) that were started in a part, -1: none did."""
+        rank, done = part.posted(_SENT)
+        names = ("logical_send", "destination", "tag"), ("posted", "peer", "tag")
+        sent = [started["source"], *(started[name] for name in names[0])]
+        at = _first_alike(sent, [rank, *(done[name] for name in names[1])])
+        found, known = np.full(len(started), -1, np.int64), at >= 0
+        of = done.take(at[known])
+        found[known] = self._nodes.left(started["source"][known], of["thread"], of["completed"])
         return found
 
 

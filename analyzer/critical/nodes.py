@@ -7,22 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer._kernels import lib
+from analyzer.columns.joined import joined
 from analyzer.columns.rows import Rows
 from analyzer.critical.joins import STAY, join_stays
+from analyzer.critical.others import as_nodes, innermost_after, lost_of, marks_of
+from analyzer.critical.plain import nodes_of_plain, plain_ranks
 from analyzer.critical.polling import DONE, POLL_GAP_NS, Polls
-from analyzer.critical.timeline import (
-    JOINED,
-    MARKED,
-    NO_CPU,
-    NODE,
-    NOT_RECORDED,
-    NOTED,
-    OF_TRACER,
-    Timeline,
-)
-from analyzer.metrics.regions import lost_times
+from analyzer.critical.timeline import MARKED, NODE, NOTED, Timeline
 from analyzer.native import pointer
-from analyzer.trace import CpuWaits, Mark, Regions, State, Trace
+from analyzer.pairing.parts import RankRows
+from analyzer.trace import Trace
 from tracelib.schema.procedures import base_name
 
 _NOBODY = np.zeros(0, STAY)
@@ -35,27 +29,34 @@ def timeline(trace: Trace, noted: frozenset[str] = frozenset(), poll_gap_ns: int
 
     noted: names of procedures of which all calls are kept whole; poll_gap_ns: see POLL_GAP_NS.
     """
-    reader = _Reader(trace, noted, poll_gap_ns)
-    every, polling, threads, offsets, polling_offsets = Rows(NODE), Rows(NODE), [], [0], [0]
-    for rank in range(trace.size):
-        for thread, done in enumerate(reader.rank(rank)):
-            for of_all, of_thread in ((every, done.nodes), (polling, done.polling)):
-                for _, rows in of_thread.pieces() if of_thread else ():
-                    of_all.append(rows)
-            threads.append((rank, thread))
-            offsets.append(len(every))
-            polling_offsets.append(len(polling))
-    rank_of, thread_of = np.array(threads, np.int32).reshape(-1, 2).T
+    reader, every, polling = _Reader(trace, noted, poll_gap_ns), Rows(NODE), Rows(NODE)
+    threads, counts, of_polling = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
+    for ranks, calls in plain_ranks(trace, reader.polls):
+        if calls:
+            nodes, of_each = reader.together(ranks, calls)
+            every.append(nodes)
+            added = np.ones(len(ranks), np.int64), of_each, np.zeros(len(ranks), np.int64)
+        else:
+            done = reader.rank(ranks.start)
+            for thread in done:
+                every.append_all(thread.nodes)
+                polling.append_all(thread.polling)
+            lengths = [(len(thread.nodes), len(thread.polling or ())) for thread in done]
+            added = np.array([len(done)], np.int64), *np.array(lengths, np.int64).T
+        for column, more in zip((threads, counts, of_polling), added, strict=True):
+            column.append(more)
+    first, offsets, polling_offsets = (np.cumsum(np.concatenate(parts)) for parts in (threads, counts, of_polling))
+    rank_of = np.repeat(np.arange(trace.size, dtype=np.int32), np.diff(first))
     return Timeline(
         file=every,
-        offsets=np.array(offsets, np.int64),
+        offsets=offsets,
         rank=rank_of,
-        thread=thread_of,
-        first_thread=np.searchsorted(rank_of, np.arange(trace.size)),
+        thread=(np.arange(len(rank_of)) - first[rank_of]).astype(np.int32),
+        first_thread=first[:-1],
         joined=np.array(reader.joined, bool),
-        noted=np.concatenate([np.zeros(0, NOTED), *reader.noted]),
+        noted=joined(reader.noted, NOTED),
         polling=polling,
-        polling_offsets=np.array(polling_offsets, np.int64),
+        polling_offsets=polling_offsets,
     )
 
 
@@ -72,16 +73,21 @@ class _Reader:
     """Reads one rank after the other."""
 
     def __init__(self, trace: Trace, noted: frozenset[str], poll_gap_ns: int) -> None:
-        self._trace, self._polls = trace, Polls(trace, poll_gap_ns)
+        self._trace, self.polls = trace, Polls(trace, poll_gap_ns)
         self._wanted = np.array([base_name(p) in noted for p in trace.procedures], bool)
         self.noted: list[np.ndarray] = []
         self.joined: list[bool] = []  # of each thread read so far
 
+    def together(self, ranks: range, calls: RankRows) -> tuple[np.ndarray, np.ndarray]:
+        """As `nodes_of_plain`."""
+        self.joined += [False] * len(ranks)
+        self._note(calls.where(self._wanted[calls.rows["call"]]))
+        return nodes_of_plain(self._trace, ranks, calls)
+
     def rank(self, rank: int) -> list[_Thread]:
         """All threads of a rank."""
         own = self._calls(rank)
-        marks, lost = self._trace.extra(Regions).marks(rank), _no_computation(self._trace, rank)
-        marks = marks[marks["what"] <= Mark.END]
+        marks, lost = marks_of(self._trace, rank), lost_of(self._trace, rank)
         threads = [self._of_thread(k, own.pop(1), marks, lost) for k in range(1, len(own))]  # one file less each time
         lives = [(t.nodes.mapped()["enter"][0], t.nodes.mapped()["exit"][-1]) for t in threads if t.ended]
         begin, end = self._trace.span(rank)
@@ -108,9 +114,10 @@ class _Reader:
         marks, lost = marks[marks["thread"] == thread], lost[lost["thread"] == thread]
         waits = calls
         if any((rows["failed"] > 0).any() for _, rows in calls.pieces()):
-            waits = Rows.of(self._polls.as_waits(calls.mapped(), lost))
+            waits = Rows.of(self.polls.as_waits(calls.mapped(), lost))
         ended = len(waits) > 0 and waits.mapped()["failed"][-1] == 0
-        others = _others(marks, lost, _joins(waits, marks, lost, lives))
+        others = as_nodes(marks, innermost_after(marks), lost, _joins(waits, marks, lost, lives))
+        others = others[np.lexsort((others["exit"], others["enter"]))]
         ends = (*span[1:], *calls.mapped()["exit"][-1:].tolist())  # in a folded row it computes to the end
         alone = _nodes(calls, others, span[:1], ends) if waits is not calls else None
         return _Thread(_nodes(waits, others, span[:1], ends), alone, ended)
@@ -123,24 +130,19 @@ class _Reader:
             for column in ("enter", "exit", "tracer", "call"):
                 rows[column] = block[column]
             rows["over"] = block["enter"] + block["inside"]
-            rows["failed"] = self._polls.failed(rank, block)
+            rows["failed"] = self.polls.failed(rank, block)
             for thread, calls in enumerate(threads):
                 calls.append(rows[block["thread"] == thread] if len(threads) > 1 else rows)
-            self._note(rank, block[self._wanted[block["call"]]])
+            noted = block[self._wanted[block["call"]]]
+            self._note(RankRows(np.full(len(noted), rank), noted))
         return threads
 
-    def _note(self, rank: int, calls: np.ndarray) -> None:
-        rows = np.zeros(len(calls), NOTED)
-        for column in calls.dtype.names or ():
-            rows[column] = calls[column]
-        rows["rank"] = rank
+    def _note(self, calls: RankRows) -> None:
+        rows = np.zeros(len(calls.rows), NOTED)
+        for column in calls.rows.dtype.names or ():
+            rows[column] = calls.rows[column]
+        rows["rank"] = calls.rank
         self.noted.append(rows)
-
-
-def _no_computation(trace: Trace, rank: int) -> np.ndarray:
-    """FLUSH in order: what is not the program's, and where a predicted thread waits for a CPU between calls."""
-    rows = np.concatenate([lost_times(trace, rank), trace.extra(CpuWaits).of(rank)])
-    return rows[np.argsort(rows["begin"], kind="stable")]
 
 
 def _as_nodes(calls: np.ndarray) -> np.ndarray:
@@ -162,20 +164,6 @@ def _joins(calls: Rows, marks: np.ndarray, lost: np.ndarray, lives: np.ndarray) 
     busy["begin"] = np.concatenate([own["enter"], marks["time"], lost["begin"]])
     busy["end"] = np.concatenate([own["exit"] + own["tracer"], marks["time"], lost["end"]])
     return join_stays(busy[np.lexsort((busy["end"], busy["begin"]))], lives)
-
-
-def _others(marks: np.ndarray, lost: np.ndarray, joins: np.ndarray) -> np.ndarray:
-    """What one thread did besides calls, as NODE; `region` is the one after it."""
-    others = np.zeros(len(marks) + len(lost) + len(joins), NODE)
-    others["enter"] = np.concatenate([marks["time"], lost["begin"], joins["begin"]])
-    others["exit"] = np.concatenate([marks["time"], lost["end"], joins["end"]])
-    others["call"] = np.repeat([MARKED, OF_TRACER, JOINED], [len(marks), len(lost), len(joins)])
-    of_lost = others["call"][len(marks) :][: len(lost)]
-    of_lost[lost["state"] == State.SCHEDULING] = NO_CPU
-    of_lost[lost["state"] == State.TRACING_DISABLED] = NOT_RECORDED
-    others["region"] = lib.NODE_KEEPS_REGION
-    others["region"][: len(marks)] = _innermost_after(marks)
-    return others[np.lexsort((others["exit"], others["enter"]))]
 
 
 def _nodes(calls: Rows, others: np.ndarray, begins_at: tuple[int, ...], ends_at: tuple[int, ...]) -> Rows:
@@ -207,17 +195,3 @@ def _coming_before(others: np.ndarray, enter: int, exit_: int) -> int:
     """How many of the rows, in order of (enter, exit), come before a call."""
     first, end = np.searchsorted(others["enter"], enter), np.searchsorted(others["enter"], enter, "right")
     return int(first + np.searchsorted(others["exit"][first:end], exit_, "right"))
-
-
-def _innermost_after(marks: np.ndarray) -> np.ndarray:
-    """The region (index; -1: none) that a thread is in after each of its begins and ends: they nest."""
-    is_begin = marks["what"] == Mark.BEGIN
-    depth = np.cumsum(np.where(is_begin, 1, -1))
-    begins = np.flatnonzero(is_begin)
-    key = depth[begins] * np.int64(len(marks) + 1) + begins
-    order = np.argsort(key)
-    at = np.searchsorted(key[order], depth * np.int64(len(marks) + 1) + np.arange(len(marks)), "right") - 1
-    if not len(begins):
-        return np.full(len(marks), -1)
-    region = marks["number"][begins[order[at.clip(min=0)]]] - 1
-    return np.where((depth > 0) & (at >= 0), region, -1)

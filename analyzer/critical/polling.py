@@ -38,6 +38,10 @@ class Polls:
         )
         self._there = not _ENDS.isdisjoint(names)
 
+    def ask(self, calls: np.ndarray) -> np.ndarray:
+        """Which calls (CALL) ask whether something has come, bool: others do not fail."""
+        return self._asks[calls["call"]] | self._silent[calls["call"]]
+
     def failed(self, rank: int, calls: np.ndarray) -> np.ndarray:
         """How many failing polls each call (CALL, any of one rank) is: it shows no operation, and completes none."""
         found = np.zeros(len(calls), np.int64)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer._kernels import ffi, lib
+from analyzer.columns.rows import PIECE
 from analyzer.critical.functions import COMPUTATION, Function, Functions
 from analyzer.critical.path import CriticalPath
+from analyzer.critical.timeline import NOT_RECORDED
 from analyzer.in_notebook import InNotebook
+from analyzer.native import pointer
 from analyzer.trace import Losses, Trace
 
-_NODES_AT_ONCE = 1 << 16
-"""So that what is computed of them stays in the cache."""
+_SLACK = np.dtype([("computing", "<i8"), ("none", "<i8"), ("least", "<i8"), ("weighted", "<f8")])
+"""`struct slack_sum` of the kernel."""
 
 
 @dataclass(frozen=True)
@@ -63,151 +66,83 @@ class Shares(InNotebook):
 def shares(trace: Trace, path: CriticalPath) -> Shares:
     """Add up the path's time and the slack, thread by thread. What is computed between polls has the slack of their
     wait."""
-    nodes, functions = path.nodes, Functions(trace)
-    sums = _Times(functions)
-    ranks, slacks = _Slacks(trace.size), _Slacks(len(functions.every))
-    rank_path = np.zeros(trace.size, np.int64)
-    by_thread = np.argsort(path.segments["thread"], kind="stable")
-    stays = np.split(by_thread, np.cumsum(np.bincount(path.segments["thread"], minlength=nodes.threads))[:-1])
-    for thread in range(nodes.threads):
-        whole, rank = nodes.whole(thread), int(nodes.rank[thread])
-        before, slack = Before(path.segments[stays[thread]]), _SlackOf(path, thread)
-        rank_path[rank] += before.total
-        begin = 0 if nodes.thread[thread] == 0 else int(whole["enter"][0])
-        for first, did in pieces_of(functions, whole, begin):
-            sums.add(did, before)
-            bursts = slice(first == 0, None)
-            burst = (did.enter - did.held)[bursts]
-            of_bursts = slack.of(first, did.enter)[bursts]
-            ranks.add(np.full(len(burst), rank), burst, of_bursts)
-            slacks.add(did.ahead[bursts], burst, of_bursts)
-            path.forget()
+    functions = Functions(trace)
+    sums = _Sums(functions, path, trace.size)
+    for thread in range(path.nodes.threads):
+        sums.add(thread)
     rows = zip(functions.every, sums.on_path.tolist(), sums.in_all.tolist(), strict=True)
     present = max(trace.size - len(trace.extra(Losses).missing), 1)
     found = [Share(function, of_path, total / present) for function, of_path, total in rows if of_path]
     found.sort(key=lambda share: (-share.path_ns, share.function.kind, share.function.name))
-    of_functions = {f: slack for f, slack in zip(functions.every, slacks.found(), strict=True) if slack}
+    of_functions = {f: slack for f, slack in zip(functions.every, _slacks(sums.of_functions), strict=True) if slack}
     totals = {function: total for function, total in zip(functions.every, sums.in_all.tolist(), strict=True) if total}
-    return Shares(tuple(found), rank_path, tuple(ranks.found()), of_functions, totals)
+    return Shares(tuple(found), _of_ranks(path, trace.size), tuple(_slacks(sums.of_ranks)), of_functions, totals)
 
 
-@dataclass(frozen=True)
-class Did:
-    """What a thread did: in [begin, held) the tracer had it, in [held, enter) it did `ahead`, in [enter, exit)
-    `inside` (numbers of Functions). Arrays of one length."""
-
-    begin: np.ndarray
-    held: np.ndarray
-    enter: np.ndarray
-    exit: np.ndarray
-    ahead: np.ndarray
-    inside: np.ndarray
+def _of_ranks(path: CriticalPath, ranks: int) -> np.ndarray:
+    """ns of the path on each rank."""
+    found = np.zeros(ranks, np.int64)
+    np.add.at(found, path.nodes.rank[path.segments["thread"]], path.segments["end"] - path.segments["begin"])
+    return found
 
 
-def did_in(functions: Functions, rows: np.ndarray, begin: int, held: int) -> Did:
-    """From `begin` on, with the nodes (NODE) of a thread that the tracer holds until `held`."""
-    enter, exit_ = rows["enter"], rows["exit"]
-    begins = np.append(begin, exit_[:-1])
-    until = np.maximum.accumulate(np.append(held, (exit_ + rows["tracer"])[:-1]))
-    return Did(
-        begins, np.clip(until, begins, np.maximum(enter, begins)), enter, exit_,
-        functions.before_nodes(rows), functions.of_nodes(rows),
-    )  # fmt: skip
+class _Sums:
+    """Sums of ns by function, on the path and in all, and of the slack by function and by rank (_SLACK)."""
 
-
-def pieces_of(functions: Functions, whole: np.ndarray, begin: int) -> Iterator[tuple[int, Did]]:
-    """What a thread with these nodes (NODE) did from `begin` on, piece by piece, each with the number of its first."""
-    held = begin
-    for first in range(0, len(whole), _NODES_AT_ONCE):
-        rows = whole[first : first + _NODES_AT_ONCE]
-        did = did_in(functions, rows, begin, held)
-        if first == 0:
-            did.ahead[:1] = functions.launch
-        yield first, did
-        begin, held = int(rows["exit"][-1]), max(held, int((rows["exit"] + rows["tracer"]).max()))
-
-
-class _Times:
-    """Sums by function, on the path and in all."""
-
-    def __init__(self, functions: Functions) -> None:
-        self._tracer = functions.tracer
+    def __init__(self, functions: Functions, path: CriticalPath, ranks: int) -> None:
+        self._path, self._looked = path, 0
         self.on_path, self.in_all = np.zeros((2, len(functions.every)), np.int64)
+        self.of_functions, self.of_ranks = _no_slack(len(functions.every)), _no_slack(ranks)
+        thread = path.segments["thread"]
+        self._first = np.append(0, np.cumsum(np.bincount(thread, minlength=path.nodes.threads)))
+        self._stays = path.segments.take(np.argsort(thread, kind="stable"))
+        self._of_call = functions.of_calls(range(NOT_RECORDED, functions.calls))
+        self._sums = ffi.new(
+            "struct share_sums *",
+            {
+                "of_call": pointer(self._of_call, "int32_t *") - NOT_RECORDED,
+                "tracer": functions.tracer,
+                "launch": functions.launch,
+                "on_path": pointer(self.on_path, "int64_t *"),
+                "in_all": pointer(self.in_all, "int64_t *"),
+                "slack": pointer(self.of_functions, "struct slack_sum *"),
+            },
+        )
 
-    def add(self, did: Did, before: Before) -> None:
-        """What a thread did, whose time on the path `before` knows."""
-        held, enter, exit_ = (before.until(times) for times in (did.held, did.enter, did.exit))
-        begin = np.concatenate([before.until(did.begin[:1]), exit_[:-1]])
-        self.on_path[self._tracer] += (held - begin).sum()
-        self.in_all[self._tracer] += (did.held - did.begin).sum()
-        _add(self.on_path, did.ahead, enter - held)
-        _add(self.in_all, did.ahead, did.enter - did.held)
-        _add(self.on_path, did.inside, exit_ - enter)
-        _add(self.in_all, did.inside, did.exit - did.enter)
-
-
-class _SlackOf:
-    """The slack of what a thread does before each node of `Timeline.whole`."""
-
-    def __init__(self, path: CriticalPath, thread: int) -> None:
-        self._path, self._own = path, path.nodes.of(thread)
-        whole = path.nodes.whole(thread)
-        same = len(whole) == self._own.stop - self._own.start
-        self._exits = None if same else np.ascontiguousarray(path.nodes.exit[self._own])
-
-    def of(self, first: int, enter: np.ndarray) -> np.ndarray:
-        """Of those from number `first` on, which are entered then: of a poll that of its wait."""
-        slack = self._path.slack[self._own]
-        if self._exits is None:
-            return slack[first : first + len(enter)]
-        at = np.searchsorted(self._exits, enter)
-        return slack[at.clip(max=len(self._exits) - 1)]
-
-
-def _add(sums: np.ndarray, number: np.ndarray, times: np.ndarray) -> None:
-    """Add times that have a length to the sums of their functions."""
-    some = times > 0
-    np.add.at(sums, number[some], times[some])
-
-
-class Before:
-    """The time on the path of one thread before any time."""
-
-    def __init__(self, segments: np.ndarray) -> None:
-        self._begin = segments["begin"]
-        self._length = segments["end"] - segments["begin"]
-        self._sums = np.concatenate([[0], np.cumsum(self._length)])
-
-    @property
-    def total(self) -> int:
-        return int(self._sums[-1])
-
-    def until(self, times: np.ndarray) -> np.ndarray:
-        """ns of the path before each time, which no segment need contain."""
-        if not len(self._begin):
-            return np.zeros(len(times), np.int64)
-        at = np.searchsorted(self._begin, times, "right") - 1
-        last = at.clip(min=0)
-        return np.where(at < 0, 0, self._sums[last] + np.minimum(times - self._begin[last], self._length[last]))
+    def add(self, thread: int) -> None:
+        """What a thread of the run did."""
+        nodes, own = self._path.nodes, self._path.nodes.of(thread)
+        whole, first, stays = nodes.whole(thread), int(self._first[thread]), int(np.diff(self._first[thread:])[0])
+        begin = 0 if nodes.thread[thread] == 0 else int(whole["enter"][0])
+        walk = ffi.new(
+            "struct share_thread *",
+            {
+                "stays": pointer(self._stays, "struct path_segment *") + first,
+                "n_stays": stays,
+                "begin": begin,
+                "held": begin,
+                "own": pointer(nodes.rows[own], "struct node *"),
+                "slack": pointer(self._path.slack[own], "int64_t *"),
+                "n_own": own.stop - own.start,
+                "polls": len(whole) != own.stop - own.start,
+                "rank": pointer(self.of_ranks, "struct slack_sum *") + int(nodes.rank[thread]),
+            },
+        )
+        for at in range(0, len(whole), PIECE):
+            rows = whole[at : at + PIECE]
+            lib.shares_add(self._sums, walk, pointer(rows, "struct node *"), len(rows))
+            self._looked += len(rows)
+            if self._looked >= PIECE:
+                self._path.forget()
+                self._looked = 0
 
 
-class _Slacks:
-    """Sums of the slack of bursts, by number of a rank or function."""
+def _no_slack(count: int) -> np.ndarray:
+    found = np.zeros(count, _SLACK)
+    found["least"] = np.iinfo(np.int64).max
+    return found
 
-    def __init__(self, count: int) -> None:
-        self._computing, self._none = np.zeros((2, count), np.int64)
-        self._least = np.full(count, np.iinfo(np.int64).max)
-        self._weighted = np.zeros(count)
 
-    def add(self, number: np.ndarray, burst: np.ndarray, slack: np.ndarray) -> None:
-        """Bursts of no length do not count."""
-        number, burst, slack = (x[burst > 0] for x in (number, burst, slack))
-        np.add.at(self._computing, number, burst)
-        np.add.at(self._none, number, np.where(slack == 0, burst, 0))
-        np.minimum.at(self._least, number, slack)
-        np.add.at(self._weighted, number, burst.astype(float) * slack)
-
-    def found(self) -> list[Slack | None]:
-        """What there is of each number."""
-        columns = (column.tolist() for column in (self._computing, self._none, self._least, self._weighted))
-        return [Slack(c, none, least, w / c) if c else None for c, none, least, w in zip(*columns, strict=True)]
+def _slacks(sums: np.ndarray) -> list[Slack | None]:
+    """What there is of each (_SLACK)."""
+    return [Slack(c, none, least, w / c) if c else None for c, none, least, w in sums.tolist()]

@@ -10,7 +10,7 @@ import numpy as np
 from analyzer.critical.by_place import Whereabouts
 from analyzer.critical.functions import CALL, COMPUTATION, Function, Functions
 from analyzer.critical.path import CriticalPath
-from analyzer.critical.shares import did_in
+from analyzer.critical.did import did_in
 from analyzer.trace import Trace
 
 

@@ -12,7 +12,7 @@ from analyzer.columns.rows import Rows
 from analyzer.native import pointer
 from analyzer.trace import CALL
 
-MARKED, OF_TRACER, JOINED, NO_CPU, NOT_RECORDED = -1, -2, -3, -4, -5
+MARKED, OF_TRACER, JOINED, NO_CPU, NOT_RECORDED = lib.NODE_MARKED, -2, -3, -4, -5
 """In place of a call: a point in time; the tracer writes its buffer or measures clocks; a main thread that waits for
 others of its rank to end; a predicted thread that waits for a CPU; nothing is recorded."""
 

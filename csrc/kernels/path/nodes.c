@@ -28,6 +28,29 @@ void nodes_merge(const struct node *calls, int64_t n_calls, const struct node *o
     last->exit = end;
 }
 
+static void begin_earlier(int64_t *begin, const struct node *first, int64_t n)
+{
+    if (n && first->enter < *begin) *begin = first->enter;
+}
+
+void nodes_of_lanes(const struct node_lane *lanes, int64_t n, const struct node *calls, const struct node *others,
+                    struct node *nodes)
+{
+    for (const struct node_lane *lane = lanes; lane < lanes + n; lane++) {
+        int64_t begin = lane->begin, rows = lane->calls + lane->others;
+        begin_earlier(&begin, calls, lane->calls);
+        begin_earlier(&begin, others, lane->others);
+        *nodes++ = (struct node){begin, begin, NODE_MARKED, -1, 0};
+        struct node last = {.exit = INT64_MIN, .region = -1};
+        nodes_merge(calls, lane->calls, others, lane->others, &last, nodes);
+        nodes += rows;
+        int64_t end = rows && last.exit > lane->end ? last.exit : lane->end;
+        *nodes++ = (struct node){end, end, NODE_MARKED, last.region, 0};
+        calls += lane->calls;
+        others += lane->others;
+    }
+}
+
 /* Whether a node is past: entered at `time` or before, or of those that left: not before it. */
 static bool past(const struct node *node, int64_t time, bool leaving)
 {

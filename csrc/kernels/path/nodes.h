@@ -12,14 +12,25 @@ struct node {
     int64_t tracer;
 };
 
-/* Of a row to be merged: the region is the same after it as before. */
-enum { NODE_KEEPS_REGION = -2 };
+/* Instead of a call: a point in time. Of a row to be merged: the region is the same after it as before. */
+enum { NODE_MARKED = -1, NODE_KEEPS_REGION = -2 };
 
 /* Bring calls and other rows, each in order of (enter, exit), into one order, and cut what overlaps: the later one
    begins where the earlier one ends. `region` of the other rows is the one after them. Rows can come in pieces: `last`
    says where and in which region the thread was before, and then where it is. */
 void nodes_merge(const struct node *calls, int64_t n_calls, const struct node *others, int64_t n_others,
                  struct node *last, struct node *merged);
+
+/* How many calls and other rows a thread has. It begins at `begin`, or with the first of them if that is earlier, and
+   ends at `end`, or with the last of them if that is later. */
+struct node_lane {
+    int64_t calls, others, begin, end;
+};
+
+/* All nodes of n threads, one after the other: each thread has one at its begin, its rows merged, and one at its end.
+   The calls, and the other rows, of the threads lie in the same order. */
+void nodes_of_lanes(const struct node_lane *lanes, int64_t n, const struct node *calls, const struct node *others,
+                    struct node *nodes);
 
 /* For each of n questions (stream, time) the call that the stream was in, or entered, at that time; -1: none. A call
    ends before its exit, and another node without length is passed over. offsets: the first node of each stream, and the

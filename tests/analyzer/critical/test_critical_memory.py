@@ -31,7 +31,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
     for name in (
         "columns.rows.PIECE",
         "critical.path.PIECE",
-        "critical.shares._NODES_AT_ONCE",
+        "critical.did._NODES_AT_ONCE",
         "sources.run.cuts.CALLS_A_BLOCK",
     ):
         monkeypatch.setattr(f"analyzer.{name}", WINDOW)

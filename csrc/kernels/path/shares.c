@@ -1,0 +1,74 @@
+/* What a critical path consists of, by function, and the slack of what is computed. */
+#include "path/shares.h"
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ns of the path on a thread before `time`, which is not before the one that was asked for last. */
+static int64_t path_before(struct share_thread *thread, int64_t time)
+{
+    const struct path_segment *stays = thread->stays;
+    int64_t next = thread->stay; /* the first that begins later; the one before it may go on */
+    for (; next < thread->n_stays && stays[next].begin <= time; next++)
+        if (next) thread->before += stays[next - 1].end - stays[next - 1].begin;
+    thread->stay = next;
+    if (!next) return 0;
+    const struct path_segment *stay = &stays[next - 1];
+    return thread->before + smaller(time - stay->begin, stay->end - stay->begin);
+}
+
+static void add_time(int64_t *sums, int32_t function, int64_t time)
+{
+    if (time > 0) sums[function] += time;
+}
+
+static void add_slack(struct slack_sum *sum, int64_t burst, int64_t slack)
+{
+    sum->computing += burst;
+    if (!slack) sum->none += burst;
+    sum->least = smaller(sum->least, slack);
+    sum->weighted += (double)burst * (double)slack;
+}
+
+/* The slack of what a thread does before its next node. */
+static int64_t next_slack(struct share_thread *thread, const struct node *node)
+{
+    int64_t *at = &thread->at;
+    if (!thread->polls) return thread->slack[(*at)++];
+    while (*at < thread->n_own - 1 && thread->own[*at].exit < node->enter) ++*at;
+    return thread->slack[*at];
+}
+
+void shares_add(struct share_sums *sums, struct share_thread *thread, const struct node *nodes, int64_t n)
+{
+    int64_t begin = thread->begin, held = thread->held;
+    for (const struct node *node = nodes; node < nodes + n; node++) {
+        int32_t ahead = thread->is_on ? node->region + 1 : (int32_t)sums->launch, inside = sums->of_call[node->call];
+        int64_t until = smaller(larger(held, begin), larger(node->enter, begin));
+        int64_t path[] = {path_before(thread, begin), path_before(thread, until), path_before(thread, node->enter),
+                          path_before(thread, node->exit)};
+        sums->on_path[sums->tracer] += path[1] - path[0];
+        sums->in_all[sums->tracer] += until - begin;
+        add_time(sums->on_path, ahead, path[2] - path[1]);
+        add_time(sums->in_all, ahead, node->enter - until);
+        add_time(sums->on_path, inside, path[3] - path[2]);
+        add_time(sums->in_all, inside, node->exit - node->enter);
+        int64_t slack = next_slack(thread, node);
+        if (thread->is_on && node->enter > until) {
+            add_slack(thread->rank, node->enter - until, slack);
+            add_slack(&sums->slack[ahead], node->enter - until, slack);
+        }
+        thread->is_on = 1;
+        begin = node->exit;
+        held = larger(held, node->exit + node->tracer);
+    }
+    thread->begin = begin;
+    thread->held = held;
+}
