@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 
@@ -15,24 +17,34 @@ class Sorted:
         """The first row of each lane with this time or a later one; -1: none."""
         if not len(self._lane) or not len(lane):
             return np.full(len(lane), -1)
-        low = min(int(self._time.min()), int(time.min()))
-        span = max(int(self._time.max()), int(time.max())) - low + 1
-        if (int(max(self._lane[-1], lane.max())) + 1) * span < 1 << 63:
-            rows, wanted = (a.astype(np.int64) * span + (b - low) for a, b in ((self._lane, self._time), (lane, time)))
-            at = np.searchsorted(rows, wanted)
-        else:
-            at = self._by_lane(lane, time)
-        at = np.minimum(at, len(self._lane) - 1)
+        at = np.minimum(self._place(lane, time, "left"), len(self._lane) - 1)
         found = (self._lane[at] == lane) & (self._time[at] >= time)
         return np.where(found, at, -1)
 
-    def _by_lane(self, lane: np.ndarray, time: np.ndarray) -> np.ndarray:
+    def at_or_before(self, lane: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """The last row of each lane with this time or an earlier one; -1: none."""
+        if not len(self._lane) or not len(lane):
+            return np.full(len(lane), -1)
+        at = np.maximum(self._place(lane, time, "right") - 1, 0)
+        found = (self._lane[at] == lane) & (self._time[at] <= time)
+        return np.where(found, at, -1)
+
+    def _place(self, lane: np.ndarray, time: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
+        """Where rows with these numbers would come: before (left) those that are alike, or after them."""
+        low = min(int(self._time.min()), int(time.min()))
+        span = max(int(self._time.max()), int(time.max())) - low + 1
+        if (int(max(self._lane[-1], lane.max())) + 1) * span >= 1 << 63:
+            return self._place_by_lane(lane, time, side)
+        rows, wanted = (a.astype(np.int64) * span + (b - low) for a, b in ((self._lane, self._time), (lane, time)))
+        return np.searchsorted(rows, wanted, side)
+
+    def _place_by_lane(self, lane: np.ndarray, time: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
         """The same lane by lane, where times are too long for one number to hold both."""
         at = np.zeros(len(lane), np.int64)
         for one in np.unique(lane):
             first, last = np.searchsorted(self._lane, [one, one + 1])
             mine = lane == one
-            at[mine] = first + np.searchsorted(self._time[first:last], time[mine])
+            at[mine] = first + np.searchsorted(self._time[first:last], time[mine], side)
         return at
 
     def exactly(self, lane: np.ndarray, time: np.ndarray) -> np.ndarray:

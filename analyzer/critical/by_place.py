@@ -51,9 +51,9 @@ def place_shares(trace: Trace, path: CriticalPath, chosen: np.ndarray | None = N
 def _on_path(trace: Trace, path: CriticalPath) -> Iterator[np.ndarray]:
     """ON_PATH of each thread, piece by piece."""
     nodes, functions = path.nodes, Functions(trace)
-    for thread in np.unique(path.segments["thread"]).tolist():
+    for thread, stays in path.stays.items():
         whole, rank, number = nodes.whole(thread), int(nodes.rank[thread]), int(nodes.thread[thread])
-        before = Before(path.segments[path.segments["thread"] == thread])
+        before = Before(stays)
         last, open_ns, begin = 0, 0, 0 if number == 0 else int(whole["enter"][0])
         for first, did in pieces_of(functions, whole, begin):
             held, enter, exit_ = (before.until(times) for times in (did.held, did.enter, did.exit))

@@ -14,7 +14,7 @@ from analyzer.critical.timeline import Timeline
 from analyzer.metrics.eager import LEAST_EAGER, EagerLimit
 from analyzer.pairing.parts import Part, parts
 from analyzer.trace import MESSAGE, Trace
-from analyzer.waits.pieces import Pieces
+from analyzer.pairing.pieces import Pieces
 from tracelib.schema import What
 from tracelib.schema.procedures import BUFFERED_SENDS, STANDARD_SENDS, SYNCHRONOUS_SENDS, base_name
 

@@ -46,8 +46,9 @@ def add_one_sided(found: Dependences, trace: Trace, nodes: Timeline) -> None:
 def _with_windows(trace: Trace, rows: np.ndarray) -> np.ndarray:
     """The calls (NOTED) on windows, with `comm` the window (index in Objects.known)."""
     parts = [np.zeros(0, NOTED)]
-    for rank in np.unique(rows["rank"]).tolist():
-        mine = rows[rows["rank"] == rank]
+    rows = rows.take(np.argsort(rows["rank"], kind="stable"))
+    for mine in np.split(rows, np.flatnonzero(np.diff(rows["rank"])) + 1) if len(rows) else ():
+        rank = int(mine["rank"][0])
         at, accesses = with_windows(mine, gather_blocks(trace.extra(Objects).accesses(rank), ACCESS))
         mine = mine[at]
         mine["comm"] = accesses["object"]

@@ -13,6 +13,7 @@ the run is. The path has none.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -48,6 +49,14 @@ class CriticalPath:
     def slack(self) -> np.ndarray:
         """(nodes,) int64, ns by which each node may be entered later without making the run longer; mapped."""
         return self.slack_file.mapped()[: len(self.nodes)]
+
+    @cached_property
+    def stays(self) -> dict[int, np.ndarray]:
+        """The segments on each thread that has any, in order of time."""
+        order = np.argsort(self.segments["thread"], kind="stable")
+        rows = self.segments.take(order)
+        cuts = np.flatnonzero(np.diff(rows["thread"])) + 1
+        return {int(of_thread["thread"][0]): of_thread for of_thread in np.split(rows, cuts) if len(of_thread)}
 
     def forget(self) -> None:
         """What was looked at of nodes and slack need not stay in memory."""

@@ -21,7 +21,7 @@ def path_priorities(path: CriticalPath) -> np.ndarray:
     """EVENT in order of time: CRITICAL where a rank enters the call in which it waits for the path, OUTSIDE where it
     has left the call that hands the path on, and at the begin of each rank that is not on the path then."""
     begins, ends, ranks = _favoured(path)
-    known = [rank for rank in range(len(path.nodes.first_thread)) if not (begins[ranks == rank] <= 0).any()]
+    known = np.setdiff1d(np.arange(len(path.nodes.first_thread)), ranks[begins <= 0])
     found = np.zeros(2 * len(begins) + len(known), EVENT)
     stay, over, start = np.split(found, [len(begins), 2 * len(begins)])
     stay["time"], stay["rank"], stay["value"] = begins, ranks, CRITICAL

@@ -93,9 +93,7 @@ class _Sums:
         self._path, self._looked = path, 0
         self.on_path, self.in_all = np.zeros((2, len(functions.every)), np.int64)
         self.of_functions, self.of_ranks = _no_slack(len(functions.every)), _no_slack(ranks)
-        thread = path.segments["thread"]
-        self._first = np.append(0, np.cumsum(np.bincount(thread, minlength=path.nodes.threads)))
-        self._stays = path.segments.take(np.argsort(thread, kind="stable"))
+        self._nowhere = path.segments[:0]
         self._of_call = functions.of_calls(range(NOT_RECORDED, functions.calls))
         self._sums = ffi.new(
             "struct share_sums *",
@@ -112,13 +110,13 @@ class _Sums:
     def add(self, thread: int) -> None:
         """What a thread of the run did."""
         nodes, own = self._path.nodes, self._path.nodes.of(thread)
-        whole, first, stays = nodes.whole(thread), int(self._first[thread]), int(np.diff(self._first[thread:])[0])
+        whole, stays = nodes.whole(thread), self._path.stays.get(thread, self._nowhere)
         begin = 0 if nodes.thread[thread] == 0 else int(whole["enter"][0])
         walk = ffi.new(
             "struct share_thread *",
             {
-                "stays": pointer(self._stays, "struct path_segment *") + first,
-                "n_stays": stays,
+                "stays": pointer(stays, "struct path_segment *"),
+                "n_stays": len(stays),
                 "begin": begin,
                 "held": begin,
                 "own": pointer(nodes.rows[own], "struct node *"),

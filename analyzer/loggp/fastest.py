@@ -26,20 +26,22 @@ class Fastest:
     def add(self, kind: np.ndarray, sent_ns: np.ndarray, size: np.ndarray, time_ns: np.ndarray) -> None:
         """Messages of any kinds (int64): when each was sent, its bytes and what it took."""
         batch = sent_ns.astype(np.uint64) * np.uint64(_SPREAD) >> np.uint64(61)
-        order = np.lexsort((size, time_ns, batch, kind))
-        kind, batch, size, time_ns = kind[order], batch[order], size[order], time_ns[order]
-        first = np.flatnonzero(np.r_[True, (kind[1:] != kind[:-1]) | (batch[1:] != batch[:-1])][: len(kind)])
-        number = np.diff(np.r_[first, len(kind)])
-        for k, b, t, s, n in zip(kind[first], batch[first], time_ns[first], size[first], number, strict=True):
-            self._meet(int(k), int(b), int(t), int(s), int(n))
+        kinds, place, number = np.unique(kind, return_inverse=True, return_counts=True)
+        least = np.full(len(kinds), NEVER)
+        np.minimum.at(least, place, time_ns)
+        fastest, smallest = time_ns == least[place], np.full(len(kinds), NEVER)
+        np.minimum.at(smallest, place[fastest], size[fastest])
+        rows = self._of(kinds)
+        self._choose_sizes(rows, least, smallest)
+        self._count[rows] += number
+        np.minimum.at(self._time, (rows[place], batch.astype(np.int64)), time_ns)
 
     def take(self, other: Fastest) -> None:
         """What another has seen."""
-        for kind, row in other._row.items():
-            mine = self._of(kind)
-            self._choose_size(mine, int(other._time[row].min()), int(other._size[row]))
-            self._count[mine] += other._count[row]
-            self._time[mine] = np.minimum(self._time[mine], other._time[row])
+        rows = self._of(np.array(list(other._row), np.int64))
+        self._choose_sizes(rows, other._time.min(axis=1), other._size)
+        self._count[rows] += other._count
+        self._time[rows] = np.minimum(self._time[rows], other._time)
 
     def kinds(self) -> list[int]:
         """All that were seen."""
@@ -56,21 +58,16 @@ class Fastest:
         """Bytes of the fastest, of several alike the smallest."""
         return int(self._size[self._row[kind]])
 
-    def _of(self, kind: int) -> int:
-        if kind not in self._row:
-            self._row[kind] = len(self._row)
-            self._count = np.append(self._count, 0)
-            self._time = np.vstack([self._time, np.full(BATCHES, NEVER)])
-            self._size = np.append(self._size, 0)
-        return self._row[kind]
+    def _of(self, kinds: np.ndarray) -> np.ndarray:
+        """The rows of some kinds, each of which is there once."""
+        known, new = len(self._row), [kind for kind in kinds.tolist() if kind not in self._row]
+        self._row.update(zip(new, range(known, known + len(new)), strict=True))
+        self._count, self._size = (np.append(old, np.zeros(len(new), np.int64)) for old in (self._count, self._size))
+        self._time = np.vstack([self._time, np.full((len(new), BATCHES), NEVER)])
+        return np.array([self._row[kind] for kind in kinds.tolist()], np.int64)
 
-    def _choose_size(self, row: int, time_ns: int, size: int) -> None:
-        least = int(self._time[row].min())
-        if time_ns < least or (time_ns == least and size < self._size[row]):
-            self._size[row] = size
-
-    def _meet(self, kind: int, batch: int, time_ns: int, size: int, number: int) -> None:
-        row = self._of(kind)
-        self._choose_size(row, time_ns, size)
-        self._count[row] += number
-        self._time[row, batch] = min(int(self._time[row, batch]), time_ns)
+    def _choose_sizes(self, rows: np.ndarray, time_ns: np.ndarray, size: np.ndarray) -> None:
+        """Of rows (each once) that are to know these least times, of several alike that of the smallest size."""
+        least = self._time[rows].min(axis=1)
+        better = (time_ns < least) | ((time_ns == least) & (size < self._size[rows]))
+        self._size[rows[better]] = size[better]

@@ -16,8 +16,9 @@ import numpy as np
 
 from analyzer.loggp.clock_pairs import ClockPairs
 from analyzer.loggp.fastest import BATCHES, NEVER, Fastest
-from analyzer.loggp.waiting import Calls, call_at, windows_with_calls
+from analyzer.loggp.waiting import call_at, messages_with_calls
 from analyzer.metrics.messages import SIZE_CLASSES, size_class
+from analyzer.pairing.calls_at import CallsAt
 from analyzer.parallel import Team
 from analyzer.trace import Trace
 from tracelib.schema.procedures import base_name
@@ -90,12 +91,11 @@ class Way:
 
 def observe(trace: Trace, team: Team) -> tuple[Way, ...]:
     """A `Way` for messages within nodes and one for those between, where there are any."""
-    mine = np.zeros(trace.size, bool)
-    mine[trace.share(team)] = True
+    trace.match()
     sums = _Sums(ClockPairs(trace), np.array([base_name(p) == "MPI_Send" for p in trace.procedures], bool))
-    for messages, calls in windows_with_calls(trace, mine):
-        sums.add_ways(messages[mine[messages["destination"]]], calls)
-        sums.add_overheads(messages[mine[messages["source"]]], calls)
+    for received, sent, calls in messages_with_calls(trace, trace.share(team)):
+        sums.add_ways(received, calls)
+        sums.add_overheads(sent, calls)
     sums.share(team)
     return tuple(_way(sums, place) for place in range(len(WHERE)) if sums.matched[place].any())
 
@@ -111,14 +111,14 @@ class _Sums:
         self.nearly, self.least = Fastest(), Fastest()
         """Also of those that a receiver began to wait for soon after; the whole time, and what was waited."""
 
-    def add_ways(self, messages: np.ndarray, calls: Calls) -> None:
+    def add_ways(self, messages: np.ndarray, calls: CallsAt) -> None:
         """Count messages, and note the times of those whose receivers waited."""
         place, kind = self.clocks.between_nodes(messages).astype(int), size_class(messages["size"])
         sent, received = messages["logical_send"], messages["physical_receive"]
         backwards = received < sent
         np.add.at(self.matched, (place, kind), 1)
         np.add.at(self.backwards, (place[backwards], kind[backwards]), 1)
-        call = call_at(calls, messages, "destination", received - 1)
+        call = call_at(calls, messages, "destination")
         late = np.maximum(call["enter"] - sent - self.clocks.margin_ns(messages), 0)
         waiting = call["exit"] == received
         soon = waiting & ((late == 0) | (late <= LATEST * (received - sent)))
@@ -126,9 +126,9 @@ class _Sums:
         self._add(self.nearly, messages, received - sent, soon)
         self._add(self.least, messages, received - sent - late, soon)
 
-    def add_overheads(self, messages: np.ndarray, calls: Calls) -> None:
+    def add_overheads(self, messages: np.ndarray, calls: CallsAt) -> None:
         """Note how long MPI_Send took."""
-        call = call_at(calls, messages, "source", messages["logical_send"])
+        call = call_at(calls, messages, "source")
         own = (call["enter"] == messages["logical_send"]) & np.append(self._is_send, False)[call["call"]]
         self._add(self.overheads, messages, call["exit"] - call["enter"], own)
 

@@ -1,42 +1,61 @@
-"""Which calls the two sides of a message were in at a time."""
+"""The messages of some ranks with the calls that their sides were in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 
-from analyzer.trace import CALL, Trace
-
-Calls = Mapping[tuple[int, int], np.ndarray]
-"""Rows of CALL in order of `enter`, by (rank, thread)."""
-
-
-def windows_with_calls(trace: Trace, mine: np.ndarray) -> Iterator[tuple[np.ndarray, Calls]]:
-    """Window by window the messages (MESSAGE) sent in it, and the calls of the ranks in `mine` (bool by rank) that
-    began in it, with the last one before."""
-    latest: dict[tuple[int, int], np.ndarray] = {}
-    for begin, end in pairwise(trace.windows().tolist()):
-        calls = {}
-        for rank in np.flatnonzero(mine).tolist():
-            rows = np.concatenate([np.zeros(0, CALL), *trace.calls(rank, begin, end)])
-            for thread in range(int(trace.threads[rank])):
-                before = latest.get((rank, thread), rows[:0])
-                calls[rank, thread] = np.concatenate([before, rows[rows["thread"] == thread]])
-                latest[rank, thread] = calls[rank, thread][-1:]
-        yield trace.messages(begin, end), calls
+from analyzer.columns.spill import Spill
+from analyzer.pairing.calls_at import CallsAt
+from analyzer.pairing.parts import Part, RankRows, parts
+from analyzer.pairing.pieces import Pieces
+from analyzer.trace import CALL, MESSAGE, Trace
 
 
-def call_at(calls: Calls, messages: np.ndarray, side: str, time_ns: np.ndarray) -> np.ndarray:
-    """The last call (CALL) that the "source" or the "destination" of each message had begun at a time, whether or not
-    it was over by then; `enter` and `exit` -1 where there was none."""
+def messages_with_calls(trace: Trace, ranks: range) -> Iterator[tuple[np.ndarray, np.ndarray, CallsAt]]:
+    """Piece by piece the messages (MESSAGE) that these ranks receive and those that they send, and the calls of theirs
+    that had begun by then: when the message had nearly come, and when it was sent."""
+    pieces, received, sent = Pieces(trace, ranks), Spill(MESSAGE), Spill(MESSAGE)
+    for begin, end in pairwise(trace.message_windows().tolist()):
+        rows = trace.unordered_messages(begin, end)
+        for spill, side, time in ((received, "destination", _nearly(rows)), (sent, "source", rows["logical_send"])):
+            mine = (rows[side] >= ranks.start) & (rows[side] < ranks.stop)
+            pieces.put_aside(spill, rows.compress(mine), rows[side][mine], time[mine])
+    latest = RankRows(np.zeros(0, np.int64), np.zeros(0, CALL))
+    for number, part in enumerate(parts(trace, ranks)):
+        calls = _with_latest(latest, part)
+        yield received.read(number), sent.read(number), CallsAt(calls)
+        latest = calls if not part.is_whole else latest.where(np.zeros(len(latest.rows), bool))
+    received.close()
+    sent.close()
+
+
+def call_at(calls: CallsAt, messages: np.ndarray, side: str) -> np.ndarray:
+    """The last call (CALL) that the "source" of each message had begun when it was sent, or the "destination" just
+    before it was received, whether or not it was over by then; `enter` and `exit` -1 where there was none."""
+    time = messages["logical_send"] if side == "source" else _nearly(messages)
+    at = calls.last_begun(messages[side], messages[f"{side}_thread"], time)
     found = np.zeros(len(messages), CALL)
     found["enter"] = found["exit"] = found["call"] = -1
-    keys = messages[side].astype(np.int64) << 32 | messages[f"{side}_thread"]
-    for key in np.unique(keys).tolist():
-        rows = calls.get((key >> 32, key & 0xFFFFFFFF), found[:0])
-        chosen = np.flatnonzero(keys == key)
-        place = np.searchsorted(rows["enter"], time_ns[chosen], side="right") - 1
-        found[chosen[place >= 0]] = rows[place[place >= 0]]
+    found[at >= 0] = calls.rows.take(at[at >= 0])
     return found
+
+
+def _nearly(messages: np.ndarray) -> np.ndarray:
+    """When they had nearly come."""
+    return messages["physical_receive"] - 1
+
+
+def _with_latest(before: RankRows, part: Part) -> RankRows:
+    """The calls of a part, with the last ones of the same threads before it, from the part before."""
+    rank, rows = before
+    key = rank << 32 | rows["thread"]
+    last = len(key) - 1 - np.unique(key[::-1], return_index=True)[1]
+    last = last[(rank[last] >= part.ranks.start) & (rank[last] < part.ranks.stop)]
+    if not len(last):
+        return part.calls
+    every = RankRows.joined([RankRows(rank[last], rows.take(last)), part.calls], CALL)
+    order = np.argsort(every.rank, kind="stable")
+    return RankRows(every.rank[order], every.rows.take(order))

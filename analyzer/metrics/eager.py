@@ -7,7 +7,9 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.columns.spill import Spill
-from analyzer.pairing.requests import window_calls, windows_of_rank
+from analyzer.pairing.calls_at import CallsAt
+from analyzer.pairing.parts import RankRows, parts
+from analyzer.pairing.pieces import Pieces
 from analyzer.parallel import Team
 from analyzer.trace import CALL, MESSAGE, Trace
 from tracelib.schema.procedures import STANDARD_SENDS, base_name
@@ -50,29 +52,26 @@ def shown_eager_limit(trace: Trace, team: Team | None = None) -> int:
     """
     found, team = EagerLimit(trace), team or Team()
     trace.match()
-    ranks, sent = trace.share(team), Spill(MESSAGE)
-    for begin, end in pairwise(trace.windows().tolist()) if found.any else ():
-        rows = found.candidates(trace.messages(begin, end))
-        rows = rows.compress((rows["source"] >= ranks.start) & (rows["source"] < ranks.stop))
-        sent.append_each(rows["source"], rows)
-    for rank in ranks:
-        rows = found.candidates(sent.read(rank))
-        for begin, end in pairwise(windows_of_rank(trace, rank).tolist()) if len(rows) else ():
-            mine = rows.compress((rows["logical_send"] >= begin) & (rows["logical_send"] < end))
-            sender = _senders(window_calls(trace, rank, begin, end), mine)
-            found.look(mine, sender["call"], sender["exit"])
+    pieces, sent = Pieces(trace, trace.share(team)), Spill(MESSAGE)
+    for begin, end in pairwise(trace.message_windows().tolist()) if found.any else ():
+        rows = found.candidates(trace.unordered_messages(begin, end))
+        rows = rows.compress((rows["source"] >= pieces.ranks.start) & (rows["source"] < pieces.ranks.stop))
+        pieces.put_aside(sent, rows, rows["source"], rows["logical_send"])
+    for number, part in enumerate(parts(trace, pieces.ranks)) if sent.extents else ():
+        rows = found.candidates(sent.read(number))
+        if len(rows):
+            sender = _senders(part.calls, rows)
+            found.look(rows, sender["call"], sender["exit"])
     sent.close()
     return max(team.allgather(found.shown))
 
 
-def _senders(calls: np.ndarray, messages: np.ndarray) -> np.ndarray:
-    """The calls (CALL) of a rank that sent its messages; `call` is -1 where there is none."""
-    found = np.zeros(len(messages), CALL)
+def _senders(calls: RankRows, messages: np.ndarray) -> np.ndarray:
+    """The calls (CALL) of some ranks that sent their messages; `call` is -1 where there is none."""
+    found, times = np.zeros(len(messages), CALL), messages["logical_send"]
     found["call"] = -1
-    for thread in np.unique(messages["source_thread"]).tolist():
-        its, sent = calls[calls["thread"] == thread], np.flatnonzero(messages["source_thread"] == thread)
-        times = messages["logical_send"][sent]
-        at = np.searchsorted(its["enter"], times, "right") - 1
-        inside = (at >= 0) & (its["exit"][at.clip(0)] >= times) if len(its) else np.zeros(len(at), bool)
-        found[sent[inside]] = its[at[inside]]
+    at = CallsAt(calls).last_begun(messages["source"], messages["source_thread"], times)
+    sent = np.flatnonzero(at >= 0)
+    sent = sent[calls.rows["exit"][at[sent]] >= times[sent]]
+    found[sent] = calls.rows.take(at[sent])
     return found

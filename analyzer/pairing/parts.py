@@ -58,6 +58,11 @@ class Part:
         self.trace, self.ranks = group.trace, group.ranks
         self.begin, self.end = group.bounds[index : index + 2].tolist()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all that these ranks did."""
+        return len(self._group.bounds) == 2
+
     @cached_property
     def calls(self) -> RankRows:
         """CALL of all that enter here, each rank's in order of enter."""

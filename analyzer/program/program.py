@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,19 @@ class Program:
 
     def stream_of(self, rank: int, thread: int) -> int:
         """Index of the stream of a thread. Raises IndexError where there is none."""
-        return int(np.flatnonzero((self.rank == rank) & (self.thread == thread))[0])
+        of_thread = [k for k in self.streams_of(rank) if self.thread[k] == thread]
+        return of_thread[0]
+
+    def streams_of(self, rank: int) -> list[int]:
+        """Indices of the streams of a rank."""
+        order, first = self._by_rank
+        return order[first[rank] : first[rank + 1]].tolist()
+
+    @cached_property
+    def _by_rank(self) -> tuple[np.ndarray, np.ndarray]:
+        """All streams in order of rank, and the first of each rank there, then how many there are."""
+        order = np.argsort(self.rank, kind="stable")
+        return order, np.searchsorted(self.rank[order], np.arange(self.ranks + 1))
 
     def stream(self, index: int) -> slice:
         """The operations of a stream."""

@@ -27,7 +27,7 @@ class Carried(Annotated):
         self._sends: dict[tuple[int, int], _Sends | None] = {}
         for rank in range(trace.size):
             calls = np.concatenate([np.zeros(0, CALL), *trace.calls(rank)])
-            for stream in np.flatnonzero(program.rank == rank).tolist():
+            for stream in program.streams_of(rank):
                 thread = int(program.thread[stream])
                 enter = calls["enter"][calls["thread"] == thread]
                 self._sends[rank, thread] = _sends(program, prediction, stream, enter, of_calls)

@@ -86,6 +86,27 @@ def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> 
     return RankRecords(moved[np.argsort(moved["enter"], kind="stable")], requests, marks, own, accesses)
 
 
+def times_of_calls(
+    program: Program, prediction: Prediction, streams: range, counts: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Predicted entries and exits (ns) of the calls of neighbouring streams, one stream's after the other.
+
+    counts: of each stream these first ones only. What a thread does after its last call is one more.
+    """
+    assert prediction.times is not None, "simulate(..., times=True)"
+    bounds = program.offsets[streams.start : streams.stop + 1]
+    ops, times = (table[bounds[0] : bounds[-1]] for table in (program.ops, prediction.times))
+    of_call = np.flatnonzero(~between_calls(ops) & (ops["kind"] != Kind.PARALLEL))
+    begins = np.flatnonzero(ops["flags"][of_call] & Flag.FIRST)
+    ends = np.append(begins[1:], len(of_call))[: len(begins)] - 1
+    if counts is not None:
+        stream = np.searchsorted(bounds - bounds[0], of_call[begins], "right") - 1
+        number = np.arange(len(begins)) - np.searchsorted(stream, stream)
+        chosen = number < counts[stream]
+        begins, ends = begins[chosen], ends[chosen]
+    return times["begin"][of_call[begins]], times["end"][of_call[ends]]
+
+
 class CallTimes:
     """Predicted entries and exits of the calls of a rank, in the order in which the trace has them."""
 
@@ -94,14 +115,10 @@ class CallTimes:
         self.end = 0  # ns: of the rank
         self.waits: dict[int, Intervals] = {}  # for a CPU, of the threads that had any
         self._times: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-        for index in np.flatnonzero(program.rank == rank).tolist():
-            ops, times = (table[program.stream(index)] for table in (program.ops, prediction.times))
+        for index in program.streams_of(rank):
+            times = prediction.times[program.stream(index)]
             self.end = max(self.end, int(times["end"][-1]) if len(times) else 0)
-            of_call = ~between_calls(ops) & (ops["kind"] != Kind.PARALLEL)
-            ops, times = ops[of_call], times[of_call]
-            begins = np.flatnonzero(ops["flags"] & Flag.FIRST)
-            ends = np.append(begins[1:], len(ops)) - 1
-            self._times[int(program.thread[index])] = times["begin"][begins], times["end"][ends]
+            self._times[int(program.thread[index])] = times_of_calls(program, prediction, range(index, index + 1))
             waits = prediction.cpu_waits.of_stream(index) if prediction.cpu_waits else _NO_WAITS
             if len(waits[0]):
                 self.waits[int(program.thread[index])] = waits

@@ -47,7 +47,7 @@ def recorded(program: Program, prediction: Prediction, rank: int, regions: tuple
     Each operation is a call: MPI_Sendrecv, MPI_Waitall and the like are known by their parts only. The communicator of
     a message that was not defined is unknown. regions: numbers of regions 1, 2, ... (`regions_of`).
     """
-    parts = [_thread(program, prediction, int(k), regions) for k in np.flatnonzero(program.rank == rank)]
+    parts = [_thread(program, prediction, k, regions) for k in program.streams_of(rank)]
     calls, requests, marks, events = (np.concatenate(tables) for tables in zip(*parts, strict=True))
     order = np.argsort(calls["enter"], kind="stable")
     return RankRecords(calls[order], requests, marks, events)

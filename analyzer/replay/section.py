@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analyzer.operations.program import program_of
+from analyzer.pairing.parts import Part, parts
 from analyzer.parallel import Team
 from analyzer.program.operation import Flag, Kind
 from analyzer.program.program import Program
@@ -91,9 +92,38 @@ def _inits_and_finalizes(trace: Trace, team: Team) -> tuple[list[_Call], list[_C
     """The calls that begin the section of the ranks, and those that end it; none of a Dimemas trace."""
     if not trace.has_call_times:
         return [], []
-    parts = team.allgather([_init_and_finalize(trace, rank) for rank in trace.share(team)])
-    found = [calls for part in parts for calls in part]
-    return [init for init, _ in found if init], [final for _, final in found if final]
+    found = _Edges(trace)
+    for part in parts(trace, trace.share(team)):
+        found.look(part)
+    every = team.allgather(found.calls)
+    inits, finals = ({rank: call for of_member in every for rank, call in of_member[k].items()} for k in range(2))
+    return [inits[rank] for rank in sorted(inits)], [finals[rank] for rank in sorted(finals)]
+
+
+class _Edges:
+    """The first of the calls of each rank that begin a section, and of those that end one."""
+
+    def __init__(self, trace: Trace) -> None:
+        names = [base_name(name) for name in trace.procedures]
+        self._wanted = [np.array([name in kind for name in names], bool) for kind in (INIT, FINALIZE)]
+        self._before: dict[tuple[int, int], int] = {}  # calls of a thread in the parts of its rank so far
+        self.calls: tuple[dict[int, _Call], dict[int, _Call]] = {}, {}  # by rank
+
+    def look(self, part: Part) -> None:
+        """Parts of a rank come in order of time."""
+        rank, rows = part.calls
+        for found, wanted in zip(self.calls, self._wanted, strict=True):
+            for at in np.flatnonzero(wanted[rows["call"]]).tolist():
+                of = int(rank[at])
+                if of not in found:
+                    thread, mine = int(rows["thread"][at]), slice(int(np.searchsorted(rank, of)), at)
+                    number = self._before.get((of, thread), 0) + np.count_nonzero(rows["thread"][mine] == thread)
+                    found[of] = _Call(thread, int(number), int(rows["enter"][at]), int(rows["exit"][at]))
+        if not part.is_whole:
+            keys, counts = np.unique(rank << 32 | rows["thread"], return_counts=True)
+            for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
+                place = key >> 32, key & 0xFFFFFFFF
+                self._before[place] = self._before.get(place, 0) + count
 
 
 def _bounds(trace: Trace, inits: list[_Call], finals: list[_Call]) -> tuple[np.ndarray, np.ndarray]:
@@ -101,22 +131,6 @@ def _bounds(trace: Trace, inits: list[_Call], finals: list[_Call]) -> tuple[np.n
     begin = np.array([c.exit for c in inits], np.int64) if len(inits) == trace.size else spans[:, 0]
     end = np.array([c.enter for c in finals], np.int64) if len(finals) == trace.size else spans[:, 1]
     return begin, end
-
-
-def _init_and_finalize(trace: Trace, rank: int) -> tuple[_Call | None, _Call | None]:
-    """The calls of a rank that begin and end the section."""
-    names = [base_name(name) for name in trace.procedures]
-    found: list[_Call | None] = [None, None]
-    before = np.zeros(max(int(trace.threads[rank]), 1), np.int64)  # calls of each thread
-    for block in trace.calls(rank):
-        for which, wanted in enumerate((INIT, FINALIZE)):
-            at = np.flatnonzero(np.isin(block["call"], [k for k, name in enumerate(names) if name in wanted]))
-            if len(at) and found[which] is None:
-                row, thread = block[at[0]], int(block["thread"][at[0]])
-                number = before[thread] + np.count_nonzero(block["thread"][: at[0]] == thread)
-                found[which] = _Call(thread, int(number), int(row["enter"]), int(row["exit"]))
-        before += np.bincount(block["thread"], minlength=len(before))
-    return found[0], found[1]
 
 
 def _operation_of(ops: np.ndarray, call: int) -> int:

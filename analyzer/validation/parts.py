@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from analyzer.columns.by_index import by_index
-from analyzer.efficiency.ideal_regions import replayed_visits
+from analyzer.efficiency.ideal_regions import REPLAYED_VISIT, replayed_visits
 from analyzer.metrics.profile import profile
 from analyzer.metrics.regions import region_visits
+from analyzer.pairing.parts import Part, parts
 from analyzer.parallel import Team
-from analyzer.replay.predicted import CallTimes
+from analyzer.program.program import Program
+from analyzer.replay.predicted import CallTimes, times_of_calls
 from analyzer.replay.section import NOT_COMPARED, Section
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import Regions, Trace
@@ -41,7 +44,7 @@ def measured_parts(trace: Trace, section: Section, team: Team) -> tuple[Parts, d
     times = dict(zip(found.procedures, (found.inside_ns.sum(axis=0) * compared).tolist(), strict=True))
     counts = dict(zip(found.procedures, (found.count.sum(axis=0) * compared).tolist(), strict=True))
     in_mpi = (found.inside_ns * compared).sum(axis=1)
-    parts = Parts(section.measured_ns, section.ends_ns, in_mpi, _used(times), _measured_regions(trace, section))
+    parts = Parts(section.measured_ns, section.ends_ns, in_mpi, _used(times), _measured_regions(trace, section, team))
     return parts, _used(counts)
 
 
@@ -49,34 +52,66 @@ def _used(values: dict[str, int]) -> dict[str, int]:
     return {name: value for name, value in values.items() if value}
 
 
-def _measured_regions(trace: Trace, section: Section) -> dict[str, int]:
+def _measured_regions(trace: Trace, section: Section, team: Team) -> dict[str, int]:
+    names = trace.extra(Regions).names
     sums: Counter[str] = Counter()
-    for rank in range(trace.size if trace.extra(Regions).names else 0):
+    for rank in trace.share(team) if names else ():
         visits = region_visits(trace, rank)
         visits = visits[visits["thread"] == 0]
         begin, end = (visits[name].clip(section.begin[rank], section.end[rank]) for name in ("begin", "end"))
-        for region, name in enumerate(trace.extra(Regions).names):
+        for region, name in enumerate(names):
             mine = visits["region"] == region
             latest = np.maximum.accumulate(np.concatenate([[-1], visits["end"][mine]]))[:-1]
             outer = visits["end"][mine] > latest
             sums[name] += int((end[mine] - begin[mine])[outer].sum())
-    return _used(sums)
+    every = team.allgather(sums)
+    return _used({name: sum(of_member[name] for of_member in every) for name in names})
 
 
-def predicted_parts(trace: Trace, section: Section, found: Prediction) -> Parts:
-    """Those of the replay of the section of a run; `found` needs the times of the operations."""
-    sums = np.zeros((trace.size, len(trace.procedures)), np.int64)
-    for rank in range(trace.size):
-        times = CallTimes(section.program, found, rank)
-        for block in trace.calls(rank):
-            begin, end = times.next(block["thread"])
-            sums[rank] += by_index(block["call"], end - begin, len(trace.procedures))
+def predicted_parts(trace: Trace, section: Section, found: Prediction, team: Team) -> Parts:
+    """Those of the replay of the section of a run; `found` needs the times of the operations. Collective: each member
+    looks at the calls of its ranks."""
+    of_ranks, of_procedures = np.zeros(trace.size, np.int64), np.zeros(len(trace.procedures), np.int64)
+    replayed = _Replayed(section.program, found)
+    for part in parts(trace, trace.share(team)):
+        rank, calls = part.calls
+        spent = replayed.spent(part)
+        of_ranks += by_index(rank, spent, len(of_ranks))
+        of_procedures += by_index(calls["call"], spent, len(of_procedures))
+    of_ranks, of_procedures = (sum(team.allgather(sums)) for sums in (of_ranks, of_procedures))
     regions: Counter[str] = Counter()
-    visits = replayed_visits(section.program, found)
-    for region, name in enumerate(trace.extra(Regions).names):
+    names = trace.extra(Regions).names
+    visits = replayed_visits(section.program, found) if names else np.zeros(0, REPLAYED_VISIT)
+    for region, name in enumerate(names):
         regions[name] = int(visits["time"][visits["region"] == region].sum())
     ends = np.zeros(trace.size, np.int64)
     np.maximum.at(ends, section.program.rank, found.usage["end"])
-    spent = dict(zip(trace.procedures, sums.sum(axis=0).tolist(), strict=True))
-    spent = {name: ns for name, ns in spent.items() if name not in NOT_COMPARED}
-    return Parts(found.end_ns, ends, sums.sum(axis=1), _used(spent), _used(regions))
+    times = dict(zip(trace.procedures, of_procedures.tolist(), strict=True))
+    times = {name: ns for name, ns in times.items() if name not in NOT_COMPARED}
+    return Parts(found.end_ns, ends, of_ranks, _used(times), _used(regions))
+
+
+class _Replayed:
+    """How long calls take in a replay."""
+
+    def __init__(self, program: Program, found: Prediction) -> None:
+        self._program, self._found = program, found
+        self._times: dict[int, CallTimes] = {}  # of ranks under way
+
+    def spent(self, part: Part) -> np.ndarray:
+        """ns in each call of a part, as they come; the parts of a rank come in order of time."""
+        rank, calls = part.calls
+        streams = [stream for of in part.ranks for stream in self._program.streams_of(of)]
+        if part.is_whole and streams == list(range(streams[0], streams[0] + len(part.ranks))):
+            counts = np.bincount(rank - part.ranks.start, minlength=len(part.ranks))
+            begin, end = times_of_calls(self._program, self._found, range(streams[0], streams[-1] + 1), counts)
+            return end - begin
+        cuts = np.searchsorted(rank, np.arange(part.ranks.start, part.ranks.stop + 1)).tolist()
+        self._times = {of: known for of, known in self._times.items() if of in part.ranks}
+        spent = [np.zeros(0, np.int64)]
+        for of, (first, last) in zip(part.ranks, pairwise(cuts), strict=True):
+            if of not in self._times:
+                self._times[of] = CallTimes(self._program, self._found, of)
+            begin, end = self._times[of].next(calls["thread"][first:last])
+            spent.append(end - begin)
+        return np.concatenate(spent)

@@ -27,7 +27,7 @@ from analyzer.waits.messages import (
 )
 from analyzer.waits.one_sided import one_sided_candidates
 from analyzer.waits.partitioned import partitioned_candidates
-from analyzer.waits.pieces import Pieces
+from analyzer.pairing.pieces import Pieces
 from analyzer.waits.point_to_point import BEGIN_SENDS, message_waits
 from analyzer.waits.syncs import SYNC
 from tracelib.schema.procedures import (

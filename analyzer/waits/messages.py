@@ -13,7 +13,7 @@ from analyzer.native import pointer
 from analyzer.pairing.parts import window_of
 from analyzer.trace import Trace
 from analyzer.waits.lanes import Lanes
-from analyzer.waits.pieces import Pieces
+from analyzer.pairing.pieces import Pieces
 
 _MESSAGES = 1 << 18
 """So many are looked at together."""

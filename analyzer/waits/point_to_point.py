@@ -12,7 +12,7 @@ from analyzer.native import pointer
 from analyzer.trace import REQUEST, Trace, TracerTime
 from analyzer.waits.kinds import WAIT
 from analyzer.waits.lanes import Lanes
-from analyzer.waits.pieces import Pieces
+from analyzer.pairing.pieces import Pieces
 from tracelib.schema.procedures import (
     ARRIVED,
     BUFFERED_SENDS,

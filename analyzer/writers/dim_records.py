@@ -67,7 +67,7 @@ class RankWriter:
         if self._walk:
             yield 0, map(VirtualThreads(self._trace, rank).share_out, self._walk.of(rank))
         if self._program:
-            for stream in np.flatnonzero(self._program.rank == rank).tolist():
+            for stream in self._program.streams_of(rank):
                 yield int(self._program.thread[stream]), pieces(self._program, stream)
 
     def _write_thread(self, rank: int, thread: int, blocks: Iterator[np.ndarray], file: BinaryIO) -> int:

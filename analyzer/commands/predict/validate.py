@@ -104,7 +104,7 @@ def _compare(
 
 def _predicted(session: Session, trace: Trace, section: Section, machine: Machine) -> Parts:
     with session.step(f"Replaying {trace.path}"):
-        return predicted_parts(trace, section, simulate(section.program, machine, times=True))
+        return predicted_parts(trace, section, simulate(section.program, machine, times=True), session.team)
 
 
 def _open(file: str, team: Team) -> Trace:

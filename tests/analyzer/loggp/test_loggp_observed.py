@@ -202,3 +202,13 @@ def test_the_fastest_in_any_two_parts(rows, cut):
         found = [int(t) for t in whole.times_ns(kind) if t != NEVER]
         assert set(found) <= {time for time, _ in own}
         assert len(found) <= min(BATCHES, len(own))
+
+
+@pytest.mark.parametrize("window", [2_000, 7_000, 150_000])
+def test_windows_do_not_matter(window):
+    """A receive that begins in another window than the message was sent in counts as it does in one window."""
+    planted = both_ways(Planted())
+    for late_ns in range(100, 1000, 15):
+        planted.send(0, 1, 8, posts_first=False, posted_ns=late_ns)
+        planted.send(1, 0, 4096, posts_first=False, posted_ns=late_ns)
+    assert observe(planted.trace(window=window), Team()) == observe(planted.trace(), Team())

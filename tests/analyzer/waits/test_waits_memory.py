@@ -42,7 +42,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr("analyzer.pairing.requests.RECORDS_OF_A_RANK", WINDOW // RANKS)
     monkeypatch.setattr("analyzer.sources.run.cuts.CALLS_A_BLOCK", WINDOW)
     monkeypatch.setattr("analyzer.pairing.collective_calls.RECORDS", WINDOW // RANKS)
-    monkeypatch.setattr("analyzer.waits.pieces.RECORDS", WINDOW // RANKS)
+    monkeypatch.setattr("analyzer.pairing.pieces.RECORDS", WINDOW // RANKS)
     monkeypatch.setattr("analyzer.waits.explained.RECORDS", WINDOW // RANKS)
     monkeypatch.setattr("analyzer.columns.rows.PIECE", WINDOW)
     monkeypatch.setattr("analyzer.waits.delays._AT_ONCE", WINDOW)
