@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.commands.shared.iteration_option import iteration_option, wanted_windows
-from analyzer.commands.shared.options import all_calls_needed, common_options, file_argument
+from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options, file_argument
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.moment.moment import moment
@@ -42,6 +42,7 @@ class At(click.ParamType):
     "--around", type=click.IntRange(0, 1000), default=3, metavar="N", help="So many calls before and after [3]."
 )
 @iteration_option
+@all_ranks_needed("a moment is that of one rank (--rank) or of all")
 @all_calls_needed("a moment has few calls; see --around")
 @common_options(as_json=True)
 @click.pass_obj

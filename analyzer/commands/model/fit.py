@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.commands.model.fit_runs import BY, Settings, fit_runs
-from analyzer.commands.shared.options import FiniteRange, all_calls_needed, common_options
+from analyzer.commands.shared.options import FiniteRange, all_calls_needed, all_ranks_needed, common_options
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -103,6 +103,7 @@ class Point(click.ParamType):
 )
 @click.option("--searches", type=click.IntRange(1, 1000), default=8, show_default=True, help="Genetic: populations.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Genetic: of the random numbers.")
+@all_ranks_needed("models are of whole runs")
 @all_calls_needed("a table has no places, and shares of a run are of all its calls")
 @common_options(as_json=True, output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures.")
 @click.pass_obj

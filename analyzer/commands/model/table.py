@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import Size, all_calls_needed, common_options
+from analyzer.commands.shared.options import Size, all_calls_needed, all_ranks_needed, common_options
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -84,6 +84,7 @@ class Names(click.ParamType):
 @click.option(
     "--factors", type=Names(), default=(), metavar="NAME,...", help="What tells settings apart [all parameters]."
 )
+@all_ranks_needed("the rows of a table are of whole runs")
 @all_calls_needed("experiments lie between calls from whatever places")
 @common_options(as_json=True, output="Name of the table, .csv, .parquet or .xml.")
 @click.pass_obj
