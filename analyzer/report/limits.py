@@ -32,6 +32,8 @@ _NOTEWORTHY = 0.1
 _NEXT = 0.05
 """From this share of the time on, the second largest part is mentioned; another gain, if it is larger by this share."""
 _CALLS_NAMED = 2
+_LEAST_NAMED = 0.01
+"""Of the time of all ranks; calls of a place that take less are not named."""
 _ROUNDED = 0.0005
 """Parts that are below 0 by less than this share of the time are rounding errors."""
 OUTSIDE = "outside the replay"
@@ -60,7 +62,7 @@ class Limited:
     cpu_time: bool | None = False  # bursts are CPU time, not the time that passed; None: as a Dimemas trace has them
     incomplete: str = ""  # why the replay is not of the whole run
     cpus: Cpus = NOT_KNOWN
-    starting_ns: float = 0.0  # in MPI_Init and MPI_Finalize, mean of the ranks
+    starting_ns: float = 0.0  # in MPI_Init and MPI_Finalize, the rank that is there for the shortest time
     lost_at: LostAt = NOWHERE  # not in MPI_Init and MPI_Finalize, which the replay has not
 
     @property
@@ -126,8 +128,9 @@ def _where(run: Limited) -> list[str]:
     at = run.lost_at
     if at.uneven and at.uneven[0].excess_ns >= _NEXT * run.found.whole.end_ns:
         lines.append(f"Most uneven, as measured: {uneven_text(at.uneven[0])}.")
-    if at.in_calls:
-        named = ", ".join(f"{one.text} ({units.time(one.ns)})" for one in at.in_calls[:_CALLS_NAMED])
+    least = _LEAST_NAMED * run.measured_ns * run.found.ranks
+    if long := [one for one in at.in_calls[:_CALLS_NAMED] if one.ns >= least]:
+        named = ", ".join(f"{one.text} ({units.time(one.ns)})" for one in long)
         lines.append(f"Longest in calls, as measured, all ranks together: {named}.")
     return lines
 
@@ -205,7 +208,7 @@ def _is(part: Loss) -> str:
 def _why(part: Loss, found: Limits) -> str:
     return {
         COMPUTATION: ". Faster processors or less work help: see analyze what-if.",
-        "load imbalance": f"; rank {found.longest} computes longest. See analyze efficiency, by region.",
+        "load imbalance": f"; rank {found.longest} computes longest. See analyze waits.",
         "dependences": "; ranks wait for each other even where messages cost nothing. See analyze waits.",
         "shared CPUs": "; ranks wait for a CPU. Fewer ranks on a node help.",
         "latency": f", {_how(found.latency)}. Fewer, larger messages help.",
@@ -258,14 +261,25 @@ _BELOW_ZERO = {
 def _outside(run: Limited) -> list[str]:
     """The time that is not in the replay, where it is much."""
     more = run.outside_ns or 0
-    if more <= _NOTEWORTHY * run.measured_ns:
+    line = outside_text(more, run.measured_ns, largest=run.limit == OUTSIDE)
+    if not line:
         return []
-    share = f"{units.time(more)} ({_share(more, run.measured_ns)}) of the {units.time(run.measured_ns)} as measured"
-    most = "The largest part of the run is" if run.limit == OUTSIDE else "Part of the run is"
-    start = f"MPI_Init and MPI_Finalize take {units.time(run.starting_ns)} on each rank"
+    start = min(run.starting_ns, more)
+    line += f" MPI_Init and MPI_Finalize take {units.time(start)} of it on each rank"
+    if more - start < _NEXT * more:
+        return [f"{line}.", *waiting_for_cpus(run.cpus)]
     others = "" if run.cpus.sharing else "processors shared with other programs, "
-    line = f"{most} {OUTSIDE}: {share}. {start}; the rest is {_waits(run)}{others}messages slower than the fastest, "
+    line += f"; the rest is {_waits(run)}{others}messages slower than the fastest, "
     return [f"{line}and calls that the replay leaves out.", *waiting_for_cpus(run.cpus)]
+
+
+def outside_text(outside_ns: int, measured_ns: int, *, largest: bool) -> str:
+    """How much of a run is not in its replay; "" where that is little."""
+    if outside_ns <= _NOTEWORTHY * measured_ns:
+        return ""
+    most = "The largest part of the run is" if largest else "Part of the run is"
+    share = _share(outside_ns, measured_ns)
+    return f"{most} {OUTSIDE}: {units.time(outside_ns)} ({share}) of the {units.time(measured_ns)} as measured."
 
 
 def _waits(run: Limited) -> str:

@@ -100,10 +100,12 @@ def _of_file(
 
 
 def _starting_ns(trace: Trace, team: Team) -> float:
-    """Time in MPI_Init and MPI_Finalize in ns: the mean of the ranks that could be read."""
+    """Time in MPI_Init and MPI_Finalize in ns: of the rank, among those that could be read, that is there for the
+    shortest time. The others also wait there for ranks that come later, which a replay has."""
     calls = profile(trace, team)
     chosen = starts_mpi(calls.procedures) | np.array([name in FINALIZE for name in calls.procedures], bool)
-    return float(calls.inside_ns[:, chosen].sum()) / max(trace.size - len(trace.extra(Losses).missing), 1)
+    present = np.setdiff1d(np.arange(trace.size), trace.extra(Losses).missing)
+    return float(min(calls.inside_ns[present][:, chosen].sum(axis=1), default=0))
 
 
 def _machine(trace: Trace, choice: MachineChoice, team: Team) -> tuple[Machine, Origin]:

@@ -247,11 +247,26 @@ def test_what_is_outside_the_replay_is_a_part(measured_ms, origin, limit):
     if limit == "outside the replay":
         assert words.startswith(
             "The largest part of the run is outside the replay: 20.0 ms (57.1 %) of the 35.0 ms as measured. MPI_Init "
-            "and MPI_Finalize take 3.00 ms on each rank"
+            "and MPI_Finalize take 3.00 ms of it on each rank; the rest is"
         )
         assert "\nThe replay is limited by computation: 10.0 ms (66.7 %) of 15.0 ms." in words
     else:
         assert words.startswith(("The run is limited by", "Apart from its network, the run is limited by"))
+
+
+def test_starting_is_part_of_what_is_outside(tmp_path, capsys):
+    """Rank 0 computes 800 ms before MPI_Init, in which rank 1 waits for it: 100 ms of MPI_Init and 50 of MPI_Finalize
+    are not in the replay, and nothing else."""
+    ranks = [
+        {"calls": [call("MPI_Init", begin * MS, 900 * MS), call("MPI_Finalize", 1000 * MS, 1050 * MS)]}
+        for begin in (800, 0)
+    ]
+    path = write_run(tmp_path, ranks)
+    assert main(["limits", "--quick", str(path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    outside = "outside the replay: 150 ms (14.3 %) of the 1.05 s as measured."
+    assert f"{outside} MPI_Init and MPI_Finalize take 150 ms of it on each rank." in said
+    assert "the rest is" not in said
 
 
 def test_ranks_that_share_cpus_limit_a_run():
