@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import Any
 
@@ -18,6 +19,7 @@ from analyzer.report.words.cpus import crowds
 from analyzer.report.words.units import count, percent, plural, size, time
 from analyzer.trace import Chosen, Losses
 from analyzer.trace.chosen import unreadable
+from tracelib.schema.procedures import FINALIZE, INIT, is_of_files
 
 _SMALL_CLASS = 11
 """Messages of less than 1 KiB are of size classes below this one."""
@@ -38,6 +40,7 @@ _COMMANDS = {
     Kind.PIPELINE: "critical-path",
     Kind.CPUS: "efficiency",
 }
+_SENTENCE_END = re.compile(r"\. (?=[A-Z])")
 OVERLAP = "Costs overlap: do not add them."
 NOTHING = f"Nothing was found that costs {percent(LEAST)} of the run."
 
@@ -95,8 +98,15 @@ def command(one: Finding, summary: Summary) -> str:
         buffer = sufficient_buffer_bytes(summary) if summary.flushes.during.any() else 0
         setting = f"TRACELIB_BUFFER={buffer >> 20}M" if buffer else "TRACELIB_STACK=0"
         return f"{setting} tracelib run -- mpirun -n {summary.trace.size} {summary.trace.origin.command or 'PROGRAM'}"
-    name = ("hot" if len(summary.hot.rows) else "waits") if one.kind is Kind.IMBALANCE else _COMMANDS[one.kind]
+    name = _of_imbalance(one, summary) if one.kind is Kind.IMBALANCE else _COMMANDS[one.kind]
     return f"analyze {name} {shlex.quote(str(summary.trace.path))}"
+
+
+def _of_imbalance(one: Finding, summary: Summary) -> str:
+    """The command that goes on from an imbalance; where ranks wait in MPI_Init, analyze waits has nothing of it."""
+    if len(summary.hot.rows):
+        return "hot"
+    return "critical-path" if one.call in INIT or one.call in FINALIZE else "waits"
 
 
 def what(one: Finding, summary: Summary) -> str:
@@ -111,7 +121,7 @@ def what(one: Finding, summary: Summary) -> str:
     if one.kind in (Kind.TRANSFER, Kind.COMMUNICATION):
         return _transfer(one, summary)
     if one.kind is Kind.STARTING:
-        return "every rank begins and ends MPI (MPI_Init, MPI_Finalize), which a longer run does only once, too"
+        return "every rank spends time in MPI_Init and MPI_Finalize; a longer run spends no more there"
     if one.kind is Kind.CPUS:
         who = crowds(summary.cpus.sharing) or f"rank {one.rank} does not always have a CPU"
         which = f", and rank {one.rank}, which computes longest, waits for one" if one.rank >= 0 else ""
@@ -137,7 +147,8 @@ def _transfer(one: Finding, summary: Summary) -> str:
     if messages.count and small >= _MOSTLY_SMALL * messages.count:
         few = f"; {percent(small / messages.count)} of {count(messages.count)} messages are smaller than {size(1024)}"
     if one.kind is Kind.TRANSFER:
-        return f"messages and calls themselves take time{call}{few}"
+        what_takes = "files, messages" if is_of_files(one.call) else "messages"
+        return f"{what_takes} and calls themselves take time{call}{few}"
     return f"rank {one.rank}, which computes longest, does not compute all the time{call}{few}"
 
 
@@ -150,7 +161,7 @@ def _iterations(one: Finding, summary: Summary) -> str:
         uneven = even.uneven
         found = {Kind.MOVING: uneven.moving, Kind.DRIFT: uneven.drift}.get(one.kind) or uneven.slow[one.number]
         text = in_words(found)
-    first, *further = text.rstrip(".").split(". ")
+    first, *further = _SENTENCE_END.split(text.rstrip("."))
     return "; ".join((first, *(f"{part[0].lower()}{part[1:]}" for part in further)))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from analyzer.report.words import units
 from analyzer.structure.levels.parts import Part, Structure
 
@@ -17,7 +19,7 @@ def sentence(structure: Structure) -> str:
     others = [part for part in structure.parts if part.iterations and part is not main]
     said = _loop(main)
     if others:
-        also = ", ".join(f"{one.count} of {units.time(_period(one))}" for one in others)
+        also = ", ".join(f"{units.plural(one.count, 'iteration')} of {units.time(_period(one))}" for one in others)
         said += f". Beside these, {also}"
     return said
 
@@ -26,7 +28,7 @@ def _loop(part: Part) -> str:
     iterations = part.iterations
     assert iterations is not None
     begin, end = part.begin_ns / 1e9, part.end_ns / 1e9
-    digits = max(2, 3 - len(str(int(end - begin))) if end - begin >= 1 else 3)
+    digits = _digits(end - begin)
     text = [
         f"{units.plural(part.count, 'iteration')} of {units.time(_period(part))} from {begin:.{digits}f} to "
         f"{end:.{digits}f} s, each: {iterations.body}"
@@ -40,6 +42,11 @@ def _loop(part: Part) -> str:
         number, times = part.slow[0]
         text.append(f"iteration {number} takes {times:.1f}x")
     return "; ".join(text)
+
+
+def _digits(span_s: float) -> int:
+    """Behind the point, so that begin and end of a span differ in two digits at least."""
+    return 2 if span_s >= 1 else min(max(3, 1 - math.floor(math.log10(max(span_s, 1e-9)))), 9)
 
 
 def inner(part: Part) -> list[str]:

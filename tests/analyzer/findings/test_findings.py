@@ -66,6 +66,27 @@ def test_starting_mpi_is_no_matter_of_the_network():
     assert kinds.get(Kind.TRANSFER, 0) <= 50 * MS
 
 
+def test_waiting_in_mpi_init_is_followed_where_it_is_shown():
+    """Rank 0 computes 800 ms before MPI_Init, rank 1 none: analyze waits has no waiting in MPI_Init."""
+    ranks = [[("MPI_Init", begin * MS, 1000 * MS, {})] for begin in (800, 0)]
+    found = next(f for f in summary_json(of_calls(*ranks))["findings"] if f["kind"] == "load imbalance")
+    assert (found["call"], found["next"]) == ("MPI_Init", "analyze critical-path memory.h5")
+
+
+def test_files_are_named_where_they_take_the_time():
+    ranks = [[("MPI_File_write_all", 100 * MS, 1000 * MS, {"comm": 0})] for _ in range(2)]
+    assert findings_lines(of_calls(*ranks))[0].startswith(
+        "Files, messages and calls themselves take time, on rank 0 most of it in MPI_File_write_all: up to 900 ms"
+    )
+
+
+def test_the_sentence_of_iterations_is_whole(tmp_path):
+    """Each tenth of 60 iterations is slow; an ellipsis is no end of a sentence."""
+    run = iterative(60, 4, lambda k, rank: 8000 if k % 10 == 9 and rank == 1 else 1000)
+    lines = findings_lines(summarize(analyzer.open(written(tmp_path, run)), Team()))
+    assert any("(10, 20, ... 60): rank 1 computes longer then: up to" in line for line in lines), lines
+
+
 def test_the_tracer_is_one():
     """A flush of 200 ms on rank 1 of a run of 1 s."""
     calls = [[("MPI_Barrier", 900 * MS, 1000 * MS, {"comm": 0})] for _ in range(2)]
