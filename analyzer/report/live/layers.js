@@ -79,7 +79,7 @@ const Layers = (() => {
       const y = frame.y(row) + frame.rowHeight / 2;
       if (y < ABOVE + 4 || y > frame.bottom - 4) continue;
       pen.font = `${row === focus ? "bold " : ""}11px system-ui, sans-serif`;
-      pen.fillText(names[row].slice(0, 15), LEFT - 6, y);
+      pen.fillText(Drawing.shortened(pen, names[row], LEFT - 8), LEFT - 6, y);
     }
     pen.font = "11px system-ui, sans-serif";
   }

@@ -62,12 +62,12 @@ const Panels = (() => {
     const title = one.in_call ? `${last.count > 1 ? `${last.count} x ` : ""}${last.call}`
       : one.state ? (one.state === "Running" ? "computes" : one.state) : "nothing is recorded";
     rows.push([many ? `thread ${one.thread}` : "does", element("b", title)]);
-    if (one.in_call) rows.push(...call(last));
-    else if (one.state) rows.push(["for", `${text(one.state_end_s - one.state_begin_s)}, from ${one.state_begin_s.toFixed(9)} s`]);
     if (one.wait) {
       const long = text(one.wait.end_s - one.wait.begin_s);
       rows.push(["waits", element("span", `${long} for rank ${one.wait.cause_rank}: ${one.wait.kind}`, { className: "waits" })]);
     }
+    if (one.in_call) rows.push(...call(last));
+    else if (one.state) rows.push(["for", `${text(one.state_end_s - one.state_begin_s)}, from ${one.state_begin_s.toFixed(9)} s`]);
     if (one.regions.length) rows.push(["region", one.regions.map(region => region.name).join(" > ")]);
     if (!one.in_call && last) rows.push(["before", last.call]);
     if (one.after.length) rows.push(["next", one.after[0].call]);
