@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from rich.table import Table
 
 from analyzer.metrics.counters import Counted
+from analyzer.operations.bursts import CPU_TIME
+from analyzer.report.words import units
 from analyzer.trace import Counters, Trace
 
 MOST = 16
@@ -17,6 +20,11 @@ def title(counted: Counted) -> str:
     """The title of the table, with instructions per cycle if they are known."""
     known = f"; {counted.ipc:.2f} instructions per cycle" if counted.ipc is not None else ""
     return f"Counters (computation: sum, by rank; MPI: sum){known}"
+
+
+def form(name: str) -> Callable[[float], str]:
+    """How a value of a counter is written: CPU time as a time, all others as numbers."""
+    return units.time if name == CPU_TIME else units.count
 
 
 def counters_table(counted: Counted, present: np.ndarray) -> Table:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from analyzer.report.critical_path import label
+from analyzer.report.look.counters import form as counter_form
 from analyzer.report.look.tables import size_rows
 from analyzer.report.page.gather import Run, busiest
 from analyzer.report.page.svg import FAINT, SERIES, Chart, shades, style, time_axis
@@ -21,6 +23,8 @@ from analyzer.trace.system import BUSY
 _PROCEDURES, _FUNCTIONS = 6, 8
 _MOST_RANKS, _MOST_ITERATIONS = 128, 600
 _LONGEST = 34
+_LEAST_BARS = 5
+"""Bars that there is room for: fewer are not drawn thicker."""
 _NEAR = 2.0
 """Times as long as the longest replay: further off, the measured time would make all replays look alike."""
 
@@ -46,23 +50,29 @@ def matrix(runs: Sequence[Run]) -> str:
     """Bytes from rank to rank, or messages where all are empty."""
     if not all(run.summary.messages.count for run in runs):
         return ""
-    tops = [_matrix(run).max() for run in runs]
+    top = max(float(_matrix(run).max()) for run in runs)
+    one, unit = _unit(top) if all(run.summary.messages.bytes for run in runs) else (1, "messages")
 
     def draw(run: Run, axes: Axes) -> None:
-        cells, width = _matrix(run), run.summary.messages.ranks_a_block
+        cells, width = _matrix(run) / one, run.summary.messages.ranks_a_block
         size = len(cells) * width
         drawn = axes.imshow(
-            np.where(cells > 0, cells, np.nan), cmap=shades(), vmin=0, vmax=max(tops), interpolation="nearest",
+            np.where(cells > 0, cells, np.nan), cmap=shades(), vmin=0, vmax=top / one, interpolation="nearest",
             extent=(-0.5, size - 0.5, size - 0.5, -0.5),
         )  # fmt: skip
         axes.set(xlabel="to rank", ylabel="from rank")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(integer=True))
-        form = units.size if run.summary.messages.bytes else units.count
         assert axes.figure is not None
-        axes.figure.colorbar(drawn, ax=axes, shrink=0.8, format=FuncFormatter(lambda v, _: form(v)))
+        axes.figure.colorbar(drawn, ax=axes, shrink=0.8, label=unit)
 
     return _each(runs, "matrix", "who sends to whom", draw, 3.4, 4.8, share_x=False, share_y=False)
+
+
+def _unit(size_bytes: float) -> tuple[float, str]:
+    """How many bytes the largest unit has that is not above this, and its name; round numbers of it are ticks."""
+    power = min(max(int(np.log2(max(size_bytes, 1))) // 10, 0), 4)
+    return float(1 << 10 * power), ("B", "KiB", "MiB", "GiB", "TiB")[power]
 
 
 def _matrix(run: Run) -> np.ndarray:
@@ -79,6 +89,7 @@ def sizes(runs: Sequence[Run]) -> str:
         rows = size_rows(run.summary.messages)
         axes.barh(range(len(rows)), [row[1] for row in rows], color=SERIES[0])
         axes.set_yticks(range(len(rows)), [row[0] for row in rows])
+        axes.set_ylim(-0.6, max(len(rows), _LEAST_BARS) - 0.4)
         axes.set_xlabel("messages")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: units.count(v)))
 
@@ -104,19 +115,29 @@ def calls(runs: Sequence[Run]) -> str:
         for name, colour in zip(names, SERIES, strict=False):
             if name in profile.procedures:
                 values = of_line[:, profile.procedures.index(name)]
-                axes.bar(at, values, 0.85, bottom, color=colour, label=name.removeprefix("MPI_"))
+                axes.bar(at, values, 0.85, bottom, color=colour)
                 bottom, rest = bottom + values, rest - values
-        axes.bar(at, rest.clip(0), 0.85, bottom, color=SERIES[-1], label="others")
+        axes.bar(at, rest.clip(0), 0.85, bottom, color=SERIES[-1])
         if lines.grouped:
             axes.set_xticks(at, [_cut(name) for name in lines.names], rotation=25, ha="right", fontsize=7)
+            axes.set_xlabel("ranks alike (number)")
         else:
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             axes.set_xlabel("rank")
         time_axis(axes, "y")
         axes.set_ylabel("mean time in MPI" if lines.grouped else "time in MPI")
-        axes.legend(fontsize=8, ncols=4, loc="lower left", bbox_to_anchor=(0, 1.0))
+        if run is runs[-1]:
+            _legend_above(axes, [name.removeprefix("MPI_") for name in (*names, "others")])
 
     return _each(runs, "calls", "time in MPI calls by rank", draw, 3.4, share_x=False)
+
+
+def _legend_above(axes: Axes, names: Sequence[str]) -> None:
+    """One for the charts of all runs, because they share their colours; the last name has the last colour."""
+    assert axes.figure is not None
+    colours = (*SERIES[: len(names) - 1], SERIES[-1])
+    keys = [Patch(color=colour, label=name) for name, colour in zip(names, colours, strict=True)]
+    axes.figure.legend(handles=keys, fontsize=8, ncols=len(keys), loc="outside upper left")
 
 
 def bursts(runs: Sequence[Run]) -> str:
@@ -131,6 +152,7 @@ def bursts(runs: Sequence[Run]) -> str:
         axes.stairs(counts[used[0] : used[-1] + 1], edges, fill=True, color=SERIES[0])
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.set_ylim(bottom=0.7)
         time_axis(axes)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: units.count(v)))
         axes.set(xlabel="length of a burst", ylabel="bursts")
@@ -183,7 +205,7 @@ def structure(runs: Sequence[Run]) -> str:
 
 def sensitivity(runs: Sequence[Run]) -> str:
     """How long the run takes on networks without some of their costs."""
-    if not all(run.limits for run in runs):
+    if not all(run.limits and run.network_known for run in runs):
         return ""
 
     def draw(run: Run, axes: Axes) -> None:
@@ -195,7 +217,7 @@ def sensitivity(runs: Sequence[Run]) -> str:
         if measured <= _NEAR * max(ends):
             axes.axvline(measured, color=SERIES[1], linewidth=1.3, linestyle="--")
         axes.set_yticks(range(len(found)), [_cut(one.network) for one in found])
-        axes.invert_yaxis()
+        axes.set_ylim(len(found) - 0.4, -0.6)  # runs share the axis: turning it round twice would be in vain
         time_axis(axes)
         as_measured = f"{units.time(measured * 1e9)} as measured{', dashed' if measured <= _NEAR * max(ends) else ''}"
         axes.set_xlabel(f"run time by replay ({as_measured})")
@@ -214,8 +236,9 @@ def counters(runs: Sequence[Run]) -> str:
             values = np.array([counted.ipc_by_rank[rank] or 0.0 for rank in present])
             axes.set_ylabel("instructions a cycle")
         else:
-            values = counted.useful[present, 0].astype(float)
-            axes.set_ylabel(counted.counters[0].name)
+            values, name = counted.useful[present, 0].astype(float), counted.counters[0].name
+            axes.set_ylabel(name)
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: counter_form(name)(v) if v else "0"))
         _by_rank(axes, present, values)
 
     return _each(runs, "counters", "counters by rank", draw, 2.6)

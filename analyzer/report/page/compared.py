@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 
+import numpy as np
+
 from analyzer.report.page.gather import Run
 from analyzer.report.words import units
 
 MARKED = 0.05
-"""A difference of this share of the first run's number, and more, is marked."""
+"""A difference of this share of the first run's number, and more, is marked; of a share one of so many points."""
 
 
 def _numbers(run: Run) -> dict[str, tuple[float | None, Callable[[float], str]]]:
@@ -43,7 +45,12 @@ def table(runs: Sequence[Run]) -> str:
         first = every[0][name][0]
         cells = "".join(_cell(*numbers[name], first if k else None) for k, numbers in enumerate(every))
         rows.append(f"<tr><th scope=row>{escape(name)}</th>{cells}</tr>")
-    return f"<table class=compared><thead><tr><td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    body = f"<thead><tr><td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f"<div class=wide><table class=compared>{body}</table></div>"
+
+
+def _much(more: float, *, points: bool) -> str:
+    return units.percent(more).replace("%", "points" if points else "%")
 
 
 def _cell(value: float | None, form: Callable[[float], str], first: float | None) -> str:
@@ -52,8 +59,9 @@ def _cell(value: float | None, form: Callable[[float], str], first: float | None
     text = escape(form(value))
     if first is None or value == first:
         return f"<td>{text}</td>"
-    more = (value - first) / first if first else float("inf")
-    by = f"{'+' if more > 0 else '-'}{units.percent(abs(more))}" if first else "new"
+    points = form is units.percent  # of a share its difference: 40 % and 50 % differ in 10 points
+    more = value - first if points else (value - first) / first if first else float("inf")
+    by = "new" if np.isinf(more) else f"{'+' if more > 0 else '-'}{_much(abs(more), points=points)}"
     sign = "&#9650;" if more > 0 else "&#9660;"
     marked = " class=marked" if abs(more) >= MARKED else ""
     return f"<td{marked}>{text} <span>{sign} {escape(by)}</span></td>"

@@ -123,6 +123,16 @@ const Drawing = (() => {
     return [canvas.getContext("2d"), dots];
   }
 
+  /* A name that is no wider than `room`: what is cut out is not the number in brackets at its end. */
+  function shortened(pen, name, room) {
+    if (pen.measureText(name).width <= room) return name;
+    const [, start, end] = name.match(/^(.*?),?(?:\.\.\.)?( \(\d+\))?$/);
+    let kept = start.length;
+    const cut = () => `${start.slice(0, kept).replace(/[-,]$/, "")}\u2026${end || ""}`;
+    while (kept > 1 && pen.measureText(cut()).width > room) kept--;
+    return cut();
+  }
+
   /* The colours of what ranks do, of cells that are not filled, and of what is between rows. */
   const doings = () => ["--c0", "--c1", "--c2", "--tracer"].map(pixel);
 
@@ -136,5 +146,5 @@ const Drawing = (() => {
     while (y > 0) pixels[(top + --y) * width + x] = empty;
   }
 
-  return { style, pixel, timeText, niceStep, ruler, Stretch, fit, doings, fillColumn };
+  return { style, pixel, timeText, niceStep, ruler, Stretch, fit, shortened, doings, fillColumn };
 })();

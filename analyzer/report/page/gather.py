@@ -51,6 +51,7 @@ class Run:
     shares: Shares | None = None
     limits: Limits | None = None
     network_known: bool = True
+    cpu_time: bool = False  # whether bursts in `limits` are CPU time
     left_out: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -90,7 +91,7 @@ def gather(
         with step("Following the critical path"):
             path = critical_path(trace)
             of_path = shares(trace, path)
-    limited, known = None, True
+    limited, known, cpu_time = None, True, False
     if calls > MOST_CALLS:
         left_out["sensitivity"] = f"it is replayed for runs of up to {MOST_CALLS} calls"
     elif summary.efficiency.ideal.reason:
@@ -100,9 +101,9 @@ def gather(
             own = own_machine(trace, team)
             machine, known = own or Machine.ideal(), own is not None
             program = program_of(trace, team, buffered=machine.eager_limit is None)
-            limited = limits(program, machine, team, jobs=1)
+            limited, cpu_time = limits(program, machine, team, jobs=1), program.cpu_time
     name = name or Path(file).name
-    return Run(name, file, summary, cells, marks, made_of, even, path, of_path, limited, known, left_out)
+    return Run(name, file, summary, cells, marks, made_of, even, path, of_path, limited, known, cpu_time, left_out)
 
 
 def iterations(made_of: Structure | None) -> Iterations | None:

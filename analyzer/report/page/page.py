@@ -92,7 +92,10 @@ def _finding(line: str) -> str:
 def _differences(runs: Sequence[Run]) -> str:
     if len(runs) < 2:
         return ""
-    said = f"Differences from {escape(runs[0].name)}; those of {units.percent(MARKED)} and more are marked."
+    said = (
+        f"Differences from {escape(runs[0].name)}: of {100 * MARKED:.0f} %, of shares {100 * MARKED:.0f} points, and "
+        "more they are marked."
+    )
     return f"<section id=differences><h2>What differs</h2><p>{said}</p>{table(runs)}</section>"
 
 

@@ -9,13 +9,15 @@ from shlex import quote
 import numpy as np
 
 from analyzer.critical.functions import COMPUTATION
-from analyzer.report.limits import verdict
+from analyzer.machine.own import NAME_ONE
+from analyzer.report.limits import outside_text, verdict
 from analyzer.report.look import sentences
-from analyzer.report.look.counters import title as counters_title
+from analyzer.report.look.counters import form as counter_form
 from analyzer.report.page import charts
 from analyzer.report.page.gather import Run
 from analyzer.report.structure.sentence import sentence as structure_sentence
 from analyzer.report.words import units
+from analyzer.report.words.basis import by
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,17 @@ def _matrix(run: Run) -> str:
     cells = messages.matrix_bytes if messages.bytes else messages.matrix_count
     source, destination = np.unravel_index(int(cells.argmax()), cells.shape)
     most = units.size(int(cells.max())) if messages.bytes else units.plural(int(cells.max()), "message")
-    width = messages.ranks_a_block
-    who = "rank" if width == 1 else f"the {width} ranks from"
+    width, size = messages.ranks_a_block, run.trace.size
     return (
-        f"{units.plural(messages.count, 'message')}, {units.size(messages.bytes)}; most from {who} "
-        f"{int(source) * width} to {who} {int(destination) * width}: {most}."
+        f"{units.plural(messages.count, 'message')}, {units.size(messages.bytes)}; most from "
+        f"{_block(int(source), width, size)} to {_block(int(destination), width, size)}: {most}."
     )
+
+
+def _block(number: int, width: int, ranks: int) -> str:
+    """ "rank 3", "ranks 38-75"."""
+    first, last = number * width, min((number + 1) * width, ranks) - 1
+    return f"rank {first}" if first == last else f"ranks {first}-{last}"
 
 
 def _sizes(run: Run) -> str:
@@ -102,7 +109,7 @@ def _path(run: Run) -> str:
     rank = int(run.shares.rank_path_ns.argmax())
     return (
         f"{units.percent(computing / run.path.length_ns)} of the path that determines the run's length is computation. "
-        f"It changes the rank {units.plural(run.path.hops, 'time')} and is longest on rank {rank}, "
+        f"It goes from one rank to another {units.plural(run.path.hops, 'time')} and is longest on rank {rank}, "
         f"{units.time(int(run.shares.rank_path_ns[rank]))}."
     )
 
@@ -116,13 +123,28 @@ def _structure(run: Run) -> str:
 def _sensitivity(run: Run) -> str:
     if run.limits is None:
         return "Not shown: it was not replayed."
-    return verdict(run.limits, network_known=run.network_known)
+    outside, limit = run.trace.duration_ns - run.limits.whole.end_ns, run.limits.limit
+    largest = outside > (limit.ns if limit else 0)
+    said = [verdict(run.limits, "The replay" if largest else "The run", network_known=run.network_known)]
+    said.insert(0 if largest else 1, outside_text(outside, run.trace.duration_ns, largest=largest))
+    said.insert(0, f"Replayed {by(cpu_time=run.cpu_time)}.")
+    if not run.network_known:
+        said.append(f"Not drawn, because the run's messages do not show its network; {NAME_ONE}.")
+    return " ".join(filter(None, said))
 
 
 def _counters(run: Run) -> str:
     if not run.summary.counted.bursts.any():
-        return "Not shown: no counters were read (tracelib run --counters)."
-    return f"{counters_title(run.summary.counted)}."
+        return "Not shown: no counters were read (TRACELIB_COUNTERS=PAPI_TOT_INS,PAPI_TOT_CYC)."
+    counted, present = run.summary.counted, run.summary.present
+    if counted.ipc is not None:
+        return f"{counted.ipc:.2f} instructions a cycle in computation, of all ranks."
+    name, values = counted.counters[0].name, counted.useful[present, 0]
+    form, most = counter_form(name), int(values.argmax())
+    return (
+        f"{name} counted {form(float(values.sum()))} in computation, of all ranks; most on rank {present[most]}, "
+        f"{form(float(values[most]))}."
+    )
 
 
 def _system(run: Run) -> str:

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from analyzer.report.words import units
 
@@ -31,6 +31,7 @@ _STYLE: Any = {
 }  # fmt: skip
 
 
+_TICKS = 6
 _REM, _WIDEST, _DARKEST = 6.6, 11.3, 0.78
 """rem for an inch; inches of a page; the part of the colours that is used."""
 
@@ -78,6 +79,8 @@ def shades() -> ListedColormap:
 
 
 def time_axis(axes: Axes, which: str = "x") -> None:
-    """An axis in s, in words."""
+    """An axis in s, in words, with so few of them that they do not touch."""
     axis = axes.xaxis if which == "x" else axes.yaxis
+    if axis.get_scale() == "linear":
+        axis.set_major_locator(MaxNLocator(_TICKS, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda s, _: units.time(s * 1e9) if s else "0"))

@@ -2,14 +2,14 @@
 /* The zoomable timeline. All runs show the same stretch of time, so that they are on one scale. Each canvas keeps what
  * it shows in data-begin, data-end (s), data-level and data-cells (cells that are not empty): tests read them. */
 (async () => {
-  const STEPS = 15, LEFT = 96, RIGHT = 8, ABOVE = 26, BELOW = 22;
+  const STEPS = 15, LEFT = 96, RIGHT = 8, ABOVE = 26, BELOW = 22, PRINTED = 900;
   const NAMES = ["computing", "waiting for others", "rest of MPI", "the tracer"];
   const runs = JSON.parse(document.getElementById("cells").textContent);
   const views = [...document.querySelectorAll("canvas.timeline")];
   const hover = document.querySelector(".hover");
   const whole = { begin: Math.min(...runs.map(r => r.begin)), end: Math.max(...runs.map(r => r.end)) };
   const least = Math.min(...runs.map(r => r.width)) * 20;
-  const shown = new Drawing.Stretch(whole, least, () => views.forEach(draw));
+  const shown = new Drawing.Stretch(whole, least, () => views.forEach(canvas => draw(canvas)));
 
   async function unpack(run) {
     const bytes = Uint8Array.from(atob(run.cells), c => c.charCodeAt(0));
@@ -26,8 +26,8 @@
 
   const lineHeight = run => Math.max(5, Math.min(36, Math.floor(560 / Math.max(run.lines.length, 1))));
 
-  function draw(canvas) {
-    const run = runs[canvas.dataset.run], high = lineHeight(run), width = canvas.clientWidth;
+  function draw(canvas, width = canvas.clientWidth) {
+    const run = runs[canvas.dataset.run], high = lineHeight(run);
     const height = ABOVE + high * run.lines.length + BELOW;
     const [pen, dots] = Drawing.fit(canvas, width, height);
     const columns = Math.max(1, Math.round((width - LEFT - RIGHT) * dots));
@@ -77,7 +77,7 @@
     pen.textAlign = "right";
     const every = Math.max(1, Math.ceil(12 / high));
     run.lines.forEach((name, line) => {
-      if (line % every === 0) pen.fillText(name.slice(0, 16), LEFT - 6, ABOVE + (line + 0.5) * high);
+      if (line % every === 0) pen.fillText(Drawing.shortened(pen, name, LEFT - 8), LEFT - 6, ABOVE + (line + 0.5) * high);
     });
     Drawing.ruler(pen, shown, LEFT, across, height - BELOW, 1);
     pen.globalAlpha = 0.75;
@@ -119,6 +119,14 @@
   await Promise.all(runs.map(unpack));
   views.forEach(canvas => shown.listen(canvas, LEFT, RIGHT, (event, time) => tell(canvas, event, time)));
   shown.listenToPage();
-  window.addEventListener("beforeprint", () => views.forEach(draw));
+  /* Paper is white, and the style sheet makes what is drawn as wide as the paper, whatever the window is. */
+  window.addEventListener("beforeprint", () => {
+    document.documentElement.classList.add("printed");
+    views.forEach(canvas => draw(canvas, PRINTED));
+  });
+  window.addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("printed");
+    shown.redraw();
+  });
   shown.redraw();
 })();

@@ -2,17 +2,21 @@
 
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from chromium import chromium, open_page
+from counted import block
 from paths import EPOCH
-from uneven_runs import iterative, written
+from synthetic import WORLD, call, write_run
+from uneven_runs import Ranks, iterative, written
 
 import analyzer
 from analyzer.cli import main
 from analyzer.parallel import Team
+from analyzer.report.look.counters import form
 from analyzer.report.look.findings import findings_lines
 from analyzer.report.look.summary import summarize
 from benchmarks.halo import write_halo
@@ -77,6 +81,46 @@ def test_charts_that_have_no_data_say_why(page):
         assert f"Not shown: {why}" in section and "<svg" not in section
     for name in ("matrix", "sizes", "calls", "bursts", "path", "structure", "sensitivity"):
         assert "<svg" in re.search(rf"<section id={name}>.*?</section>", text, re.DOTALL)[0], name
+
+
+def section(path, name):
+    """Its HTML, and its text without tags."""
+    html = re.search(rf"<section id={name}>.*?</section>", path.read_text(), re.DOTALL)[0]
+    return html, unescape(re.sub(r"<[^>]+>", "", html.split("<svg")[0]))
+
+
+def test_replays_are_told_from_the_run(page):
+    """What is not in the replay is said beside what limits it, and how its bursts are measured."""
+    _, text = section(page, "sensitivity")
+    assert "Replayed with bursts in wall-clock time." in text
+    assert re.search(r"The (run|replay) is limited by", text)
+
+
+def test_networks_that_are_not_known_are_not_drawn(tmp_path):
+    """Without messages all networks are alike."""
+    run = Ranks(2)
+    for rank in (0, 1):
+        run.compute(rank, 1000 + 500 * rank)
+    for _ in range(3):
+        run.everybody("MPI_Allreduce", comm=WORLD, sent=8, received=8)
+    path = tmp_path / "page.html"
+    assert main(["report", str(written(tmp_path, run)), "-o", str(path), "-q"]) == 0
+    html, text = section(path, "sensitivity")
+    assert "<svg" not in html and "Not drawn, because the run's messages do not show its network" in text
+
+
+def test_counters_have_units(tmp_path):
+    """CPU time is a time, in the sentence and along the axis; all others are numbers."""
+    calls = [call("MPI_Barrier", begin, begin + 1_000_000, comm=WORLD) for begin in (0, 3_000_000)]
+    cpu_time = {"counters": [(1, 0, 42009998, 1, b"CPU_NS")], "blocks": block(2, 4, set=1)}
+    counts = [[0, 0, (rank + 1) * 1_000_000, 2_000_000] for rank in (0, 1)]
+    path = tmp_path / "page.html"
+    run = write_run(tmp_path, [{"calls": calls, "counts": one, **cpu_time} for one in counts])
+    assert main(["report", str(run), "-o", str(path), "-q"]) == 0
+    html, text = section(path, "counters")
+    assert "CPU_NS counted 3.00 ms in computation, of all ranks; most on rank 1, 2.00 ms." in text
+    assert " ms<" in html
+    assert form("PAPI_TOT_INS")(3e6) == "3.00M"
 
 
 def test_iterations_are_shown_where_the_first_look_does_not_look_for_them(page, run, tmp_path, monkeypatch):
@@ -181,6 +225,61 @@ def test_two_runs_are_on_one_scale(browser, run, tmp_path):
     assert second["cells"] < first["cells"]
     marked = browser.find_elements("css selector", "table.compared td.marked")
     assert any("▼" in cell.text for cell in marked)
+    rows = browser.find_elements("css selector", "table.compared tr")
+    balance = next(row.text for row in rows if row.text.startswith("Load balance"))
+    one, other, points = re.findall(r"([\d.]+) (?:%|points)", balance)
+    assert float(points) == pytest.approx(abs(float(other) - float(one)), abs=0.11)
+
+
+def test_networks_are_in_the_same_order_for_two_runs(browser, run, tmp_path):
+    path = tmp_path / "both.html"
+    assert main(["report", str(run), str(run), "-o", str(path), "-q"]) == 0
+    opened(browser, path)
+    heights = "return [...document.querySelectorAll('#sensitivity text')].filter(t => t.textContent === 'ideal' ||"
+    heights += " t.textContent === 'with contention').map(t => t.getBoundingClientRect().y)"
+    above, below = browser.execute_script(heights)
+    assert above < below
+
+
+def test_a_narrow_window_and_paper(browser, run, tmp_path):
+    """Nothing is cut at 400 pixels; what is printed is as wide as the paper, and dark on white."""
+    path = tmp_path / "both.html"
+    (tmp_path / "other").mkdir()
+    other = written(tmp_path / "other", iterative(12, 3, lambda k, rank: 1000))
+    assert main(["report", str(run), str(other), "-o", str(path), "-q"]) == 0
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    narrow = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", narrow)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": dark})
+    try:
+        opened(browser, path)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
+        ink = "return getComputedStyle(document.documentElement).getPropertyValue('--ink')"
+        width = "return document.querySelector('canvas.timeline').width"
+        on_screen = browser.execute_script(ink)
+        assert browser.execute_script(width) < 400
+        browser.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+        assert browser.execute_script(width) >= 900 and browser.execute_script(ink) != on_screen
+        browser.execute_script("window.dispatchEvent(new Event('afterprint'))")
+        waited_for(browser, lambda _: browser.execute_script(width) < 400)
+        assert browser.execute_script(ink) == on_screen
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_names_of_groups_keep_their_numbers(browser, page):
+    opened(browser, page)
+    script = """
+        const pen = document.createElement('canvas').getContext('2d');
+        pen.font = '11px sans-serif';
+        return [["7", 88], ["0-84,86-300,302-597,... (597)", 88], ["0-84,86-300", 30]]
+          .map(([name, room]) => [Drawing.shortened(pen, name, room), room])
+          .map(([text, room]) => [text, pen.measureText(text).width <= room]);"""
+    whole, group, cut = browser.execute_script(script)
+    assert whole == ["7", True]
+    assert group[0].startswith("0-84") and group[0].endswith("… (597)") and group[1]
+    assert cut[0].startswith("0") and cut[0].endswith("…") and cut[1]
 
 
 @pytest.mark.skipif(not EPOCH.exists(), reason=f"{EPOCH} is not here")
