@@ -6,6 +6,8 @@ Names are without the `_c` of large counts (`base_name`).
 
 from __future__ import annotations
 
+import re
+
 FAMILIES: dict[str, str] = {
     "start of MPI": "Init Init_thread",
     "end of MPI": "Finalize",
@@ -108,6 +110,7 @@ ROOTED, NEIGHBOURHOOD = _of("from or to a root"), _of("neighbourhood")
 BLOCKING_COLLECTIVES = ROOTED | NEIGHBOURHOOD | _of("barrier", "all to all", "all to some", "from those before")
 NONBLOCKING_COLLECTIVES = _immediate(BLOCKING_COLLECTIVES)
 PERSISTENT_COLLECTIVES = frozenset(f"{name}_init" for name in BLOCKING_COLLECTIVES)
+BY_A_ROOT = ROOTED | _immediate(ROOTED)
 COLLECTIVES = BLOCKING_COLLECTIVES | NONBLOCKING_COLLECTIVES
 """Collective operations on data, blocking and nonblocking."""
 
@@ -126,6 +129,19 @@ SPAWNS, CONNECTS = _of("spawn"), _of("connect")
 def is_one_sided(name: str) -> bool:
     """Whether the procedure belongs to remote memory access."""
     return base_name(name) in ONE_SIDED_OPERATIONS or name.startswith("MPI_Win_")
+
+
+_LOCAL = re.compile(
+    "MPI_(Type_|Op_|Info_|Group_|Status_|Err|Attr_|Keyval_|Pack|Unpack|Address|Aint_|Buffer_|Alloc_mem|Free_mem|Dims_|Topo_"
+    "|Query_|Is_thread|Cart_(get|coords|rank|shift|map)|Cartdim|Graph_(get|map|neigh)|Graphdims|Win_(get|set)_"
+    "|Comm_(get|set)_|Comm_(test_inter|compare|group|remote_|call_|delete_|create_keyval|free_keyval)"
+    "|Get_(address|elements|processor|version|library))"
+)
+
+
+def is_local(name: str) -> bool:
+    """Whether the procedure describes data or asks for properties: no other rank is needed for that."""
+    return _LOCAL.match(name) is not None
 
 
 def is_of_files(name: str) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST, Candidate, candidates, in_context
 from analyzer.structure.calls.ends import MOST_COMPARED, Bounds, bounded
+from analyzer.structure.calls.nested import is_nested
 from analyzer.structure.calls.passes import MOST_PASSES, REGULAR, Passes, compared, counts_of
 
 MOST_JUDGED = 40
@@ -47,6 +48,7 @@ class Loop:
     end: int  # behind the last call of the last pass
     regularity: float  # share of calls that passes have in common, in their order: 1 if all are the same
     every: tuple[int, ...] = ()  # each so many-th pass does something more; the commonest distance
+    around: tuple[Loop, ...] = ()  # loops that what is done now and then would make if it were done around this one
 
     @property
     def count(self) -> int:
@@ -56,6 +58,16 @@ class Loop:
         """First call of a pass (from 0), and behind its last one."""
         last = self.end if number == self.count - 1 else int(self.begins[number + 1])
         return int(self.begins[number]), last
+
+    def moved(self, places: np.ndarray) -> Loop:
+        """The same loop in a sequence in which its call n is call places[n]; with the end of both."""
+        around = tuple(one.moved(places) for one in self.around)
+        return replace(self, begins=places[self.begins], end=int(places[self.end]), around=around)
+
+    def shifted(self, by: int) -> Loop:
+        """The same loop in a sequence in which so many calls come before."""
+        around = tuple(one.shifted(by) for one in self.around)
+        return replace(self, begins=self.begins + by, end=self.end + by, around=around)
 
 
 def outermost(
@@ -70,12 +82,23 @@ def outermost(
     if knows_paths:
         found = _own(found, symbols)
     while found:
-        loop, every = _main(found, symbols, burst, knows_paths=knows_paths)
-        bounds = bounded(symbols, loop, clocks, knows_paths=knows_paths)
-        if len(bounds.begins) >= FEWEST:
-            return Loop(bounds.begins, bounds.end, _in_order(symbols, bounds), tuple(k for k in every if k > 1))
-        found = [one for one in found if one is not loop]
+        main, steps = _main(found, symbols, burst, knows_paths=knows_paths)
+        loop, *around = (_bounded(one, symbols, clocks, knows_paths=knows_paths) for one in (main, *steps))
+        if loop is not None:
+            every = tuple(k for k in (_distance(main, step) for step in steps) if k > 1)
+            return replace(loop, every=every, around=tuple(one for one in around if one is not None))
+        found = [one for one in found if one is not main]
     return None
+
+
+def _bounded(one: Passes, symbols: np.ndarray, clocks: np.ndarray, *, knows_paths: bool) -> Loop | None:
+    bounds = bounded(symbols, one, clocks, knows_paths=knows_paths)
+    return Loop(bounds.begins, bounds.end, _in_order(symbols, bounds)) if len(bounds.begins) >= FEWEST else None
+
+
+def _distance(loop: Passes, step: Passes) -> int:
+    """The commonest number of passes from one step to the next."""
+    return round(float(np.median(np.diff(np.searchsorted(loop.at, step.at)))))
 
 
 def _in_order(symbols: np.ndarray, bounds: Bounds) -> float:
@@ -120,9 +143,9 @@ def _time(one: Candidate | Passes, enter: np.ndarray) -> int:
 
 def _main(
     found: list[Passes], symbols: np.ndarray, burst: np.ndarray, *, knows_paths: bool
-) -> tuple[Passes, tuple[int, ...]]:
+) -> tuple[Passes, list[Passes]]:
     """The outermost loop. Of loops that cover the same calls it has the fewest passes, unless these are but steps that
-    an inner loop makes now and then."""
+    an inner loop makes now and then: these steps, too."""
     computed = np.concatenate([[0], np.cumsum(burst)])
     span = max(found, key=lambda one: _covered(one))
     around = [one for one in found if _covered(one) >= 0.5 * _covered(span) and _overlap(one, span) > 0.5]
@@ -137,8 +160,7 @@ def _main(
             break
         steps.append(loop)
         loop = _fuller(found_inner, around)
-    every = (round(float(np.median(np.diff(np.searchsorted(loop.at, step.at))))) for step in steps)
-    return loop, tuple(every)
+    return loop, steps
 
 
 def _fuller(loop: Passes, others: list[Passes]) -> Passes:
@@ -237,6 +259,9 @@ def _is_now_and_then(
     They are if special passes make other calls in place of the usual ones; or if they only add some, less than a usual
     pass has, and as many usual passes lie between them each time (a loop inside that converges has more or fewer).
     """
+    nested = is_nested(outer, inner, symbols) if knows_paths else None
+    if nested is not None:
+        return not nested
     at = inner.at
     number = _special(outer, inner, symbols)
     usual = np.setdiff1d(np.arange(len(at) - 1), number)

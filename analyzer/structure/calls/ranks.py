@@ -29,15 +29,14 @@ RUNS = 0.55
 def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | None:
     """The outermost loop of a rank's calls from `first` to before `last`; None: nothing repeats."""
     part = slice(first, len(calls) if last is None else last)
+    enter, knows_paths = calls.enter[part], bool(calls.path[part].any())
     found: Loop | None = None
     for one in _seen(calls, part):
-        if one is not None and (found is None or _is_better(one, found, calls.enter[part])):
+        if one is not None and (found is None or _is_better(one, found, enter, knows_paths=knows_paths)):
             found = one
-        if found is not None and found.regularity >= CLEAR:
+        if found is not None and found.regularity >= CLEAR and (not knows_paths or _covers(found, enter)):
             break
-    if found is None:
-        return None
-    return replace(found, begins=found.begins + part.start, end=found.end + part.start)
+    return None if found is None else found.shifted(part.start)
 
 
 def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
@@ -58,8 +57,7 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
         summed = np.add.reduceat(burst, begins)
         runs = outermost(symbols[begins], enter[begins], summed, clocks[begins], length, knows_paths=knows_paths)
         if runs is not None:
-            end = int(np.append(begins, len(symbols))[runs.end])
-            runs = replace(runs, begins=begins[runs.begins], end=end)
+            runs = runs.moved(np.append(begins, len(symbols)))
             yield runs if knows_paths or _shared(symbols, runs) >= RUNS else None
 
 
@@ -70,8 +68,17 @@ def _dense(numbers: np.ndarray) -> np.ndarray:
     return (np.cumsum(present, dtype=np.int32) - 1)[numbers]
 
 
-def _is_better(one: Loop, other: Loop, enter: np.ndarray) -> bool:
+def _is_better(one: Loop, other: Loop, enter: np.ndarray, *, knows_paths: bool) -> bool:
+    """Whether its passes are more alike. Where paths tell places apart, a loop that covers much more time is the whole
+    one: partners and communicators changed on its way."""
+    if knows_paths and _time(one, enter) >= MUCH_MORE * _time(other, enter):
+        return one.regularity >= CLEAR
     return one.regularity > other.regularity and _time(other, enter) < MUCH_MORE * _time(one, enter)
+
+
+def _covers(loop: Loop, enter: np.ndarray) -> bool:
+    """Whether no other loop can cover much more time."""
+    return MUCH_MORE * _time(loop, enter) > int(enter[-1] - enter[0])
 
 
 def _time(loop: Loop, enter: np.ndarray) -> int:

@@ -16,12 +16,14 @@ from analyzer.operations.bursts import CPU_TIME, is_measured
 from analyzer.trace import CallPaths, Counters, Trace
 from tracelib.schema.procedures import (
     ASKING_MPI,
+    BY_A_ROOT,
     CLOCKS,
     FINALIZE,
     INIT,
     POLLS,
     WAITS,
     base_name,
+    is_local,
 )
 
 MOST_CALLS = 1 << 24
@@ -33,11 +35,11 @@ _NOT_YET = -(1 << 63)
 
 
 class Detail(IntEnum):
-    """What two calls must have in common to be the same symbol, besides procedure, communicator and call path."""
+    """What two calls must have in common to be the same symbol, besides procedure and call path."""
 
-    SIZE = 0  # the partner and the length, by powers of two
-    PEER = 1  # the partner
-    PROCEDURE = 2  # nothing more
+    SIZE = 0  # communicator, partner, and length by powers of two; where the path is known, a root is no partner
+    PEER = 1  # communicator and partner
+    PROCEDURE = 2  # nothing more; where the path is not known, the communicator
 
 
 @dataclass(frozen=True)
@@ -78,10 +80,16 @@ def sequence_of(trace: Trace, rank: int, begin_ns: int = 0, end_ns: int | None =
 def _kinds(procedures: tuple[str, ...], *, asking: bool) -> np.ndarray:
     """uint8: bits of enum sequence_kind by procedure. asking: what only asks MPI is part of a sequence, too."""
     aside = INIT | FINALIZE if asking else INIT | FINALIZE | POLLS | CLOCKS | ASKING_MPI
+    bits = (
+        (WAITS, lib.SEQUENCE_WAITS),
+        (CLOCKS, lib.SEQUENCE_LOOKS),
+        (INIT, lib.SEQUENCE_INIT),
+        (BY_A_ROOT, lib.SEQUENCE_ROOTED),
+    )
     found = np.zeros(len(procedures), np.uint8)
     for number, name in enumerate(map(base_name, procedures)):
-        found[number] |= 0 if name in aside else lib.SEQUENCE_KEPT
-        for names, bit in ((WAITS, lib.SEQUENCE_WAITS), (CLOCKS, lib.SEQUENCE_LOOKS), (INIT, lib.SEQUENCE_INIT)):
+        found[number] |= 0 if name in aside or (is_local(name) and not asking) else lib.SEQUENCE_KEPT
+        for names, bit in bits:
             found[number] |= bit if name in names else 0
     return found
 

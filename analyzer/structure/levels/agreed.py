@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Sequence as Several
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -119,6 +120,12 @@ class _Said:
     count: int
     begin_ns: int
     end_ns: int
+    around: tuple[_Said, ...] = ()  # what it would be if what is done now and then were done around it
+
+    def each(self) -> Iterator[_Said]:
+        """All that it may be."""
+        yield self
+        yield from self.around
 
 
 @dataclass(frozen=True)
@@ -129,6 +136,17 @@ class _Own:
     said: _Said
     edges: np.ndarray  # int64 (count + 1,) ns
     typical: np.ndarray  # int32: the procedures of a pass
+    around: tuple[_Own, ...] = ()  # as Loop.around
+
+    @property
+    def told(self) -> _Said:
+        """What the others are told: this one, and what else it may be."""
+        return replace(self.said, around=tuple(one.said for one in self.around))
+
+    def each(self) -> Iterator[_Own]:
+        """All that it may be."""
+        yield self
+        yield from self.around
 
     @classmethod
     def of(cls, loop: Loop, of: Stretch) -> _Own:
@@ -136,8 +154,8 @@ class _Own:
         calls = of.calls
         said = _Said(loop.count, int(calls.enter[loop.begins[0]]), int(calls.exit[loop.end - 1]))
         typical = calls.call[slice(*typical_pass(loop.begins, loop.end))].copy()
-        shifted = replace(loop, begins=loop.begins + of.offset, end=loop.end + of.offset)
-        return cls(shifted, said, edges_of(calls, loop), typical)
+        around = tuple(cls.of(one, of) for one in loop.around)
+        return cls(loop.shifted(of.offset), said, edges_of(calls, loop), typical, around)
 
 
 def agreed(sequences: Sequences, stretches: Iterable[Stretch], team: Team) -> list[Agreed]:
@@ -147,7 +165,7 @@ def agreed(sequences: Sequences, stretches: Iterable[Stretch], team: Team) -> li
     for one in stretches:
         if one.first < one.last:
             own[one.rank] = [_Own.of(loop, one) for loop in loops_of(one.calls, one.first, one.last)]
-    said = {rank: [one.said for one in loops] for rank, loops in own.items()}
+    said = {rank: [one.told for one in loops] for rank, loops in own.items()}
     everybody = {rank: loops for part in team.allgather(said) for rank, loops in part.items()}
     chosen = [_agree(sequences, own, everybody, one, team) for one in _voted(everybody)]
     return sorted((one for one in chosen if one is not None), key=lambda one: one.begin_ns)
@@ -164,11 +182,21 @@ def _voted(everybody: Mapping[int, list[_Said]]) -> list[_Said]:
         longest = max(every, key=lambda one: (one.end_ns - one.begin_ns, -one.begin_ns))
         same = {rank: [one for one in loops if _overlap(one, longest)] for rank, loops in left.items()}
         left = {rank: [one for one in loops if one not in same[rank]] for rank, loops in left.items()}
-        votes = Counter(one.count for loops in same.values() for one in loops[:1])
-        for count, _ in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))[:1]:
-            near = sum(number for other, number in votes.items() if abs(other - count) <= max(1, NEAR * count))
-            if near > MAJORITY * len(everybody):
-                found.append(next(one for loops in same.values() for one in loops if one.count == count))
+        first = [loops[0] for loops in same.values() if loops]
+        chosen = _most([[one] for one in first], len(everybody))
+        chosen = chosen or _most([list(one.each()) for one in first], len(everybody))
+        if chosen:
+            found.append(chosen)
+
+
+def _most(said: Several[Several[_Said]], ranks: int) -> _Said | None:
+    """Of what ranks say, each one thing or several, what most of them do; None: no more than half of all say so."""
+    votes = Counter(count for one in said for count in {each.count for each in one})
+    count = min(votes, key=lambda count: (-votes[count], count))
+    near = sum(any(abs(each.count - count) <= max(1, NEAR * count) for each in one) for one in said)
+    if near <= MAJORITY * ranks:
+        return None
+    return next(each for one in said for each in one if each.count == count)
 
 
 def _overlap(one: _Said, other: _Said) -> bool:
@@ -188,7 +216,8 @@ def _agree(
     times: dict[int, np.ndarray] = {}
     body, every, share = "", tuple[int, ...](), 0.0
     for rank, loops in own.items():
-        fits = (one for one in loops if one.said.count == wanted.count and _overlap(one.said, wanted))
+        possible = (one for every in loops for one in every.each())
+        fits = (one for one in possible if one.said.count == wanted.count and _overlap(one.said, wanted))
         match = next(fits, None)
         if match is None:
             continue

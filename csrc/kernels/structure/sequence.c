@@ -19,15 +19,17 @@ static int64_t length_of(const struct trace_call *call)
     return exponent;
 }
 
-/* From what tells most apart to what tells least. */
-static void put_keys(const struct trace_call *call, int64_t path, int waits, int64_t at,
+/* From what tells most apart to what tells least. Where a path is known, the root of a collective does not count: many
+   loops take the ranks in turn as roots. Nor does a communicator there, in the last one: it may be made anew. */
+static void put_keys(const struct trace_call *call, int64_t path, int kind, int64_t at,
                      const struct sequence_columns *to)
 {
-    uint64_t base = mixed(mixed(mixed(0, call->call), call->comm), path);
-    uint64_t with_peer = mixed(base, waits ? -1 : call->peer);
+    int waits = kind & SEQUENCE_WAITS, takes_turns = path && kind & SEQUENCE_ROOTED;
+    uint64_t place = mixed(mixed(0, call->call), path), on_comm = mixed(place, call->comm);
+    uint64_t with_peer = mixed(on_comm, waits || takes_turns ? -1 : call->peer);
     to->keys[0][at] = mixed(with_peer, waits ? 0 : length_of(call));
     to->keys[1][at] = with_peer;
-    to->keys[2][at] = base;
+    to->keys[2][at] = path ? place : on_comm;
 }
 
 int64_t sequence_calls(struct sequence_state *state, const void *calls, const int64_t *paths, const int64_t *cpu,
@@ -56,7 +58,7 @@ int64_t sequence_calls(struct sequence_state *state, const void *calls, const in
             to->path[kept] = path;
             to->clocks[kept] = s.clocks;
             to->call[kept] = call->call;
-            put_keys(call, path, kind & SEQUENCE_WAITS, kept, to);
+            put_keys(call, path, kind, kept, to);
             kept++;
             s.burst = 0;
         }

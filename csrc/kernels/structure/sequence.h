@@ -9,7 +9,8 @@ enum sequence_kind {
     SEQUENCE_KEPT = 1,  /* it is part of the sequence */
     SEQUENCE_WAITS = 2, /* what it waited for is not its own */
     SEQUENCE_LOOKS = 4, /* it looks at the clock */
-    SEQUENCE_INIT = 8
+    SEQUENCE_INIT = 8,
+    SEQUENCE_ROOTED = 16 /* its partner is the root of a collective */
 };
 
 /* A thread's calls up to now. `seen`: how many of any kind; `first`, `last`: when it entered the first and the last of

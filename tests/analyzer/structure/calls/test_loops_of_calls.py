@@ -225,3 +225,35 @@ def test_steps_that_do_something_else_now_and_then_at_uneven_distances():
         steps += [*HALO, "Allreduce"]
     found = loop_of(sequence_of(program([*START, *steps, *END]), 0))
     assert found.count == 80
+
+
+STEP = list(range(10, 22))
+
+
+def test_a_loop_around_has_calls_before_the_first_pass_and_behind_the_last_one():
+    """Small as they are: one call before nine passes of twelve calls, one behind them."""
+    found = sites([[1, *STEP * 9, 2]] * 7)
+    assert (found.count, found.every) == (7, ())
+
+
+@pytest.mark.parametrize("begin", [0, 1, 4])
+@pytest.mark.parametrize("steps", [93, 97])
+def test_passes_that_are_left_over_at_the_end_are_those_of_one_loop(steps, begin):
+    """Lists are built anew in every 10th step, by more calls than half a step makes: the last ten are not complete."""
+    found = sites([[*(range(30, 38) if n % 10 == begin else ()), *STEP] for n in range(steps)])
+    assert (found.count, found.every) == (steps, (10,))
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+def test_what_comes_between_every_few_passes_is_of_a_loop_around(stages):
+    for passes in ([1, *STEP * stages], [*STEP * stages, 1]):
+        assert sites([passes] * 30).count == 30
+    middle = [*STEP * (stages - 1), *STEP[:6], 1, *STEP[6:]]
+    assert sites([middle] * 30).count == 30 * stages
+
+
+def test_of_what_ranks_may_have_that_is_believed_which_most_of_them_share():
+    """Two components that meet after each 6 steps of the one, each 10 steps of the other: so they meet 12 times."""
+    fast, slow = (["Sendrecv 1", "Allreduce"] * steps + ["Sendrecv 2"] for steps in (6, 10))
+    found = structure(MemoryTrace([rank_of(one * 12) for one in (fast, fast, slow, slow)]), Team(), Method.CALLS).main
+    assert (found.count, found.iterations.known.all()) == (12, True)

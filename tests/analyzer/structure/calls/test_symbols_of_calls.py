@@ -15,13 +15,23 @@ from synthetic import write_run
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.calls.candidates import candidates, in_context
-from analyzer.structure.calls.sequence import FEWEST_CALLS, Detail, sequence_of
+from analyzer.structure.calls.sequence import FEWEST_CALLS, Detail, _Columns, _kinds, sequence_of
 from analyzer.structure.iterations import mean_lengths
 from analyzer.structure.levels import agreed
 from analyzer.structure.levels.structure import Method, structure
 from analyzer.structure.levels.tree import typical
-from analyzer.trace import Counters
-from tracelib.schema.procedures import ASKING_MPI, CLOCKS, FINALIZE, INIT, POLLS, WAITS, base_name
+from analyzer.trace import CALL, CallPaths, Counters
+from tracelib.schema.procedures import (
+    ASKING_MPI,
+    BY_A_ROOT,
+    CLOCKS,
+    FINALIZE,
+    INIT,
+    POLLS,
+    WAITS,
+    base_name,
+    is_local,
+)
 
 
 def same(numbers, of) -> bool:
@@ -52,6 +62,12 @@ def test_where_slots_that_take_turns_occur(rows):
     assert (first.slots, first.at.tolist()) == (3, list(range(1, 121, 3)))
 
 
+def plain_paths(trace, rank, count):
+    """The path of each call of a rank; 0 where none was recorded."""
+    known = trace.extra(CallPaths)
+    return np.concatenate(list(known.of(rank))).tolist() if known.known else [0] * count
+
+
 def plainly(trace, rank):
     """The calls of the busiest thread of a rank: enter, exit, left, burst, clocks and what tells them apart."""
     rows = np.concatenate(list(trace.calls(rank)))
@@ -63,19 +79,22 @@ def plainly(trace, rank):
     thread = np.bincount(rows["thread"]).argmax()
     mine = [(row, cpu[at] if cpu else None) for at, row in enumerate(rows) if row["thread"] == thread]
     name = [base_name(trace.procedures[row["call"]]) for row, _ in mine]
-    aside = INIT | FINALIZE | POLLS | CLOCKS | ASKING_MPI
+    paths = plain_paths(trace, rank, len(rows))
+    aside = INIT | FINALIZE | POLLS | CLOCKS | ASKING_MPI | {one for one in name if is_local(one)}
     if sum(one not in aside for one in name) < FEWEST_CALLS:
         aside = INIT | FINALIZE
     inits = [int(row["exit"]) for (row, _), one in zip(mine, name, strict=True) if one in INIT]
     out = left = inits[0] if inits else trace.span(rank)[0]
     burst = clocks = 0
-    for (row, measured), one in zip(mine, name, strict=True):
+    paths = [path for path, row in zip(paths, rows, strict=True) if row["thread"] == thread]
+    for (row, measured), one, path in zip(mine, name, paths, strict=True):
         burst += max(int(row["enter"]) - out if measured is None else measured, 0)
         clocks += int(row["count"]) if one in CLOCKS else 0
         if one not in aside:
             peer, size = (-1, 0) if one in WAITS else (row["peer"], max(row["sent"], row["received"]))
-            what = int(row["call"]), int(row["comm"])
-            details = (*what, int(peer), frexp(float(size))[1]), (*what, int(peer)), what
+            what, comm = (int(row["call"]), path), int(row["comm"])
+            peer = -1 if path and one in BY_A_ROOT else int(peer)
+            details = (*what, comm, peer, frexp(float(size))[1]), (*what, comm, peer), (*what, 0 if path else comm)
             yield (int(row["enter"]), int(row["exit"]), left, burst, clocks), details
             burst = 0
         left, out = int(row["exit"]), int(row["enter"] + row["inside"] + row["tracer"])
@@ -131,3 +150,17 @@ def test_the_typical_iteration_is_the_nearest_to_each_ranks_median(data, ranks, 
     assert off[number][0] == all(flushed for flushed, *_ in off)
     unknown = np.vstack([edges, np.full((1, count + 1), -1)])
     assert mean_lengths(unknown) == pytest.approx(lengths.mean(axis=0))
+
+
+def test_where_places_are_known_neither_roots_nor_a_communicator_that_is_made_anew_tell_calls_apart():
+    procedures = ("MPI_Bcast", "MPI_Send", "MPI_Type_commit")
+    rows = np.zeros(9, CALL)
+    rows["enter"], rows["exit"] = np.arange(9) * 10, np.arange(9) * 10 + 1
+    rows["call"], rows["peer"], rows["comm"] = [0, 1, 2] * 3, [0, 1, -1, 2, 1, -1, 3, 2, -1], [0] * 6 + [1] * 3
+    places = np.array([5, 6, 7] * 3)
+    for paths, wanted in ((places, ([0, 1, 0, 1, 2, 3], [0, 1] * 3)), (None, ([0, 1, 2, 1, 3, 4], [0, 1, 0, 1, 2, 3]))):
+        columns = _Columns(_kinds(procedures, asking=False))
+        columns.append(rows, paths, None, 0)
+        found = columns.sequence(0, 0, is_whole=True, has_cpu=False)
+        for detail, numbers in zip((Detail.PEER, Detail.PROCEDURE), wanted, strict=True):
+            assert same(found.symbols[detail].tolist(), numbers)

@@ -1,0 +1,93 @@
+"""Whether a loop is inside another one, or makes its calls now and then itself: what the places of these calls say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.structure.calls.passes import Passes
+
+FEW = 4
+"""What comes between passes, each 2nd, 3rd or 4th of them, is of a loop around: of stages, directions, substeps.
+Steps that are made now and then are more seldom."""
+
+
+def is_nested(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool | None:
+    """Whether the calls of `outer` are those of a loop around `inner`; None: their places do not tell.
+
+    They are if some of them come before the first pass of `inner`, the others behind its last one, and all of them
+    in between. They are not if they come each so many passes, but the first or the last ones are fewer: loops inside
+    are passed as often to the end.
+    """
+    if outer.count < 3:
+        return None
+    made = np.searchsorted(inner.at, outer.at)  # passes of `inner` that have begun before each
+    own = _own_calls(outer, inner, symbols, made)
+    if own is not None and own.is_around:
+        return True
+    between = np.diff(made)
+    each = int(np.median(between))
+    lead, tail = int(made[0]), inner.count - int(made[-1])
+    if each < 2 or lead > each or tail > each or (between[1:] != each).any():
+        return None
+    if between[0] != each:  # a step that is also made in the first pass
+        return False if lead == 1 and between[0] == each - 1 else None
+    if lead % each or tail % each:
+        return False
+    if own is not None and own.is_between and each <= FEW and lead + tail == each:
+        return True
+    return None
+
+
+@dataclass(frozen=True)
+class _Own:
+    """Calls that passes of an inner loop make now and then, beside the usual ones."""
+
+    is_between: bool  # they come between two passes, not in the middle of one
+    is_around: bool  # some come before the first pass, the others behind the last one
+
+
+def _own_calls(outer: Passes, inner: Passes, symbols: np.ndarray, made: np.ndarray) -> _Own | None:
+    """What the pass of `inner` in the middle of the run, in which `outer` does what it does, has beside the usual ones;
+    None: it is not alone in that, or has it at several places."""
+    number = int(made[outer.count // 2]) - 1
+    if not 1 <= number < inner.count - 1 or number - 1 in made - 1:
+        return None
+    before, begin, end = inner.at[number - 1 : number + 2].tolist()
+    usual, own = np.zeros((2, len(inner.typical)), bool)
+    usual[symbols[before:begin]] = True
+    foreign = begin + np.flatnonzero(~usual[symbols[begin:end]])
+    if not len(foreign) or foreign[-1] - foreign[0] >= len(foreign):
+        return None
+    block = symbols[foreign]
+    own[block] = True
+    there = np.searchsorted(inner.at, np.flatnonzero(own[symbols]), side="right")
+    if len(np.unique(there)) > outer.count + 1:
+        return None
+    first, last = _extent(usual | own, symbols, inner, len(block))
+    loop = symbols[first : last + 1]
+    ahead, behind = _run(own, loop), _run(own, loop[::-1])
+    is_between = bool(foreign[-1] + 1 <= last and symbols[foreign[-1] + 1] == loop[ahead])
+    both = np.concatenate([loop[len(loop) - behind :], loop[:ahead]])
+    return _Own(is_between, is_between and 0 < ahead < len(block) and np.array_equal(both, block))
+
+
+def _extent(known: np.ndarray, symbols: np.ndarray, inner: Passes, more: int) -> tuple[int, int]:
+    """The first and the last call of a loop: around its occurrences, those that are known, up to a pass and so many
+    more."""
+    most = inner.length + more
+    return _reach(known, symbols, int(inner.at[0]), most, -1), _reach(known, symbols, int(inner.at[-1]), most, 1)
+
+
+def _reach(known: np.ndarray, symbols: np.ndarray, at: int, most: int, step: int) -> int:
+    """The last call from `at` on, forwards (1) or backwards (-1), up to which there are only calls that are known."""
+    there = symbols[at : at + most + 1] if step > 0 else symbols[max(at - most, 0) : at + 1][::-1]
+    others = np.flatnonzero(~known[there])
+    return at + step * ((int(others[0]) if len(others) else len(there)) - 1)
+
+
+def _run(own: np.ndarray, calls: np.ndarray) -> int:
+    """How many of the first calls are own ones."""
+    others = np.flatnonzero(~own[calls])
+    return int(others[0]) if len(others) else len(calls)
