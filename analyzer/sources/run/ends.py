@@ -145,7 +145,10 @@ def _first(ends: Sequence[End], behind: AbstractSet[int]) -> Iterator[str]:
             "likely by the launcher"
         )
     elif not busy and len(dead) == len(ends):
-        yield f"{_ranks(killed)} killed while all ranks waited in MPI: likely from outside"
+        yield (
+            f"{_ranks(killed)} killed while all ranks waited in MPI: likely from outside, or by MPI, which found an "
+            "error in a call and printed it"
+        )
 
 
 def _likely(first: End, why: str, killed: Sequence[int]) -> str:

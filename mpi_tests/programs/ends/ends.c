@@ -2,6 +2,7 @@
 //     abort, abort-part, abort-handler, abort-signal, abort-threads, abort-finalize: calls MPI_Abort (see below)
 //     segv, fpe, abrt, kill: dies by that signal while the others wait in MPI; in-call: inside of MPI_Send, by SIGSEGV
 //     poll: dies by SIGSEGV while the others poll
+//     error: calls MPI with a wrong argument, and MPI ends the run
 //     bcast: dies before a broadcast that rank 0, its root, has finished
 //     spawn: calls MPI_Abort while processes that it spawned wait for it
 #include <mpi.h>
@@ -75,6 +76,7 @@ static void die(const char *how, MPI_Comm part, char **argv)
     if (!strcmp(how, "abrt")) abort();
     if (!strcmp(how, "kill") || !strcmp(how, "bcast")) raise(SIGKILL);
     if (!strcmp(how, "in-call")) MPI_Send((void *)16, 1000, MPI_INT, 0, 5, MPI_COMM_WORLD);
+    if (!strcmp(how, "error")) MPI_Send(&nothing, 1, MPI_INT, size + 7, 0, MPI_COMM_WORLD);
     if (!strcmp(how, "spawn")) {
         MPI_Comm children;
         char *arguments[] = {"child", NULL};

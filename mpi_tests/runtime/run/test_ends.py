@@ -124,6 +124,18 @@ def test_who_died_inside_a_call(openmpi, ended):
     assert "rank 1: it died inside MPI_Send" in "\n".join(found.said)
 
 
+@pytest.mark.parametrize("leg", ["openmpi", "mpich"])
+def test_an_error_that_ends_the_run(request, ended, leg):
+    """To the others it is what a time limit is that ends a deadlock. Only what is printed differs."""
+    found = ended(request.getfixturevalue(leg), "error")
+    assert re.match(
+        r"ranks 0-[12] were killed while all ranks waited in MPI: likely from outside, or by MPI, which found an error "
+        r"in a call and printed it$",
+        found.first,
+    )
+    assert f"rank {VICTIM}: it died inside MPI_Send" in "\n".join(found.said)
+
+
 def test_a_collective_that_a_killed_rank_did_not_come_to(openmpi, ended, analyze):
     """Rank 0 has broadcast before."""
     found = ended(openmpi, "bcast")

@@ -66,7 +66,8 @@ def test_who_did_not_come_back_from_what_others_finished_counts_more():
         ([killed(0, "MPI_Recv", waited=None), End(1, Fate.KILLED, 5, waited=None)], None),  # buffers of an old version
         (
             [killed(0, "MPI_Recv"), killed(1, "MPI_Recv")],
-            "ranks 0-1 were killed while all ranks waited in MPI: likely from outside",
+            "ranks 0-1 were killed while all ranks waited in MPI: likely from outside, or by MPI, which found an error "
+            "in a call and printed it",
         ),
         (
             [End(0, Fate.EXITED, 5), killed(1, "MPI_Recv")],
