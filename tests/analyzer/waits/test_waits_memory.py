@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from own_process import own_process
 
 from analyzer.columns.rows import PIECE, Rows
 from analyzer.errors import TracelibError
@@ -22,36 +23,43 @@ BYTES_A_CALL = 8
 WINDOW = 4096
 
 
-def peak_of(folder, calls, monkeypatch):
-    """Most memory of Python and numpy, and the waiting that was found."""
-    folder.mkdir()
+SMALL = {
+    "analyzer.pairing.requests.RECORDS_OF_A_RANK": WINDOW // RANKS,
+    "analyzer.sources.run.cuts.CALLS_A_BLOCK": WINDOW,
+    "analyzer.pairing.collective_calls.RECORDS": WINDOW // RANKS,
+    "analyzer.pairing.pieces.RECORDS": WINDOW // RANKS,
+    "analyzer.waits.explained.RECORDS": WINDOW // RANKS,
+    "analyzer.columns.rows.PIECE": WINDOW,
+    "analyzer.waits.delays._AT_ONCE": WINDOW,
+    "analyzer.waits.find._AT_ONCE": WINDOW,
+}
+"""What is looked at together."""
+
+
+def peak_of(folder, calls):
+    """Most memory of Python and numpy, how many waits were found, and whether their causes were."""
     trace = open_run(str(write_halo(folder, RANKS, calls)))
     cut = trace._cuts.windows
-    monkeypatch.setattr(trace._cuts, "windows", lambda records=WINDOW, rank=-1, **_: cut(min(records, WINDOW), rank))
     profiled = profile(trace, Team())
-    tracemalloc.start()
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trace._cuts, "windows", lambda records=WINDOW, rank=-1, **_: cut(min(records, WINDOW), rank))
+        for name, number in SMALL.items():
+            patch.setattr(name, number)
+        tracemalloc.start()
         found = waits(trace, Team(), profiled)
-        return tracemalloc.get_traced_memory()[1], found
-    finally:
+        peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        trace.close()
+    trace.close()
+    return peak, int(found.count.sum()), bool(found.causes)
 
 
-def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
-    monkeypatch.setattr("analyzer.pairing.requests.RECORDS_OF_A_RANK", WINDOW // RANKS)
-    monkeypatch.setattr("analyzer.sources.run.cuts.CALLS_A_BLOCK", WINDOW)
-    monkeypatch.setattr("analyzer.pairing.collective_calls.RECORDS", WINDOW // RANKS)
-    monkeypatch.setattr("analyzer.pairing.pieces.RECORDS", WINDOW // RANKS)
-    monkeypatch.setattr("analyzer.waits.explained.RECORDS", WINDOW // RANKS)
-    monkeypatch.setattr("analyzer.columns.rows.PIECE", WINDOW)
-    monkeypatch.setattr("analyzer.waits.delays._AT_ONCE", WINDOW)
-    monkeypatch.setattr("analyzer.waits.find._AT_ONCE", WINDOW)
+def test_memory_does_not_grow_with_the_run(tmp_path):
+    """In a process of its own: threads that another test has left behind would count."""
     few, many = 40_000, 160_000
-    before, _ = peak_of(tmp_path / "few", few, monkeypatch)
-    after, found = peak_of(tmp_path / "many", many, monkeypatch)
-    assert found.count.sum() > many // 10
-    assert found.causes
+    with own_process() as process:
+        before, *_ = process.submit(peak_of, tmp_path / "few", few).result()
+        after, count, has_causes = process.submit(peak_of, tmp_path / "many", many).result()
+    assert count > many // 10 and has_causes
     assert after - before < BYTES_A_CALL * (many - few)
 
 
