@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from own_process import own_process
 from path_tables import path_tables
 from whereabouts import THERE, addresses_of, compile_program, noted, tool
 
@@ -129,9 +130,10 @@ def test_a_file_that_is_damaged_or_of_a_later_version_holds_nothing(tmp_path):
     path = tmp_path / "places.h5"
     write_names(some_names(), [path])
     whole = path.read_bytes()
-    for damaged in (b"", whole[:100], whole[: len(whole) // 2], b"nonsense" * 999):
-        path.write_bytes(damaged)
-        assert not read_names([path]).modules
+    with own_process() as process:  # libhdf5 may write anywhere for damaged files
+        for damaged in (b"", whole[:100], whole[: len(whole) // 2], b"nonsense" * 999):
+            path.write_bytes(damaged)
+            assert not process.submit(read_names, [path]).result().modules
     path.write_bytes(whole)
     with h5py.File(path, "r+") as file:
         file["places"].attrs["version"] = 99
