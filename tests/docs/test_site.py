@@ -8,6 +8,7 @@ from urllib.parse import urldefrag, urlparse
 
 import pytest
 from paths import DOCS, ROOT
+from patience import patient
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed (extra docs)")
 
@@ -17,7 +18,12 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(folder)]
     done = subprocess.run(
-        words, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, timeout=300
+        words,
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=patient(300),
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "WARNING" not in done.stderr

@@ -5,6 +5,7 @@ import shutil
 from contextlib import contextmanager
 
 import pytest
+from patience import patient
 
 
 @contextmanager
@@ -20,7 +21,7 @@ def chromium():
         options.add_argument(option)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options, Service(shutil.which("chromedriver")))
-    driver.set_page_load_timeout(120)
+    driver.set_page_load_timeout(patient(120))
     try:
         yield driver
     finally:
@@ -47,4 +48,4 @@ def until(driver, script, wait=60):
     """Wait until a script returns true."""
     from selenium.webdriver.support.ui import WebDriverWait
 
-    WebDriverWait(driver, wait, poll_frequency=0.1).until(lambda d: d.execute_script(f"return {script}"))
+    WebDriverWait(driver, patient(wait), poll_frequency=0.1).until(lambda d: d.execute_script(f"return {script}"))

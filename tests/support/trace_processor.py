@@ -5,6 +5,7 @@ import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
+from patience import patient
 from perfetto.common.query_result_iterator import QueryResultIterator
 from perfetto.trace_processor.platform import PlatformDelegate
 from perfetto.trace_processor.protos import ProtoFactory
@@ -35,7 +36,7 @@ def ask(trace, folder, *queries):
         request(kinds.TPM_QUERY_STREAMING).query_args.sql_query = sql
     asked, said = folder / "requests.bin", folder / "replies.bin"
     asked.write_bytes(stream.SerializeToString())
-    subprocess.run([NODE, _SCRIPT, engine(), asked, said], check=True, timeout=120)
+    subprocess.run([NODE, _SCRIPT, engine(), asked, said], check=True, timeout=patient(120))
     replies = protos.TraceProcessorRpcStream.FromString(said.read_bytes()).msg
     rows, batches, columns = [], [], []
     for reply in replies:

@@ -137,5 +137,7 @@ cli.main = main
 atexit.register(print, "taken apart")
 cli.command()
 """
-    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=patient(120)
+    )
     assert (ran.returncode, ran.stdout, ran.stderr) == (3, f"done\n{end}", "")

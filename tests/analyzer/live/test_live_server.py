@@ -14,6 +14,7 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 import pytest
 from paths import ROOT
+from patience import patient
 from uneven_runs import iterative, written
 
 import analyzer
@@ -50,7 +51,7 @@ def served(file):
 
 def asked(server, path, host=None, method="GET"):
     """Status, headers and content."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=patient(30))
     connection.putrequest(method, path, skip_host=True)
     if host != "":
         connection.putheader("Host", host or f"127.0.0.1:{server.server_address[1]}")
@@ -230,11 +231,11 @@ def command(*words):
 def test_it_ends_with_one_line(file):
     process, address = command(file)
     parts = urlsplit(address)
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=patient(30))
     connection.request("GET", f"{parts.path}about")
     assert connection.getresponse().status == 200  # and the connection stays open
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=patient(60))
     assert (process.returncode, out, err) == (0, f"{file}: the view has ended\n", "")
     with pytest.raises(OSError):
         socket.create_connection((parts.hostname, parts.port), timeout=5)

@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 import pandas
 import pytest
+from patience import patient
 
 import analyzer
 from analyzer.errors import TracelibError
@@ -75,8 +76,10 @@ def test_source_texts_compute_what_the_model_does(model, tmp_path):
     assert space["model_time"](12, 345) == pytest.approx(expected, rel=1e-12)
     main = '#include <stdio.h>\nint main(void) { printf("%.17g", model_time(12, 345)); return 0; }\n'
     (tmp_path / "m.c").write_text(c_source(model) + main)
-    subprocess.run(["cc", "-Wall", "-Werror", "-o", tmp_path / "m", tmp_path / "m.c", "-lm"], check=True, timeout=60)
-    said = subprocess.run([tmp_path / "m"], capture_output=True, check=True, timeout=10)
+    subprocess.run(
+        ["cc", "-Wall", "-Werror", "-o", tmp_path / "m", tmp_path / "m.c", "-lm"], check=True, timeout=patient(60)
+    )
+    said = subprocess.run([tmp_path / "m"], capture_output=True, check=True, timeout=patient(10))
     assert float(said.stdout) == pytest.approx(expected, rel=1e-12)
     latex = latex_source(model)
     assert latex.count("{") == latex.count("}") and r"\lceil" in latex

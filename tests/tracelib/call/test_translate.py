@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import patient
 
 from tracelib import commands
 from tracelib.call.translate import translate
@@ -65,8 +66,10 @@ def build(folder, name, *flags):
         "-o",
         name + ".out",
     ]
-    subprocess.run(command, cwd=folder, check=True, timeout=120)
-    return subprocess.run([f"./{name}.out"], cwd=folder, capture_output=True, text=True, check=True, timeout=60).stdout
+    subprocess.run(command, cwd=folder, check=True, timeout=patient(120))
+    return subprocess.run(
+        [f"./{name}.out"], cwd=folder, capture_output=True, text=True, check=True, timeout=patient(60)
+    ).stdout
 
 
 def test_a_translated_program_prints_the_same(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ from importlib.metadata import EntryPoint
 import pytest
 from click.testing import CliRunner
 from gmond import REPLY, gmond_server
+from patience import patient
 
 import analyzer
 from analyzer.experiments.formats import read_table
@@ -194,7 +195,7 @@ def test_a_running_program_asks_ganglia(folder, gmond):
     subprocess.run(["gcc", "-std=c99", "-Wall", "-Werror", "-I", str(INCLUDE), "a.cll.c", "-o", "a"], check=True)
     environment = os.environ | {"LD_PRELOAD": str(library()), "TRACELIB_GANGLIA": gmond}
     environment |= {"TRACELIB_QUIET": "1"}
-    done = subprocess.run(["./a"], env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["./a"], env=environment, capture_output=True, text=True, timeout=patient(120))
     assert (done.returncode, done.stdout, done.stderr) == (0, "4\n5\n", "")
     frame = analyzer.experiments_frame(["run.h5"])
     numbers = frame["ganglia"].astype(int).tolist()
@@ -227,6 +228,6 @@ with measured("exchange", "Ganglia", first=False, n=4):
 
 def test_a_python_program_asks_ganglia(folder, gmond):
     environment = os.environ | {"LD_PRELOAD": str(library()), "TRACELIB_GANGLIA": gmond, "TRACELIB_QUIET": "1"}
-    subprocess.run([sys.executable, "-c", PYTHON], env=environment, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", PYTHON], env=environment, check=True, timeout=patient(120))
     frame = analyzer.experiments_frame(["run.h5"])
     assert frame["n"].tolist() == [3, 4] and frame["ganglia"].notna().tolist() == [True, False]
