@@ -32,12 +32,10 @@ class Candidate:
         return len(self.at)
 
 
-def candidates(symbols: np.ndarray, time: np.ndarray) -> list[Candidate]:
-    """Of all classes of slots, for each count and place, those of the shortest context with most slots; those that
-    cover most time first.
+def candidates(symbols: np.ndarray) -> list[Candidate]:
+    """Of all classes of slots, for each count and place, those of the shortest context with most slots.
 
-    symbols: (calls,) dense from 0. time: (calls,) ns, ascending. Linear: all calls are numbered as often as there are
-    CONTEXTS.
+    symbols: (calls,) dense from 0. Linear: all calls are numbered as often as there are CONTEXTS.
     """
     best: dict[tuple[int, int], Candidate] = {}
     for context in CONTEXTS:
@@ -47,7 +45,12 @@ def candidates(symbols: np.ndarray, time: np.ndarray) -> list[Candidate]:
             key = found.count, int(found.at[len(found.at) // 2] * 64 // max(len(symbols), 1))
             if key not in best or (found.context, -found.slots) < (best[key].context, -best[key].slots):
                 best[key] = found
-    return sorted(best.values(), key=lambda one: -(int(time[one.at[-1]]) - int(time[one.at[0]])))
+    return list(best.values())
+
+
+def longest_first(found: list[Candidate], time: np.ndarray) -> list[Candidate]:
+    """Those that cover most time first. time: (calls,) ns, ascending."""
+    return sorted(found, key=lambda one: -(int(time[one.at[-1]]) - int(time[one.at[0]])))
 
 
 def in_context(symbols: np.ndarray, context: int) -> np.ndarray:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyzer.structure.calls.candidates import FEWEST, Candidate, candidates, in_context
+from analyzer.structure.calls.candidates import FEWEST, Candidate, longest_first
 from analyzer.structure.calls.ends import MOST_COMPARED, Bounds, bounded
 from analyzer.structure.calls.nested import is_nested
-from analyzer.structure.calls.passes import MOST_PASSES, REGULAR, Passes, compared, counts_of
+from analyzer.structure.calls.passes import MOST_PASSES, REGULAR, Passes, counts_of
+from analyzer.structure.calls.repeated import repeated
 
 MOST_JUDGED = 40
 """So many candidates are looked at: those that cover most time."""
@@ -124,10 +125,10 @@ def _equal(one: np.ndarray, other: np.ndarray) -> int:
 def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int, *, knows_paths: bool) -> list[Passes]:
     """Candidates whose stretches are passes; the one that covers most time first, and of those that cover as much those
     with fewer passes."""
-    possible = candidates(symbols, enter)
+    known = repeated(symbols)
+    possible = longest_first(known.candidates, enter)
     possible = [one for one in possible if _time(one, enter) >= LEAST_TIME * length_ns][:MOST_JUDGED]
-    groups = in_context(symbols, 4)
-    judged = [compared(symbols, groups, one) for one in sorted(possible, key=lambda one: -one.count)]
+    judged = [known.compared(one) for one in sorted(possible, key=lambda one: -one.count)]
     accepted: list[Passes] = []
     for one in judged:
         if one.is_regular or one.is_regular_around(accepted) or (knows_paths and one.takes_turns):

@@ -46,7 +46,7 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
     length = int(enter[-1] - enter[0]) if len(enter) else 0
     knows_paths = bool(calls.path[part].any())
     for detail in (WITH_PATHS if knows_paths else WITHOUT_PATHS) if len(enter) else ():
-        symbols = _dense(calls.symbols[detail][part])
+        symbols = _by_occurrence(calls.symbols[detail][part])
         each = outermost(symbols, enter, burst, clocks, length, knows_paths=knows_paths)
         if each is not None and not knows_paths and each.stretch(0)[1] - each.stretch(0)[0] == 1:
             each = _by_bursts(each, burst)
@@ -61,11 +61,14 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
             yield runs if knows_paths or _shared(symbols, runs) >= RUNS else None
 
 
-def _dense(numbers: np.ndarray) -> np.ndarray:
-    """int32: of numbers from 0 those that occur, from 0 again and in their order."""
-    present = np.zeros(int(numbers.max(initial=-1)) + 1, bool)
-    present[numbers] = True
-    return (np.cumsum(present, dtype=np.int32) - 1)[numbers]
+def _by_occurrence(numbers: np.ndarray) -> np.ndarray:
+    """int32: of numbers from 0 those that occur, from 0 again in the order in which they come: ranks that do the same
+    with other partners have the same symbols."""
+    first = np.full(int(numbers.max(initial=-1)) + 1, len(numbers))
+    first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
+    place = np.empty(len(first), np.int32)
+    place[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return place[numbers]
 
 
 def _is_better(one: Loop, other: Loop, enter: np.ndarray, *, knows_paths: bool) -> bool:
