@@ -54,6 +54,17 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "prv": ("-o", "."),
     "dim": ("-o", "."),
     "pack": ("-o", "packed.h5"),
+    "export": ("-o", "."),
+    "what": ("--at", "1ms"),
+    "views": ("--view", "parallelism"),
+    "hot": (),
+    "clusters": (),
+    "balance": (),
+    "structure": (),
+    "cut": ("-o", "cut.h5"),
+    "diff": (RUN,),
+    "speedup": (RUN,),
+    "report": ("-o", "page.html"),
 }
 """What is measured, and its options. "look" is `analyze RUN`, which prints a first look and writes every file."""
 

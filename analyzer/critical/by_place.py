@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.columns.joined import joined
+from analyzer.critical.did import Before, pieces_of
 from analyzer.critical.functions import Functions
 from analyzer.critical.path import CriticalPath
-from analyzer.critical.did import Before, pieces_of
 from analyzer.pairing.call_paths import paths_of_calls
 from analyzer.places.between import Between, Stretch
 from analyzer.places.words import call_at, computing_at, known_text

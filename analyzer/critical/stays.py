@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.critical.by_place import Whereabouts
+from analyzer.critical.did import did_in
 from analyzer.critical.functions import CALL, COMPUTATION, Function, Functions
 from analyzer.critical.path import CriticalPath
-from analyzer.critical.did import did_in
 from analyzer.trace import Trace
 
 

@@ -13,6 +13,7 @@ from analyzer.columns.joined import joined
 from analyzer.columns.rows import Rows
 from analyzer.columns.spill import Spill
 from analyzer.pairing.epochs import SYNCHRONIZES
+from analyzer.pairing.pieces import Pieces
 from analyzer.parallel import Team
 from analyzer.trace import Trace
 from analyzer.waits.clocks import ClockErrors, Uncounted
@@ -27,7 +28,6 @@ from analyzer.waits.messages import (
 )
 from analyzer.waits.one_sided import one_sided_candidates
 from analyzer.waits.partitioned import partitioned_candidates
-from analyzer.pairing.pieces import Pieces
 from analyzer.waits.point_to_point import BEGIN_SENDS, message_waits
 from analyzer.waits.syncs import SYNC
 from tracelib.schema.procedures import (

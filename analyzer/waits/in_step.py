@@ -7,10 +7,10 @@ import numpy as np
 
 from analyzer.columns.sorted_rows import Sorted
 from analyzer.columns.spill import Spill
+from analyzer.pairing.pieces import Pieces
 from analyzer.trace import Trace
 from analyzer.waits.lanes import Lanes
 from analyzer.waits.messages import append_by_window, some_messages
-from analyzer.pairing.pieces import Pieces
 from analyzer.waits.syncs import MEMBER, SYNC
 from tracelib.schema.procedures import INIT, base_name
 

@@ -11,9 +11,9 @@ from analyzer._kernels import lib
 from analyzer.columns.spill import Spill
 from analyzer.native import pointer
 from analyzer.pairing.parts import window_of
+from analyzer.pairing.pieces import Pieces
 from analyzer.trace import Trace
 from analyzer.waits.lanes import Lanes
-from analyzer.pairing.pieces import Pieces
 
 _MESSAGES = 1 << 18
 """So many are looked at together."""

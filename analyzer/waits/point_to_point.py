@@ -9,10 +9,10 @@ import numpy as np
 from analyzer._kernels import ffi, lib
 from analyzer.columns.spill import Spill
 from analyzer.native import pointer
+from analyzer.pairing.pieces import Pieces
 from analyzer.trace import REQUEST, Trace, TracerTime
 from analyzer.waits.kinds import WAIT
 from analyzer.waits.lanes import Lanes
-from analyzer.pairing.pieces import Pieces
 from tracelib.schema.procedures import (
     ARRIVED,
     BUFFERED_SENDS,

@@ -10,7 +10,8 @@ from analyzer.structure.calls.candidates import Candidate, candidates, in_contex
 from analyzer.structure.calls.passes import Passes, compared
 
 MOST_REMEMBERED, LONGEST_REMEMBERED = 32, 1 << 15
-"""So many sequences are remembered, of so many calls at most: to look at a longer one costs little beside reading it."""
+"""So many sequences are remembered, of so many calls at most: to look at a longer one costs little beside its
+reading."""
 
 
 class Repeated:

@@ -25,11 +25,11 @@ struct share_sums {
 struct share_thread {
     const struct path_segment *stays; /* of the path on it, in order of time */
     int64_t n_stays;
-    int64_t begin, held; /* when it begins; then when the last node was over, and until when the tracer has it */
+    int64_t begin, held;    /* when it begins; then when the last node was over, and until when the tracer has it */
     const struct node *own; /* the nodes that have a slack, and their slack */
     const int64_t *slack;
-    int64_t n_own, polls;   /* polls: what is added are not these, but each poll by itself */
-    struct slack_sum *rank; /* sums of its rank */
+    int64_t n_own, polls;            /* polls: what is added are not these, but each poll by itself */
+    struct slack_sum *rank;          /* sums of its rank */
     int64_t is_on, at, stay, before; /* from 0 on: whether a node was looked at, which one, how many stays, and ns of
                                         the path before the last of these */
 };

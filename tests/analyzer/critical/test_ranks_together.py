@@ -59,8 +59,9 @@ def test_shares_are_sums_over_all_that_threads_did(run):
             before = Before(path.segments[path.segments["thread"] == thread])
             begin = 0 if path.nodes.thread[thread] == 0 else int(whole["enter"][0])
             for first, did in pieces_of(functions, whole, begin):
-                parts = (did.begin, did.held, np.full(len(did.held), functions.tracer)), (did.held, did.enter, did.ahead)
-                for low, high, function in (*parts, (did.enter, did.exit, did.inside)):
+                tracer = np.full(len(did.held), functions.tracer)
+                ahead, inside = (did.held, did.enter, did.ahead), (did.enter, did.exit, did.inside)
+                for low, high, function in ((did.begin, did.held, tracer), ahead, inside):
                     for sums, ns in ((on_path, before.until(high) - before.until(low)), (in_all, high - low)):
                         for number, time in zip(function.tolist(), ns.tolist(), strict=True):
                             sums[functions.every[number]] += time
