@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST, Candidate, longest_first
-from analyzer.structure.calls.ends import MOST_COMPARED, Bounds, bounded
+from analyzer.structure.calls.ends import bounded
 from analyzer.structure.calls.nested import is_nested
 from analyzer.structure.calls.passes import MOST_PASSES, REGULAR, Passes, counts_of
 from analyzer.structure.calls.repeated import repeated
@@ -94,32 +94,12 @@ def outermost(
 
 def _bounded(one: Passes, symbols: np.ndarray, clocks: np.ndarray, *, knows_paths: bool) -> Loop | None:
     bounds = bounded(symbols, one, clocks, knows_paths=knows_paths)
-    return Loop(bounds.begins, bounds.end, _in_order(symbols, bounds)) if len(bounds.begins) >= FEWEST else None
+    return Loop(*bounds, repeated(symbols).in_order(bounds)) if len(bounds.begins) >= FEWEST else None
 
 
 def _distance(loop: Passes, step: Passes) -> int:
     """The commonest number of passes from one step to the next."""
     return round(float(np.median(np.diff(np.searchsorted(loop.at, step.at)))))
-
-
-def _in_order(symbols: np.ndarray, bounds: Bounds) -> float:
-    """The share of calls that the usual pass has in common with the one before, in their order from both ends: what is
-    done now and then leaves the others alike."""
-    begins, ends = bounds.begins, np.append(bounds.begins[1:], bounds.end)
-    shares = []
-    for number in np.unique(np.linspace(1, len(begins) - 1, MOST_COMPARED).astype(np.int64)).tolist():
-        one, other = symbols[begins[number] : ends[number]], symbols[begins[number - 1] : ends[number - 1]]
-        shorter, longer = sorted((len(one), len(other)))
-        front = _equal(one[:shorter], other[:shorter])
-        back = _equal(one[::-1][:shorter], other[::-1][:shorter])
-        shares.append(min(front + back, shorter) / max(longer, 1))
-    return float(np.median(shares))
-
-
-def _equal(one: np.ndarray, other: np.ndarray) -> int:
-    """How many are equal from the begin on."""
-    differs = np.flatnonzero(one != other)
-    return int(differs[0]) if len(differs) else len(one)
 
 
 def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int, *, knows_paths: bool) -> list[Passes]:

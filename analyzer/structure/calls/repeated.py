@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from analyzer.structure.calls.candidates import Candidate, candidates, in_context
+from analyzer.structure.calls.ends import MOST_COMPARED, Bounds
 from analyzer.structure.calls.passes import Passes, compared
 
 MOST_REMEMBERED, LONGEST_REMEMBERED = 32, 1 << 15
@@ -20,6 +21,7 @@ class Repeated:
     def __init__(self, symbols: np.ndarray) -> None:
         self._symbols = symbols
         self._passes: dict[int, Passes] = {}  # by the identity of their candidate, which lives as long
+        self._orders: dict[tuple[bytes, int], float] = {}
 
     @cached_property
     def candidates(self) -> list[Candidate]:
@@ -36,6 +38,13 @@ class Repeated:
             self._passes[id(one)] = compared(self._symbols, self._groups, one)
         return self._passes[id(one)]
 
+    def in_order(self, bounds: Bounds) -> float:
+        """See `_in_order`."""
+        key = bounds.begins.tobytes(), bounds.end
+        if key not in self._orders:
+            self._orders[key] = _in_order(self._symbols, bounds)
+        return self._orders[key]
+
 
 def repeated(symbols: np.ndarray) -> Repeated:
     """What repeats in a sequence of symbols (int32, dense from 0)."""
@@ -45,3 +54,23 @@ def repeated(symbols: np.ndarray) -> Repeated:
 @lru_cache(maxsize=MOST_REMEMBERED)
 def _remembered(symbols: bytes) -> Repeated:
     return Repeated(np.frombuffer(symbols, np.int32))
+
+
+def _in_order(symbols: np.ndarray, bounds: Bounds) -> float:
+    """The share of calls that the usual pass has in common with the one before, in their order from both ends: what is
+    done now and then leaves the others alike."""
+    begins, ends = bounds.begins, np.append(bounds.begins[1:], bounds.end)
+    shares = []
+    for number in np.unique(np.linspace(1, len(begins) - 1, MOST_COMPARED).astype(np.int64)).tolist():
+        one, other = symbols[begins[number] : ends[number]], symbols[begins[number - 1] : ends[number - 1]]
+        shorter, longer = sorted((len(one), len(other)))
+        front = _equal(one[:shorter], other[:shorter])
+        back = _equal(one[::-1][:shorter], other[::-1][:shorter])
+        shares.append(min(front + back, shorter) / max(longer, 1))
+    return float(np.median(shares))
+
+
+def _equal(one: np.ndarray, other: np.ndarray) -> int:
+    """How many are equal from the begin on."""
+    differs = np.flatnonzero(one != other)
+    return int(differs[0]) if len(differs) else len(one)
