@@ -90,11 +90,12 @@ class _Archive:
         pointers = [address(getattr(library, f"OTF2_EvtWriter_{NAMES[kind]}")) for kind in sorted(NAMES)]
         self._functions = ffi.new("void *[]", pointers)
         self._references = References(
-            *self._region,
-            np.array([base_name(name) in BLOCKING_COLLECTIVES for name in trace.procedures], bool),
-            np.array([self._operation_of(name) for name in trace.procedures], np.uint32),
-            self._comm,
-            self._rank_in,
+            mpi=self._region[0],
+            own=self._region[1],
+            is_collective=np.array([base_name(name) in BLOCKING_COLLECTIVES for name in trace.procedures], bool),
+            operation=np.array([self._operation_of(name) for name in trace.procedures], np.uint32),
+            comm=self._comm,
+            rank_in=self._rank_in,
         )
 
     def _define_locations(self) -> list[list[Any]]:
@@ -129,7 +130,7 @@ class _Archive:
         otf2, said, trace = self._otf2, self._archive.definitions, self._trace
         mpi, everybody = otf2.Paradigm.MPI, [threads[0] for threads in self._locations]
         said.group("MPI", group_type=otf2.GroupType.COMM_LOCATIONS, paradigm=mpi, members=everybody)
-        self._comm, self._rank_in = [], []
+        self._comm, self._rank_in = list[int](), list[np.ndarray]()
         for one in trace.communicators:
             plain = one.members and not one.remote
             members = list(one.members) if plain else list(range(trace.size))

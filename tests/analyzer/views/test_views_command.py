@@ -7,6 +7,7 @@ import shutil
 
 import numpy as np
 import pytest
+from paraver_cfg import histogram, window, write_cfg
 from paths import EPOCH
 from view_trace import ViewTrace
 
@@ -259,3 +260,26 @@ def test_gzip(run, tmp_path, capsys):
         shutil.copyfileobj(plain, packed)
     (found,) = as_json(capsys, tmp_path / "again.prv.gz", "--view", "parallelism", "--bins", "1")
     assert found["mean"][0][0] > 1
+
+
+def test_who_sends_to_whom(run, capsys, tmp_path):
+    """The same from a file, by a word of the command line, and of the messages themselves."""
+    (by_word,) = as_json(capsys, run, "--view", "messages", "--by", "partner", "--statistic", "bytes sent")
+    (tmp_path / "matrix.toml").write_text(
+        'thread = "messages in flight"\n[histogram]\ncontrol = "partner"\nstatistic = "bytes sent"\n'
+    )
+    (by_file,) = as_json(capsys, run, "--view", tmp_path / "matrix.toml")
+    sent = np.zeros((6, 6))
+    messages = analyzer.open(run).messages()
+    np.add.at(sent, (messages["source"], messages["destination"]), messages["size"])
+    assert by_word["values"] == by_file["values"] == [sent.tolist()] and by_file["columns"] == list("012345")
+    with pytest.raises(TracelibError, match="is no number of messages"):
+        views.histogram(analyzer.open(run), "messages", "time", by="partner")
+
+
+def test_what_is_asked_for_counts_for_a_configuration_too(run, capsys, tmp_path):
+    path = write_cfg(tmp_path / "a.cfg", window(1, "Useful", functions={"evt_type": "All"}), histogram(1, 1, "Time"))
+    (shown,) = as_json(capsys, run, "--cfg", path, "--show", "profile", "--bins", 3, "--level", "task")
+    assert (shown["show"], shown["level"], len(shown["begin_s"])) == ("profile", "task", 3)
+    (shown,) = as_json(capsys, run, "--cfg", path, "--statistic", "bursts", "--by", "iteration")
+    assert (shown["statistic"], shown["control"]) == ("bursts", "iteration")
