@@ -227,6 +227,23 @@ def test_histogram_of_messages(statistic, expected, window):
         assert together.values[0, 0].tolist() == np.nansum(expected, axis=0).tolist()
 
 
+@pytest.mark.parametrize("window", [None, 7])
+def test_parallelism_utilisation_and_queue_by_hand(window):
+    """Two ranks of 100 ns: both compute in [20, 40) and [60, 80), one of them else; the network takes a message at 30
+    that is sent at 10, one at 24 that is sent at 20."""
+    states = [(0, 40, 0, 0, 1), (60, 100, 0, 0, 1), (20, 80, 1, 0, 1)]
+    messages = [(0, 0, 1, 0, 8, 0, 10, 30, 50, 60), (1, 0, 0, 0, 8, 0, 20, 24, 50, 60)]
+    trace = ViewTrace(100, threads=(1, 1), states=states, messages=messages, window=window)
+    assert views.profile(trace, "parallelism", 5).mean.tolist() == [[1, 2, 1, 2, 1]]
+    ((parallelism,),) = views.measures(trace, "parallelism", ["average value"]).columns.values()
+    assert parallelism == pytest.approx(1.4)
+    utilisation = View("useful", level="application", application="average")
+    ((found,),) = views.measures(trace, utilisation, ["average value"]).columns.values()
+    assert found == pytest.approx(parallelism / trace.size)
+    queue = views.measures(trace, View("sends queued", level="application"), ["average value", "maximum"]).columns
+    assert [column[0] for column in queue.values()] == pytest.approx([(10 + 2 * 4 + 6) / 100, 2])
+
+
 def test_histogram_on_planes():
     trace = ViewTrace(100, events=EVENTS, states=STATES)
     half = View(Function("half", ("states",), lambda rows: rows["state"]), compose1=("subtract", 1))
