@@ -21,15 +21,16 @@ _NS = 1e9
 class Cells:
     """Sums over the pieces and messages of each cell; arrays of one shape (planes, rows, columns)."""
 
-    def __init__(self, shape: tuple[int, int, int], interval_ns: int) -> None:
+    def __init__(self, shape: tuple[int, int, int], interval_ns: int, *, of_messages: bool) -> None:
         self._shape, self.interval = shape, interval_ns
-        size = int(np.prod(shape))
+        cells = int(np.prod(shape))
+        size, messages = (0, cells) if of_messages else (cells, 0)
         self.time, self.integral, self.count, self.total = np.zeros((4, size))
         self.controlled, self.nonzero, self.nonzero_count = np.zeros((3, size))  # where control, or data, is not 0
         self.mean, self.squares = np.zeros((2, size))  # of the lengths of pieces
         self.highest, self.lowest = np.full(size, -inf), np.full(size, inf)
-        self.number, self.bytes, self.largest = np.zeros((3, 2, size))  # of messages, received and sent
-        self.smallest = np.full((2, size), inf)
+        self.number, self.bytes, self.largest = np.zeros((3, 2, messages))  # of messages, received and sent
+        self.smallest = np.full((2, messages), inf)
 
     def add(
         self, plane: np.ndarray, row: np.ndarray, column: np.ndarray, length: np.ndarray, control: np.ndarray,
@@ -62,8 +63,8 @@ class Cells:
         """Messages that are sent or received while a row is in a cell."""
         inside = (plane >= 0) & (column >= 0)
         at, size, side = self._at(plane, row, column)[inside], size[inside], int(is_send)
-        self.number[side] += np.bincount(at, minlength=len(self.time))
-        self.bytes[side] += np.bincount(at, size, len(self.time))
+        self.number[side] += np.bincount(at, minlength=len(self.number[side]))
+        self.bytes[side] += np.bincount(at, size, len(self.bytes[side]))
         np.maximum.at(self.largest[side], at, size)
         np.minimum.at(self.smallest[side], at, size)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PARTNER = "partner"
 """Instead of a control view: columns are the other sides of messages."""
 _MOST = 10_000
+_MOST_CELLS = 1 << 25
 _USUAL = 20
 _MOST_WHOLE = 512
 
@@ -154,9 +155,11 @@ def histogram(
     rows = max((view.rows(run) for view in views), key=len)
     of_row = np.zeros(len(rows), np.int64) if together else np.arange(len(rows))
     shown = len(rows) if partners else columns.count
-    if shown > _MOST:
-        raise TracelibError(f"{shown} columns of partners are more than {_MOST}", "give a coarser level", 2)
-    cells = Cells((planes.count, int(of_row.max(initial=0)) + 1, shown), end - begin_ns)
+    shape = planes.count, int(of_row.max(initial=0)) + 1, shown
+    if shape[0] * shape[1] * shape[2] > _MOST_CELLS:
+        said = f"{shape[0]} planes of {shape[1]} rows and {shape[2]} columns are too many"
+        raise TracelibError(said, "give wider columns, a coarser level, or one row for all", 2)
+    cells = Cells(shape, end - begin_ns, of_messages=of_messages)
     ends = None
     if of_messages:
         wanted = getattr(data or control, "filter", None) or Filter()

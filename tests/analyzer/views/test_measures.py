@@ -283,6 +283,8 @@ def test_usual_columns():
     assert views.histogram(trace, VALUE, "time").columns == ("0", "1", "2", "3", "4")
     halves = View("last event value", compose1=("divide", 8))
     assert views.histogram(trace, halves, "time").edges.tolist() == pytest.approx(np.arange(11) * 0.05)
+    with pytest.raises(TracelibError, match="10000 planes of 1 rows and 9991 columns are too many"):
+        views.histogram(trace, VALUE, "time", columns=(0, 9990, 1), plane=VALUE, planes=(0, 9999, 1))
     with pytest.raises(TracelibError, match="columns are not between 1 and"):
         Columns(0, 1e9, 1)
     with pytest.raises(TracelibError, match="there is no statistic 'sum'"):
