@@ -46,7 +46,7 @@ def _stack(found: Parallelism, axes: Axes) -> None:
     axes.axhline(found.mean(), color="black", linewidth=0.8, linestyle="--", label="computing, mean")
     axes.set_ylim(0, max(found.threads, float(np.max(below))) * 1.02)
     axes.set_ylabel("threads")
-    axes.legend(loc="lower left", fontsize=8, framealpha=0.9)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize=8, frameon=False)
 
 
 def _drawable(found: Parallelism, name: str) -> tuple[np.ndarray, np.ndarray]:

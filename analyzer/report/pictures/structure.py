@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,14 @@ from analyzer.report.structure.sentence import sentence
 from analyzer.report.words import units
 from analyzer.structure.levels.parts import Part, Structure
 from analyzer.structure.signals import NAMES, Signal
+from analyzer.structure.signals.from_calls import BURSTS
 
 ENDINGS = (".png",)
 _MOST_POINTS, _MOST_RANKS, _MOST_ITERATIONS = 2000, 64, 1000
 """Bins, ranks and iterations that a picture can show."""
 _COLOURS = (BLUE, ORANGE)
+_LINE = 115
+"""Letters of a title that fit a line."""
 _MAPS_HEIGHT, _CORRELATION_HEIGHT = 4.5, 1.8
 
 
@@ -53,8 +57,8 @@ def draw(structure: Structure, path: Path, even: Evenness | None = None) -> None
     _tree(structure, last)
     last.xaxis.set_major_formatter(FuncFormatter(lambda s, _: units.time(s * 1e9) if s else "0"))
     last.set_xlim(0, structure.duration_ns / 1e9 or 1)
-    title = sentence(structure)
-    figure.suptitle(f"{Path(structure.file).name}: {title[:150]}", fontsize=9, wrap=True)
+    title = f"{Path(structure.file).name}: {sentence(structure)}"
+    figure.suptitle(fill(title, _LINE, max_lines=3, placeholder=" ..."), fontsize=9, x=0.01, ha="left")
     save(whole, path)
 
 
@@ -83,6 +87,8 @@ def _signal(signal: Signal, axes: Axes) -> None:
     axes.stairs(means, edges, color=GREY, fill=True)
     axes.set_ylim(bottom=min(0.0, float(means.min(initial=0))))
     axes.set_ylabel(_wrapped(NAMES.get(signal.name, signal.name)), fontsize=7)
+    if signal.name == BURSTS:
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: units.time(ns) if ns else "0"))
 
 
 def _wrapped(text: str) -> str:
