@@ -65,7 +65,9 @@ def check(
                 session.say(f"{trace.path}: good, {_looked_at(trace, place)}")
             for line in few_lines(notes(trace), FEW, "; --json lists all"):
                 session.say(f"note: {line}")
-        draw_ranks(session, trace, picture, last=_END if trace.extra(Losses).ending else 1.0)
+        whole = trace.duration_ns
+        end = (round(whole * (1 - _END)), whole) if trace.extra(Losses).ending else None
+        draw_ranks(session, trace, picture, shown=end)
     finally:
         trace.close()
     if found:

@@ -9,6 +9,7 @@ import click
 
 from analyzer.commands.shared.iteration_option import iteration_option, wanted_windows
 from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options, file_argument
+from analyzer.commands.shared.picture import check_picture, draw_ranks, picture_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.moment.moment import moment
@@ -16,6 +17,7 @@ from analyzer.opening import open_trace
 from analyzer.report.moment import moment_json, print_all, print_moment
 
 if TYPE_CHECKING:
+    from analyzer.moment.moment import Moment
     from analyzer.trace import Trace
 
 _UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
@@ -44,17 +46,20 @@ class At(click.ParamType):
 @iteration_option
 @all_ranks_needed("a moment is that of one rank (--rank) or of all")
 @all_calls_needed("a moment has few calls; see --around")
+@picture_option
 @common_options(as_json=True)
 @click.pass_obj
 def what_command(
-    session: Session, file: str, rank: int | None, at: int, around: int, as_json: bool, quiet: bool
+    session: Session, file: str, rank: int | None, at: int, around: int, picture: str | None, as_json: bool, quiet: bool
 ) -> None:
     """Say what a rank of FILE does at a moment: the state of each thread, the call
     it is in and from where, the calls before and after, its regions, and the
     messages and requests that are on their way.
 
     Without --rank it prints a line for each rank. With --iteration, T counts from
-    when the first rank begins this iteration, or the first of several.
+    when the first rank begins this iteration, or the first of several. --picture
+    draws what all ranks do while the calls in the table last, or without --rank
+    in a twentieth of the run.
     """
     session.quiet = quiet
     trace = open_trace(file, session.team)
@@ -64,6 +69,7 @@ def what_command(
             raise TracelibError(f"{file} has operations only, no times", "look at the run that it was made of")
         if rank is not None and rank >= trace.size:
             raise TracelibError(f"{file} has no rank {rank}", f"give one from 0 to {trace.size - 1}")
+        check_picture(picture, trace)
         at += _origin(session, trace)
         if at > trace.duration_ns:
             raise TracelibError(
@@ -80,8 +86,20 @@ def what_command(
                     print_all(trace, found, console) if rank is None else print_moment(trace, found[0], console)
                 )
             )
+        draw_ranks(session, trace, picture, shown=_around(trace, found, at), moment_ns=at)
     finally:
         trace.close()
+
+
+def _around(trace: Trace, found: list[Moment], at: int) -> tuple[int, int]:
+    """What is drawn, in ns: the calls around the moment; of all ranks together a twentieth of the run."""
+    half = max(trace.duration_ns // 40, 1)
+    begin, end = at - half, at + half
+    if len(found) == 1:
+        rows = [part.rows for one in found[0].threads for part in (one.before, one.after) if len(part.rows)]
+        begin = min([int(some["enter"].min()) for some in rows], default=begin)
+        end = max([int(some["exit"].max()) for some in rows], default=end)
+    return max(min(begin, at - 1), 0), min(max(end, at + 1), trace.duration_ns)
 
 
 def _origin(session: Session, trace: Trace) -> int:

@@ -46,10 +46,11 @@ def check_picture(picture: str | None, trace: Trace) -> None:
 def draw_ranks(
     session: Session, trace: Trace, picture: str | None, *, calls: Profile | None = None,
     computed: Useful | None = None, waited: Waits | None = None, iterations: Iterations | None = None,
-    boxes: Callable[[], Sequence[Boxed]] = lambda: (), boxed: str = "", last: float = 1.0,
+    boxes: Callable[[], Sequence[Boxed]] = lambda: (), boxed: str = "", shown: tuple[int, int] | None = None,
+    moment_ns: int | None = None,
 ) -> None:  # fmt: skip
-    """Draw the last part of a run (`last` of its time; all) if a picture was asked for. What is known already need not
-    be computed again. boxed: what is in the boxes. Collective over the team."""
+    """Draw a run from `shown[0]` to `shown[1]` ns (all of it) if a picture was asked for. What is known already need
+    not be computed again. boxed: what is in the boxes. moment_ns: it is marked. Collective over the team."""
     if picture is None:
         return
     from analyzer.metrics.profile import profile
@@ -64,8 +65,8 @@ def draw_ranks(
         computed = computed or useful(trace, team)
         waited = waited or waits(trace, team, calls, causes=False)
         lines = lines_of(trace, calls, computed, waited)
-        begin = round(trace.duration_ns * (1 - last))
-        found = timeline(trace, team, calls, lines, _BINS, begin_ns=begin)
+        begin, end = shown or (0, trace.duration_ns)
+        found = timeline(trace, team, calls, lines, _BINS, begin_ns=begin, end_ns=end)
     if not session.speaks:
         return
     from analyzer.report.pictures.timeline import Note, draw_timeline
@@ -75,9 +76,19 @@ def draw_ranks(
     rank = int(lines.typical[0]) if len(lines.typical) else 0
     marks = marks_of(trace, lines.of_rank, rank, iterations)
     notes = [Note(int(lines.of_rank[rank]), begin, end) for rank, begin, end in boxes()]
-    part = f", the last {units.time(trace.duration_ns - begin)}" if begin else ""
+    part = f", {_part(begin, end, trace.duration_ns)}" if shown and shown != (0, trace.duration_ns) else ""
     title = f"{Path(trace.path).name}: {units.plural(trace.size, 'rank')}, {units.time(trace.duration_ns)}{part}"
-    draw_timeline(found, marks, title, Path(picture), [note for note in notes if note.line >= 0], boxed)
+    notes = [note for note in notes if note.line >= 0]
+    draw_timeline(found, marks, title, Path(picture), notes, boxed, moment_ns)
+
+
+def _part(begin_ns: int, end_ns: int, duration_ns: int) -> str:
+    """Which part of a run is drawn."""
+    from analyzer.report.words import units
+
+    if end_ns == duration_ns:
+        return f"the last {units.time(end_ns - begin_ns)}"
+    return f"{units.time(end_ns - begin_ns)} from {begin_ns / 1e9:.6f} s"
 
 
 def draw_look(session: Session, summary: Summary, picture: str | None) -> None:

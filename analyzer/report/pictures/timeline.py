@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from pathlib import Path
 
 import numpy as np
@@ -39,9 +40,11 @@ class Note:
 
 
 def draw_timeline(
-    of: Timeline, marks: Marks, title: str, path: Path, notes: Sequence[Note] = (), boxed: str = ""
-) -> None:
-    """Write the picture; whole or not at all. boxed: what is in the boxes. Raises TracelibError."""
+    of: Timeline, marks: Marks, title: str, path: Path, notes: Sequence[Note] = (), boxed: str = "",
+    moment_ns: int | None = None,
+) -> None:  # fmt: skip
+    """Write the picture; whole or not at all. boxed: what is in the boxes. moment_ns: a line is drawn there. Raises
+    TracelibError."""
     count = len(of.lines.names)
     height = min(max(_LINE * count + 1.5, _LEAST), _MOST)
     figure = new_figure(_WIDTH, height)
@@ -54,10 +57,12 @@ def draw_timeline(
     _marks(of, marks, axes, 1 / (height - _AROUND))
     for note in notes:
         _note(note, axes)
+    if moment_ns is not None:
+        axes.axvline(moment_ns / 1e9, color="black", linewidth=1.6)
     axes.set_xlim(begin, end)
     axes.set_ylim(max(count, 1) - 0.5, -0.5)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda s, _: units.time(s * 1e9) if s else "0"))
+    axes.xaxis.set_major_formatter(FuncFormatter(_when(end - begin)))
     used = of.ns.reshape(len(NAMES), -1).sum(axis=1).tolist()
     keys = [Patch(color=COLOURS[k], label=name) for k, name in enumerate(NAMES) if used[k]]
     keys += [Patch(fill=False, edgecolor="black", label=boxed)] if notes else []
@@ -67,6 +72,16 @@ def draw_timeline(
     )  # fmt: skip
     figure.suptitle(title, fontsize=10, x=0.01, ha="left")
     save(figure, path)
+
+
+def _when(span_s: float) -> Callable[[float, int], str]:
+    """How times along the axis are written, so that those of a short part of a run differ."""
+
+    def text(s: float, _: int) -> str:
+        usual = units.time(s * 1e9) if s else "0"
+        return usual if s < 4 * span_s else f"{s:.{max(0, 2 - floor(log10(span_s)))}f} s"
+
+    return text
 
 
 def picture(of: Timeline) -> np.ndarray:

@@ -5,6 +5,7 @@ import pytest
 from matplotlib.image import imread
 from uneven_runs import iterative, written
 
+import analyzer
 from analyzer.cli import main
 from analyzer.report.pictures.timeline import COLOURS, NOTHING, picture
 from analyzer.timeline.cells import Timeline
@@ -44,6 +45,21 @@ def test_commands_draw_ranks_over_time(name, run, tmp_path, monkeypatch):
     drawn = imread("ranks.png")
     colours = {tuple(c) for c in np.rint(255 * drawn[..., :3]).astype(int).reshape(-1, 3).tolist()}
     assert {rgb(COLOURS[0]), rgb(COLOURS[1])} <= colours
+
+
+def test_a_moment_is_drawn(run, tmp_path, monkeypatch):
+    """What all ranks do around it, with a line at it; of one rank as long as its calls in the table."""
+    monkeypatch.chdir(tmp_path)
+    shown = []
+    monkeypatch.setattr("analyzer.report.pictures.timeline.picture", lambda of: shown.append(of) or picture(of))
+    whole = analyzer.open(run).duration_ns
+    assert main(["what", run, "-q", "--at", "5ms", "--picture", "all.png"]) == 0
+    assert main(["what", run, "-q", "--at", "5ms", "--rank", "1", "--around", "1", "--picture", "one.svg"]) == 0
+    every, one = shown
+    assert (every.begin_ns, every.end_ns) == (5_000_000 - whole // 40, 5_000_000 + whole // 40)
+    assert 0 < one.begin_ns <= 5_000_000 <= one.end_ns < whole and one.end_ns - one.begin_ns < whole / 3
+    column = imread("all.png")[150, :, :3].sum(axis=1)
+    assert (column < 0.1).any(), "no line is black"
 
 
 def test_a_picture_may_be_svg(run, tmp_path, monkeypatch):
