@@ -8,14 +8,17 @@ from dataclasses import dataclass
 
 _STRING = r'"(?:\\(?:\r?\n|.)|[^"\\\n])*"'
 _COMMENT = r"/\*(?:.|\n)*?(?:\*/|\Z)"
+_NUMBER = r"\.?\d(?:'?\w)*"
+"""With the quotes that C++14 and C23 have between digits; signs of exponents are tokens of their own."""
 _TOKENS = re.compile(
     rf"""
     (?P<directive>^(?<!\\\n)(?<!\\\r\n)[ \t]*(?:/\*[^\n]*?\*/[ \t]*)*
         \#(?:\\\r?\n|{_COMMENT}|//(?:\\\r?\n|[^\n])*|{_STRING}|[^\n])*)
   | (?P<comment>{_COMMENT}|//(?:\\\r?\n|[^\n])*)
-  | (?P<string>R"(?P<end>[^()\\\s]{{0,16}})\((?:.|\n)*?\)(?P=end)"|{_STRING}|'(?:\\(?:\r?\n|.)|[^'\\\n])+')
+  | (?P<string>(?:u8|[uUL])?R"(?P<end>[^()\\\s]{{0,16}})\((?:.|\n)*?\)(?P=end)"|{_STRING}
+        |'(?:\\(?:\r?\n|.)|[^'\\\n])+')
   | (?P<space>[ \t\r\f\v]+|\n)
-  | (?P<code>.)
+  | (?P<code>{_NUMBER}|\w+|.)
     """,
     re.VERBOSE | re.MULTILINE,
 )
@@ -51,7 +54,7 @@ def directives(source: str) -> Iterator[Directive]:
             yield found
         elif token["code"]:
             depth += {"{": 1, "}": -1}.get(token["code"], 0)
-            before = token["code"]
+            before = token["code"][-1]
         elif token["string"]:
             before = '"'
 

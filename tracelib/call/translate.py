@@ -186,10 +186,12 @@ _MADE = "/* Made by tracelib call. */"
 _HEADER = f"""{_MADE}
 #include <tracelib.h>
 
-/* A parameter of the innermost region. Half of one is 0 in integers: so they are told from real numbers in any C. */
+/* A parameter of the innermost region. Half of one is 0 in integers: so they are told from real numbers in any C.
+   Integers that long long does not have are recorded as real numbers. */
 #define CLL_RECORD(name, x) \\
-    ((((x) - (x)) + 1) / 2 == 0 ? tracelib_region_parameter_integer(name, (long long)(x)) \\
-                                : tracelib_region_parameter(name, (double)(x)))
+    ((((x) - (x)) + 1) / 2 == 0 && ((x) > 0) == ((long long)(x) > 0) \\
+         ? tracelib_region_parameter_integer(name, (long long)(x)) \\
+         : tracelib_region_parameter(name, (double)(x)))
 """
 _FIRST_OF_MPI = """
 /* One rank asks the drivers for all. */

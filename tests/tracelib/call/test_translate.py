@@ -90,6 +90,62 @@ def test_cxx(tmp_path, monkeypatch):
     assert build(tmp_path, "other.cpp", "-I", str(INCLUDE)) == build(tmp_path, "app.cpp", "-Wno-unused-variable")
 
 
+CXX = r"""#include <cstdio>
+int sum(long a, int b) { return (int)a + b; }
+int main()
+{
+    const char *text = (const char *)u8R"({" #)";
+    unsigned long long most = 0xffff'ffff'ffff'ffffull;
+    int n = sum(1'000, '}') + sum(2'0'0, '}');
+#pragma cll e CLOCK=e[0]*n*most
+    n += text[0] == '{';
+#pragma cll end e
+    std::printf("%d %d\n", n, sum(3'000, '{'));
+}
+int other(int m)
+{
+#pragma cll f CLOCK=f[0]*m
+    m += sum(4'000, '{');
+#pragma cll end f
+    return m;
+}
+"""
+
+
+def test_quotes_between_digits_begin_no_characters(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app.cpp").write_text(CXX)
+    assert CliRunner().invoke(commands.commands, ["call", "app.cpp"]).output == "app.cll.cpp: experiments e, f\n"
+    plain = build(tmp_path, "app.cpp", "-Wno-unused-variable")
+    assert plain == build(tmp_path, "app.cll.cpp", "-I", str(INCLUDE)) == "1451 3123\n"
+
+
+def test_what_is_recorded_of_numbers_of_all_types(tmp_path, monkeypatch):
+    """Integers as integers, if long long has them; everything else as real numbers."""
+    monkeypatch.chdir(tmp_path)
+    types = {
+        "int a = -3": -3, "unsigned char b = 200": 200, "_Bool c = 1": 1, "long long d = 1LL << 62": 2**62,
+        "unsigned long long e = 1ULL << 62": 2**62, "unsigned long long f = ~0ULL": "1.84467e+19",
+        "float g = 0.5f": "0.5", "double h = -1e300": "-1e+300", "long double i = 2": "2.0", "enum {X, Y = 7} j = Y": 7,
+    }  # fmt: skip
+    names = "abcdefghij"
+    product = "*".join(names)
+    (tmp_path / "a.c").write_text(BODY % f"{'; '.join(types)};\n#pragma cll x CLOCK={product}\n;\n#pragma cll end x")
+    assert CliRunner().invoke(commands.commands, ["call", "a.c"]).exit_code == 0
+    recording = """#include <stdio.h>
+    #define tracelib_region_begin(name)
+    #define tracelib_region_end(name)
+    #define tracelib_region_parameter_integer(name, value) printf("%s %lld\\n", name, value)
+    #define tracelib_region_parameter(name, value) printf("%s %#.6g\\n", name, value)
+    """
+    header = tmp_path / "a.cll.h"
+    header.write_text(recording + header.read_text().replace("#include <tracelib.h>", ""))
+    said = dict(line.split() for line in build(tmp_path, "a.cll.c").splitlines())
+    for name, value in zip(names, types.values(), strict=True):
+        assert said[name] == str(value) if isinstance(value, int) else float(said[name]) == float(value), name
+        assert ("." in said[name]) == isinstance(value, str), name
+
+
 def test_messages_of_the_compiler_name_the_source(tmp_path, monkeypatch):
     """A pragma of a variable that there is not is an error in the pragma's line."""
     monkeypatch.chdir(tmp_path)
