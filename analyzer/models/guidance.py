@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import fdtrc
 
-from analyzer.models.fitting.left_out import settings_of
+from analyzer.models.fitting.left_out import rows_of, settings_of
 from analyzer.models.measurements import Measurements
 from analyzer.models.model import Model
 from analyzer.models.search.selection import Selection
@@ -53,26 +53,28 @@ def _of_residuals(data: Measurements, model: Model) -> Iterator[str]:
     """Residuals that differ between the values of a parameter, by the analysis of variance."""
     residuals = residuals_of(data, model)
     for name, column in data.values.items():
-        groups = [residuals[column == level] for level in np.unique(column)]
-        groups = [group for group in groups if len(group) > 1]
-        if len(groups) < 2 or np.ptp(residuals) < 1e-9:
+        levels, level, number = np.unique(column, return_inverse=True, return_counts=True)
+        if (number > 1).sum() < 2 or np.ptp(residuals) < 1e-9:
             continue
-        if _by_chance(groups) < _SURE:
-            worst = max(np.unique(column), key=lambda level: abs(residuals[column == level].mean()))
-            mean = residuals[column == worst].mean()
-            where = f"at {name} = {worst:g} they are {100 * mean:+.1f} % on average"
+        several = number[level] > 1
+        if _by_chance(residuals[several], np.unique(level[several], return_inverse=True)[1]) < _SURE:
+            means = np.bincount(level, residuals) / number
+            worst = int(np.abs(means).argmax())
+            where = f"at {name} = {levels[worst]:g} they are {100 * means[worst]:+.1f} % on average"
             yield f"Residuals depend on {name} ({where}): a term of {name} is missing."
     error = float(np.sqrt(np.mean(residuals**2)))
     if error > _LARGE_ERROR:
         yield f"The residuals are large ({100 * error:.0f} %): all the candidates may be poor, or the data noisy."
 
 
-def _by_chance(groups: list[np.ndarray]) -> float:
-    """The probability that groups of the same mean differ so much (analysis of variance, the F test)."""
-    every = np.concatenate(groups)
-    within = sum(float(((group - group.mean()) ** 2).sum()) for group in groups)
-    between = sum(len(group) * float((group.mean() - every.mean()) ** 2) for group in groups)
-    free, left = len(groups) - 1, len(every) - len(groups)
+def _by_chance(values: np.ndarray, group: np.ndarray) -> float:
+    """The probability that groups (of each value its number, from 0) of the same mean differ so much (analysis of
+    variance, the F test)."""
+    number = np.bincount(group)
+    mean = np.bincount(group, values) / number
+    within = float(((values - mean[group]) ** 2).sum())
+    between = float((number * (mean - values.mean()) ** 2).sum())
+    free, left = len(number) - 1, len(values) - len(number)
     return float(fdtrc(free, left, between / free / (within / left))) if within > 0 and left > 0 else 1.0
 
 
@@ -85,8 +87,7 @@ def residuals_of(data: Measurements, model: Model) -> np.ndarray:
 
 
 def _of_groups(data: Measurements) -> Iterator[str]:
-    setting = settings_of(data.values)
-    places = [np.flatnonzero(setting == one) for one in np.unique(setting)]
+    places = rows_of(settings_of(data.values))
     split = [rows[0] for rows in places if len(rows) >= _REPETITIONS and in_two_groups(data.observed[rows])]
     enough = sum(len(rows) >= _REPETITIONS for rows in places)
     if split and len(split) >= max(1, enough // 20):

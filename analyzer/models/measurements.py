@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.models.fitting.left_out import settings_of
+from analyzer.models.fitting.left_out import rows_of, settings_of
 
 if TYPE_CHECKING:
     import pandas
@@ -46,7 +46,7 @@ class Measurements:
         setting = settings_of(self.values)
         first = np.unique(setting, return_index=True)[1]
         of = REPETITIONS[repetitions]
-        observed = np.array([of(self.observed[setting == one]) for one in range(len(first))])
+        observed = np.array([of(self.observed[rows]) for rows in rows_of(setting)])
         return Measurements(self.observable, {k: v[first] for k, v in self.values.items()}, observed)
 
 

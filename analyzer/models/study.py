@@ -132,7 +132,9 @@ def _hold_out_error(data: Measurements, model: Model, choosing: bool, weight: np
         coefficients = fit_columns(columns, rest.observed, weight[~out]).coefficients
         members = (replace(model.selected, coefficients=coefficients),)
     smaller = replace(model, members=members)
-    settings = [dict(zip(held.values, row, strict=True)) for row in zip(*held.values.values(), strict=True)]
+    setting = settings_of(held.values)
+    first = np.unique(setting, return_index=True)[1]
+    points = [{name: float(column[row]) for name, column in held.values.items()} for row in first]
     with np.errstate(all="ignore"):
-        errors = np.array([smaller.predict(**at) for at in settings]) / held.observed - 1
+        errors = np.array([smaller.predict(**at) for at in points])[setting] / held.observed - 1
     return float(np.sqrt(np.mean(errors**2)))

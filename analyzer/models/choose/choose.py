@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import fdtrc
@@ -15,49 +16,69 @@ from analyzer.models.choose.plainness import plainest
 from analyzer.models.choose.settings import Settings, settings_from
 from analyzer.models.choose.shapes import shapes_on
 from analyzer.models.member import Member
+from analyzer.models.terms.product import Product
 
 _LEAST_WEIGHT = 1e-3
 _MOST = 60
+MOST_PARAMETERS = 5
+"""There are 52 ways to put 5 parameters into groups, and more than 10^23 for 30."""
 _NEARLY = 5.0
 _ROUNDS = 6
 _SURE = 0.01
+
+
+Posterior = tuple[Family, Weighed, np.ndarray]
 
 
 def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> list[Member]:
     """The likeliest models, with weights that sum to 1; the one to be shown first, the others by weight. Those below a
     thousandth of the best are left out, and all but 60. Raises TracelibError for parameters below 0."""
     settings = settings_from(values, observed)
+    if len(settings.varying) > MOST_PARAMETERS:
+        raise TracelibError(
+            f"{len(settings.varying)} parameters vary, and terms are chosen for at most {MOST_PARAMETERS}",
+            "name those that matter, or describe --terms",
+        )
     for name in settings.varying:
         if not shapes_on(settings.values[name]):
             raise TracelibError(f"{name} has values below 0, where powers and logarithms have none", "describe --terms")
     found = [_weighed(family, settings) for family in families(settings)]
     if settings.varying:
         found += _free(settings, found)
-    best = max(float(posterior.max()) for _, _, posterior in found)
-    members: dict[frozenset, Member] = {}
-    for family, weighed, posterior in found:
-        for place in np.flatnonzero(posterior > best + np.log(_LEAST_WEIGHT)):
-            length = family.length[place]
-            member = Member(
-                terms=family.terms(int(place)),
-                coefficients=weighed.coefficients[place] / length,
-                spread=weighed.spread[place] / length,
-                sigma=float(weighed.sigma[place]),
-                freedom=weighed.freedom,
-                weight=float(np.exp(posterior[place] - best)),
-            )
-            same = members.setdefault(frozenset(member.terms), member)
-            if same.weight < member.weight:
-                members[frozenset(member.terms)] = member
-    return plainest(normalised(list(members.values())))
+    return plainest(_normalised(_members(found)))
 
 
-Posterior = tuple[Family, Weighed, np.ndarray]
+def _members(found: Sequence[Posterior]) -> Iterator[Member]:
+    """Each model once, as likely as its likeliest family says, the likeliest first; weights beside that one's."""
+    best = max(map(_likeliest, found))
+    likely = [
+        (float(posterior[place]), family, weighed, int(place))
+        for family, weighed, posterior in found
+        for place in np.flatnonzero(posterior > best + np.log(_LEAST_WEIGHT))
+    ]
+    seen: set[frozenset[Product]] = set()
+    for posterior, family, weighed, place in sorted(likely, key=lambda one: -one[0]):
+        if len(seen) == _MOST:
+            return
+        terms = family.terms(place)
+        if frozenset(terms) in seen:
+            continue
+        seen.add(frozenset(terms))
+        length = family.length[place]
+        yield Member(
+            terms=terms,
+            coefficients=weighed.coefficients[place] / length,
+            spread=weighed.spread[place] / length,
+            sigma=float(weighed.sigma[place]),
+            freedom=weighed.freedom,
+            weight=float(np.exp(posterior - best)),
+        )
 
 
 def _weighed(family: Family, settings: Settings) -> Posterior:
     weighed = weigh(family.columns, settings)
-    return family, weighed, family.log_prior + weighed.log_evidence
+    lighter = replace(family, columns=family.columns[:0].copy())  # all families' together would be gigabytes
+    return lighter, weighed, family.log_prior + weighed.log_evidence
 
 
 def _free(settings: Settings, others: list[Posterior]) -> list[Posterior]:
@@ -100,8 +121,8 @@ def _explains(one: Posterior, settings: Settings) -> bool:
     return bool(fdtrc(different - terms, repeated, max(lack, 0) / (different - terms) / (pure / repeated)) > _SURE)
 
 
-def normalised(members: list[Member]) -> list[Member]:
-    """The heaviest, by weight, with weights that sum to 1."""
-    kept = sorted(members, key=lambda member: -member.weight)[:_MOST]
-    total = sum(member.weight for member in kept)
-    return [member.with_weight(member.weight / total) for member in kept]
+def _normalised(members: Iterable[Member]) -> list[Member]:
+    """The same with weights that sum to 1."""
+    every = list(members)
+    total = sum(member.weight for member in every)
+    return [member.with_weight(member.weight / total) for member in every]

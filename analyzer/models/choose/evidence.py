@@ -29,7 +29,8 @@ class Weighed:
 def weigh(columns: np.ndarray, settings: Settings) -> Weighed:
     """The evidence of models with coefficients that are not negative: the integral of the likelihood over coefficients
     that may be anything from 0 to the largest mean (columns have the largest value 1) and an error of unknown size
-    that is a share of the expected value. columns: (models, settings, q)."""
+    that is a share of the expected value. Where values are below 0, coefficients may be as far below 0 as above, and
+    the error is the same everywhere. columns: (models, settings, q)."""
     q = columns.shape[2]
     expected = np.broadcast_to(settings.mean, columns.shape[:2])
     freedom = settings.rows - q
@@ -49,13 +50,14 @@ def weigh(columns: np.ndarray, settings: Settings) -> Weighed:
     sigma = np.sqrt(left / max(freedom, 1))
     spread, sound = _spread(inverse)
     alone = sigma[:, None] * np.sqrt(np.einsum("mqq->mq", inverse))
-    evidence = (
-        -(settings.number * np.log(error)).sum(1)
-        - freedom / 2 * np.log(left)
-        + np.log(np.einsum("mqq->mq", spread)).sum(1)
-        - q * np.log(settings.scale)
-        + log_ndtr(coefficients / alone).sum(1)
-    )
+    with np.errstate(divide="ignore"):  # columns that nearly say the same have no evidence
+        evidence = (
+            -(settings.number * np.log(error)).sum(1)
+            - freedom / 2 * np.log(left)
+            + np.log(np.einsum("mqq->mq", spread)).sum(1)
+            - q * np.log(settings.scale)
+            + (-q * np.log(2) if settings.signed else log_ndtr(coefficients / alone).sum(1))
+        )
     if settings.relative:  # where its integral is largest, a term with a negative coefficient is not there
         sound &= (coefficients >= 0).all(1)
     evidence = np.where(sound & np.isfinite(evidence), evidence, -np.inf)

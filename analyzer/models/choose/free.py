@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import gammaln
@@ -14,7 +15,7 @@ from analyzer.models.choose.shapes import PLAIN, Shape, shapes_on
 from analyzer.models.fitting.criteria import criterion_of
 from analyzer.models.search.exact import search_all
 from analyzer.models.search.space import make_space, most_telling
-from analyzer.models.terms.product import Product
+from analyzer.models.terms.product import Product, atom_names
 
 _POOL = 12
 """Terms of which all subsets are tried."""
@@ -22,6 +23,10 @@ _MODELS = 100
 """The best of these that are weighed."""
 _MOST_PRODUCTS = 1000
 _FEW = 50
+_TRIED = 40
+"""So many products are tried in place of a term, or beside others."""
+_DEPENDENT = 1e-9
+"""What is left of a column beside others that give it."""
 _PARTS = 2
 """The most terms in a model beside the constant and one for each parameter."""
 _CONSTANT = 0.1
@@ -73,7 +78,8 @@ class Free:
         telling = most_telling(weighted / np.linalg.norm(weighted, axis=0), self.settings.mean * np.sqrt(weight), _POOL)
         places = {self._term(place): place for place in {0, *telling}}
         space = make_space(list(places), self.settings.values, self.settings.mean, weight)
-        found = search_all(space, criterion, keep=_MODELS, positive=np.ones(len(space.terms), bool))
+        positive = None if self.settings.signed else np.ones(len(space.terms), bool)
+        found = search_all(space, criterion, keep=_MODELS, positive=positive)
         sizes = found.models.sum(1)
         for size in range(2, self.most + 1):
             chosen = [[places[term] for term in found.terms_of(model)] for model in found.models[sizes == size]]
@@ -86,20 +92,39 @@ class Free:
                 yield self._family(np.insert(pairs, 0, 0, axis=1))
 
     def around(self, terms: Sequence[Product]) -> Iterator[Family]:
-        """Models with one of these terms exchanged for any product; with one more; with one less."""
-        every = np.arange(len(self.products))
-        known = {self._term(int(place)): int(place) for place in every}
-        places = [known[term] for term in terms if term in known]
-        others = np.setdiff1d(every, places)
+        """Models with one of these terms exchanged for another product; with one more; with one less."""
+        places = [self._places[shapes] for term in terms if (shapes := self._shapes_of(term)) in self._places]
         size = len(places)
-        exchanged = np.repeat([places], size * len(others), axis=0)
-        for k in range(size):
-            exchanged[k * len(others) : (k + 1) * len(others), k] = others
-        yield self._family(exchanged)
-        if size < self.most:
-            yield self._family(np.column_stack([np.repeat([places], len(others), axis=0), others]))
-        if size > 2:
-            yield self._family(np.array([places[:k] + places[k + 1 :] for k in range(size)]))
+        rests = [places[:k] + places[k + 1 :] for k in range(size)]
+        exchanged = [
+            [*places[:k], place, *places[k + 1 :]]
+            for k, rest in enumerate(rests)
+            for place in self.telling(rest)
+            if place not in places
+        ]
+        more = [[*places, place] for place in self.telling(places)] if size < self.most else []
+        for models in (exchanged, more, rests if size > 2 else []):
+            if models:
+                yield self._family(np.array(models))
+
+    def telling(self, places: list[int]) -> list[int]:
+        """The likeliest products beside these, with a coefficient above 0 if all are: by least squares with the errors
+        of what was measured, which are done in a moment, so that few models must be weighed."""
+        settings, root = self.settings, np.sqrt(self.settings.weight)
+        weighted = self.columns * root[:, None]
+        q = np.linalg.qr(weighted[:, places])[0]
+        beside = weighted - q @ (q.T @ weighted)
+        target = settings.mean * root
+        rest = target - q @ (q.T @ target)
+        length = np.linalg.norm(beside, axis=0)
+        new = length > _DEPENDENT * np.linalg.norm(weighted, axis=0)
+        gain = np.where(new, rest @ beside / np.where(new, length, 1), 0.0)
+        gain = np.abs(gain) if settings.signed else gain
+        scatter = float((settings.scatter * settings.weight / settings.number).sum())
+        left = np.maximum(rest @ rest - gain**2, 0) + scatter
+        likely = self.log_prior - settings.rows / 2 * np.log(np.maximum(left, settings.rows * 1e-18))
+        order = np.argsort(-np.where(gain > 0, likely, -np.inf), kind="stable")
+        return [int(place) for place in order[:_TRIED] if gain[place] > 0]
 
     def _family(self, places: np.ndarray) -> Family:
         """Models (models, terms): as likely as to draw their terms one after the other."""
@@ -109,6 +134,28 @@ class Free:
         return Family(
             log_prior, columns, self.length[places], lambda model: tuple(self._term(int(p)) for p in places[model])
         )
+
+    @cached_property
+    def _places(self) -> dict[Shapes, int]:
+        return {shapes: place for place, shapes in enumerate(self.products)}
+
+    @cached_property
+    def _factors(self) -> dict[str, dict[Product, Shape | None]]:
+        """Of each parameter what a product of shapes can have of it."""
+        values, names = self.settings.values, self.settings.varying
+        shapes = {name: shapes_on(values[name], PLAIN) for name in names}
+        return {name: {Product(): None} | {s.product(name): s for s in shapes[name]} for name in names}
+
+    def _shapes_of(self, term: Product) -> Shapes | None:
+        """The shapes whose product a term is; None: there are none. (To write all products as terms would take longer
+        than the rest of a fit.)"""
+        found = []
+        for name, shapes in self._factors.items():
+            part = Product(1.0, tuple(power for power in term.powers if name in atom_names(power[0])))
+            if part not in shapes:
+                return None
+            found.append(shapes[part])
+        return tuple(found)
 
     def _term(self, place: int) -> Product:
         term = Product()

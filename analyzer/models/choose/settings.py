@@ -13,13 +13,15 @@ from analyzer.models.fitting.left_out import settings_of
 @dataclass(frozen=True)
 class Settings:
     """values: of each parameter at each setting; mean, number, scatter: of its measurements, scatter being the sum of
-    squares about the mean. relative: the error is a share of the value (all are positive), else the same everywhere."""
+    squares about the mean. relative: the error is a share of the value (all are positive), else the same everywhere.
+    signed: some values are below 0, so coefficients may be, too."""
 
     values: dict[str, np.ndarray]
     mean: np.ndarray
     number: np.ndarray
     scatter: np.ndarray
     relative: bool
+    signed: bool
 
     @property
     def rows(self) -> int:
@@ -52,12 +54,20 @@ _LEAST = 0.05
 """A model that expects less than this share of what was measured is not taken at its word."""
 
 
+MOST_SETTINGS = 1000
+"""More of them do not say more of which terms there are, and many models of each take time and memory."""
+
+
 def settings_from(values: Mapping[str, np.ndarray], observed: np.ndarray) -> Settings:
-    """The settings of rows of measurements."""
+    """The settings of rows of measurements. Of more than MOST_SETTINGS so many, drawn at random (always the same)."""
     setting = settings_of(values)
     first = np.unique(setting, return_index=True)[1]
+    if len(first) > MOST_SETTINGS:
+        drawn = np.random.default_rng(0).choice(len(first), MOST_SETTINGS, replace=False)
+        rows = np.isin(setting, drawn)
+        return settings_from({name: np.asarray(column)[rows] for name, column in values.items()}, observed[rows])
     number = np.bincount(setting)
     mean = np.bincount(setting, observed) / number
     scatter = np.bincount(setting, (observed - mean[setting]) ** 2)
     at = {name: np.asarray(column, float)[first] for name, column in values.items()}
-    return Settings(at, mean, number, scatter, bool((observed > 0).all()))
+    return Settings(at, mean, number, scatter, bool((observed > 0).all()), bool((observed < 0).any()))

@@ -5,10 +5,14 @@ import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_laws import case
 
 import analyzer
+from analyzer.errors import TracelibError
 from analyzer.models.average import consensus, interval
+from analyzer.models.choose import choose
 from analyzer.models.choose.evidence import weigh
+from analyzer.models.choose.free import Free
 from analyzer.models.choose.settings import settings_from
 from analyzer.models.choose.shapes import PLAIN, SHAPES
 from analyzer.models.study import study
@@ -71,6 +75,63 @@ def test_values_without_noise_zeros_and_negative_ones():
     assert exact.predict(x=64) == pytest.approx(194, rel=1e-6)
     zeros = analyzer.fit(pandas.DataFrame({"x": x - 1, "time": 3 * (x - 1)}), "time", ["x"])
     assert zeros.predict(x=30) == pytest.approx(90, rel=0.01)
+
+
+def test_what_is_tried_beside_a_term_explains_most_by_least_squares():
+    """Of all products with a coefficient above 0, by fits of numpy one after the other."""
+    law = case(37)  # n log n / p + p
+    values = {name: law.frame[name].to_numpy(float) for name in law.growth}
+    free = Free.of(settings_from(values, law.frame["time"].to_numpy()))
+    of = free.settings
+    root, scatter = np.sqrt(of.weight), np.sum(of.scatter * of.weight / of.number)
+    likely = {}
+    for place in range(1, len(free.products)):
+        columns = free.columns[:, [0, place]] * root[:, None]
+        c = np.linalg.lstsq(columns, of.mean * root, rcond=None)[0]
+        left = np.sum((of.mean * root - columns @ c) ** 2) + scatter
+        if c[1] > 0:
+            likely[place] = free.log_prior[place] - of.rows / 2 * np.log(left)
+    assert free.telling([0]) == sorted(likely, key=lambda place: -likely[place])[:40]
+
+
+def test_few_models_are_weighed_and_few_terms_written(monkeypatch):
+    """So that a model of several parts, too, is there in less than 50 ms: these two are nearly all of it."""
+    law, weighed, written = case(37), [], []
+    weigh_them, term_of = choose.weigh, Free._term
+    monkeypatch.setattr(choose, "weigh", lambda columns, of: weighed.append(len(columns)) or weigh_them(columns, of))
+    monkeypatch.setattr(Free, "_term", lambda free, place: written.append(place) or term_of(free, place))
+    model = analyzer.fit(law.frame, "time", list(law.growth))
+    assert set(model.terms) == {"log2(n)*n/p", "p"}
+    assert sum(weighed) < 2000 and len(written) < 500
+
+
+@pytest.mark.parametrize(("law", "terms"), [((-5, 2), {"1", "log2(p)"}), ((-4, -1), {"1", "log2(p)"})])
+def test_values_below_0_may_have_coefficients_below_0(law, terms):
+    data = frame(lambda p: law[0] + law[1] * np.log2(p), noise=0, p=RANKS)
+    data["time"] += 0.02 * np.random.default_rng(1).standard_normal(len(data))
+    model = analyzer.fit(data, "time", ["p"])
+    assert set(model.terms) == terms
+    assert model.predict(p=1024) == pytest.approx(law[0] + 10 * law[1], abs=0.2)
+
+
+def test_of_many_settings_some_are_drawn_and_many_parameters_are_refused():
+    """A million of different values once took all memory, and 30 parameters all time."""
+    random = np.random.default_rng(1)
+    p = random.uniform(1, 1e6, 20_000)
+    data = pandas.DataFrame({"p": p, "time": (3 + 0.1 * p) * (1 + 0.05 * random.standard_normal(len(p)))})
+    assert len(settings_from({"p": p}, data["time"].to_numpy()).mean) == 1000
+    found = study(data, "time", ["p"])
+    assert found.model.predict(p=1e7) == pytest.approx(1e6, rel=0.03)
+    assert found.model.cross_validation_error == pytest.approx(0.05, abs=0.005)
+    many = pandas.DataFrame(2.0 ** random.integers(0, 4, (50, 30)), columns=[f"x{k}" for k in range(30)])
+    with pytest.raises(TracelibError, match="30 parameters vary"):
+        analyzer.fit(many.assign(time=many["x3"]), "time", list(many))
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_of_all_sizes_have_an_answer_without_warnings():
+    x = 10.0 ** np.arange(-20, 21, 4)
+    assert analyzer.fit(pandas.DataFrame({"x": x, "time": 3e-30 * x}), "time", ["x"]).terms == ["x"]
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e6])

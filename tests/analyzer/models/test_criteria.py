@@ -87,6 +87,21 @@ def test_repetitions_are_left_out_together_and_too_few_settings_say_nothing():
     assert np.isnan(cross_validation_error(np.column_stack([np.ones(6), values, values**2]), values, np.ones(6), twice))
 
 
+def test_very_many_repetitions_are_left_out_without_a_matrix_of_them():
+    """Of one of three settings 50 000: what is left determines a line, and predicts 1 + 4 = 5 from 2 and 3."""
+    x = np.repeat([1.0, 2.0, 4.0], [1, 1, 50_000])
+    y = np.where(x < 4, 1 + x, 10.0)
+    columns = np.column_stack([np.ones(len(x)), x])
+    expected = []
+    for out in (1.0, 2.0, 4.0):
+        rest = columns[x != out], y[x != out]
+        c = np.linalg.lstsq(rest[0] / rest[1][:, None], np.ones(len(rest[1])), rcond=None)[0]
+        expected += [((c[0] + c[1] * out) / y[x == out][0] - 1) ** 2] * int((x == out).sum())
+    found = cross_validation_error(columns, y, relative_weights(y), settings_of({"x": x}))
+    assert found == pytest.approx(np.sqrt(np.mean(expected)))
+    assert expected[-1] == pytest.approx(0.25)
+
+
 def test_settings_and_largest_values():
     values = {"p": np.array([1, 1, 2, 2, 4]), "n": np.array([5, 5, 5, 6, 5])}
     assert settings_of(values).tolist() == [0, 0, 1, 2, 3]
