@@ -12,6 +12,9 @@ from analyzer.places.frames import Frame, Frames
 FRAME = np.dtype([("function", "<u4"), ("file", "<u4"), ("line", "<u4"), ("past", "<u4")])
 """A Frame; `function` and `file` are numbers of texts, of which 0 is "not known"."""
 
+MOST = 2**32 - 1
+"""Of a column of a frame."""
+
 BY_SYMBOL, BY_DEBUG_INFO = 1, 2
 """How good the names of a place are; 0: there are none."""
 
@@ -34,7 +37,7 @@ class Names:
             for frame in frames:
                 function = numbers.setdefault(frame.function, len(numbers))
                 file = numbers.setdefault(frame.file, len(numbers))
-                rows.append((function, file, frame.line, min(frame.past, 0xFFFFFFFF)))
+                rows.append((function, file, frame.line, min(frame.past, MOST)))
             first.append(len(rows))
         return cls(np.array(first, np.int64), np.array(rows, FRAME), tuple(numbers))
 

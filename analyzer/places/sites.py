@@ -9,7 +9,7 @@ import numpy as np
 
 from analyzer.places.frames import Frame, Frames
 from analyzer.places.known import Known
-from analyzer.places.names import Names, joined
+from analyzer.places.names import MOST, Names, joined
 from analyzer.places.owners import (
     is_import,
     is_interpreter,
@@ -56,7 +56,7 @@ def _names_in(module: int, offsets: np.ndarray, tables: PathTables, known: Known
     if module & PATH_IN_FUNCTION:
         row = tables.functions[module & (PATH_IN_FUNCTION - 1)]
         function, file = text_of(row["name"]), text_of(row["file"])
-        return Names.of((Frame(function, file, int(line)),) for line in offsets.tolist())
+        return Names.of((Frame(function, file, line if line <= MOST else 0),) for line in offsets.tolist())
     if module == 0:
         return Names.of(_ended(offset) for offset in offsets.tolist())
     found = known.of(tables.module(module))

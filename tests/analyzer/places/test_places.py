@@ -86,6 +86,8 @@ def places_of(*chains, functions=FUNCTIONS):
         ([(APP, 10), (APP, 11)], "prog.f90:5 in program", "{}"),
         ([*START[:2], (APP, 10)], "prog.f90:3 in main", "{}"),
         ([*START[:2], (PYTHON, 1), (STEP, 31), (PYTHON, 1), (SEND, 9), (MPI, 1)], "solver.py:31 in Solver.step", "{}"),
+        ([(STEP, 2**32 - 1)], "solver.py:4294967295 in Solver.step", "{}"),
+        ([(STEP, 2**62)], "Solver.step", "{}"),  # of a damaged file: no line
         ([], "(not known)", "{}"),
     ],
 )
