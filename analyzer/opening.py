@@ -139,9 +139,10 @@ def is_network(path: str | os.PathLike[str]) -> bool:
                 return False
         from analyzer.sources.rank_file.limited import opened
         from tracelib.schema.net import FORMAT
+        from tracelib.schema.sound import SoundAttributes
 
         with opened(path) as measured:
-            name = measured.attrs.get("format", "")
+            name = SoundAttributes(measured).get("format", "")
             return isinstance(name, str | bytes) and name in (FORMAT, FORMAT.encode())
     except (OSError, KeyError, RuntimeError, ValueError, TypeError):  # h5py's, of a damaged file
         return False

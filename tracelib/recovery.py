@@ -25,6 +25,7 @@ from tracelib.copying import copy_sparse
 from tracelib.errors import TracelibError
 from tracelib.rank_files import RankFiles, find_rank_files, write_links
 from tracelib.schema import State
+from tracelib.schema.sound import SoundAttributes, is_sound
 from tracelib.schema.spool import Spool, is_alive, is_here, lost_calls, read_spool, spool_paths
 from tracelib.unfinished import remove_links
 
@@ -158,7 +159,7 @@ def _fold(path: Path, contents: Sequence[bytes]) -> tuple[Fate, int]:
     try:
         copy_sparse(path, copy)
         with h5py.File(copy, "r+", locking=False) as file:
-            state = int(file.attrs["state"])
+            state = int(SoundAttributes(file)["state"])
             spools = _read_spools(file, path.name, contents)
             if state == State.RECORDING and spools:
                 append_spools(file, spools)
@@ -187,7 +188,7 @@ def _check_tables(file: h5py.File) -> None:
     """Raise TypeError if a table is none, or has other columns than those of the format or of its beginnings."""
     for name, dtype in schema.TABLES.items():
         table = file.get(name)
-        if table is not None and not isinstance(table, h5py.Dataset):
+        if table is not None and not (isinstance(table, h5py.Dataset) and is_sound(table.id.get_type())):
             raise TypeError(f"{name} is no table")
         if table is not None and not _columns(table.dtype).items() <= _columns(dtype).items():
             raise TypeError(f"{name} has other columns")
@@ -214,7 +215,7 @@ def append_spools(file: h5py.File, spools: Sequence[Spool]) -> None:
     A flush that was cut short comes first: its rows have their place already.
     """
     kept = [spool for spool in spools if not spool.left_out]
-    lost = int(file.attrs["lost_calls"])
+    lost = int(SoundAttributes(file)["lost_calls"])
     file.attrs.modify("lost_calls", np.uint64(lost + lost_calls(spools, {"lost_calls": lost})))
     for spool in sorted(kept, key=lambda spool: (spool.base is None, spool.thread)):
         _append_spool(file, spool)

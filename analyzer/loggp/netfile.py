@@ -13,6 +13,7 @@ from analyzer.errors import TracelibError
 from analyzer.sources.rank_file.limited import opened
 from analyzer.sources.rank_file.tables import DAMAGED, rows_of
 from tracelib.schema import net
+from tracelib.schema.sound import SoundAttributes
 
 _LEAST_TRAIN = 2
 _TABLES = {"hosts": net.HOST, "pairs": net.PAIR, "rows": net.ROW}
@@ -52,7 +53,7 @@ def read_measurement(path: str | Path) -> Measurement:
     """The whole file. Raises TracelibError for one that is damaged, of a later version, or without rows."""
     try:
         with opened(path) as file:
-            attributes = {name: _text(value) for name, value in file.attrs.items()}
+            attributes = {name: _text(value) for name, value in SoundAttributes(file).items()}
             if strange := [name for name, value in attributes.items() if not isinstance(value, str | int | float)]:
                 raise TypeError(f"attribute {strange[0]} is neither text nor a number")
             if int(attributes.get("version", 0)) > net.VERSION:

@@ -15,6 +15,7 @@ from analyzer.places.modules import Module, State
 from analyzer.places.names import FRAME, Names, joined
 from analyzer.signals import discard
 from analyzer.whole import temporary_name
+from tracelib.schema.sound import SoundAttributes, is_sound
 
 VERSION = 1
 FILE = "places.h5"
@@ -94,7 +95,7 @@ def to_group(known: Known, group: h5py.Group) -> None:
 
 def from_group(group: h5py.Group) -> list[ModuleNames]:
     """The names in a group of an open file; none of a later version. A damaged one raises what h5py or numpy raise."""
-    if int(group.attrs["version"]) > VERSION:
+    if int(SoundAttributes(group)["version"]) > VERSION:
         return []
     modules, places, frames = (_rows(group[name]) for name in ("modules", "places", "frames"))
     paths, stamps, texts = (_read_texts(group, name) for name in ("paths", "stamps", "texts"))
@@ -130,7 +131,9 @@ def _read_texts(group: h5py.Group, name: str) -> list[str]:
 
 
 def _rows(table: h5py.Dataset) -> np.ndarray:
-    """All rows. Raises ValueError if there are more than were written."""
+    """All rows. Raises ValueError if there are more than were written, or if they are none of ours."""
+    if not is_sound(table.id.get_type()):
+        raise ValueError(f"{table.name} has a type that cannot be")
     if table.nbytes > table.id.get_storage_size() * _MOST_COMPRESSED:
         raise ValueError(f"{table.name} has rows that were never written")
     return table[:]

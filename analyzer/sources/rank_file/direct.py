@@ -21,6 +21,7 @@ from analyzer.native import pointer
 from analyzer.sources.rank_file.chunks import Chunks
 from analyzer.sources.rank_file.tables import Table, procedure_names
 from tracelib import schema
+from tracelib.schema.sound import is_sound
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -105,7 +106,10 @@ def _items(text: bytes) -> Iterator[tuple[str, str, bytes, bytes]]:
 def _dtype_of(encoded: bytes) -> np.dtype | None:
     """The dtype of a datatype message, as HDF5 understands it; None: of no fixed size, or damaged."""
     try:
-        dtype = h5t.decode(_ENCODED + encoded).dtype
+        stored = h5t.decode(_ENCODED + encoded)
+        if not is_sound(stored):
+            return None
+        dtype = stored.dtype
     except (OSError, KeyError, RuntimeError, TypeError, ValueError):
         return None
     whole = dtype.itemsize == int.from_bytes(encoded[4:8], "little")

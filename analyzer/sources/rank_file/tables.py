@@ -17,6 +17,7 @@ import numpy as np
 from h5py import h5a, h5d, h5f, h5i, h5o, h5p, h5s, h5t
 
 from analyzer.sources.rank_file.chunks import Chunks
+from tracelib.schema.sound import is_sound
 
 OPEN_FILES = 128
 """How many files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
@@ -27,8 +28,6 @@ DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)
 UNWRITTEN_BYTES = 1 << 24
 """How many bytes of a table may be rows that were never written."""
 
-_FLOATS = (h5t.IEEE_F64LE, h5t.IEEE_F32LE, h5t.IEEE_F64BE, h5t.IEEE_F32BE)
-
 _dtypes: dict[bytes, np.dtype] = {}
 
 
@@ -37,21 +36,10 @@ def _dtype(stored: h5t.TypeID) -> np.dtype:
     that is damaged."""
     code = stored.encode()
     if code not in _dtypes:
-        if not _is_sound(stored):
+        if not is_sound(stored):
             raise TypeError("a column has a type that cannot be")
         _dtypes[code] = stored.dtype
     return _dtypes[code]
-
-
-def _is_sound(stored: h5t.TypeID) -> bool:
-    """Whether a type has numbers as processors have them. libhdf5 takes others, and writes beyond them in memory."""
-    if isinstance(stored, h5t.TypeCompoundID):
-        return all(_is_sound(stored.get_member_type(at)) for at in range(stored.get_nmembers()))
-    if isinstance(stored, h5t.TypeFloatID):
-        return any(stored == float_type for float_type in _FLOATS)
-    if isinstance(stored, h5t.TypeIntegerID):
-        return stored.get_size() in (1, 2, 4, 8) and stored.get_precision() == 8 * stored.get_size()
-    return not isinstance(stored, h5t.TypeArrayID | h5t.TypeEnumID) or _is_sound(stored.get_super())
 
 
 class Table:

@@ -23,6 +23,7 @@ from analyzer.sources.rank_file.tables import DAMAGED, whole_number
 from analyzer.trace import Problem
 from analyzer.trace.chosen import Choice
 from tracelib import schema
+from tracelib.schema.sound import SoundAttributes
 
 MOST_LINKS = 65000
 """Of more ranks the runtime writes no links into run.h5 (csrc/generate/links.py)."""
@@ -110,14 +111,15 @@ def _ranks(path: Path) -> list[Place] | None:
                 if "calls" in file:
                     return None
                 raise TracelibError(f"{path}: not a trace of this tool", "give run.h5, the folder run.ranks, or a .prv")
-            _check_version(path, file)
-            return _linked(path, group, whole_number(file.attrs, "size"))
+            given = SoundAttributes(file)
+            _check_version(path, given)
+            return _linked(path, group, whole_number(given, "size"))
     except DAMAGED as error:
         raise unreadable(path, error) from error
 
 
-def _check_version(path: Path, file: h5py.File) -> None:
-    version = whole_number(file.attrs, "schema_version") if "schema_version" in file.attrs else 0
+def _check_version(path: Path, given: SoundAttributes) -> None:
+    version = whole_number(given, "schema_version") if "schema_version" in given else 0
     if not 1 <= version <= schema.VERSION:
         raise TracelibError(
             f"{path}: it has file format {version}, and this program reads 1 to {schema.VERSION}", "update tracelib"

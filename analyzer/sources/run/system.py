@@ -17,6 +17,7 @@ from analyzer.trace import Problem
 from analyzer.trace.system import NodeSamples
 from tracelib import schema
 from tracelib.schema import node
+from tracelib.schema.sound import SoundAttributes
 
 NAMES = "system-*.h5"
 PACKED = "system"
@@ -93,9 +94,10 @@ def load_samples(path: Path, group: str = "/") -> tuple[dict, np.ndarray]:
     try:
         with opened(path) as file:
             rows = rows_of(file[group], "samples", _TIMES)
-            if not set(node.SYSTEM_ATTRIBUTES) <= set(file[group].attrs):
+            given = SoundAttributes(file[group])
+            if not set(node.SYSTEM_ATTRIBUTES) <= set(given):
                 raise TracelibError(f"{path.name}: not the samples of a node")
-            attributes = _attributes(file[group].attrs)
+            attributes = _attributes(given)
     except DAMAGED as error:
         raise unreadable(path, error) from error
     if not 1 <= attributes["schema_version"] <= schema.VERSION:
