@@ -7,6 +7,9 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 
+_PATIENT = ("-o", "DPkg::Lock::Timeout=300")
+"""Seconds that somebody else's installation may take until ours begins."""
+
 
 class NotInstalled(Exception):
     """What cannot be installed, and why."""
@@ -36,7 +39,7 @@ def install(packages: Sequence[str]) -> None:
         raise NotInstalled(f"{', '.join(missing)}: only root can install")
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     _run(["apt-get", "update", "-qq"], environment)
-    _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing], environment)
+    _run(["apt-get", "install", "-y", "-qq", *_PATIENT, "--no-install-recommends", *missing], environment)
 
 
 def _run(command: list[str], environment: dict[str, str]) -> None:
