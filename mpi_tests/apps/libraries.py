@@ -1,4 +1,4 @@
-"""Libraries that others call MPI through: files in parallel, C++ objects, Python."""
+"""Libraries that others call MPI through: files in parallel, C++ objects, Python, R."""
 
 from __future__ import annotations
 
@@ -39,5 +39,13 @@ MPI4PY = Application(
     title="a pool of workers, objects, a window",
     packages=("python3-mpi4py", "python3"),
     command=("/usr/bin/python3", "pool.py"),
+    result=own_results,
+)
+
+RMPI = Application(
+    name="rmpi",
+    title="R: sums, messages around a ring, objects",
+    packages=("r-cran-rmpi",),
+    command=("Rscript", "objects.R"),
     result=own_results,
 )

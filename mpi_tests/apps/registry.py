@@ -20,5 +20,6 @@ ALL: tuple[Application, ...] = (
     libraries.NETCDF,
     libraries.BOOST,
     libraries.MPI4PY,
+    libraries.RMPI,
 )
 BY_NAME = {application.name: application for application in ALL}
