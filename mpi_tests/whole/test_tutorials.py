@@ -11,6 +11,8 @@ from apps.debian import version
 
 from benchmarks.tutorials import PAGES, PICTURES, Block, blocks, prepared, run
 
+pytestmark = pytest.mark.long
+
 NEEDS = {"heat": None, "lammps": "lammps", "mpi4py": None}
 
 

@@ -15,6 +15,8 @@ from matrix import ROOT, Leg, environment
 from recorded_counts import FORTRAN, assert_no_other_calls, assert_recorded
 from running import Finished, run
 
+pytestmark = pytest.mark.long
+
 OLDEST_GLIBC = (2, 28)
 """The C library must not need to be newer than this one."""
 LIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2"}  # all are parts of glibc

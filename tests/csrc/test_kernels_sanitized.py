@@ -5,6 +5,8 @@ from sanitized import ROOT, build, run
 
 from csrc.build_kernels import GENERATED, KERNELS, REPLAY, SOURCES, ffi
 
+pytestmark = pytest.mark.long
+
 WALKS = (
     "test_progressions",
     "test_translation",
@@ -15,6 +17,7 @@ WALKS = (
     "test_cluster",
 )
 PYTEST = "import pytest; sys.exit(pytest.main(sys.argv[3:]))"
+QUIETLY = ("-q", "-p", "no:cacheprovider", "--hypothesis-profile=few")
 FUZZ = "from fuzz.__main__ import main; sys.exit(main(sys.argv[3:]))"
 KINDS = ("folder", "runtime", "compressed", "plain", "threads", "spool", "prv", "prv-threads", "dim", "dim-any")
 
@@ -30,10 +33,10 @@ def library(tmp_path_factory):
 def test_walks(library):
     files = [str(path) for name in WALKS for path in (ROOT / "tests").rglob(f"{name}.py")]
     assert len(files) == len(WALKS)
-    assert " passed" in run("analyzer._kernels", library, PYTEST, "-q", "-p", "no:cacheprovider", *files)
+    assert " passed" in run("analyzer._kernels", library, PYTEST, *QUIETLY, *files)
 
 
 def test_damaged_files(library, tmp_path):
     """Through what kernels read them, and what walks over what was read."""
-    words = ("--no-limit", "-n", "60", "--seed", "3", "-o", str(tmp_path), "--kind", *KINDS)
+    words = ("--no-limit", "-n", "40", "--seed", "3", "-o", str(tmp_path), "--kind", *KINDS)
     assert "failures: none" in run("analyzer._kernels", library, FUZZ, *words)

@@ -10,7 +10,9 @@ from fuzz.corpus import MAKERS, build
 from fuzz.verdict import failure
 from fuzz.worker import Outcome, Worker
 
-INPUTS = 300
+pytestmark = pytest.mark.long
+
+INPUTS = 200
 FIRST = 1
 
 

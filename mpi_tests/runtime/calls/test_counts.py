@@ -18,6 +18,8 @@ from analyzer.trace.paraver import EventType
 from tracelib.schema import What
 from tracelib.schema.procedures import ONE_SIDED_OPERATIONS
 
+pytestmark = pytest.mark.long
+
 RMA = (EventType.RMA_SIZE, EventType.RMA_TARGET, EventType.RMA_OFFSET)
 MPI_4 = [name for name in NAMES if name != "apt-openmpi"]
 """Those with persistent collectives and partitioned communication."""

@@ -144,8 +144,8 @@ WAYS = [
 """Debian's MPICH and Open MPI 5 crash in the MPI_Session_init after all were finalized, traced or not."""
 
 MPICH_FAILS = "MPIR_init_comm_world("
-"""In what MPICH 5 says where the second session's processes take each other's addresses wrongly, which ends 1 program in
-100: 5 of 700 untraced ones, 7 of 700 traced ones, on a busy machine."""
+"""In what MPICH 5 says where processes take each other's addresses wrongly in the second session. It ends one program
+in 100: 5 of 700 untraced ones, 7 of 700 traced ones, on a busy machine."""
 
 
 @pytest.fixture

@@ -210,7 +210,7 @@ def play(ranks, steps, **more):
     return player
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(programs(), st.sampled_from([None, 17]), st.data())
 def test_played_programs(program, window, data):
     """The path is as long as the run, without gaps, through nodes without slack; a burst that is longer by x makes the

@@ -361,7 +361,7 @@ def test_regions_inside_of_polls(tmp_path):
     assert (np.diff(found.nodes.enter[found.nodes.of(0)]) >= 0).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.booleans()), min_size=1, max_size=40),
     st.lists(st.integers(-1, 200), max_size=40),

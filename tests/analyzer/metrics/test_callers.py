@@ -30,7 +30,7 @@ def as_chain(places, path):
     return tuple((frame.function, frame.line) for frame in places.frames(path)) if path else ()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(pathed_runs())
 def test_each_call_has_the_path_that_it_was_written_with(tmp_path_factory, run):
     ranks, tsc_per_us = run

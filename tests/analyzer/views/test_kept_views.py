@@ -20,7 +20,7 @@ from analyzer.views.view_file import find_view
 ITERATION = int(EventType.ITERATION)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=30), st.booleans())
 def test_steps_in_order_of_row_and_time(pairs, times_first):
     pairs = sorted(pairs, key=lambda pair: pair[1]) if times_first else pairs

@@ -188,7 +188,7 @@ def test_cpus_may_read_the_clock_a_little_differently():
             assert len(table.window(0, 2**40)) == 2
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(rising, st.data())
 def test_any_way_of_reading_all_finds_it_and_nothing_else(times, data):
     """In windows of any times, and in blocks of any number of rows: between two windows it is noticed, too."""
