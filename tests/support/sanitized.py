@@ -12,7 +12,7 @@ from paths import ROOT
 from patience import patient
 
 TESTS = ROOT / "tests"
-FLAGS = ("-shared", "-fPIC", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+FLAGS = ("-shared", "-fPIC", "-g", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 AS_MODULE = """
 import importlib.util, sys
