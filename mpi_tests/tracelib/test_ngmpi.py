@@ -23,6 +23,8 @@ from tracelib.ngmpi.stopping_rules import spread
 from tracelib.schema import net
 from tracelib.schema.prtt import size_times
 
+pytestmark = pytest.mark.long
+
 SITE = next(Path(p) for p in sys.path if p.endswith("site-packages"))
 BOTH = pytest.mark.parametrize("leg", ["apt-openmpi", "apt-mpich"])
 CONFIG = """\
@@ -146,9 +148,11 @@ LIMITS = {
     "mpich-shared": ("apt-mpich", {}, "UCX_RNDV_THRESH", 0),
     "mpich-tcp": ("apt-mpich", {"UCX_TLS": "tcp,self", "MPIR_CVAR_NOLOCAL": "1"}, "UCX_RNDV_THRESH", 0),
 }
+TOLD = [*((name, 2000) for name in LIMITS), ("openmpi-shared", 10000), ("mpich-shared", 10000)]
+"""Each network, and two with another limit."""
 
 
-@pytest.mark.parametrize(("network", "limit"), [(n, limit) for n in LIMITS for limit in (2000, 10000)])
+@pytest.mark.parametrize(("network", "limit"), TOLD)
 def test_the_limit_between_protocols_is_located(legs, ngmpi, tmp_path, network, limit):
     """Sizes gather about the size at which MPI changes its protocol, wherever it was told to, and it is among the
     changes that `analyze` finds, within one step of the sizes.
