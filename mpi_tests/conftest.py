@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import forked
 import matrix
 import pytest
 from building import build as build_program
@@ -201,11 +202,13 @@ def analyze(tmp_path: Path) -> Callable[..., Finished]:
     def start(
         *args: str | Path, under: Leg | None = None, ranks: int = 1, through: Sequence[str | Path] = ()
     ) -> Finished:
+        environment = matrix.environment(under, python=True)
+        if not under and not through:
+            return forked.analyze([str(word) for word in args], tmp_path, environment, 120)
         words = [sys.executable, "-c", "import sys; from analyzer.cli import main; sys.exit(main())", *map(str, args)]
         launcher = [under.mpirun, "-n", str(ranks)] if under else []
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        environment = matrix.environment(under, python=True) | {"PYTHONPATH": path}
-        return run([*launcher, *through, *words], tmp_path, environment, 120)
+        return run([*launcher, *through, *words], tmp_path, environment | {"PYTHONPATH": path}, 120)
 
     return start
 
