@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import h5py
 import numpy as np
 
 from analyzer.program.operation import Flag, Kind, operations
 from analyzer.program.program import Program
+from benchmarks.synthetic.image import Image
+from benchmarks.synthetic.links import write_links
 from tracelib import schema
 from tracelib.schema import What
 from tracelib.schema.groups import said_of
@@ -19,6 +20,8 @@ from tracelib.schema.groups import said_of
 CALLS_A_STEP = 5
 BYTES = 4096
 PROCEDURES = ("MPI_Irecv", "MPI_Isend", "MPI_Waitall")
+USUAL = {"state": int(schema.State.FINALIZED), "host": "node", "boot_id": "boot", "command": "./halo"}
+"""Attributes of all ranks."""
 
 
 def _bursts(ranks: int, calls: int) -> np.ndarray:
@@ -48,13 +51,11 @@ def halo(ranks: int, calls: int) -> Program:
 def write_halo(folder: Path, ranks: int, calls: int) -> Path:
     """The files that the runtime would have written of it, on one node; returns run.h5."""
     (folder / "run.ranks").mkdir(parents=True)
+    image = Image(list(PROCEDURES))
     for rank, bursts in enumerate(_bursts(ranks, calls)):
-        _write_rank(folder / f"run.ranks/{rank:06d}.h5", rank, ranks, _tables(rank, ranks, bursts))
-    with h5py.File(folder / "run.h5", "w") as file:
-        file.attrs["schema_version"], file.attrs["size"] = schema.VERSION, ranks
-        links = file.create_group("ranks")
-        for rank in range(ranks):
-            links[f"{rank:06d}"] = h5py.ExternalLink(f"run.ranks/{rank:06d}.h5", "/")
+        attributes = USUAL | {"rank": rank, "size": ranks}
+        image.write(folder / f"run.ranks/{rank:06d}.h5", _tables(rank, ranks, bursts), attributes)
+    write_links(folder / "run.h5", ranks, created_ns=0)
     return folder / "run.h5"
 
 
@@ -86,18 +87,3 @@ def _tables(rank: int, ranks: int, bursts: np.ndarray) -> dict[str, np.ndarray]:
         "clock": np.array([(0, 0), (end, end)], schema.CLOCK),
         "objects": np.zeros(1, schema.OBJECT),
     }  # fmt: skip
-
-
-def _write_rank(path: Path, rank: int, size: int, tables: dict[str, np.ndarray]) -> None:
-    numbers = dict.fromkeys(schema.INTEGER_ATTRIBUTES, 0)
-    numbers |= {"schema_version": schema.VERSION, "rank": rank, "size": size, "state": int(schema.State.FINALIZED)}
-    texts = dict.fromkeys(schema.TEXT_ATTRIBUTES, "") | {"host": "node", "boot_id": "boot", "command": "./halo"}
-    with h5py.File(path, "w", libver="earliest") as file:
-        for name, dtype in schema.TABLES.items():
-            rows = tables.get(name, np.zeros(0, dtype))
-            file.create_dataset(name, data=rows, maxshape=(None,), chunks=(schema.CHUNK_ROWS[name],))
-        file["procedures"] = np.array([name.encode() for name in PROCEDURES])
-        for name, number in numbers.items():
-            file.attrs[name] = np.int64(number)
-        for name, text in texts.items():
-            file.attrs[name] = np.bytes_(text.encode())
