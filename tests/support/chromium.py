@@ -36,11 +36,14 @@ def addresses(driver):
 
 def open_page(driver, address, drawn, wait=60):
     """Load a page until the script `drawn` returns true; returns the addresses that it asked for. Its console must be
-    empty."""
-    driver.get_log("performance")
+    empty; what the page before has said late is not of this one."""
+    driver.get("about:blank")
+    for log in ("browser", "performance"):
+        driver.get_log(log)
     driver.get(address)
     until(driver, drawn, wait)
-    assert not driver.get_log("browser")
+    said = driver.get_log("browser")
+    assert not said, said
     return addresses(driver)
 
 
