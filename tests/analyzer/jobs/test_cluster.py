@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference_jobs import starts
 
@@ -81,15 +81,17 @@ def test_never_more_nodes_than_there_are(jobs, policy):
 
 
 @given(st.lists(JOB, min_size=1, max_size=25))
+@example([(0, 1, 0, 1), (0, 4, 0, 1), (0, 1, 1, 1)])
 @settings(max_examples=150, deadline=None)
 def test_a_promise_is_kept(jobs):
-    """First fit: nobody starts later than if no job came after it, and no job that runs when it comes ended early."""
+    """First fit: nobody starts later than if no job came after it, and no job that runs when it comes ended early. One
+    that begins and ends in that instant still runs."""
     jobs = sorted(jobs, key=lambda job: job[0])
     begins = start_times(jobs, NODES, Policy.BACKFILL_FIRST_FIT)
     ends = [begin + min(job[2:]) for begin, job in zip(begins, jobs, strict=True)]
     for last, (comes, *_) in enumerate(jobs):
-        known = zip(jobs[: last + 1], ends, strict=False)
-        as_promised = [(*job[:2], job[2] if end <= comes else job[3], job[3]) for job, end in known]
+        known = zip(jobs[: last + 1], begins, ends, strict=False)
+        as_promised = [(*job[:2], job[2] if begin < comes >= end else job[3], job[3]) for job, begin, end in known]
         assert begins[last] <= start_times(as_promised, NODES, Policy.BACKFILL_FIRST_FIT)[last]
 
 
