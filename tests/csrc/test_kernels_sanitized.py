@@ -13,6 +13,8 @@ WALKS = (
     "test_slots",
     "test_clock",
     "test_critical_ways",
+    "test_ranks_together",
+    "test_symbols_of_calls",
     "test_waits_polls",
     "test_cluster",
 )
