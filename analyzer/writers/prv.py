@@ -9,7 +9,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -85,14 +85,19 @@ def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[memoryv
     writer = ffi.gc(writer, lib.prv_writer_free)
     out = ffi.new("char[]", _BUFFER_BYTES)
     for begin, end in windows:
-        states = _pointer(trace.states(begin, end), STATE)
-        events = _pointer(_with_origin(trace, trace.events(begin, end), begin, end), EVENT)
-        messages = _pointer(trace.messages(begin, end), MESSAGE)
-        done = ffi.new("int64_t[3]")
-        while written := lib.prv_write(writer, *states, *events, *messages, done, out, _BUFFER_BYTES):
-            if written < 0:
-                raise TracelibError(f"{trace.path}: a record names a rank or thread that the trace does not have")
-            yield memoryview(ffi.buffer(out, written))
+        yield from _window_lines(trace, begin, end, writer, out)
+
+
+def _window_lines(trace: Trace, begin: int, end: int, writer: Any, out: Any) -> Iterator[memoryview]:
+    """Those of a window; none of its records is left in memory behind it."""
+    messages = _pointer(trace.messages(begin, end), MESSAGE)
+    states = _pointer(trace.states(begin, end), STATE)
+    events = _pointer(_with_origin(trace, trace.events(begin, end), begin, end), EVENT)
+    done = ffi.new("int64_t[3]")
+    while written := lib.prv_write(writer, *states, *events, *messages, done, out, _BUFFER_BYTES):
+        if written < 0:
+            raise TracelibError(f"{trace.path}: a record names a rank or thread that the trace does not have")
+        yield memoryview(ffi.buffer(out, written))
 
 
 def _write_share(trace: Trace, bounds: np.ndarray, team: Team, file: BinaryIO) -> None:

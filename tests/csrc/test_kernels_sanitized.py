@@ -17,6 +17,8 @@ WALKS = (
     "test_symbols_of_calls",
     "test_waits_polls",
     "test_cluster",
+    "test_runs",
+    "test_windowed",
 )
 PYTEST = "import pytest; sys.exit(pytest.main(sys.argv[3:]))"
 QUIETLY = ("-q", "-p", "no:cacheprovider", "--hypothesis-profile=few")

@@ -1,9 +1,8 @@
-"""The rows of several threads in a window of time as records of the trace, made by the kernels and merged by time."""
+"""The rows of several threads in a window of time as records of the trace, made by the kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,60 +10,15 @@ import numpy as np
 from analyzer._kernels import lib
 from analyzer.native import pointer
 from analyzer.sources.lane.lane import Lane
+from analyzer.sources.lane.runs import Buffer, Runs, merge_runs
 from analyzer.trace import ACCESS, CALL, ERROR, EVENT, STATE
 from analyzer.trace.region_labels import region_events
 from tracelib.schema import ACCESS_HAS_GROUP, ERROR_TYPE
 from tracelib.schema import REQUEST as RAW_REQUEST
 
 
-class Buffer:
-    """Records of several lanes one after the other, each lane's in order of time, then merged into one order."""
-
-    def __init__(self, dtype: np.dtype, room: int) -> None:
-        self._records = np.empty(room, dtype)
-        self._offsets = [0]
-
-    def tail(self) -> Any:
-        """Where the next lane's records go."""
-        return pointer(self._records[self._offsets[-1] :])
-
-    def wrote(self, count: int) -> None:
-        """The lane is done."""
-        self._offsets.append(self._offsets[-1] + int(count))
-
-    def records(self) -> np.ndarray:
-        """All records by (lane, order in the lane)."""
-        return self._records[: self._offsets[-1]]
-
-    def merged(self) -> np.ndarray:
-        """All records by (time, lane, order in the lane)."""
-        records = self.records()
-        runs = [(a, b) for a, b in pairwise(self._offsets) if b > a]
-        if len(runs) < 2:
-            return records
-        return merge_runs(records, np.array(self._offsets, np.int64))
-
-
-def merge_runs(records: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Runs records[offsets[k]:offsets[k+1]], each in order of its first column, merged by (that, k)."""
-    merged = np.empty_like(records)
-    runs = len(offsets) - 1
-    if lib.lane_merge(pointer(records), pointer(offsets, "int64_t *"), runs, records.itemsize, pointer(merged)) < 0:
-        raise MemoryError
-    return merged
-
-
-def states(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
-    """STATE that begin in [begin, end), by (begin, lane)."""
-    return _states(lanes, begin, end).merged()
-
-
-def lane_states(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
-    """The same by (lane, begin)."""
-    return _states(lanes, begin, end).records()
-
-
-def _states(lanes: Sequence[Lane], begin: int, end: int) -> Buffer:
+def states(lanes: Sequence[Lane], begin: int, end: int) -> Runs:
+    """STATE that begin in [begin, end), a run for each lane."""
     inputs = []
     for lane in lanes:
         flushes = lane.not_the_programs
@@ -75,23 +29,23 @@ def _states(lanes: Sequence[Lane], begin: int, end: int) -> Buffer:
     buffer = Buffer(STATE, sum(3 * (len(c) + len(p) + len(f)) + 3 for _, c, p, f in inputs))
     for lane, *rows in inputs:
         buffer.wrote(lib.expand_states(lane.struct, *_counted(rows), begin, end, buffer.tail()))
-    return buffer
+    return buffer.runs()
 
 
-def events(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
-    """EVENT with time in [begin, end), by (time, lane)."""
+def events(lanes: Sequence[Lane], begin: int, end: int) -> Runs:
+    """EVENT with time in [begin, end), a run for each lane."""
     inputs = []
     for lane in lanes:
         calls, polls = lane.rows("calls", begin, end, around=1), lane.folded(begin, end, around=1)
-        events, accesses = _all_events(lane, begin, end), lane.accesses(begin, end, around=1)
+        events, accesses = shown_events(lane, begin, end), lane.accesses(begin, end, around=1)
         inputs.append((lane, calls, polls, events, accesses))
     buffer = Buffer(EVENT, sum(6 * len(c) + 2 * len(p) + len(e) + 2 for _, c, p, e, _ in inputs))
     for lane, *rows in inputs:
         buffer.wrote(lib.expand_events(lane.struct, *_counted(rows), begin, end, buffer.tail()))
-    return buffer.merged()
+    return buffer.runs()
 
 
-def _all_events(lane: Lane, begin: int, end: int) -> np.ndarray:
+def shown_events(lane: Lane, begin: int, end: int) -> np.ndarray:
     """Rows of the schema's EVENT as a .prv has them, with those that stand for calls that were summed up."""
     rows = region_events(lane.event_rows(begin, end))
     if lane.burst_mode is None:
@@ -108,7 +62,7 @@ def calls(lanes: Sequence[Lane], begin: int, end: int) -> np.ndarray:
     buffer = Buffer(CALL, sum(len(c) + len(p) for _, c, p in inputs))
     for lane, *rows in inputs:
         buffer.wrote(lib.expand_calls(lane.struct, *_counted(rows), buffer.tail()))
-    return buffer.merged()
+    return buffer.runs().merged()
 
 
 def _calls_of(lane: Lane, begin: int, end: int) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from analyzer._kernels import ffi, lib
 from analyzer.native import pointer
 from analyzer.sources.lane.lane import Lane
-from analyzer.trace import CALL, REQUEST, STATE
+from analyzer.trace import CALL, REQUEST
 
 _UNKNOWN, _STORED, _OTHER = range(3)
 _TABLES = ("calls", "polls", "requests")
@@ -37,11 +37,15 @@ class StoredLanes:
         self._has_events = np.zeros(size, bool)
         self._paths: list[Any] = []  # which the structs point to
 
-    def of(self, ranks: range) -> Stored | None:
-        """Those of some ranks; None: one of them has another."""
+    def are(self, ranks: range) -> np.ndarray:
+        """Which of some ranks are such ones."""
         for rank in (ranks.start + np.flatnonzero(self._what[ranks.start : ranks.stop] == _UNKNOWN)).tolist():
             self._what[rank] = _STORED if self._describe(rank) else _OTHER
-        if (self._what[ranks.start : ranks.stop] == _OTHER).any():
+        return self._what[ranks.start : ranks.stop] == _STORED
+
+    def of(self, ranks: range) -> Stored | None:
+        """Those of some ranks; None: one of them has another."""
+        if not self.are(ranks).all():
             return None
         some = slice(ranks.start, ranks.stop)
         return Stored(self._structs + ranks.start, self._counts[:, some], self._has_events[some])
@@ -56,17 +60,6 @@ class StoredLanes:
         """The same of REQUEST."""
         stored = self.of(ranks)
         return stored and _records(lib.stored_requests, stored, begin, end, stored.counts[2], REQUEST)
-
-    def states(self, ranks: range, begin: int, end: int) -> np.ndarray | None:
-        """The same of STATE."""
-        stored = self.of(ranks)
-        if stored is None:
-            return None
-        room = 3 * (int(stored.counts[:2].sum()) + sum(stored.structs[k].n_flushes + 1 for k in range(len(ranks))))
-        counts, found = np.zeros(len(ranks), np.int64), np.empty(room, STATE)
-        written = pointer(counts, "int64_t *"), pointer(found)
-        answer = lib.stored_states(stored.structs, len(ranks), begin, end, *written)
-        return found[: counts.sum()] if _check(answer, len(ranks)) else None
 
     def _describe(self, rank: int) -> bool:
         """Fill in the struct of a rank, if its thread is such a one. A rank without a file has no rows."""

@@ -25,7 +25,7 @@ from analyzer.native import pointer
 from analyzer.parallel import Team
 from analyzer.signals import discard, temporary
 from analyzer.sources.lane.lane import Lane
-from analyzer.sources.lane.records import merge_runs
+from analyzer.sources.lane.runs import merge_runs
 from analyzer.sources.lane.stored import StoredLanes
 from analyzer.sources.matching.ghosts import NO_GHOSTS, Ghosts
 from analyzer.sources.matching.half import HALF, OUTGOING

@@ -18,7 +18,7 @@ RECORDS = 262144
 """About how many calls a window holds."""
 
 FEW_RANKS = 512
-RECORDS_A_RANK = 64
+RECORDS_A_RANK = 32
 """A window of more than FEW_RANKS ranks holds at least as many calls for each: else most of the work would be to look
 at ranks that did little in it."""
 

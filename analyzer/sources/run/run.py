@@ -25,6 +25,7 @@ from analyzer.sources.lane.displacements import uneven_windows
 from analyzer.sources.lane.lane import Lane
 from analyzer.sources.lane.procedures import merge_procedures, procedure_tables
 from analyzer.sources.lane.stored import Stored, StoredLanes
+from analyzer.sources.lane.windowed import WindowedLanes
 from analyzer.sources.matching.cut_off import leave_out_collectives, leave_out_messages, left_out
 from analyzer.sources.matching.leftovers import Reach
 from analyzer.sources.rank_file.clock import Pieces
@@ -133,7 +134,7 @@ class RunTrace(Trace):
         self._cuts = Cuts(self._lanes, self.duration_ns, counts, found.share)
         if team.size > 1 and self._cuts.is_long:
             self._cuts.know(team.gather(self._cuts.spread_of_own))
-        self._stored = StoredLanes(self._lanes, self.size)
+        self._read_anew()
         unchosen = np.zeros(self.size, bool) if self._chosen is None else _all_but(self._chosen, self.size)
         reach = Reach(self._unfinished, np.array([c.outside > 0 for c in self.communicators], bool), unchosen)
         folder = Path(self.path).absolute().parent
@@ -353,16 +354,17 @@ class RunTrace(Trace):
         return found
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
-        self._cuts.expect_windows()
-        return lane_records.states(self._lanes_of(ranks), begin, self._cuts.end(end))
+        chosen = range(self.size) if ranks is None else ranks
+        if not self._windowed.are_stored(chosen):
+            self._cuts.expect_windows()
+        return self._windowed.states(chosen, begin, self._cuts.end(end))
 
     def rank_states(self, begin: int, end: int, ranks: range) -> np.ndarray:
-        found = self._stored.states(ranks, begin, end) if self._is_whole(begin, end) else None
-        return lane_records.lane_states(self._lanes_of(ranks), begin, end) if found is None else found
+        return self._windowed.states_by_rank(ranks, begin, end)
 
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         stop, chosen = self._cuts.end(end), range(self.size) if ranks is None else ranks
-        recorded = self._with_counters(lane_records.events(self._lanes_of(ranks), begin, stop), begin, stop, chosen)
+        recorded = self._with_counters(self._windowed.events(chosen, begin, stop), begin, stop, chosen)
         return with_events(recorded, self._node_events(begin, stop, chosen))
 
     def _with_counters(self, events: np.ndarray, begin: int, end: int, ranks: range) -> np.ndarray:
@@ -395,13 +397,18 @@ class RunTrace(Trace):
     def unordered_messages(self, begin: int, end: int) -> np.ndarray:
         return self._matched.get().unordered(begin, end)
 
+    def _read_anew(self) -> None:
+        """Rows may have been left out."""
+        self._stored = StoredLanes(self._lanes, self.size)
+        self._windowed = WindowedLanes(self._lanes, self.size, self._stored)
+
     def _leave_out_half_done(self) -> None:
         """What ranks that did not end in order would have done with others."""
         halves = self._matched.get().cut_off
         leave_out_messages(self, self._lanes, halves)
-        self._stored = StoredLanes(self._lanes, self.size)
+        self._read_anew()
         calls, behind = leave_out_collectives(self, self._lanes, self._unfinished)
-        self._stored = StoredLanes(self._lanes, self.size)
+        self._read_anew()
         missed = ""
         if len(halves) or calls:
             missed = left_out(np.flatnonzero(self._unfinished), len(halves), calls)

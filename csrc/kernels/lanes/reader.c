@@ -10,7 +10,7 @@
 #include "rows/inline/ticks.h"
 #include "rows/stamps.h"
 
-enum { BLOCK = 1024 }; /* rows */
+enum { BLOCK = 1024, SHARE = 4 }; /* so many rows are read at once, and a share of those before if that is more */
 
 static const int64_t ROW_BYTES[READER_TABLES] = {sizeof(struct file_call), sizeof(struct file_poll),
                                                  sizeof(struct file_request)};
@@ -40,6 +40,11 @@ static const struct stored_rows *rows_of(const struct stored_lane *lane, enum re
     return table == READER_CALLS ? &lane->calls : table == READER_POLLS ? &lane->polls : &lane->requests;
 }
 
+int64_t reader_count(const struct reader *reader, enum reader_table table)
+{
+    return rows_of(reader->of, table)->count;
+}
+
 bool reader_room(struct reader *reader, enum reader_table table, int64_t rows)
 {
     if (rows <= reader->room[table]) return true;
@@ -59,8 +64,7 @@ static int64_t time_of(const struct reader *reader, enum reader_table table, int
     return lane_ns(reader->of->lane, key);
 }
 
-/* The first of the rows [low, high) whose key is `end` or later; `high`: there is none. */
-static int64_t cut(const struct reader *reader, enum reader_table table, int64_t low, int64_t high, int64_t end)
+int64_t reader_cut(const struct reader *reader, enum reader_table table, int64_t low, int64_t high, int64_t end)
 {
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -93,15 +97,24 @@ bool reader_read(struct reader *reader, enum reader_table table, int64_t first, 
 {
     const struct stored_lane *of = reader->of;
     struct stamps stamps = {.start = of->first_tick, .stop = of->last_tick, .slack = of->slack};
-    int64_t left = rows_of(of, table)->count - first, found = 0;
+    int64_t left = reader_count(reader, table) - first, found = 0, block = reader->block ? reader->block : BLOCK;
     bool over = false;
     while (!over && found < left) {
-        int64_t more = end == INT64_MAX || left - found < BLOCK ? left - found : BLOCK;
+        int64_t next = found / SHARE > block ? found / SHARE : block;
+        int64_t more = end == INT64_MAX || left - found < next ? left - found : next;
         if (!read_block(reader, table, first + found, more, found, &stamps, no_memory)) return false;
         over = end != INT64_MAX && time_of(reader, table, found + more - 1) >= end;
-        found = over ? cut(reader, table, found, found + more, end) : found + more;
+        found = over ? reader_cut(reader, table, found, found + more, end) : found + more;
     }
     *n = found;
+    return true;
+}
+
+bool reader_time(struct reader *reader, enum reader_table table, int64_t row, int64_t *time, bool *no_memory)
+{
+    struct stamps stamps = {.start = reader->of->first_tick, .stop = reader->of->last_tick, .slack = reader->of->slack};
+    if (!read_block(reader, table, row, 1, 0, &stamps, no_memory)) return false;
+    *time = time_of(reader, table, 0);
     return true;
 }
 

@@ -9,7 +9,6 @@
 /* Where the records go. */
 struct sink {
     int64_t begin, end;
-    int64_t *counts;
     char *out;
 };
 
@@ -45,17 +44,6 @@ static bool expand_all_calls(struct reader *reader, struct sink *to, bool *no_me
     return true;
 }
 
-static bool expand_all_states(struct reader *reader, struct sink *to, bool *no_memory)
-{
-    if (!read_calls(reader, to, no_memory)) return false;
-    const struct stored_lane *of = reader->of;
-    int64_t found = expand_states(of->lane, reader->rows[READER_CALLS], of->calls.count, reader->rows[READER_POLLS],
-                                  of->polls.count, of->flushes, of->n_flushes, to->begin, to->end, to->out);
-    *to->counts++ = found;
-    to->out += found * (int64_t)sizeof(struct trace_state);
-    return true;
-}
-
 static bool expand_all_requests(struct reader *reader, struct sink *to, bool *no_memory)
 {
     if (!reader_read_inside(reader, READER_REQUESTS, to->begin, to->end, no_memory)) return false;
@@ -67,16 +55,10 @@ static bool expand_all_requests(struct reader *reader, struct sink *to, bool *no
 
 int64_t stored_calls(const struct stored_lane *lanes, int64_t n, int64_t begin, int64_t end, void *out)
 {
-    return each(lanes, n, (struct sink){begin, end, NULL, out}, expand_all_calls);
+    return each(lanes, n, (struct sink){begin, end, out}, expand_all_calls);
 }
 
 int64_t stored_requests(const struct stored_lane *lanes, int64_t n, int64_t begin, int64_t end, void *out)
 {
-    return each(lanes, n, (struct sink){begin, end, NULL, out}, expand_all_requests);
-}
-
-int64_t stored_states(const struct stored_lane *lanes, int64_t n, int64_t begin, int64_t end, int64_t *counts,
-                      void *out)
-{
-    return each(lanes, n, (struct sink){begin, end, counts, out}, expand_all_states);
+    return each(lanes, n, (struct sink){begin, end, out}, expand_all_requests);
 }

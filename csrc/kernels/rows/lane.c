@@ -1,9 +1,12 @@
 /* Merging the lanes' records into one order of time: a heap of runs that copies as long as one run leads. */
 #include "rows/lane.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 8, LONG_COPY = 128 };
+#include "rows/internal/many_runs.h"
+
+enum { WORD = 8, LONG_COPY = 128, MANY_RUNS = 64 };
 
 struct run {
     int64_t time;
@@ -76,6 +79,7 @@ static char *merge_two(const struct run *a, const struct run *b, int64_t record_
 
 int64_t lane_merge(const void *records, const int64_t *offsets, int64_t runs, int64_t record_bytes, void *out)
 {
+    if (runs >= MANY_RUNS) return merge_many_runs(records, offsets, runs, record_bytes, out);
     struct run *heap = malloc((size_t)(runs ? runs : 1) * sizeof *heap);
     if (!heap) return -1;
     int64_t n = 0;

@@ -12,6 +12,7 @@ from synthetic import call, flush, poll, request, write_run
 
 import analyzer
 from analyzer.columns.joined import joined
+from analyzer.sources.lane import records
 from analyzer.trace import STATE, Trace
 from tracelib.schema import What
 
@@ -20,7 +21,7 @@ FAR = 1 << 60
 
 def one_by_one(trace, ranks):
     """Calls, requests and states of ranks, and how many of the first two each has."""
-    states = [trace.states(0, trace.duration_ns + 1, range(rank, rank + 1)) for rank in ranks]
+    states = [records.states(trace._lanes.get(rank, []), 0, trace.duration_ns + 1).merged() for rank in ranks]
     return [
         *Trace.rank_calls(trace, ranks, 0, FAR), *Trace.rank_requests(trace, ranks, 0, FAR), joined(states, STATE),
     ]  # fmt: skip
