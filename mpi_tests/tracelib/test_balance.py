@@ -41,7 +41,7 @@ def splits(legs, compiled):
 
 
 @given(st.lists(CASE, min_size=20, max_size=60))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_c_and_python_share_alike(splits, cases):
     """The same shares, and the same moves when they change; what is sent is what is received."""
     lines = [" ".join(map(repr, (len(speeds), items, *speeds, *later))) for items, speeds, later in cases]

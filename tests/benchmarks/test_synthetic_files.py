@@ -28,7 +28,7 @@ def lengths():
     return st.integers(0, 300) | st.tuples(st.sampled_from([1, 2, 3]), st.sampled_from([-1, 0, 1]))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.dictionaries(st.sampled_from(sorted(schema.TABLES)), lengths(), max_size=6), st.integers(0, 99))
 def test_tables_come_back(tmp_path_factory, wanted, seed):
     path = tmp_path_factory.mktemp("image") / "000007.h5"

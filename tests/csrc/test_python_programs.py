@@ -66,6 +66,6 @@ def _block(head: str, inner: list[list[str]], gap: int) -> list[str]:
 
 
 @given(source=programs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_random_programs(python, source):
     assert python.looks(source, "random") >= 1

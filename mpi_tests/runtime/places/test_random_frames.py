@@ -39,7 +39,7 @@ def test_random_frames(request, traced, monkeypatch, debian, compiler):
     monkeypatch.setenv("OMPI_CC", compiler)
     monkeypatch.setenv("MPICH_CC", compiler)
 
-    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
     @given(functions(compiler == "gcc"), st.sampled_from(LEVELS), st.sampled_from(FRAMES), st.integers(1, 10**6))
     def run(made, level, frames, seed):
         check(leg, traced, made, level, frames, seed)

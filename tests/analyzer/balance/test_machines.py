@@ -65,7 +65,7 @@ SCALE = st.floats(1e-9, 1e-3)
 
 
 @given(st.lists(st.tuples(SCALE, SCALE, st.integers(1, 9)), min_size=1, max_size=5), st.integers(100, 10**6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_fractions_and_equal_finish(groups, n):
     """P2: the fractions add up to 1, and with them all finish together."""
     mix = [Group(model(str(k), f"{a!r} * n**2 + {b!r} * n"), count) for k, (a, b, count) in enumerate(groups)]

@@ -45,7 +45,7 @@ def test_bounds(clock, cpu, low, high):
 
 
 @given(st.lists(st.tuples(*[st.tuples(st.integers(0, 99), st.integers(0, 99))] * 3), min_size=1, max_size=6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_truth_is_between(parts):
     """Whatever a rank computes and waits before, in and after the region."""
     clock = [tuple(own + waited for own, waited in one) for one in parts]

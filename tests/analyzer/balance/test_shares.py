@@ -16,7 +16,7 @@ def last_end(counts, speeds):
 
 
 @given(st.integers(0, 12), st.lists(SPEED, min_size=1, max_size=4))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_brute_force(items, speeds):
     """Of all whole numbers with this sum that are at most 1 from the shares, none finish earlier."""
     counts, total = split(items, speeds), sum(speeds)
@@ -27,7 +27,7 @@ def test_brute_force(items, speeds):
 
 
 @given(st.integers(0, 10**9), st.lists(SPEED, min_size=1, max_size=40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_sums_are_exact_and_nobody_is_far_off(items, speeds):
     counts, total = split(items, speeds), sum(speeds)
     assert sum(counts) == items and min(counts) >= 0
@@ -35,7 +35,7 @@ def test_sums_are_exact_and_nobody_is_far_off(items, speeds):
 
 
 @given(st.integers(1, 2000), st.lists(SPEED, min_size=1, max_size=12))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_never_worse_than_rounding(items, speeds):
     """By the largest remainders; and shares rounded to the nearest, where these happen to add up."""
     total = sum(speeds)
@@ -79,7 +79,7 @@ def test_speeds_between_sizes():
 
 
 @given(st.lists(st.lists(SPEED, min_size=3, max_size=3), min_size=1, max_size=4))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_file_has_the_plan(rows):
     plan = Plan(tuple(float(7 * k) for k in range(len(rows))), tuple(map(tuple, rows)), PLAN.expected)
     assert read_plan("# mine\n\n" + plan.text()) == plan

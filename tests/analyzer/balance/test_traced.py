@@ -90,7 +90,7 @@ def test_the_interval_allows_for_what_varied():
 
 
 @given(st.lists(st.integers(10_000, 10**6), min_size=1, max_size=8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_all_finish_together(bursts):
     """One phase: the planned time is that of equal finish, the harmonic mean of the bursts."""
     found = propose(ranks_of(*bursts), IDEAL, ONE)

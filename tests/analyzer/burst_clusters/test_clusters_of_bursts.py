@@ -113,7 +113,7 @@ def barriers(durations):
     return calls
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=80), st.integers(50, 5000))
 def test_sums_are_those_of_all_bursts(durations, window):
     """Whatever the windows, each burst is in one kind, in the noise or too short."""

@@ -210,7 +210,7 @@ def play(ranks, steps, **more):
     return player
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(programs(), st.sampled_from([None, 17]), st.data())
 def test_played_programs(program, window, data):
     """The path is as long as the run, without gaps, through nodes without slack; a burst that is longer by x makes the
@@ -237,7 +237,7 @@ def test_played_programs(program, window, data):
         assert play(*program, delayed=delayed, more=more).end() == played.end() + max(more - slack, 0)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(programs(), st.lists(st.integers(0, 200), max_size=8), st.integers(1, 5))
 def test_pieces_of_any_size_give_the_same_path(program, begins, piece):
     """Nodes, slack and path, whatever part of them is looked at at once; with regions, one in the other."""
@@ -419,7 +419,6 @@ def test_stays_without_length_are_no_events():
 COLUMN = st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 2)), max_size=12)
 
 
-@settings(deadline=None)
 @given(COLUMN, COLUMN)
 def test_the_first_row_alike(left, right):
     columns = ([np.array([row[k] for row in rows], np.int64) for k in range(2)] for rows in (left, right))

@@ -345,7 +345,7 @@ def test_waiting_for_threads_is_no_computation(tmp_path):
     trace.close()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.integers(11, 890), st.integers(2, 500)), min_size=1, max_size=4), st.booleans())
 def test_any_threads(tmp_path_factory, lives, told):
     """The path is whole, and slack is not below 0, whatever threads there are."""
@@ -361,7 +361,7 @@ def test_regions_inside_of_polls(tmp_path):
     assert (np.diff(found.nodes.enter[found.nodes.of(0)]) >= 0).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.booleans()), min_size=1, max_size=40),
     st.lists(st.integers(-1, 200), max_size=40),

@@ -66,7 +66,7 @@ def test_without_paths_it_says_nothing_of_places(tmp_path, capsys):
     assert "by place" not in capsys.readouterr().out
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(pathed_runs())
 def test_the_sum_over_places_is_the_path(tmp_path_factory, run):
     ranks, tsc_per_us = run

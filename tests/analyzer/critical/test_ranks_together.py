@@ -31,7 +31,7 @@ def columns(found):
     return rows, [getattr(found, name).tolist() for name in names]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(runs())
 def test_the_same_nodes_as_one_by_one(run):
     ranks, _ = run
@@ -45,7 +45,7 @@ def test_the_same_nodes_as_one_by_one(run):
         trace.close()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(runs())
 def test_shares_are_sums_over_all_that_threads_did(run):
     ranks, _ = run

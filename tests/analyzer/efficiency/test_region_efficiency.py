@@ -138,7 +138,7 @@ def test_names_that_look_like_markup(tmp_path, capsys):
     assert "[red]x[/red]" in out(capsys, "efficiency", write_run(tmp_path, ranks), "--by-region")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(threads(0), threads(1))
 def test_visits_add_up_to_the_region(first, second):
     rows = {"labels": LABELS, "start": 0, "clock": [(0, 0), (LAST, LAST)]}

@@ -105,7 +105,7 @@ def test_ranks_that_wait_for_cpus_have_no_rule(seed):
     assert not any(one.every for one in uneven(*waiting_for_cpus(seed, 0)).slow)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32 - 1), st.integers(12, 120))
 def test_noise_has_no_rule(seed, iterations):
     noise = np.random.default_rng(seed)

@@ -101,7 +101,7 @@ def by_nanosecond(calls, polls, events, thread):
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(threads(0), threads(1), st.lists(st.integers(1, LAST - 1), max_size=6))
 def test_each_nanosecond(first, second, windows):
     rank = {"labels": LABELS, "start": 0, "clock": [(0, 0), (LAST, LAST)]}

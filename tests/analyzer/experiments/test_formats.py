@@ -39,7 +39,7 @@ def frames(draw):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(frame=frames())
 def test_what_is_written_is_read(ending, frame, tmp_path_factory):
     path = tmp_path_factory.mktemp("round") / f"table{ending}"
@@ -56,7 +56,7 @@ def test_what_is_written_is_read(ending, frame, tmp_path_factory):
             assert found.tolist() == wanted.tolist()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(frame=frames())
 def test_xml_is_valid_by_a_foreign_validator(frame, tmp_path_factory):
     """libxml2 reads the document with the document type that is in it."""

@@ -68,7 +68,7 @@ def test_what_is_no_condition(condition):
     assert "\n" not in str(raised.value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.recursive(st.sampled_from(["n", "time", "2", "0.5"]), lambda inner: st.one_of(
     st.tuples(st.just("("), inner, st.sampled_from(["+", "-", "*"]), inner, st.just(")")).map(" ".join),
     inner.map("-{}".format), inner.map("abs({})".format),

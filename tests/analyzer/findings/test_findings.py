@@ -113,7 +113,7 @@ def test_a_moving_imbalance_stands_for_the_waiting_that_it_makes(tmp_path):
 
 
 @given(runs())
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_random_runs_do_not_contradict_themselves(tmp_path_factory, run):
     ranks, tsc_per_us = run
     folder = tmp_path_factory.mktemp("random")

@@ -161,7 +161,7 @@ def test_parquet_is_the_same(by_hand, run, tmp_path, name):
             pandas.testing.assert_series_equal(again[column].astype(object), frame[column].astype(object))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.lists(st.integers(0, 3), max_size=9), min_size=1, max_size=6),
     st.sampled_from([["a", "b", "a", "c"], ["x", "x", "x", "x"]]),

@@ -63,14 +63,14 @@ JOB = st.tuples(st.integers(0, 12), st.integers(1, NODES), st.integers(0, 9), st
 
 
 @given(st.lists(JOB, min_size=1, max_size=14), st.sampled_from([policy.value for policy in Policy]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_second_implementation(jobs, policy):
     jobs = sorted(jobs, key=lambda job: job[0])
     assert start_times(jobs, NODES, Policy(policy)) == starts(jobs, NODES, policy)
 
 
 @given(st.lists(JOB, min_size=1, max_size=40), st.sampled_from(list(Policy)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_never_more_nodes_than_there_are(jobs, policy):
     work, estimate = workload(sorted(jobs, key=lambda job: job[0]))
     found = schedule(work, NODES, policy, estimate)
@@ -82,7 +82,7 @@ def test_never_more_nodes_than_there_are(jobs, policy):
 
 @given(st.lists(JOB, min_size=1, max_size=25))
 @example([(0, 1, 0, 1), (0, 4, 0, 1), (0, 1, 1, 1)])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_promise_is_kept(jobs):
     """First fit: nobody starts later than if no job came after it, and no job that runs when it comes ended early. One
     that begins and ends in that instant still runs."""

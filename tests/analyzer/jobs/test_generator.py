@@ -37,7 +37,7 @@ def test_grids():
 
 
 @given(st.floats(1e-3, 1e6), st.floats(0.2, 8))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_moments(mean, variation):
     found = HyperErlang.of_variation(mean, variation)
     square = variation**2
@@ -67,7 +67,7 @@ def test_drawn():
 
 
 @given(st.floats(0.01, 0.9), st.integers(0, 50))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_shares_are_exact(share, seed):
     design = Design(jobs=200, application_jobs=60, load=0.8)
     work = generate(design, share, seed)

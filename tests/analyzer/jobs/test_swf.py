@@ -53,7 +53,7 @@ COMMENT = st.text("ab ;:3é", max_size=9)
     st.lists(st.lists(NUMBER, min_size=18, max_size=18), min_size=1, max_size=6),
     st.lists(st.tuples(st.integers(0, 6), COMMENT), max_size=4),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_log_comes_back(tmp_path_factory, rows, comments):
     at = sorted((min(before, len(rows)), f";{text}") for before, text in comments)
     log = Log(np.array(rows, float), tuple(at))

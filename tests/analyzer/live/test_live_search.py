@@ -49,7 +49,7 @@ wishes = st.builds(
 
 
 @given(runs(), wishes, st.data())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_hits_are_rows_of_the_table_of_calls(tmp_path_factory, drawn, wanted, data):
     ranks, tsc_per_us = drawn
     trace = analyzer.open(write_run(tmp_path_factory.mktemp("live"), ranks, tsc_per_us=tsc_per_us))
@@ -102,7 +102,7 @@ def test_a_place_that_is_not_known_is_an_error(uneven):
 
 
 @given(st.integers(0, 40_000_000), st.integers(1, 40_000_000), st.sets(st.integers(0, 3), min_size=1))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_messages_of_a_stretch(uneven, begin, length, ranks):
     """Those that are sent in it are counted; those that are on their way in it are drawn."""
     frame = Tables(uneven.trace, in_iterations=False).messages.to_pandas()

@@ -82,7 +82,7 @@ def whole_tiles(run, level, by):
 
 
 @given(runs(), st.integers(2, 14), st.sampled_from(list(By)), st.data())
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_any_stretch_is_what_other_analyses_say(tmp_path_factory, drawn, level, by, data):
     ranks, tsc_per_us = drawn
     trace = analyzer.open(write_run(tmp_path_factory.mktemp("live"), ranks, tsc_per_us=tsc_per_us))
@@ -125,7 +125,7 @@ def test_all_waiting_is_there_where_nobody_polls(uneven):
 
 
 @given(st.integers(6, 20), st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_cells_are_the_shares_of_their_ns(uneven, level, data):
     tiles = Tiles(uneven)
     last = (uneven.trace.duration_ns >> level) // BINS

@@ -100,7 +100,7 @@ def test_fractures_by_the_three_readings_of_a_neighbourhood(kind):
 
 
 @pytest.mark.parametrize("kind", ["value", "size", "plane"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30), st.floats(0.05, 0.9))
 def test_neighbours_are_the_nearest(kind, points, window):
     size, time_s = (np.array(axis) for axis in zip(*points, strict=True))

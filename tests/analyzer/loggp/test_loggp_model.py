@@ -57,7 +57,7 @@ def test_confidence_intervals_hold_the_truth_as_often_as_they_say():
     assert 214 <= held < 240
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6))
 def test_a_line_is_that_of_numpy(seed):
     random = np.random.default_rng(seed)
@@ -117,7 +117,7 @@ def test_flagged_rows_and_warm_ups_do_not_count():
         assert parameters(estimate(spoiled).model) == pytest.approx(clean, rel=0.1)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(3, 40), st.integers(0, 10**6), st.floats(0, 0.45))
 def test_typical_rows_are_the_undisturbed_ones(number, seed, share):
     random = np.random.default_rng(seed)

@@ -368,7 +368,7 @@ sizes = st.sampled_from([size for size in Size if size != Size.PHASE])
 models = st.builds(CollectiveModel, *[st.sampled_from(Model), sizes] * 2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(nodes, min_size=1, max_size=4), numbers, st.integers(0, 9), models)
 def test_what_is_written_as_cfg_is_read_again(tmp_path_factory, nodes, bandwidth, buses, model):
     folder = tmp_path_factory.mktemp("cfg")

@@ -78,7 +78,7 @@ machines = st.builds(
 
 
 @given(machine=machines, template=node, plain=st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_round_trip(machine, template, plain):
     if plain:
         machine = Machine(node=template, networks=machine.networks)

@@ -30,7 +30,7 @@ def as_chain(places, path):
     return tuple((frame.function, frame.line) for frame in places.frames(path)) if path else ()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(pathed_runs())
 def test_each_call_has_the_path_that_it_was_written_with(tmp_path_factory, run):
     ranks, tsc_per_us = run
@@ -52,7 +52,7 @@ def test_each_call_has_the_path_that_it_was_written_with(tmp_path_factory, run):
     trace.close()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(pathed_runs())
 def test_sums_by_caller_are_those_of_the_calls(tmp_path_factory, run):
     ranks, tsc_per_us = run

@@ -43,7 +43,7 @@ def parts(found):
     return {frozenset(group.ranks.tolist()) for group in found.groups}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(9, 300), min_size=1, max_size=4), st.integers(0, 3), st.integers(0, 2**32 - 1))
 def test_planted_groups_and_outliers_are_found(sizes, strange, seed):
     values, kinds = planted(sizes, strange, seed)
@@ -58,7 +58,7 @@ def test_planted_groups_and_outliers_are_found(sizes, strange, seed):
         assert one.value == values[one.rank, one.column]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(20, 400), st.integers(0, 2**32 - 1), st.floats(0, 2), st.sampled_from([1e-9, 1e-3, 7.0, 1e6]))
 def test_neither_order_nor_unit_changes_a_group(size, seed, noise, factor):
     """Of any values: ranks in another order are the same ranks, and times in another unit the same times."""
@@ -74,7 +74,7 @@ def test_neither_order_nor_unit_changes_a_group(size, seed, noise, factor):
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 10**12)] * 2), min_size=1, max_size=60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_each_rank_is_in_one_group_or_alone_and_groups_are_few(rows):
     values = np.array(rows)
     found = groups_of(np.arange(len(rows)), [Column("a", values[:, 0]), Column("b", values[:, 1], "calls")])

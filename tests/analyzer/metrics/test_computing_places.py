@@ -23,7 +23,7 @@ from analyzer.trace import CallPaths
 MAIN = ("main", 40)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(pathed_runs())
 def test_sums_are_those_of_a_walk(tmp_path_factory, run):
     ranks, tsc_per_us = run
@@ -43,7 +43,7 @@ def test_sums_are_those_of_a_walk(tmp_path_factory, run):
     trace.close()
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(pathed_runs())
 def test_threads_in_calls_by_place_are_those_in_calls(tmp_path_factory, run):
     """The means of all places together are the time in MPI, as long as there are few places."""

@@ -106,7 +106,7 @@ def test_a_rank_without_samples_is_left_out(tmp_path):
     assert found.ranks["rank"].tolist() == [0, 2]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 23), st.integers(0, 9), st.integers(0, 3), st.integers(0, 1)), max_size=30))
 def test_the_sum_is_what_was_measured(tmp_path_factory, drawn):
     """Whatever was sampled: functions and the time without a CPU add up to the computing time of each rank."""
@@ -203,7 +203,6 @@ def test_a_difference(said, tmp_path):
     assert "(other run: 0.036 s, +0.004 s)" in found["solve"][0]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.lists(st.sampled_from('abc<&"'), max_size=6), st.integers(0, 1000)), max_size=12))
 def test_boxes_lie_within_those_below(tmp_path_factory, stacks):
     """Of any stacks the picture is well-formed, and as wide as the time."""

@@ -85,7 +85,7 @@ def expected(calls, polls, events):
     return np.array(sums)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(threads(0), threads(1), st.lists(st.integers(1, LAST - 1), max_size=6))
 def test_each_nanosecond(first, second, windows):
     rows = {"labels": LABELS, "start": 0, "clock": [(0, 0), (LAST, LAST)]}
@@ -116,7 +116,7 @@ def visits(thread, events):
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(threads(0), threads(1))
 def test_visits_against_a_stack(first, second):
     events = first[2] + second[2]

@@ -197,7 +197,7 @@ def test_prv_of_a_tracer_that_takes_no_time_is_ours(tmp_path):
     trace.close()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(runs(most_threads=1))
 def test_of_ranks_of_one_thread(run):
     with opened(*run) as trace:
@@ -211,7 +211,7 @@ def test_of_ranks_of_one_thread(run):
                 check_delays(one, computing)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(runs(most_threads=3))
 def test_of_ranks_of_several_threads(run):
     """A .dim has one sequence of a rank, and a .prv does not say when the last folded row of a thread was over. A

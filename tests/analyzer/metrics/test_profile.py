@@ -114,7 +114,7 @@ def test_nothing_is_counted_twice_or_lost(dialect):
 intervals = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 9), st.sampled_from([1, 3, 5, 9, 13])), max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(intervals, min_size=1, max_size=3), st.integers(1, 60))
 def test_a_measured_run(ranks, bins):
     """Its states, counted at each ns."""

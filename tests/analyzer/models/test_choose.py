@@ -3,7 +3,7 @@
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plain_laws import case
 
@@ -179,7 +179,6 @@ def test_an_average_of_one_model_is_that_of_students_t():
     assert consensus(np.array([10.0]), np.array([1.0])) == 10
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(1, 100), st.floats(0.01, 5), st.floats(0.01, 1)), min_size=1, max_size=6))
 def test_an_interval_holds_as_much_as_it_says(models):
     values, errors, weights = np.array(models).T

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import statsmodels.api
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
@@ -45,7 +45,6 @@ def test_weights_by_hand():
     assert akaike_weights(np.array([10.0, 10, 12])) == pytest.approx(np.array([1, 1, np.exp(-1)]) / (2 + np.exp(-1)))
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 6))
 def test_coefficients_that_must_not_be_negative_are_those_of_nnls(seed, terms):
     random = np.random.default_rng(seed)
@@ -55,7 +54,6 @@ def test_coefficients_that_must_not_be_negative_are_those_of_nnls(seed, terms):
     assert found == pytest.approx(nnls(columns, y)[0], abs=1e-7)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32))
 def test_nothing_that_meets_the_conditions_is_nearer(seed):
     random = np.random.default_rng(seed)

@@ -40,7 +40,7 @@ def named(selection, model):
     return tuple(sorted(str(term) for term in selection.terms_of(model)))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32), st.integers(1, 9), st.integers(4, 30), st.sampled_from(["plain", "collinear"]))
 def test_every_model_of_random_problems_is_found_with_its_score(seed, terms, rows, kind):
     names, values, y = linear_problem(seed, terms, rows, kind)
@@ -146,7 +146,7 @@ def test_models_with_a_larger_error_than_allowed_are_left_out():
         searched(names, values, y, most_error=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_only_models_without_negative_coefficients_where_these_are_not_allowed(seed):
     names, values, y = linear_problem(seed, 6, 20)

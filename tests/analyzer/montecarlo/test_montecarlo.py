@@ -61,7 +61,7 @@ def test_what_makes_no_sense_is_not_drawn():
 
 
 @given(count=st.integers(1, 70), dimensions=st.integers(1, 4), seed=st.integers(0, 2**64 - 1))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_designs(count, dimensions, seed):
     for design in DESIGNS:
         found = points(design, count, dimensions, seed)
@@ -151,7 +151,7 @@ def test_a_journal_has_one_writer(tmp_path):
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_journal_cut_anywhere_knows_its_whole_lines(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("cut") / "j"
     journal = Journal(path, {"seed": 1})

@@ -110,7 +110,7 @@ def assert_slots_are_told_apart(program):
         assert slots == most
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 2**32),
     n=st.integers(2, 60),
@@ -157,7 +157,7 @@ def several_ranks(kinds):
 KINDS = "plain", "plain", "plain", "events", "fence", "threads", "nothing"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=8), together=st.integers(1, 5))
 def test_ranks_together_are_as_one_by_one(kinds, together, tmp_path_factory):
     path = write_run(tmp_path_factory.mktemp("run"), several_ranks(kinds))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.pairing.calls_at import CallsAt
@@ -18,7 +18,6 @@ def last_begun(calls, rank, thread, time):
     return max(found, default=(0, -1))[1]
 
 
-@settings(deadline=None)
 @pytest.mark.parametrize("unit", [1, 1 << 57])
 @given(st.lists(_NUMBERS), st.lists(_NUMBERS))
 def test_last_call_begun(unit, calls, questions):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from path_tables import chain_of, path_tables
 from test_places import APP, FUNCTIONS, LIBC, MODULES, MPI, PYTHON, START, places_of
@@ -58,7 +58,6 @@ SITE = st.tuples(st.sampled_from(FUNCTIONS), st.integers(1, 3))
 CHAINS = st.lists(st.lists(SITE, min_size=1, max_size=5).map(tuple), min_size=1, max_size=8)
 
 
-@settings(deadline=None)
 @given(CHAINS)
 def test_it_is_where_two_chains_part(chains):
     """A second implementation, one pair at a time: the first line at which they differ, if it is in one function."""

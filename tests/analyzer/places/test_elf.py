@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from whereabouts import THERE, compile_program, tool
 
@@ -92,7 +92,6 @@ def test_the_function_that_an_address_is_in():
     assert nothing.find(np.array([1], np.uint64)).tolist() == [-1]
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_a_damaged_file_says_less(program, data):
     """Any bytes in the headers, the tables of sections or anywhere, and any length: no error."""

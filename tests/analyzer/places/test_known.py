@@ -5,7 +5,7 @@ import shutil
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from own_process import own_process
 from path_tables import path_tables
@@ -48,7 +48,6 @@ def quality(frames):
     return 2 if any(f.line for f in frames) else int(bool(frames))
 
 
-@settings(deadline=None)
 @given(st.lists(named, max_size=4))
 def test_of_each_place_the_better_names_stay(parts):
     known, expected = Known(), {}
@@ -60,7 +59,6 @@ def test_of_each_place_the_better_names_stay(parts):
     assert as_dictionary(known.of(Module("/bin/app"))) == expected
 
 
-@settings(deadline=None)
 @given(st.lists(named, max_size=4), st.data())
 def test_names_as_columns(parts, data):
     everything = [frames for part in parts for frames in part.values()]
@@ -80,7 +78,6 @@ modules = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(modules)
 def test_written_and_read_again(tmp_path_factory, modules):
     known = Known()
@@ -140,7 +137,6 @@ def test_a_file_that_is_damaged_or_of_a_later_version_holds_nothing(tmp_path):
     assert not read_names([path]).modules
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_tables_that_do_not_fit_hold_nothing(tmp_path_factory, data):
     """One number is another: names that are well-formed, or none."""

@@ -1,7 +1,7 @@
 """Paths of many ranks as one table, against chains as tuples."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from path_tables import chain_of, path_tables
 
@@ -42,14 +42,12 @@ def check(merged, maps, tables):
     assert set(chains) == {()} | {chains[row] for rows in maps for row in rows}  # and no others
 
 
-@settings(deadline=None)
 @given(ranks)
 def test_chains_that_are_the_same_are_one_path(parts):
     tables = tables_of(parts)
     check(*merged_paths(tables), tables)
 
 
-@settings(deadline=None)
 @given(ranks)
 def test_merged_in_two_steps(parts):
     tables = tables_of(parts)
@@ -76,7 +74,6 @@ def test_no_ranks_and_empty_tables():
     assert merged.paths.tolist() == [(0, 0, 0)] and [rows.tolist() for rows in maps] == [[0], [0]]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(*[st.integers(0, 7) | st.integers(0, 2**32 - 1)] * 2, st.integers(0, 5)), min_size=1))
 def test_rows_that_refer_to_nothing(rows):
     """Of damaged files: each path still has an end, and what is not there is not known."""
@@ -93,7 +90,6 @@ def test_rows_that_refer_to_nothing(rows):
         assert len(chain_of(merged, path)) <= len(rows)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.just(0), st.integers(0, 3), st.integers(0, 3))))
 def test_numbered_sites(rows):
     table = np.array(rows, PATH)

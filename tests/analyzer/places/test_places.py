@@ -5,7 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from path_tables import chain_of, path_tables
 from whereabouts import SOURCES, compile_program, load_address, tool
@@ -150,7 +150,6 @@ chains = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(chains)
 def test_the_place_is_the_innermost_frame_that_is_not_mpis(chains):
     """Frame by frame, and a path goes through the function of its place and of all frames that are shown."""

@@ -1,7 +1,7 @@
 """Names of functions as people write them."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.places.readable import is_fortran, readable, without_arguments
@@ -68,7 +68,6 @@ def test_without_arguments(name, expected):
     assert without_arguments(name) == expected
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab:<>() &{}#operator~[],*const", max_size=40))
 def test_any_text_has_a_short_form_that_is_no_longer(name):
     short = without_arguments(name)

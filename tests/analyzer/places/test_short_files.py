@@ -1,7 +1,7 @@
 """Short names of source files."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.places.short_files import short_files
@@ -22,7 +22,6 @@ def test_short_files(files, expected):
     assert short_files(files) == dict(zip(files, expected, strict=True))
 
 
-@settings(deadline=None)
 @given(st.sets(st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map("/".join)))
 def test_short_names_tell_files_apart(files):
     short = short_files(files)

@@ -71,7 +71,7 @@ def any_number(name):
 ANY = st.lists(st.tuples(*map(any_number, OP.names)), max_size=40)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(ANY, st.lists(st.integers(0, 39), max_size=300), st.integers(1, 7))
 def test_what_was_packed_comes_out_again(rows, order, parts):
     """All fields of any value, each operation once or often, appended in any parts."""

@@ -218,7 +218,7 @@ def programs(draw):
     return [{"calls": c, "requests": d} for c, d in zip(calls, done, strict=True)]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(programs())
 def test_nothing_takes_longer_without_a_network(ranks):
     """Whatever threads do: the replay ends, and no call does later than it did, up to what made-up times move."""

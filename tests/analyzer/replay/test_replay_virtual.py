@@ -133,7 +133,7 @@ def expected(events):
     return [pair for pair in found if pair[0] > 0 and pair[1] > 1]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(nested(), st.sets(st.integers(1, 200), max_size=4))
 def test_blocks_against_a_stack(events, windows):
     """However the events are nested, and wherever one window of the work ends."""

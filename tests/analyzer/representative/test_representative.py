@@ -42,7 +42,7 @@ def test_the_period_of_applu():
     assert error(column(misses), found.part) == pytest.approx(by_hand)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(20, 90), st.integers(6, 40), st.integers(0, 10**6))
 def test_any_planted_period(period, periods, seed):
     cpi, _ = like_applu(periods, period, 0.02, seed)
@@ -199,7 +199,7 @@ def test_a_picture_of_the_part(tmp_path, capsys):
 
 
 @given(st.integers(1, 5000))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_ranges_of_a_picture_hide_no_extreme(count):
     values = np.random.default_rng(count).normal(0, 1, count)
     low, high, at = ranges(values)

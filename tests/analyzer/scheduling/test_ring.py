@@ -27,7 +27,7 @@ def test_the_thesis_example():
     assert 1e9 / ring.cycle_ns == pytest.approx(29.76, abs=0.005)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 9), st.floats(0, 1), st.integers(1, 9000), st.sampled_from(Records), st.integers(1, 12))
 def test_alone_it_does_what_its_name_says(tasks, share_, compute_us, records, iterations):
     """An iteration lasts a N, and a processor is busy for a + b of it: the demand. Every message is received."""

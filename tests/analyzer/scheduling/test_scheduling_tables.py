@@ -139,7 +139,7 @@ def test_indices_by_hand():
     assert not indices.is_fair([0.49, 0.9])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 6), st.integers(1, 50), st.integers(0, 400))
 def test_round_robin_wait_is_bounded(others, slice_us, sent_us):
     """F20: whose message has arrived waits for quantum x (processes - 1) at most, among others that only compute."""

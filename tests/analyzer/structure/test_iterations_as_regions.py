@@ -54,7 +54,7 @@ def visits(draw, begin: int = 0, end: int = LAST, deepest: int = 3):
     return found
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(visits(), st.lists(st.integers(0, LAST), min_size=2, max_size=9, unique=True).map(sorted))
 def test_regions_nest_and_stay_as_they_are(marks, edges):
     trace, rows = with_iterations(marks, edges)

@@ -83,7 +83,7 @@ def test_the_cross_correlation_is_the_direct_sum(f, g):
     assert cross_correlation(f, g) == pytest.approx(direct, abs=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 2))
 def test_a_damaged_iteration_is_never_representative(seed, iterations):
     rng = np.random.default_rng(seed)

@@ -144,7 +144,7 @@ def test_calls_and_computing_at_random_have_no_period(tmp_path, seed):
 KINDS = ("ring", "skip", "reduction", "broadcast", "gather", "transposition")
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.data())
 def test_random_nested_loops(tmp_path_factory, data):
     """Iterations of one or two inner loops, each of its own calls, with more work between them."""
@@ -167,7 +167,7 @@ def test_random_nested_loops(tmp_path_factory, data):
     make_up_the_whole(found)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.data())
 def test_random_nested_signals(data):
     """Pulses of two heights: a loop inside, then a plateau; 4 to 30 times with noise of 3 %."""

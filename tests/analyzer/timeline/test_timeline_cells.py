@@ -83,7 +83,7 @@ def test_each_ns_counts_where_it_is(intervals, width, bins, begin):
 
 
 @given(runs())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_all_bins_together_are_the_sums_of_the_run(tmp_path_factory, run):
     ranks, tsc_per_us = run
     trace = analyzer.open(write_run(tmp_path_factory.mktemp("cells"), ranks, tsc_per_us=tsc_per_us))

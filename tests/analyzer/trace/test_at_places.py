@@ -29,7 +29,7 @@ MAIN = ("main", 40)
 FILES = {name.decode(): file.decode() for _, _, name, file in FUNCTIONS[1:]}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(pathed_runs(), st.sampled_from([*(name.decode() for _, _, name, _ in FUNCTIONS[1:]), r"heat\.py:1[12]"]))
 def test_a_choice_and_the_rest_are_the_whole(tmp_path_factory, run, text):
     """Calls, and sums of them, against the chains as they were written."""

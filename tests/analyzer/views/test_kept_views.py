@@ -20,7 +20,7 @@ from analyzer.views.view_file import find_view
 ITERATION = int(EventType.ITERATION)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=30), st.booleans())
 def test_steps_in_order_of_row_and_time(pairs, times_first):
     pairs = sorted(pairs, key=lambda pair: pair[1]) if times_first else pairs
@@ -30,7 +30,7 @@ def test_steps_in_order_of_row_and_time(pairs, times_first):
     assert list(zip(found.row.tolist(), found.time.tolist(), found.value.tolist(), strict=True)) == wanted
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(runs())
 def test_columns_that_are_found_are_those_that_may_be_given(tmp_path_factory, made):
     ranks, tsc_per_us = made

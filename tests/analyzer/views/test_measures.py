@@ -291,7 +291,7 @@ def test_usual_columns():
         views.histogram(trace, VALUE, "sum")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(0, 99), st.integers(0, 4)), max_size=8, unique_by=lambda event: event[0]),
     st.sampled_from([None, 7, 30]), st.integers(1, 9), st.integers(0, 60), st.integers(61, 100),

@@ -47,7 +47,7 @@ def traces(draw):
     )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     traces(), st.sampled_from(list(THREAD)), st.sampled_from(["thread", "task", "application", "node"]),
     st.fixed_dictionaries({level: st.sampled_from(list(LEVELS)) for level in ("task", "application", "node")}),

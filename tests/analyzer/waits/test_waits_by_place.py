@@ -122,7 +122,7 @@ def test_without_paths_tables_stay_as_they_were(tmp_path, capsys):
     assert "meanwhile" not in said and "region" in said and "causes" in said
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(pathed_runs())
 def test_each_wait_by_all_calls_of_both(tmp_path_factory, run):
     """The path of the call that waited, and the longest of what the other did since, call by call."""

@@ -189,7 +189,7 @@ def test_a_long_time_out_of_step(tmp_path):
     }  # fmt: skip
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(2, 4), STEPS)
 def test_random_runs(ranks, steps):
     run = run_of(ranks, steps)

@@ -200,7 +200,7 @@ def test_polls_that_lead_to_nothing_are_no_waiting(found):
 RUNS = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(runs=RUNS, sent=st.integers(0, 700))
 def test_waiting_and_overlap_are_all_of_the_time(tmp_path_factory, runs, sent):
     """From the first failing poll to the send the receiver is in MPI, where it waits, or computes."""

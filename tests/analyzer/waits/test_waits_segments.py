@@ -4,7 +4,7 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.trace import CALL
@@ -86,7 +86,6 @@ def told(rows, activities):
     return told, int(rows["begin"][-1])
 
 
-@settings(deadline=None)
 @given(CALLS, POINTS, st.integers(0, 150), st.sets(st.integers(1, 140), max_size=4))
 def test_against_looking_at_each_time(calls, points, end, cuts):
     calls, points = calls_of(calls), points_of(points)
@@ -108,7 +107,6 @@ def test_against_looking_at_each_time(calls, points, end, cuts):
     )
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(CALLS, POINTS, st.integers(0, 150)), min_size=1, max_size=4))
 def test_many_threads_at_once(threads):
     """Ranks of one thread each, looked at together; points come as what is lost, of which one kind is enough."""

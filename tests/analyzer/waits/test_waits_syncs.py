@@ -39,7 +39,7 @@ def last_in_step(before, lane, other, starts):
     return max(found)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(ROWS, STARTS)
 def test_random_rows(steps, starts):
     rows = sync_rows(steps)

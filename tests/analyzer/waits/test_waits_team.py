@@ -46,7 +46,7 @@ def test_of_each_pattern(tmp_path, monkeypatch, pattern):
     assert alone["places"] and alone["causes"] and alone["longest"]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(runs(), st.integers(2, 4))
 def test_of_runs_with_threads_and_regions(run, size):
     ranks, tsc_per_us = run

@@ -129,7 +129,7 @@ def programs(draw):
     return trace_of(*([*of_rank, op(Kind.NONE, draw(ns))] for of_rank in rows))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(programs(), st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.5]))
 def test_properties(trace, factor):
     """Factor 1 changes nothing; the run is no shorter the larger the factor; the same as the bursts scaled by hand."""

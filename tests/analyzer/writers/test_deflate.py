@@ -70,7 +70,7 @@ def read_by_hdf5(rows, chunk):
         return table[:]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(rows())
 def test_hdf5_reads_the_same_rows(compress_chunk, rows):
     packed, live = deflated(rows), compress_chunk(rows)

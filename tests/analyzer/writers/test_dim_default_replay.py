@@ -83,7 +83,7 @@ def written(steps, folder: Path) -> Path:
     return write_run(folder, [{"calls": c, "requests": r} for c, r in zip(run.calls, run.requests, strict=True)])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(STEPS)
 def test_a_run_and_its_dim_replay_alike(steps):
     """To the ns, each rank, ideally, with a network, and by the rules of Dimemas with one bus."""

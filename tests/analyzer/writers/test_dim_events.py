@@ -80,7 +80,6 @@ def before_events(text: str, rank: int) -> list[int]:
     return found
 
 
-@settings(deadline=None)
 @given(programs, moments)
 def test_nothing_but_events_is_new(programs, said):
     plain = trace_of(programs)
@@ -93,7 +92,6 @@ def test_nothing_but_events_is_new(programs, said):
         assert found == [[kind, value] for _, value, kind, *_ in mine]
 
 
-@settings(deadline=None)
 @given(programs, moments)
 def test_an_event_stands_where_the_rank_has_computed_so_long(programs, said):
     """Against the sum of all its Running before that time, events in calls and flushes included."""
@@ -106,7 +104,7 @@ def test_an_event_stands_where_the_rank_has_computed_so_long(programs, said):
         assert before_events(text, rank) == spent
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(programs, moments, st.integers(1, 200))
 def test_windows_do_not_show(programs, said, window):
     one, many = (mark(trace_of(programs, width), said) for width in (None, window))
@@ -118,7 +116,6 @@ pieces = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(pieces, moments, st.sampled_from([None, 7, 60]))
 def test_measured_bursts_are_cut_in_proportion(actions, said, window):
     """Bursts of CPU time, some known only after failing polls, keep their sums to the nanosecond, and their order."""
@@ -170,7 +167,7 @@ def test_the_cpu_time_of_failing_polls_is_no_computation(measured, burst):
     assert nanoseconds(text, 1) == [burst]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 1)), max_size=15), moments)
 def test_a_replay_is_unchanged(steps, said):
     """Two ranks that compute, send to each other and meet."""

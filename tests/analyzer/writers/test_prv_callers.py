@@ -17,7 +17,7 @@ from tracelib import schema
 LEVELS = 2
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(pathed_runs())
 def test_each_call_with_a_path_has_its_callers(tmp_path_factory, run):
     ranks, tsc_per_us = run

@@ -108,7 +108,7 @@ def visits_of(trace):
             yield track, int(row["begin"]), int(row["end"]), names[row["region"]]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(runs(most_threads=3))
 def test_any_run_in_any_windows(made):
     ranks, tsc_per_us = made

@@ -252,7 +252,7 @@ def test_one_each(counts):
     st.floats(0, 0.4),
     st.integers(1, 5),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_c_and_python_decide_alike(c, counts, seed, noise, threshold, steps):
     """The same shares at the same looks, number for number, while loads come and go and moving costs something."""
     random, ranks = np.random.default_rng(seed), len(counts)

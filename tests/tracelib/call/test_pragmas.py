@@ -64,7 +64,7 @@ def test_what_is_wrong_and_where(text):
 VARIABLES = st.sampled_from(["n", "m1", "_p", "grid.n", "q->next->n", "a[3]", "a[i].b"])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(st.lists(VARIABLES, max_size=3), min_size=1, max_size=5), st.sampled_from("+-"))
 def test_any_sum_of_products(terms, sign):
     """Each variable once, in the order of its first place."""
@@ -73,7 +73,7 @@ def test_any_sum_of_products(terms, sign):
     assert found.variables == tuple(dict.fromkeys(variable for term in terms for variable in term))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(st.sampled_from("ecnd[]()*+-=. >0CLK"), max_size=30))
 def test_any_text_is_said_or_wrong_at_a_place_of_it(text):
     line = "#pragma cll " + text

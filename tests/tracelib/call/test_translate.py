@@ -211,7 +211,7 @@ PIECES = ["int a; ", "\n", "{", "}", "/* x\n#pragma cll e CLOCK=e[0]\n*/", '"#pr
 "#endif\n", "'\"'", "\r\n", "é", "#pragma omp for\n", "#include <x>\n", "\\\n"]  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from(PIECES), max_size=25))
 def test_what_has_no_pragmas_is_passed_through(pieces):
     text = "".join(pieces)

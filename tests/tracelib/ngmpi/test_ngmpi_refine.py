@@ -31,7 +31,7 @@ def refined(overhead, gap, noise, seed, largest=1 << 22) -> tuple[list[int], lis
     return sizes, [(int(known.size[i]), step) for i, step in refine.changes(known)]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(200, 1 << 20), st.integers(0, 99))
 def test_a_step_is_located(limit, seed):
     sizes, changes = refined(
@@ -45,7 +45,7 @@ def test_a_step_is_located(limit, seed):
 
 
 @given(st.integers(0, 99))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_straight_line_is_left_alone(seed):
     sizes, changes = refined(lambda s: 4e-7 + 1e-10 * s, lambda s: 3e-7 + 2e-10 * s, 0.01, seed)
     assert changes == []

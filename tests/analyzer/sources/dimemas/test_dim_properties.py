@@ -25,14 +25,12 @@ def dim_of(trace) -> str:
         return path.read_text()
 
 
-@settings(deadline=None)
 @given(programs)
 def test_bursts_sum_up_to_the_useful_time(programs):
     trace = trace_of(programs)
     assert nanoseconds(dim_of(trace), trace.size) == useful(trace, Team()).by_rank().tolist()
 
 
-@settings(deadline=None)
 @given(programs)
 def test_every_operation_is_there_once(programs):
     text = dim_of(trace_of(programs))
@@ -46,13 +44,13 @@ def test_every_operation_is_there_once(programs):
     assert (waits.count(0), waits.count(1)) == (kinds.count("ibarrier"), kinds.count("barrier"))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(programs, st.integers(1, 200))
 def test_windows_do_not_show(programs, window):
     assert dim_of(trace_of(programs, window)) == dim_of(trace_of(programs))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(programs)
 def test_offsets_point_at_the_first_record_of_each_task(programs):
     text = dim_of(trace_of(programs))

@@ -53,7 +53,7 @@ def streams(found) -> list[np.ndarray]:
     return [ops[a:b] for a, b in zip(found.program.offsets[:-1], found.program.offsets[1:], strict=True)]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.integers(0, 30), st.sampled_from(["\n", "\r\n", " \n\n"]))
 def test_what_a_program_says_is_read(seed, steps, end):
     """Random programs, written by another than our writer; lines may end as they like, offsets be missing or wrong."""
@@ -79,7 +79,7 @@ def without_empty_calls(ops: np.ndarray) -> np.ndarray:
     return np.array(kept, ops.dtype)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(programs)
 def test_the_operations_of_a_trace_come_back(programs):
     """Trace -> .dim -> operations is trace -> operations, but for calls that take no time and names of requests."""

@@ -108,7 +108,7 @@ def summed(draw):
     return rows, events, total
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(summed(), st.lists(st.integers(1, 200), max_size=6))
 def test_sums_are_those_of_all_calls_in_any_windows(rows, cuts):
     summaries, events, total = rows

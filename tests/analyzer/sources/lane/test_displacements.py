@@ -41,7 +41,7 @@ def offsets(folder, ranks, communicators=()) -> list[list[int]]:
     return found
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(
     units=st.lists(st.integers(1, 64), min_size=3, max_size=3),
     puts=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 50)), max_size=40),

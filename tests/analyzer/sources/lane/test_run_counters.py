@@ -118,7 +118,7 @@ def test_readings_that_a_full_disk_did_not_take(tmp_path, written):
     assert [row[0] for row in whole(trace)[0]] == [10 if written > 1 else UNKNOWN, 20 if written > 3 else UNKNOWN]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.data())
 def test_any_blocks_of_any_threads(tmp_path_factory, data):
     """Against a plain walk over the blocks, whatever part of the time is asked for."""

@@ -70,7 +70,7 @@ def programs(draw):
     return rows
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(programs(), st.lists(st.integers(1, 90), max_size=6))
 def test_regions_nest_in_any_windows(rows, cuts):
     calls = [call("MPI_Send", 100, 110), call("MPI_Send", 100, 105, thread=1)]

@@ -77,7 +77,7 @@ def test_readings_at_regions(tmp_path):
     assert counted(trace, 44000001) == [(40, 7)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 9), st.booleans()), min_size=1, max_size=40))
 def test_events_sum_up_to_the_last_reading_in_any_windows(tmp_path_factory, steps):
     """Each step is a call or a sample; a thread's CPU time is divided among its events without rest."""

@@ -72,7 +72,7 @@ def state_of_each_ns(rank):
     return states
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=75)
 @given(st.lists(threads(), min_size=1, max_size=3), st.lists(st.integers(1, END), max_size=6))
 def test_states_tile_each_thread_and_agree_with_each_nanosecond(ranks, cuts):
     origin = min(r["start"] for r in ranks)
@@ -95,7 +95,7 @@ def test_states_tile_each_thread_and_agree_with_each_nanosecond(ranks, cuts):
             assert trace.span(number)[1] == len(expected)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(threads(), st.lists(st.integers(1, END), max_size=6))
 def test_events_of_any_windows_are_those_of_the_rows(rank, cuts):
     rank["start"] = 0
@@ -220,7 +220,7 @@ def test_threads_have_their_own_rows_states_and_cpus():
         assert trace.events(35, 36)[["type", "thread"]].tolist() == [(7, 1)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(0, 2000), min_size=1, max_size=60), min_size=1, max_size=4), st.integers(1, 40))
 def test_windows_cover_the_run_and_every_call_is_in_one(starts, records):
     ranks = [{"calls": [call(SEND, 2 * t + 1, 2 * t + 2) for t in sorted(set(times))]} for times in starts]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from random_runs import runs
 from synthetic import call, flush, poll, request, write_run
@@ -33,7 +33,6 @@ def at_once(trace, ranks):
     return [*trace.rank_calls(ranks, 0, FAR), *trace.rank_requests(ranks, 0, FAR), states.take(order)]
 
 
-@settings(deadline=None)
 @given(runs(), st.integers(1, 4))
 def test_random_runs(run, together):
     ranks, tsc_per_us = run

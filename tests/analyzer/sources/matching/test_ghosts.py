@@ -86,7 +86,7 @@ def skipped_rows(dropped, kept, join):
     return rows
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(simulations(), st.data())
 def test_the_messages_of_a_partial_trace_are_those_of_the_full_one_with_both_sides(mpi, data):
     ranks, sends, receives = [], set(), set()

@@ -60,7 +60,7 @@ def _check(trace, matching, bounds):
     assert left == trace.extra(Leftovers).unmatched()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(simulations(), st.integers(1, 12))
 def test_messages_are_those_that_mpi_would_deliver(mpi, records):
     ranks = [{"calls": r.calls, "requests": r.requests} for r in mpi.ranks]
@@ -162,7 +162,7 @@ def test_many_keys_come_and_go():
     assert not left
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(simulations(), st.integers(1, 12), st.integers(2, 4))
 def test_members_of_a_team_hand_each_other_their_sends(mpi, records, size):
     """Each reads its own ranks only, and all of them find what one process finds."""

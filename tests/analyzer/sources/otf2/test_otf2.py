@@ -73,7 +73,7 @@ def in_pieces_of(count):
         yield
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(runs(most_threads=3), st.sampled_from([1, 2, 3, 7, 1000]))
 def test_any_run_comes_back(made, at_once):
     ranks, tsc_per_us = made
@@ -87,7 +87,7 @@ def events_in(folder):
     return {path.name: path.read_bytes() for path in sorted((folder / "traces").glob("*.evt"))}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(runs(most_threads=3), st.sampled_from([1, 2, 5]))
 def test_what_is_written_in_pieces_is_what_is_written_at_once(made, at_once):
     ranks, tsc_per_us = made

@@ -53,7 +53,7 @@ def chains_of(trace, rank):
     return Counter(tuple((f.function, f.line) for f in named.frames(path)) if path else () for path in rows.tolist())
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(pathed_runs())
 def test_what_was_written_is_read_again(tmp_path_factory, run):
     """The same chains, up to the levels that were asked for."""

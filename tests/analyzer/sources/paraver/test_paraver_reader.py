@@ -285,7 +285,7 @@ def random_trace(draw) -> ColumnTrace:
     return ColumnTrace(np.array(states, STATE), np.array(events, EVENT), messages, 2, threads=[1, 2])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(random_trace())
 def test_what_is_written_is_read_and_written_again_alike(tmp_path_factory, trace):
     folder = tmp_path_factory.mktemp("round")
@@ -299,7 +299,7 @@ def test_what_is_written_is_read_and_written_again_alike(tmp_path_factory, trace
     assert (folder / "a.prv").read_bytes() == (folder / "b.prv").read_bytes()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.text(st.sampled_from("0123456789:-cx# \r"), max_size=40), max_size=20))
 def test_no_text_crashes_the_reader(tmp_path_factory, lines):
     good = "1:1:1:1:1:0:10:1\n"

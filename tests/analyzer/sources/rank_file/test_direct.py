@@ -207,7 +207,7 @@ def bases(tmp_path_factory):
     return made
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_a_damaged_file_says_the_same_or_is_left_to_hdf5(bases, elsewhere, tmp_path_factory, data):
     """Where HDF5 gives an answer. Where it refuses, so do we, but for damage that nothing depends on."""

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
@@ -45,7 +45,6 @@ def rows_in_order(blocks, length):
     return found + [(7, k) for k in range(named, length)]
 
 
-@settings(deadline=None)
 @given(st.lists(BLOCK, max_size=8), st.integers(0, 60), st.booleans())
 def test_pieces_of_any_blocks(blocks, length, join):
     pieces = pieces_of(file_of(blocks, length), "calls", [], join=join)
@@ -53,7 +52,6 @@ def test_pieces_of_any_blocks(blocks, length, join):
     assert found == rows_in_order(blocks, length)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 20), st.integers(0, 2)), min_size=1, max_size=20))
 def test_neighbours_of_a_thread_are_one_piece(counts):
     firsts = np.cumsum([0, *(count for count, _ in counts)]).tolist()

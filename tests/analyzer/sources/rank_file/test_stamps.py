@@ -122,7 +122,7 @@ def test_a_tsc_of_two_rates(tmp_path):
 times = st.lists(st.integers(0, 10**7), min_size=2, max_size=40, unique=True).map(sorted)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(times, st.data(), st.sampled_from([None, 2100]))
 def test_healthy_files_break_none(tmp_path_factory, stamps_ns, data, tsc_per_us):
     """Rows of all kinds laid over any rising times, on two threads; killed and finished."""

@@ -110,7 +110,7 @@ def _joined(blocks):
     return np.concatenate(blocks) if blocks else ()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(runs(), st.data())
 def test_random_runs_say_the_same_of_each_rank(run, data):
     """Of clocks, counters, regions, threads and all that `runs` makes."""

@@ -94,7 +94,7 @@ def least_forward(edges, latency):
     return forward
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(skewed_runs(), st.integers(0, 2))
 def test_nothing_is_too_early_and_no_more_is_moved_than_must_be(trace, latency):
     edges = edges_of(trace)
@@ -122,7 +122,7 @@ def test_nothing_is_too_early_and_no_more_is_moved_than_must_be(trace, latency):
         assert mapped(maps, rank, 0) == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(skewed_runs())
 def test_a_moved_sink_is_where_it_must_be_at_least(trace):
     """A sink is moved by its own dependence, by what was moved before it on its rank, or to spread a move after it;
@@ -160,7 +160,7 @@ def test_a_send_before_a_moved_receive_is_moved_no_further_than_its_receive_allo
     assert abs(maps[1].value(99_500) - (99_020 + (100_500 - 99_020) // 2)) <= 1
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(skewed_runs())
 def test_a_run_without_violations_is_not_touched(trace):
     late = [(s, d, 8, 0, sent, max(received, sent)) for s, sent, d, received in edges_of(trace)]

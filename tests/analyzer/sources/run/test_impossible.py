@@ -188,7 +188,7 @@ def test_cpus_may_read_the_clock_a_little_differently():
             assert len(table.window(0, 2**40)) == 2
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(rising, st.data())
 def test_any_way_of_reading_all_finds_it_and_nothing_else(times, data):
     """In windows of any times, and in blocks of any number of rows: between two windows it is noticed, too."""
@@ -203,7 +203,7 @@ def test_any_way_of_reading_all_finds_it_and_nothing_else(times, data):
             (table := of_calls(times) if window[0] == 0 else table).window(*window)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(rising, st.data())
 def test_so_does_a_stream(times, data):
     at = data.draw(st.integers(1, len(times) - 2))

@@ -9,7 +9,7 @@ from analyzer.sources.run.rank_files import strangers
 LIVES = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12), st.integers(0, 3), st.booleans()), max_size=14)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(LIVES)
 def test_as_defined(lives):
     """`lives`: begin, length, node, and whether the file could be read."""

@@ -54,7 +54,7 @@ def posted_and_found(trace):
     return sorted(found)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(runs(), st.integers(1, 9))
 def test_small_windows_of_many_ranks(run, records):
     """As if there were so many ranks that a window holds few calls of each."""

@@ -95,7 +95,7 @@ def test_few_calls_are_no_loop():
     assert count_of([]) is None
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.data())
 def test_random_nested_loops(data):
     """Bodies of different calls; the inner loop is told from the outer one by its own share of work."""

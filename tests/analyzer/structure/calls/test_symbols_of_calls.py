@@ -40,7 +40,7 @@ def same(numbers, of) -> bool:
     return len(pairs) == len(set(of)) == len(set(numbers)) and set(numbers) == set(range(len(pairs)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=60), st.sampled_from([1, 2, 4, 8, 16]))
 def test_numbers_of_so_many_symbols_in_a_row(symbols, context):
     rows = [tuple(symbols[max(at + 1 - context, 0) : at + 1]) for at in range(len(symbols))]
@@ -100,7 +100,7 @@ def plainly(trace, rank):
         left, out = int(row["exit"]), int(row["enter"] + row["inside"] + row["tracer"])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(runs())
 def test_a_sequence_call_by_call(tmp_path_factory, made):
     ranks, tsc_per_us = made
@@ -129,7 +129,7 @@ def test_loops_inside_are_the_same_whether_sequences_are_kept_or_read_again(monk
         assert (one.total, one.calls, one.iterations.body) == (other.total, other.calls, other.iterations.body)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data(), st.integers(1, 4), st.integers(3, 12))
 def test_the_typical_iteration_is_the_nearest_to_each_ranks_median(data, ranks, count):
     numbers = st.integers(1, 50)

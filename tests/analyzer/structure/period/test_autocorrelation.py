@@ -28,7 +28,7 @@ def test_maxima_are_places_above_both_neighbours_and_middles_of_plateaus():
     assert maxima(np.array([9, 1, 3, 2, 2, 5, 5, 5, 1, 0, 4])).tolist() == [2, 6]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seeds, st.integers(24, 250), st.integers(3, 200), st.floats(0, 0.3))
 def test_what_repeats_has_its_period_within_a_percent_and_never_a_multiple(seed, length, repeats, noise):
     rng = np.random.default_rng(seed)
@@ -42,7 +42,7 @@ def test_what_repeats_has_its_period_within_a_percent_and_never_a_multiple(seed,
     assert found.samples == pytest.approx(length, rel=0.01)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seeds, st.integers(3, 9), st.integers(2, 8), st.integers(3, 40))
 def test_of_nested_repeats_it_is_the_outer_one(seed, piece, inner, outer):
     rng = np.random.default_rng(seed)
@@ -54,7 +54,7 @@ def test_of_nested_repeats_it_is_the_outer_one(seed, piece, inner, outer):
     assert found.samples == pytest.approx(len(body), rel=0.01)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(seeds, st.integers(4, 3000), st.sampled_from(["noise", "walk", "smooth walk", "drift"]))
 def test_noise_and_drift_have_no_period(seed, length, kind):
     noise = np.random.default_rng(seed).normal(size=length)
@@ -72,7 +72,7 @@ def test_what_does_not_vary_or_varies_once_has_none(signal):
     assert period_of(np.array(signal, np.float64)) is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(arrays(np.float64, st.integers(24, 400), elements=st.sampled_from([0.0, 0.0, 1.0, 3.0])))
 def test_anything_has_an_answer(x):
     found = period_of(x)

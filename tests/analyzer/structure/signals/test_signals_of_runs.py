@@ -41,7 +41,7 @@ def test_signals_by_hand():
     assert found["computing"].alpha_hz == 1e8
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 999), st.integers(0, 400), st.floats(-9, 9)), max_size=20),
     st.integers(1, 70),
@@ -72,7 +72,7 @@ def test_any_times_and_values(tmp_path):
         csv_signal(str(path))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(runs())
 def test_rows_of_files_make_the_signals_that_their_records_make(tmp_path_factory, made):
     ranks, tsc_per_us = made
