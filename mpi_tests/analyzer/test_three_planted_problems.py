@@ -1,15 +1,21 @@
 """The planted problems of three_problems.c, by its calls alone: no region is marked."""
 
 import pytest
+from patience import crowd
 
 ITERATIONS = 200
 """Ten slow ones: that so many are 20 apart is no chance even where other programs make many others slow."""
+PROGRAM = "three_problems.c", "-g"
+
+
+def scale():
+    """So many times as long as others on the machine are likely to be in the way."""
+    return str(crowd())
 
 
 @pytest.mark.timed
 def test_all_three_are_named_with_their_places(openmpi, compiled, traced, analyze):
-    program = compiled(openmpi, "three_problems.c", "-g")
-    run = traced(openmpi, program, str(ITERATIONS), ranks=4).run
+    run = traced(openmpi, compiled(openmpi, *PROGRAM), str(ITERATIONS), "mps", scale(), ranks=4).run
     for command in ("structure", "info"):
         text = " ".join(analyze(command, run).check().stdout.split())
         assert f"{ITERATIONS} iterations of" in text, text
@@ -20,8 +26,7 @@ def test_all_three_are_named_with_their_places(openmpi, compiled, traced, analyz
 
 @pytest.mark.timed
 def test_without_them_no_pipeline_and_no_slow_iterations_are_seen(openmpi, compiled, traced, analyze):
-    program = compiled(openmpi, "three_problems.c", "-g")
-    run = traced(openmpi, program, str(ITERATIONS), "none", ranks=4).run
+    run = traced(openmpi, compiled(openmpi, *PROGRAM), str(ITERATIONS), "none", scale(), ranks=4).run
     text = " ".join(analyze("structure", run).check().stdout.split())
     assert f"{ITERATIONS} iterations of" in text
     assert "A pipeline" not in text and "One iteration in" not in text, text

@@ -121,14 +121,14 @@ static void alarmed(void)
     sigaltstack(&other, NULL);
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &often, NULL);
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 20000 || alarms <= 10; i++) {
         free(malloc((size_t)(i % 100) * 100));
         volatile char room[(i % 60 + 1) * 32];
         room[0] = 1;
         send_deeper(i % 30);
     }
     setitimer(ITIMER_REAL, &never, NULL);
-    printf("alarmed %d\n", alarms > 10);
+    printf("alarmed\n");
 }
 
 static void *send_in_thread(void *unused)

@@ -1,9 +1,10 @@
-// `three_problems ITERATIONS [PROBLEMS]`: an iteration computes and exchanges with both neighbours, computes along a
-// chain of ranks, and reduces. PROBLEMS are letters; all three without:
+// `three_problems ITERATIONS [PROBLEMS [SCALE]]`: an iteration computes and exchanges with both neighbours, computes
+// along a chain of ranks, and reduces. PROBLEMS are letters; all three without:
 //   m  moving imbalance: one rank, the next in each iteration, computes three times as long as the others
 //   p  pipeline: in the chain each rank computes only when it has the result of the rank below
 //   s  slow: in every 20th iteration rank SLOW takes SLOW_US longer
-// What it computes it sleeps, so that ranks without a core of their own take as long. Regions are not marked.
+// What it computes it sleeps, SCALE (1) times as long, so that ranks without a core of their own take as long. Regions
+// are not marked.
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -13,10 +14,12 @@
 enum { STEP_US = 2000, CHAIN_US = 1000, SLOW_US = 60000, EVERY = 20, SLOW = 1, CELLS = 512 };
 
 static int rank, size;
+static double scale = 1;
 
 static void take(long us)
 {
-    struct timespec time = {us / 1000000, us % 1000000 * 1000};
+    long scaled = (long)((double)us * scale);
+    struct timespec time = {scaled / 1000000, scaled % 1000000 * 1000};
     nanosleep(&time, NULL);
 }
 
@@ -45,6 +48,7 @@ int main(int argc, char **argv)
     const char *problems = argc > 2 ? argv[2] : "mps";
     int iterations = argc > 1 ? atoi(argv[1]) : 100;
     double sum = 0, one = 1;
+    if (argc > 3) scale = atof(argv[3]);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -192,12 +192,13 @@ def _factors(costs, said, runtime):
     lost = runtime * (1 - efficiency["parallel_efficiency"])
     kinds = ("load imbalance", "serialization", "transfer", "communication", "starting and ending MPI")
     known = sum(costs.get(kind, 0) for kind in kinds)
-    # None of four is there below LEAST; the replay rounds, and its longest computation is that of its rank's bursts.
+    # None of four is there below LEAST; costs are whole ns; the replay rounds, and its longest computation is that of
+    # its rank's bursts.
     between = abs((efficiency["ideal_useful_max_s"] or 0) - runtime * efficiency["communication_efficiency"])
     if efficiency["ideal_runtime_s"] is None:
         between = 0
     longer = max((efficiency["ideal_runtime_s"] or 0) - runtime, 0)
-    assert known - longer - between - 1e-6 * runtime <= lost <= known + between + 4 * LEAST * runtime
+    assert known - longer - between - 1e-6 * runtime - 3e-9 <= lost <= known + between + 4 * LEAST * runtime
     if efficiency["ideal_runtime_s"] is not None:
         gain = max(runtime - efficiency["ideal_runtime_s"], 0)
         network = costs.get("transfer", 0) + costs.get("starting and ending MPI", 0)

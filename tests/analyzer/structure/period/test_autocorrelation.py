@@ -29,8 +29,10 @@ def test_maxima_are_places_above_both_neighbours_and_middles_of_plateaus():
 
 
 @settings(max_examples=60)
-@given(seeds, st.integers(24, 250), st.integers(3, 200), st.floats(0, 0.3))
+@given(seeds, st.integers(24, 250), st.integers(3, 200), st.floats(0, 1))
 def test_what_repeats_has_its_period_within_a_percent_and_never_a_multiple(seed, length, repeats, noise):
+    """Noise up to 30 %, of what repeats a few times only 5 %: there a lag beside it may be as good."""
+    noise *= 0.3 if repeats > 4 else 0.05
     rng = np.random.default_rng(seed)
     pieces = int(rng.integers(1, 6))
     widths = rng.multinomial(length - 2 * pieces, np.ones(pieces) / pieces) + 2
