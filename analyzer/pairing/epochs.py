@@ -107,6 +107,11 @@ class EpochReader:
         self._steps = np.array(steps, np.int64)
         self._all = np.array([n.endswith("_all") for n in names], bool)
 
+    @property
+    def has_any(self) -> bool:
+        """Whether the run makes calls of epochs, locks or one-sided operations."""
+        return bool((self._steps >= 0).any())
+
     def of(self, rank: int) -> Epochs:
         """Those of one rank."""
         steps, touched = self._read(rank)

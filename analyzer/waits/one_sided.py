@@ -20,6 +20,8 @@ def one_sided_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
     contention: until who had a lock that excludes this one, and released it first, enters MPI_Win_unlock.
     """
     reader = EpochReader(trace)
+    if not reader.has_any:
+        return np.zeros(0, CANDIDATE)
     parts = team.allgather([reader.of(rank) for rank in trace.share(team)])
     every = Epochs.together([epochs for part in parts for epochs in part])
     return np.concatenate([_epochs(every, lanes), _contention(every.locks, lanes)])

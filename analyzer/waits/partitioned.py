@@ -20,15 +20,17 @@ _HANDED_CALL = np.dtype([*CALL.descr, ("rank", "<i4")])
 def partitioned_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
     """CANDIDATE of the calls that complete partitioned receives: they wait until the call is entered that hands over
     the last part (MPI_Pready and its kin). The team shares the reading; each member gets all."""
-    rows = [_handed_by(trace, rank) for rank in trace.share(team)]
+    hands_over = np.array([base_name(p) in HANDED_OVER for p in trace.procedures], bool)
+    if not hands_over.any():
+        return np.zeros(0, CANDIDATE)
+    rows = [_handed_by(trace, rank, hands_over) for rank in trace.share(team)]
     handed = Handed(np.concatenate(team.allgather(np.concatenate([np.zeros(0, _HANDED_CALL), *rows]))))
     windows = (trace.messages(begin, end) for begin, end in pairwise(trace.message_windows().tolist()))
     return np.concatenate([np.zeros(0, CANDIDATE), *(_candidates(handed, lanes, messages) for messages in windows)])
 
 
-def _handed_by(trace: Trace, rank: int) -> np.ndarray:
-    handed = np.array([base_name(p) in HANDED_OVER for p in trace.procedures], bool)
-    calls = np.concatenate([np.zeros(0, CALL), *(block[handed[block["call"]]] for block in trace.calls(rank))])
+def _handed_by(trace: Trace, rank: int, hands_over: np.ndarray) -> np.ndarray:
+    calls = np.concatenate([np.zeros(0, CALL), *(block[hands_over[block["call"]]] for block in trace.calls(rank))])
     found = np.zeros(len(calls), _HANDED_CALL)
     for column in CALL.names or ():
         found[column] = calls[column]

@@ -46,7 +46,7 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
     length = int(enter[-1] - enter[0]) if len(enter) else 0
     knows_paths = bool(calls.path[part].any())
     for detail in (WITH_PATHS if knows_paths else WITHOUT_PATHS) if len(enter) else ():
-        symbols = _by_occurrence(calls.symbols[detail][part])
+        symbols = by_occurrence(calls.symbols[detail][part])
         each = outermost(symbols, enter, burst, clocks, length, knows_paths=knows_paths)
         if each is not None and not knows_paths and each.stretch(0)[1] - each.stretch(0)[0] == 1:
             each = _by_bursts(each, burst)
@@ -61,7 +61,7 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
             yield runs if knows_paths or _shared(symbols, runs) >= RUNS else None
 
 
-def _by_occurrence(numbers: np.ndarray) -> np.ndarray:
+def by_occurrence(numbers: np.ndarray) -> np.ndarray:
     """int32: of numbers from 0 those that occur, from 0 again in the order in which they come: ranks that do the same
     with other partners have the same symbols."""
     first = np.full(int(numbers.max(initial=-1)) + 1, len(numbers))

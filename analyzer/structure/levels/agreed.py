@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Several
 from dataclasses import dataclass, replace
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from analyzer.parallel import Team
 from analyzer.structure.calls.loops import Loop
-from analyzer.structure.calls.ranks import loops_of
 from analyzer.structure.calls.sequence import Sequence, sequence_of
 from analyzer.structure.iterations import Source
+from analyzer.structure.levels.each_rank import Stretch, Stretches, loops_of_each
 from analyzer.structure.levels.edges import edges_of
 from analyzer.structure.levels.words import body_of, typical_pass
 from analyzer.trace import Trace
@@ -73,22 +73,14 @@ def _is_pass(some: Sequence, stretch: tuple[int, int], first: int, edges: np.nda
     return bool(((some.left[at] == edges) | (some.enter[at] == edges)).all())
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """Calls of a rank that are looked at."""
-
-    rank: int
-    calls: Sequence  # of the rank, or a part of its sequence
-    offset: int  # in the whole sequence, of the first of `calls`
-    first: int  # of `calls`, and behind the last one
-    last: int
-
-
-def whole(sequences: Sequences, ranks: Iterable[int]) -> Iterator[Stretch]:
+def whole(sequences: Sequences, ranks: Several[int]) -> Stretches:
     """All calls of some ranks."""
-    for rank in ranks:
+
+    def of(rank: int) -> Stretch:
         calls = sequences[rank]
-        yield Stretch(rank, calls, 0, 0, len(calls))
+        return Stretch(rank, calls, 0, 0, len(calls))
+
+    return Stretches(ranks, of)
 
 
 @dataclass(frozen=True)
@@ -158,13 +150,14 @@ class _Own:
         return cls(loop.shifted(of.offset), said, edges_of(calls, loop), typical, around)
 
 
-def agreed(sequences: Sequences, stretches: Iterable[Stretch], team: Team) -> list[Agreed]:
+def agreed(sequences: Sequences, stretches: Stretches, team: Team) -> list[Agreed]:
     """The loops that follow one another and that more than half of the ranks have, in order of time. stretches: of
-    ranks of this process, of each one. Collective."""
-    own: dict[int, list[_Own]] = {}
-    for one in stretches:
-        if one.first < one.last:
-            own[one.rank] = [_Own.of(loop, one) for loop in loops_of(one.calls, one.first, one.last)]
+    ranks of this process. Collective."""
+    found = {
+        one.rank: [_Own.of(loop, one) for loop in loops]
+        for one, loops in loops_of_each(stretches, sequences.trace.size, team)
+    }
+    own = dict(sorted(found.items()))
     said = {rank: [one.told for one in loops] for rank, loops in own.items()}
     everybody = {rank: loops for part in team.allgather(said) for rank, loops in part.items()}
     chosen = [_agree(sequences, own, everybody, one, team) for one in _voted(everybody)]
@@ -173,20 +166,21 @@ def agreed(sequences: Sequences, stretches: Iterable[Stretch], team: Team) -> li
 
 def _voted(everybody: Mapping[int, list[_Said]]) -> list[_Said]:
     """Loops that more than half of the ranks have, each as one of them says it; they do not overlap."""
-    left = {rank: list(loops) for rank, loops in everybody.items()}
-    found: list[_Said] = []
-    while True:
-        every = [one for loops in left.values() for one in loops]
-        if not every:
-            return found
-        longest = max(every, key=lambda one: (one.end_ns - one.begin_ns, -one.begin_ns))
-        same = {rank: [one for one in loops if _overlap(one, longest)] for rank, loops in left.items()}
-        left = {rank: [one for one in loops if one not in same[rank]] for rank, loops in left.items()}
-        first = [loops[0] for loops in same.values() if loops]
+    rank = np.array([rank for rank, loops in everybody.items() for _ in loops], np.int64)
+    every = [one for loops in everybody.values() for one in loops]
+    times = np.array([(one.begin_ns, one.end_ns) for one in every], np.int64).reshape(-1, 2)
+    left, found = np.arange(len(every)), list[_Said]()
+    while len(left):
+        lengths = times[left, 1] - times[left, 0]
+        longest = every[left[np.lexsort((times[left, 0], -lengths))[0]]]
+        same = _overlap(times[left, 0], times[left, 1], longest)
+        overlapping, left = left[same], left[~same]
+        first = [every[k] for k in overlapping[np.unique(rank[overlapping], return_index=True)[1]].tolist()]
         chosen = _most([[one] for one in first], len(everybody))
         chosen = chosen or _most([list(one.each()) for one in first], len(everybody))
         if chosen:
             found.append(chosen)
+    return found
 
 
 def _most(said: Several[Several[_Said]], ranks: int) -> _Said | None:
@@ -199,9 +193,10 @@ def _most(said: Several[Several[_Said]], ranks: int) -> _Said | None:
     return next(each for one in said for each in one if each.count == count)
 
 
-def _overlap(one: _Said, other: _Said) -> bool:
-    shared = min(one.end_ns, other.end_ns) - max(one.begin_ns, other.begin_ns)
-    return shared > 0.5 * min(one.end_ns - one.begin_ns, other.end_ns - other.begin_ns)
+def _overlap(begin: np.ndarray | int, end: np.ndarray | int, other: _Said) -> np.ndarray:
+    """bool: whether loops from `begin` to `end` are at the time of another one."""
+    shared = np.minimum(end, other.end_ns) - np.maximum(begin, other.begin_ns)
+    return shared > 0.5 * np.minimum(end - begin, other.end_ns - other.begin_ns)
 
 
 def _agree(
@@ -217,7 +212,11 @@ def _agree(
     body, every, share = "", tuple[int, ...](), 0.0
     for rank, loops in own.items():
         possible = (one for every in loops for one in every.each())
-        fits = (one for one in possible if one.said.count == wanted.count and _overlap(one.said, wanted))
+        fits = (
+            one
+            for one in possible
+            if one.said.count == wanted.count and _overlap(one.said.begin_ns, one.said.end_ns, wanted)
+        )
         match = next(fits, None)
         if match is None:
             continue

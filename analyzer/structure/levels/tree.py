@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from analyzer.parallel import Team
 from analyzer.structure.calls.sequence import Detail
-from analyzer.structure.levels.agreed import Agreed, Sequences, Stretch, agreed
+from analyzer.structure.levels.agreed import Agreed, Sequences, agreed
+from analyzer.structure.levels.each_rank import Stretch, Stretches
 
 DEEPEST = 4
 """Levels that are looked for."""
@@ -35,7 +36,7 @@ class Node:
 
 
 def tree(
-    sequences: Sequences, stretches: Iterable[Stretch], team: Team, flushes: np.ndarray, *, level: int = 1,
+    sequences: Sequences, stretches: Stretches, team: Team, flushes: np.ndarray, *, level: int = 1,
     deepest: int = DEEPEST,
 ) -> list[Node]:  # fmt: skip
     """The loops of some calls, by time. flushes: (n, 2) begins and ends, ns; deepest: levels that are looked for.
@@ -52,12 +53,16 @@ def tree(
     return found
 
 
-def _within(sequences: Sequences, loop: Agreed, number: int) -> Iterator[Stretch]:
+def _within(sequences: Sequences, loop: Agreed, number: int) -> Stretches:
     """The calls of one iteration on the ranks of this process."""
-    for rank, own in loop.own.items():
+
+    def of(rank: int) -> Stretch:
+        own = loop.own[rank]
         calls, offset = sequences.around(rank, number, own, loop.edges[rank])
         first, last = own.stretch(number)
-        yield Stretch(rank, calls, offset, first - offset, last - offset)
+        return Stretch(rank, calls, offset, first - offset, last - offset)
+
+    return Stretches(list(loop.own), of)
 
 
 def typical(edges: np.ndarray, flushes: np.ndarray) -> int:
