@@ -16,9 +16,10 @@ MOST_JUDGED = 40
 """So many candidates are looked at: those that cover most time."""
 LEAST_TIME = 0.03
 """A loop that takes a smaller share of the time than this is left out."""
-OWN_CALLS, OWN_WORK = 0.25, 1.0
-"""An outer loop makes, once a pass, at least this share of the calls of a pass of the inner one, or computes this
-share. What does less is a step of the inner loop that is made now and then."""
+STEP, SELDOM_STEP, SELDOM = (0.25, 1.0), (0.5, 0.3), 8
+"""A step of a loop that is made now and then makes at most such a share of the calls of a usual pass, and computes less
+than such a share of what that computes; second: where so many passes lie between. What does more once a pass is an
+outer loop."""
 STEP_WORK = 1.0
 """Of one call in so many passes, an output or a norm, the computation beside that of all these passes together: a step
 that is made now and then takes less than the passes between."""
@@ -267,10 +268,10 @@ def _is_now_and_then(
     is_step = more.sum() <= 1
     if knows_paths and not is_step and np.median(between) <= NESTED:
         return False
-    is_small = more.sum() <= OWN_CALLS * common.sum()
     if is_step:
         return own_work < STEP_WORK * usual_work * float(np.median(between)) if len(between) else own_work < usual_work
-    return bool(is_small and own_work < OWN_WORK * usual_work)
+    possible = (STEP, SELDOM_STEP) if len(between) and np.median(between) >= SELDOM else (STEP,)
+    return any(more.sum() <= calls * common.sum() and own_work < work * usual_work for calls, work in possible)
 
 
 def _varies(between: np.ndarray) -> bool:

@@ -58,6 +58,16 @@ def test_what_is_made_now_and_then_makes_no_outer_loop():
     assert found.every == (10,)
 
 
+@pytest.mark.parametrize(("each", "ns", "count"), [(10, 500, 120), (20, 500, 120), (10, 1500, 12), (6, 500, 20)])
+def test_a_step_of_several_calls_that_computes_little_is_seldom_a_loop_around(each, ns, count):
+    """Beside passes of 5 calls that compute 5000 ns: an output, unless it computes more or is made often."""
+    output = [("Reduce", ns), ("Gather", ns)]
+    steps = []
+    for number in range(120):
+        steps += [*HALO, *output] if number % each == each - 1 else HALO
+    assert count_of([*START, *steps, *END]) == count
+
+
 def test_a_loop_that_converges_is_inside_one_that_repeats():
     rng = np.random.default_rng(1)
     steps, passes = [], rng.integers(4, 25, 20)
