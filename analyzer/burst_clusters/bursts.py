@@ -39,6 +39,14 @@ def counter_types(trace: Trace, names: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(found)
 
 
+def labelled_counters(trace: Trace) -> tuple[str, ...]:
+    """Names of the counters of an imported trace: those that Extrae numbers as such."""
+    return tuple(
+        label.split()[0] for number, (label, _) in sorted(trace.event_labels.items())
+        if 42_000_000 <= number < 45_000_000 and label.split() and number < 42_009_990
+    )  # fmt: skip
+
+
 def bursts(
     trace: Trace, ranks: range, counters: tuple[str, ...] = (), stretches: np.ndarray | None = None
 ) -> Iterator[Bursts]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analyzer.burst_clusters.bursts import bursts
+from analyzer.burst_clusters.bursts import bursts, labelled_counters
 from analyzer.errors import TracelibError
 from analyzer.trace import Counters, Trace
 
@@ -116,7 +116,7 @@ def series_of_run(trace: Trace, begin_ns: int, end_ns: int, steps: int) -> Serie
     """What all threads together counted in each of so many equal steps of [begin_ns, end_ns): a burst's count is spread
     evenly over its time. Bursts whose counter was not read count as none of it. Sums of parts would depend on how many
     processes share the work: each reads all."""
-    counters = tuple(counter.name for counter in trace.extra(Counters).known) or _labelled(trace)
+    counters = tuple(counter.name for counter in trace.extra(Counters).known) or labelled_counters(trace)
     edges = np.linspace(begin_ns, end_ns, steps + 1)
     until = np.zeros((1 + len(counters), steps + 1))
     for found in bursts(trace, range(trace.size), counters):
@@ -126,14 +126,6 @@ def series_of_run(trace: Trace, begin_ns: int, end_ns: int, steps: int) -> Serie
     counted = np.diff(until, axis=1)
     columns = dict(zip((TIME, *counters), counted, strict=True))
     return Series(str(trace.path), columns, (end_ns - begin_ns) / steps, "ns")
-
-
-def _labelled(trace: Trace) -> tuple[str, ...]:
-    """Names of the counters of an imported trace: those that Extrae numbers as such."""
-    return tuple(
-        label.split()[0] for number, (label, _) in sorted(trace.event_labels.items())
-        if 42_000_000 <= number < 45_000_000 and label.split() and number < 42_009_990
-    )  # fmt: skip
 
 
 def _until(begin: np.ndarray, end: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:

@@ -42,7 +42,7 @@ from analyzer.trace.chosen import Choice
     "names",
     multiple=True,
     metavar="NAME",
-    help="A signal to look at, instead of the usual ones: bursts, computing, p2p, collective, flying, ipc, "
+    help="A signal to look at, instead of the usual ones: bursts, computing, p2p, collective, flying, ipc, cpi, "
     "instructions, flops, or the name of a counter.",
 )
 @click.option("--follow", "is_live", is_flag=True, help="Watch a run that is still being written, until it ends.")

@@ -15,8 +15,8 @@ from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.structure.perturbed.morphology import closing, opening, runs
 from analyzer.structure.signals.bins import Bins
-from analyzer.structure.signals.counters import CYCLES, counter_named
-from analyzer.trace import Counters, Losses, State, Trace, TracerTime
+from analyzer.structure.signals.counters import CYCLES, counted, counter_named
+from analyzer.trace import State, Trace, TracerTime
 
 
 class Cause(Enum):
@@ -99,23 +99,16 @@ def flushing(trace: Trace, team: Team) -> np.ndarray | None:
 def computing_rate(trace: Trace, team: Team) -> np.ndarray | None:
     """Of the bursts of all ranks together the cycles (or the CPU time) per time, as a share of what is usual: the
     90th percentile. NaN where nobody computes; None: neither is counted."""
-    column = _rate_column(trace)
-    if column is None:
+    name = _of_rate(trace)
+    if name is None:
         return None
-    counted, lasted = Bins(0, trace.duration_ns, SAMPLES), Bins(0, trace.duration_ns, SAMPLES)
-    missing = set(trace.extra(Losses).missing)
-    for rank in trace.share(team):
-        left = trace.span(rank)[0]
-        for counts in () if rank in missing else trace.extra(Counters).counts(rank):
-            rows = counts.calls
-            out = rows["enter"] + rows["inside"] + rows["tracer"]
-            before = np.concatenate([[left], out[:-1]]) if len(rows) else out
-            length, value = rows["enter"] - before, counts.burst[:, column]
-            known = (value >= 0) & (length > 0)
-            counted.add(before[known], rows["enter"][known], value[known] / length[known])
-            lasted.add(before[known], rows["enter"][known])
-            left = int(out[-1]) if len(rows) else left
-    rate, there = (bins.means(sum(team.allgather(bins.packed()))) for bins in (counted, lasted))
+    rated, lasted = Bins(0, trace.duration_ns, SAMPLES), Bins(0, trace.duration_ns, SAMPLES)
+    for begin, end, values in counted(trace, team, (name,)):
+        value, length = values[:, 0], end - begin
+        known = (value >= 0) & (length > 0)
+        rated.add(begin[known], end[known], value[known] / length[known])
+        lasted.add(begin[known], end[known])
+    rate, there = (bins.means(sum(team.allgather(bins.packed()))) for bins in (rated, lasted))
     enough = there > 1e-3
     if not enough.any():
         return None
@@ -125,7 +118,7 @@ def computing_rate(trace: Trace, team: Team) -> np.ndarray | None:
     return share / usual if usual > 0 else None
 
 
-def _rate_column(trace: Trace) -> int | None:
+def _of_rate(trace: Trace) -> str | None:
     for name in (CYCLES, "CPU_NS"):
         try:
             return counter_named(trace, name)

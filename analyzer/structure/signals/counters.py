@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from analyzer.burst_clusters.bursts import bursts, labelled_counters
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.structure.signals.bins import Bins
-from analyzer.trace import Counters, Trace
+from analyzer.trace import Counters, Losses, Trace
 
 INSTRUCTIONS, CYCLES, FLOPS = "instructions", "cycles", "flops"
 _KNOWN = {
@@ -19,32 +20,51 @@ _KNOWN = {
 }
 
 
-def counter_named(trace: Trace, name: str) -> int:
-    """The column of a counter. Raises TracelibError where the trace does not have it."""
-    known = [counter.name for counter in trace.extra(Counters).known]
+def counter_named(trace: Trace, name: str) -> str:
+    """The counter of a trace that is meant. Raises TracelibError where the trace does not have it."""
+    known = _recorded(trace) or labelled_counters(trace)
     wanted = {one.lower() for one in _KNOWN.get(name, (name,))}
-    found = [column for column, one in enumerate(known) if one.lower() in wanted]
+    found = [one for one in known if one.lower() in wanted]
     if not found:
         there = ", ".join(known) if known else "none were recorded (tracelib run --counters)"
         raise TracelibError(f"{trace.path}: no counter for --signal {name}", f"counters: {there}")
     return found[0]
 
 
-def add_counters(trace: Trace, team: Team, columns: Sequence[int], begin: int, end: int, samples: int) -> Bins:
-    """What the bursts of this process' ranks counted (one column), or the mean over all ranks of what they counted per
-    what they counted of the second column: instructions per cycle. 0 where nothing was counted."""
-    bins = Bins(begin, end, samples)
+def _recorded(trace: Trace) -> list[str]:
+    return [counter.name for counter in trace.extra(Counters).known]
+
+
+def counted(
+    trace: Trace, team: Team, names: Sequence[str], end: int | None = None
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Begin, end and counts, float64 (bursts, names), of the bursts of this process' ranks that end before `end`; a
+    count below 0 was not read."""
+    known = _recorded(trace)
+    if not known:  # an imported trace has them as events
+        for found in bursts(trace, trace.share(team), tuple(names)):
+            yield found.states["begin"], found.states["end"], np.nan_to_num(found.values[:, 1:], nan=-1.0)
+        return
+    columns = [known.index(name) for name in names]
+    missing = set(trace.extra(Losses).missing)
     for rank in trace.share(team):
         left = trace.span(rank)[0]
-        for counts in trace.extra(Counters).counts(rank, 0, end):
+        for counts in () if rank in missing else trace.extra(Counters).counts(rank, 0, end):
             rows = counts.calls
             out = rows["enter"] + rows["inside"] + rows["tracer"]
             before = np.concatenate([[left], out[:-1]]) if len(rows) else out
-            values = counts.burst[:, list(columns)].astype(np.float64)
-            weight = values[:, 0]
-            if len(columns) > 1:
-                weight = np.where(values[:, 1] > 0, weight / np.maximum(values[:, 1], 1) / trace.size, 0)
-            known = (values >= 0).all(axis=1)
-            bins.add(before[known], rows["enter"][known], weight[known])
+            yield before, rows["enter"], counts.burst[:, columns].astype(np.float64)
             left = int(out[-1]) if len(rows) else left
+
+
+def add_counters(trace: Trace, team: Team, names: Sequence[str], begin: int, end: int, samples: int) -> Bins:
+    """The mean over all ranks of what the bursts of this process' ranks counted (one counter), or of what they counted
+    per what they counted of the second one: instructions per cycle. 0 where nothing was counted."""
+    bins = Bins(begin, end, samples)
+    for first, last, values in counted(trace, team, names, end):
+        weight = values[:, 0] / trace.size
+        if len(names) > 1:
+            weight = np.where(values[:, 1] > 0, weight / np.maximum(values[:, 1], 1), 0)
+        known = (values >= 0).all(axis=1)
+        bins.add(first[known], last[known], weight[known])
     return bins

@@ -19,7 +19,7 @@ from analyzer.structure.signals.counters import CYCLES, FLOPS, INSTRUCTIONS, add
 from analyzer.structure.signals.from_calls import BURSTS, COLLECTIVE, COMPUTING, MESSAGES, add_calls
 from analyzer.trace import Trace
 
-FLYING, IPC = "flying", "ipc"
+FLYING, IPC, CPI = "flying", "ipc", "cpi"
 NAMES = {
     BURSTS: "sum of the durations of computing bursts",
     COMPUTING: "processes computing",
@@ -27,6 +27,7 @@ NAMES = {
     COLLECTIVE: "processes in collectives",
     FLYING: "messages in flight",
     IPC: "instructions per cycle",
+    CPI: "cycles per instruction",
     INSTRUCTIONS: "instructions",
     FLOPS: "floating-point operations",
 }
@@ -81,9 +82,9 @@ def signals(
         if name == FLYING:
             found[name] = _flying(trace, team, begin_ns, end, samples)
         elif name not in found:
-            counters = {IPC: (INSTRUCTIONS, CYCLES), INSTRUCTIONS: (INSTRUCTIONS,), FLOPS: (FLOPS,)}.get(name, (name,))
-            columns = [counter_named(trace, counter) for counter in counters]
-            found[name] = add_counters(trace, team, columns, begin_ns, end, samples)
+            meant = {IPC: (INSTRUCTIONS, CYCLES), CPI: (CYCLES, INSTRUCTIONS)}.get(name, (name,))
+            counters = [counter_named(trace, counter) for counter in meant]
+            found[name] = add_counters(trace, team, counters, begin_ns, end, samples)
     means = {name: sum(team.allgather(found[name].packed())) for name in names}
     return {name: Signal(name, begin_ns, found[name].width_ns, found[name].means(means[name])) for name in names}
 

@@ -1,4 +1,7 @@
-"""Signals of traces whose values a person gets by hand, and their integrals."""
+"""Signals of traces whose values a person gets by hand, and their integrals.
+
+Source of what each is: M. Casas, "Spectral analysis of executions" (2009), section 3.3.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_trace import MemoryTrace
+from phased import write_phases
 from random_runs import runs
 from synthetic import write_run
 
@@ -17,7 +21,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.signals import csv_signal, signals
 from analyzer.structure.signals.bins import Bins
-from analyzer.trace import EVENT
+from analyzer.trace import EVENT, State
 from analyzer.trace.annotated import Annotated
 
 
@@ -39,6 +43,76 @@ def test_signals_by_hand():
     assert found["p2p"].values.tolist() == [1, 2, 1, 0, 0, 0]
     assert found["collective"].values.tolist() == [0, 0, 0, 0, 1, 2]
     assert found["computing"].alpha_hz == 1e8
+
+
+PROCEDURES = {"MPI_Send": "p2p", "MPI_Barrier": "collective", "MPI_Comm_rank": None}
+one_rank = st.lists(st.tuples(st.integers(0, 40), st.sampled_from(list(PROCEDURES)), st.integers(1, 30)), max_size=8)
+flights = st.lists(st.tuples(st.integers(0, 100), st.integers(1, 80)), max_size=6)
+
+
+@settings(max_examples=60)
+@given(st.lists(one_rank, min_size=1, max_size=4), flights)
+def test_each_signal_at_each_ns_and_its_integral(ranks, flown):
+    """Against counting in dense arrays, an element for each ns."""
+    calls = []
+    for made in ranks:
+        at, rows = 0, []
+        for gap, procedure, length in made:
+            rows.append((procedure, at + gap, at + gap + length, {}))
+            at += gap + length
+        calls.append(rows)
+    end = max([row[2] for rows in calls for row in rows] + [begin + length for begin, length in flown] + [0]) + 5
+    messages = [(0, len(ranks) - 1, 8, 0, begin, begin + length) for begin, length in flown]
+    trace = MemoryTrace(calls, spans=[(0, end)] * len(ranks), messages=messages)
+    names = ("computing", "bursts", "p2p", "collective", "flying")
+    found = {name: one.values for name, one in signals(trace, Team(), names, samples=end).items()}
+    dense = {name: np.zeros(end) for name in names}
+    lengths = []
+    for rows in calls:
+        left = 0
+        for procedure, enter, leave, _ in [*rows, ("", end, end, {})]:
+            dense["computing"][left:enter] += 1
+            dense["bursts"][left:enter] += enter - left
+            lengths.append(enter - left)
+            left = leave
+            if PROCEDURES.get(procedure):
+                dense[PROCEDURES[procedure]][enter:leave] += 1
+    for begin, length in flown:
+        dense["flying"][begin : begin + length] += 1
+    for name in names:
+        assert found[name] == pytest.approx(dense[name]), name
+    for name in ("computing", "p2p", "collective"):
+        assert set(found[name].round(9).tolist()) <= set(range(len(ranks) + 1)), name
+    assert all(found[name][-1] == 0 for name in ("p2p", "collective", "flying"))
+    running = trace.states()[trace.states()["state"] == State.RUNNING]
+    assert found["computing"].sum() == pytest.approx((running["end"] - running["begin"]).sum())
+    assert found["bursts"].sum() == pytest.approx(sum(length**2 for length in lengths))
+    assert found["flying"].sum() == pytest.approx(sum(length for _, length in flown))
+
+
+def test_counters_of_an_imported_trace_by_hand(tmp_path):
+    """Three ranks, two phases of 60 ns: the mean over ranks of what each burst counted, while it lasts, in bins of
+    20 ns. Two cycles pass in each ns."""
+    durations = np.array([[40, 20, 60], [60, 60, 20]])
+    instructions = np.array([[80, 80, 60], [240, 60, 40]])  # per cycle: 1, 2, 1/2 and 2, 1/2, 1
+    path = write_phases(tmp_path / "run.prv", durations, instructions=instructions)
+    labels = "EVENT_TYPE\n7 42000050 PAPI_TOT_INS [instructions]\n\nEVENT_TYPE\n7 42000059 PAPI_TOT_CYC [cycles]\n"
+    path.with_suffix(".pcf").write_text(labels)
+    found = mean_of_ranks(path, "ipc", "cpi", "instructions", "cycles")
+    assert found["ipc"] == pytest.approx([3.5 / 3, 1.5 / 3, 0.5 / 3, 3.5 / 3, 2.5 / 3, 2.5 / 3])
+    assert found["cpi"] == pytest.approx([3.5 / 3, 3 / 3, 2 / 3, 3.5 / 3, 2.5 / 3, 2.5 / 3])
+    assert found["instructions"] == pytest.approx([220 / 3, 140 / 3, 60 / 3, 340 / 3, 300 / 3, 300 / 3])
+    assert found["cycles"] == pytest.approx([240 / 3, 200 / 3, 120 / 3, 280 / 3, 240 / 3, 240 / 3])
+    path.with_suffix(".pcf").write_text(labels.replace("PAPI_TOT_INS", "PAPI_FP_OPS"))
+    assert mean_of_ranks(path, "flops")["flops"] == pytest.approx(found["instructions"])
+
+
+def mean_of_ranks(path, *names):
+    trace = open_trace(path)
+    try:
+        return {name: one.values for name, one in signals(trace, Team(), names, samples=6).items()}
+    finally:
+        trace.close()
 
 
 @settings(max_examples=60)
