@@ -22,13 +22,27 @@ MOST_PIECES = 12
 
 def details(values: np.ndarray, wavelet: str = "haar") -> list[np.ndarray]:
     """The detail coefficients of the fast wavelet transform, level 1 first (equations 2.6 and 2.7): level l has the
-    frequencies from alpha / 2^(l + 1) to alpha / 2^l. The values are continued by themselves to a power of two."""
+    frequencies from alpha / 2^(l + 1) to alpha / 2^l. The values are continued by the last one to a power of two.
+
+    wavelet: any orthogonal one of PyWavelets; filters longer than those of Haar go on at the begin of the values."""
     import pywt
 
+    low, high = (np.array(taps[::-1]) for taps in pywt.Wavelet(wavelet).filter_bank[:2])
     length = 1 << max(len(values) - 1, 1).bit_length()
-    padded = np.concatenate([values, np.full(length - len(values), values[-1] if len(values) else 0.0)])
-    found = pywt.wavedec(padded, wavelet, mode="periodization", level=length.bit_length() - 1)
-    return found[:0:-1]
+    smooth = np.concatenate([values, np.full(length - len(values), values[-1] if len(values) else 0.0)])
+    found = []
+    while len(smooth) > 1:
+        smooth, detail = _filtered(smooth, low), _filtered(smooth, high)
+        found.append(detail)
+    return found
+
+
+def _filtered(values: np.ndarray, taps: np.ndarray) -> np.ndarray:
+    """Of each pair of values (2i, 2i + 1) the sum over d of taps[d] values[2i + d]."""
+    found = taps[0] * values[::2]
+    for d in range(1, len(taps)):
+        found += taps[d] * np.roll(values, -d)[::2]
+    return found
 
 
 def active(

@@ -38,6 +38,7 @@ def test_what_repeats_has_its_period_within_a_percent_and_never_a_multiple(seed,
     widths = rng.multinomial(length - 2 * pieces, np.ones(pieces) / pieces) + 2
     body = np.repeat(rng.random(pieces), widths)
     assume(np.ptp(body) > 0.3)
+    assume(repeats > 3 or length >= 50 or noise < 0.1)  # three noisy repeats of few samples may be chance
     signal = np.tile(body, min(repeats, max(3, 8000 // length)))
     found = period_of(signal + noise * body.std() * rng.normal(size=len(signal)))
     assert found is not None
@@ -88,6 +89,17 @@ def test_130_repeats_pass_although_multiples_are_as_high():
     assert found.samples == pytest.approx(100, rel=1e-6)
     assert found.confirmed
     assert found.repetitions == pytest.approx(130)
+
+
+@pytest.mark.parametrize(("noise", "coarser"), [(0.2, {1}), (1.0, {2}), (1.5, {4})])
+@pytest.mark.parametrize("seed", range(4))
+def test_noise_that_hides_the_period_is_filtered(seed, noise, coarser):
+    """Noise as large as the steps: only at a half or a quarter of the detail the repeats are alike."""
+    signal = np.tile(np.repeat([2.0, 0.0, 1.0], [160, 100, 140]), 30)
+    found = period_of(signal + noise * np.random.default_rng(seed).normal(size=len(signal)))
+    assert found is not None
+    assert found.samples == pytest.approx(400, rel=0.01)
+    assert found.coarsened in coarser
 
 
 def test_values_that_are_not_finite_are_passed_over():
