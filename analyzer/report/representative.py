@@ -118,16 +118,24 @@ def analysed_json(found: Analysed) -> dict[str, Any]:
     return data
 
 
-def plan_lines(plan: Plan, path: str) -> str:
-    """What a plan needs, and what to type to follow it."""
+def plan_tables(plan: Plan) -> Iterator[Table | Text]:
+    """When each set is read, and what that saves."""
+    table = plain_table("counters", "from", "to", "for")
+    for name, begin, end in zip(plan.sets, plan.moments_ns, plan.moments_ns[1:], strict=False):
+        table.add_row(name, *(units.time(ns) for ns in (begin, end, end - begin)))
+    yield table
     by = "times after MPI_Init" if plan.collectives is None else "numbers of collectives over MPI_COMM_WORLD"
-    return (
-        f"{units.plural(len(plan.sets), 'set')} in {units.time(plan.needed_ns)} of the run "
+    yield Text(
+        f"{units.plural(len(plan.sets), 'set')} in {units.time(plan.needed_ns)} of the run after MPI_Init "
         f"({units.time(plan.init_ns)}, then an iteration of {units.time(plan.period_ns)} each), instead of "
         f"{units.plural(len(plan.sets), 'run')} of {units.time(plan.length_ns)}: 1/{plan.cost_ratio:.3g} of the cost. "
-        f"Turns are by {by}.\n"
-        f'TRACELIB_COUNTERS="{";".join(plan.sets)}" TRACELIB_ROTATE=file:{path} tracelib run -- mpirun ...'
+        f"Turns are by {by}."
     )
+
+
+def plan_command(plan: Plan, path: str) -> str:
+    """What to type to follow a plan."""
+    return f'TRACELIB_COUNTERS="{";".join(plan.sets)}" TRACELIB_ROTATE=file:{path} tracelib run -- mpirun ...'
 
 
 def plan_json(plan: Plan, path: str) -> dict[str, Any]:

@@ -19,8 +19,9 @@ from analyzer.report.representative import (
     analysed_tables,
     estimates_json,
     estimates_tables,
+    plan_command,
     plan_json,
-    plan_lines,
+    plan_tables,
 )
 from analyzer.representative.plan import Plan, estimates, plan, totals
 from analyzer.representative.series import Series, default_metric, metric_of, read_series, series_of_run
@@ -142,8 +143,9 @@ def _plan(
         _write(found, path)
     if as_json:
         session.print_json(plan_json(found, str(path)))
-    else:
-        session.say(plan_lines(found, str(path)))
+    elif not session.quiet:
+        session.print_tables(plan_tables(found))
+        session.say(plan_command(found, str(path)))
 
 
 def _write(found: Plan, path: Path) -> None:

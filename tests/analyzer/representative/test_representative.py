@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_trace import MemoryTrace
+from synthetic import WORLD, call, write_run
 
 from analyzer.cli import main
 from analyzer.report.pictures.representative import ranges
@@ -145,6 +146,25 @@ def test_the_command(applu, capsys):
     np.savez(applu.with_suffix(".npz"), **columns)
     assert main(["representative", str(applu.with_suffix(".npz")), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["length"] == 51
+
+
+def test_a_plan_says_when_each_set_is_read(tmp_path, capsys):
+    """MPI_Init ends at 1 us; 40 iterations of 10 us follow, of which the first is not taken. MPI_Finalize begins at
+    401 us."""
+    calls = [call("MPI_Init", 0, 1000)]
+    for begin in range(1000, 401_000, 10_000):
+        calls.append(call("MPI_Bcast", begin + 6000, begin + 7000, comm=WORLD, peer=0, sent=8))
+        calls.append(call("MPI_Allreduce", begin + 9000, begin + 10_000, comm=WORLD, sent=8, received=8))
+    calls.append(call("MPI_Finalize", 401_000, 402_000))
+    run, plan = write_run(tmp_path, [{"calls": calls}]), tmp_path / "x.plan"
+    assert main(["representative", str(run), "--plan", "A,B", "--plan", "C", "-o", str(plan)]) == 0
+    head, first, second, *text = capsys.readouterr().out.splitlines()
+    assert head.split() == ["counters", "from", "to", "for"]
+    assert " ".join(first.split()) == "A,B 10.0 us 20.0 us 10.0 us"
+    assert " ".join(second.split()) == "C 20.0 us 30.0 us 10.0 us"
+    assert "2 sets in 30.0 us of the run after MPI_Init" in " ".join(text)
+    assert text[-1] == f'TRACELIB_COUNTERS="A,B;C" TRACELIB_ROTATE=file:{plan} tracelib run -- mpirun ...'
+    assert f"1/{2 * 400 / 30:.3g} of the cost" in " ".join(" ".join(text).split())
 
 
 def test_no_period_is_no_error(tmp_path, capsys):
