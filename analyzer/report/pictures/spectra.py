@@ -1,4 +1,5 @@
-"""What phases and periods are found by, as pictures: wavelet details over time, the autocorrelation over the lag."""
+"""What phases, periods and perturbed times are found by, as pictures: wavelet details and the signals of what perturbs
+over time, the autocorrelation over the lag."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from matplotlib.ticker import FuncFormatter
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE
 from analyzer.report.words import units
 from analyzer.structure.period.autocorrelation import coarser, correlation
-from analyzer.structure.phase.wavelet import NOTHING, details
+from analyzer.structure.perturbed.perturbed import Cause, Disturbing
+from analyzer.structure.phase.wavelet import NEIGHBOURS, NOTHING, THRESHOLD, details, selected
 from analyzer.structure.signals import NAMES, Signal
 
 _LEVELS = 12
@@ -20,14 +22,46 @@ _LAGS = 6
 """Periods that lags go up to."""
 
 
+_NAMES = {
+    Cause.FLUSHING: "processes\nflushing",
+    Cause.PREEMPTION: "rate of CPUs,\n1 is usual",
+    Cause.CLOGGED: "in flight per\nbandwidth",
+}
+
+
 def draw_details(signal: Signal, axes: Axes) -> None:
     """The largest absolute detail coefficient of each level (down; 1: the highest frequencies) in each column of time,
-    as a share of the largest of its level: the phase that computes is where the upper lines are dark."""
+    as a share of the largest of its level: the phase that computes is where the upper lines are dark. The orange lines
+    are the stretches that each level selects as the phase."""
     shown = largest_details(signal.values)
     end = signal.begin_ns + signal.width_ns * len(signal.values)
     extent = (signal.begin_ns / 1e9, end / 1e9, len(shown) + 0.5, 0.5)
     axes.imshow(shown, aspect="auto", cmap="Blues", extent=extent, interpolation="nearest", vmin=0, vmax=1)
+    for level, stretches in enumerate(phases(signal.values), 1):
+        first, last = (signal.begin_ns + stretches.T * signal.width_ns) / 1e9
+        axes.hlines(np.full(len(first), level + 0.4), first, last, color=ORANGE, linewidth=1)
     axes.set_ylabel("wavelet\nlevel", fontsize=7)
+
+
+def phases(values: np.ndarray) -> list[np.ndarray]:
+    """Of each level that is drawn the stretches of high frequency, int64 (n, 2); none where it has no information."""
+    found, least = [], NOTHING * float(np.abs(values).max(initial=0))
+    for level, coefficients in enumerate(details(values)[:_LEVELS], 1):
+        size = np.abs(coefficients)
+        stretches = np.zeros((0, 2), np.int64)
+        if size.max(initial=0) > least:
+            stretches = np.minimum(selected(size, THRESHOLD, NEIGHBOURS) << level, len(values))
+        found.append(stretches)
+    return found
+
+
+def draw_disturbing(one: Disturbing, axes: Axes) -> None:
+    """The signal, and in orange what its filter leaves of it."""
+    times = np.arange(len(one.values)) * one.width_ns / 1e9
+    axes.step(times, one.values, where="post", color=GREY, linewidth=0.7)
+    axes.step(times, one.filtered, where="post", color=ORANGE, linewidth=1)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel(_NAMES[one.cause], fontsize=7)
 
 
 def largest_details(values: np.ndarray) -> np.ndarray:

@@ -13,9 +13,10 @@ from matplotlib.ticker import FuncFormatter
 from analyzer.evenness.evenness import Evenness
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
 from analyzer.report.pictures.iterations import Heat, draw_heats
-from analyzer.report.pictures.spectra import draw_correlation, draw_details
+from analyzer.report.pictures.spectra import draw_correlation, draw_details, draw_disturbing
 from analyzer.report.structure.sentence import sentence
 from analyzer.report.words import units
+from analyzer.structure.levels.by_signals import undisturbed
 from analyzer.structure.levels.parts import Part, Structure
 from analyzer.structure.signals import NAMES, Signal
 from analyzer.structure.signals.from_calls import BURSTS
@@ -31,16 +32,17 @@ _MAPS_HEIGHT, _CORRELATION_HEIGHT = 4.5, 1.8
 
 def draw(structure: Structure, path: Path, even: Evenness | None = None) -> None:
     """Write the picture; whole or not at all. Raises TracelibError. `even`: for maps of ranks over iterations."""
-    shown = structure.signals[:4]
+    shown, disturbing = structure.signals, [one for one in structure.disturbing if one.marked.any()]
     has_ranks = structure.main is not None and structure.ranks > 0
-    heights = [2.0] * has_ranks + [1.0] * (len(shown) + bool(shown)) + [1.4]
+    heights = [2.0] * has_ranks + [1.0] * (len(shown) + bool(shown) + len(disturbing)) + [1.4]
     main = structure.main.iterations if structure.main and shown else None
     rooms = [1.2 + 1.1 * sum(heights)] + [_CORRELATION_HEIGHT] * (main is not None) + [_MAPS_HEIGHT] * bool(even)
     whole = new_figure(10, sum(rooms))
     parts: Any = whole.subfigures(len(rooms), 1, height_ratios=rooms, squeeze=False)[:, 0]
     figure = parts[0]
     if main is not None:
-        draw_correlation(shown[0].part(main.begin_ns, main.end_ns), main.period_ns, parts[1].subplots())
+        part = undisturbed(shown[0], main.begin_ns, main.end_ns, structure.perturbed)
+        draw_correlation(part, main.period_ns, parts[1].subplots())
     if even is not None:
         draw_heats(parts[-1], [Heat("Computing", even.computing_ns), Heat("In MPI, or nobody's", even.elsewhere_ns)])
     axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights).flatten().tolist()
@@ -51,6 +53,8 @@ def draw(structure: Structure, path: Path, even: Evenness | None = None) -> None
         _signal(signal, place)
     if shown and len(shown[0].values):
         draw_details(shown[0], axes[len(shown)])
+    for one, place in zip(disturbing, axes[len(shown) + bool(shown) :], strict=False):
+        draw_disturbing(one, place)
     for place in axes[:-1]:
         for one in structure.perturbed:
             place.axvspan(one.begin_ns / 1e9, one.end_ns / 1e9, color="red", alpha=0.2, linewidth=0)

@@ -62,12 +62,18 @@ def nodes_of(
 
 def metric_of(signal: Signal, begin_ns: int, end_ns: int, disturbed: Sequence[Perturbed] = ()) -> Metric:
     """The period of a signal between two times, by the longest stretch that nothing disturbs."""
-    part = max(_clean(signal.part(begin_ns, end_ns), disturbed), key=lambda one: len(one.values), default=None)
-    found = period_of(part.values) if part else None
-    if part is None or found is None:
+    part = undisturbed(signal, begin_ns, end_ns, disturbed)
+    found = period_of(part.values)
+    if found is None:
         return Metric(signal.name, None, 1, 0.0)
     period = found.samples * part.width_ns
     return Metric(signal.name, period, round((end_ns - begin_ns) / period), found.correlation)
+
+
+def undisturbed(signal: Signal, begin_ns: int, end_ns: int, disturbed: Sequence[Perturbed]) -> Signal:
+    """The longest stretch of a signal between two times that nothing disturbs; it may be empty."""
+    whole = signal.part(begin_ns, end_ns)
+    return max(_clean(whole, disturbed), key=lambda one: len(one.values), default=whole.part(begin_ns, begin_ns))
 
 
 def chosen(signals: Sequence[Signal], disturbed: Sequence[Perturbed]) -> Signal | None:

@@ -9,7 +9,7 @@ from enum import Enum
 import numpy as np
 
 from analyzer.structure.iterations import Iterations
-from analyzer.structure.perturbed.perturbed import Perturbed
+from analyzer.structure.perturbed.perturbed import Disturbing, Perturbed
 from analyzer.structure.signals import Signal
 
 
@@ -20,7 +20,6 @@ class Kind(Enum):
     LOOP = "loop"
     BETWEEN = "between"
     FINAL = "final"
-    PERTURBED = "perturbed"
 
 
 @dataclass(frozen=True)
@@ -100,6 +99,7 @@ class Structure:
     metrics: tuple[Metric, ...] = ()  # by signal
     perturbed: tuple[Perturbed, ...] = ()
     signals: tuple[Signal, ...] = ()
+    disturbing: tuple[Disturbing, ...] = ()
 
     @property
     def loops(self) -> list[Part]:

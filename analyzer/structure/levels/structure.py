@@ -15,7 +15,7 @@ from analyzer.structure.levels.by_signals import chosen, metric_of, nodes_of
 from analyzer.structure.levels.costs import spent
 from analyzer.structure.levels.parts import Cost, Kind, Part, Structure
 from analyzer.structure.levels.tree import DEEPEST, Node, tree
-from analyzer.structure.perturbed.perturbed import perturbed
+from analyzer.structure.perturbed.perturbed import disturbing, times_of
 from analyzer.structure.signals import Signal, signals
 from analyzer.structure.signals.from_calls import BURSTS, COLLECTIVE, COMPUTING, MESSAGES
 from analyzer.trace import Losses, State, Trace, TracerTime
@@ -45,7 +45,8 @@ def structure(
     ranks, flushed = _readable(trace, team), _flushes(trace, team)
     if method is Method.CALLS:
         return _structure(trace, team, _by_calls(trace, team, ranks, flushed), ranks, flushed)
-    disturbed = perturbed(trace, team)
+    disturb = tuple(disturbing(trace, team))
+    disturbed = times_of(disturb, trace.duration_ns)
     found = signals(trace, team, names)
 
     def sampled(begin: int, end: int, samples: int) -> Signal:
@@ -67,7 +68,9 @@ def structure(
     if main:  # before and after it, MPI_Init and what is alike disturb nothing that is compared
         disturbed = [one for one in disturbed if one.begin_ns < end and one.end_ns > begin]
     known = _structure(trace, team, nodes, ranks, flushed)
-    return replace(known, metrics=metrics, perturbed=tuple(disturbed), signals=tuple(found.values()))
+    return replace(
+        known, metrics=metrics, perturbed=tuple(disturbed), signals=tuple(found.values()), disturbing=disturb
+    )
 
 
 def main_loop(trace: Trace, team: Team, *, deepest: int = 1, by_signals: bool = False) -> Part | None:

@@ -49,39 +49,68 @@ SAMPLES = 1 << 12
 """Bins of these signals: far fewer than the shortest time of use."""
 
 
+@dataclass(frozen=True)
+class Disturbing:
+    """A signal of the whole run that shows what perturbs it."""
+
+    cause: Cause
+    width_ns: int
+    values: np.ndarray  # (samples,): processes flushing, a share of the CPU's rate, or a multiple of what is usual
+    filtered: np.ndarray  # what is left of them: beyond the limit of `cause` the run is perturbed
+    marked: np.ndarray  # bool
+
+
 def perturbed(trace: Trace, team: Team, rules: Rules = Rules()) -> list[Perturbed]:
     """All perturbed times, by begin. Preemption needs a counter of cycles or of CPU time, the network messages.
     Collective over the team."""
+    return times_of(disturbing(trace, team, rules), trace.duration_ns)
+
+
+def disturbing(trace: Trace, team: Team, rules: Rules = Rules()) -> list[Disturbing]:
+    """The signals that perturbed times are found by, of those that the trace has. Collective over the team."""
+    width_ns = Bins(0, trace.duration_ns, SAMPLES).width_ns
+    known = {
+        Cause.FLUSHING: flushing(trace, team),
+        Cause.PREEMPTION: computing_rate(trace, team),
+        Cause.CLOGGED: clog(trace, team),
+    }
+    return [
+        Disturbing(cause, width_ns, signal, filtered(cause, signal, rules), marked(cause, signal, rules))
+        for cause, signal in known.items()
+        if signal is not None
+    ]
+
+
+def times_of(every: Iterable[Disturbing], duration_ns: int) -> list[Perturbed]:
+    """The perturbed times that signals show, by begin."""
     found = [
-        *_found(Cause.FLUSHING, flushing(trace, team), trace, rules),
-        *_found(Cause.PREEMPTION, computing_rate(trace, team), trace, rules),
-        *_found(Cause.CLOGGED, clog(trace, team), trace, rules),
+        Perturbed(one.cause, first * one.width_ns, min(last * one.width_ns, duration_ns))
+        for one in every
+        for first, last in runs(one.marked).tolist()
     ]
     return sorted(found, key=lambda one: one.begin_ns)
-
-
-def _found(cause: Cause, signal: np.ndarray | None, trace: Trace, rules: Rules) -> Iterable[Perturbed]:
-    if signal is None:
-        return
-    width_ns = Bins(0, trace.duration_ns, SAMPLES).width_ns
-    for first, last in runs(marked(cause, signal, rules)).tolist():
-        yield Perturbed(cause, first * width_ns, min(last * width_ns, trace.duration_ns))
 
 
 def marked(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
     """Which samples are perturbed. The signal is that of `cause`: processes flushing; the share of the CPU's rate that
     bursts had, NaN where nobody computes; messages in flight per bandwidth, as a multiple of what is usual."""
-    k = max(round(rules.width * len(signal) / 2), 1)
-    if cause is Cause.FLUSHING:
-        return closing(signal, k) > 0
+    found = filtered(cause, signal, rules)
     if cause is Cause.PREEMPTION:
-        known = np.isfinite(signal)
-        if not known.any():
-            return np.zeros(len(signal), bool)
-        at = np.flatnonzero(known)
-        nearest = at[np.clip(np.searchsorted(at, np.arange(len(signal))), 0, len(at) - 1)]
-        return closing(signal[nearest], k) < 1 - rules.tolerance
-    return opening(signal, k) > rules.clogged
+        return found < 1 - rules.tolerance
+    return found > (rules.clogged if cause is Cause.CLOGGED else 0)
+
+
+def filtered(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
+    """The signal without what is too short to be of interest; where nobody computes the rate is that of the next
+    burst."""
+    k = max(round(rules.width * len(signal) / 2), 1)
+    if cause is Cause.CLOGGED:
+        return opening(signal, k)
+    if cause is Cause.FLUSHING:
+        return closing(signal, k)
+    at = np.flatnonzero(np.isfinite(signal))
+    nearest = at[np.clip(np.searchsorted(at, np.arange(len(signal))), 0, len(at) - 1)]
+    return closing(signal[nearest], k)
 
 
 def flushing(trace: Trace, team: Team) -> np.ndarray | None:

@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from nested_runs import MS, Flushes, Loop, Planted, Slow, Start, Work
 from test_cuts import numbers, run_of_steps
 
-from analyzer.report.pictures.spectra import draw_correlation, draw_details, largest_details
+from analyzer.cli import main
+from analyzer.report.pictures import structure as picture
+from analyzer.report.pictures.spectra import draw_correlation, draw_details, draw_disturbing, largest_details
+from analyzer.structure.perturbed.perturbed import Cause, Disturbing
 from analyzer.structure.signals import Signal
 
 
@@ -25,6 +29,54 @@ def test_a_phase_of_high_frequency_is_dark_in_the_first_level():
     finest = largest_details(values)[0]
     assert finest[340:660].reshape(-1, 10).max(axis=1).min() == 1
     assert not finest[:330].any() and not finest[670:].any()
+
+
+def test_the_selected_phase_is_a_line_below_its_level():
+    """Low, high, low: one line within the coefficients that are added, and none of a level without details."""
+    values = np.ones(4096)
+    values[1000:3000] += np.arange(1000, 3000) // 50 % 2
+    axes = Figure().subplots()
+    draw_details(Signal("bursts", 0, MS, values), axes)
+    lines = {round(float(y) - 0.4): (begin, end) for one in axes.collections for (begin, y), (end, _) in
+             one.get_segments()}  # fmt: skip
+    assert 1 not in lines  # the bursts begin and end at even samples
+    assert lines[2] == pytest.approx((1.0, 3.0), abs=0.1)
+
+
+def test_what_perturbs_is_drawn_with_what_its_filter_leaves():
+    values, left = np.array([0, 1.0, 0, 1.0, 0]), np.array([0, 1.0, 1.0, 1.0, 0])
+    axes = Figure().subplots()
+    draw_disturbing(Disturbing(Cause.FLUSHING, 2 * MS, values, left, left > 0), axes)
+    drawn = [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.lines]
+    times = pytest.approx([0, 0.002, 0.004, 0.006, 0.008])
+    assert drawn == [(times, values.tolist()), (times, left.tolist())]
+
+
+def test_all_signals_that_are_asked_for_are_drawn_and_what_perturbs(tmp_path, monkeypatch):
+    """Six signals, as in figure 3.1 of Casas 2009, and those of a flush, in which fewer cycles pass, and of a network
+    that collapses (figures 3.5 and 3.8), each high where it was planted."""
+    steps = (Start(100), Loop(20, (Work(60, "ring"), Work(40, "reduction"))), Flushes(300))
+    planted = Planted(4, slow=[Slow(600, 1300, 30)]).run((*steps, steps[1]))
+    run = planted.written(tmp_path)
+    drawn = []
+    monkeypatch.setattr(picture, "save", lambda figure, path: drawn.append(figure))
+    names = ("bursts", "computing", "p2p", "collective", "flying", "ipc")
+    options = [word for name in names for word in ("--signal", name)]
+    assert main(["structure", str(run), *options, "-q", "-o", str(tmp_path / "x.png")]) == 0
+    panels = {" ".join(axes.get_ylabel().split()): axes for axes in drawn[0].subfigs[0].axes}
+    assert list(panels) == [
+        "iterations by rank", "sum of the durations of computing bursts", "processes computing",
+        "processes in calls of messages", "processes in collectives", "messages in flight", "instructions per cycle",
+        "wavelet level", "processes flushing", "rate of CPUs, 1 is usual", "in flight per bandwidth", "",
+    ]  # fmt: skip
+    before, after = planted.edges_ns
+    gap = before[-1] / 1e9, after[0] / 1e9
+    for name, least, first, last in (("processes flushing", 0, *gap), ("in flight per bandwidth", 6, 0.55, 1.9)):
+        times, values = panels[name].lines[1].get_data()
+        high = times[values > least]
+        assert len(high) and first < high.min() < high.max() < last, name
+    lags, correlated = drawn[0].subfigs[1].axes[0].lines[0].get_data()  # of what nothing disturbs: it repeats
+    assert np.interp([1e8, 2e8, 3e8], lags, correlated) == pytest.approx(1, abs=0.1)
 
 
 @pytest.mark.parametrize("count", [400, 60_000])
