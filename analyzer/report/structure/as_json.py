@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from analyzer.report.structure.sentence import sentence
-from analyzer.structure.levels.metrics import off_by, ranked
+from analyzer.structure.levels.metrics import agreement, off_by, ranked
 from analyzer.structure.levels.parts import Part, Structure
 
 
@@ -23,6 +24,7 @@ def structure_json(structure: Structure) -> dict[str, Any]:
         "iterations": main.count if main else None,
         "period_s": _seconds(main.iterations.period_ns) if main and main.iterations else None,
         "agreement": structure.agreement,
+        "signals_agree": asdict(agree) if (agree := agreement(structure)) else None,
         "levels": [_loop(part) for part in loops],
         "parts": [_part(part) for part in structure.parts],
         "signals": [

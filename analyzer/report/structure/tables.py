@@ -10,7 +10,7 @@ from rich.table import Table
 from analyzer.report.structure.sentence import sentence
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
-from analyzer.structure.levels.metrics import off_by, ranked
+from analyzer.structure.levels.metrics import agreement, off_by, ranked
 from analyzer.structure.levels.parts import Kind, Part, Structure
 from analyzer.structure.signals import NAMES
 
@@ -27,6 +27,7 @@ def print_structure(structure: Structure, console: Console) -> None:
     if structure.metrics:
         console.print()
         console.print(_metrics(structure))
+        console.print(_agreement(structure), markup=False)
     for one in structure.perturbed:
         span = units.time(one.end_ns - one.begin_ns)
         console.print(f"Perturbed: {one.cause.value} at {units.time(one.begin_ns)} for {span}", markup=False)
@@ -44,6 +45,18 @@ def _metrics(structure: Structure) -> Table:
         else:
             table.add_row(*said, units.time(metric.period_ns), str(metric.iterations), _percent(off))
     return table
+
+
+def _agreement(structure: Structure) -> str:
+    """How many signals have a period and how far they are off, and how densely they were sampled."""
+    signal, agree = structure.signals[0], agreement(structure)
+    said = f"{len(signal.values)} samples, {units.time(signal.width_ns)} each"
+    if agree is None:
+        return f"None has a period that can be compared. {said}."
+    return (
+        f"{agree.found} of {agree.of} have a period, off by {_percent(agree.median)} in the median and "
+        f"{_percent(agree.most)} at most. {said}."
+    )
 
 
 def _table(structure: Structure) -> Table:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from statistics import median
+
 from analyzer.structure.levels.parts import Metric, Part, Structure
 
 
@@ -16,3 +19,19 @@ def ranked(structure: Structure) -> list[Metric]:
     """The signals, those that agree best first; last those without a period."""
     off = [(off_by(metric, structure.main), metric) for metric in structure.metrics]
     return [metric for by, metric in sorted(off, key=lambda one: (one[0] is None, one[0] or 0.0))]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of all signals: how many have a period, and by what share these are off."""
+
+    found: int
+    of: int
+    median: float
+    most: float
+
+
+def agreement(structure: Structure) -> Agreement | None:
+    """None: no signal was looked at, or none has a period beside a main loop."""
+    off = [by for metric in structure.metrics if (by := off_by(metric, structure.main)) is not None]
+    return Agreement(len(off), len(structure.metrics), median(off), max(off)) if off else None

@@ -5,16 +5,20 @@ Source: the tables 3.1 to 3.7 of Casas 2009, whose times are used here.
 
 from __future__ import annotations
 
+from io import StringIO
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested_runs import MS, Flushes, Loop, Planted, Start, Work
+from rich.console import Console
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
+from analyzer.report.structure.tables import print_structure
 from analyzer.structure.levels.by_signals import nodes_of
-from analyzer.structure.levels.metrics import off_by
+from analyzer.structure.levels.metrics import agreement, off_by
 from analyzer.structure.levels.structure import DEFAULT_SIGNALS, Method, structure, structure_of_signal
 from analyzer.structure.perturbed.perturbed import Cause, perturbed
 from analyzer.structure.signals import NAMES, Signal, signals
@@ -106,6 +110,14 @@ def test_all_metrics_that_find_a_period_agree(liso):
     known = {name: by for name, by in off.items() if by is not None}
     assert {"bursts", "computing", "p2p", "collective", "flying"} <= set(known)
     assert max(known.values()) < 0.01
+    agree = agreement(found)
+    assert (agree.found, agree.of) == (len(known), len(NAMES))
+    assert (agree.median, agree.most) == pytest.approx((np.median(list(known.values())), max(known.values())))
+    said = StringIO()
+    print_structure(found, Console(file=said, width=200))
+    width = -(-trace.duration_ns // (1 << 17))
+    assert f"{-(-trace.duration_ns // width)} samples, {width / 1e6:.2f} ms each." in said.getvalue()
+    assert f"{len(known)} of {len(NAMES)} have a period, off by {100 * agree.median:.1f} %" in said.getvalue()
 
 
 def test_flushes_that_are_added_change_no_period(tmp_path):
