@@ -69,6 +69,8 @@ def _of_subset(found: Analysed, subset: Subset) -> list[str]:
         f"{found.metrics[0].text} repeats every {_span(series, subset.period.samples)}, "
         f"{subset.period.repetitions:.3g} times, with a correlation of {subset.period.correlation:.2f}."
     )
+    if subset.initialisation:
+        said.append(f"Before its periods come {_span(series, subset.initialisation)} of initialisation.")
     if len(subset.levels) > 1:
         inner = ", then ".join(_span(series, length) for length in subset.levels[1:])
         said.append(f"Inside one period {inner} repeats.")
@@ -103,6 +105,7 @@ def analysed_json(found: Analysed) -> dict[str, Any]:
     if subset is None:
         return data
     data |= {"start": subset.start, "length": subset.length, "levels": list(subset.levels)}
+    data |= {"initialisation": subset.initialisation}
     data |= {"period": subset.period.samples, "repetitions": subset.period.repetitions}
     data["metrics"] = {
         metric.text: {

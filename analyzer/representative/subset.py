@@ -11,12 +11,15 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 from analyzer.representative.series import Metric
+from analyzer.structure.levels.by_signals import periodic_stretches
 from analyzer.structure.period import Period, period_of
+from analyzer.structure.signals import Signal
 
 SHARES = tuple(range(20, 201, 20))
 """Lengths that are compared with the period, in % of it (section 5.3.1.2)."""
 _LEVELS = 4
 _SHORTEST = 2
+_MOST = 0.5
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Subset:
     length: int
     period: Period  # of the outermost level
     levels: tuple[int, ...]
+    initialisation: int  # steps before the periods begin
 
     @property
     def part(self) -> slice:
@@ -34,12 +38,14 @@ class Subset:
 
 
 def representative(values: np.ndarray) -> Subset | None:
-    """The shortest period of the values (steps,): that of the whole, then that of one period while there is one. None:
-    they have no period."""
-    found = period_of(values)
+    """The shortest period of the values (steps,): that of their steady stretch, then that of one period while there is
+    one. None: they have no period."""
+    first, last = _steady(values)
+    found = period_of(values[first:last])
     if found is None:
         return None
-    start, length = _best(values, found.samples)
+    start, length = _best(values[first:last], found.samples)
+    start += first
     levels = [length]
     while len(levels) < _LEVELS:
         inner = period_of(values[start : start + length])
@@ -48,7 +54,17 @@ def representative(values: np.ndarray) -> Subset | None:
         offset, length = _best(values[start : start + length], inner.samples)
         start += offset
         levels.append(length)
-    return Subset(start, length, found, tuple(levels))
+    return Subset(start, length, found, tuple(levels), first)
+
+
+def _steady(values: np.ndarray) -> tuple[int, int]:
+    """First and behind the last step of the longest stretch in which each period is like the next one: what comes
+    before is the initialisation (section 5.3.1.3). All steps, if it is not most of them."""
+    stretches = periodic_stretches(Signal("", 0, 1, values))
+    longest = max(stretches, key=lambda one: len(one.values), default=None)
+    if longest is None or len(longest.values) < _MOST * len(values):
+        return 0, len(values)
+    return longest.begin_ns, longest.begin_ns + len(longest.values)
 
 
 def _best(values: np.ndarray, period: float) -> tuple[int, int]:

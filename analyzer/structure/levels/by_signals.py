@@ -113,7 +113,7 @@ def _phases(piece: Signal, *, literal: bool) -> list[Signal]:
     each without what comes before, between and after its periods."""
     if literal:
         return [_cut(piece, first, last) for first, last in active(piece.values, literal=True).tolist()]
-    found = _covering(_coarse(piece)) or _covering(piece)
+    found = periodic_stretches(_coarse(piece)) or periodic_stretches(piece)
     return [piece.part(one.begin_ns, one.begin_ns + len(one.values) * one.width_ns) for one in found]
 
 
@@ -123,7 +123,7 @@ def _coarse(piece: Signal) -> Signal:
     return Signal(piece.name, piece.begin_ns, piece.width_ns * factor, coarser(piece.values, factor))
 
 
-def _covering(piece: Signal) -> list[Signal]:
+def periodic_stretches(piece: Signal) -> list[Signal]:
     """The periodic stretches of the level at which they cover most; of levels alike the finest."""
     best, most = list[Signal](), 0.0
     for cuts in (*levels(piece.values), np.array([[0, len(piece.values)]])):

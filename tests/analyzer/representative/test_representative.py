@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_trace import MemoryTrace
+from nested_runs import Loop, Planted, Start, Work
 from synthetic import WORLD, call, write_run
 
 from analyzer.cli import main
@@ -57,6 +58,39 @@ def test_noise_and_drift_have_none(seed):
     rng = np.random.default_rng(seed)
     assert representative(rng.normal(1, 0.1, 3000)) is None
     assert representative(np.cumsum(rng.normal(0, 1, 3000))) is None
+
+
+@pytest.mark.parametrize("before", [0, 300, 700])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_comes_before_the_periods_is_initialisation(before, seed):
+    rng = np.random.default_rng(seed)
+    start = np.repeat(rng.uniform(0.5, 4, -(-before // 37)), 37)[:before]
+    cpi, _ = like_applu(40, 51, 0.02, seed)
+    found = representative(np.concatenate([start + rng.normal(0, 0.02, before), cpi]))
+    assert found.length == 51
+    assert found.initialisation == pytest.approx(before, abs=51)
+
+
+def test_a_run_as_in_table_5_3(tmp_path, capsys):
+    """Initialisation, period and whole of a planted run with counters, and the errors of two metrics."""
+    planted = Planted(4).run([Start(800), Loop(30, (Work(60, "ring"), Work(40, "reduction")))])
+    run, (edges,) = planted.written(tmp_path), planted.edges_ns
+    words = ["representative", str(run), "--metric", "PAPI_TOT_INS", "--by", "PAPI_TOT_CYC/PAPI_TOT_INS"]
+    assert main([*words, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    period = np.diff(edges).mean() / 1e9
+    assert data["levels"][0] * data["step_s"] == pytest.approx(period, rel=0.02)
+    assert data["initialisation"] * data["step_s"] == pytest.approx(edges[0] / 1e9, abs=period)
+    assert data["steps"] * data["step_s"] == pytest.approx(edges[-1] / 1e9, rel=0.01)
+    assert set(data["metrics"]) == {"PAPI_TOT_INS", "PAPI_TOT_CYC/PAPI_TOT_INS"}
+    for one in data["metrics"].values():
+        assert one["error"] == pytest.approx(abs(one["representative"] - one["whole"]) / one["whole"])
+    assert "of initialisation" in printed(capsys, *words)
+
+
+def printed(capsys, *words):
+    assert main([*words]) == 0
+    return " ".join(capsys.readouterr().out.split())
 
 
 def test_an_inner_period_makes_it_shorter():
