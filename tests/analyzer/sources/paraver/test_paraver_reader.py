@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -12,10 +13,12 @@ from column_trace import ColumnTrace, ring
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.sources.paraver import body as paraver_body
 from analyzer.sources.paraver.trace import open_prv
-from analyzer.trace import EVENT, MESSAGE, STATE, Communicator, Leftovers, TracerTime
+from analyzer.trace import EVENT, MESSAGE, STATE, Communicator, Leftovers, State, TracerTime
+from analyzer.trace.event_types import EventType
 from analyzer.writers.prv import write_prv
 
 HEAD = "#Paraver (20/11/2026 at 15:00):1000_ns:1(2):1:2(1:1,2:1),1\nc:1:1:2:1:2\n"
@@ -51,6 +54,32 @@ def test_records_by_hand(tmp_path):
     assert trace.duration_ns == 1000
     assert not trace.origin.tracer_times
     assert trace.extra(Leftovers).unmatched() == []
+
+
+def test_a_trace_of_the_thesis_of_2009(tmp_path, capsys):
+    """Casas 2009, figure 2.1, with what section 2.2.2.2 says of each line, and a line that is no record."""
+    lines = """#Paraver (10/04/2007 at 10:10):181613173713_ns:4:1:4(1:1 1:1,1:1,1:1)
+1:2:1:2:1:306214:5883876428:1
+2:2:1:2:1:1468537500:40000001:1
+2:4:1:4:1:4404441642:40000003:1
+3:2:1:2:1:7211314643:7211322500:4:1:4:1:7218855713:7221308285:81920:4000
+none
+"""
+    trace = read(tmp_path, lines)
+    assert (trace.duration_ns, trace.size) == (181_613_173_713, 4)
+    (state,) = trace.states()
+    assert (state["rank"], state["cpu"], state["state"]) == (1, 2, State.RUNNING)
+    assert state["end"] - state["begin"] == 5_883_570_214
+    assert trace.events()[["time", "type", "value", "rank"]].tolist() == [
+        (1_468_537_500, EventType.APPLICATION, 1, 1), (4_404_441_642, EventType.FLUSH, 1, 3)
+    ]  # fmt: skip
+    (message,) = trace.messages()
+    assert (message["source"], message["destination"], message["size"], message["tag"]) == (1, 3, 81_920, 4000)
+    assert message["logical_send"] == 7_211_314_643 and message["physical_send"] == 7_211_322_500
+    assert message["logical_receive"] == 7_218_855_713 and message["physical_receive"] == 7_221_308_285
+    assert [problem.text for problem in trace.problems] == ["line 6: not a record"]
+    assert main(["info", str(tmp_path / "x.prv")]) == 0
+    assert "line 6: not a record" in capsys.readouterr().out
 
 
 def test_a_header_that_ends_too_early(tmp_path):
@@ -230,6 +259,27 @@ def tables(trace) -> list[np.ndarray]:
     windows = list(pairwise(trace.windows(50).tolist()))
     assert len(windows) > 10
     return [np.concatenate([read(*w) for w in windows]) for read in (trace.states, trace.events, trace.messages)]
+
+
+def test_memory_does_not_grow_with_the_trace(tmp_path, monkeypatch):
+    """16 times as many records, of which each would take 32 bytes: read, then passed over window by window."""
+    monkeypatch.setattr(paraver_body, "RUN_ROWS", 1 << 12)
+    monkeypatch.setattr(paraver_body, "BLOCK_BYTES", 1 << 16)
+
+    def peak(count: int) -> int:
+        (tmp_path / "x.prv").write_text(HEAD + "".join(f"1:1:1:1:1:{n}:{n + 1}:1\n" for n in range(count)))
+        tracemalloc.start()
+        try:
+            trace = open_prv(tmp_path / "x.prv")
+            for window in pairwise(trace.windows(256).tolist()):
+                trace.states(*window)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(1000)  # modules that are imported at first
+    few, many = 20_000, 320_000
+    assert peak(many) - peak(few) < (many - few) * STATE.itemsize / 20
 
 
 @pytest.mark.parametrize("disorder", ["none", "little", "backwards", "shuffled"])
