@@ -151,9 +151,12 @@ def _write(
 
 
 def _bytes(path: Path) -> int:
-    """What a run takes: a file, with its ranks' files beside it."""
+    """What a run takes: a file, with its ranks' files or the labels of a Paraver trace beside it."""
+    text = path.with_name(path.name.removesuffix(".gz"))
     ranks = path.with_suffix(".ranks") if path.suffix == ".h5" else path
     files = [path] if path.is_file() else []
+    if text.suffix == ".prv":
+        files += [label for ending in (".pcf", ".row") if (label := text.with_suffix(ending)).is_file()]
     files += list(ranks.glob("*.h5")) if ranks.is_dir() else []
     return sum(one.stat().st_size for one in files)
 

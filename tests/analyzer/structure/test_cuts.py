@@ -10,6 +10,7 @@ from synthetic import WORLD, call, request, write_run
 
 from analyzer.cli import main
 from analyzer.opening import open_trace
+from analyzer.report.words import units
 from analyzer.structure.cut.choose import nearest
 from tracelib.schema import What
 
@@ -85,6 +86,32 @@ def test_what_crosses_the_edges_is_counted_and_matched_with_nothing(tmp_path, ca
     assert len(trace.messages()) == 4
     assert trace.duration_ns == 3 * STEP_NS
     trace.close()
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_cut_paraver_trace_has_whole_iterations_and_says_both_sizes(tmp_path, capsys, count):
+    """The reader of Paraver traces has nothing to say of it, and it is as long as so many iterations."""
+    run = run_of_steps(tmp_path)
+    small = tmp_path / "small.prv"
+    assert main(["cut", str(run), "--iterations", str(count), "-o", str(small)]) == 0
+    said = capsys.readouterr().out
+    before = sum(path.stat().st_size for path in (run, *(run.with_suffix(".ranks")).iterdir()))
+    after = sum(small.with_suffix(ending).stat().st_size for ending in (".prv", ".pcf", ".row"))
+    assert f"; {units.size(after)}, {units.size(before)} before" in said
+    trace = open_trace(small)
+    try:
+        assert trace.problems == []
+        assert trace.duration_ns == count * STEP_NS
+        names = dict.fromkeys(("MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Allreduce"), 0)
+        for rank in (0, 1):
+            for block in trace.calls(rank):
+                for number in block["call"].tolist():
+                    names[trace.procedures[number]] += 1
+        assert names == dict.fromkeys(names, 2 * count)
+    finally:
+        trace.close()
+    assert main(["cut", str(small), "--to", "0.000005", "-o", str(tmp_path / "smaller.prv")]) == 0
+    assert f", {units.size(after)} before" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("begin_ns", [1400, 1600, 11_800, 12_100])
