@@ -16,6 +16,7 @@ from analyzer.efficiency.scaling import STRONG, WEAK
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
+from analyzer.report.speedup import difference_sentence
 from analyzer.speedup.model import speedup
 from analyzer.speedup.parameters import Parameters, parameters
 from analyzer.speedup.variants import variants
@@ -189,6 +190,10 @@ def test_task_groups(tmp_path):
     assert [moved.factor.key for moved in at_large.losses] == ["transfer"]
     assert {moved.factor.key for moved in at_large.gains} == {"dependencies", "balance"}
     assert at_large.faster == pytest.approx(1)
+    said = difference_sentence(at_large)
+    assert said.startswith("At 16 ranks, both have the same speedup (1.6 and 1.6)")
+    gains, losses = said.split("; it loses ")
+    assert "It gains micro load balance" in gains and ", load balance" in gains and "real communication" in losses
     assert found.first.undermining(found.first.runs[1]).factor.key == "dependencies"
     assert found.second.undermining(found.second.runs[1]).factor.key == "transfer"
 
