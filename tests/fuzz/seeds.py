@@ -64,6 +64,7 @@ def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequen
         f"analyze replay {file} --machine {machine} -o predicted.prv",
         f"analyze replay {good} --app {file} --repeat 2 --machine {machine}",
         f"analyze structure {file} --json",
+        f"analyze structure {file} --method signals -o drawn.png",
         f"analyze report {file} -o page.html",
         f"analyze view {file} --print",
         f"analyze info {file} -q --picture ranks.png",

@@ -35,7 +35,7 @@ from analyzer.trace.chosen import Choice
     type=click.Choice([method.value for method in Method]),
     default=Method.BOTH.value,
     show_default=True,
-    help="Look at the sequences of calls, at signals over time to the letter of the thesis, or at both.",
+    help="Look at the sequences of calls, at signals over time (`thesis`: to the letter of the thesis), or at both.",
 )
 @click.option(
     "--signal",

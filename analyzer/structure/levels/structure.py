@@ -31,6 +31,7 @@ class Method(Enum):
 
     CALLS = "calls"  # by the sequences of calls alone
     BOTH = "both"  # by these; where they say nothing, by signals that agree
+    SIGNALS = "signals"  # by these alone: those that agree, else the first one
     THESIS = "thesis"  # by one signal and the literal rules of the thesis
 
 
@@ -56,17 +57,18 @@ def structure(
     if method is Method.BOTH:
         times = np.array([(one.begin_ns, one.end_ns) for one in disturbed], np.int64).reshape(-1, 2)
         nodes = _by_calls(trace, team, ranks, np.concatenate([flushed, times]))
-    taken = found[names[0]] if method is Method.THESIS else None
-    if method is Method.BOTH and not nodes:
-        taken = chosen(list(found.values()), disturbed)
+    taken = None if nodes or method is Method.THESIS else chosen(list(found.values()), disturbed)
+    if method in (Method.SIGNALS, Method.THESIS):
+        taken = taken or found[names[0]]
     if not nodes and taken is not None:
         names = [taken.name]
         nodes = nodes_of(taken, sampled, disturbed, trace.size, literal=method is Method.THESIS)
     main = max(nodes, key=lambda node: node.loop.end_ns - node.loop.begin_ns, default=None)
     begin, end = (main.loop.begin_ns, main.loop.end_ns) if main else (0, trace.duration_ns)
     metrics = tuple(metric_of(one, begin, end, disturbed) for one in found.values())
-    if main:  # before and after it, MPI_Init and what is alike disturb nothing that is compared
-        disturbed = [one for one in disturbed if one.begin_ns < end and one.end_ns > begin]
+    if nodes:  # before and after all loops, MPI_Init and what is alike disturb nothing that is compared
+        first, last = min(node.loop.begin_ns for node in nodes), max(node.loop.end_ns for node in nodes)
+        disturbed = [one for one in disturbed if one.begin_ns < last and one.end_ns > first]
     known = _structure(trace, team, nodes, ranks, flushed)
     return replace(
         known, metrics=metrics, perturbed=tuple(disturbed), signals=tuple(found.values()), disturbing=disturb

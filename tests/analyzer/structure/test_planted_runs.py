@@ -5,6 +5,7 @@ Source: the tables 3.1 to 3.7 of Casas 2009, whose times are used here.
 
 from __future__ import annotations
 
+import json
 from io import StringIO
 
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from nested_runs import MS, Flushes, Loop, Planted, Start, Work
 from rich.console import Console
 
+from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.structure.tables import print_structure
@@ -101,6 +103,29 @@ def test_a_signal_alone_shows_the_loops_between_the_flushes(liso):
     for node, truth in zip(found, planted.edges_ns, strict=True):
         assert np.diff(node.loop.edges[0]) == pytest.approx(np.ptp(truth) / node.loop.count, rel=0.01)
         assert abs(node.loop.begin_ns - truth[0]) < 0.15 * PERIOD_MS * MS
+
+
+def test_the_table_by_signals_is_that_of_the_thesis(liso, capsys):
+    """Regions of 5, 5 and 3 iterations, and between them those that are marked by their flushes; all make up the run.
+    The flushes are those that were planted."""
+    trace, planted = liso
+    assert main(["structure", trace.path, "--method", "signals", "--signal", "p2p", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    parts = found["parts"]
+    assert [one["iterations"] for one in parts] == [1, 5, 1, 5, 1, 3]
+    for one, after in zip(parts, [*parts[1:], {"begin_s": found["runtime_s"]}], strict=True):
+        assert one["end_s"] == after["begin_s"]
+    lasted = np.array([[end - begin for _, begin, end in planted.flushes if first <= begin < last]
+                       for first, last in gaps(planted)])  # fmt: skip
+    assert [one["flushing_s"] for one in parts[2:5:2]] == pytest.approx((lasted.sum(axis=1) / 1e9).tolist())
+    assert not any(one["flushing_s"] for one in (*parts[:2], parts[3], parts[5]))
+    flushes = [one for one in found["perturbed"] if one["cause"] == "flushing"]
+    assert len(flushes) == 2
+    for one, part in zip(flushes, parts[2:5:2], strict=True):
+        assert part["begin_s"] <= one["begin_s"] < one["end_s"] <= part["end_s"]
+    assert main(["structure", trace.path, "--method", "signals", "--signal", "p2p"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("1 between")]
+    assert [row[-2:] for row in rows] == [[f"{sum(one) / 1e9:.1f}", "s"] for one in lasted]
 
 
 def test_all_metrics_that_find_a_period_agree(liso):
