@@ -98,14 +98,16 @@ def _longest_period(signal: Signal, disturbed: Sequence[Perturbed]) -> float | N
 
 
 def _clean(signal: Signal, disturbed: Sequence[Perturbed]) -> list[Signal]:
-    """The signal between its perturbed times."""
+    """The signal between its perturbed times; what is shorter than a sample is left out."""
     at, found = signal.begin_ns, []
     end = signal.begin_ns + len(signal.values) * signal.width_ns
     for one in sorted(disturbed, key=lambda one: one.begin_ns):
         if one.begin_ns > at:
             found.append(signal.part(at, one.begin_ns))
         at = max(at, one.end_ns)
-    return [*found, signal.part(at, end)] if at < end else found
+    if at < end:
+        found.append(signal.part(at, end))
+    return [piece for piece in found if len(piece.values)]
 
 
 def _phases(piece: Signal, *, literal: bool) -> list[Signal]:

@@ -22,7 +22,7 @@ from analyzer.report.structure.tables import print_structure
 from analyzer.structure.levels.by_signals import nodes_of
 from analyzer.structure.levels.metrics import agreement, off_by
 from analyzer.structure.levels.structure import DEFAULT_SIGNALS, Method, structure, structure_of_signal
-from analyzer.structure.perturbed.perturbed import Cause, perturbed
+from analyzer.structure.perturbed.perturbed import Cause, Perturbed, perturbed
 from analyzer.structure.signals import NAMES, Signal, signals
 
 RANKS = 16
@@ -202,6 +202,16 @@ def test_random_nested_loops(tmp_path_factory, data):
     truth = np.concatenate([np.diff(edges) for edges in planted.edges_ns])
     assert found.main.iterations.period_ns == pytest.approx(np.median(truth), rel=0.01)
     make_up_the_whole(found)
+
+
+def test_what_is_left_between_perturbed_times_may_be_shorter_than_a_sample():
+    """Of 240 samples of 1 us the first half of one is left, and all behind the 40th."""
+    whole = Signal("planted", 0, 1000, np.tile(np.repeat([3.0, 1.0], [8, 12]), 12))
+    disturbed = [Perturbed(Cause.FLUSHING, 500, 40_000)]
+    (node,) = nodes_of(whole, lambda begin, end, samples: whole.part(begin, end), disturbed, 1, literal=False)
+    assert node.loop.count == 10
+    left = [Perturbed(Cause.FLUSHING, 500, 239_500)]
+    assert nodes_of(whole, lambda begin, end, samples: whole.part(begin, end), left, 1, literal=False) == []
 
 
 @settings(max_examples=10)
