@@ -102,7 +102,8 @@ def _wrapped(text: str) -> str:
 
 
 def _tree(structure: Structure, axes: Axes) -> None:
-    """A line for each level: loops filled, other parts empty; inner ones below the iteration that they are of."""
+    """A line for each level: loops filled, their typical iteration in orange, other parts empty; inner ones below the
+    iteration that they are of."""
     deepest = 1
     for top in structure.parts:
         for part in top.walk():
@@ -116,6 +117,9 @@ def _bar(part: Part, duration_ns: int, axes: Axes) -> None:
     colour = BLUE if part.iterations else "white"
     begin, length = part.begin_ns / 1e9, part.span_ns / 1e9
     axes.broken_barh([(begin, length)], (part.level - 0.4, 0.8), facecolors=colour, edgecolors="black", linewidth=0.5)
+    if part.iterations:
+        first, last = part.iterations.span_of(part.representative)
+        axes.broken_barh([(first / 1e9, (last - first) / 1e9)], (part.level - 0.4, 0.8), facecolors=ORANGE)
     if part.iterations and part.span_ns > 0.08 * duration_ns:
         said = f"{part.count} x {units.time(part.iterations.period_ns)}"
         axes.text(begin + length / 2, part.level, said, ha="center", va="center", fontsize=8, color="white")

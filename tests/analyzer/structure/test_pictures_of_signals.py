@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from nested_runs import MS, Flushes, Loop, Planted, Slow, Start, Work
 from test_cuts import numbers, run_of_steps
 
 from analyzer.cli import main
 from analyzer.report.pictures import structure as picture
+from analyzer.report.pictures.files import ORANGE
 from analyzer.report.pictures.spectra import draw_correlation, draw_details, draw_disturbing, largest_details
 from analyzer.structure.perturbed.perturbed import Cause, Disturbing
 from analyzer.structure.signals import Signal
@@ -77,6 +79,18 @@ def test_all_signals_that_are_asked_for_are_drawn_and_what_perturbs(tmp_path, mo
         assert len(high) and first < high.min() < high.max() < last, name
     lags, correlated = drawn[0].subfigs[1].axes[0].lines[0].get_data()  # of what nothing disturbs: it repeats
     assert np.interp([1e8, 2e8, 3e8], lags, correlated) == pytest.approx(1, abs=0.1)
+
+
+def test_the_typical_iteration_is_drawn_in_its_loop(tmp_path, monkeypatch, capsys):
+    drawn = []
+    monkeypatch.setattr(picture, "save", lambda figure, path: drawn.append(figure))
+    run = run_of_steps(tmp_path)
+    typical = numbers(capsys, "structure", run, "--json", "-o", tmp_path / "x.png")["levels"][0]["representative"]
+    bars = [one for one in drawn[0].subfigs[0].axes[-1].collections if to_hex(one.get_facecolor()[0]) == ORANGE.lower()]
+    (path,) = bars[0].get_paths()
+    assert (len(bars), path.get_extents().x0, path.get_extents().x1) == pytest.approx(
+        (1, typical["begin_s"], typical["end_s"])
+    )
 
 
 @pytest.mark.parametrize("count", [400, 60_000])
