@@ -94,7 +94,7 @@ def _windows(
             )
         return fixed_window(trace, begin, min(end, trace.duration_ns)), "a stretch", None
     with session.step("Looking for iterations"):
-        found = iterations(trace, session.team, level)
+        found = iterations(trace, session.team, level, by_signals=True)
     if found is None:
         raise TracelibError(
             f"{trace.path}: no iterations of level {level} were found", "name a time with --from and --to"

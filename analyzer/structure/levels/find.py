@@ -9,12 +9,13 @@ from analyzer.structure.levels.structure import main_loop
 from analyzer.trace import Trace
 
 
-def iterations(trace: Trace, team: Team, level: int = 1) -> Iterations | None:
+def iterations(trace: Trace, team: Team, level: int = 1, *, by_signals: bool = False) -> Iterations | None:
     """The passes of the main loop (level 1), or of the longest loop inside its typical iteration (level 2), and so on.
-    None: there is no such loop. Those of level 1 are taken from a trace that says them. Collective over the team."""
+    None: there is no such loop. Those of level 1 are taken from a trace that says them. by_signals: where calls say
+    nothing, signals are asked. Collective over the team."""
     if level == 1 and (known := recorded(trace, team)):
         return known
-    part = main_loop(trace, team, deepest=level)
+    part = main_loop(trace, team, deepest=level, by_signals=by_signals)
     for _ in range(level - 1):
         inner = [one for one in part.inside if one.iterations] if part else []
         part = max(inner, key=lambda one: one.span_ns, default=None)

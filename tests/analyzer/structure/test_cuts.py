@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from nested_runs import Planted, Start, Work
 from synthetic import WORLD, call, request, write_run
 
 from analyzer.cli import main
@@ -15,6 +16,7 @@ from analyzer.structure.cut.choose import nearest
 from tracelib.schema import What
 
 ITERATIONS, STEP_NS = 40, 10_000
+KINDS = "ring", "skip", "reduction", "broadcast", "gather", "transposition"
 
 
 def run_of_steps(folder, *, slow: int = 17):
@@ -124,6 +126,25 @@ def test_a_cut_paraver_trace_has_whole_iterations_and_says_both_sizes(tmp_path, 
         trace.close()
     assert main(["cut", str(small), "--to", "0.000005", "-o", str(tmp_path / "smaller.prv")]) == 0
     assert f", {units.size(after)} before" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", [0, 2, 5])
+def test_iterations_that_signals_alone_show_are_cut(tmp_path, capsys, seed):
+    """12 of 100 ms: 60 ms of computation, then 4 to 8 short ones in 20 ms and one of 20 ms, each before a call of
+    another kind."""
+    random = np.random.default_rng(seed)
+    steps = [Start(100)]
+    for _ in range(12):
+        steps.append(Work(60, str(random.choice(KINDS))))
+        short = int(random.integers(4, 9))
+        steps += [Work(20 / short, str(random.choice(KINDS))) for _ in range(short)]
+        steps.append(Work(20, str(random.choice(KINDS))))
+    run = Planted(4).run(steps).written(tmp_path, counters=False)
+    assert numbers(capsys, "structure", run, "--method", "calls", "--json")["iterations"] is None
+    done = numbers(capsys, "cut", run, "-o", tmp_path / "small.h5", "--json", "--iterations", "2")
+    assert done["end_s"] - done["begin_s"] == pytest.approx(0.2, rel=0.02)
+    assert 0.05 < done["begin_s"] < done["end_s"] < 1.35
+    assert main(["check", str(tmp_path / "small.h5")]) == 0
 
 
 @pytest.mark.parametrize("begin_ns", [1400, 1600, 11_800, 12_100])
