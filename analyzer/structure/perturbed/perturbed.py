@@ -15,7 +15,7 @@ from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.structure.perturbed.morphology import closing, opening, runs
 from analyzer.structure.signals.bins import Bins
-from analyzer.structure.signals.counters import CYCLES, counted, counter_named
+from analyzer.structure.signals.counters import CYCLES, counted, counter_named, in_steps
 from analyzer.trace import State, Trace, TracerTime
 
 
@@ -135,7 +135,7 @@ def computing_rate(trace: Trace, team: Team) -> np.ndarray | None:
     for begin, end, values in counted(trace, team, (name,)):
         value, length = values[:, 0], end - begin
         known = (value >= 0) & (length > 0)
-        rated.add(begin[known], end[known], value[known] / length[known])
+        rated.add(begin[known], end[known], in_steps(value[known] / length[known]))
         lasted.add(begin[known], end[known])
     rate, there = (bins.means(sum(team.allgather(bins.packed()))) for bins in (rated, lasted))
     enough = there > 1e-3

@@ -19,6 +19,13 @@ _KNOWN = {
     FLOPS: ("PAPI_FP_OPS", "PAPI_DP_OPS", "PAPI_SP_OPS", "PAPI_FP_INS"),
 }
 
+_STEPS = 1 << 16
+
+
+def in_steps(ratio: np.ndarray) -> np.ndarray:
+    """Ratios in steps of 2^-16: their sums are exact, so they do not depend on how processes share ranks."""
+    return np.rint(ratio * _STEPS) / _STEPS
+
 
 def counter_named(trace: Trace, name: str) -> str:
     """The counter of a trace that is meant. Raises TracelibError where the trace does not have it."""
@@ -58,13 +65,13 @@ def counted(
 
 
 def add_counters(trace: Trace, team: Team, names: Sequence[str], begin: int, end: int, samples: int) -> Bins:
-    """The mean over all ranks of what the bursts of this process' ranks counted (one counter), or of what they counted
-    per what they counted of the second one: instructions per cycle. 0 where nothing was counted."""
+    """The sum over ranks of what the bursts of this process' ranks counted (one counter), or of what they counted per
+    what they counted of the second one: instructions per cycle. 0 where nothing was counted."""
     bins = Bins(begin, end, samples)
     for first, last, values in counted(trace, team, names, end):
-        weight = values[:, 0] / trace.size
+        weight = values[:, 0]
         if len(names) > 1:
-            weight = np.where(values[:, 1] > 0, weight / np.maximum(values[:, 1], 1), 0)
+            weight = in_steps(np.where(values[:, 1] > 0, weight / np.maximum(values[:, 1], 1), 0))
         known = (values >= 0).all(axis=1)
         bins.add(first[known], last[known], weight[known])
     return bins

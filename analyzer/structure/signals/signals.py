@@ -76,17 +76,21 @@ def signals(
     """
     end = trace.duration_ns if end_ns is None else end_ns
     found: dict[str, Bins] = {}
+    of_counters = set(names) - {COMPUTING, BURSTS, MESSAGES, COLLECTIVE, FLYING}  # means over ranks
     if {COMPUTING, BURSTS, MESSAGES, COLLECTIVE} & set(names):
         found |= add_calls(trace, team, begin_ns, end, samples)
     for name in names:
         if name == FLYING:
             found[name] = _flying(trace, team, begin_ns, end, samples)
-        elif name not in found:
+        elif name in of_counters:
             meant = {IPC: (INSTRUCTIONS, CYCLES), CPI: (CYCLES, INSTRUCTIONS)}.get(name, (name,))
             counters = [counter_named(trace, counter) for counter in meant]
             found[name] = add_counters(trace, team, counters, begin_ns, end, samples)
-    means = {name: sum(team.allgather(found[name].packed())) for name in names}
-    return {name: Signal(name, begin_ns, found[name].width_ns, found[name].means(means[name])) for name in names}
+    sums = {name: found[name].means(sum(team.allgather(found[name].packed()))) for name in names}
+    return {
+        name: Signal(name, begin_ns, found[name].width_ns, sums[name] / (trace.size if name in of_counters else 1))
+        for name in names
+    }
 
 
 def _flying(trace: Trace, team: Team, begin: int, end: int, samples: int) -> Bins:

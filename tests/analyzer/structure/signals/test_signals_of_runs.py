@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_trace import MemoryTrace
+from nested_runs import Loop, Planted, Start, Work
 from phased import write_phases
 from random_runs import runs
 from synthetic import write_run
+from thread_team import by_team
 
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
@@ -105,6 +107,24 @@ def test_counters_of_an_imported_trace_by_hand(tmp_path):
     assert found["cycles"] == pytest.approx([240 / 3, 200 / 3, 120 / 3, 280 / 3, 240 / 3, 240 / 3])
     path.with_suffix(".pcf").write_text(labels.replace("PAPI_TOT_INS", "PAPI_FP_OPS"))
     assert mean_of_ranks(path, "flops")["flops"] == pytest.approx(found["instructions"])
+
+
+def test_signals_do_not_depend_on_how_many_processes_share_the_ranks(tmp_path):
+    """To the last bit: what is found in them must be the same."""
+    steps = (Start(100), Loop(6, (Work(60, "ring"), Work(40, "reduction"))))
+    path = Planted(5).run(steps).written(tmp_path)
+    names = ("computing", "bursts", "p2p", "flying", "ipc", "cpi", "instructions")
+
+    def found(team: Team) -> dict[str, list[float]]:
+        trace = open_trace(path, team)
+        try:
+            return {name: one.values.tolist() for name, one in signals(trace, team, names, samples=1 << 12).items()}
+        finally:
+            trace.close()
+
+    alone = found(Team())
+    for size in (2, 3):
+        assert all(one == alone for one in by_team(size, found))
 
 
 def mean_of_ranks(path, *names):
