@@ -53,8 +53,8 @@ def draw(structure: Structure, path: Path, even: Evenness | None = None) -> None
         _signal(signal, place)
     if shown and len(shown[0].values):
         draw_details(shown[0], axes[len(shown)])
-    for one, place in zip(disturbing, axes[len(shown) + bool(shown) :], strict=False):
-        draw_disturbing(one, place)
+    for signs, place in zip(disturbing, axes[len(shown) + bool(shown) :], strict=False):
+        draw_disturbing(signs, place)
     for place in axes[:-1]:
         for one in structure.perturbed:
             place.axvspan(one.begin_ns / 1e9, one.end_ns / 1e9, color="red", alpha=0.2, linewidth=0)
