@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from pathed_runs import chain, pathed_runs
 from synthetic import NONE, call, poll, write_run
+from thread_team import by_team
 
 import analyzer
 from analyzer.metrics.callers import CallerSums, from_places
@@ -128,3 +129,35 @@ def test_a_run_without_paths_has_no_places(tmp_path):
     assert not len(add_up(trace, Team(), CallerSums(trace)).rows)
     assert "place" not in analyzer.calls_frame(trace, 0)
     trace.close()
+
+
+def test_ranks_of_a_team_and_paths_of_one_place(tmp_path):
+    """Line 12 is reached from two lines in rank 0; ranks 1 and 2 do nothing else than what the one before does last."""
+    send = call("MPI_Send", 10, 40, sent=8)
+    first = [send, call("MPI_Recv", 50, 150, received=24), call("MPI_Send", 160, 170, sent=4)]
+    named = {
+        "functions": FUNCTION,
+        "paths": [(0, 0, 0), (0, IN_SOLVE, 14), (0, IN_SOLVE, 12), (0, IN_SOLVE, 30), (3, IN_SOLVE, 12)],
+    }
+    ranks = [named | {"calls": first, "call_paths": [4, 1, 2]}]
+    ranks += [named | {"calls": [call("MPI_Send", 10, exit_, sent=8)], "call_paths": [4]} for exit_ in (30, 40)]
+    run = write_run(tmp_path, ranks)
+
+    def found(team):
+        trace = analyzer.open(run)
+        places = trace.extra(CallPaths).named()
+        callers = add_up(trace, team, CallerSums(trace))
+        every = from_places(callers, places, trace)
+        trace.close()
+        assert (callers.rows["sent"].sum(), callers.rows["received"].sum()) == (28, 24)
+        return [
+            (places.text(f.place), f.procedure, f.count, f.by_rank_ns.tolist(), f.sent, f.received, f.variation)
+            for f in every
+        ]
+
+    expected = [
+        ("heat.py:14 in solve", "MPI_Recv", 1, [100], 0, 24, None),
+        ("heat.py:12 in solve", "MPI_Send", 4, [40, 20, 30], 28, 0, pytest.approx((200 / 3) ** 0.5 / 30)),
+    ]
+    assert found(Team()) == expected
+    assert by_team(3, found) == [expected] * 3
