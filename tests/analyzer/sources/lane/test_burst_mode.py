@@ -6,17 +6,20 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import call, flush, write_run
+from synthetic import call, event, flush, write_run
 
 from analyzer.sources.paraver.trace import open_prv
+from analyzer.sources.rank_file import index
 from analyzer.sources.run.run import open_run
 from analyzer.trace import CpuWaits
 from analyzer.writers.pcf import write_pcf
 from analyzer.writers.prv import write_prv
+from tracelib import schema
 
-NAMES = ["MPI_Send", "MPI_Waitall", "MPI_Allreduce", "MPI_Comm_dup", "MPI_Finalize"]
+NAMES = ["MPI_Send", "MPI_Waitall", "MPI_Allreduce_c", "MPI_Comm_dup", "MPI_Finalize"]
 MODE, CALLS, TIME, SENT, RECEIVED = 40000018, 49000030, 49000031, 49000032, 49000033
 OURS = (MODE, *range(CALLS, RECEIVED + 1), *range(54000000, 54000015))
 
@@ -38,8 +41,12 @@ def statistics(trace, bounds=None):
     return [row for row in events[["time", "type", "value"]].tolist() if row[1] in OURS]
 
 
-def test_by_hand(tmp_path):
-    """Two buffers: 3 Sends and 2 Waitalls in two stretches, then an Allreduce and a Comm_dup in one."""
+@pytest.mark.parametrize(("tsc_per_us", "scanned"), [(None, 100), (2000, 2)])
+def test_by_hand(tmp_path, monkeypatch, tsc_per_us, scanned):
+    """Two buffers: 3 Sends and 2 Waitalls in two stretches, then an Allreduce and a Comm_dup in one. The first buffer
+    is written as soon as the last call is over; while the second fills up, recording stops for a while. Also where a
+    ns has two ticks and a buffer is read in several pieces."""
+    monkeypatch.setattr(index, "SCAN_ROWS", scanned)
     first = [
         of_call("MPI_Send", 10, 60, 9, 3, 24, 0),
         summary(10, 40, 12, 3, 16, 8),
@@ -47,13 +54,14 @@ def test_by_hand(tmp_path):
         summary(50, 70, 17, 2, 8, 8),
     ]
     second = [
-        of_call("MPI_Allreduce", 110, 120, 10, 1, 4, 5),
+        of_call("MPI_Allreduce_c", 110, 120, 10, 1, 4, 5),
         summary(110, 130, 15, 2, 4, 5),
         of_call("MPI_Comm_dup", 125, 130, 5, 1),
     ]
-    events = [*flush(80, 90), *flush(150, 160)]
+    off = [event(121, schema.TRACING_TYPE, 0), event(124, schema.TRACING_TYPE, 1)]
+    events = [*flush(70, 90), *off, *flush(150, 160)]
     rank = {"summaries": first + second, "events": events, "calls": [call("MPI_Finalize", 140, 170)]}
-    trace = open_run(str(write_run(tmp_path, [{**rank, "procedures": NAMES}])))
+    trace = open_run(str(write_run(tmp_path, [{**rank, "procedures": NAMES}], tsc_per_us=tsc_per_us)))
     found = statistics(trace)
     modes = [(10, 2), (40, 1), (50, 2), (70, 1), (110, 2), (130, 1)]
     assert [(time, value) for time, kind, value in found if kind == MODE] == modes
@@ -123,7 +131,7 @@ def test_sums_are_those_of_all_calls_in_any_windows(rows, cuts):
     for _, kind, value in found:
         sums[kind] += value
     assert sums[54000000] == total["MPI_Send"] + total["MPI_Waitall"]
-    assert sums[54000003] == total["MPI_Allreduce"]
+    assert sums[54000003] == total["MPI_Allreduce_c"]
     assert sums[54000014] == total["MPI_Comm_dup"] + total["MPI_Finalize"]
     assert sums[CALLS] == total.total()
     assert sums[TIME] == sums[54000006] == sums[54000011] + sums[54000012] + sums[54000013]
