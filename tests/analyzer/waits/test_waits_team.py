@@ -8,16 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_runs import runs
-from synthetic import write_run
+from synthetic import WORLD, call, event, label, request, write_run
 from thread_team import by_team
 
 from analyzer.columns import gathered, rows
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
+from analyzer.sources.run.cuts import Cuts
 from analyzer.sources.run.run import open_run
 from analyzer.waits.waits import waits
 from benchmarks.synthetic.run import PATTERNS
 from benchmarks.synthetic.run import write_run as write_pattern
+from tracelib import schema
+from tracelib.schema import What
+
+SOLVE, WRITE = 1, 2
+"""Regions."""
 
 
 def found(trace, team):
@@ -52,6 +58,49 @@ def test_of_runs_with_threads_and_regions(run, size):
     ranks, tsc_per_us = run
     with tempfile.TemporaryDirectory() as folder:
         compare(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us), size)
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_by_hand(tmp_path, monkeypatch, size):
+    """All but rank 2 wait in an MPI_Wait for its MPI_Ibarrier, each on another path of regions; a second thread of rank
+    0 waits for rank 1. Then come two barriers, window by window."""
+    cut = Cuts.windows
+    monkeypatch.setattr(Cuts, "windows", lambda self, records=4, rank=-1, **_: cut(self, min(records, 4), rank))
+    monkeypatch.setattr("analyzer.waits.find._AT_ONCE", 4)
+    begun, waited = (10, 12, 60, 14), (20, 22, 62, 24)
+    barriers = ((300, 330), (400, 430)), ((310, 322), (420, 428)), ((320, 321), (410, 425)), ((315, 325), (405, 426))
+    regions = (WRITE,), (SOLVE, WRITE), (), (WRITE, SOLVE)
+    labels = [label(schema.LabelKind.REGION, number, name) for number, name in ((SOLVE, "solve"), (WRITE, "write"))]
+    ranks = [
+        {
+            "calls": [
+                call("MPI_Ibarrier", begin, begin + 1, comm=WORLD),
+                call("MPI_Wait", wait, 100),
+                *(call("MPI_Barrier", enter, exit_, comm=WORLD) for enter, exit_ in pairs),
+            ],
+            "requests": [request(What.COLLECTIVE_DONE, begin, 100, peer=-1)],
+            "events": [
+                *(event(5 + k, schema.REGION_TYPE, region, flags=1) for k, region in enumerate(inside)),
+                *(event(120 - k, schema.REGION_TYPE, inside[k], flags=2) for k in reversed(range(len(inside)))),
+            ],
+            "labels": labels,
+        }
+        for begin, wait, pairs, inside in zip(begun, waited, barriers, regions, strict=True)
+    ]
+    ranks[0]["calls"].append(call("MPI_Recv", 150, 210, comm=WORLD, peer=1, tag=5, received=8, thread=1))
+    ranks[0]["events"] += [
+        event(140, schema.REGION_TYPE, SOLVE, flags=1, thread=1),
+        event(220, schema.REGION_TYPE, SOLVE, flags=2, thread=1),
+    ]
+    ranks[1]["calls"].insert(2, call("MPI_Send", 200, 205, comm=WORLD, peer=0, tag=5, sent=8))
+    alone = compare(write_run(tmp_path, ranks), size)
+    assert [(w.rank, w.thread, w.cause_rank, w.path, w.time_ns) for w in alone["longest"][:4]] == [
+        (0, 1, 1, "solve", 50),
+        (0, 0, 2, "write", 40),
+        (1, 0, 2, "solve/write", 38),
+        (3, 0, 2, "write/solve", 36),
+    ]
+    assert alone["barrier_completion_ns"] == [9 + 5, 1 + 3, 0, 4 + 1]
 
 
 def test_rows_come_to_the_first_in_order_of_members(monkeypatch):
