@@ -360,14 +360,16 @@ def test_a_wait_ends_with_its_call(found):
 
 
 def test_waits_below_the_error_of_clocks_do_not_count(tmp_path):
-    """Rank 1 reads another clock, which is known to 20 ns: of its waits of 10 and 50 ns one counts."""
+    """Rank 1 reads another clock, which is known to 20 ns: of its waits of 10 and 50 ns one counts. Nobody waits in
+    the barrier behind them."""
 
     def node(calls, **more):
         return {"calls": calls, **more}
 
     sync = [(5_000_000_000_000 + ns, 5_000_000_000_000 + ns, 200, 20) for ns in (0, 1000)]
-    ranks = [node([send(70, 80), send(210, 215)]),
-             node([receive(20, 90), receive(200, 220)], host="node1", boot_id="other", sync=sync)]  # fmt: skip
+    barrier = call("MPI_Barrier", 300, 310, comm=WORLD)
+    ranks = [node([send(70, 80), send(210, 215), barrier]),
+             node([receive(20, 90), receive(200, 220), barrier], host="node1", boot_id="other", sync=sync)]  # fmt: skip
     trace = open_run(str(write_run(tmp_path, ranks)))
     result = waits(trace, ONE, profile(trace, ONE))
     assert (result.total_ns, result.count.sum()) == (50, 1)
