@@ -94,7 +94,7 @@ class WindowedLanes:
         """Note the events of a stored rank, if the kernel can take them."""
         (lane,), struct = self._lanes[rank], self._structs[rank]
         self._has_shown[rank] = True
-        if lane.regions or len(lane.tables["events"]) > _MOST_EVENTS or len(lane.tables["accesses"]):
+        if len(lane.tables["events"]) > _MOST_EVENTS or len(lane.tables["accesses"]):
             self._has_others[rank] = True
             return
         rows = np.ascontiguousarray(records.shown_events(lane, _BEFORE, _BEHIND))
