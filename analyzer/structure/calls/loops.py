@@ -16,7 +16,7 @@ MOST_JUDGED = 40
 """So many candidates are looked at: those that cover most time."""
 LEAST_TIME = 0.03
 """A loop that takes a smaller share of the time than this is left out."""
-STEP, SELDOM_STEP, SELDOM = (0.25, 1.0), (0.5, 0.3), 8
+STEP, SELDOM_STEP, SELDOM = (0.25, 1.0), (0.5, 0.5), 8
 """A step of a loop that is made now and then makes at most such a share of the calls of a usual pass, and computes less
 than such a share of what that computes; second: where so many passes lie between. What does more once a pass is an
 outer loop."""
@@ -263,15 +263,20 @@ def _is_now_and_then(
     if _varies(between):
         return False
     usual_work = float(np.quantile(computed[at[usual + 1]] - computed[at[usual]], QUIET))
-    own_work = float((computed[at[some + 1]] - computed[at[some]]).min()) - usual_work
+    special_work = computed[at[some + 1]] - computed[at[some]]
+    own_work = float(special_work.min()) - usual_work
     more = np.where(inner.varying & (common > 0), 0, (there - common).clip(0))  # a loop inside took longer to converge
     is_step = more.sum() <= 1
     if knows_paths and not is_step and np.median(between) <= NESTED:
         return False
     if is_step:
         return own_work < STEP_WORK * usual_work * float(np.median(between)) if len(between) else own_work < usual_work
-    possible = (STEP, SELDOM_STEP) if len(between) and np.median(between) >= SELDOM else (STEP,)
-    return any(more.sum() <= calls * common.sum() and own_work < work * usual_work for calls, work in possible)
+    if more.sum() <= STEP[0] * common.sum() and own_work < STEP[1] * usual_work:
+        return True
+    # The first of them may be none: the least would tell nothing.
+    seldom_work = float(np.quantile(special_work, QUIET)) - usual_work
+    is_seldom = len(between) and np.median(between) >= SELDOM
+    return bool(is_seldom and more.sum() <= SELDOM_STEP[0] * common.sum() and seldom_work < SELDOM_STEP[1] * usual_work)
 
 
 def _varies(between: np.ndarray) -> bool:

@@ -17,7 +17,7 @@ REGULAR = 0.7
 REGULAR_ALONE = 0.78
 """The same where only one call takes turns with itself: in a random order of few calls some share would have."""
 IN_ORDER, FEW = 0.3, 24
-"""Share of the different groups of four calls in a row that a stretch has in common with the next one, at least: any
+"""Share of the different groups of calls in a row that a stretch has in common with the next one, at least: any
 long stretches of random calls have as many of each. So many pairs are compared."""
 SAME_KINDS = 0.75
 """Share of symbols that stretches must have in common where the number of inner passes varies."""
@@ -81,7 +81,7 @@ class Passes:
 
 def compared(symbols: np.ndarray, groups: np.ndarray, one: Candidate) -> Passes:
     """The stretches that a candidate cuts a sequence into; the last one has no known end and is left out. groups: the
-    number of the four symbols in a row up to each call."""
+    number of the symbols in a row, at least four, up to each call."""
     at = one.at
     kinds = int(symbols.max(initial=-1)) + 1
     chosen = np.unique(np.linspace(0, len(at) - 2, min(MOST_PASSES, len(at) - 1)).astype(np.int64))

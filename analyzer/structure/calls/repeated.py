@@ -10,6 +10,9 @@ from analyzer.structure.calls.candidates import Candidate, candidates, in_contex
 from analyzer.structure.calls.ends import MOST_COMPARED, Bounds
 from analyzer.structure.calls.passes import Passes, compared
 
+GROUPS, RARE = (4, 8, 16), 16
+"""Groups of so many calls are compared, at most a quarter of a stretch: the shortest of which there are so many times
+as many as a stretch has calls."""
 MOST_REMEMBERED, LONGEST_REMEMBERED = 32, 1 << 15
 """So many sequences are remembered, of so many calls at most: to look at a longer one costs little beside its
 reading."""
@@ -22,6 +25,7 @@ class Repeated:
         self._symbols = symbols
         self._passes: dict[int, Passes] = {}  # by the identity of their candidate, which lives as long
         self._orders: dict[tuple[bytes, int], float] = {}
+        self._in_context: dict[int, np.ndarray] = {}
 
     @cached_property
     def candidates(self) -> list[Candidate]:
@@ -29,13 +33,24 @@ class Repeated:
         return candidates(self._symbols)
 
     @cached_property
-    def _groups(self) -> np.ndarray:
-        return in_context(self._symbols, 4)
+    def _choices(self) -> float:
+        """How many symbols are as good as equally frequent: e to the entropy."""
+        share = np.bincount(self._symbols) / len(self._symbols)
+        return float(np.exp(-(share * np.log(np.maximum(share, 1e-300))).sum()))
+
+    def _groups(self, length: int) -> np.ndarray:
+        """Groups of calls in a row, so long that those in `length` calls in random order would be few of all."""
+        possible = [size for size in GROUPS if 4 * size <= length] or GROUPS[:1]
+        size = next((one for one in possible if self._choices**one >= RARE * length), possible[-1])
+        if size not in self._in_context:
+            self._in_context[size] = in_context(self._symbols, size)
+        return self._in_context[size]
 
     def compared(self, one: Candidate) -> Passes:
         """The stretches of one of the candidates."""
         if id(one) not in self._passes:
-            self._passes[id(one)] = compared(self._symbols, self._groups, one)
+            length = int(np.median(np.diff(one.at))) if len(one.at) > 1 else 1
+            self._passes[id(one)] = compared(self._symbols, self._groups(length), one)
         return self._passes[id(one)]
 
     def in_order(self, bounds: Bounds) -> float:
