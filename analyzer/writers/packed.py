@@ -136,8 +136,9 @@ def _write_attributes(file: RankFile, group: h5py.Group) -> None:
 
 
 def _write_names(file: RankFile, group: h5py.Group) -> None:
-    names = np.array([name.encode() for name in file.procedures])
-    group.create_dataset("procedures", data=names, chunks=names.shape, track_times=False, **CODECS["gzip"])
+    names = np.array([name.encode() for name in file.procedures], "S")
+    options = CODECS["gzip"] | {"chunks": names.shape} if len(names) else {}  # of a damaged file there may be none
+    group.create_dataset("procedures", data=names, track_times=False, **options)
 
 
 def _once(group: h5py.Group, name: str, rows: np.ndarray, same: dict[bytes, h5py.Dataset], **options: object) -> None:

@@ -148,3 +148,18 @@ def test_names_of_places_are_packed(tmp_path):
     trace = analyzer.open(str(tmp_path / "packed.h5"))
     assert analyzer.calls_frame(trace, 1)["place"].tolist() == ["solver.c:12 in solve", "solver.c:40 in main"]
     trace.close()
+
+
+def test_a_run_without_names_of_calls_is_packed(tmp_path):
+    """As a damaged file may have none: its calls are of unknown procedures, packed as before."""
+    run = write_run(tmp_path, [{"calls": [call("MPI_Barrier", 10, 20, comm=WORLD)]} for _ in range(2)])
+    for path in (tmp_path / "run.ranks").iterdir():
+        with h5py.File(path, "r+") as file:
+            del file["procedures"]
+            file.create_dataset("procedures", data=np.zeros(0, "S32"))
+    pack_run(str(run), tmp_path / "packed.h5")
+    named = [analyzer.open(str(path)) for path in (run, tmp_path / "packed.h5")]
+    before, after = ([trace.procedures, *(block.tolist() for block in trace.calls(1))] for trace in named)
+    assert after == before and len(after) == 2
+    for trace in named:
+        trace.close()
