@@ -24,8 +24,9 @@ class Accuracy:
 
 def accuracy(predicted: np.ndarray, measured: np.ndarray) -> Accuracy:
     """Compare predictions with what was measured (> 0), setting by setting; arrays of one shape."""
-    error = np.asarray(predicted, float) / np.asarray(measured, float) - 1
-    if error.size == 0:
-        return Accuracy(0, *[float("nan")] * 4)
-    rms = float(np.sqrt((error**2).mean()))
-    return Accuracy(error.size, float(error.mean()), float(error.std()), rms, float(abs(error).mean()))
+    with np.errstate(over="ignore", invalid="ignore"):  # of a damaged file they are infinite, or not numbers
+        error = np.asarray(predicted, float) / np.asarray(measured, float) - 1
+        if error.size == 0:
+            return Accuracy(0, *[float("nan")] * 4)
+        rms = float(np.sqrt((error**2).mean()))
+        return Accuracy(error.size, float(error.mean()), float(error.std()), rms, float(abs(error).mean()))

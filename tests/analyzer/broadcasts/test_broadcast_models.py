@@ -109,6 +109,13 @@ def test_accuracy_by_hand():
     assert math.isnan(none.bias)
 
 
+def test_accuracy_of_numbers_without_measure():
+    """As a damaged file may have them: no number, and no warning."""
+    with np.errstate(all="raise"):
+        assert accuracy(np.array([1e200, 1.0]), np.ones(2)).rms == np.inf
+        assert np.isnan(accuracy(np.array([1e300, 1.0]), np.full(2, 1e-300)).dispersion)
+
+
 @given(st.integers(1, 2**40))
 def test_levels_are_counted_exactly(p):
     assert ceil_log2(p) == (p - 1).bit_length()
