@@ -75,7 +75,7 @@ def load_models(path: str | Path) -> dict[str, MachineModel]:
             raise ValueError
         models = [_of_json(one) for one in data["machines"]]
         return {model.name: model for model in models}
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError) as error:
         raise TracelibError(
             f"{path} is no repository of machines", "analyze balance --learn TIMES makes one"
         ) from error

@@ -17,6 +17,7 @@ import numpy as np
 from analyzer.errors import TracelibError
 
 NODES, MEASURED = "nodes", "run_s"
+MOST_NODES = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,12 @@ def measured_application(path: str | Path) -> Application:
         raise TracelibError(f"{path} has no columns nodes, run_s and one or more models, each once, with rows below")
     table = np.array([_numbers(path, line, row, len(names)) for line, row in enumerate(rows[1:], 2) if row])
     columns = dict(zip(names, table.T, strict=True))
-    nodes = np.rint(columns[NODES]).astype(np.int64)
-    if (nodes != columns[NODES]).any():
-        raise TracelibError(f"{path}: nodes are whole numbers")
-    known = Sample(nodes, columns[MEASURED], {name: columns[name] for name in models})
-    deviations = {name: float(np.sqrt(np.mean((known.run_s / columns[name] - 1) ** 2))) for name in models}
+    nodes = columns[NODES]
+    if (nodes != np.rint(nodes)).any() or nodes.max() > MOST_NODES:
+        raise TracelibError(f"{path}: nodes are whole numbers of up to {MOST_NODES}")
+    known = Sample(nodes.astype(np.int64), columns[MEASURED], {name: columns[name] for name in models})
+    with np.errstate(over="ignore"):  # then there is an endless one
+        deviations = {name: float(np.sqrt(np.mean((known.run_s / columns[name] - 1) ** 2))) for name in models}
     for name, deviation in deviations.items():
         if not deviation or not isfinite(deviation):
             raise TracelibError(

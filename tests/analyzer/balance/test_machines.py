@@ -145,8 +145,11 @@ def test_stored_models_predict(tmp_path):
     assert again.time_s(12345, 3) == found.time_s(12345, 3) and again.interval_s(12345) == found.interval_s(12345)
 
 
+MODELS = '{"format": "tracelib-machines", "version": 1, "machines": [%s]}'
+
+
 @pytest.mark.parametrize(
-    "text", ["", "{}", "[]", '{"format": "tracelib-machines", "version": 1, "machines": [{}]}', "[" * 9999]
+    "text", ["", "{}", "[]", MODELS % "{}", MODELS % '{"name": "a", "time": "n", "sizes": [1]}', "[" * 9999]
 )
 def test_no_repository(tmp_path, text):
     (tmp_path / "models.json").write_text(text)

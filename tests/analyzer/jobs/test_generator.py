@@ -114,6 +114,8 @@ def test_own_runs(tmp_path):
         ("nodes,run_s,m\n1,2,3\n1,x,3\n", "line 3"),
         ("nodes,run_s,m\n1,-2,3\n", "line 2"),
         ("nodes,run_s,m\n1.5,2,3\n", "whole numbers"),
+        ("nodes,run_s,m\n1e30,2,3\n", "whole numbers"),
+        ("nodes,run_s,m\n1,1e300,1e-300\n", "an endless one"),
     ],
 )
 def test_bad_runs(tmp_path, text, said):
