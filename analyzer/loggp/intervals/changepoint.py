@@ -78,8 +78,8 @@ def significance(cost: np.ndarray, begins: Sequence[int], number: int) -> list[C
         scale = max(1.0, least / freedom) if freedom > 0 else 1.0
         gain = float(cost[a, end - 1]) - least
         chance = float(fdtrc(more, max(freedom, 1), gain / more / scale)) * len(splits)
-        likely = splits[apart <= least + _LIKELY * scale]
-        found.append(Change(b, int(min(b, *likely)), int(max(b, *likely)), min(1.0, chance)))
+        likely = np.append(splits[apart <= least + _LIKELY * scale], b)
+        found.append(Change(b, int(likely.min()), int(likely.max()), min(1.0, chance)))
     return found
 
 

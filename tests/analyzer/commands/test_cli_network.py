@@ -142,7 +142,8 @@ def spoil(file, column, value):
         (lambda file: file.attrs.__setitem__("command", np.zeros(3)), "command is neither text nor a number"),
         (lambda file: spoil(file, "size", 0), "impossible sizes or numbers of messages"),
         (lambda file: spoil(file, "train", 1), "impossible sizes or numbers of messages"),
-        (lambda file: spoil(file, "one_s", np.nan), "times that are not finite"),
+        (lambda file: spoil(file, "one_s", np.nan), "times that cannot be"),
+        (lambda file: spoil(file, "one_s", 1e200), "times that cannot be"),
     ],
 )
 def test_damaged_files_are_one_line(tmp_path, rows, capsys, change, says):

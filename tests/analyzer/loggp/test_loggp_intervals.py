@@ -211,6 +211,11 @@ def test_a_change_is_sure_or_not():
     assert invented.chance > 0.05 and invented.earliest < 100 < invented.latest
 
 
+def test_where_the_cost_is_no_number_a_change_is_where_it_was_found():
+    (change,) = significance(np.full((12, 12), np.nan), [0, 6], 1)
+    assert (change.earliest, change.latest, change.chance) == (6, 6, 1.0)
+
+
 def test_short_intervals_join_the_neighbour_they_resemble():
     of = exact(np.arange(1, 31), (0, 1.0, 0.1), (11, 50.0, 0.1))
     assert checked(of, [0, 8, 10], np.ones(30, int), 5) == [0, 10]
