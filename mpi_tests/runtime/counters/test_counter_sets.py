@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from own_counters import ALPHA, BETA, added, barriers
+from patience import crowd
 
 import analyzer
 from analyzer.trace import UNKNOWN
@@ -68,10 +69,12 @@ def test_sets_of_each_rank(request, own_counters, traced, tmp_path, mpi_name, ra
 
 
 def test_a_schedule_by_time(openmpi, own_counters, traced, tmp_path):
-    """The second set from 50 ms to 100 ms; a burst takes 1 ms at least, and its number is the truth of each set."""
-    (tmp_path / "schedule").write_text("* 50ms 2\n* 100ms 1\n")
+    """The second set from 50 ms to 100 ms; a burst takes 1 ms at least, and its number is the truth of each set. All of
+    it takes longer where others want the CPUs, so that no rank sleeps through that time."""
+    slower = crowd()
+    (tmp_path / "schedule").write_text(f"* {50 * slower:.0f}ms 2\n* {100 * slower:.0f}ms 1\n")
     env = {"TRACELIB_COUNTERS": f"{ALPHA};{BETA}", "TRACELIB_CPUTIME": "off", "TRACELIB_ROTATE": "file:schedule"}
-    result = traced(openmpi, own_counters(openmpi), "200", "1000", ranks=2, env=env)
+    result = traced(openmpi, own_counters(openmpi), "200", f"{1000 * slower:.0f}", ranks=2, env=env)
     trace = analyzer.open(str(result.run))
     for rank in range(2):
         found, values = barriers(trace, rank), added(rank, 200)
