@@ -229,14 +229,15 @@ def paces(text):
 @pytest.mark.timed
 def test_a_plan_against_busy_processes(leg, compiled, traced, analyze):
     """P7: 5 other processes on the CPU of rank 0 from the first step to the last. The plan of the first run makes the
-    next one faster: at least half of what it promised is kept where both CPUs are as fast as they were in the first
-    run. Beside many other processes it may promise little, or they come and go between the two runs."""
+    next one faster: at least half of what it promised for sure, by the slow end of its interval, is kept where both
+    CPUs are as fast as they were in the first run. Beside many other processes it may promise little, or they come and
+    go between the two runs."""
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("there is one CPU only")
     program = compiled(leg, source_of("loaded.c"), *HEADERS)
-    words = [program, "100", "25", "-1", "5", "0", "25"]
+    words = [program, "500", "10", "-1", "5", "0", "10"]
     first = traced(leg, *words, ranks=2, limit_s=120)
-    analyze("balance", str(first.run), "--region", "compute", "--items", "100", "-o", "next.plan").check()
+    analyze("balance", str(first.run), "--region", "compute", "--items", "500", "-o", "next.plan").check()
     plan = first.folder / "next.plan"
     (expected,) = (expected for _, expected in read_plan(plan.read_text()).expected)
     (first.folder / "next").mkdir()
@@ -246,7 +247,8 @@ def test_a_plan_against_busy_processes(leg, compiled, traced, analyze):
     assert said["expected"]["even_s"] == expected.even_s and said["error"] == pytest.approx(
         said["took_s"] / expected.time_s - 1
     )
-    assert f"rank 0 had {split(100, read_plan(plan.read_text()).speeds_at(100))[0]}" in later.finished.stdout
+    assert f"rank 0 had {split(500, read_plan(plan.read_text()).speeds_at(500))[0]}" in later.finished.stdout
     both = zip(paces(first.finished.stdout), paces(later.finished.stdout), strict=True)
     if all(now < 1.25 * before for before, now in both):
-        assert expected.gain < 0.25 or said["gain"] > expected.gain / 2, said
+        sure = 1 - expected.high_s / expected.even_s
+        assert sure < 0.25 or said["gain"] > sure / 2, said
