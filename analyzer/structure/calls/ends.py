@@ -8,8 +8,9 @@ import numpy as np
 
 from analyzer.structure.calls.passes import Passes, counts_of
 
-LEAST = 0.6
-"""A stretch at an end is a pass if it has this share of the typical one's calls."""
+LEAST, FIRST_LEAST = 0.6, 0.4
+"""A stretch at an end is a pass if it has this share of the typical one's calls; second: at the begin, where paths are
+known: a first pass may do something else."""
 FOREIGN = 8
 """So many calls of its own the first pass may make."""
 MOST_COMPARED = 64
@@ -31,7 +32,7 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
     Where paths are not known, a pass that was made before the loop (to warm up) looks like one of the loop. `clocks`:
     looks at the clock up to each call.
     """
-    at = _without_odd_begin(symbols, loop)
+    at = _without_odd_begin(symbols, loop, FIRST_LEAST if knows_paths else LEAST)
     pattern = _pattern(symbols, at)
     whole, lead = divmod(_preceded(symbols, pattern, int(at[0])), len(pattern))
     at = np.concatenate([at[0] - len(pattern) * np.arange(whole, 0, -1), at])
@@ -160,13 +161,13 @@ def _fixed(loop: Passes) -> np.ndarray:
     return np.where(loop.varying, np.minimum(loop.typical, 1), loop.typical)
 
 
-def _without_odd_begin(symbols: np.ndarray, loop: Passes) -> np.ndarray:
-    """The occurrences less those at the begin whose stretch lacks much of what all others have."""
+def _without_odd_begin(symbols: np.ndarray, loop: Passes, least: float) -> np.ndarray:
+    """The occurrences less those at the begin whose stretch has less than this share of what all others have."""
     at = loop.at
     fixed = _fixed(loop)
     while len(at) > 2:
         has = counts_of(symbols, at[:1], at[1:2], len(fixed))[0]
-        if np.minimum(has, fixed).sum() >= LEAST * fixed.sum():
+        if np.minimum(has, fixed).sum() >= least * fixed.sum():
             break
         at = at[1:]
     return at

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST, Candidate, longest_first
-from analyzer.structure.calls.ends import bounded
+from analyzer.structure.calls.ends import FIRST_LEAST, bounded
 from analyzer.structure.calls.nested import is_nested
 from analyzer.structure.calls.passes import MOST_PASSES, REGULAR, Passes, counts_of
 from analyzer.structure.calls.repeated import repeated
@@ -80,11 +80,14 @@ def outermost(
     symbols: (calls,), dense from 0; enter: ns; burst: ns computed before each call; clocks: looks at the clock up
     to each call; length_ns: the time that shares are of.
     """
-    found = _not_partial(_regular(symbols, enter, length_ns, knows_paths=knows_paths))
+    regular = _regular(symbols, enter, length_ns, knows_paths=knows_paths)
+    found = _not_partial(regular)
     if knows_paths:
         found = _own(found, symbols)
     while found:
         main, steps = _main(found, symbols, burst, knows_paths=knows_paths)
+        if knows_paths and not steps:
+            main = _with_first(main, regular)
         loop, *around = (_bounded(one, symbols, clocks, knows_paths=knows_paths) for one in (main, *steps))
         if loop is not None:
             every = tuple(k for k in (_distance(main, step) for step in steps) if k > 1)
@@ -155,6 +158,18 @@ def _fuller(loop: Passes, others: list[Passes]) -> Passes:
         if not is_longer or one.length != loop.length or np.diff(one.at).min() < REGULAR * one.length:
             continue
         if np.diff(np.searchsorted(one.at, loop.at)).min() >= 1:
+            return one
+    return loop
+
+
+def _with_first(loop: Passes, others: list[Passes]) -> Passes:
+    """The loop itself, or the same one by calls that are made in a first pass, too, that makes others in place of its
+    slots': a first step that has no step before it."""
+    for one in others:
+        is_longer = one.count == loop.count + 1 and one.context == loop.context and one.length == loop.length
+        if not is_longer or one.slots < FIRST_LEAST * one.length:
+            continue
+        if np.array_equal(np.searchsorted(one.at, loop.at, side="right"), np.arange(2, one.count + 1)):
             return one
     return loop
 

@@ -22,6 +22,9 @@ MUCH_MORE = 1.5
 """A loop that covers so many times the time of another one is the outer one, however alike its passes are."""
 LEAST_SHARE = 0.04
 """A loop that takes a smaller share of the time is not one that the run is made of."""
+MOST_TURNS, AS_LONG = 4, 0.5
+"""Passes that differ by partners alone take turns with so many others at most, and each of them computes at least this
+share of what the longest does."""
 RUNS = 0.55
 """Where calls that are made again at once count as one, passes must have this share of all calls in common."""
 
@@ -36,6 +39,8 @@ def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | 
             found = one
         if found is not None and found.regularity >= CLEAR and (not knows_paths or _covers(found, enter)):
             break
+    if found is not None and knows_paths:
+        found = _whoever_it_is(calls, part, found)
     return None if found is None else found.shifted(part.start)
 
 
@@ -59,6 +64,25 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
         if runs is not None:
             runs = runs.moved(np.append(begins, len(symbols)))
             yield runs if knows_paths or _shared(symbols, runs) >= RUNS else None
+
+
+def _whoever_it_is(calls: Sequence, part: slice, loop: Loop) -> Loop:
+    """The loop by places of the program alone, if its passes are shorter by a few times because partners take turns:
+    the neighbours on the left and on the right, say. What is computed before them tells directions of one pass."""
+    symbols, with_partners = (by_occurrence(calls.symbols[one][part]) for one in (Detail.PROCEDURE, Detail.PEER))
+    if np.array_equal(symbols, with_partners):
+        return loop
+    enter, burst, clocks = calls.enter[part], calls.burst[part], calls.clocks[part]
+    length = int(enter[-1] - enter[0])
+    each = outermost(symbols, enter, burst, clocks, length, knows_paths=True)
+    if each is None or each.regularity < loop.regularity * CLEAR or _time(each, enter) < CLEAR * _time(loop, enter):
+        return loop
+    times = round(each.count / loop.count)
+    if not 2 <= times <= MOST_TURNS or abs(each.count - times * loop.count) > times:
+        return loop
+    computed = np.add.reduceat(burst, each.begins)[: each.count // times * times].reshape(-1, times)
+    usual = np.median(computed, axis=0)
+    return each if usual.min() > AS_LONG * usual.max() else loop
 
 
 def by_occurrence(numbers: np.ndarray) -> np.ndarray:

@@ -1,6 +1,8 @@
-"""How often loops are passed, from the sequence of calls alone: paths of calls are not known here."""
+"""How often loops are passed, from the sequence of calls alone; paths of calls are known where a test says so."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -177,6 +179,36 @@ def test_passes_that_exchange_lists_in_place_of_values_are_passes(knows_paths):
     steps = [[*(lists if n % 20 == 0 else [*values, 9, 10]), *forces, *([20] * (n % 10 == 0))] for n in range(1, 101)]
     found = sites(steps, knows_paths=knows_paths)
     assert found.count == 100 and set(found.every) <= {10, 20}
+
+
+@pytest.mark.parametrize("other", [[6, 7, 8], [6, 7, 8, 9, 10, 11]])
+def test_a_first_pass_may_make_others_in_place_of_half_of_the_calls(other):
+    """As a model of the weather does that has no step before the first one to smooth with."""
+    found = sites([[1, 2, 3, *other], *([[1, 2, 3, 4, 5, 20]] * 29)])
+    assert (found.count, found.begins[0]) == (30, 2)
+
+
+def test_calls_before_a_loop_that_it_has_few_of_are_no_pass():
+    assert sites([[1, 6, 7, 8], *([[1, 2, 3, 4, 5, 20]] * 29)]).count == 29
+
+
+def at_places(steps):
+    """The outermost loop of calls whose paths are known: each procedure is called at one place."""
+    calls = sequence_of(program(steps), 0)
+    return loop_of(replace(calls, path=np.ones_like(calls.path)))
+
+
+@pytest.mark.parametrize("turns", [2, 3, 4])
+def test_partners_that_take_turns_make_no_longer_loop(turns):
+    """Neighbours on the left and on the right, after as much work each time."""
+    steps = [step for n in range(60) for step in ("Allreduce", f"Sendrecv {n % turns}")]
+    assert at_places([*START, *steps, *END]).count == 60
+
+
+@pytest.mark.parametrize("turns", [2, 3, 4])
+def test_partners_of_one_pass_are_told_by_what_is_computed_before_them(turns):
+    steps = [(f"Sendrecv {k}", 100 if k else 3000) for _ in range(60) for k in range(turns)]
+    assert at_places([*START, *steps, *END]).count == 60
 
 
 @pytest.mark.parametrize("knows_paths", [True, False])
