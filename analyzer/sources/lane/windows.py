@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
@@ -13,31 +13,35 @@ from analyzer.sources.lane.lane import RECORDED, Lane
 from analyzer.sources.rank_file.clock import LATEST_NS
 
 _FEW = 16
+SAMPLES = 17
+"""Of a table of few rows so many tell when they were recorded: before the first exchange there may be a long start."""
 
 
 class Spread(NamedTuple):
-    """Intervals of time [begin, end) in which `weight` calls, polls and events were recorded, as far as every STEP-th
-    row of a table tells: between two of these they count as evenly spread. float64."""
+    """Intervals of time [begin, end) in which `weight` calls, polls and events were recorded, as far as some rows of a
+    table tell: between two of these they count as evenly spread. float64."""
 
     begin: np.ndarray
     end: np.ndarray
     weight: np.ndarray
 
     @classmethod
-    def of(cls, lanes: Sequence[Lane]) -> Spread:
-        """That of some threads."""
+    def of(cls, lanes: Iterable[tuple[Lane, float]]) -> Spread:
+        """That of some threads, each of which stands for so many like it."""
         begins: list[int] = []
         ends: list[int] = []
-        weights: list[int] = []
-        for lane, table in ((lane, lane.tables[name]) for lane in lanes for name in RECORDED):
+        weights: list[float] = []
+        for lane, like_it, table in (
+            (lane, like_it, lane.tables[name]) for lane, like_it in lanes for name in RECORDED
+        ):
             if not len(table):
                 continue
-            positions, keys = table.sampled
+            positions, keys = table.sampled_finely(SAMPLES)
             positions, times = positions.tolist(), _times(lane, keys)
             begins += times
             ends += [max(after, time + 1) for time, after in zip(times, [*times[1:], times[-1]], strict=True)]
-            weights += [after - position for position, after in pairwise(positions)]
-            weights.append(1)
+            weights += [like_it * (after - position) for position, after in pairwise(positions)]
+            weights.append(like_it)
         return cls(*(np.array(column, np.float64) for column in (begins, ends, weights)))
 
     @classmethod

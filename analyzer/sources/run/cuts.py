@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from analyzer.sources.lane.lane import Lane
 from analyzer.sources.lane.windows import Density, Spread
+from analyzer.sources.rank_file.index import STEP
 
 Lanes = Mapping[int, list[Lane]]
 """Those of each rank that could be read."""
@@ -21,6 +22,9 @@ FEW_RANKS = 512
 RECORDS_A_RANK = 32
 """A window of more than FEW_RANKS ranks holds at least as many calls for each: else most of the work would be to look
 at ranks that did little in it."""
+
+MOST_LOOKED_AT = 512
+"""Where in time ranks that recorded few calls did so, this many of them tell, spread over all."""
 
 CALLS_A_BLOCK = 65536
 """About how many calls a block holds."""
@@ -48,7 +52,7 @@ class Cuts:
 
     def spread_of_own(self) -> Spread:
         """Where in time this process' own ranks recorded what they did."""
-        return Spread.of([lane for rank in self._own for lane in self._lanes.get(rank, ())])
+        return self._spread(self._own)
 
     def know(self, spreads: Sequence[Spread]) -> None:
         """Of the members of a team, which have opened all ranks in their order."""
@@ -73,10 +77,30 @@ class Cuts:
         if (self._sum if rank < 0 else self._recorded.get(rank, 0)) <= records:
             return self._whole
         if rank not in self._density:
-            ranks = sorted(self._lanes) if rank < 0 else [rank]
-            self._density[rank] = Density(Spread.of([lane for one in ranks for lane in self._lanes.get(one, ())]))
+            alone = Spread.of((lane, 1.0) for lane in self._lanes.get(rank, ()))
+            self._density[rank] = Density(alone if rank >= 0 else self._spread(sorted(self._lanes)))
         self._known[rank, records] = self._density[rank].cut(records, self._last)
         return self._known[rank, records]
+
+    def _spread(self, ranks: Iterable[int]) -> Spread:
+        """Where in time some ranks, and those that they stand for, recorded what they did."""
+        looked_at = self._looked_at
+        return Spread.of((lane, looked_at[rank]) for rank in ranks if rank in looked_at for lane in self._lanes[rank])
+
+    @cached_property
+    def _looked_at(self) -> dict[int, float]:
+        """Ranks that tell when calls were recorded, and how many times its own ones each stands for: of some neighbours
+        that recorded few the one that recorded most."""
+        ranks, found = sorted(self._lanes), dict[int, float]()
+        step = -(-len(ranks) // MOST_LOOKED_AT)
+        for neighbours in (ranks[k : k + step] for k in range(0, len(ranks), max(step, 1))):
+            recorded = {rank: self._recorded.get(rank, 0) for rank in neighbours}
+            few = {rank: count for rank, count in recorded.items() if count <= STEP}
+            found |= dict.fromkeys(recorded.keys() - few.keys(), 1.0)
+            most = max(few, key=few.__getitem__, default=None)
+            if most is not None:
+                found[most] = sum(few.values()) / max(few[most], 1)
+        return found
 
     def expect_windows(self) -> None:
         """Have the calls of many ranks know where the windows of all begin: each looks once, not in each window."""
