@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from analyzer.errors import TracelibError
 from analyzer.signals import discard, temporary
+
+_MOST_AT_ONCE, _BUFFER_BYTES = 1 << 30, 1 << 20
 
 
 def temporary_name(path: Path, part: str = "whole") -> Path:
@@ -42,3 +45,15 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise cannot_write(target, error) from error
     finally:
         discard(part)
+
+
+def append(path: Path, file: BinaryIO) -> None:
+    """Put the bytes of a file behind those of another one, where the system can without reading them."""
+    file.flush()
+    with path.open("rb") as source:
+        with suppress(OSError):
+            while os.copy_file_range(source.fileno(), file.fileno(), _MOST_AT_ONCE):
+                pass
+        source.seek(os.lseek(source.fileno(), 0, os.SEEK_CUR))
+        file.seek(0, os.SEEK_END)
+        shutil.copyfileobj(source, file, _BUFFER_BYTES)

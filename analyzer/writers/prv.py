@@ -6,7 +6,6 @@ Source: Paraver trace format; the order of records at one time (states, events, 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,7 +18,7 @@ from analyzer.parallel import Team
 from analyzer.signals import discard
 from analyzer.trace import EVENT, MESSAGE, STATE, Trace
 from analyzer.trace.paraver import EventType
-from analyzer.whole import cannot_write, temporary_name, whole_file
+from analyzer.whole import append, cannot_write, temporary_name, whole_file
 
 _BUFFER_BYTES = 1 << 20
 
@@ -106,19 +105,51 @@ def _write_share(trace: Trace, bounds: np.ndarray, team: Team, file: BinaryIO) -
         file.write(text)
 
 
-def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team) -> str:
-    """This member's lines into a file of its own. Returns its name, or "!" and what went wrong."""
+Trouble = TracelibError | None
+"""What went wrong, if anything did."""
+
+
+def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team) -> Trouble:
+    """This member's lines, in a file of its own until member 0 has them. Returns what went wrong with the whole."""
     part = temporary_name(path, f"part{team.rank}")
+    said: str | TracelibError = str(part)
     try:
         with part.open("xb") as file:
             _write_share(trace, bounds, team, file)
     except OSError as error:
-        discard(part)
-        return f"!{cannot_write(path, error)}"
+        said = cannot_write(path, error)
     except TracelibError as error:
-        discard(part)
-        return f"!{error}"
-    return str(part)
+        said = error
+    team.allgather(said)
+    trouble: Trouble = team.bcast(None)
+    discard(part)
+    return trouble
+
+
+def _write_whole(trace: Trace, bounds: np.ndarray, path: Path, team: Team) -> Trouble:
+    """As member 0: the file, with this member's lines and those of the others. Returns the same."""
+    has_asked, trouble = False, None
+    try:
+        with whole_file(path) as file:
+            file.write(header(trace))
+            _write_share(trace, bounds, team, file)
+            has_asked = True
+            for part in _good(team.allgather("")):
+                append(Path(part), file)
+    except TracelibError as error:
+        trouble = error
+        if not has_asked:
+            team.allgather(error)
+    team.bcast(trouble)
+    return trouble
+
+
+def _good(parts: list[str | TracelibError]) -> Iterator[str]:
+    """Names of files, without "", which is none. Raises TracelibError where one is one."""
+    for part in parts:
+        if isinstance(part, TracelibError):
+            raise part
+    yield from (part for part in parts if isinstance(part, str) and part)
 
 
 def write_prv(trace: Trace, path: str | os.PathLike[str], team: Team | None = None) -> None:
@@ -132,29 +163,6 @@ def write_prv(trace: Trace, path: str | os.PathLike[str], team: Team | None = No
     if target.exists() and Path(trace.path).exists() and target.samefile(trace.path):
         raise TracelibError(f"{target} is the file that was read", "name another output with -o")
     bounds = trace.windows()
-    if team.size == 1:
-        with whole_file(target) as file:
-            file.write(header(trace))
-            _write_share(trace, bounds, team, file)
-        return
-    parts = team.allgather(_write_part(trace, bounds, target, team))
-    failures = [part[1:] for part in parts if part.startswith("!")]
-    problem = failures[0] if failures else ""
-    if team.rank == 0 and not failures:
-        try:
-            _join(header(trace), parts, target)
-        except TracelibError as error:
-            problem = str(error)
-    problem = team.bcast(problem)
-    if not parts[team.rank].startswith("!"):
-        discard(Path(parts[team.rank]))
-    if problem:
-        raise TracelibError(problem)
-
-
-def _join(head: bytes, parts: list[str], target: Path) -> None:
-    with whole_file(target) as file:
-        file.write(head)
-        for part in parts:
-            with Path(part).open("rb") as source:
-                shutil.copyfileobj(source, file, _BUFFER_BYTES)
+    trouble = (_write_part if team.rank else _write_whole)(trace, bounds, target, team)
+    if trouble:
+        raise trouble

@@ -194,10 +194,11 @@ class ThreadTable:
             rows["comm"][numbers], rows["peer"][numbers] = 0, schema.Peer.NONE
         return rows
 
-    def watch(self, watch: Watcher) -> None:
-        """From now on, have it look at all rows that are read before anybody else does; now at the first and the last
-        one, of which there must be one."""
-        watch.ends(self._ends[0], self._length)
+    def watch(self, watch: Watcher, *, ends: bool) -> None:
+        """From now on, have it look at all rows that are read before anybody else does; `ends`: now at the first and
+        the last one, of which there must be one."""
+        if ends:
+            watch.ends(self._ends[0], self._length)
         self._watch = watch
 
     @property

@@ -153,30 +153,33 @@ Tables = Mapping[int, Mapping[str, ThreadTable]]
 """Of each thread."""
 
 
-def possible_only(file: RankFile, threads: dict[int, dict[str, ThreadTable]], *, impossible: bool) -> list[Problem]:
+def possible_only(
+    file: RankFile, threads: dict[int, dict[str, ThreadTable]], *, impossible: bool, sound: bool = False
+) -> list[Problem]:
     """Leave out what surely belongs to no time of the process, and say so. Refuse (TracelibError) other rows that
-    cannot be, as they are read, unless `impossible` ones are wanted. Times of predictions are those of no clock."""
+    cannot be, as they are read, unless `impossible` ones are wanted. Times of predictions are those of no clock.
+    sound: another process has looked for what is to be left out, and at the ends of tables, and found nothing."""
     if file.attributes["boot_id"] == PREDICTED:
         return []
     life = Life.of(file)
-    left_out = _leave_out(threads, life)
+    left_out = "" if sound else _leave_out(threads, life)
     if left_out and len(file.counters):  # readings would no longer belong to their calls
         text = f"{file.path}: {left_out} outside of the process's life"
         raise TracelibError(text, "without these rows its counters cannot be read; trace the program again")
     if not impossible:
-        _watch(file, threads, life)
+        _watch(file, threads, life, ends=not sound)
     text = f"{left_out} outside of the process's life left out (calls of constructors, stamped by another clock)"
     return [Problem(file.rank, text)] if left_out else []
 
 
-def _watch(file: RankFile, threads: Tables, life: Life) -> None:
-    """Look at the first and the last row of each table now, at others as they are read."""
+def _watch(file: RankFile, threads: Tables, life: Life, *, ends: bool) -> None:
+    """Look at rows of each table as they are read; `ends`: at the first and the last one now."""
     if life.last is not None:
         life = replace(life, last=min(life.last + _late_ticks(file), _LAST_TICK))
     for thread, tables in threads.items():
         for name, table in tables.items():
             if table.has_rows:
-                table.watch(Watch(file, thread, name, life))
+                table.watch(Watch(file, thread, name, life), ends=ends)
 
 
 def _late_ticks(file: RankFile) -> int:

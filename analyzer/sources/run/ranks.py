@@ -5,7 +5,7 @@ Of a team each member opens some ranks, and tells the others what they must know
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import NamedTuple
 
@@ -85,6 +85,7 @@ class Ranks:
         self._files = {file.rank: file for file in files}
         self._counters, self._impossible = counters, impossible
         self._refers: Refers | None = None
+        self._sound: Set[int] = frozenset()
         self._rows: dict[int, Rows] = {}  # of ranks whose threads are not made yet
         self._lanes: dict[int, list[Lane]] = {}
         self._samplers: dict[int, ThreadTable] = {}
@@ -92,6 +93,10 @@ class Ranks:
     def refer(self, refers: Refers) -> None:
         """From now on threads can be made."""
         self._refers = refers
+
+    def believe(self, sound: Set[int]) -> None:
+        """Members of a team have opened these ranks and found no fault: they are not looked at for any again."""
+        self._sound = sound
 
     def rows(self, rank: int) -> Rows:
         """What a rank recorded. Raises TracelibError where that cannot be."""
@@ -105,7 +110,8 @@ class Ranks:
         tables = thread_tables(file, pending)
         sampler = tables.pop(schema.SAMPLER_THREAD, {}).get("events")
         counts = count_tables(file, pending, tables, self._counters)
-        problems = problems + shortcomings(file) + possible_only(file, tables, impossible=self._impossible)
+        problems = problems + shortcomings(file)
+        problems += possible_only(file, tables, impossible=self._impossible, sound=file.rank in self._sound)
         return Rows(of_file, pending, tables, sampler, counts, problems)
 
     def lanes(self, rank: int) -> list[Lane]:

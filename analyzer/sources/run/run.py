@@ -196,6 +196,7 @@ class RunTrace(Trace):
         known, said = np.concatenate([rows for rows, _ in parts]), {k: one for _, of in parts for k, one in of.items()}
         self.problems += [problem for one in said.values() for problem in one.problems]
         self.problems += [problem for one in said.values() for problem in one.of_regions]
+        self._ranks.believe(set(known["rank"].tolist()) - {problem.rank for problem in self.problems})
         if known["summed_up"].any():
             self.event_labels |= BURST_LABELS
         used = frozenset[int]().union(*{one.parameters for one in said.values()})

@@ -167,7 +167,7 @@ def of_calls(times):
     rows = np.zeros(len(times) // 2, schema.CALL)
     rows["enter"], rows["exit"] = times[::2], times[1::2]
     table = ThreadTable(None, "calls", [Piece(0, 0, len(rows), rows)])
-    table.watch(Watch(SimpleNamespace(path="file", rank=0), 0, "calls", Life(0, None)))
+    table.watch(Watch(SimpleNamespace(path="file", rank=0), 0, "calls", Life(0, None)), ends=True)
     return table
 
 
