@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analyzer.operations.region_events import are_of_regions, region_of_each
-from analyzer.pairing.call_paths import calls_with_paths
+from analyzer.pairing.call_paths import CallsByRank
 from analyzer.places.between import Between
 from analyzer.places.words import computing_at
 from analyzer.program.operation import COLLECTIVE_NAMES, Flag, Kind, between_calls
 from analyzer.program.program import Program
-from analyzer.program.streams import pieces, rewritten
+from analyzer.program.streams import pieces, rewritten, rewritten_together
 from analyzer.replay.recorded import regions_of
 from analyzer.trace import CallPaths, Regions, Trace
 
@@ -111,27 +111,32 @@ def blocks_between_calls(
     MPI_Send". chosen (bool by row of CallPaths.tables): of what is before and after these calls alone there are parts.
     """
     names = ("start", *_call_names(trace), "end")
-    labels = _Labels(trace, names)
+    labels, of_ranks = _Labels(trace, names), CallsByRank(trace)
 
-    def divide(stream: int, ops: np.ndarray) -> None:
-        rank = int(program.rank[stream])
-        if ranks is not None and rank not in ranks:
-            ops["block"] = 0
-            return
-        calls, paths = _calls(trace, program, stream, ops)
-        calls = np.concatenate([[0], calls + 1, [len(names) - 1]])
-        paths = np.concatenate([[0], paths, [0]])
+    def divide(streams: range, ops: np.ndarray, cuts: np.ndarray) -> None:
         of_call = (ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)
-        after = np.cumsum(of_call) - of_call  # calls that began before the burst of an operation
-        computes = between_calls(ops) | (ops["kind"] == Kind.PARALLEL) | of_call
-        at = np.minimum(after, len(calls) - 2)
-        used, which = np.unique(at, return_inverse=True)
+        begun = np.concatenate([[0], np.cumsum(of_call)])
+        first = np.split(ops[of_call], begun[cuts[1:-1]])
+        found = [_calls(trace, program, stream, its, of_ranks) for stream, its in zip(streams, first, strict=True)]
+        calls = np.concatenate([part for calls, _ in found for part in ([0], calls + 1, [len(names) - 1])])
+        paths = np.concatenate([part for _, paths in found for part in ([0], paths, [0])])
+        length = np.array([len(calls) + 2 for calls, _ in found])
+        stream = np.repeat(np.arange(len(streams)), np.diff(cuts))
+        after = begun[:-1] - begun[cuts[stream]]  # calls that its stream began before the burst of an operation
+        at = (np.cumsum(length) - length)[stream] + np.minimum(after, length[stream] - 2)
+        computes = between_calls(ops) | (ops["kind"] == Kind.PARALLEL) | of_call  # not a call's further operations
+        if ranks is not None:
+            computes &= np.isin(program.rank[streams.start : streams.stop], list(ranks))[stream]
+        at = at[computes]
+        is_next = np.diff(at, prepend=-1) > 0
+        used = at[is_next]
         numbers = labels.numbers(calls[used], calls[used + 1], paths[used], paths[used + 1])
         if chosen is not None:
             numbers *= chosen[paths[used]] | chosen[paths[used + 1]]
-        ops["block"] = np.where(computes, numbers[which], 0) if len(ops) else 0  # not a call's further operations
+        ops["block"] = 0
+        ops["block"][computes] = numbers[np.cumsum(is_next) - 1]
 
-    divided = rewritten(program, divide)
+    divided = rewritten_together(program, divide)
     member = np.concatenate([np.zeros((len(labels.every), 1), bool), np.eye(len(labels.every), dtype=bool)], axis=1)
     return _blocks(divided, tuple(labels.every), member)
 
@@ -175,16 +180,15 @@ def _call_names(trace: Trace) -> tuple[str, ...]:
     return (*_KIND_NAMES, *(f"MPI_{name}" for name in COLLECTIVE_NAMES))
 
 
-def _calls(trace: Trace, program: Program, stream: int, ops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The call (index in `_call_names`) that each first operation of one is of, and its path (0: not known)."""
-    first = ops[(ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)]
+def _calls(
+    trace: Trace, program: Program, stream: int, first: np.ndarray, of_ranks: CallsByRank
+) -> tuple[np.ndarray, np.ndarray]:
+    """The call (index in `_call_names`) that each first operation of one is of, and its path (0: not known). first: of
+    a stream."""
     if trace.has_call_times:
-        found, thread = [(np.zeros(0, np.int64),) * 2], program.thread[stream]
-        for block, rows in calls_with_paths(trace, int(program.rank[stream])):
-            own = block["thread"] == thread
-            found.append((block["call"][own], rows[own]))
-        calls, paths = (np.concatenate(column)[: len(first)] for column in zip(*found, strict=True))
-        return calls, paths
+        rows, paths = of_ranks[int(program.rank[stream])]
+        own = np.flatnonzero(rows["thread"] == program.thread[stream])[: len(first)]
+        return rows["call"][own].astype(np.int64), paths[own]
     kinds = np.array([_KIND_NAMES.index(Kind(kind).name) for kind in range(max(Kind) + 1)])
     collective = np.isin(first["kind"], (Kind.COLLECTIVE, Kind.COLLECTIVE_START))
     found = np.where(collective, len(_KIND_NAMES) + first["tag"] % len(COLLECTIVE_NAMES), kinds[first["kind"]])
