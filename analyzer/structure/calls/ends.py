@@ -45,6 +45,8 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
     else:
         at, first, lead, end = _turned(symbols, at, pattern, lead, int(_fixed(loop).sum()))
     begins = np.concatenate([[first], at[1:] - lead])
+    if not knows_paths and loop.is_regular:
+        begins, end = _with_whole_runs(symbols, begins, end, np.roll(pattern, lead))
     if not knows_paths and _warms_up(symbols, begins, end, pattern, lead, clocks):
         begins = begins[1:]
     return Bounds(begins, end)
@@ -99,6 +101,17 @@ def _turned(
         at = np.append(at, at[-1] + length)
         follows -= length
     return at, first, lead, int(at[-1]) + min(follows, length - lead)
+
+
+def _with_whole_runs(symbols: np.ndarray, begins: np.ndarray, end: int, body: np.ndarray) -> tuple[np.ndarray, int]:
+    """The same passes, from a little later on, if they begin in the middle of calls that are made again at once: what
+    comes before the loop may make a few of these. `body`: the calls of a pass."""
+    others = np.flatnonzero(body != body[0])
+    if not len(others) or body[-1] != body[0]:
+        return begins, end
+    run = int(others[0])
+    is_followed = np.array_equal(symbols[end : end + run], body[:run])
+    return (begins + run, end + run) if is_followed else (begins, end)
 
 
 def _uneven_begin(symbols: np.ndarray, wanted: np.ndarray, at: int) -> int | None:

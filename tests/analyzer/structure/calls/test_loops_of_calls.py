@@ -128,6 +128,13 @@ def test_random_nested_loops(data):
     assert sum(part.span_ns for part in found.inside) == pytest.approx(length, rel=0.02)
 
 
+@pytest.mark.parametrize("inner", [3, 4, 7])
+def test_calls_before_that_look_like_the_end_of_a_pass_cut_no_loop_inside(inner):
+    own = [(one, 9000) for one in ("Reduce", "Scan", "Exscan")]
+    found = structure(program([*START, *[*own, *["Bcast"] * inner] * 4, *END]), Team(), Method.CALLS).main
+    assert (found.count, [part.count for part in found.inside if part.iterations]) == (4, [inner])
+
+
 def test_two_loops_one_after_the_other():
     steps = [*([*HALO, "Allreduce"]) * 40, "Barrier", *["Alltoall", "Reduce"] * 90]
     found = loops_of(sequence_of(program(steps), 0))
