@@ -10,12 +10,7 @@ import numpy as np
 from analyzer.columns.joined import joined
 from analyzer.moment.around import Calls, calls_around
 from analyzer.trace import EVENT, MARK, MESSAGE, REQUEST, Mark, Regions, Trace
-from tracelib.schema import What
-
-_STARTED = (
-    What.SEND_STARTED, What.RECV_STARTED, What.COLLECTIVE_STARTED, What.PARTITIONED_SEND_STARTED,
-    What.PARTITIONED_RECV_STARTED,
-)  # fmt: skip
+from tracelib.schema import STARTED, is_one_of
 
 
 @dataclass(frozen=True)
@@ -109,7 +104,7 @@ def _open(trace: Trace, rank: int, time: int) -> np.ndarray:
     """REQUEST of a rank that are posted, and complete later."""
     found = []
     for rows in trace.requests(rank, time + 1):
-        done = ~np.isin(rows["what"] & 0xFF, _STARTED)
+        done = ~is_one_of(rows["what"], STARTED)
         found.append(rows[done & (rows["posted"] <= time) & (rows["completed"] > time)])
     rows = joined(found, REQUEST)
     return rows[np.argsort(rows["posted"], kind="stable")]

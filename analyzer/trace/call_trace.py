@@ -12,7 +12,7 @@ from analyzer.trace.call_states import call_events, call_states, running
 from analyzer.trace.parts import WORLD, Communicator, Nodes, Problem
 from analyzer.trace.records import CALL, EVENT, MESSAGE, REQUEST, STATE
 from analyzer.trace.trace import Trace
-from tracelib.schema import What
+from tracelib.schema import STARTED, is_one_of
 
 _NO_MESSAGES, _NO_REQUESTS = np.zeros(0, MESSAGE), np.zeros(0, REQUEST)
 _EVER = 2**62
@@ -70,7 +70,7 @@ class CallTrace(Trace):
 
     def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         rows = self._requests[rank]
-        started = np.isin(rows["what"], (What.SEND_STARTED, What.RECV_STARTED))
+        started = is_one_of(rows["what"], STARTED)
         yield _between(rows, np.where(started, rows["posted"], rows["completed"]), begin, end)
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:

@@ -118,9 +118,9 @@ class _Tables:
         requests = self._requests(records.requests, rows)
         events = np.concatenate([_regions(records.marks), records.events])
         tables = {
-            "calls": _by_thread(calls, "enter"), "polls": _by_thread(polls, "enter"),
-            "requests": _by_thread(requests, "completed"), "events": _by_thread(events, "time"),
-            "accesses": _by_thread(accesses, "enter"),
+            "calls": _by_thread(calls, calls["enter"]), "polls": _by_thread(polls, polls["enter"]),
+            "requests": _by_thread(requests, _known(requests)), "events": _by_thread(events, events["time"]),
+            "accesses": _by_thread(accesses, accesses["enter"]),
         }  # fmt: skip
         tables |= self._paths(records)
         last = max((int(t[name].max()) for t, name in ((calls, "exit"), (events, "time")) if len(t)), default=0)
@@ -165,8 +165,13 @@ class _Tables:
         return found
 
 
-def _by_thread(rows: np.ndarray, key: str) -> np.ndarray:
-    return rows[np.lexsort((rows[key], rows["thread"]))] if len(rows) else rows
+def _by_thread(rows: np.ndarray, time: np.ndarray) -> np.ndarray:
+    return rows[np.lexsort((time, rows["thread"]))] if len(rows) else rows
+
+
+def _known(requests: np.ndarray) -> np.ndarray:
+    """When each row of `requests` was written: a start has no time of completion."""
+    return np.where(schema.is_one_of(requests["what"], schema.STARTED), requests["posted"], requests["completed"])
 
 
 def _blocks(tables: Mapping[str, np.ndarray]) -> np.ndarray:

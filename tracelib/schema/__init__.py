@@ -5,6 +5,7 @@ column is added here and nowhere else. Times in the file are raw clock ticks; `c
 nanoseconds. `docs/format.md` says in prose what each column means.
 """
 
+from collections.abc import Collection
 from enum import IntEnum
 
 import numpy as np
@@ -358,8 +359,19 @@ class What(IntEnum):
     PARTITIONED_RECV_DONE = 19
 
 
+STARTED = (
+    What.SEND_STARTED, What.RECV_STARTED, What.COLLECTIVE_STARTED, What.PARTITIONED_SEND_STARTED,
+    What.PARTITIONED_RECV_STARTED,
+)  # fmt: skip
+"""Rows that MPI_Start made, of persistent and partitioned requests: they have no time of completion."""
+
 WHAT_ORDINAL_SHIFT = 8
 """Above: of several partitioned requests with one communicator, peer and tag, which it is, modulo 256."""
+
+
+def is_one_of(what: np.ndarray, kinds: Collection[What]) -> np.ndarray:
+    """Whether values of `what`, be they of partitioned operations, are some of these."""
+    return np.isin(what & ((1 << WHAT_ORDINAL_SHIFT) - 1), tuple(kinds))
 
 
 class ObjectKind(IntEnum):

@@ -61,9 +61,8 @@ def _leave_out_requests(lane: Lane, halves: np.ndarray, whats: Sequence[What]) -
     first = table.find(lane.clock.ticks(int(halves["posted"].min())))
     while first < len(table):
         raw = table.read(first, first + schema.COMPRESSED_CHUNK_ROWS)
-        kind = raw["what"] & ((1 << schema.WHAT_ORDINAL_SHIFT) - 1)
         keys = lane.requests(raw)[_CHANNEL].tolist()
-        found = np.array([tuple(key) in wanted for key in keys]) & np.isin(kind, whats)
+        found = np.array([tuple(key) in wanted for key in keys]) & schema.is_one_of(raw["what"], whats)
         table.leave_out(first + np.flatnonzero(found))
         first += len(raw)
 

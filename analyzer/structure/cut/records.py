@@ -115,15 +115,14 @@ class CutRecords:
     def _requests(self, rank: int, begin: int, end: int) -> np.ndarray:
         """REQUEST of operations that are posted and complete in the window, with both sides there."""
         every = joined(list(self._trace.requests(rank, begin, end + 1)), REQUEST).copy()
-        started = np.isin(every["what"] & _WHAT, (What.SEND_STARTED, What.RECV_STARTED))
-        receives = np.isin(every["what"] & _WHAT, (What.RECV_DONE, What.RECV_STARTED))
+        receives = schema.is_one_of(every["what"], _RECEIVES)
         half = np.where(
             receives,
             np.isin(every["posted"], self._crossing.receives.get(rank, _NO_TIMES)),
             np.isin(every["posted"], self._crossing.sends.get(rank, _NO_TIMES)),
         )
         kept = every[(every["posted"] >= begin) & (every["posted"] < end) & ~half]
-        started = started[(every["posted"] >= begin) & (every["posted"] < end) & ~half]
+        started = schema.is_one_of(kept["what"], schema.STARTED)
         kept["posted"] -= self._origin
         kept["completed"] = np.where(started, kept["completed"], kept["completed"] - self._origin)
         return kept
@@ -166,7 +165,10 @@ class CutRecords:
 
 
 _NO_TIMES = np.zeros(0, np.int64)
-_WHAT = (1 << schema.WHAT_ORDINAL_SHIFT) - 1
+_RECEIVES = (
+    What.RECV_STARTED, What.RECV_DONE, What.RECV_CANCELLED, What.RECV_FREED, What.RECEIVED,
+    What.PARTITIONED_RECV_STARTED, What.PARTITIONED_RECV_DONE,
+)  # fmt: skip
 
 
 def _pairs(rows: np.ndarray, type_: int, first: int, begin: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:

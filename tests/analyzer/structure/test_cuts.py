@@ -157,6 +157,50 @@ def test_cuts_at_any_time_are_sound(tmp_path, begin_ns):
         assert main(["check", str(small)]) == 0
 
 
+def run_of_starts(folder, send_started, receive_started, send_done, receive_done, ordinal):
+    """Two ranks that start the same requests again in each of 20 steps of 1 us, and wait for them."""
+    ranks = []
+    for rank in range(2):
+        calls, requests, at = [call("MPI_Init", 10, 1000)], [], 1000
+        for _ in range(20):
+            more = {"comm": WORLD, "peer": 1 - rank, "tag": 3}
+            for enter, started, done in ((at + 300, receive_started, receive_done), (at + 400, send_started, send_done)):
+                calls.append(call("MPI_Start", enter, enter + 50))
+                requests.append(request(started + (ordinal << 8), enter, 0, **more, bytes=80))
+                requests.append(request(done + (ordinal << 8), enter, at + 900, **more, bytes=80))
+            calls.append(call("MPI_Waitall", at + 500, at + 900))
+            at += 1000
+        requests.sort(key=lambda row: row["completed"] or row["posted"])
+        ranks.append({"calls": [*calls, call("MPI_Finalize", at + 500, at + 1000)], "requests": requests})
+    return write_run(folder, ranks)
+
+
+PERSISTENT = What.SEND_STARTED, What.RECV_STARTED, What.SEND_DONE, What.RECV_DONE, 0
+PARTITIONED = (
+    What.PARTITIONED_SEND_STARTED, What.PARTITIONED_RECV_STARTED, What.PARTITIONED_SEND_DONE,
+    What.PARTITIONED_RECV_DONE, 1,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kinds", [PERSISTENT, PARTITIONED], ids=["persistent", "partitioned"])
+@pytest.mark.parametrize("begin_ns", [0, 3350, 4000, 4450, 6700])
+def test_cuts_of_requests_that_are_started_again_are_sound(tmp_path, capsys, kinds, begin_ns):
+    run, small = run_of_starts(tmp_path, *kinds), tmp_path / "small.h5"
+    assert main(["check", str(run)]) == 0
+    for length_ns in (1000, 2500, 9000):
+        begin, end = str(begin_ns / 1e9), str((begin_ns + length_ns) / 1e9)
+        assert main(["cut", str(run), "-q", "-o", str(small), "--from", begin, "--to", end]) == 0
+        assert main(["check", str(small)]) == 0
+        assert main(["efficiency", str(small)]) == 0
+
+
+@pytest.mark.parametrize("kinds", [PERSISTENT, PARTITIONED], ids=["persistent", "partitioned"])
+def test_a_cut_that_leaves_nothing_out_has_all_messages(tmp_path, kinds):
+    run, small = run_of_starts(tmp_path, *kinds), tmp_path / "small.h5"
+    assert main(["cut", str(run), "-q", "-o", str(small), "--from", "0", "--to", "22e-6"]) == 0
+    assert len(open_trace(small).messages()) == len(open_trace(run).messages()) == 40
+
+
 def test_mistakes_are_one_line(tmp_path, capsys):
     run = run_of_steps(tmp_path)
     for words in (["--iterations", "99"], ["--level", "2"], ["--from", "9"], ["--first", "40"]):
