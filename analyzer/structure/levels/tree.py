@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from analyzer.parallel import Team
-from analyzer.structure.calls.sequence import Detail
+from analyzer.structure.calls.loops import Loop
+from analyzer.structure.calls.sequence import Detail, Sequence
 from analyzer.structure.levels.agreed import Agreed, Sequences, agreed
 from analyzer.structure.levels.each_rank import Stretch, Stretches
 
@@ -41,15 +43,22 @@ def tree(
 ) -> list[Node]:  # fmt: skip
     """The loops of some calls, by time. flushes: (n, 2) begins and ends, ns; deepest: levels that are looked for.
     Collective."""
+    found = _tree(sequences, stretches, team, flushes, level, deepest)
+    return [_counted(sequences, node, _Chain.of(node), team) for node in found]
+
+
+def _tree(
+    sequences: Sequences, stretches: Stretches, team: Team, flushes: np.ndarray, level: int, deepest: int
+) -> list[Node]:
+    """Without how often loops are passed in other iterations than the typical one."""
     found = []
     for loop in agreed(sequences, stretches, team):
         number = typical(loop.edges, flushes)
         inside: list[Node] = []
         if level < deepest:
             within = _within(sequences, loop, number)
-            inside = tree(sequences, within, team, flushes, level=level + 1, deepest=deepest)
-        counted = [_with_range(sequences, loop, number, node, team) for node in inside]
-        found.append(Node(loop, level, number, inside=tuple(counted)))
+            inside = _tree(sequences, within, team, flushes, level + 1, deepest)
+        found.append(Node(loop, level, number, inside=tuple(inside)))
     return found
 
 
@@ -95,21 +104,46 @@ def _overlapping(begins: np.ndarray, ends: np.ndarray, others: np.ndarray) -> np
     return np.cumsum(steps)[:-1] > 0
 
 
-def _with_range(sequences: Sequences, outer: Agreed, number: int, node: Node, team: Team) -> Node:
-    """How often an inner loop is passed in the shortest and the longest iteration around it, and in all: its first call
-    is counted, if there are as many as passes where the loop was found."""
-    mine = None
-    for rank, own in outer.own.items():
-        inner = node.loop.own.get(rank)
-        if inner is None:
-            continue
-        symbols = sequences[rank].symbols[Detail.PEER]
-        ends = np.append(own.begins[1:], own.end)
-        at = np.flatnonzero(symbols == symbols[inner.begins[0]])
-        made = np.searchsorted(at, ends) - np.searchsorted(at, own.begins)
-        if made[number] == inner.count:
-            mine = int(made.min()), int(made.max()), int(made.sum())
-        break
-    said = next((one for one in team.allgather(mine) if one is not None), None)
-    fewest, most, total = said or (node.loop.count, node.loop.count, 0)
-    return Node(node.loop, node.level, node.representative, fewest, most, total, node.inside)
+class _Chain(NamedTuple):
+    """A rank of this process that tells how often loops are passed, and where the iterations around them begin in its
+    sequence, with the end; -1: no rank of this process has the loop."""
+
+    rank: int
+    edges: np.ndarray
+
+    @classmethod
+    def of(cls, node: Node) -> _Chain:
+        """Of a loop in no other one: the rank that has most of the loops inside."""
+        own = node.loop.own
+        rank = max(own, key=lambda rank: sum(rank in one.loop.own for one in node.walk()), default=-1)
+        return cls(rank, np.append(own[rank].begins, own[rank].end) if own else np.zeros(0, np.int64))
+
+
+def _counted(sequences: Sequences, outer: Node, chain: _Chain, team: Team) -> Node:
+    """With how often each loop inside is passed in the shortest and the longest iteration around it, and in all
+    iterations of the run; of what no rank tells it is what it is in the typical one."""
+    inside = []
+    for node in outer.inside:
+        inner = node.loop.own.get(chain.rank)
+        at = None if inner is None else _begins(sequences[chain.rank], chain.edges, inner)
+        made = None if at is None else np.diff(np.searchsorted(at, chain.edges))
+        mine = None if made is None else (int(made.min()), int(made.max()), int(made.sum()))
+        said = next((one for one in team.allgather(mine) if one is not None), None)
+        fewest, most, total = said or (node.loop.count, node.loop.count, 0)
+        further = _Chain.of(node) if at is None else _Chain(chain.rank, np.append(at, chain.edges[-1]))
+        inside.append(_counted(sequences, replace(node, fewest=fewest, most=most, total=total), further, team))
+    return replace(outer, inside=tuple(inside))
+
+
+def _begins(calls: Sequence, edges: np.ndarray, inner: Loop) -> np.ndarray | None:
+    """Where the passes of a loop begin in all iterations around it: with the calls that begin the passes that are
+    known, or end them, if there are as many of these as passes in the iteration with these. None: there are not."""
+    number = int(np.searchsorted(edges, inner.begins[0], side="right")) - 1
+    for places in (inner.begins, np.append(inner.begins[1:], inner.end) - 1):
+        for detail in (Detail.PEER, Detail.PROCEDURE, Detail.SIZE):
+            symbols = calls.symbols[detail][: edges[-1]]
+            at = np.flatnonzero(np.isin(symbols, symbols[places]))
+            at = at[at >= edges[0]]
+            if np.diff(np.searchsorted(at, edges[number : number + 2]))[0] == inner.count:
+                return at
+    return None

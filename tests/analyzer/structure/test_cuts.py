@@ -164,7 +164,8 @@ def run_of_starts(folder, send_started, receive_started, send_done, receive_done
         calls, requests, at = [call("MPI_Init", 10, 1000)], [], 1000
         for _ in range(20):
             more = {"comm": WORLD, "peer": 1 - rank, "tag": 3}
-            for enter, started, done in ((at + 300, receive_started, receive_done), (at + 400, send_started, send_done)):
+            kinds = (at + 300, receive_started, receive_done), (at + 400, send_started, send_done)
+            for enter, started, done in kinds:
                 calls.append(call("MPI_Start", enter, enter + 50))
                 requests.append(request(started + (ordinal << 8), enter, 0, **more, bytes=80))
                 requests.append(request(done + (ordinal << 8), enter, at + 900, **more, bytes=80))
