@@ -111,6 +111,8 @@ BLOCKING_COLLECTIVES = ROOTED | NEIGHBOURHOOD | _of("barrier", "all to all", "al
 NONBLOCKING_COLLECTIVES = _immediate(BLOCKING_COLLECTIVES)
 PERSISTENT_COLLECTIVES = frozenset(f"{name}_init" for name in BLOCKING_COLLECTIVES)
 BY_A_ROOT = ROOTED | _immediate(ROOTED)
+TO_A_ROOT = frozenset(name for name in BY_A_ROOT if "gather" in name.lower() or "reduce" in name.lower())
+BARRIERS = _of("barrier") | _immediate(_of("barrier"))
 COLLECTIVES = BLOCKING_COLLECTIVES | NONBLOCKING_COLLECTIVES
 """Collective operations on data, blocking and nonblocking."""
 

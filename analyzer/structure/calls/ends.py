@@ -11,6 +11,10 @@ from analyzer.structure.calls.passes import Passes, counts_of
 LEAST, FIRST_LEAST = 0.6, 0.4
 """A stretch at an end is a pass if it has this share of the typical one's calls; second: at the begin, where paths are
 known: a first pass may do something else."""
+SAME_LENGTH = 0.9
+"""If the shortest pass has this share of the longest one's calls, loops inside are passed as often in all."""
+LONGER = 4
+"""So many times as long as the longest of the others the first pass may be."""
 FOREIGN = 8
 """So many calls of its own the first pass may make."""
 MOST_COMPARED = 64
@@ -37,14 +41,17 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
     whole, lead = divmod(_preceded(symbols, pattern, int(at[0])), len(pattern))
     at = np.concatenate([at[0] - len(pattern) * np.arange(whole, 0, -1), at])
     first = int(at[0]) - lead
-    if not loop.is_regular:
+    if not loop.is_regular or (knows_paths and _differ(loop.at)):
         end = int(at[-1]) + _of_the_kinds(symbols, loop, int(at[-1]))
         varying = _behind_what_varies(symbols, loop, end)
         if varying is not None:
             return varying
-    else:
+    if loop.is_regular:
         at, first, lead, end = _turned(symbols, at, pattern, lead, int(_fixed(loop).sum()))
     begins = np.concatenate([[first], at[1:] - lead])
+    if knows_paths:
+        at, end = _to_its_last_call(symbols, loop, at, end, lead)
+        begins = np.concatenate([[first], at[1:] - lead])
     if not knows_paths and loop.is_regular:
         begins, end = _with_whole_runs(symbols, begins, end, np.roll(pattern, lead))
     if not knows_paths and _warms_up(symbols, begins, end, pattern, lead, clocks):
@@ -56,7 +63,7 @@ def _behind_what_varies(symbols: np.ndarray, loop: Passes, end: int) -> Bounds |
     """The passes of a loop that ends with its own calls, after a loop inside that is passed more or less often: as many
     calls follow all its occurrences as follow the last one. None: it begins with its own calls, or cannot be told."""
     at = loop.at
-    before = _kinds_before(symbols, loop, int(at[0]), int(np.diff(at).max()))
+    before = _kinds_before(symbols, loop, int(at[0]), LONGER * int(np.diff(at).max()))
     if not 0 < before <= MOST_WALKED or _shared_run(symbols, at - 1, before, -1) == before:
         return None
     after = end - int(at[-1])
@@ -101,6 +108,28 @@ def _turned(
         at = np.append(at, at[-1] + length)
         follows -= length
     return at, first, lead, int(at[-1]) + min(follows, length - lead)
+
+
+def _to_its_last_call(symbols: np.ndarray, loop: Passes, at: np.ndarray, end: int, lead: int) -> tuple[np.ndarray, int]:
+    """The occurrences, and the end, of a loop whose last pass is one, however often what lies inside is passed: it ends
+    with the call that passes end with, if they make that once each; else, if passes are of different lengths, where
+    calls are made that they do not make."""
+    every = np.concatenate([at, loop.at[loop.at > at[-1]]])
+    last = symbols[every[1:] - lead - 1]
+    tail, there = int(last[0]), symbols[every[-1] :]
+    if (last == tail).all() and loop.typical[tail] == 1:
+        found = np.flatnonzero(there == tail)
+        is_there = len(found) and loop.typical[there[: found[0]]].all()
+        return (every, int(every[-1] + found[0]) + 1) if is_there else (at, end)
+    if not _differ(every):
+        return at, end
+    return every, int(every[-1]) + _of_the_kinds(symbols, loop, int(every[-1]))
+
+
+def _differ(at: np.ndarray) -> bool:
+    """Whether stretches between these places are of different lengths."""
+    lengths = np.diff(at)
+    return bool(lengths.min() < SAME_LENGTH * lengths.max())
 
 
 def _with_whole_runs(symbols: np.ndarray, begins: np.ndarray, end: int, body: np.ndarray) -> tuple[np.ndarray, int]:

@@ -73,19 +73,20 @@ class Loop:
 
 
 def outermost(
-    symbols: np.ndarray, enter: np.ndarray, burst: np.ndarray, clocks: np.ndarray, length_ns: int, *, knows_paths: bool
-) -> Loop | None:
+    symbols: np.ndarray, enter: np.ndarray, burst: np.ndarray, clocks: np.ndarray, length_ns: int, *,
+    knows_paths: bool, hands_out: np.ndarray,
+) -> Loop | None:  # fmt: skip
     """The outermost loop of a sequence that covers most time; None: nothing repeats.
 
     symbols: (calls,), dense from 0; enter: ns; burst: ns computed before each call; clocks: looks at the clock up
-    to each call; length_ns: the time that shares are of.
+    to each call; length_ns: the time that shares are of; hands_out: as Sequence has it.
     """
     regular = _regular(symbols, enter, length_ns, knows_paths=knows_paths)
     found = _not_partial(regular)
     if knows_paths:
         found = _own(found, symbols)
     while found:
-        main, steps = _main(found, symbols, burst, knows_paths=knows_paths)
+        main, steps = _main(found, symbols, burst, hands_out, knows_paths=knows_paths)
         if knows_paths and not steps:
             main = _with_first(main, regular)
         loop, *around = (_bounded(one, symbols, clocks, knows_paths=knows_paths) for one in (main, *steps))
@@ -115,7 +116,7 @@ def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int, *, knows_pa
     judged = [known.compared(one) for one in sorted(possible, key=lambda one: -one.count)]
     accepted: list[Passes] = []
     for one in judged:
-        if one.is_regular or one.is_regular_around(accepted) or (knows_paths and one.takes_turns):
+        if one.is_regular or one.is_regular_around(accepted) or (knows_paths and one.is_of_a_place):
             accepted.append(one)
     return accepted
 
@@ -127,25 +128,35 @@ def _time(one: Candidate | Passes, enter: np.ndarray) -> int:
 
 
 def _main(
-    found: list[Passes], symbols: np.ndarray, burst: np.ndarray, *, knows_paths: bool
+    found: list[Passes], symbols: np.ndarray, burst: np.ndarray, hands_out: np.ndarray, *, knows_paths: bool
 ) -> tuple[Passes, list[Passes]]:
     """The outermost loop. Of loops that cover the same calls it has the fewest passes, unless these are but steps that
     an inner loop makes now and then: these steps, too."""
     computed = np.concatenate([[0], np.cumsum(burst)])
+    output = np.zeros(int(symbols.max(initial=-1)) + 1, bool)
+    output[symbols[hands_out]] = True
     span = max(found, key=lambda one: _covered(one))
     around = [one for one in found if _covered(one) >= 0.5 * _covered(span) and _overlap(one, span) > 0.5]
     around.sort(key=lambda one: (one.count, -one.slots))
     loop, steps = _fuller(around[0], around), list[Passes]()
     while True:
-        inner = [one for one in around if one.count >= SEVERAL * loop.count and one.is_alike]
+        inner = [one for one in around if one.count >= SEVERAL * loop.count]
+        inner = [one for one in inner if one.is_alike or (knows_paths and _is_often(one, loop))]
         if not knows_paths:
             inner = _plainest([one for one in inner if one.regularity >= ALIKE])
-        found_inner = next((one for one in inner if _is_now_and_then(loop, one, symbols, computed, knows_paths)), None)
+        found_inner = next(
+            (one for one in inner if _is_now_and_then(loop, one, symbols, computed, output, knows_paths)), None
+        )
         if found_inner is None:
             break
         steps.append(loop)
         loop = _fuller(found_inner, around)
     return loop, steps
+
+
+def _is_often(inner: Passes, outer: Passes) -> bool:
+    """Whether a place is passed many times as often: its passes may do different things."""
+    return inner.is_of_a_place and inner.count > NESTED * outer.count
 
 
 def _fuller(loop: Passes, others: list[Passes]) -> Passes:
@@ -154,7 +165,7 @@ def _fuller(loop: Passes, others: list[Passes]) -> Passes:
     low, high = loop.at[0], loop.at[-1]
     for one in sorted(others, key=lambda one: -one.count):
         inside = one.at[(one.at >= low) & (one.at < high)]
-        is_longer = loop.count < len(inside) and one.count <= PARTIAL * loop.count + 2
+        is_longer = loop.count <= len(inside) and one.count <= PARTIAL * loop.count + 2
         if not is_longer or one.length != loop.length or np.diff(one.at).min() < REGULAR * one.length:
             continue
         if np.diff(np.searchsorted(one.at, loop.at)).min() >= 1:
@@ -198,7 +209,7 @@ def _not_partial(loops: list[Passes]) -> list[Passes]:
 def _own(loops: list[Passes], symbols: np.ndarray) -> list[Passes]:
     """Without those whose slots are several calls in a row that come about where a loop inside another one happens to
     be passed so or so often: they make no call that the passes of that one do not make."""
-    sure = [one for one in loops if one.context == 1 and one.takes_turns]
+    sure = [one for one in loops if one.context == 1 and (one.takes_turns or one.slots > 1)]
 
     def is_chance(one: Passes) -> bool:
         around = [other for other in sure if other.count >= one.count and _overlap(one, other) > 0.5]
@@ -249,7 +260,7 @@ def _median_pass(symbols: np.ndarray, loop: Passes, numbers: np.ndarray) -> np.n
 
 
 def _is_now_and_then(
-    outer: Passes, inner: Passes, symbols: np.ndarray, computed: np.ndarray, knows_paths: bool
+    outer: Passes, inner: Passes, symbols: np.ndarray, computed: np.ndarray, output: np.ndarray, knows_paths: bool
 ) -> bool:
     """Whether passes of `outer` are but special passes of `inner`.
 
@@ -266,12 +277,13 @@ def _is_now_and_then(
         return True
     usual, some = _spread(usual), _spread(number)
     common, there = _median_pass(symbols, inner, usual), _median_pass(symbols, inner, some)
-    shared = np.minimum(common, there).sum()
+    shared, usually = np.minimum(common, there).sum(), common.sum()
     if outer.context > 1 and not ((common > 0) != (there > 0)).any():  # but for what is inside, they are all alike
         return True
-    if shared < MISSING * common.sum():
+    lacks = ((common > 0) & (there == 0)).any()  # not only: a loop inside is passed less often
+    if shared < MISSING * usually and (lacks or not knows_paths):
         makes_others = ((there > 0) & (common == 0)).any()
-        return bool(shared >= SOME * common.sum() and makes_others)
+        return bool(shared >= SOME * usually and makes_others)
     if not knows_paths and inner.context > 1:  # a part of its body may look like a pass of its own
         return False
     between = np.diff(number)
@@ -281,9 +293,9 @@ def _is_now_and_then(
     special_work = computed[at[some + 1]] - computed[at[some]]
     own_work = float(special_work.min()) - usual_work
     more = np.where(inner.varying & (common > 0), 0, (there - common).clip(0))  # a loop inside took longer to converge
-    is_step = more.sum() <= 1
-    if knows_paths and not is_step and np.median(between) <= NESTED:
+    if knows_paths and more.sum() > 1 and np.median(between) <= NESTED:
         return False
+    is_step = more.sum() <= 1 or (knows_paths and output[more > 0].all())
     if is_step:
         return own_work < STEP_WORK * usual_work * float(np.median(between)) if len(between) else own_work < usual_work
     if more.sum() <= STEP[0] * common.sum() and own_work < STEP[1] * usual_work:

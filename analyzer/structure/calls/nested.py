@@ -17,8 +17,9 @@ def is_nested(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool | None:
     """Whether the calls of `outer` are those of a loop around `inner`; None: their places do not tell.
 
     They are if some of them come before the first pass of `inner`, the others behind its last one, and all of them
-    in between. They are not if they come each so many passes, but the first or the last ones are fewer: loops inside
-    are passed as often to the end.
+    in between. They are not if passes of `inner` come before the first of them, and others behind the last one; nor
+    if they come each so many passes, but the first or the last ones are fewer: loops inside are passed as often to the
+    end.
     """
     if outer.count < 3:
         return None
@@ -29,6 +30,8 @@ def is_nested(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool | None:
     between = np.diff(made)
     each = int(np.median(between))
     lead, tail = int(made[0]), inner.count - int(made[-1])
+    if inner.count > FEW * outer.count and _is_amid(outer, inner, symbols, made):
+        return False
     if each < 2 or lead > each or tail > each or (between[1:] != each).any():
         return None
     if between[0] != each:  # a step that is also made in the first pass
@@ -38,6 +41,19 @@ def is_nested(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool | None:
     if own is not None and own.is_between and each <= FEW and lead + tail == each:
         return True
     return None
+
+
+def _is_amid(outer: Passes, inner: Passes, symbols: np.ndarray, made: np.ndarray) -> bool:
+    """Whether most calls that a pass of `inner` with one of `outer` has beside the usual ones are all made after its
+    first pass and before its last one. In a loop around they come before the first pass of one inside, or behind the
+    last."""
+    number = int(made[outer.count // 2]) - 1
+    if not 0 <= number < inner.count - 1:
+        return False
+    there = symbols[inner.at[number] : inner.at[number + 1]]
+    own = np.unique(there[inner.typical[there] == 0])
+    amid = (np.isin(own, symbols[: inner.at[0]], invert=True)) & np.isin(own, symbols[inner.at[-1] :], invert=True)
+    return bool(len(own) and amid.mean() > 0.5)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,14 @@ REGULAR = 0.7
 """Share of calls that stretches of a loop have in common, at least."""
 REGULAR_ALONE = 0.78
 """The same where only one call takes turns with itself: in a random order of few calls some share would have."""
+GROUP = 4
+"""Calls in a row that are compared, at least."""
 IN_ORDER, FEW = 0.3, 24
 """Share of the different groups of calls in a row that a stretch has in common with the next one, at least: any
 long stretches of random calls have as many of each. So many pairs are compared."""
+SAME_PLACE = 0.6
+"""Of stretches that one place of a program begins, the share that is usual, and in the usual order: now and then other
+calls follow."""
 SAME_KINDS = 0.75
 """Share of symbols that stretches must have in common where the number of inner passes varies."""
 LN_ORDERS = 25.0
@@ -59,6 +64,13 @@ class Passes:
     def is_alike(self) -> bool:
         """Whether stretches make the same calls, be it more or less often."""
         return self.is_regular or self.kinds >= SAME_KINDS
+
+    @property
+    def is_of_a_place(self) -> bool:
+        """Whether stretches are passes where paths tell places apart: their calls take turns, or are one that others
+        follow in the same order most of the time."""
+        has_order = self.context == 1 and self.length >= GROUP
+        return self.takes_turns or (has_order and min(self.order, self.regularity) >= SAME_PLACE)
 
     @property
     def takes_turns(self) -> bool:
@@ -103,7 +115,7 @@ def compared(symbols: np.ndarray, groups: np.ndarray, one: Candidate) -> Passes:
 
 def _in_common(groups: np.ndarray, at: np.ndarray) -> float:
     """The mean share of its different groups that a stretch has in common with the next one."""
-    if len(at) < 3 or np.median(np.diff(at)) < 4:
+    if len(at) < 3 or np.median(np.diff(at)) < GROUP:
         return 1.0
     shares = []
     for number in np.unique(np.linspace(0, len(at) - 3, min(FEW, len(at) - 2)).astype(np.int64)).tolist():

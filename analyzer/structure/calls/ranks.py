@@ -49,10 +49,10 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
     one."""
     enter, burst, clocks = calls.enter[part], calls.burst[part], calls.clocks[part]
     length = int(enter[-1] - enter[0]) if len(enter) else 0
-    knows_paths = bool(calls.path[part].any())
+    knows_paths, hands_out = bool(calls.path[part].any()), calls.hands_out[part]
     for detail in (WITH_PATHS if knows_paths else WITHOUT_PATHS) if len(enter) else ():
         symbols = by_occurrence(calls.symbols[detail][part])
-        each = outermost(symbols, enter, burst, clocks, length, knows_paths=knows_paths)
+        each = outermost(symbols, enter, burst, clocks, length, knows_paths=knows_paths, hands_out=hands_out)
         if each is not None and not knows_paths and each.stretch(0)[1] - each.stretch(0)[0] == 1:
             each = _by_bursts(each, burst)
         yield each
@@ -60,7 +60,10 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
         if len(begins) == len(symbols):
             continue
         summed = np.add.reduceat(burst, begins)
-        runs = outermost(symbols[begins], enter[begins], summed, clocks[begins], length, knows_paths=knows_paths)
+        runs = outermost(
+            symbols[begins], enter[begins], summed, clocks[begins], length, knows_paths=knows_paths,
+            hands_out=hands_out[begins],
+        )  # fmt: skip
         if runs is not None:
             runs = runs.moved(np.append(begins, len(symbols)))
             yield runs if knows_paths or _shared(symbols, runs) >= RUNS else None
@@ -74,7 +77,8 @@ def _whoever_it_is(calls: Sequence, part: slice, loop: Loop) -> Loop:
         return loop
     enter, burst, clocks = calls.enter[part], calls.burst[part], calls.clocks[part]
     length = int(enter[-1] - enter[0])
-    each = outermost(symbols, enter, burst, clocks, length, knows_paths=True)
+    hands_out = calls.hands_out[part]
+    each = outermost(symbols, enter, burst, clocks, length, knows_paths=True, hands_out=hands_out)
     if each is None or each.regularity < loop.regularity * CLEAR or _time(each, enter) < CLEAR * _time(loop, enter):
         return loop
     times = round(each.count / loop.count)

@@ -16,11 +16,13 @@ from analyzer.operations.bursts import CPU_TIME, is_measured
 from analyzer.trace import CallPaths, Counters, Trace
 from tracelib.schema.procedures import (
     ASKING_MPI,
+    BARRIERS,
     BY_A_ROOT,
     CLOCKS,
     FINALIZE,
     INIT,
     POLLS,
+    TO_A_ROOT,
     WAITS,
     base_name,
     is_local,
@@ -54,6 +56,7 @@ class Sequence:
     burst: np.ndarray  # int64: computed since the call of the sequence before, ns; CPU time where that was recorded
     clocks: np.ndarray  # int32: looks at the clock up to each call
     call: np.ndarray  # int32: index in Trace.procedures
+    hands_out: np.ndarray  # bool: it hands results to one rank or to a file, or is a barrier beside such calls
     path: np.ndarray  # int64: row of CallPaths.tables; 0: not known
     begin_ns: int  # end of MPI_Init, or of the process' start
     end_ns: int  # begin of MPI_Finalize, or of the last call's end
@@ -102,7 +105,15 @@ def _read(trace: Trace, rank: int, begin_ns: int, end_ns: int | None, kinds: np.
     for rows, paths, cpu in blocks:
         columns.append(rows, paths, cpu, thread)
     start = max(trace.span(rank)[0], begin_ns)
-    return columns.sequence(rank, start, is_whole=blocks.is_whole, has_cpu=blocks.has_cpu)
+    hands_out = _hand_out(trace.procedures)
+    return columns.sequence(rank, start, hands_out, is_whole=blocks.is_whole, has_cpu=blocks.has_cpu)
+
+
+@lru_cache(maxsize=8)
+def _hand_out(procedures: tuple[str, ...]) -> np.ndarray:
+    """bool by procedure: what a program does with its results."""
+    names = map(base_name, procedures)
+    return np.array([name in TO_A_ROOT | BARRIERS or name.startswith("MPI_File_") for name in names], bool)
 
 
 def _busiest(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> int:
@@ -200,8 +211,8 @@ class _Columns:
             if lib.numbering_feed(numbering, pointer(of_detail, "uint64_t *"), kept, pointer(parts[-1], "int32_t *")):
                 raise MemoryError
 
-    def sequence(self, rank: int, start: int, *, is_whole: bool, has_cpu: bool) -> Sequence:
-        """All of them. start: when the rank began, if it did not initialise MPI."""
+    def sequence(self, rank: int, start: int, hands_out: np.ndarray, *, is_whole: bool, has_cpu: bool) -> Sequence:
+        """All of them. start: when the rank began, if it did not initialise MPI; hands_out: by procedure."""
         state = self._state
         begin = int(state.init) if state.has_init else start
         end = int(state.last) if state.seen else start
@@ -218,7 +229,8 @@ class _Columns:
                 raise MemoryError
             np.take(place, joined(self._symbols[detail], np.dtype(np.int32)), out=symbols[detail], mode="clip")
             self._symbols[detail] = []
-        return Sequence(rank, symbols, begin_ns=begin, end_ns=end, is_whole=is_whole, **column)
+        hands_out = hands_out[column["call"]]
+        return Sequence(rank, symbols, hands_out=hands_out, begin_ns=begin, end_ns=end, is_whole=is_whole, **column)
 
     def _joined(self, name: str) -> np.ndarray:
         dtype = np.int64 if name in self._TIMES else np.int32

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from loop_programs import program, rank_of
 from memory_trace import MemoryTrace
@@ -171,11 +171,14 @@ def test_a_norm_now_and_then_is_a_step_of_the_loop_whose_inner_loops_are_the_lev
     assert [part.count for part in found.inside if part.iterations] == [8, 8]
 
 
-def sites(passes, *, knows_paths=True):
-    """The outermost loop of calls that are given by the number of their place, pass by pass, all after equal bursts."""
-    symbols = np.unique([0, 0, *np.concatenate(passes), 99], return_inverse=True)[1].astype(np.int32)
+def sites(passes, *, knows_paths=True, output=()):
+    """The outermost loop of calls that are given by the number of their place, pass by pass, all after equal bursts.
+    output: places of calls to a root or a file."""
+    places = np.array([0, 0, *np.concatenate(passes), 99])
+    symbols = np.unique(places, return_inverse=True)[1].astype(np.int32)
     enter, bursts, clocks = np.arange(len(symbols)) * 100, np.full(len(symbols), 50), np.zeros(len(symbols), np.int32)
-    return outermost(symbols, enter, bursts, clocks, int(enter[-1]), knows_paths=knows_paths)
+    hands_out = np.isin(places, output)
+    return outermost(symbols, enter, bursts, clocks, int(enter[-1]), knows_paths=knows_paths, hands_out=hands_out)
 
 
 @pytest.mark.parametrize("knows_paths", [True, False])
@@ -186,6 +189,42 @@ def test_passes_that_exchange_lists_in_place_of_values_are_passes(knows_paths):
     steps = [[*(lists if n % 20 == 0 else [*values, 9, 10]), *forces, *([20] * (n % 10 == 0))] for n in range(1, 101)]
     found = sites(steps, knows_paths=knows_paths)
     assert found.count == 100 and set(found.every) <= {10, 20}
+
+
+PASSES = st.lists(st.integers(4, 16), min_size=4, max_size=30)
+
+
+@settings(max_examples=100)
+@given(PASSES, st.sampled_from([([1], [4]), ([1, 5, 6], []), ([], [4, 5, 6])]))
+def test_a_loop_around_one_that_converges_has_all_its_passes(counts, own):
+    """However often the loop inside is passed in the first or the last one: calls of its own come before, behind, or
+    both."""
+    assume(len(set(counts)) > 2)
+    steps = [[*own[0], *[2, 3] * count, *own[1]] for count in counts]
+    found = sites(steps)
+    assert found.count == len(counts)
+    if len(set(counts[1:])) > 1 and len(set(counts[:-1])) > 1:
+        assert found.begins[0] == 2 and found.end == 2 + sum(map(len, steps))
+
+
+@settings(max_examples=50)
+@given(st.integers(60, 300), st.integers(0, 1000))
+def test_steps_that_make_lists_anew_now_and_then_are_steps(count, seed):
+    """As a program of molecules whose atoms have moved too far: one call alone is made in each step, and at no even
+    distances others in place of the usual ones, which is done once before the first step, too, at another place."""
+    anew = np.random.default_rng(seed).random(count) < 0.05
+    anew[[0, -1]] = False
+    steps = [[9, *(range(15, 24) if new else range(10, 15))] for new in anew.tolist()]
+    steps[0] = [1, 2, 3, 4, 5, 6, 7, 8, *steps[0]]
+    assert sites(steps).count == count
+
+
+@pytest.mark.parametrize("each, count", [(25, 100), (15, 90), (10, 50)])
+def test_results_that_are_written_now_and_then_make_no_loop_around(each, count):
+    steps = [[1, 2, 3, *([4, 5, 6, 7] * (n % each == 0))] for n in range(1, count + 1)]
+    found = sites(steps, output=(4, 5, 6, 7))
+    assert (found.count, found.every) == (count, (each,))
+    assert sites(steps).count == count // each
 
 
 @pytest.mark.parametrize("other", [[6, 7, 8], [6, 7, 8, 9, 10, 11]])
