@@ -59,7 +59,7 @@ def _table(found: Speedup, runs: tuple[Parameters, ...]) -> Table:
     row("Ranks", [str(run.ranks) for run in runs])
     if any(run.iterations != 1 for run in runs):
         row("Iterations", [units.count(run.iterations) for run in runs])
-        row("Time of an iteration", [units.time(run.period_ns) for run in runs])
+        row("Time of an iteration, mean", [units.time(run.period_ns) for run in runs])
     else:
         row("Time", [units.time(run.period_ns) for run in runs])
     row("Speedup, measured", [f"{found.measured(run):.2f}" for run in runs])

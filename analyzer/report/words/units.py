@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isinf
+
 _TIMES = ((3_600_000_000_000, "h"), (60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"))
 _COUNTS = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 _LONGEST_SECONDS_NS = 600_000_000_000
@@ -15,7 +17,9 @@ def _three_digits(value: float) -> str:
 
 
 def time(ns: float, space: str = " ") -> str:
-    """Nanoseconds: "1.23 s", "45.6 us", "0 s"; seconds up to ten minutes."""
+    """Nanoseconds: "1.23 s", "45.6 us", "0 s", "inf"; seconds up to ten minutes."""
+    if isinf(ns):
+        return str(ns)
     if abs(ns) < 0.5:
         return f"0{space}s"
     for size, unit in _TIMES:
