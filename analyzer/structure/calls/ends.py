@@ -11,8 +11,6 @@ from analyzer.structure.calls.passes import Passes, counts_of
 LEAST, FIRST_LEAST = 0.6, 0.4
 """A stretch at an end is a pass if it has this share of the typical one's calls; second: at the begin, where paths are
 known: a first pass may do something else."""
-SAME_LENGTH = 0.9
-"""If the shortest pass has this share of the longest one's calls, loops inside are passed as often in all."""
 LONGER = 4
 """So many times as long as the longest of the others the first pass may be."""
 FOREIGN = 8
@@ -128,8 +126,7 @@ def _to_its_last_call(symbols: np.ndarray, loop: Passes, at: np.ndarray, end: in
 
 def _differ(at: np.ndarray) -> bool:
     """Whether stretches between these places are of different lengths."""
-    lengths = np.diff(at)
-    return bool(lengths.min() < SAME_LENGTH * lengths.max())
+    return len(np.unique(np.diff(at))) > 1
 
 
 def _with_whole_runs(symbols: np.ndarray, begins: np.ndarray, end: int, body: np.ndarray) -> tuple[np.ndarray, int]:

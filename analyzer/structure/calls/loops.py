@@ -293,7 +293,7 @@ def _is_now_and_then(
     special_work = computed[at[some + 1]] - computed[at[some]]
     own_work = float(special_work.min()) - usual_work
     more = np.where(inner.varying & (common > 0), 0, (there - common).clip(0))  # a loop inside took longer to converge
-    if knows_paths and more.sum() > 1 and np.median(between) <= NESTED:
+    if knows_paths and more.sum() > 1 and len(between) and np.median(between) <= NESTED:
         return False
     is_step = more.sum() <= 1 or (knows_paths and output[more > 0].all())
     if is_step:

@@ -219,6 +219,25 @@ def test_steps_that_make_lists_anew_now_and_then_are_steps(count, seed):
     assert sites(steps).count == count
 
 
+CALLS = st.recursive(
+    st.lists(st.integers(1, 12), min_size=1, max_size=6),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.integers(1, 8)).map(lambda repeated: repeated[0] * repeated[1]),
+        st.lists(inner, min_size=1, max_size=5).map(lambda parts: [call for part in parts for call in part]),
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.mark.filterwarnings("error")
+@given(CALLS, st.booleans(), st.sampled_from([(), (1, 2)]))
+def test_of_any_calls_passes_follow_one_another(calls, knows_paths, output):
+    found = sites([calls], knows_paths=knows_paths, output=output)
+    if found is not None:
+        edges = np.append(found.begins, found.end)
+        assert edges[0] >= 0 and (np.diff(edges) > 0).all() and edges[-1] <= 2 + len(calls) + 1
+
+
 @pytest.mark.parametrize("each, count", [(25, 100), (15, 90), (10, 50)])
 def test_results_that_are_written_now_and_then_make_no_loop_around(each, count):
     steps = [[1, 2, 3, *([4, 5, 6, 7] * (n % each == 0))] for n in range(1, count + 1)]
