@@ -51,7 +51,7 @@ def append(path: Path, file: BinaryIO) -> None:
     """Put the bytes of a file behind those of another one, where the system can without reading them."""
     file.flush()
     with path.open("rb") as source:
-        with suppress(OSError):
+        with suppress(OSError, AttributeError):  # not every system has it
             while os.copy_file_range(source.fileno(), file.fileno(), _MOST_AT_ONCE):
                 pass
         source.seek(os.lseek(source.fileno(), 0, os.SEEK_CUR))

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from analyzer.pairing.parts import RECORDS
-from analyzer.trace import CALL, CallPaths, Trace
+from analyzer.trace import CallPaths, Trace
+
+_NO_COLUMNS = (np.zeros(0, np.int64),) * 3
 
 
 def calls_with_paths(
@@ -25,32 +27,39 @@ def calls_with_paths(
 
 
 class CallsByRank:
-    """The calls (CALL) of each rank, in order, with the rows of their paths as `calls_with_paths` has them. Those of
-    neighbours that made few calls are read together; of these the latest are kept."""
+    """Of the calls of each rank, in order, the threads, the calls (indices of Trace.procedures) and the rows of their
+    paths as `calls_with_paths` has them. Those of neighbours that made few calls are read together; of these the latest
+    are kept."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._groups = list(_together(trace))
         self._firsts = [ranks.start for ranks in self._groups]
         self._group = range(0)
-        self._calls, self._paths = np.zeros(0, CALL), np.zeros(0, np.int64)
+        self._columns: tuple[np.ndarray, ...] = _NO_COLUMNS
         self._cuts: list[int] = [0]
 
-    def __getitem__(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
+    def __getitem__(self, rank: int) -> tuple[np.ndarray, ...]:
         if rank not in self._group:
             self._read(self._groups[bisect_right(self._firsts, rank) - 1])
         number = rank - self._group.start
         own = slice(self._cuts[number], self._cuts[number + 1])
-        return self._calls[own], self._paths[own]
+        return tuple(column[own] for column in self._columns)
 
     def _read(self, ranks: range) -> None:
-        trace, paths = self._trace, self._trace.extra(CallPaths)
-        self._calls, counts = trace.rank_calls(ranks, 0, trace.duration_ns + 1)
-        self._paths = np.zeros(len(self._calls), np.int64)
-        if paths.known:
-            found = (block for rank in ranks for block in paths.of(rank, 0, trace.duration_ns + 1))
-            self._paths = np.concatenate([np.zeros(0, np.int64), *found])
-        self._group, self._cuts = ranks, [0, *np.cumsum(counts).tolist()]
+        trace, paths, end = self._trace, self._trace.extra(CallPaths), self._trace.duration_ns + 1
+        self._group = ranks
+        if len(ranks) == 1:  # it may have made many: not all of each is kept
+            blocks = ((rows["thread"], rows["call"], of_rows) for rows, of_rows in calls_with_paths(trace, ranks[0]))
+            parts = [_NO_COLUMNS, *(tuple(column.astype(np.int64) for column in block) for block in blocks)]
+            self._columns = tuple(map(np.concatenate, zip(*parts, strict=True)))
+            self._cuts = [0, len(self._columns[0])]
+            return
+        calls, counts = trace.rank_calls(ranks, 0, end)
+        found = [of_rank for rank in ranks for of_rank in paths.of(rank, 0, end)] if paths.known else []
+        of_calls = np.concatenate([np.zeros(0, np.int64), *found]) if paths.known else np.zeros(len(calls), np.int64)
+        self._columns = calls["thread"].astype(np.int64), calls["call"].astype(np.int64), of_calls
+        self._cuts = [0, *np.cumsum(counts).tolist()]
 
 
 def _together(trace: Trace) -> Iterator[range]:

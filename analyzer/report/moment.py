@@ -20,7 +20,7 @@ from analyzer.report.words.groups import few_lines
 from analyzer.report.words.table import plain_table
 from analyzer.trace import CallPaths, State, Trace
 from analyzer.trace.paraver import STATE_LABELS, TYPE_LABELS, state_of
-from tracelib.schema import Peer, What
+from tracelib.schema import WHAT_MASK, Peer, What
 
 MOST_ROWS = 20
 _MOST_LINES = 24
@@ -212,7 +212,7 @@ def _title(text: str, rows: int) -> str:
 
 def _request_name(what: int) -> str:
     """`send`, `receive`, `collective`, ..."""
-    return What(what & 0xFF).name.lower().split("_")[0].replace("recv", "receive")
+    return What(what & WHAT_MASK).name.lower().split("_")[0].replace("recv", "receive")
 
 
 def _event_label(trace: Trace, row: np.void) -> str:

@@ -110,35 +110,54 @@ def blocks_between_calls(
     the code that lies between them ("computing at smooth.c:40-61 in smooth before MPI_Send"), else "MPI_Recv ...
     MPI_Send". chosen (bool by row of CallPaths.tables): of what is before and after these calls alone there are parts.
     """
-    names = ("start", *_call_names(trace), "end")
-    labels, of_ranks = _Labels(trace, names), CallsByRank(trace)
+    divider = _Divider(trace, program, ranks, chosen)
+    divided = rewritten_together(program, divider.divide)
+    parts = len(divider.labels.every)
+    member = np.concatenate([np.zeros((parts, 1), bool), np.eye(parts, dtype=bool)], axis=1)
+    return _blocks(divided, tuple(divider.labels.every), member)
 
-    def divide(streams: range, ops: np.ndarray, cuts: np.ndarray) -> None:
+
+class _Divider:
+    """Numbers what lies between two calls, of neighbouring streams at once."""
+
+    def __init__(self, trace: Trace, program: Program, ranks: frozenset[int] | None, chosen: np.ndarray | None) -> None:
+        self._trace, self._program, self._ranks, self._chosen = trace, program, ranks, chosen
+        names = ("start", *_call_names(trace), "end")
+        self.labels, self._end, self._of_ranks = _Labels(trace, names), len(names) - 1, CallsByRank(trace)
+
+    def divide(self, streams: range, ops: np.ndarray, cuts: np.ndarray) -> None:
+        """Set the blocks of the operations of some streams; see `rewritten_together`."""
         of_call = (ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)
         begun = np.concatenate([[0], np.cumsum(of_call)])
-        first = np.split(ops[of_call], begun[cuts[1:-1]])
-        found = [_calls(trace, program, stream, its, of_ranks) for stream, its in zip(streams, first, strict=True)]
-        calls = np.concatenate([part for calls, _ in found for part in ([0], calls + 1, [len(names) - 1])])
-        paths = np.concatenate([part for _, paths in found for part in ([0], paths, [0])])
-        length = np.array([len(calls) + 2 for calls, _ in found])
+        calls, paths, length = self._joined(streams, np.split(ops[of_call], begun[cuts[1:-1]]))
         stream = np.repeat(np.arange(len(streams)), np.diff(cuts))
         after = begun[:-1] - begun[cuts[stream]]  # calls that its stream began before the burst of an operation
         at = (np.cumsum(length) - length)[stream] + np.minimum(after, length[stream] - 2)
         computes = between_calls(ops) | (ops["kind"] == Kind.PARALLEL) | of_call  # not a call's further operations
-        if ranks is not None:
-            computes &= np.isin(program.rank[streams.start : streams.stop], list(ranks))[stream]
+        if self._ranks is not None:
+            computes &= np.isin(self._program.rank[streams.start : streams.stop], list(self._ranks))[stream]
         at = at[computes]
         is_next = np.diff(at, prepend=-1) > 0
         used = at[is_next]
-        numbers = labels.numbers(calls[used], calls[used + 1], paths[used], paths[used + 1])
-        if chosen is not None:
-            numbers *= chosen[paths[used]] | chosen[paths[used + 1]]
+        numbers = self.labels.numbers(calls[used], calls[used + 1], paths[used], paths[used + 1])
+        if self._chosen is not None:
+            numbers *= self._chosen[paths[used]] | self._chosen[paths[used + 1]]
         ops["block"] = 0
         ops["block"][computes] = numbers[np.cumsum(is_next) - 1]
 
-    divided = rewritten_together(program, divide)
-    member = np.concatenate([np.zeros((len(labels.every), 1), bool), np.eye(len(labels.every), dtype=bool)], axis=1)
-    return _blocks(divided, tuple(labels.every), member)
+    def _joined(self, streams: range, first: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The calls of streams between their begins and ends, one after the other, their paths, and how many are of
+        each. first: the first operations of the calls of each."""
+        found = [self._calls(stream, its) for stream, its in zip(streams, first, strict=True)]
+        calls = np.concatenate([part for mine, _ in found for part in ([0], mine + 1, [self._end])])
+        paths = np.concatenate([part for _, mine in found for part in ([0], mine, [0])])
+        return calls, paths, np.array([len(mine) + 2 for mine, _ in found])
+
+    def _calls(self, stream: int, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Those of a rank that is not asked for are not read."""
+        if self._ranks is not None and int(self._program.rank[stream]) not in self._ranks:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return _calls(self._trace, self._program, stream, first, self._of_ranks)
 
 
 MOST_PLACES = 2048
@@ -186,9 +205,9 @@ def _calls(
     """The call (index in `_call_names`) that each first operation of one is of, and its path (0: not known). first: of
     a stream."""
     if trace.has_call_times:
-        rows, paths = of_ranks[int(program.rank[stream])]
-        own = np.flatnonzero(rows["thread"] == program.thread[stream])[: len(first)]
-        return rows["call"][own].astype(np.int64), paths[own]
+        threads, calls, paths = of_ranks[int(program.rank[stream])]
+        own = np.flatnonzero(threads == program.thread[stream])[: len(first)]
+        return calls[own], paths[own]
     kinds = np.array([_KIND_NAMES.index(Kind(kind).name) for kind in range(max(Kind) + 1)])
     collective = np.isin(first["kind"], (Kind.COLLECTIVE, Kind.COLLECTIVE_START))
     found = np.where(collective, len(_KIND_NAMES) + first["tag"] % len(COLLECTIVE_NAMES), kinds[first["kind"]])

@@ -367,11 +367,12 @@ STARTED = (
 
 WHAT_ORDINAL_SHIFT = 8
 """Above: of several partitioned requests with one communicator, peer and tag, which it is, modulo 256."""
+WHAT_MASK = (1 << WHAT_ORDINAL_SHIFT) - 1
 
 
 def is_one_of(what: np.ndarray, kinds: Collection[What]) -> np.ndarray:
     """Whether values of `what`, be they of partitioned operations, are some of these."""
-    return np.isin(what & ((1 << WHAT_ORDINAL_SHIFT) - 1), tuple(kinds))
+    return np.isin(what & WHAT_MASK, tuple(kinds))
 
 
 class ObjectKind(IntEnum):

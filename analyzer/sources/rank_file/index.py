@@ -141,10 +141,10 @@ class ThreadTable:
         )
 
     def sampled_finely(self, samples: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `sampled`; of a short table so many rows, for which all of it is read."""
-        if self._length <= samples or self._length > STEP:
+        """As `sampled`; of a short table so many rows at most, for which all of it is read."""
+        if self._length <= _IN_ENDS or self._length > STEP:
             return self.sampled
-        positions = np.linspace(0, self._length - 1, samples).astype(np.int64)
+        positions = np.linspace(0, self._length - 1, min(samples, self._length)).astype(np.int64)
         return positions, self._key(self._load(0, self._length)[positions])
 
     @property

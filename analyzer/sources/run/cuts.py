@@ -77,10 +77,12 @@ class Cuts:
         if (self._sum if rank < 0 else self._recorded.get(rank, 0)) <= records:
             return self._whole
         if rank not in self._density:
-            alone = Spread.of((lane, 1.0) for lane in self._lanes.get(rank, ()))
-            self._density[rank] = Density(alone if rank >= 0 else self._spread(sorted(self._lanes)))
+            self._density[rank] = Density(self._spread(sorted(self._lanes)) if rank < 0 else self._alone(rank))
         self._known[rank, records] = self._density[rank].cut(records, self._last)
         return self._known[rank, records]
+
+    def _alone(self, rank: int) -> Spread:
+        return Spread.of((lane, 1.0) for lane in self._lanes.get(rank, ()))
 
     def _spread(self, ranks: Iterable[int]) -> Spread:
         """Where in time some ranks, and those that they stand for, recorded what they did."""

@@ -51,7 +51,8 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
         at, end = _to_its_last_call(symbols, loop, at, end, lead)
         begins = np.concatenate([[first], at[1:] - lead])
     if not knows_paths and loop.is_regular:
-        begins, end = _with_whole_runs(symbols, begins, end, np.roll(pattern, lead))
+        run = _cut_run(symbols, end, np.roll(pattern, lead))
+        begins, end, lead = begins + run, end + run, lead - run
     if not knows_paths and _warms_up(symbols, begins, end, pattern, lead, clocks):
         begins = begins[1:]
     return Bounds(begins, end)
@@ -129,15 +130,14 @@ def _differ(at: np.ndarray) -> bool:
     return len(np.unique(np.diff(at))) > 1
 
 
-def _with_whole_runs(symbols: np.ndarray, begins: np.ndarray, end: int, body: np.ndarray) -> tuple[np.ndarray, int]:
-    """The same passes, from a little later on, if they begin in the middle of calls that are made again at once: what
-    comes before the loop may make a few of these. `body`: the calls of a pass."""
+def _cut_run(symbols: np.ndarray, end: int, body: np.ndarray) -> int:
+    """So many calls later passes begin that do so in the middle of calls that are made again at once: what comes before
+    the loop may make a few of these. `body`: the calls of a pass."""
     others = np.flatnonzero(body != body[0])
     if not len(others) or body[-1] != body[0]:
-        return begins, end
+        return 0
     run = int(others[0])
-    is_followed = np.array_equal(symbols[end : end + run], body[:run])
-    return (begins + run, end + run) if is_followed else (begins, end)
+    return run if np.array_equal(symbols[end : end + run], body[:run]) else 0
 
 
 def _uneven_begin(symbols: np.ndarray, wanted: np.ndarray, at: int) -> int | None:

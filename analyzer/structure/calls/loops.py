@@ -11,6 +11,7 @@ from analyzer.structure.calls.ends import FIRST_LEAST, bounded
 from analyzer.structure.calls.nested import is_nested
 from analyzer.structure.calls.passes import MOST_PASSES, REGULAR, Passes, counts_of
 from analyzer.structure.calls.repeated import repeated
+from analyzer.structure.calls.sequence import Output
 
 MOST_JUDGED = 40
 """So many candidates are looked at: those that cover most time."""
@@ -74,26 +75,25 @@ class Loop:
 
 def outermost(
     symbols: np.ndarray, enter: np.ndarray, burst: np.ndarray, clocks: np.ndarray, length_ns: int, *,
-    knows_paths: bool, hands_out: np.ndarray,
+    knows_paths: bool, output: np.ndarray,
 ) -> Loop | None:  # fmt: skip
     """The outermost loop of a sequence that covers most time; None: nothing repeats.
 
     symbols: (calls,), dense from 0; enter: ns; burst: ns computed before each call; clocks: looks at the clock up
-    to each call; length_ns: the time that shares are of; hands_out: as Sequence has it.
+    to each call; length_ns: the time that shares are of; output: as Sequence has it.
     """
     regular = _regular(symbols, enter, length_ns, knows_paths=knows_paths)
     found = _not_partial(regular)
     if knows_paths:
         found = _own(found, symbols)
     while found:
-        main, steps = _main(found, symbols, burst, hands_out, knows_paths=knows_paths)
-        if knows_paths and not steps:
-            main = _with_first(main, regular)
+        outer, steps = _main(found, symbols, burst, output, knows_paths=knows_paths)
+        main = _with_first(outer, regular) if knows_paths and not steps else outer
         loop, *around = (_bounded(one, symbols, clocks, knows_paths=knows_paths) for one in (main, *steps))
         if loop is not None:
             every = tuple(k for k in (_distance(main, step) for step in steps) if k > 1)
             return replace(loop, every=every, around=tuple(one for one in around if one is not None))
-        found = [one for one in found if one is not main]
+        found = [one for one in found if one is not outer]
     return None
 
 
@@ -128,13 +128,13 @@ def _time(one: Candidate | Passes, enter: np.ndarray) -> int:
 
 
 def _main(
-    found: list[Passes], symbols: np.ndarray, burst: np.ndarray, hands_out: np.ndarray, *, knows_paths: bool
+    found: list[Passes], symbols: np.ndarray, burst: np.ndarray, output: np.ndarray, *, knows_paths: bool
 ) -> tuple[Passes, list[Passes]]:
     """The outermost loop. Of loops that cover the same calls it has the fewest passes, unless these are but steps that
     an inner loop makes now and then: these steps, too."""
     computed = np.concatenate([[0], np.cumsum(burst)])
-    output = np.zeros(int(symbols.max(initial=-1)) + 1, bool)
-    output[symbols[hands_out]] = True
+    outputs = np.zeros(int(symbols.max(initial=-1)) + 1, np.uint8)
+    outputs[symbols] = output
     span = max(found, key=lambda one: _covered(one))
     around = [one for one in found if _covered(one) >= 0.5 * _covered(span) and _overlap(one, span) > 0.5]
     around.sort(key=lambda one: (one.count, -one.slots))
@@ -145,7 +145,7 @@ def _main(
         if not knows_paths:
             inner = _plainest([one for one in inner if one.regularity >= ALIKE])
         found_inner = next(
-            (one for one in inner if _is_now_and_then(loop, one, symbols, computed, output, knows_paths)), None
+            (one for one in inner if _is_now_and_then(loop, one, symbols, computed, outputs, knows_paths)), None
         )
         if found_inner is None:
             break
@@ -260,7 +260,7 @@ def _median_pass(symbols: np.ndarray, loop: Passes, numbers: np.ndarray) -> np.n
 
 
 def _is_now_and_then(
-    outer: Passes, inner: Passes, symbols: np.ndarray, computed: np.ndarray, output: np.ndarray, knows_paths: bool
+    outer: Passes, inner: Passes, symbols: np.ndarray, computed: np.ndarray, outputs: np.ndarray, knows_paths: bool
 ) -> bool:
     """Whether passes of `outer` are but special passes of `inner`.
 
@@ -295,7 +295,7 @@ def _is_now_and_then(
     more = np.where(inner.varying & (common > 0), 0, (there - common).clip(0))  # a loop inside took longer to converge
     if knows_paths and more.sum() > 1 and len(between) and np.median(between) <= NESTED:
         return False
-    is_step = more.sum() <= 1 or (knows_paths and output[more > 0].all())
+    is_step = more.sum() <= 1 or (knows_paths and _hands_out(outputs[more > 0]))
     if is_step:
         return own_work < STEP_WORK * usual_work * float(np.median(between)) if len(between) else own_work < usual_work
     if more.sum() <= STEP[0] * common.sum() and own_work < STEP[1] * usual_work:
@@ -304,6 +304,11 @@ def _is_now_and_then(
     seldom_work = float(np.quantile(special_work, QUIET)) - usual_work
     is_seldom = len(between) and np.median(between) >= SELDOM
     return bool(is_seldom and more.sum() <= SELDOM_STEP[0] * common.sum() and seldom_work < SELDOM_STEP[1] * usual_work)
+
+
+def _hands_out(outputs: np.ndarray) -> bool:
+    """Whether calls (Output of each) are what a program does with its results."""
+    return bool((outputs > Output.NONE).all() and (outputs == Output.RESULTS).any())
 
 
 def _varies(between: np.ndarray) -> bool:

@@ -44,13 +44,17 @@ def is_nested(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool | None:
 
 
 def _is_amid(outer: Passes, inner: Passes, symbols: np.ndarray, made: np.ndarray) -> bool:
-    """Whether most calls that a pass of `inner` with one of `outer` has beside the usual ones are all made after its
+    """Whether most calls that a pass of `inner` with one of `outer` has in place of usual ones are all made after its
     first pass and before its last one. In a loop around they come before the first pass of one inside, or behind the
     last."""
     number = int(made[outer.count // 2]) - 1
     if not 0 <= number < inner.count - 1:
         return False
     there = symbols[inner.at[number] : inner.at[number + 1]]
+    lacking = (inner.typical > 0) & ~inner.varying
+    lacking[there] = False
+    if not lacking.any():  # it only does more
+        return False
     own = np.unique(there[inner.typical[there] == 0])
     amid = (np.isin(own, symbols[: inner.at[0]], invert=True)) & np.isin(own, symbols[inner.at[-1] :], invert=True)
     return bool(len(own) and amid.mean() > 0.5)

@@ -49,10 +49,10 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
     one."""
     enter, burst, clocks = calls.enter[part], calls.burst[part], calls.clocks[part]
     length = int(enter[-1] - enter[0]) if len(enter) else 0
-    knows_paths, hands_out = bool(calls.path[part].any()), calls.hands_out[part]
+    knows_paths, output = bool(calls.path[part].any()), calls.output[part]
     for detail in (WITH_PATHS if knows_paths else WITHOUT_PATHS) if len(enter) else ():
         symbols = by_occurrence(calls.symbols[detail][part])
-        each = outermost(symbols, enter, burst, clocks, length, knows_paths=knows_paths, hands_out=hands_out)
+        each = outermost(symbols, enter, burst, clocks, length, knows_paths=knows_paths, output=output)
         if each is not None and not knows_paths and each.stretch(0)[1] - each.stretch(0)[0] == 1:
             each = _by_bursts(each, burst)
         yield each
@@ -62,7 +62,7 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
         summed = np.add.reduceat(burst, begins)
         runs = outermost(
             symbols[begins], enter[begins], summed, clocks[begins], length, knows_paths=knows_paths,
-            hands_out=hands_out[begins],
+            output=output[begins],
         )  # fmt: skip
         if runs is not None:
             runs = runs.moved(np.append(begins, len(symbols)))
@@ -77,8 +77,8 @@ def _whoever_it_is(calls: Sequence, part: slice, loop: Loop) -> Loop:
         return loop
     enter, burst, clocks = calls.enter[part], calls.burst[part], calls.clocks[part]
     length = int(enter[-1] - enter[0])
-    hands_out = calls.hands_out[part]
-    each = outermost(symbols, enter, burst, clocks, length, knows_paths=True, hands_out=hands_out)
+    output = calls.output[part]
+    each = outermost(symbols, enter, burst, clocks, length, knows_paths=True, output=output)
     if each is None or each.regularity < loop.regularity * CLEAR or _time(each, enter) < CLEAR * _time(loop, enter):
         return loop
     times = round(each.count / loop.count)
@@ -86,7 +86,7 @@ def _whoever_it_is(calls: Sequence, part: slice, loop: Loop) -> Loop:
         return loop
     computed = np.add.reduceat(burst, each.begins)[: each.count // times * times].reshape(-1, times)
     usual = np.median(computed, axis=0)
-    return each if usual.min() > AS_LONG * usual.max() else loop
+    return each if usual.min() >= AS_LONG * usual.max() else loop
 
 
 def by_occurrence(numbers: np.ndarray) -> np.ndarray:

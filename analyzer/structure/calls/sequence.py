@@ -29,7 +29,7 @@ from tracelib.schema.procedures import (
 )
 
 MOST_CALLS = 1 << 24
-"""Of a rank that made more calls, these first ones are looked at: 28 bytes each."""
+"""Of a rank that made more calls, these first ones are looked at: 61 bytes each."""
 FEWEST_CALLS = 6
 """Of a rank that made fewer calls than these, and only asked, its asking is looked at, too."""
 _NOT_YET = -(1 << 63)
@@ -44,6 +44,14 @@ class Detail(IntEnum):
     PROCEDURE = 2  # nothing more; where the path is not known, the communicator
 
 
+class Output(IntEnum):
+    """Whether a call hands out what a program has found."""
+
+    NONE = 0
+    BESIDE = 1  # it may be done beside such calls: a file is opened, others are waited for
+    RESULTS = 2  # to a root, or to a file
+
+
 @dataclass(frozen=True)
 class Sequence:
     """The calls of a rank between MPI_Init and MPI_Finalize that do something with other ranks, in order."""
@@ -56,7 +64,7 @@ class Sequence:
     burst: np.ndarray  # int64: computed since the call of the sequence before, ns; CPU time where that was recorded
     clocks: np.ndarray  # int32: looks at the clock up to each call
     call: np.ndarray  # int32: index in Trace.procedures
-    hands_out: np.ndarray  # bool: it hands results to one rank or to a file, or is a barrier beside such calls
+    output: np.ndarray  # uint8: values of Output
     path: np.ndarray  # int64: row of CallPaths.tables; 0: not known
     begin_ns: int  # end of MPI_Init, or of the process' start
     end_ns: int  # begin of MPI_Finalize, or of the last call's end
@@ -105,15 +113,20 @@ def _read(trace: Trace, rank: int, begin_ns: int, end_ns: int | None, kinds: np.
     for rows, paths, cpu in blocks:
         columns.append(rows, paths, cpu, thread)
     start = max(trace.span(rank)[0], begin_ns)
-    hands_out = _hand_out(trace.procedures)
-    return columns.sequence(rank, start, hands_out, is_whole=blocks.is_whole, has_cpu=blocks.has_cpu)
+    output = _outputs(trace.procedures)
+    return columns.sequence(rank, start, output, is_whole=blocks.is_whole, has_cpu=blocks.has_cpu)
 
 
 @lru_cache(maxsize=8)
-def _hand_out(procedures: tuple[str, ...]) -> np.ndarray:
-    """bool by procedure: what a program does with its results."""
-    names = map(base_name, procedures)
-    return np.array([name in TO_A_ROOT | BARRIERS or name.startswith("MPI_File_") for name in names], bool)
+def _outputs(procedures: tuple[str, ...]) -> np.ndarray:
+    """uint8 by procedure: values of Output."""
+    return np.array([_output(base_name(name)) for name in procedures], np.uint8)
+
+
+def _output(name: str) -> Output:
+    if name.startswith("MPI_File_"):
+        return Output.NONE if "read" in name else Output.RESULTS if "write" in name else Output.BESIDE
+    return Output.RESULTS if name in TO_A_ROOT else Output.BESIDE if name in BARRIERS else Output.NONE
 
 
 def _busiest(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> int:
@@ -211,8 +224,8 @@ class _Columns:
             if lib.numbering_feed(numbering, pointer(of_detail, "uint64_t *"), kept, pointer(parts[-1], "int32_t *")):
                 raise MemoryError
 
-    def sequence(self, rank: int, start: int, hands_out: np.ndarray, *, is_whole: bool, has_cpu: bool) -> Sequence:
-        """All of them. start: when the rank began, if it did not initialise MPI; hands_out: by procedure."""
+    def sequence(self, rank: int, start: int, output: np.ndarray, *, is_whole: bool, has_cpu: bool) -> Sequence:
+        """All of them. start: when the rank began, if it did not initialise MPI; output: by procedure."""
         state = self._state
         begin = int(state.init) if state.has_init else start
         end = int(state.last) if state.seen else start
@@ -229,8 +242,8 @@ class _Columns:
                 raise MemoryError
             np.take(place, joined(self._symbols[detail], np.dtype(np.int32)), out=symbols[detail], mode="clip")
             self._symbols[detail] = []
-        hands_out = hands_out[column["call"]]
-        return Sequence(rank, symbols, hands_out=hands_out, begin_ns=begin, end_ns=end, is_whole=is_whole, **column)
+        output = output[column["call"]]
+        return Sequence(rank, symbols, output=output, begin_ns=begin, end_ns=end, is_whole=is_whole, **column)
 
     def _joined(self, name: str) -> np.ndarray:
         dtype = np.int64 if name in self._TIMES else np.int32

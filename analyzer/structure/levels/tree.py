@@ -44,7 +44,7 @@ def tree(
     """The loops of some calls, by time. flushes: (n, 2) begins and ends, ns; deepest: levels that are looked for.
     Collective."""
     found = _tree(sequences, stretches, team, flushes, level, deepest)
-    return [_counted(sequences, node, _Chain.of(node), team) for node in found]
+    return [_counted(sequences, node, _Chain.of(node, team), team) for node in found]
 
 
 def _tree(
@@ -105,45 +105,62 @@ def _overlapping(begins: np.ndarray, ends: np.ndarray, others: np.ndarray) -> np
 
 
 class _Chain(NamedTuple):
-    """A rank of this process that tells how often loops are passed, and where the iterations around them begin in its
-    sequence, with the end; -1: no rank of this process has the loop."""
+    """The rank that tells how often loops are passed, and, where it is one of this process, where the iterations around
+    them begin in its sequence, with the end."""
 
     rank: int
     edges: np.ndarray
 
     @classmethod
-    def of(cls, node: Node) -> _Chain:
-        """Of a loop in no other one: the rank that has most of the loops inside."""
+    def of(cls, node: Node, team: Team) -> _Chain:
+        """Of a loop whose own iterations alone are known: of the ranks that have most of the loops inside the first.
+        Collective."""
         own = node.loop.own
-        rank = max(own, key=lambda rank: sum(rank in one.loop.own for one in node.walk()), default=-1)
-        return cls(rank, np.append(own[rank].begins, own[rank].end) if own else np.zeros(0, np.int64))
+        mine = [(-sum(rank in one.loop.own for one in node.walk()), rank) for rank in own]
+        _, rank = min(best for part in team.allgather(min(mine, default=None)) if (best := part) is not None)
+        return cls(rank, np.append(own[rank].begins, own[rank].end) if rank in own else np.zeros(0, np.int64))
 
 
 def _counted(sequences: Sequences, outer: Node, chain: _Chain, team: Team) -> Node:
     """With how often each loop inside is passed in the shortest and the longest iteration around it, and in all
-    iterations of the run; of what no rank tells it is what it is in the typical one."""
+    iterations of the run; of what the rank cannot tell it is what it is in the typical one. Collective."""
     inside = []
     for node in outer.inside:
-        inner = node.loop.own.get(chain.rank)
+        inner = node.loop.own.get(chain.rank) if len(chain.edges) else None
         at = None if inner is None else _begins(sequences[chain.rank], chain.edges, inner)
         made = None if at is None else np.diff(np.searchsorted(at, chain.edges))
         mine = None if made is None else (int(made.min()), int(made.max()), int(made.sum()))
         said = next((one for one in team.allgather(mine) if one is not None), None)
         fewest, most, total = said or (node.loop.count, node.loop.count, 0)
-        further = _Chain.of(node) if at is None else _Chain(chain.rank, np.append(at, chain.edges[-1]))
+        if said is None:
+            further = _Chain.of(node, team)
+        else:
+            further = _Chain(chain.rank, chain.edges if at is None else np.append(at, chain.edges[-1]))
         inside.append(_counted(sequences, replace(node, fewest=fewest, most=most, total=total), further, team))
     return replace(outer, inside=tuple(inside))
 
 
 def _begins(calls: Sequence, edges: np.ndarray, inner: Loop) -> np.ndarray | None:
     """Where the passes of a loop begin in all iterations around it: with the calls that begin the passes that are
-    known, or end them, if there are as many of these as passes in the iteration with these. None: there are not."""
+    known, or behind those that end them, if there are as many of these as passes in the iteration with these. None:
+    there are not."""
     number = int(np.searchsorted(edges, inner.begins[0], side="right")) - 1
-    for places in (inner.begins, np.append(inner.begins[1:], inner.end) - 1):
+    if not 0 <= number < len(edges) - 1:
+        return None
+    lasts = np.append(inner.begins[1:], inner.end) - 1
+    for places in (inner.begins, lasts):
         for detail in (Detail.PEER, Detail.PROCEDURE, Detail.SIZE):
             symbols = calls.symbols[detail][: edges[-1]]
             at = np.flatnonzero(np.isin(symbols, symbols[places]))
             at = at[at >= edges[0]]
             if np.diff(np.searchsorted(at, edges[number : number + 2]))[0] == inner.count:
-                return at
+                return at if places is not lasts else _behind(at, edges, int(inner.begins[0] - edges[number]))
     return None
+
+
+def _behind(ends: np.ndarray, edges: np.ndarray, before: int) -> np.ndarray:
+    """Where passes begin that end there: behind the one before, or, of the first of an iteration, so many calls from
+    its begin on."""
+    around = edges[np.searchsorted(edges, ends, side="right") - 1]
+    after = np.append(-1, ends[:-1]) + 1
+    return np.where(after <= around, np.minimum(around + before, ends), after)

@@ -18,10 +18,11 @@ from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.machine.machine import Machine, Network, Node
 from analyzer.program import storage as spill
+from analyzer.program import streams as program_streams
 from analyzer.program.operation import OP, Flag, Kind, operations
 from analyzer.program.program import Program
 from analyzer.program.storage import OperationSpill, PackedOperations, packed
-from analyzer.program.streams import pieces, rewritten
+from analyzer.program.streams import pieces, rewritten, rewritten_together
 from analyzer.replay.section import section_of
 from analyzer.replay.simulate import simulate
 from benchmarks.halo import write_halo
@@ -157,6 +158,27 @@ def test_a_changed_program_is_another_one(stored):
     changed = rewritten(program, divide)
     assert changed.ops[:]["block"].tolist() == np.repeat(np.arange(RANKS), 3000).tolist()
     assert not program.ops[:]["block"].any()
+
+
+@pytest.mark.parametrize("piece", [1, 7, 100])
+def test_streams_that_are_changed_together_are_changed_as_one_by_one(stored, monkeypatch, piece):
+    """Some are empty, some longer than what is changed at once."""
+    lengths = [0, 3, 0, 5, 60, 1, 0, 2, 2, 0]
+    program = Program.of([operations(*[{"kind": Kind.EVENT, "tag": k} for k in range(n)]) for n in lengths])
+    program, groups = stored(program), []
+    monkeypatch.setattr(program_streams, "_PIECE", piece)
+
+    def number(group, ops, cuts):
+        groups.append(group)
+        assert len(cuts) == len(group) + 1 and cuts[0] == 0 and cuts[-1] == len(ops)
+        for stream, first, last in zip(group, cuts[:-1], cuts[1:], strict=True):
+            ops["block"][first:last] = stream
+
+    together = rewritten_together(program, number)
+    alone = rewritten(program, lambda stream, ops: ops.__setitem__("block", stream))
+    assert together.ops[:].tobytes() == alone.ops[:].tobytes()
+    assert [stream for group in groups for stream in group] == list(range(len(lengths)))
+    assert together.ops[:]["block"].tolist() == np.repeat(np.arange(len(lengths)), lengths).tolist()
 
 
 def test_streams_of_many_ranks_need_few_places(monkeypatch):

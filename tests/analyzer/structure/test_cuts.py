@@ -185,7 +185,7 @@ PARTITIONED = (
 
 @pytest.mark.parametrize("kinds", [PERSISTENT, PARTITIONED], ids=["persistent", "partitioned"])
 @pytest.mark.parametrize("begin_ns", [0, 3350, 4000, 4450, 6700])
-def test_cuts_of_requests_that_are_started_again_are_sound(tmp_path, capsys, kinds, begin_ns):
+def test_cuts_of_requests_that_are_started_again_are_sound(tmp_path, kinds, begin_ns):
     run, small = run_of_starts(tmp_path, *kinds), tmp_path / "small.h5"
     assert main(["check", str(run)]) == 0
     for length_ns in (1000, 2500, 9000):

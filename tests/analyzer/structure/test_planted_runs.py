@@ -214,6 +214,13 @@ def test_what_is_left_between_perturbed_times_may_be_shorter_than_a_sample():
     assert nodes_of(whole, lambda begin, end, samples: whole.part(begin, end), left, 1, literal=False) == []
 
 
+@pytest.mark.parametrize("piece, passes, count", [(8, 4, 12), (20, 12, 30), (13, 7, 5)])
+def test_nested_signals_without_noise(piece, passes, count):
+    body = [*np.tile(np.repeat([3.0, 1.0], [piece // 2, piece - piece // 2]), passes), *[5.0] * (piece * passes // 2)]
+    found = structure_of_signal(Signal("planted", 0, MS, np.tile(body, count)), "planted")
+    assert found.main.count == count
+
+
 @settings(max_examples=10)
 @given(st.data())
 def test_random_nested_signals(data):

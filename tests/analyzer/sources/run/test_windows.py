@@ -17,6 +17,7 @@ from analyzer.metrics.collectives import collectives
 from analyzer.metrics.profile import profile
 from analyzer.metrics.useful import useful
 from analyzer.pairing import parts as parts_of
+from analyzer.pairing.call_paths import CallsByRank, calls_with_paths
 from analyzer.pairing.parts import parts
 from analyzer.parallel import Team
 from analyzer.sources.rank_file import index
@@ -31,6 +32,20 @@ def windowed(trace, records):
     bounds = list(pairwise(trace.windows(records).tolist()))
     read = (trace.states, STATE), (trace.events, EVENT), (trace.messages, MESSAGE)
     return [joined([of(begin, end) for begin, end in bounds], dtype).tolist() for of, dtype in read]
+
+
+def calls_of_ranks(trace):
+    """As CallsByRank tells them, in an order that is not that of the file."""
+    by_rank = CallsByRank(trace)
+    return [[column.tolist() for column in by_rank[rank]] for rank in [*range(trace.size)[::-1], *range(trace.size)]]
+
+
+def calls_one_by_one(trace):
+    found = []
+    for rank in [*range(trace.size)[::-1], *range(trace.size)]:
+        blocks = [(rows["thread"], rows["call"], paths) for rows, paths in calls_with_paths(trace, rank)]
+        found.append([[int(x) for part in parts for x in part] for parts in zip(*blocks, strict=True)] or [[]] * 3)
+    return found
 
 
 def sums(trace):
@@ -63,6 +78,7 @@ def test_small_windows_of_many_ranks(run, records):
         path = str(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us))
         whole = analyzer.open(path)
         expected = windowed(whole, 1 << 20), sums(whole), posted_and_found(whole)
+        assert calls_of_ranks(whole) == calls_one_by_one(whole)
         whole.close()
         before = cuts.FEW_RANKS, cuts.RECORDS_A_RANK, index.STEP, parts_of.RECORDS, index.KEPT_BYTES
         cuts.FEW_RANKS, cuts.RECORDS_A_RANK, index.STEP, parts_of.RECORDS, index.KEPT_BYTES = 0, 1, 3, records, 100
@@ -71,6 +87,7 @@ def test_small_windows_of_many_ranks(run, records):
         try:
             cut = analyzer.open(path)
             assert (windowed(cut, records), sums(cut), posted_and_found(cut)) == expected
+            assert calls_of_ranks(cut) == calls_one_by_one(cut)
             cut.close()
         finally:
             cuts.FEW_RANKS, cuts.RECORDS_A_RANK, index.STEP, parts_of.RECORDS, index.KEPT_BYTES = before

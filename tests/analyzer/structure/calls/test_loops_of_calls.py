@@ -14,7 +14,7 @@ from memory_trace import MemoryTrace
 from analyzer.parallel import Team
 from analyzer.structure.calls.loops import outermost
 from analyzer.structure.calls.ranks import loop_of, loops_of
-from analyzer.structure.calls.sequence import sequence_of
+from analyzer.structure.calls.sequence import Output, _outputs, sequence_of
 from analyzer.structure.levels.find import iterations
 from analyzer.structure.levels.structure import Method, structure
 
@@ -177,8 +177,8 @@ def sites(passes, *, knows_paths=True, output=()):
     places = np.array([0, 0, *np.concatenate(passes), 99])
     symbols = np.unique(places, return_inverse=True)[1].astype(np.int32)
     enter, bursts, clocks = np.arange(len(symbols)) * 100, np.full(len(symbols), 50), np.zeros(len(symbols), np.int32)
-    hands_out = np.isin(places, output)
-    return outermost(symbols, enter, bursts, clocks, int(enter[-1]), knows_paths=knows_paths, hands_out=hands_out)
+    outputs = np.where(np.isin(places, output), Output.RESULTS, Output.NONE).astype(np.uint8)
+    return outermost(symbols, enter, bursts, clocks, int(enter[-1]), knows_paths=knows_paths, output=outputs)
 
 
 @pytest.mark.parametrize("knows_paths", [True, False])
@@ -236,6 +236,32 @@ def test_of_any_calls_passes_follow_one_another(calls, knows_paths, output):
     if found is not None:
         edges = np.append(found.begins, found.end)
         assert edges[0] >= 0 and (np.diff(edges) > 0).all() and edges[-1] <= 2 + len(calls) + 1
+
+
+def test_a_loop_around_may_make_its_calls_in_all_passes_but_the_first():
+    """They come amid the passes of the loop inside, which converges; no pass lacks a call because of them."""
+    counts = np.random.default_rng(3).integers(5, 16, 20).tolist()
+    steps = [[*([7, 8, 6, 9] * (k > 0)), *[1, 2, 3, 4, 5] * count] for k, count in enumerate(counts)]
+    assert sites(steps).count in (19, 20)
+
+
+def test_a_pass_to_warm_up_is_none_where_passes_begin_in_the_middle_of_repeated_calls():
+    body = [1, 2, 3, 4, 4, 4]
+    assert sites([[4, *body, 9, 8, *body * 20]], knows_paths=False).count == 20
+
+
+def test_what_hands_out_results():
+    names = (
+        "MPI_Reduce",
+        "MPI_Igatherv",
+        "MPI_File_write_all_begin",
+        "MPI_Barrier",
+        "MPI_File_open",
+        "MPI_File_read_all",
+    )
+    found = _outputs((*names, "MPI_Allreduce", "MPI_Bcast", "MPI_Reduce_scatter", "MPI_Allgather"))
+    results, beside = Output.RESULTS, Output.BESIDE
+    assert found.tolist() == [results, results, results, beside, beside, *[Output.NONE] * 5]
 
 
 @pytest.mark.parametrize("each, count", [(25, 100), (15, 90), (10, 50)])

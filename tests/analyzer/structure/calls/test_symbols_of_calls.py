@@ -161,6 +161,6 @@ def test_where_places_are_known_neither_roots_nor_a_communicator_that_is_made_an
     for paths, wanted in ((places, ([0, 1, 0, 1, 2, 3], [0, 1] * 3)), (None, ([0, 1, 2, 1, 3, 4], [0, 1, 0, 1, 2, 3]))):
         columns = _Columns(_kinds(procedures, asking=False))
         columns.append(rows, paths, None, 0)
-        found = columns.sequence(0, 0, np.zeros(3, bool), is_whole=True, has_cpu=False)
+        found = columns.sequence(0, 0, np.zeros(3, np.uint8), is_whole=True, has_cpu=False)
         for detail, numbers in zip((Detail.PEER, Detail.PROCEDURE), wanted, strict=True):
             assert same(found.symbols[detail].tolist(), numbers)
