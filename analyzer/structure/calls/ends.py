@@ -46,16 +46,15 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
             return varying
     if loop.is_regular:
         at, first, lead, end = _turned(symbols, at, pattern, lead, int(_fixed(loop).sum()))
-    begins = np.concatenate([[first], at[1:] - lead])
     if knows_paths:
         at, end = _to_its_last_call(symbols, loop, at, end, lead)
-        begins = np.concatenate([[first], at[1:] - lead])
-    if not knows_paths and loop.is_regular:
+        return Bounds(np.concatenate([[first], at[1:] - lead]), end)
+    begins = np.concatenate([[first], at[1:] - lead])
+    if loop.is_regular:
         run = _cut_run(symbols, end, np.roll(pattern, lead))
         begins, end, lead = begins + run, end + run, lead - run
-    if not knows_paths and _warms_up(symbols, begins, end, pattern, lead, clocks):
-        begins = begins[1:]
-    return Bounds(begins, end)
+    warms_up = _warms_up(symbols, begins, end, pattern, lead, clocks)
+    return Bounds(begins[1:] if warms_up else begins, end)
 
 
 def _behind_what_varies(symbols: np.ndarray, loop: Passes, end: int) -> Bounds | None:

@@ -289,21 +289,27 @@ def _is_now_and_then(
     between = np.diff(number)
     if _varies(between):
         return False
-    usual_work = float(np.quantile(computed[at[usual + 1]] - computed[at[usual]], QUIET))
-    special_work = computed[at[some + 1]] - computed[at[some]]
-    own_work = float(special_work.min()) - usual_work
     more = np.where(inner.varying & (common > 0), 0, (there - common).clip(0))  # a loop inside took longer to converge
     if knows_paths and more.sum() > 1 and len(between) and np.median(between) <= NESTED:
         return False
+    work = np.diff(computed[at])
     is_step = more.sum() <= 1 or (knows_paths and _hands_out(outputs[more > 0]))
-    if is_step:
-        return own_work < STEP_WORK * usual_work * float(np.median(between)) if len(between) else own_work < usual_work
-    if more.sum() <= STEP[0] * common.sum() and own_work < STEP[1] * usual_work:
+    return _is_little(work[usual], work[some], between, 0.0 if is_step else float(more.sum() / common.sum()))
+
+
+def _is_little(usual_work: np.ndarray, special_work: np.ndarray, between: np.ndarray, calls: float) -> bool:
+    """Whether what special passes do beside the others is too little for a loop around. Work: computation of usual and
+    of special passes, ns; between: passes from one of these to the next; calls: theirs more, as a share of a usual
+    pass's; 0: they are a step, whose work counts beside that of all passes between."""
+    usual = float(np.quantile(usual_work, QUIET))
+    own, distance = float(special_work.min()) - usual, float(np.median(between)) if len(between) else 0.0
+    if not calls:
+        return own < STEP_WORK * usual * distance if len(between) else own < usual
+    if calls <= STEP[0] and own < STEP[1] * usual:
         return True
     # The first of them may be none: the least would tell nothing.
-    seldom_work = float(np.quantile(special_work, QUIET)) - usual_work
-    is_seldom = len(between) and np.median(between) >= SELDOM
-    return bool(is_seldom and more.sum() <= SELDOM_STEP[0] * common.sum() and seldom_work < SELDOM_STEP[1] * usual_work)
+    own = float(np.quantile(special_work, QUIET)) - usual
+    return distance >= SELDOM and calls <= SELDOM_STEP[0] and own < SELDOM_STEP[1] * usual
 
 
 def _hands_out(outputs: np.ndarray) -> bool:
