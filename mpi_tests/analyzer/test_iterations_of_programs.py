@@ -51,6 +51,7 @@ def test_programs_under_open_mpi(openmpi, compiled, traced, tmp_path):
     assert found_in(traced(openmpi, program, "no_loop", "1", ranks=4, folder=made_in(tmp_path, "none")).run) is None
 
 
+@pytest.mark.timed  # a loop that others keep from the CPUs for long is a small part of its run
 def test_programs_under_mpich(mpich, compiled, traced, tmp_path):
     program = compiled(mpich, "loops.c")
     for name, count in MPICH.items():
@@ -83,6 +84,7 @@ def test_a_cut_is_a_sound_run_that_every_command_reads(openmpi, compiled, traced
     analyze("check", "small.prv").check()
 
 
+@pytest.mark.timed
 def test_a_running_program_is_followed(openmpi, compiled, traced, analyze, tmp_path):
     """It says the period while the program runs, and ends when that does."""
     count = 2500

@@ -28,7 +28,7 @@ def test_the_model_of_real_runs(openmpi, compiled, traced, tmp_path, capsys):
         assert run["measured"] == pytest.approx(data["runs"][0]["period_s"] / run["period_s"])
     alone = data["runs"][0]["factors"]
     assert alone["balance"]["value"] == 1 and alone["dependencies"]["value"] > 0.99  # nobody to wait for
-    assert main(["predict", *files, "--ranks", "8", "16", "--json"]) == 0
+    assert main(["predict", *files, "--scaling", "strong", "--ranks", "8", "16", "--json"]) == 0
     first, second = json.loads(capsys.readouterr().out)["predicted"]
     assert first["measured"] == pytest.approx(data["runs"][-1]["measured"])
     assert first["speedup_low"] <= first["speedup"] <= first["speedup_high"] and second["measured"] is None

@@ -225,6 +225,7 @@ def test_an_interrupt_leaves_a_whole_file(legs, leg, launch, tmp_path):
     assert not list(tmp_path.glob(".net.h5*"))
 
 
+@pytest.mark.timed  # a launcher that is in a hurry to end may lose the line
 @BOTH
 def test_an_interrupt_before_anything_was_measured_is_one_line(legs, leg, launch, tmp_path):
     paths = {"PYTHONPATH": f"{ROOT}{os.pathsep}{SITE}"}
