@@ -56,7 +56,7 @@ def _is_amid(outer: Passes, inner: Passes, symbols: np.ndarray, made: np.ndarray
     if not lacking.any():  # it only does more
         return False
     own = np.unique(there[inner.typical[there] == 0])
-    amid = (np.isin(own, symbols[: inner.at[0]], invert=True)) & np.isin(own, symbols[inner.at[-1] :], invert=True)
+    amid = np.isin(own, symbols[: inner.at[0]], invert=True) & np.isin(own, symbols[inner.at[-1] :], invert=True)
     return bool(len(own) and amid.mean() > 0.5)
 
 

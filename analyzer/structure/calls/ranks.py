@@ -52,7 +52,7 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
     knows_paths, output = bool(calls.path[part].any()), calls.output[part]
     for detail in (WITH_PATHS if knows_paths else WITHOUT_PATHS) if len(enter) else ():
         symbols = by_occurrence(calls.symbols[detail][part])
-        each = outermost(symbols, enter, burst, clocks, length, knows_paths=knows_paths, output=output)
+        each = _of_all(calls, part, symbols, knows_paths=knows_paths)
         if each is not None and not knows_paths and each.stretch(0)[1] - each.stretch(0)[0] == 1:
             each = _by_bursts(each, burst)
         yield each
@@ -69,16 +69,23 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
             yield runs if knows_paths or _shared(symbols, runs) >= RUNS else None
 
 
+def _of_all(calls: Sequence, part: slice, symbols: np.ndarray, *, knows_paths: bool) -> Loop | None:
+    """The outermost loop of a part of the calls, all of them, which is not empty."""
+    enter = calls.enter[part]
+    return outermost(
+        symbols, enter, calls.burst[part], calls.clocks[part], int(enter[-1] - enter[0]), knows_paths=knows_paths,
+        output=calls.output[part],
+    )  # fmt: skip
+
+
 def _whoever_it_is(calls: Sequence, part: slice, loop: Loop) -> Loop:
     """The loop by places of the program alone, if its passes are shorter by a few times because partners take turns:
     the neighbours on the left and on the right, say. What is computed before them tells directions of one pass."""
     symbols, with_partners = (by_occurrence(calls.symbols[one][part]) for one in (Detail.PROCEDURE, Detail.PEER))
     if np.array_equal(symbols, with_partners):
         return loop
-    enter, burst, clocks = calls.enter[part], calls.burst[part], calls.clocks[part]
-    length = int(enter[-1] - enter[0])
-    output = calls.output[part]
-    each = outermost(symbols, enter, burst, clocks, length, knows_paths=True, output=output)
+    enter, burst = calls.enter[part], calls.burst[part]
+    each = _of_all(calls, part, symbols, knows_paths=True)
     if each is None or each.regularity < loop.regularity * CLEAR or _time(each, enter) < CLEAR * _time(loop, enter):
         return loop
     times = round(each.count / loop.count)
