@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, BrokenBarrierError
 from typing import Any, TypeVar
 
 from patience import patient
@@ -32,7 +32,7 @@ class ThreadTeam(Team):
 
 
 def by_team(size: int, work: Callable[[Team], Found]) -> list[Found]:
-    """What each of a team found."""
+    """What each of a team found. Raises what the first of them did that did not only wait for another one."""
     board, barrier = [None] * size, Barrier(size)
 
     def member(rank: int) -> Found:
@@ -43,4 +43,8 @@ def by_team(size: int, work: Callable[[Team], Found]) -> list[Found]:
             raise
 
     with ThreadPoolExecutor(size) as pool:
-        return list(pool.map(member, range(size)))
+        members = [pool.submit(member, rank) for rank in range(size)]
+    errors = [error for done in members if (error := done.exception())]
+    for error in sorted(errors, key=lambda error: isinstance(error, BrokenBarrierError)):
+        raise error
+    return [done.result() for done in members]

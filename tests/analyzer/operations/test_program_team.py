@@ -7,6 +7,7 @@ from thread_team import by_team
 
 from analyzer.errors import TracelibError
 from analyzer.operations.program import program_of
+from analyzer.parallel import Team
 from analyzer.program import gathered, storage
 from analyzer.program.streams import pieces
 from analyzer.sources.run.run import open_run
@@ -26,14 +27,22 @@ def test_the_program_is_that_of_one_process(tmp_path, monkeypatch, pattern, size
     """Also where it does not fit into one message between the processes."""
     monkeypatch.setattr(gathered, "IN_MEMORY", 1000)
     monkeypatch.setattr(storage, "IN_MEMORY", 1000)
-    trace = open_run(str(write_pattern(tmp_path, pattern, 8, 300).path))
-    trace.messages()
-    alone = content(program_of(trace, buffered=True))
-    assert by_team(size, lambda team: content(program_of(trace, team, buffered=True))) == [alone] * size
-    first, *others = by_team(size, lambda team: program_of(trace, team, buffered=True, everywhere=False))
+    run = str(write_pattern(tmp_path, pattern, 8, 300).path)
+
+    def program(team, *, everywhere=True):
+        """Each member opens the run, as a process would."""
+        trace = open_run(run)
+        trace.match()
+        try:
+            return program_of(trace, team, buffered=True, everywhere=everywhere)
+        finally:
+            trace.close()
+
+    alone = content(program(Team()))
+    assert by_team(size, lambda team: content(program(team))) == [alone] * size
+    first, *others = by_team(size, lambda team: program(team, everywhere=False))
     assert content(first) == alone
     assert not any(len(other.ops) for other in others)
-    trace.close()
 
 
 def test_one_that_cannot_read_its_ranks_ends_it_for_all(tmp_path, monkeypatch):
