@@ -8,7 +8,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-from h5py import h5g, h5p
+from h5py import h5d, h5g, h5t
 
 from analyzer.errors import TracelibError
 from analyzer.places import PLACES, to_group
@@ -21,17 +21,13 @@ from analyzer.sources.run.system import PACKED, load_samples, sample_places
 from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.deflate import deflated
 from analyzer.writers.hdf5 import new_hdf5
+from analyzer.writers.hdf5_groups import new_group, new_table, set_attribute, write_rows
 from tracelib import schema
 from tracelib.schema import node
 
-CODECS: dict[str, dict[str, object]] = {
-    "gzip": {"compression": "gzip", "compression_opts": 9, "shuffle": True},
-    "lzf": {"compression": "lzf", "shuffle": True},
-}
-"""Filters that every h5py has: gzip is part of HDF5 and the smallest, lzf the fastest."""
-
 CHUNK_ROWS = schema.COMPRESSED_CHUNK_ROWS
 STRETCH_ROWS = 8 * CHUNK_ROWS
+LEVEL = 9
 SMALL_BYTES = 1024
 """Tables up to this size are stored as they are: a chunk's index would cost more than compressing saves."""
 
@@ -60,7 +56,7 @@ def pack_run(path: str, output: Path, codec: str = "gzip") -> Packed:
     part = temporary_name(output, "part")
     try:
         _check_complete(found)
-        _write(found, part, CODECS[codec])
+        _write(found, part, codec)
         _compare(found, part)
         packed = Packed(
             output, len(found.files), sum(map(_calls, found.files)), part.stat().st_size, _disk_bytes(found.files)
@@ -84,25 +80,21 @@ def _check_complete(found: Findings) -> None:
             raise TracelibError(text, "`tracelib recover` first adds to its file what its buffer held")
 
 
-def _write(found: Findings, path: Path, codec: dict[str, object]) -> None:
+def _write(found: Findings, path: Path, codec: str) -> None:
     with new_hdf5(path) as out:
         out.attrs["schema_version"] = np.uint64(schema.VERSION)
         out.attrs["size"] = np.uint64(found.size)
         out.attrs["created_realtime_ns"] = np.uint64(min(int(f.attributes["start_realtime_ns"]) for f in found.files))
-        types = out.create_group("types")
-        for table, dtype in schema.TABLES.items():
-            if dtype.names and any(file.lengths[table] for file in found.files):
-                types[table] = dtype
-        if len({file.procedures for file in found.files}) == 1:
-            _write_names(found.files[0], out)
-        same: dict[bytes, h5py.Dataset] = {}
+        shared = len({file.procedures for file in found.files}) == 1
+        if shared:
+            _write_names(found.files[0], out.id)
+        tables = _Tables(out, found, codec)
         for file in found.files:
-            group = _compact_group(out, f"ranks/{file.rank:06d}")
+            group = new_group(out, f"ranks/{file.rank:06d}")
             _write_attributes(file, group)
-            if "procedures" not in out:
+            if not shared:
                 _write_names(file, group)
-            for table in (t for t in schema.TABLES if file.lengths[t]):
-                _write_table(file, table, group, codec, same)
+            tables.write(file, group)
         for path, place in sample_places(found.files):
             _write_samples(path, place, out, codec)
         _write_places(found, out)
@@ -115,80 +107,84 @@ def _write_places(found: Findings, out: h5py.File) -> None:
         to_group(paths.named.known, out.create_group(PLACES))
 
 
-def _compact_group(out: h5py.File, name: str) -> h5py.Group:
-    """A group with its attributes in its header: their heap would take as much as the rows of a small run."""
-    properties = h5p.create(h5p.GROUP_CREATE)
-    properties.set_attr_phase_change(64, 32)
-    links = h5p.create(h5p.LINK_CREATE)
-    links.set_create_intermediate_group(True)
-    return h5py.Group(h5g.create(out.id, name.encode(), lcpl=links, gcpl=properties))
-
-
-def _write_attributes(file: RankFile, group: h5py.Group) -> None:
-    group.attrs["schema_version"] = np.uint64(schema.VERSION)
+def _write_attributes(file: RankFile, group: h5g.GroupID) -> None:
+    set_attribute(group, "schema_version", np.uint64(schema.VERSION))
     for name, value in file.attributes.items():
         if isinstance(value, str):
-            group.attrs[name] = np.bytes_(value.encode())
+            set_attribute(group, name, np.bytes_(value.encode()))
         else:  # of a damaged file a number may be negative
-            group.attrs[name] = np.int64(value) if value < 0 else np.uint64(value)
+            set_attribute(group, name, np.int64(value) if value < 0 else np.uint64(value))
     if len(file.inside):
-        group.attrs["inside"] = file.inside
+        set_attribute(group, "inside", file.inside)
 
 
-def _write_names(file: RankFile, group: h5py.Group) -> None:
+def _write_names(file: RankFile, group: h5g.GroupID) -> None:
     names = np.array([name.encode() for name in file.procedures], "S")
-    options = CODECS["gzip"] | {"chunks": names.shape} if len(names) else {}  # of a damaged file there may be none
-    group.create_dataset("procedures", data=names, track_times=False, **options)
+    chunk = len(names)  # of a damaged file there may be none
+    write_rows(new_table(group, "procedures", len(names), names.dtype, chunk, "gzip", LEVEL), names)
 
 
-def _once(group: h5py.Group, name: str, rows: np.ndarray, same: dict[bytes, h5py.Dataset], **options: object) -> None:
-    """A small table; where another rank has the same rows, a link to its table."""
-    key = name.encode() + b"\0" + rows.tobytes()
-    if key not in same:
-        same[key] = group.create_dataset(name, data=rows, track_times=False, **options)
-    else:
-        group[name] = same[key]
+class _Tables:
+    """Writes the tables of ranks; what several have alike is stored once."""
 
+    def __init__(self, out: h5py.File, found: Findings, codec: str) -> None:
+        self._codec = codec
+        self._types: dict[str, h5t.TypeID | np.dtype] = dict(schema.TABLES)
+        self._same: dict[bytes, tuple[h5g.GroupID, bytes]] = {}
+        types = out.create_group("types")
+        for table, dtype in schema.TABLES.items():
+            if dtype.names and any(file.lengths[table] for file in found.files):
+                types[table] = dtype
+                self._types[table] = types[table].id
 
-def _write_table(
-    file: RankFile, table: str, group: h5py.Group, codec: dict[str, object], same: dict[bytes, h5py.Dataset]
-) -> None:
-    dtype, length = schema.TABLES[table], file.lengths[table]
-    stored = group.file["types"][table] if dtype.names else dtype
-    if length * dtype.itemsize <= SMALL_BYTES:
-        _once(group, table, upgraded(table, file.read(table, 0, length)), same, dtype=stored)
-        return
-    chunk = (min(length, CHUNK_ROWS),)
-    dataset = group.create_dataset(table, (length,), stored, chunks=chunk, track_times=False, **codec)
-    for first, rows in _stretches(file, table):
-        if codec is CODECS["gzip"]:
-            _write_deflated(dataset, first, rows)
+    def write(self, file: RankFile, group: h5g.GroupID) -> None:
+        """The tables of a rank into its group."""
+        for table in (t for t in schema.TABLES if file.lengths[t]):
+            if file.lengths[table] * schema.TABLES[table].itemsize <= SMALL_BYTES:
+                self._write_once(file, table, group)
+            else:
+                self._write_chunks(file, table, group)
+
+    def _write_once(self, file: RankFile, table: str, group: h5g.GroupID) -> None:
+        """A small table; where another rank has the same rows, a link to its table."""
+        rows, name = upgraded(table, file.read(table, 0, file.lengths[table])), table.encode()
+        if first := self._same.get(key := name + b"\0" + rows.tobytes()):
+            group.links.create_hard(name, *first)
         else:
-            dataset[first : first + len(rows)] = rows
+            write_rows(new_table(group, table, len(rows), self._types[table]), rows)
+            self._same[key] = group, name
+
+    def _write_chunks(self, file: RankFile, table: str, group: h5g.GroupID) -> None:
+        chunk = min(file.lengths[table], CHUNK_ROWS)
+        dataset = new_table(group, table, file.lengths[table], self._types[table], chunk, self._codec, LEVEL)
+        for first, rows in _stretches(file, table):
+            if self._codec == "gzip":
+                _write_deflated(dataset, chunk, first, rows)
+            else:
+                write_rows(dataset, rows, first)
 
 
-def _write_deflated(dataset: h5py.Dataset, first: int, rows: np.ndarray) -> None:
+def _write_deflated(dataset: h5d.DatasetID, of_chunk: int, first: int, rows: np.ndarray) -> None:
     """Rows from the beginning of a chunk on; behind the table's end a chunk has zeros."""
-    of_chunk = dataset.chunks[0]
     for at in range(0, len(rows), of_chunk):
         chunk = np.zeros(of_chunk, rows.dtype)
         part = rows[at : at + of_chunk]
         chunk[: len(part)] = part
-        dataset.id.write_direct_chunk((first + at,), deflated(chunk))
+        dataset.write_direct_chunk((first + at,), deflated(chunk))
 
 
-def _write_samples(path: Path, place: str, out: h5py.File, codec: dict[str, object]) -> None:
+def _write_samples(path: Path, place: str, out: h5py.File, codec: str) -> None:
     """The samples of a node: a copy of system-HOST.h5, its table compressed."""
     attributes, rows = load_samples(path, place)
     host = path.stem.removeprefix("system-") if place == "/" else place.rpartition("/")[2]
-    group = _compact_group(out, f"{PACKED}/{host}")
-    options = codec | {"chunks": (min(len(rows), CHUNK_ROWS),)} if len(rows) else {}
-    dataset = group.create_dataset("samples", data=rows, track_times=False, **options)
+    group = h5py.Group(new_group(out, f"{PACKED}/{host}"))
+    table = new_table(group.id, "samples", len(rows), rows.dtype, min(len(rows), CHUNK_ROWS), codec, LEVEL)
+    write_rows(table, rows)
     for name, value in attributes.items():
         group.attrs[name] = value
     columns = rows.dtype.names or ()
     for name in (name for name in node.SYSTEM if name in columns):
-        dataset.attrs[name] = np.bytes_(node.SYSTEM[name][0])
+        set_attribute(table, name, np.bytes_(node.SYSTEM[name][0]))
 
 
 def _stretches(file: RankFile, table: str) -> Iterator[tuple[int, np.ndarray]]:
@@ -205,17 +201,22 @@ def _compare(found: Findings, path: Path) -> None:
         raise TracelibError(
             f"{path}: the packed file differs from the samples of a node", "is the run still being recorded?"
         )
-    for file, packed in zip(found.files, copies, strict=True):
-        equal = file.attributes == packed.attributes and file.procedures == packed.procedures
-        equal = equal and file.lengths == packed.lengths
-        for table in schema.TABLES if equal else ():
-            pairs = zip(_stretches(file, table), _stretches(packed, table), strict=True)
-            equal = equal and all(a.tobytes() == b.tobytes() for (_, a), (_, b) in pairs)
-        packed.close()
-        if not equal:
-            raise TracelibError(
-                f"{path}: the packed file differs from rank {file.rank}", "is the run still being recorded?"
-            )
+    try:
+        for file, copy in zip(found.files, copies, strict=True):
+            if not _is_same(file, copy):
+                raise TracelibError(
+                    f"{path}: the packed file differs from rank {file.rank}", "is the run still being recorded?"
+                )
+            file.close()
+    finally:
+        copies[0].close()
+
+
+def _is_same(file: RankFile, copy: RankFile) -> bool:
+    if (file.attributes, file.procedures, file.lengths) != (copy.attributes, copy.procedures, copy.lengths):
+        return False
+    pairs = (zip(_stretches(file, t), _stretches(copy, t), strict=True) for t in schema.TABLES if file.lengths[t])
+    return all(a.tobytes() == b.tobytes() for of_table in pairs for (_, a), (_, b) in of_table)
 
 
 def _samples(files: list[RankFile]) -> list[bytes]:

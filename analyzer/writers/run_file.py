@@ -6,19 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import h5py
 import numpy as np
+from h5py import h5g
 
 from analyzer.signals import discard
 from analyzer.sources.rank_file.rank_file import PREDICTED
 from analyzer.trace import ACCESS, MARK, REQUEST, CallPaths, Mark, Objects, Regions, Trace
 from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.hdf5 import new_hdf5
+from analyzer.writers.hdf5_groups import new_group, new_table, set_attribute, write_rows
 from analyzer.writers.run_communicators import CommunicatorRows, RankCommunicators
 from analyzer.writers.run_objects import ObjectRows, access_rows
 from tracelib import schema
 
-_FILTER = {"compression": "gzip", "compression_opts": 4, "shuffle": True}
+LEVEL = 4
 _SMALL = 64
 """Rows up to which a table is stored as it is."""
 
@@ -65,7 +66,7 @@ def write_run(
             tables = _Tables(trace)
             for rank, of_rank in zip(range(trace.size), records, strict=True):
                 numbers = {"start_ticks": of_rank.start_ns, "overhead_ticks": of_rank.after_call_ns}
-                group = out.create_group(f"ranks/{rank:06d}")
+                group = new_group(out, f"ranks/{rank:06d}")
                 _write_rank(group, trace, rank, tables.of(rank, of_rank), numbers, clock)
         part.replace(path)
     except OSError as error:
@@ -75,7 +76,7 @@ def write_run(
 
 
 def _write_rank(
-    group: h5py.Group,
+    group: h5g.GroupID,
     trace: Trace,
     rank: int,
     tables: Mapping[str, np.ndarray],
@@ -88,15 +89,15 @@ def _write_rank(
     host = trace.nodes.names[node] if node < len(trace.nodes.names) else ""
     said = {"host": host, "command": trace.origin.command, "boot_id": clock}
     texts = dict.fromkeys(schema.TEXT_ATTRIBUTES, "") | said
-    group.attrs["schema_version"] = np.uint64(schema.VERSION)
+    set_attribute(group, "schema_version", np.uint64(schema.VERSION))
     for name, value in numbers.items():
-        group.attrs[name] = np.uint64(value)
+        set_attribute(group, name, np.uint64(value))
     for name, text in texts.items():
-        group.attrs[name] = np.bytes_(text.encode()[: schema.TEXT_ATTRIBUTES[name]])
+        set_attribute(group, name, np.bytes_(text.encode()[: schema.TEXT_ATTRIBUTES[name]]))
     for name, rows in tables.items():
         if len(rows):
-            options = _FILTER if len(rows) > _SMALL else {}
-            group.create_dataset(name, data=rows, track_times=False, **options)
+            chunk = min(len(rows), schema.COMPRESSED_CHUNK_ROWS) if len(rows) > _SMALL else 0
+            write_rows(new_table(group, name, len(rows), rows.dtype, chunk, "gzip", LEVEL), rows)
 
 
 class _Tables:

@@ -11,14 +11,13 @@ from analyzer.commands.shared.outputs import stem
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.report.words.units import size
-from analyzer.writers.packed import CODECS, pack_run
+from analyzer.writers.hdf5_groups import CODECS
+from analyzer.writers.packed import pack_run
 
 
 @click.command("pack")
 @click.argument("file", type=click.Path())
-@click.option(
-    "--codec", type=click.Choice(sorted(CODECS)), default="gzip", show_default=True, help="How rows are compressed."
-)
+@click.option("--codec", type=click.Choice(CODECS), default="gzip", show_default=True, help="How rows are compressed.")
 @all_ranks_needed("a packed run has all of its ranks")
 @all_calls_needed("a packed run has all of its calls")
 @common_options(as_json=True, output="Name of the packed run (default: NAME-packed.h5 beside it).")

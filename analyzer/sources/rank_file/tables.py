@@ -14,13 +14,16 @@ from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a, h5d, h5f, h5i, h5o, h5p, h5s, h5t
+from h5py import h5a, h5d, h5f, h5g, h5i, h5o, h5p, h5s, h5t
 
 from analyzer.sources.rank_file.chunks import Chunks
 from tracelib.schema.sound import is_sound
 
 OPEN_FILES = 128
 """How many files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
+
+OPEN_GROUPS = 512
+"""How many groups of a file are kept open: a packed run has one for each rank, with a dozen tables."""
 
 DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)
 """What h5py raises where a file is damaged; the last two of names, types and values that cannot be."""
@@ -125,8 +128,14 @@ def _is_like(found: np.dtype, wanted: np.dtype) -> bool:
 
 
 def procedure_names(table: Table) -> tuple[str, ...]:
-    """The rows of a table `procedures`."""
-    return tuple(text_of(name) for name in table.rows())
+    """The rows of a table `procedures`; mostly all ranks have the same."""
+    rows = table.rows()
+    return _names(rows.tobytes(), rows.itemsize) if rows.dtype.kind == "S" else tuple(map(text_of, rows))
+
+
+@lru_cache(maxsize=8)
+def _names(rows: bytes, length: int) -> tuple[str, ...]:
+    return tuple(text_of(rows[at : at + length]) for at in range(0, len(rows), length))
 
 
 @lru_cache(maxsize=1024)
@@ -137,19 +146,22 @@ def text_of(value: bytes | str) -> str:
 
 
 class OpenGroup:
-    """A group of an open file. Raises KeyError, OSError or RuntimeError where it is damaged."""
+    """A group of an open file. Raises one of DAMAGED where it is damaged."""
 
     def __init__(self, file: h5f.FileID, name: str) -> None:
         self._id = h5o.open(file, name.encode())
+        if not isinstance(self._id, h5g.GroupID):
+            raise TypeError(f"{name} is no group")
         self._tables: dict[str, Table] = {}
+        self._names: set[bytes] = set()
+        self._id.links.iterate(self._names.add)  # to be told that there is none takes 50 us
 
     def table(self, name: str) -> Table | None:
         """A table, remembered; None: there is none of that name."""
         if name not in self._tables:
-            try:
-                found = h5o.open(self._id, name.encode())
-            except KeyError:
+            if name.encode() not in self._names:
                 return None
+            found = h5o.open(self._id, name.encode())
             if not isinstance(found, h5d.DatasetID) or len(found.shape) != 1:
                 return None
             self._tables[name] = Table(found)
@@ -173,10 +185,10 @@ class OpenGroup:
 
 
 class OpenFiles:
-    """Open HDF5 files, the least recently used closed first."""
+    """Open HDF5 files and groups, the least recently used closed first."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[str, tuple[h5f.FileID, dict[str, OpenGroup]]] = OrderedDict()
+        self._open: OrderedDict[str, tuple[h5f.FileID, OrderedDict[str, OpenGroup]]] = OrderedDict()
         self._access = h5p.create(h5p.FILE_ACCESS)
         # No lock: the file may be growing, or lie on a file system without locks.
         self._access.set_file_locking(False, False)
@@ -189,10 +201,13 @@ class OpenFiles:
         else:
             while len(self._open) >= OPEN_FILES:
                 self._open.popitem(last=False)
-            self._open[path] = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, self._access), {}
+            self._open[path] = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, self._access), OrderedDict()
         file, groups = self._open[path]
         if name not in groups:
+            while len(groups) >= OPEN_GROUPS:
+                groups.popitem(last=False)
             groups[name] = OpenGroup(file, name)
+        groups.move_to_end(name)
         return groups[name]
 
     def __contains__(self, path: str) -> bool:

@@ -15,7 +15,10 @@ from analyzer.places import Known, ModuleNames, places_file, write_names
 from analyzer.places.frames import Frame
 from analyzer.places.modules import Module
 from analyzer.places.names import Names
-from analyzer.writers.packed import CODECS, pack_run
+from analyzer.sources.rank_file import rank_file
+from analyzer.sources.run.rank_files import find_ranks
+from analyzer.writers.hdf5_groups import CODECS
+from analyzer.writers.packed import pack_run
 from tracelib import schema
 from tracelib.schema import State, What
 
@@ -163,3 +166,32 @@ def test_a_run_without_names_of_calls_is_packed(tmp_path):
     assert after == before and len(after) == 2
     for trace in named:
         trace.close()
+
+
+def test_groups_of_many_ranks_are_closed_again(tmp_path, monkeypatch):
+    """A packed run of more ranks than groups stay open is read as any other."""
+    monkeypatch.setattr("analyzer.sources.rank_file.tables.OPEN_GROUPS", 3)
+    ranks = [
+        {"calls": [call("MPI_Barrier", 10 * k, 10 * k + rank, comm=WORLD) for k in range(100)]} for rank in range(8)
+    ]
+    run = write_run(tmp_path, ranks)
+    pack_run(str(run), tmp_path / "packed.h5")
+    exits = [[rows["exit"].tolist() for rows in of_all_ranks(path)] for path in (run, tmp_path / "packed.h5")]
+    assert exits[0] == exits[1]
+    assert max(len(groups) for _, groups in rank_file._files._open.values()) <= 3
+
+
+def of_all_ranks(path):
+    """The calls of each rank, read twice from the first to the last."""
+    files = find_ranks(str(path)).files
+    return [file.read("calls", 0, 100) for _ in range(2) for file in files]
+
+
+def test_a_rank_that_is_no_group(tmp_path):
+    run = random_run(tmp_path)
+    pack_run(str(run), tmp_path / "packed.h5")
+    with h5py.File(tmp_path / "packed.h5", "r+") as file:
+        del file["ranks/000001"]
+        file["ranks/000001"] = np.zeros(3)
+    with pytest.raises(TracelibError, match="ranks/000001 is no group"):
+        rank_file.open_rank(tmp_path / "packed.h5", "ranks/000001")
