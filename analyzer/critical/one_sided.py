@@ -30,7 +30,7 @@ NEEDED = FENCES
 def add_one_sided(found: Dependences, trace: Trace, nodes: Timeline) -> None:
     """Add those of all windows."""
     on_windows = np.array([is_one_sided(p) for p in trace.procedures], bool)
-    if not on_windows.any():
+    if not on_windows.any() or not trace.extra(Objects).has_windows:
         return
     fences = np.array([base_name(p) in FENCES for p in trace.procedures], bool)
     rows = _with_windows(trace, nodes.noted[fences[nodes.noted["call"]]])

@@ -44,7 +44,7 @@ class Windows:
     def __init__(self, trace: Trace, plan: np.ndarray) -> None:
         """plan: (procedures, 2) as for the kernel."""
         self._trace, self._plan = trace, plan[:, 0]
-        self._has_epochs = bool(trace.extra(Objects).known) and bool((self._plan == WIN_START).any())
+        self._has_epochs = trace.extra(Objects).has_windows and bool((self._plan == WIN_START).any())
 
     @cached_property
     def _epochs(self) -> Epochs:

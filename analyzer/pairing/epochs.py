@@ -109,8 +109,8 @@ class EpochReader:
 
     @property
     def has_any(self) -> bool:
-        """Whether the run makes calls of epochs, locks or one-sided operations."""
-        return bool((self._steps >= 0).any())
+        """Whether the run may make calls of epochs, locks or one-sided operations."""
+        return bool((self._steps >= 0).any()) and self._trace.extra(Objects).has_windows
 
     def of(self, rank: int) -> Epochs:
         """Those of one rank."""

@@ -68,6 +68,11 @@ class Objects(Extra):
 
     known: tuple[SharedObject, ...] = ()
 
+    @property
+    def has_windows(self) -> bool:
+        """Whether there are any: without them no call synchronizes on one, whatever procedures the trace names."""
+        return any(one.kind == "window" for one in self.known)
+
     def accesses(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         """Blocks (ACCESS) of what the calls with `enter` in [begin, end) did."""
         yield from ()

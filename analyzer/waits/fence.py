@@ -21,7 +21,7 @@ _ALWAYS = np.iinfo(np.int64).max
 def fences(trace: Trace, team: Team) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The fences as `collectives` gives collectives; `comm` is the window's index in Objects.known."""
     is_fence = np.array([base_name(p) in FENCES for p in trace.procedures], bool)
-    if not is_fence.any():
+    if not is_fence.any() or not trace.extra(Objects).has_windows:
         return
     yield from FenceCalls(trace, team, is_fence).by_windows()
 

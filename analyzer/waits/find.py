@@ -52,6 +52,10 @@ _OTHERS = (
 """What calls that complete something may wait for besides messages, and the procedures without which they do not."""
 
 
+COMPLETE_NO_MESSAGE = BLOCKING_COLLECTIVES | FENCES | SYNCHRONIZES
+"""Procedures that those who want to know of waits for messages only may leave out."""
+
+
 class Search:
     """Finds the wait states of a trace; what else comes to light is complete when all parts have been taken.
 
@@ -62,8 +66,8 @@ class Search:
     def __init__(
         self, trace: Trace, team: Team | None = None, *, with_syncs: bool = False, used: frozenset[str] | None = None
     ) -> None:
-        """`with_syncs`: also when threads were in step. `used`: the procedures that were called, if that is
-        known: what was not called is not looked for."""
+        """`with_syncs`: also when threads were in step. `used`: the procedures that were called, or that matter, if
+        that is known: what others wait for is not looked for."""
         self.trace, self.lanes, self.windows = trace, Lanes(trace), trace.message_windows()
         self.team = team or Team()
         self._used = frozenset(base_name(p) for p in (trace.procedures if used is None else used))

@@ -6,7 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer.columns.joined import joined
 from analyzer.pairing.partitioned import Handed
+from analyzer.pairing.parts import Part, parts
 from analyzer.parallel import Team
 from analyzer.trace import CALL, Trace
 from analyzer.waits.kinds import Kind
@@ -23,14 +25,14 @@ def partitioned_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray
     hands_over = np.array([base_name(p) in HANDED_OVER for p in trace.procedures], bool)
     if not hands_over.any():
         return np.zeros(0, CANDIDATE)
-    rows = [_handed_by(trace, rank, hands_over) for rank in trace.share(team)]
-    handed = Handed(np.concatenate(team.allgather(np.concatenate([np.zeros(0, _HANDED_CALL), *rows]))))
+    rows = [_handed_in(part, hands_over) for part in parts(trace, trace.share(team))]
+    handed = Handed(joined(team.allgather(joined(rows, _HANDED_CALL)), _HANDED_CALL))
     windows = (trace.messages(begin, end) for begin, end in pairwise(trace.message_windows().tolist()))
     return np.concatenate([np.zeros(0, CANDIDATE), *(_candidates(handed, lanes, messages) for messages in windows)])
 
 
-def _handed_by(trace: Trace, rank: int, hands_over: np.ndarray) -> np.ndarray:
-    calls = np.concatenate([np.zeros(0, CALL), *(block[hands_over[block["call"]]] for block in trace.calls(rank))])
+def _handed_in(part: Part, hands_over: np.ndarray) -> np.ndarray:
+    rank, calls = part.calls.where(hands_over[part.calls.rows["call"]])
     found = np.zeros(len(calls), _HANDED_CALL)
     for column in CALL.names or ():
         found[column] = calls[column]
