@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
@@ -27,6 +28,11 @@ class Profile(InNotebook):
     inside_ns: np.ndarray  # time inside MPI
     sent: np.ndarray  # bytes handed to MPI
     received: np.ndarray  # bytes taken from MPI; of nonblocking receives at the call that posted or started them
+
+    @property
+    def called(self) -> frozenset[str]:
+        """The procedures that were called at all."""
+        return frozenset(compress(self.procedures, (self.count.sum(axis=0) > 0).tolist()))
 
     def mpi_ns(self) -> np.ndarray:
         """Time inside MPI of each rank, shape (ranks,)."""

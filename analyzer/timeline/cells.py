@@ -76,8 +76,7 @@ def timeline(
     table = [_Filled(begin_ns, width, count, len(lines.names)) for _ in Doing]
     add_all(trace, team, _Calls(table, lines))
     _flushes(trace, team, table[Doing.TRACER], lines)
-    used = frozenset(np.array(calls.procedures)[calls.count.sum(axis=0) > 0].tolist())
-    search = Search(trace, team, used=used)
+    search = Search(trace, team, used=calls.called)
     for waits in search.parts():
         table[Doing.WAITING].add(lines.of_rank[search.lanes.rank[waits["lane"]]], waits["enter"], waits["end"])
     ns = sum(team.allgather(np.stack([one.ns() for one in table])))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import compress
 
 import numpy as np
 
@@ -124,7 +123,7 @@ def waits(
     search, and where causes are wanted the reading of what threads did; the costs are added up by its first member.
     """
     chosen = place.paths(trace) if place else None
-    search = Search(trace, team, with_syncs=causes, used=_used(calls))
+    search = Search(trace, team, with_syncs=causes, used=calls.called)
     if not causes:
         return _waits(trace, calls, _sum(search, search.parts()))
     found = find(search)
@@ -159,11 +158,6 @@ def _chosen(done: Explained, costs: Costs, where: Rows, chosen: np.ndarray) -> t
 def _sum(search: Search, parts: Iterable[np.ndarray]) -> _Sums:
     """Of what all members of a team have found."""
     return sum(search.team.allgather(_Sums.of(search, parts)), _Sums.none(search.trace))
-
-
-def _used(calls: Profile) -> frozenset[str]:
-    """The procedures that were called."""
-    return frozenset(compress(calls.procedures, (calls.count.sum(axis=0) > 0).tolist()))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 
@@ -31,13 +32,15 @@ class Chunks:
         ends = np.frombuffer(found, dtype, 2, at + 8 * places)
         return cls(dtype, rows, np.frombuffer(found, np.int64, places, at), ends)
 
-    def read(self, file: int, first: int, last: int, step: int = 1, into: np.ndarray | None = None) -> np.ndarray:
+    def read(
+        self, file: Descriptor, first: int, last: int, step: int = 1, into: np.ndarray | None = None
+    ) -> np.ndarray:
         """Every step-th of rows [first, last) from an open file, in an array of that length if one is given. Raises
         OSError where the file is shorter than it was."""
         last = min(last, len(self.at) * self.rows)
         found = np.empty(max(-(-(last - first) // step), 0), self.dtype) if into is None else into
         at, to = ffi.cast("int64_t *", ffi.from_buffer(self.at)), ffi.from_buffer(found)
-        answer = lib.rank_file_rows(file, at, self.rows, self.dtype.itemsize, first, last, step, to)
+        answer = lib.rank_file_rows(file.number, at, self.rows, self.dtype.itemsize, first, last, step, to)
         if answer < 0:
             raise OSError(ffi.errno, os.strerror(ffi.errno))
         if not answer:
@@ -45,23 +48,39 @@ class Chunks:
         return found
 
 
+class Descriptor:
+    """A file open for reading, closed when nobody holds it any more."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, path: str) -> None:
+        self.number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def __del__(self) -> None:
+        if hasattr(self, "number"):
+            os.close(self.number)
+
+
 class Descriptors:
-    """Descriptors of files, the least recently used closed first."""
+    """Open files, the least recently used closed first; where another thread reads from one, that holds it until
+    then."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[str, int] = OrderedDict()
+        self._open: OrderedDict[str, Descriptor] = OrderedDict()
+        self._lock = Lock()
 
-    def get(self, path: str) -> int:
-        """The descriptor of a file."""
-        if path in self._open:
-            self._open.move_to_end(path)
-        else:
-            while len(self._open) >= OPEN_FILES:
-                os.close(self._open.popitem(last=False)[1])
-            self._open[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        return self._open[path]
+    def get(self, path: str) -> Descriptor:
+        """An open file."""
+        with self._lock:
+            if path in self._open:
+                self._open.move_to_end(path)
+            else:
+                while len(self._open) >= OPEN_FILES:
+                    self._open.popitem(last=False)
+                self._open[path] = Descriptor(path)
+            return self._open[path]
 
     def drop(self, path: str) -> None:
         """Close a file."""
-        if path in self._open:
-            os.close(self._open.pop(path))
+        with self._lock:
+            self._open.pop(path, None)

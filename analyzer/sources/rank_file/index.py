@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from struct import Struct
+from threading import Lock
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -173,12 +174,12 @@ class ThreadTable:
         first, last = max(first, 0), min(last, len(self))
         if self._length <= _IN_ENDS and not self._gaps and not len(self._left_out):
             return self._ends[0][first:last] if last > first else _NO_ROWS[self._table]
-        if self._recent is None or self._recent[:2] != (first, last):
-            rows = self._load(first, last)
-            self._recent = first, last, rows
-            if len(rows):
-                _latest.keep(self, rows.nbytes)
-        return self._recent[2]
+        recent = self._recent
+        if recent is None or recent[:2] != (first, last):
+            self._recent = recent = first, last, self._load(first, last)
+            if len(recent[2]):
+                _latest.keep(self, recent[2].nbytes)
+        return recent[2]
 
     def leave_out(self, numbers: np.ndarray) -> None:
         """From now on these rows have no communicator and no partner."""
@@ -356,15 +357,17 @@ class _Latest:
     def __init__(self) -> None:
         self._bytes: OrderedDict[ThreadTable, int] = OrderedDict()
         self._sum = 0
+        self._lock = Lock()
 
     def keep(self, table: ThreadTable, size: int) -> None:
         """A table has read a range; others may have to forget theirs."""
-        self._sum += size - self._bytes.pop(table, 0)
-        self._bytes[table] = size
-        while self._sum > KEPT_BYTES and len(self._bytes) > 1:
-            other, its = self._bytes.popitem(last=False)
-            other.forget()
-            self._sum -= its
+        with self._lock:
+            self._sum += size - self._bytes.pop(table, 0)
+            self._bytes[table] = size
+            while self._sum > KEPT_BYTES and len(self._bytes) > 1:
+                other, its = self._bytes.popitem(last=False)
+                other.forget()
+                self._sum -= its
 
 
 _latest = _Latest()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import h5py
@@ -193,9 +194,14 @@ class OpenFiles:
         # No lock: the file may be growing, or lie on a file system without locks.
         self._access.set_file_locking(False, False)
         self._access.set_cache(0, 521, 0, 0.75)
+        self._lock = Lock()
 
     def group(self, path: str, name: str) -> OpenGroup:
         """A group of a file."""
+        with self._lock:
+            return self._group(path, name)
+
+    def _group(self, path: str, name: str) -> OpenGroup:
         if path in self._open:
             self._open.move_to_end(path)
         else:
@@ -215,4 +221,5 @@ class OpenFiles:
 
     def drop(self, path: str) -> None:
         """Close a file. It is enough to forget it: `h5f.FileID.close` looks through all that is open anywhere."""
-        self._open.pop(path, None)
+        with self._lock:
+            self._open.pop(path, None)
