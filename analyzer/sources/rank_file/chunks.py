@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
-from threading import Lock
 
 import numpy as np
 
@@ -61,26 +61,27 @@ class Descriptor:
             os.close(self.number)
 
 
+def make_room(kept: OrderedDict, most: int) -> None:
+    """Forget the oldest of what is kept, so that with one more it is not more than `most`."""
+    while len(kept) >= most:
+        with suppress(KeyError):  # another thread has forgotten it
+            kept.popitem(last=False)
+
+
 class Descriptors:
     """Open files, the least recently used closed first; where another thread reads from one, that holds it until
     then."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[str, Descriptor] = OrderedDict()
-        self._lock = Lock()
+        self._open: OrderedDict[str, Descriptor] = OrderedDict()  # no lock: each step is one of the dict's
 
     def get(self, path: str) -> Descriptor:
         """An open file."""
-        with self._lock:
-            if path in self._open:
-                self._open.move_to_end(path)
-            else:
-                while len(self._open) >= OPEN_FILES:
-                    self._open.popitem(last=False)
-                self._open[path] = Descriptor(path)
-            return self._open[path]
+        found = self._open.pop(path, None) or Descriptor(path)
+        make_room(self._open, OPEN_FILES)
+        self._open[path] = found
+        return found
 
     def drop(self, path: str) -> None:
         """Close a file."""
-        with self._lock:
-            self._open.pop(path, None)
+        self._open.pop(path, None)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from struct import Struct
-from threading import Lock
+from threading import RLock
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -357,7 +357,7 @@ class _Latest:
     def __init__(self) -> None:
         self._bytes: OrderedDict[ThreadTable, int] = OrderedDict()
         self._sum = 0
-        self._lock = Lock()
+        self._lock = RLock()
 
     def keep(self, table: ThreadTable, size: int) -> None:
         """A table has read a range; others may have to forget theirs."""

@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from functools import lru_cache
-from threading import Lock
 from typing import Any
 
 import h5py
 import numpy as np
 from h5py import h5a, h5d, h5f, h5g, h5i, h5o, h5p, h5s, h5t
 
-from analyzer.sources.rank_file.chunks import Chunks
+from analyzer.sources.rank_file.chunks import Chunks, make_room
 from tracelib.schema.sound import is_sound
 
 OPEN_FILES = 128
@@ -189,37 +188,29 @@ class OpenFiles:
     """Open HDF5 files and groups, the least recently used closed first."""
 
     def __init__(self) -> None:
+        # No lock: each step is one of the dicts', and h5py may hold its own lock when a Trace that goes closes files.
         self._open: OrderedDict[str, tuple[h5f.FileID, OrderedDict[str, OpenGroup]]] = OrderedDict()
         self._access = h5p.create(h5p.FILE_ACCESS)
         # No lock: the file may be growing, or lie on a file system without locks.
         self._access.set_file_locking(False, False)
         self._access.set_cache(0, 521, 0, 0.75)
-        self._lock = Lock()
 
     def group(self, path: str, name: str) -> OpenGroup:
         """A group of a file."""
-        with self._lock:
-            return self._group(path, name)
-
-    def _group(self, path: str, name: str) -> OpenGroup:
-        if path in self._open:
-            self._open.move_to_end(path)
-        else:
-            while len(self._open) >= OPEN_FILES:
-                self._open.popitem(last=False)
-            self._open[path] = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, self._access), OrderedDict()
-        file, groups = self._open[path]
-        if name not in groups:
-            while len(groups) >= OPEN_GROUPS:
-                groups.popitem(last=False)
-            groups[name] = OpenGroup(file, name)
-        groups.move_to_end(name)
-        return groups[name]
+        of_file = self._open.pop(path, None)
+        if of_file is None:
+            of_file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, self._access), OrderedDict()
+        make_room(self._open, OPEN_FILES)
+        self._open[path] = of_file
+        file, groups = of_file
+        found = groups.pop(name, None) or OpenGroup(file, name)
+        make_room(groups, OPEN_GROUPS)
+        groups[name] = found
+        return found
 
     def __contains__(self, path: str) -> bool:
         return path in self._open
 
     def drop(self, path: str) -> None:
         """Close a file. It is enough to forget it: `h5f.FileID.close` looks through all that is open anywhere."""
-        with self._lock:
-            self._open.pop(path, None)
+        self._open.pop(path, None)
