@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.pairing.requests import Choice
+from analyzer.sources.rank_file.chunks import Descriptor
 from analyzer.sources.rank_file.tables import OpenFiles
 from analyzer.trace import REQUEST
 from tracelib import schema
@@ -42,14 +43,13 @@ def test_rows_are_read_where_they_lie(tmp_path):
     rows = write(tmp_path / "a.h5")
     chunks = table(tmp_path / "a.h5", "polls").chunks()
     assert chunks.rows == ROWS and (np.diff(chunks.at) != ROWS * schema.POLL.itemsize).any()
-    file = os.open(tmp_path / "a.h5", os.O_RDONLY)
+    file = Descriptor(str(tmp_path / "a.h5"))
     for first in range(61):
         for last in range(first, 61):
             assert chunks.read(file, first, last).tobytes() == rows[first:last].tobytes()
     os.truncate(tmp_path / "a.h5", chunks.at.max())
     with pytest.raises(OSError, match="it ends before its rows do"):
         chunks.read(file, 0, 60)
-    os.close(file)
 
 
 @pytest.mark.parametrize("name", ["whole", "packed"])
