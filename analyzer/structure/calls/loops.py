@@ -160,8 +160,8 @@ def _is_often(inner: Passes, outer: Passes) -> bool:
 
 
 def _fuller(loop: Passes, others: list[Passes]) -> Passes:
-    """The loop itself, or the same one by calls that are made in those passes, too, that make others in place of its
-    slots': an exchange of lists instead of one of values, say."""
+    """The loop, or the same one found by other calls, if these are made in more of its passes: some passes may make
+    others in place of those that it was found by, such as an exchange of lists instead of one of values."""
     low, high = loop.at[0], loop.at[-1]
     for one in sorted(others, key=lambda one: -one.count):
         inside = one.at[(one.at >= low) & (one.at < high)]
@@ -174,8 +174,8 @@ def _fuller(loop: Passes, others: list[Passes]) -> Passes:
 
 
 def _with_first(loop: Passes, others: list[Passes]) -> Passes:
-    """The loop itself, or the same one by calls that are made in a first pass, too, that makes others in place of its
-    slots': a first step that has no step before it."""
+    """The loop, or the same one found by other calls, if these are made in one pass before it, too: a first step may
+    make other calls, as it has no step before it."""
     for one in others:
         is_longer = one.count == loop.count + 1 and one.context == loop.context and one.length == loop.length
         if not is_longer or one.slots < FIRST_LEAST * one.length:
