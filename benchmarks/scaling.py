@@ -59,6 +59,7 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "views": ("--view", "parallelism"),
     "hot": (),
     "clusters": (),
+    "table": ("--by", "call", "-o", "table.csv"),
     "balance": (),
     "structure": (),
     "cut": ("-o", "cut.h5"),

@@ -15,7 +15,7 @@ import numpy as np
 from analyzer.pairing.parts import parts
 from analyzer.parallel import Team
 from analyzer.trace import CallPaths, Trace
-from analyzer.waits.find import COMPLETE_NO_MESSAGE, Search, find
+from analyzer.waits.find import NOT_FOR_MESSAGES, Search, find
 from analyzer.waits.kinds import Kind, length
 from tracelib.schema.procedures import base_name
 
@@ -116,7 +116,7 @@ def _summed(trace: Trace, team: Team) -> np.ndarray:
 
 def _waited(trace: Trace, team: Team) -> Iterator[np.ndarray]:
     """_WAITED of every wait for a message of the ranks of this member."""
-    search = Search(trace, team, used=frozenset(map(base_name, trace.procedures)) - COMPLETE_NO_MESSAGE)
+    search = Search(trace, team, used=frozenset(map(base_name, trace.procedures)) - NOT_FOR_MESSAGES)
     found = find(search)
     paths = trace.extra(CallPaths)
     places = paths.named().place if paths.known else np.zeros(0, np.int64)

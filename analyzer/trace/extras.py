@@ -70,7 +70,7 @@ class Objects(Extra):
 
     @property
     def has_windows(self) -> bool:
-        """Whether there are any: without them no call synchronizes on one, whatever procedures the trace names."""
+        """Whether any window is known. Where none is, nothing can be said of calls on windows, if there are any."""
         return any(one.kind == "window" for one in self.known)
 
     def accesses(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:

@@ -52,8 +52,9 @@ _OTHERS = (
 """What calls that complete something may wait for besides messages, and the procedures without which they do not."""
 
 
-COMPLETE_NO_MESSAGE = BLOCKING_COLLECTIVES | FENCES | SYNCHRONIZES
-"""Procedures that those who want to know of waits for messages only may leave out."""
+NOT_FOR_MESSAGES = BLOCKING_COLLECTIVES | FENCES
+"""Procedures that may be left out where only waits for messages matter. Those on windows may not: what is waited for in
+them tells to which call the failing polls before it belong."""
 
 
 class Search:
@@ -66,8 +67,8 @@ class Search:
     def __init__(
         self, trace: Trace, team: Team | None = None, *, with_syncs: bool = False, used: frozenset[str] | None = None
     ) -> None:
-        """`with_syncs`: also when threads were in step. `used`: the procedures that were called, or that matter, if
-        that is known: what others wait for is not looked for."""
+        """`with_syncs`: also when threads were in step. `used`: the procedures that were called, or those that matter:
+        only waits in these are looked for; None: in all."""
         self.trace, self.lanes, self.windows = trace, Lanes(trace), trace.message_windows()
         self.team = team or Team()
         self._used = frozenset(base_name(p) for p in (trace.procedures if used is None else used))

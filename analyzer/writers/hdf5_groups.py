@@ -38,8 +38,9 @@ def new_table(
     codec: str = "",
     level: int = 0,
 ) -> h5d.DatasetID:
-    """A table of so many rows of one kind, in chunks of `chunk` rows that are compressed (one of CODECS), or as they
-    are (`chunk` 0). It keeps no time of its own: the same rows make the same bytes."""
+    """A table of so many rows of one kind: as they are (`chunk` 0), or in chunks of `chunk` rows, compressed by one of
+    CODECS, gzip with `level`. It keeps no time of its own: the same rows make the same bytes. Raises ValueError for
+    another codec."""
     stored = _type(kind) if isinstance(kind, np.dtype) else kind
     return h5d.create(group, name.encode(), stored, _space((rows,)), _layout(chunk, codec, level))
 
@@ -72,15 +73,20 @@ def _layout(chunk: int, codec: str, level: int) -> h5p.PropDCID:
     if chunk:
         properties.set_chunk((chunk,))
         properties.set_shuffle()
-        if codec == "gzip":
-            properties.set_deflate(level)
-        else:
-            properties.set_filter(h5z.FILTER_LZF, h5z.FLAG_OPTIONAL)
+        match codec:
+            case "gzip":
+                properties.set_deflate(level)
+            case "lzf":
+                properties.set_filter(h5z.FILTER_LZF, h5z.FLAG_OPTIONAL)
+            case _:
+                raise ValueError(f"{codec} is none of {CODECS}")
     return properties
 
 
 @lru_cache
 def _type(dtype: np.dtype) -> h5t.TypeID:
+    """Of plain numbers, bytes and records of them: what h5py adds to a dtype, such as names of values, two that compare
+    equal need not share."""
     return h5t.py_create(dtype, logical=True)
 
 

@@ -13,7 +13,7 @@ from h5py import h5d, h5g, h5t
 from analyzer.errors import TracelibError
 from analyzer.places import PLACES, to_group
 from analyzer.signals import discard
-from analyzer.sources.rank_file.rank_file import RankFile
+from analyzer.sources.rank_file.rank_file import RankFile, close_file
 from analyzer.sources.rank_file.versions import upgraded
 from analyzer.sources.run.call_paths import RunPaths
 from analyzer.sources.run.rank_files import Findings, find_ranks
@@ -62,6 +62,7 @@ def pack_run(path: str, output: Path, codec: str = "gzip") -> Packed:
             output, len(found.files), sum(map(_calls, found.files)), part.stat().st_size, _disk_bytes(found.files)
         )
         part.replace(output)
+        close_file(str(output))
         return packed
     except OSError as error:
         raise cannot_write(output, error) from error
@@ -197,11 +198,11 @@ def _stretches(file: RankFile, table: str) -> Iterator[tuple[int, np.ndarray]]:
 def _compare(found: Findings, path: Path) -> None:
     """Nothing replaces a run that does not hold the same."""
     copies = find_ranks(str(path)).files
-    if _samples(found.files) != _samples(copies):
-        raise TracelibError(
-            f"{path}: the packed file differs from the samples of a node", "is the run still being recorded?"
-        )
     try:
+        if _samples(found.files) != _samples(copies):
+            raise TracelibError(
+                f"{path}: the packed file differs from the samples of a node", "is the run still being recorded?"
+            )
         for file, copy in zip(found.files, copies, strict=True):
             if not _is_same(file, copy):
                 raise TracelibError(
@@ -213,7 +214,10 @@ def _compare(found: Findings, path: Path) -> None:
 
 
 def _is_same(file: RankFile, copy: RankFile) -> bool:
+    """Whether a copy holds what its rank's file does; small tables are those that were read as it was opened."""
     if (file.attributes, file.procedures, file.lengths) != (copy.attributes, copy.procedures, copy.lengths):
+        return False
+    if file.inside.tobytes() != copy.inside.tobytes():
         return False
     pairs = (zip(_stretches(file, t), _stretches(copy, t), strict=True) for t in schema.TABLES if file.lengths[t])
     return all(a.tobytes() == b.tobytes() for of_table in pairs for (_, a), (_, b) in of_table)

@@ -10,7 +10,7 @@ import numpy as np
 from h5py import h5g
 
 from analyzer.signals import discard
-from analyzer.sources.rank_file.rank_file import PREDICTED
+from analyzer.sources.rank_file.rank_file import PREDICTED, close_file
 from analyzer.trace import ACCESS, MARK, REQUEST, CallPaths, Mark, Objects, Regions, Trace
 from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.hdf5 import new_hdf5
@@ -69,6 +69,7 @@ def write_run(
                 group = new_group(out, f"ranks/{rank:06d}")
                 _write_rank(group, trace, rank, tables.of(rank, of_rank), numbers, clock)
         part.replace(path)
+        close_file(str(path))
     except OSError as error:
         raise cannot_write(called or path, error) from error
     finally:

@@ -32,7 +32,7 @@ class ThreadTeam(Team):
 
 
 def by_team(size: int, work: Callable[[Team], Found]) -> list[Found]:
-    """What each of a team found. Raises what the first of them did that did not only wait for another one."""
+    """What each of a team found. Raises their first error that is no broken barrier."""
     board, barrier = [None] * size, Barrier(size)
 
     def member(rank: int) -> Found:
@@ -45,6 +45,6 @@ def by_team(size: int, work: Callable[[Team], Found]) -> list[Found]:
     with ThreadPoolExecutor(size) as pool:
         members = [pool.submit(member, rank) for rank in range(size)]
     errors = [error for done in members if (error := done.exception())]
-    for error in sorted(errors, key=lambda error: isinstance(error, BrokenBarrierError)):
-        raise error
+    if errors:
+        raise min(errors, key=lambda error: isinstance(error, BrokenBarrierError))
     return [done.result() for done in members]

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-
-OPEN_FILES = 128
-"""How many files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
 
 
 @dataclass(slots=True)
@@ -59,29 +54,3 @@ class Descriptor:
     def __del__(self) -> None:
         if hasattr(self, "number"):
             os.close(self.number)
-
-
-def make_room(kept: OrderedDict, most: int) -> None:
-    """Forget the oldest of what is kept, so that with one more it is not more than `most`."""
-    while len(kept) >= most:
-        with suppress(KeyError):  # another thread has forgotten it
-            kept.popitem(last=False)
-
-
-class Descriptors:
-    """Open files, the least recently used closed first; where another thread reads from one, that holds it until
-    then."""
-
-    def __init__(self) -> None:
-        self._open: OrderedDict[str, Descriptor] = OrderedDict()  # no lock: each step is one of the dict's
-
-    def get(self, path: str) -> Descriptor:
-        """An open file."""
-        found = self._open.pop(path, None) or Descriptor(path)
-        make_room(self._open, OPEN_FILES)
-        self._open[path] = found
-        return found
-
-    def drop(self, path: str) -> None:
-        """Close a file."""
-        self._open.pop(path, None)

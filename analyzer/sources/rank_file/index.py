@@ -357,7 +357,7 @@ class _Latest:
     def __init__(self) -> None:
         self._bytes: OrderedDict[ThreadTable, int] = OrderedDict()
         self._sum = 0
-        self._lock = RLock()
+        self._lock = RLock()  # nothing is waited for while it is held
 
     def keep(self, table: ThreadTable, size: int) -> None:
         """A table has read a range; others may have to forget theirs."""

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.sources.rank_file.chunks import Chunks, Descriptors
+from analyzer.sources.rank_file.chunks import Chunks, Descriptor
 from analyzer.sources.rank_file.direct import Direct, Shape, read_direct
+from analyzer.sources.rank_file.kept_open import OPEN_FILES, KeptOpen
 from analyzer.sources.rank_file.limited import limited
 from analyzer.sources.rank_file.tables import DAMAGED, OpenFiles, OpenGroup, Table, procedure_names, text_of
 from analyzer.sources.rank_file.versions import dtype_of, has_table, lacks, upgraded, upgraded_inside
@@ -41,7 +42,7 @@ Place = str | os.PathLike[str]
 """A path, which errors name as `Path` writes it."""
 
 _files = OpenFiles()
-_descriptors = Descriptors()
+_descriptors = KeptOpen(OPEN_FILES, Descriptor)
 
 
 @dataclass
@@ -74,7 +75,8 @@ class RankFile:
         return Path(self.place)
 
     def read(self, table: str, first: int, last: int, into: np.ndarray | None = None) -> np.ndarray:
-        """Rows [first, last) of a table, in an array of that length if one is given (but of small tables)."""
+        """Rows [first, last) of a table, not to be changed, or in an array of that length if one is given. Small tables
+        come from memory but for that."""
         if not self.lengths[table]:
             return np.zeros(0, schema.TABLES[table])
         if into is None and table in schema.DIRECT:
@@ -126,8 +128,13 @@ class RankFile:
 
     def close(self) -> None:
         """Give the descriptors back."""
-        _descriptors.drop(self.place)
-        _files.drop(self.place)
+        close_file(self.place)
+
+
+def close_file(place: str) -> None:
+    """Give back what is open of a file, as one that is about to be replaced, or has been."""
+    _descriptors.drop(place)
+    _files.drop(place)
 
 
 def unreadable(path: Place, error: Exception | str) -> TracelibError:
@@ -147,8 +154,7 @@ def open_rank(path: Place, group: str = "/") -> RankFile:
     one; TracelibError says why not."""
     place = os.fspath(path)
     if group == "/":
-        _descriptors.drop(place)
-        _files.drop(place)  # HDF5 would answer from what it knew of a file that has grown since
+        close_file(place)  # HDF5 would answer from what it knew of a file that has grown since
     try:
         direct = read_direct(place, lambda name: _files.group(place, "/").table(name)) if group == "/" else None
         if direct:

@@ -4,12 +4,15 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from synthetic import WORLD, call, poll, write_run
+from synthetic import WORLD, call, poll, request, write_run
 
+from analyzer.critical.path import critical_path
+from analyzer.pairing.epochs import EpochReader
 from analyzer.sources.run.run import open_run
-from analyzer.waits.find import Search, find
+from analyzer.waits.fence import FenceCalls
+from analyzer.waits.find import NOT_FOR_MESSAGES, Search, find
 from analyzer.waits.kinds import Kind, length
-from tracelib.schema import ACCESS_HAS_GROUP
+from tracelib.schema import ACCESS_HAS_GROUP, What
 
 EXCLUSIVE, SHARED = 1, 2
 FIRST_GROUP = 3  # row of `communicators`
@@ -187,3 +190,40 @@ def test_groups_say_which_exposure_an_epoch_belongs_to(found):
         (Kind.LATE_POST, 0, 1, 10, 85, "MPI_Win_start"),
         (Kind.EARLY_WAIT, 1, 2, 80, 5, "MPI_Win_wait"),
     ]
+
+
+def test_waits_for_messages_are_the_same_where_only_these_matter(tmp_path):
+    """The failing polls of MPI_Test belong to MPI_Win_complete, not to the message that MPI_Wait receives later."""
+    messages = {"requests": [request(What.RECV_DONE, 5, 200, peer=1, tag=3, bytes=8)]}
+    start, complete = on_window("Win_start", 10, 12), on_window("Win_complete", 61, 75)
+    origin = [start, on_window("Put", 13, 15, 1), complete, (call("MPI_Irecv", 5, 6, comm=WORLD, peer=1, tag=3), None)]
+    origin.append((call("MPI_Wait", 80, 200), None))
+    target = [on_window("Win_post", 70, 71), on_window("Win_wait", 76, 78)]
+    target.append((call("MPI_Send", 150, 190, comm=WORLD, peer=0, tag=3, sent=8), None))
+    content = []
+    for steps in (origin, target):
+        detail = [
+            {"enter": row["enter"], "offset": -1, "object": 1, "detail": lock, "thread": 0}
+            for row, lock in steps
+            if lock is not None
+        ]
+        rows = sorted((row for row, _ in steps), key=lambda row: row["enter"])
+        content.append({"calls": rows, "accesses": detail, "objects": [WINDOW]})
+    content[0] |= messages | {"polls": [poll("MPI_Test", 16, 60, inside=40, count=4)]}
+    trace = open_run(str(write_run(tmp_path, content)))
+    of_messages = []
+    for used in (None, frozenset(trace.procedures) - NOT_FOR_MESSAGES):
+        waits = find(Search(trace, used=used)).waits
+        of_messages.append(waits[waits["kind"] <= Kind.WRONG_ORDER].tolist())
+    assert of_messages[0] == of_messages[1] and len(of_messages[0]) == 1
+
+
+def test_without_a_window_no_rank_is_read_for_epochs(tmp_path, monkeypatch):
+    """A run names every procedure that there is, whatever it calls."""
+    calls = {"procedures": ["MPI_Barrier", "MPI_Win_start", "MPI_Win_fence"], "calls": [call("MPI_Barrier", 10, 20)]}
+    trace = open_run(str(write_run(tmp_path, [calls] * 2)))
+    assert not EpochReader(trace).has_any
+    monkeypatch.setattr(EpochReader, "of", None)
+    monkeypatch.setattr(FenceCalls, "_calls", None)
+    assert find(Search(trace)).waits.tolist() == []
+    assert critical_path(trace).length_ns > 0

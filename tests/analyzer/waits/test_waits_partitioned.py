@@ -2,10 +2,14 @@
 
 import pytest
 from synthetic import WORLD, call, request, write_run
+from thread_team import by_team
 
+from analyzer.parallel import Team
 from analyzer.sources.run.run import open_run
 from analyzer.waits.find import Search, find
 from analyzer.waits.kinds import Kind, length
+from analyzer.waits.lanes import Lanes
+from analyzer.waits.partitioned import partitioned_candidates
 from tracelib.schema import What
 
 
@@ -41,10 +45,25 @@ def receiver(started, waits):
     }
 
 
+@pytest.mark.parametrize("records", [1, 1 << 16])
 @pytest.mark.parametrize("started", [5, 20])
-def test_for_the_last_part(tmp_path, started):
-    """Also where the receive was started after the send."""
+def test_for_the_last_part(tmp_path, started, records, monkeypatch):
+    """Also where the receive was started after the send; whatever is read at a time."""
+    monkeypatch.setattr("analyzer.pairing.parts.RECORDS", records)
     assert waits_of(tmp_path, receiver(started, 60), sender(300)) == [(Kind.LATE_SENDER, 0, 1, 1, 240)]
+
+
+def test_a_team_finds_the_same(tmp_path):
+    """Here the second member has the sends."""
+    run = str(write_run(tmp_path, [receiver(5, 60), sender(300)]))
+
+    def found(team):
+        trace = open_run(run)
+        return partitioned_candidates(trace, Lanes(trace), team).tolist()
+
+    alone = found(Team())
+    assert len(alone) == 1
+    assert by_team(2, found) == [alone] * 2
 
 
 def test_parts_that_are_there_are_not_waited_for(tmp_path):

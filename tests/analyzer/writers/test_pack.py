@@ -178,8 +178,24 @@ def test_groups_of_many_ranks_are_closed_again(tmp_path, monkeypatch):
     pack_run(str(run), tmp_path / "packed.h5")
     exits = [[rows["exit"].tolist() for rows in of_all_ranks(path)] for path in (run, tmp_path / "packed.h5")]
     assert exits[0] == exits[1]
-    _, groups = rank_file._files._open[str(tmp_path / "packed.h5")]
-    assert 1 <= len(groups) <= 3
+    assert 1 <= len(rank_file._files.get(str(tmp_path / "packed.h5")).groups) <= 3
+
+
+def test_one_packed_under_the_same_name_is_read_anew(tmp_path):
+    lengths = []
+    for count in (100, 200):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        run = write_run(folder, [{"calls": [call("MPI_Barrier", 10 * k, 10 * k + 5) for k in range(count)]}])
+        pack_run(str(run), tmp_path / "packed.h5")
+        lengths.append(find_ranks(str(tmp_path / "packed.h5")).files[0].lengths["calls"])
+    assert lengths == [100, 200]
+
+
+def test_a_codec_that_there_is_not(tmp_path):
+    with pytest.raises(ValueError, match="zstd is none of"):
+        pack_run(str(random_run(tmp_path)), tmp_path / "packed.h5", "zstd")
+    assert not list(tmp_path.glob("*pack*"))
 
 
 def of_all_ranks(path):
