@@ -68,9 +68,10 @@ def test_sets_of_each_rank(request, own_counters, traced, tmp_path, mpi_name, ra
             assert counted.tolist() == np.where(turn == number, values[name], UNKNOWN).tolist()
 
 
+@pytest.mark.timed
 def test_a_schedule_by_time(openmpi, own_counters, traced, tmp_path):
     """The second set from 50 ms to 100 ms; a burst takes 1 ms at least, and its number is the truth of each set. All of
-    it takes longer where others want the CPUs, so that no rank sleeps through that time."""
+    it takes longer where others want the CPUs, so that a rank hardly sleeps through that time."""
     slower = crowd()
     (tmp_path / "schedule").write_text(f"* {50 * slower:.0f}ms 2\n* {100 * slower:.0f}ms 1\n")
     env = {"TRACELIB_COUNTERS": f"{ALPHA};{BETA}", "TRACELIB_CPUTIME": "off", "TRACELIB_ROTATE": "file:schedule"}
