@@ -73,6 +73,20 @@ def test_steps_of_the_regions_are_as_long():
     )
 
 
+@pytest.mark.parametrize("name", ["Liso", "Idris", "Gadget", "Linpack"])
+def test_a_signal_shows_the_planted_regions(name, tmp_path):
+    """As often and as long as they are in the tables; inside a period of Idris two loops of 0.5 % of it each."""
+    every = table("regions")
+    rows = {row.what: row for row in regions._found(name, every[every.application == name], tmp_path)}
+    loops = [row for what, row in rows.items() if what.startswith(f"{name}, region")]
+    for row in loops:
+        (_, *target), (_, *found) = (np.array(text.split("/"), float) for text in (row.target, row.found))
+        assert found[0] == target[0] and found[1] == pytest.approx(target[1], rel=0.005), row
+    assert loops and f"{name}: regions with a period" not in rows
+    inside = rows.get("... inside a period")
+    assert name != "Idris" or inside.found == inside.target
+
+
 def test_planted_series_have_their_periods():
     cpi, _ = sampling.series_of(51, 51 * 20, 1)
     assert sampling.representative(cpi.values()).levels[0] == 51

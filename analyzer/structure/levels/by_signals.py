@@ -13,31 +13,30 @@ import numpy as np
 from analyzer.structure.iterations import Source
 from analyzer.structure.levels.agreed import Agreed
 from analyzer.structure.levels.parts import Metric
+from analyzer.structure.levels.stretches import Stretch, alike, cut, periodic_stretches
 from analyzer.structure.levels.tree import DEEPEST, Node
 from analyzer.structure.period import period_of
 from analyzer.structure.period.autocorrelation import LEAST, coarser
 from analyzer.structure.period.representative import representative
 from analyzer.structure.period.thesis import literal_period
-from analyzer.structure.perturbed.morphology import runs
 from analyzer.structure.perturbed.perturbed import Perturbed
-from analyzer.structure.phase.wavelet import MOST_PIECES, active, levels
+from analyzer.structure.phase.wavelet import active
 from analyzer.structure.signals import Signal
 
 INSIDE = 1 << 13
 """Samples of one iteration, in which inner loops are looked for."""
 SAME = 0.05
 """Signals whose periods differ by less than this share say the same."""
-LEAST_TIME = 0.03
-"""A loop that takes a smaller share of the time than this is left out, as one that is found by calls."""
+LEAST_TIME, MOST = 0.03, 0.25
+"""A loop that takes a smaller share of the time than this is left out, as one that is found by calls. Inside an
+iteration it is not if it has this share of the variance of the signal."""
 PHASE = 1 << 13
 """Samples in which phases are looked for first."""
-MORE = 1.02
-"""A coarser division into phases is taken if it covers so many times as much."""
-LIKE, STEPS = 0.75, 8
-"""Periods in a row that correlate by a smaller share of what is usual are not both of the loop; so many places a period
-are looked at."""
-OVER = 0.19
-"""By this share of a period stretches that are alike reach beyond each end of a loop."""
+CALM = 0.05
+"""By this share of a period its begin is moved at most."""
+BINS, UNLIKE = 64, 0.5
+"""Of periods in so many bins one that correlates with the next by less than this share of what is usual is not like
+it."""
 MOST_EDGES = 1 << 20
 """A period that fits more often than this is none of iterations."""
 
@@ -51,10 +50,10 @@ def nodes_of(
     """The loops of a signal by time, with those inside. literal: by the rules of the thesis alone."""
     found: list[Node] = []
     for piece in _clean(signal, disturbed):
-        for part in _phases(piece, literal=literal):
-            if not literal and len(part.values) < LEAST_TIME * len(signal.values):
+        for stretch in _phases(piece, literal=literal):
+            if not literal and _little(stretch.signal, signal, level):
                 continue
-            node = _node(part, piece, sampled, ranks, literal=literal, level=level)
+            node = _node(stretch, piece, sampled, ranks, literal=literal, level=level)
             if node is not None:
                 found.append(node)
     return found
@@ -90,10 +89,9 @@ def chosen(signals: Sequence[Signal], disturbed: Sequence[Perturbed]) -> Signal 
 def _longest_period(signal: Signal, disturbed: Sequence[Perturbed]) -> float | None:
     best, longest = None, 0
     for piece in _clean(signal, disturbed):
-        for part in _phases(piece, literal=False):
-            found = period_of(part.values)
-            if found is not None and len(part.values) > longest:
-                best, longest = found.samples * part.width_ns, len(part.values)
+        for stretch in _phases(piece, literal=False):
+            if len(stretch.signal.values) > longest:
+                best, longest = stretch.period_ns, len(stretch.signal.values)
     return best
 
 
@@ -110,13 +108,33 @@ def _clean(signal: Signal, disturbed: Sequence[Perturbed]) -> list[Signal]:
     return [piece for piece in found if len(piece.values)]
 
 
-def _phases(piece: Signal, *, literal: bool) -> list[Signal]:
-    """The parts of highest frequency. Not literal: of the finest level at which the parts with a period cover most;
+def _little(part: Signal, signal: Signal, level: int) -> bool:
+    """Whether a part takes little time; inside an iteration it is of interest all the same if it makes up most of what
+    varies in the signal, as it does so in each."""
+    if len(part.values) >= LEAST_TIME * len(signal.values):
+        return False
+    usual = signal.values.mean()
+    variation, whole = (float(np.square(one.values - usual).sum()) for one in (part, signal))
+    return level == 1 or variation < MOST * whole
+
+
+def _phases(piece: Signal, *, literal: bool) -> list[Stretch]:
+    """The parts of highest frequency that have a period. Not literal: of the finest level at which they cover most;
     each without what comes before, between and after its periods."""
     if literal:
-        return [_cut(piece, first, last) for first, last in active(piece.values, literal=True).tolist()]
-    found = periodic_stretches(_coarse(piece)) or periodic_stretches(piece)
-    return [piece.part(one.begin_ns, one.begin_ns + len(one.values) * one.width_ns) for one in found]
+        parts = [cut(piece, first, last) for first, last in active(piece.values, literal=True).tolist()]
+        periods = [literal_period(part.values) for part in parts]
+        return [Stretch(part, period * part.width_ns) for part, period in zip(parts, periods, strict=True) if period]
+    stretches = periodic_stretches(_coarse(piece)) or periodic_stretches(piece)
+    parts = [piece.part(one.begin_ns, one.begin_ns + len(one.values) * one.width_ns) for one, _ in stretches]
+    return [Stretch(part, _exact(part, period)) for part, (_, period) in zip(parts, stretches, strict=True)]
+
+
+def _exact(part: Signal, period_ns: float) -> float:
+    """The period of a part as exactly as its samples tell it; others than the one that is known are of loops inside."""
+    found = period_of(part.values)
+    exact = found.samples * part.width_ns if found else period_ns
+    return exact if abs(exact / period_ns - 1) < SAME else period_ns
 
 
 def _coarse(piece: Signal) -> Signal:
@@ -125,64 +143,23 @@ def _coarse(piece: Signal) -> Signal:
     return Signal(piece.name, piece.begin_ns, piece.width_ns * factor, coarser(piece.values, factor))
 
 
-def periodic_stretches(piece: Signal) -> list[Signal]:
-    """The periodic stretches of the level at which they cover most; of levels alike the finest."""
-    best, most = list[Signal](), 0.0
-    for cuts in (*levels(piece.values), np.array([[0, len(piece.values)]])):
-        if len(cuts) > MOST_PIECES or np.diff(cuts).sum() <= MORE * most:
-            continue
-        parts = [part for first, last in cuts.tolist() for part in _periodic(_cut(piece, first, last))]
-        covered = sum(len(part.values) for part in parts)
-        if covered > MORE * most:
-            best, most = parts, covered
-    return best
-
-
-def _cut(piece: Signal, first: int, last: int) -> Signal:
-    return Signal(piece.name, piece.begin_ns + first * piece.width_ns, piece.width_ns, piece.values[first:last])
-
-
-def _periodic(part: Signal) -> list[Signal]:
-    """The stretches of a part in which each period is like the next one; none: it has no period."""
-    found = period_of(part.values)
-    if found is None:
-        return []
-    width = round(found.samples)
-    step = max(width // STEPS, 1)
-    windows = np.lib.stride_tricks.sliding_window_view(part.values, width)[::step]
-    ahead = np.lib.stride_tricks.sliding_window_view(part.values[width:], width)[::step]
-    alike = _alike(windows[: len(ahead)], ahead)
-    stretches = runs(alike >= max(LIKE * np.quantile(alike, 0.75), LEAST)).tolist()
-    over = round(OVER * width)
-    ends = [(first * step, min((last - 1) * step + 2 * width, len(part.values))) for first, last in stretches]
-    return [
-        _cut(part, first and first + over, last if last > len(part.values) - over else last - over)
-        for first, last in ends
-    ]
-
-
-def _alike(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The correlations of stretches, (n, samples) each, with others; 0 where one does not vary."""
-    one, other = one - one.mean(axis=1, keepdims=True), other - other.mean(axis=1, keepdims=True)
-    energy = np.sqrt((one * one).sum(axis=1) * (other * other).sum(axis=1))
-    return np.where(energy > 0, (one * other).sum(axis=1) / np.where(energy > 0, energy, 1), 0.0)
-
-
-def _node(part: Signal, piece: Signal, sampled: Sampled, ranks: int, *, literal: bool, level: int) -> Node | None:
-    period = _period(part.values, literal=literal)
-    if period is None:
-        return None
-    length = len(part.values)
-    count = round(length / period)
+def _node(stretch: Stretch, piece: Signal, sampled: Sampled, ranks: int, *, literal: bool, level: int) -> Node | None:
+    part, period = stretch.signal, stretch.period_ns / stretch.signal.width_ns
+    count = round(len(part.values) / period)
     if not 2 <= count <= MOST_EDGES:
         return None
-    before = (part.begin_ns - piece.begin_ns) / part.width_ns
-    whole = min(count * period, len(piece.values))
-    first = min(max(before + (length - whole) / 2, 0), len(piece.values) - whole)
-    within = np.linspace(first, first + whole, count + 1)
-    edges = piece.begin_ns + np.rint(within * part.width_ns).astype(np.int64)
+    within = _edges(part, piece, period, count)
+    if not literal:
+        within = _without_others(within, piece.values)
+    count = len(within) - 1
+    if count < 2:
+        return None
     start = representative(part.values, period, literal=literal)
-    number = min(max(round((start + before - first) / period), 0), count - 1)
+    before = (part.begin_ns - piece.begin_ns) / part.width_ns
+    number = min(max(round((start + before - within[0]) / period), 0), count - 1)
+    if not literal:
+        within = within + _to_calm(within, number, piece.values)
+    edges = piece.begin_ns + np.rint(within * part.width_ns).astype(np.int64)
     inside: list[Node] = []
     begin, end = edges[number : number + 2].tolist()
     if level < DEEPEST and end - begin > INSIDE:
@@ -193,8 +170,35 @@ def _node(part: Signal, piece: Signal, sampled: Sampled, ranks: int, *, literal:
     return Node(loop, level, number, inside=tuple(inside))
 
 
-def _period(values: np.ndarray, *, literal: bool) -> float | None:
-    if literal:
-        return literal_period(values)
-    found = period_of(values)
-    return found.samples if found else None
+def _edges(part: Signal, piece: Signal, period: float, count: int) -> np.ndarray:
+    """(count + 1,) Where so many periods in the middle of a part begin and end, in samples of the piece around it."""
+    before = (part.begin_ns - piece.begin_ns) / part.width_ns
+    whole = min(count * period, len(piece.values))
+    first = min(max(before + (len(part.values) - whole) / 2, 0), len(piece.values) - whole)
+    return np.linspace(first, first + whole, count + 1)
+
+
+def _without_others(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Edges of periods without those at both ends that are not like the next one inside."""
+    bins = np.linspace(edges[0], edges[-1], (len(edges) - 1) * BINS + 1)
+    sums = np.interp(bins, np.arange(len(values) + 1), np.concatenate([[0.0], np.cumsum(values)]))
+    periods = np.diff(sums).reshape(-1, BINS)
+    next_one = alike(periods[:-1], periods[1:], 1)
+    like = np.flatnonzero(next_one >= min(LEAST, UNLIKE * float(np.median(next_one))))
+    return edges[like[0] : like[-1] + 3] if len(like) else edges[:1]
+
+
+def _to_calm(edges: np.ndarray, number: int, values: np.ndarray) -> int:
+    """By how much edges are to be moved for a period, by its number, to begin and end where the signal changes least:
+    what repeats inside it is then not cut in two."""
+    most = round(CALM * (edges[1] - edges[0]))
+    width = most // 4
+    if width < 1:
+        return 0
+    change = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(values, prepend=values[0])))])
+    moves = np.arange(-min(most, int(edges[0])), min(most, int(len(values) - edges[-1])) + 1)
+    at = np.rint(edges[number : number + 2]).astype(np.int64)[:, None] + moves
+    around = change[np.minimum(at + width, len(values))] - change[np.maximum(at - width, 0)]
+    least = around.sum(axis=0)
+    calm = moves[least <= least.min() + 1e-9 * change[-1]]
+    return int(calm[np.abs(calm).argmin()])

@@ -32,6 +32,7 @@ def representative(values: np.ndarray, period: float, iterations: int = 1, *, li
         return start
     phase = start % period
     starts = np.rint(np.arange(phase, len(values) - width + 1, period)).astype(np.int64)
+    starts = starts[starts + width <= len(values)]
     if not len(starts):
         return start
     stretches = values[starts[:, None] + np.arange(width)]

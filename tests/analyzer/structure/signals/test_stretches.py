@@ -1,0 +1,41 @@
+"""Stretches of a signal in which each period is like the next one."""
+
+import numpy as np
+import pytest
+
+from analyzer.structure.levels.stretches import alike, periodic_stretches
+from analyzer.structure.signals import Signal
+
+PERIOD = 100
+
+
+def pulses(count, early, seed):
+    """A pulse of 10 samples every 100, up to `early` samples early or late."""
+    values, random = np.zeros(count * PERIOD), np.random.default_rng(seed)
+    for number in range(count):
+        at = number * PERIOD + 40 + random.integers(-early, early + 1)
+        values[at : at + 10] = 1
+    return values
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pulses_that_are_early_or_late_are_of_one_stretch(seed):
+    (one,) = periodic_stretches(Signal("planted", 0, 1, pulses(20, 2, seed)))
+    assert one.period_ns == pytest.approx(PERIOD, rel=0.01)
+    assert len(one.signal.values) > 18 * PERIOD
+
+
+def test_loops_of_one_period_that_do_other_things_are_two_stretches():
+    at = np.arange(12 * PERIOD)
+    one, other = (at % PERIOD < 10).astype(float), (at % (PERIOD / 4) < 12).astype(float) * (1 + (at % PERIOD > 50))
+    found = periodic_stretches(Signal("planted", 0, 1, np.concatenate([one, other])))
+    assert [len(part.signal.values) / PERIOD for part in found] == pytest.approx([12, 12], abs=1.0)
+
+
+def test_shifted_stretches_are_as_alike_as_their_best_shift():
+    one = np.zeros((3, 64))
+    one[:, 20:30] = 1
+    other = np.stack([np.roll(one[0], by) for by in (0, 3, -9)])
+    assert alike(one, other, 0)[0] == pytest.approx(1) and (alike(one, other, 0)[1:] < 0.8).all()
+    assert alike(one, other, 4)[:2] == pytest.approx([1, 1], abs=0.01) and alike(one, other, 4)[2] < 0.8
+    assert alike(np.ones((1, 8)), np.ones((1, 8)), 2) == 0
