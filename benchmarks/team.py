@@ -1,20 +1,27 @@
-"""How many times as fast `mpirun -n N analyze` is as one process: `python -m benchmarks.team`.
+"""How many times as fast `mpirun -n N analyze` is as one process, and whether it says and writes the same bytes:
+`python -m benchmarks.team`.
 
 Compared is processor time: that of one process, and of N processes the longest chain from meeting to meeting of all
 (benchmarks.member). So a machine that is busy with other things measures about the same. What the same command takes on
-a run of a few calls is left out on both sides: each process has to start. Of several rounds the shortest counts.
+a run of a few calls is left out on both sides: each process has to start. Of several rounds the shortest counts. Times
+by the clock are said beside it.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+import h5py
 
 from analyzer.commands.table import COMMANDS as ENTRIES
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi, find
@@ -34,20 +41,52 @@ def chain(stretches: Sequence[Sequence[float]]) -> float:
     return sum(map(max, zip(*stretches, strict=True)))
 
 
-def seconds(mpi: Mpi, run: Path, command: str, processes: int) -> float:
-    """Processor time of a command. Raises CalledProcessError where it fails."""
+@dataclass(frozen=True)
+class Done:
+    """What a command took, and a digest of what it printed and wrote."""
+
+    seconds: float  # processor time
+    clock_s: float
+    digest: bytes
+
+
+def done(mpi: Mpi, run: Path, command: str, processes: int) -> Done:
+    """A command that was run. Raises CalledProcessError where it fails."""
     folder, notes = run.parent / "out", run.parent / "notes"
     folder.mkdir()
     notes.mkdir()
     launcher = [mpi.mpirun, "-n", str(processes)] if processes > 1 else []
-    words = [*launcher, sys.executable, "-m", "benchmarks.member", notes, *words_of(command, run)]
+    words = [*launcher, sys.executable, "-m", "benchmarks.member", str(notes), *words_of(command, run)]
     environment = dict(os.environ) | ENVIRONMENT | {"PYTHONPATH": str(ROOT)}
     try:
-        subprocess.run(words, cwd=folder, env=environment, check=True, capture_output=True, text=True)
-        return chain([json.loads((notes / f"{rank}.json").read_text()) for rank in range(processes)])
+        begin = time.monotonic()
+        said = subprocess.run(words, cwd=folder, env=environment, check=True, capture_output=True)
+        clock_s = time.monotonic() - begin
+        stretches = [json.loads((notes / f"{rank}.json").read_text()) for rank in range(processes)]
+        return Done(chain(stretches), clock_s, _digest(said.stdout, folder))
     finally:
         shutil.rmtree(folder)
         shutil.rmtree(notes)
+
+
+def _digest(printed: bytes, folder: Path) -> bytes:
+    """Of what was printed, and of names and contents of files: HDF5 notes when types were made, so of its files it is
+    of the attributes and rows."""
+    found = hashlib.sha256(printed)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        found.update(str(path.relative_to(folder)).encode())
+        if path.suffix == ".h5":
+            with h5py.File(path) as file:
+                file.visititems(lambda name, node: found.update(_of_node(name, node)))
+            continue
+        with path.open("rb") as opened:
+            found.update(hashlib.file_digest(opened, "sha256").digest())
+    return found.digest()
+
+
+def _of_node(name: str, node: h5py.Group | h5py.Dataset) -> bytes:
+    attributes = repr([(key, node.attrs[key]) for key in sorted(node.attrs)])
+    return f"{name} {attributes}".encode() + (node[()].tobytes() if isinstance(node, h5py.Dataset) else b"")
 
 
 def figures(
@@ -59,19 +98,25 @@ def figures(
     shutil.rmtree(place, ignore_errors=True)
     written = write_run(place, pattern, ranks, calls / ranks)
     tiny = write_run(place / "tiny", pattern, FEW_RANKS, FEW_CALLS / FEW_RANKS)
+    os.sync()  # before, files take less of the disk than afterwards, which some commands say
     for command in commands:
         name = f"analyze {command}" if command != "look" else "analyze"
         alone = ENTRIES[command].alone
         try:
             rows = [
-                [seconds(mpi, run, command, n) for run in (written.path, tiny.path) for n in (1, processes)]
+                [done(mpi, run, command, n) for run in (written.path, tiny.path) for n in (1, processes)]
                 for _ in range(rounds)
             ]
-            one, several, start, starts = map(min, zip(*rows, strict=True))
         except subprocess.CalledProcessError as failed:
-            yield Figure(f"{name}, {processes} processes", float("nan"), "", None, failed.stderr.strip()[-100:])
+            why = failed.stderr.decode(errors="replace").strip()[-100:]
+            yield Figure(f"{name}, {processes} processes", float("nan"), "", None, why)
             continue
+        one, several, start, starts = (min(row.seconds for row in column) for column in zip(*rows, strict=True))
         note = f"{one:.3g} s and {several:.3g} s, of which starting {start:.2g} s and {starts:.2g} s"
+        clock = (min(row.clock_s for row in column) for column in list(zip(*rows, strict=True))[:2])
+        note += "; by the clock {:.3g} s and {:.3g} s".format(*clock)
+        if any(row[0].digest != row[1].digest for row in rows):
+            note += "; OTHER BYTES"
         gain = (one - start) / max(several - starts, 1e-3)
         yield Figure(
             f"{name}, {processes} processes", gain, "times as fast", None if alone else GOAL * processes,
