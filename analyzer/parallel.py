@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
 
+import numpy as np
+
 from analyzer.errors import TracelibError
 
 Found = TypeVar("Found")
@@ -47,6 +49,14 @@ class Team:
             if isinstance(one, TracelibError):
                 raise one
         return every
+
+    def total(self, mine: np.ndarray) -> np.ndarray:
+        """The sum of each member's array, added in their order, everywhere: each member adds up a part, so that it
+        takes none of them longer than fewer members."""
+        if self.size == 1:
+            return mine
+        parts = self.alltoall(np.array_split(mine.ravel(), self.size))
+        return np.concatenate(self.allgather(np.sum(parts, axis=0))).reshape(mine.shape)
 
     def alltoall(self, values: Sequence[Any]) -> list[Any]:
         """Of each member what it has for this one; `values`: what this one has for each."""
@@ -108,6 +118,14 @@ class MpiTeam(Team):
     def bcast(self, value: Any) -> Any:
         self.meet()
         return self._comm.bcast(value)
+
+    def total(self, mine: np.ndarray) -> np.ndarray:
+        """The sum of each member's array, added in their order, everywhere: each member adds up a part, so that it
+        takes none of them longer than fewer members."""
+        if self.size == 1:
+            return mine
+        parts = self.alltoall(np.array_split(mine.ravel(), self.size))
+        return np.concatenate(self.allgather(np.sum(parts, axis=0))).reshape(mine.shape)
 
     def alltoall(self, values: Sequence[Any]) -> list[Any]:
         self.meet()

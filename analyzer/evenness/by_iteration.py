@@ -57,7 +57,7 @@ class _Computing(Sums[np.ndarray]):
     def total(self, team: Team) -> np.ndarray:
         width = np.diff(self._edges, append=self._edges[-1])
         sums = self._sums + np.cumsum(self._whole[:-1]) * width
-        return sum(team.allgather(sums)).reshape(self._ranks, self._columns)[:, :-1]
+        return team.total(sums).reshape(self._ranks, self._columns)[:, :-1]
 
 
 def counter_by_iteration(trace: Trace, team: Team, edges: np.ndarray, name: str) -> np.ndarray:
@@ -74,4 +74,4 @@ def counter_by_iteration(trace: Trace, team: Team, edges: np.ndarray, name: str)
             at = np.searchsorted(edges[rank], block.calls["enter"], "left") - 1
             counted = (block.burst[:, column] != UNKNOWN) & (at >= 0) & (at < sums.shape[1])
             np.add.at(sums[rank], at[counted], block.burst[counted, column])
-    return sum(team.allgather(sums))
+    return team.total(sums)

@@ -16,4 +16,4 @@ def cpu_waits(trace: Trace, team: Team) -> np.ndarray:
         rows = found.of(rank)
         if len(rows):
             sums[rank] = (rows["end"] - rows["begin"]).sum()
-    return np.sum(team.allgather(sums), axis=0)
+    return team.total(sums)

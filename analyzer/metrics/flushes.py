@@ -33,7 +33,7 @@ def flushes(trace: Trace, team: Team) -> Flushes:
     for first in range(ranks.start, ranks.stop, AT_ONCE):
         some = range(first, min(first + AT_ONCE, ranks.stop))
         sums[:, some.start : some.stop] = _of_ranks(trace, some)
-    return Flushes(*sum(team.allgather(sums)))
+    return Flushes(*team.total(sums))
 
 
 def _of_ranks(trace: Trace, ranks: range) -> np.ndarray:

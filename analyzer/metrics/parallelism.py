@@ -141,7 +141,7 @@ def at_places(
                 counted[k].add(mine["enter"], mine["enter"] + mine["inside"])
     series = dict(found.series)
     for place, one in zip(shown, counted, strict=True):
-        change, area = (sum(team.allgather(part)) for part in (one.change, one.area))
+        change, area = (team.total(part) for part in (one.change, one.area))
         series[places.text(place)] = means(change, area, one.width_ns, found.end_ns)
     return replace(found, series=series, places=tuple(map(places.text, shown)))
 
@@ -157,7 +157,7 @@ def parallelism(trace: Trace, team: Team, bins: int) -> Parallelism:
             found[name].add(mine["begin"], mine["end"])
     series = {}
     for name, counted in found.items():
-        change, area = (sum(team.allgather(part)) for part in (counted.change, counted.area))
+        change, area = (team.total(part) for part in (counted.change, counted.area))
         series[name] = means(change, area, counted.width_ns, trace.duration_ns)
     threads = int(np.delete(trace.threads, list(trace.extra(Losses).missing)).sum())
     return Parallelism(trace.duration_ns, found[COMPUTING].width_ns, threads, series)

@@ -66,4 +66,4 @@ class UsefulSums(Sums[Useful]):
             np.add.at(of_state, self._first[rows["rank"]] + rows["thread"], rows["end"] - rows["begin"])
 
     def total(self, team: Team) -> Useful:
-        return Useful(self._rank, *sum(team.allgather(self._sums)))
+        return Useful(self._rank, *team.total(self._sums))

@@ -115,8 +115,9 @@ class CollectiveCalls:
         """The part of this member of the team of all members' rows: every so many-th collective."""
         if self._team.size == 1:
             return rows
-        rows = joined(self._team.allgather(rows), MEMBER_CALL)
-        return rows.compress(rows["number"] % self._team.size == self._team.rank)
+        of_member = rows["number"] % self._team.size
+        parts = [rows.compress(of_member == member) for member in range(self._team.size)]
+        return joined(self._team.alltoall(parts), MEMBER_CALL)
 
     def calls_of(self, ranks: range, begin: int, end: int) -> np.ndarray:
         """MEMBER_CALL of some ranks in a window."""

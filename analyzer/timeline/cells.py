@@ -79,7 +79,7 @@ def timeline(
     search = Search(trace, team, used=calls.called)
     for waits in search.parts():
         table[Doing.WAITING].add(lines.of_rank[search.lanes.rank[waits["lane"]]], waits["enter"], waits["end"])
-    ns = sum(team.allgather(np.stack([one.ns() for one in table])))
+    ns = team.total(np.stack([one.ns() for one in table]))
     ns[Doing.WAITING] = np.minimum(ns[Doing.WAITING], ns[Doing.IN_MPI])
     ns[Doing.IN_MPI] -= ns[Doing.WAITING]
     return Timeline(begin_ns, end_ns, width, lines, ns)

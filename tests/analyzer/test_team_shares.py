@@ -1,7 +1,10 @@
-"""Who of a team looks at which ranks: all at each once, in order, about as much each as their sizes allow."""
+"""Who of a team looks at which ranks: all at each once, in order, about as much each as their sizes allow. What they
+add up together is what one of them would."""
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from thread_team import by_team
 
 from analyzer.parallel import Team
 
@@ -26,3 +29,17 @@ def test_by_number_and_by_size():
     assert [member(rank, 2).share(4) for rank in (0, 1)] == [range(2), range(2, 4)]
     assert [member(rank, 2).share(4, [9, 1, 4, 4]) for rank in (0, 1)] == [range(1), range(1, 4)]
     assert [member(rank, 2).share(4, [1, 1, 1, 9]) for rank in (0, 1)] == [range(3), range(3, 4)]
+
+
+@given(st.integers(1, 5), st.integers(0, 3), st.integers(0, 4), st.booleans(), st.integers(0, 9))
+def test_sums_of_a_team_are_those_of_one(members, rows, columns, whole, seed):
+    """To the last bit, however many elements there are for each; nobody's own array changes."""
+    random = np.random.default_rng(seed)
+    arrays = [random.normal(size=(rows, columns)) for _ in range(members)]
+    arrays = [(1000 * array).astype(np.int64) if whole else array for array in arrays]
+    before = [array.copy() for array in arrays]
+    found = by_team(members, lambda team: team.total(arrays[team.rank]))
+    for array in found:
+        assert array.shape == (rows, columns) and array.dtype == arrays[0].dtype
+        assert np.array_equal(array, sum(before))
+    assert all(map(np.array_equal, arrays, before))

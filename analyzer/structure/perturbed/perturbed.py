@@ -120,7 +120,7 @@ def flushing(trace: Trace, team: Team) -> np.ndarray | None:
         rows = trace.extra(TracerTime).flushes(rank)
         rows = rows[(rows["state"] == State.IO) & (rows["end"] < trace.span(rank)[1])]
         bins.add(rows["begin"], rows["end"])
-    values = bins.means(sum(team.allgather(bins.packed())))
+    values = bins.means(team.total(bins.packed()))
     values[values < 1e-9] = 0
     return values if values.any() else None
 
@@ -137,7 +137,7 @@ def computing_rate(trace: Trace, team: Team) -> np.ndarray | None:
         known = (value >= 0) & (length > 0)
         rated.add(begin[known], end[known], in_steps(value[known] / length[known]))
         lasted.add(begin[known], end[known])
-    rate, there = (bins.means(sum(team.allgather(bins.packed()))) for bins in (rated, lasted))
+    rate, there = (bins.means(team.total(bins.packed())) for bins in (rated, lasted))
     enough = there > 1e-3
     if not enough.any():
         return None
@@ -165,16 +165,15 @@ def clog(trace: Trace, team: Team) -> np.ndarray | None:
     flying, bytes_ = Bins(0, trace.duration_ns, SAMPLES), Bins(0, trace.duration_ns, SAMPLES)
     trace.match()
     windows = trace.windows()
-    for number, (low, high) in enumerate(zip(windows[:-1].tolist(), windows[1:].tolist(), strict=True)):
-        rows = trace.messages(low, high)
+    for number in range(team.rank, len(windows) - 1, team.size):
+        rows = trace.messages(*windows[number : number + 2].tolist())
         rows = rows[rows["size"] > 0]
         begin, end = rows["physical_send"], rows["physical_receive"]
         begin = np.maximum(begin, rows["logical_receive"])  # a receive that comes late is no matter of the network
         begin = np.where(begin < end, begin, end - 1)
-        if number % team.size == team.rank:
-            flying.add(begin, end)
-            bytes_.add(begin, end, rows["size"] / (end - begin))
-    there, rate = (bins.means(sum(team.allgather(bins.packed()))) for bins in (flying, bytes_))
+        flying.add(begin, end)
+        bytes_.add(begin, end, rows["size"] / (end - begin))
+    there, rate = (bins.means(team.total(bins.packed())) for bins in (flying, bytes_))
     if not (there > 1e-9).any():
         return None
     ratio = np.where((there > 1e-9) & (rate > 0), there * there / np.maximum(rate, 1e-30), 0)

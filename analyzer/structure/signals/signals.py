@@ -86,7 +86,7 @@ def signals(
             meant = {IPC: (INSTRUCTIONS, CYCLES), CPI: (CYCLES, INSTRUCTIONS)}.get(name, (name,))
             counters = [counter_named(trace, counter) for counter in meant]
             found[name] = add_counters(trace, team, counters, begin_ns, end, samples)
-    sums = {name: found[name].means(sum(team.allgather(found[name].packed()))) for name in names}
+    sums = {name: found[name].means(team.total(found[name].packed())) for name in names}
     return {
         name: Signal(name, begin_ns, found[name].width_ns, sums[name] / (trace.size if name in of_counters else 1))
         for name in names

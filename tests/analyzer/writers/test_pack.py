@@ -194,9 +194,8 @@ def test_one_packed_under_the_same_name_is_read_anew(tmp_path):
 
 def test_groups_and_tables_keep_no_time(tmp_path):
     """The same run makes the same bytes, whenever it is packed; only types note when they were made."""
-    packed = str(tmp_path / "packed.h5")
-    pack_run(random_run(tmp_path / "run"), packed)
-    with h5py.File(packed) as file:
+    pack_run(str(random_run(tmp_path)), tmp_path / "packed.h5")
+    with h5py.File(tmp_path / "packed.h5") as file:
         groups = []
         file.visititems(lambda _, node: groups.append(node) if not isinstance(node, h5py.Datatype) else None)
         times = {h5py.h5o.get_info(node.id).ctime for node in groups}
