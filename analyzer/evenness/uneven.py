@@ -161,14 +161,25 @@ def _regular(lengths: np.ndarray, more: np.ndarray, typical: float) -> np.ndarra
     orders = [_from_the_longest(row) for row, *_ in seen]
     most = min(count // 3, _MOST_APART)
     chance = _CHANCE / (most * most / 2 * len(seen)) if most else 0.0
+    below = lengths < _SLOW * typical
     for apart in range(_LEAST_APART, most + 1):
-        for first in range(apart):
+        for first in _mostly_above(below, apart):
             if np.quantile(lengths[first::apart], _NOT_SLOW) < _SLOW * typical:
                 continue
             for (row, share, least), order in zip(seen, orders, strict=True):
                 if np.quantile(row[first::apart], share) >= least and _chance(order[first::apart], count) < chance:
                     return np.arange(first, count, apart)
     return np.zeros(0, np.int64)
+
+
+def _mostly_above(below: np.ndarray, apart: int) -> list[int]:
+    """From which iterations on (from 0) of those that are so far apart not too many are below what is slow for it to be
+    reached by the quantile. It would take long to ask for that of all of them."""
+    firsts = np.arange(apart)
+    counts = (len(below) - firsts + apart - 1) // apart
+    return np.flatnonzero(
+        np.bincount(np.arange(len(below)) % apart, below, apart) < np.floor(_NOT_SLOW * (counts - 1)) + 2
+    ).tolist()
 
 
 def _from_the_longest(row: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.evenness.uneven import Drift, Moving, Slow, uneven
+from analyzer.evenness.uneven import _NOT_SLOW, Drift, Moving, Slow, _mostly_above, uneven
 
 RANKS = 4
 
@@ -146,3 +146,11 @@ def test_few_iterations_say_nothing():
     computing = even(4)
     computing[0, 2] = 9000
     assert found_in(computing) == uneven(np.zeros((0, 5), np.int64), np.zeros((0, 4), np.int64))
+
+
+@given(st.integers(1, 12), st.integers(30, 90), st.floats(0.0, 0.9), st.integers(0, 20))
+def test_none_that_the_quantile_reaches_is_left_out(apart, count, share, seed):
+    """By asking for the quantile of all of them."""
+    lengths = np.random.default_rng(seed).random(count)
+    every = [first for first in range(apart) if np.quantile(lengths[first::apart], _NOT_SLOW) >= share]
+    assert set(every) <= set(_mostly_above(lengths < share, apart))
