@@ -26,7 +26,10 @@ def partitioned_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray
     if not hands_over.any():
         return np.zeros(0, CANDIDATE)
     rows = [_handed_in(part, hands_over) for part in parts(trace, trace.share(team))]
-    handed = Handed(joined(team.allgather(joined(rows, _HANDED_CALL)), _HANDED_CALL))
+    every = joined(team.allgather(joined(rows, _HANDED_CALL)), _HANDED_CALL)
+    if not len(every):
+        return np.zeros(0, CANDIDATE)
+    handed = Handed(every)
     windows = (trace.messages(begin, end) for begin, end in pairwise(trace.message_windows().tolist()))
     return np.concatenate([np.zeros(0, CANDIDATE), *(_candidates(handed, lanes, messages) for messages in windows)])
 
