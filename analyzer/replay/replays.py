@@ -46,6 +46,15 @@ def end_times_of(programs: Sequence[Program], machine: Machine, team: Team, jobs
     return end_times([(program, machine) for program in programs], team, jobs)
 
 
+def at_once(team: Team, jobs: int | None = None) -> int:
+    """How many replays all members of a team make at the same time."""
+    return team.size * _own_at_once(team, jobs)
+
+
+def _own_at_once(team: Team, jobs: int | None) -> int:
+    return jobs or (1 if team.size > 1 else len(os.sched_getaffinity(0)))
+
+
 def _each(cases: Sequence[Case], kept: Callable[[Prediction], _Kept], team: Team, jobs: int | None) -> list[_Kept]:
     """What is kept of each prediction, in order of the cases.
 
@@ -53,9 +62,8 @@ def _each(cases: Sequence[Case], kept: Callable[[Prediction], _Kept], team: Team
     one only in a team). The simulator runs outside of Python's lock, so threads do, and share the programs.
     """
     mine = [cases[k] for k in team.share(len(cases))]
-    jobs = jobs or (1 if team.size > 1 else len(os.sched_getaffinity(0)))
     found, tell = [], _tell.get()
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(_own_at_once(team, jobs)) as pool:
         for one in pool.map(lambda case: kept(simulate(*case)), mine):
             found.append(one)
             if tell:

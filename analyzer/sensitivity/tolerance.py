@@ -7,15 +7,15 @@ the machine's latency and bandwidth (section 7.4).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from analyzer.in_notebook import InNotebook
 from analyzer.machine.machine import Machine
 from analyzer.machine.parameters import vary
 from analyzer.parallel import Team
 from analyzer.program.program import Program
-from analyzer.replay.replays import end_times
+from analyzer.replay.replays import at_once, end_times
 from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.networks import only, pinned
 
@@ -59,16 +59,26 @@ class _Search:
         """The value to try next."""
         return (self.good + self.bad) // 2 if self.whole else math.sqrt(self.good * self.bad)
 
-    def tell(self, value: float, end_ns: int) -> None:
-        """Record how long the run is with a value."""
-        if end_ns <= self.limit_ns:
-            self.good = value
-        else:
-            self.bad = value
+    def ahead(self, steps: int) -> list[float]:
+        """All values that the next steps may try, whatever comes of those before."""
+        if not steps or self.done:
+            return []
+        middle = self.middle
+        halves = replace(self, bad=middle), replace(self, good=middle)
+        return [middle, *(value for half in halves for value in half.ahead(steps - 1))]
+
+    def tell(self, end_ns: Mapping[float, int]) -> None:
+        """Take as many steps as there are values that they try: how long the run is with each."""
+        while not self.done and (middle := self.middle) in end_ns:
+            if end_ns[middle] <= self.limit_ns:
+                self.good = middle
+            else:
+                self.bad = middle
 
 
 def tolerance(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> Tolerance:
-    """What the run bears on a machine. Takes 30 to 50 replays. Raises TracelibError."""
+    """What the run bears on a machine. Takes 30 to 50 replays one after the other; where many are made at once, some
+    more, which may not be needed, in fewer steps. Raises TracelibError."""
     machine = pinned(machine, program.ranks)
     ideal, free = only(machine), only(machine, latency=True, bandwidth=True)
     ideal_ns, free_ns = (end * (1 + THRESHOLD) for end in end_times([(program, ideal), (program, free)], team, jobs))
@@ -80,10 +90,12 @@ def tolerance(program: Program, machine: Machine, team: Team, jobs: int | None =
     worst = end_times([(program, s.machine(s.bad)) for s in searches], team, jobs)
     bounded = [s for s, end in zip(searches, worst, strict=True) if end > s.limit_ns]
     while running := [s for s in bounded if not s.done]:
-        values = [s.middle for s in running]
-        ends = end_times([(program, s.machine(v)) for s, v in zip(running, values, strict=True)], team, jobs)
-        for search, value, end in zip(running, values, ends, strict=True):
-            search.tell(value, end)
+        steps = max((at_once(team, jobs) // len(running) + 1).bit_length() - 1, 1)
+        values = [s.ahead(steps) for s in running]
+        cases = [(program, s.machine(v)) for s, of in zip(running, values, strict=True) for v in of]
+        ends = iter(end_times(cases, team, jobs))
+        for search, of in zip(running, values, strict=True):
+            search.tell(dict(zip(of, ends, strict=False)))
     return Tolerance(
         latency.good if latency in bounded else None,
         bandwidth.good if bandwidth in bounded else None,

@@ -97,10 +97,9 @@ def _flying(trace: Trace, team: Team, begin: int, end: int, samples: int) -> Bin
     bins = Bins(begin, end, samples)
     trace.match()
     windows = trace.windows()
-    for number, (low, high) in enumerate(zip(windows[:-1].tolist(), windows[1:].tolist(), strict=True)):
-        rows = trace.messages(low, high)  # every member of a team asks: finding them is for all
-        if number % team.size == team.rank:
-            bins.add(rows["logical_send"], rows["physical_receive"])
+    for number in range(team.rank, len(windows) - 1, team.size):
+        rows = trace.messages(*windows[number : number + 2].tolist())
+        bins.add(rows["logical_send"], rows["physical_receive"])
     return bins
 
 

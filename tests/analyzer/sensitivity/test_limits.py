@@ -11,6 +11,7 @@ from paths import EPOCH
 from random_replays import random_machine, random_program
 from rich.console import Console
 from synthetic import call, write_run
+from thread_team import by_team
 
 from analyzer.cli import main
 from analyzer.efficiency.cpu_use import Cpus
@@ -26,6 +27,7 @@ from analyzer.report.limits import Limited, Origin, below_zero, limits_json, pri
 from analyzer.report.words import units
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.parameters import value_text
+from analyzer.sensitivity import tolerance as tolerance_module
 from analyzer.sensitivity.limits import Latency, Scenario, limits
 from analyzer.sensitivity.networks import only
 from analyzer.sensitivity.tolerance import tolerance
@@ -305,6 +307,32 @@ def test_what_a_run_bears():
     alone = Program.of([operations({"kind": Kind.NONE, "burst": MS})])
     assert tolerance(alone, machine, Team()) == tolerance(alone, IDEAL, Team())
     assert vars(tolerance(alone, IDEAL, Team())) == {"latency_s": None, "bandwidth": None, "buses": None}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_run_bears_the_same_however_many_replays_are_made_at_once(seed):
+    """Steps of the search that are tried ahead are those that would have been taken."""
+    random = Random(seed)
+    program = random_program(random)
+    machine = random_machine(random, program.ranks, random.choice(DIALECTS))
+    alone = tolerance(program, machine, Team(), 1)
+    for jobs in (3, 16):
+        assert tolerance(program, machine, Team(), jobs) == alone
+    assert by_team(3, lambda team: tolerance(program, machine, team, 3)) == [alone] * 3
+
+
+def test_steps_are_made_ahead(monkeypatch):
+    """Many replays at once take less time: rounds of them."""
+    rounds = []
+
+    def noted(cases, team, jobs):
+        rounds.append(jobs)
+        return end_times(cases, team, jobs)
+
+    monkeypatch.setattr(tolerance_module, "end_times", noted)
+    for jobs in (1, 16):
+        tolerance(exchange(), IDEAL, Team(), jobs)
+    assert rounds.count(16) < 0.6 * rounds.count(1)
 
 
 needs_epoch = pytest.mark.skipif(not EPOCH.is_dir(), reason="the EPOCH traces are not here")
