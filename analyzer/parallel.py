@@ -7,11 +7,12 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from analyzer.errors import TracelibError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Found = TypeVar("Found")
 Piece = TypeVar("Piece")
@@ -55,8 +56,10 @@ class Team:
         takes none of them longer than fewer members."""
         if self.size == 1:
             return mine
+        import numpy as np  # not at the top: --help needs none
+
         parts = self.alltoall(np.array_split(mine.ravel(), self.size))
-        return np.concatenate(self.allgather(np.sum(parts, axis=0))).reshape(mine.shape)
+        return np.concatenate(self.allgather(sum(parts[1:], parts[0]))).reshape(mine.shape)
 
     def alltoall(self, values: Sequence[Any]) -> list[Any]:
         """Of each member what it has for this one; `values`: what this one has for each."""
@@ -118,14 +121,6 @@ class MpiTeam(Team):
     def bcast(self, value: Any) -> Any:
         self.meet()
         return self._comm.bcast(value)
-
-    def total(self, mine: np.ndarray) -> np.ndarray:
-        """The sum of each member's array, added in their order, everywhere: each member adds up a part, so that it
-        takes none of them longer than fewer members."""
-        if self.size == 1:
-            return mine
-        parts = self.alltoall(np.array_split(mine.ravel(), self.size))
-        return np.concatenate(self.allgather(np.sum(parts, axis=0))).reshape(mine.shape)
 
     def alltoall(self, values: Sequence[Any]) -> list[Any]:
         self.meet()

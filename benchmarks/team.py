@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
+import numpy as np
 
 from analyzer.commands.table import COMMANDS as ENTRIES
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi, find
@@ -77,6 +78,7 @@ def _digest(printed: bytes, folder: Path) -> bytes:
         found.update(str(path.relative_to(folder)).encode())
         if path.suffix == ".h5":
             with h5py.File(path) as file:
+                found.update(_of_node("/", file))
                 file.visititems(lambda name, node: found.update(_of_node(name, node)))
             continue
         with path.open("rb") as opened:
@@ -84,9 +86,12 @@ def _digest(printed: bytes, folder: Path) -> bytes:
     return found.digest()
 
 
-def _of_node(name: str, node: h5py.Group | h5py.Dataset) -> bytes:
-    attributes = repr([(key, node.attrs[key]) for key in sorted(node.attrs)])
-    return f"{name} {attributes}".encode() + (node[()].tobytes() if isinstance(node, h5py.Dataset) else b"")
+def _of_node(name: str, node: h5py.Group | h5py.Dataset | h5py.Datatype) -> bytes:
+    values = {key: np.asarray(node.attrs[key]) for key in sorted(node.attrs)}
+    if isinstance(node, h5py.Dataset):
+        values[name] = node[()]
+    heads = [(key, value.dtype.str, value.dtype.descr, value.shape) for key, value in values.items()]
+    return f"{name} {heads}".encode() + b"".join(value.tobytes() for value in values.values())
 
 
 def figures(

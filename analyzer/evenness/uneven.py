@@ -173,8 +173,8 @@ def _regular(lengths: np.ndarray, more: np.ndarray, typical: float) -> np.ndarra
 
 
 def _mostly_above(below: np.ndarray, apart: int) -> list[int]:
-    """From which iterations on (from 0) of those that are so far apart not too many are below what is slow for it to be
-    reached by the quantile. It would take long to ask for that of all of them."""
+    """The starts (from 0) of iterations so far apart of which enough may be slow for their quantile to be. To ask for
+    the quantile of all takes long."""
     firsts = np.arange(apart)
     counts = (len(below) - firsts + apart - 1) // apart
     return np.flatnonzero(

@@ -21,6 +21,8 @@ from analyzer.sensitivity.networks import only, pinned
 
 PRECISION = 1.03
 """Bounds are searched until they are known to this factor."""
+_MOST_AHEAD = 3
+"""Steps of a search that are tried at once: seven replays for it, of which three are needed."""
 _LATENCIES_S = (1e-9, 1.0)
 _BANDWIDTHS = (1e13, 1e5)
 
@@ -77,8 +79,8 @@ class _Search:
 
 
 def tolerance(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> Tolerance:
-    """What the run bears on a machine. Takes 30 to 50 replays one after the other; where many are made at once, some
-    more, which may not be needed, in fewer steps. Raises TracelibError."""
+    """What the run bears on a machine. Takes 30 to 50 replays; where many are made at once, up to twice as many in a
+    third of the steps. Raises TracelibError."""
     machine = pinned(machine, program.ranks)
     ideal, free = only(machine), only(machine, latency=True, bandwidth=True)
     ideal_ns, free_ns = (end * (1 + THRESHOLD) for end in end_times([(program, ideal), (program, free)], team, jobs))
@@ -90,7 +92,8 @@ def tolerance(program: Program, machine: Machine, team: Team, jobs: int | None =
     worst = end_times([(program, s.machine(s.bad)) for s in searches], team, jobs)
     bounded = [s for s, end in zip(searches, worst, strict=True) if end > s.limit_ns]
     while running := [s for s in bounded if not s.done]:
-        steps = max((at_once(team, jobs) // len(running) + 1).bit_length() - 1, 1)
+        steps = (at_once(team, jobs) // len(running) + 1).bit_length() - 1
+        steps = min(max(steps, 1), _MOST_AHEAD)
         values = [s.ahead(steps) for s in running]
         cases = [(program, s.machine(v)) for s, of in zip(running, values, strict=True) for v in of]
         ends = iter(end_times(cases, team, jobs))

@@ -19,14 +19,16 @@ def test_the_chain_takes_the_longest_of_each_stretch():
 
 def test_other_bytes_have_another_digest(tmp_path):
     found = set()
-    for number, (printed, rows) in enumerate([(b"a", [1, 2]), (b"b", [1, 2]), (b"a", [1, 3]), (b"a", [1, 2])]):
+    cases = [(b"a", [1, 2], 1), (b"b", [1, 2], 1), (b"a", [1, 3], 1), (b"a", [1, 2], 2), (b"a", [1, 2], 1)]
+    for number, (printed, rows, size) in enumerate(cases):
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / "run.prv").write_bytes(b"#Paraver")
         with h5py.File(folder / "cut.h5", "w") as file:
+            file.attrs["size"] = size
             file.create_group("rank_0").create_dataset("calls", data=np.array(rows))
         found.add(team._digest(printed, folder))
-    assert len(found) == 3  # the last is as the first
+    assert len(found) == 4  # the last is as the first
     (folder / "run.prv").write_bytes(b"#Paraves")
     assert team._digest(b"a", folder) not in found
 

@@ -7,13 +7,14 @@ Source: Casas 2009, sections 3.5, 3.6 and 3.6.3.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from analyzer.structure.iterations import Source
 from analyzer.structure.levels.agreed import Agreed
 from analyzer.structure.levels.parts import Metric
-from analyzer.structure.levels.stretches import Stretch, alike, cut, periodic_stretches
+from analyzer.structure.levels.stretches import alike, alike_share, cut, period_ns, periodic_stretches
 from analyzer.structure.levels.tree import DEEPEST, Node
 from analyzer.structure.period import period_of
 from analyzer.structure.period.autocorrelation import LEAST, coarser
@@ -27,21 +28,30 @@ INSIDE = 1 << 13
 """Samples of one iteration, in which inner loops are looked for."""
 SAME = 0.05
 """Signals whose periods differ by less than this share say the same."""
-LEAST_TIME, MOST = 0.03, 0.25
+LEAST_TIME, LEAST_VARIANCE = 0.03, 0.25
 """A loop that takes a smaller share of the time than this is left out, as one that is found by calls. Inside an
 iteration it is not if it has this share of the variance of the signal."""
 PHASE = 1 << 13
 """Samples in which phases are looked for first."""
+THROUGHOUT = 0.5
+"""A period that holds in this share of a part is one of the whole part."""
 CALM = 0.05
 """By this share of a period its begin is moved at most."""
 BINS, UNLIKE = 64, 0.5
-"""Of periods in so many bins one that correlates with the next by less than this share of what is usual is not like
-it."""
+"""Of periods in so many bins one that correlates with the next by less than this share of what is usual, and by less
+than LEAST, is not like it."""
 MOST_EDGES = 1 << 20
 """A period that fits more often than this is none of iterations."""
 
 Sampled = Callable[[int, int, int], Signal]
 """The signal between two times, in so many samples."""
+
+
+class Phase(NamedTuple):
+    """A part of a signal with the period (ns) that holds in it."""
+
+    signal: Signal
+    period_ns: float
 
 
 def nodes_of(
@@ -50,10 +60,11 @@ def nodes_of(
     """The loops of a signal by time, with those inside. literal: by the rules of the thesis alone."""
     found: list[Node] = []
     for piece in _clean(signal, disturbed):
-        for stretch in _phases(piece, literal=literal):
-            if not literal and _little(stretch.signal, signal, level):
+        phases = _phases(piece, literal=literal)
+        for phase, room in zip(phases, _rooms(phases, piece), strict=True):
+            if not literal and _little(phase.signal, signal, level):
                 continue
-            node = _node(stretch, piece, sampled, ranks, literal=literal, level=level)
+            node = _node(phase, piece, room, sampled, ranks, literal=literal, level=level)
             if node is not None:
                 found.append(node)
     return found
@@ -89,9 +100,9 @@ def chosen(signals: Sequence[Signal], disturbed: Sequence[Perturbed]) -> Signal 
 def _longest_period(signal: Signal, disturbed: Sequence[Perturbed]) -> float | None:
     best, longest = None, 0
     for piece in _clean(signal, disturbed):
-        for stretch in _phases(piece, literal=False):
-            if len(stretch.signal.values) > longest:
-                best, longest = stretch.period_ns, len(stretch.signal.values)
+        for phase in _phases(piece, literal=False):
+            if len(phase.signal.values) > longest:
+                best, longest = phase.period_ns, len(phase.signal.values)
     return best
 
 
@@ -109,32 +120,39 @@ def _clean(signal: Signal, disturbed: Sequence[Perturbed]) -> list[Signal]:
 
 
 def _little(part: Signal, signal: Signal, level: int) -> bool:
-    """Whether a part takes little time; inside an iteration it is of interest all the same if it makes up most of what
-    varies in the signal, as it does so in each."""
+    """Whether a part takes little time and, inside an iteration, has little of what varies in the signal."""
     if len(part.values) >= LEAST_TIME * len(signal.values):
         return False
     usual = signal.values.mean()
     variation, whole = (float(np.square(one.values - usual).sum()) for one in (part, signal))
-    return level == 1 or variation < MOST * whole
+    return level == 1 or variation < LEAST_VARIANCE * whole
 
 
-def _phases(piece: Signal, *, literal: bool) -> list[Stretch]:
+def _phases(piece: Signal, *, literal: bool) -> list[Phase]:
     """The parts of highest frequency that have a period. Not literal: of the finest level at which they cover most;
     each without what comes before, between and after its periods."""
     if literal:
         parts = [cut(piece, first, last) for first, last in active(piece.values, literal=True).tolist()]
         periods = [literal_period(part.values) for part in parts]
-        return [Stretch(part, period * part.width_ns) for part, period in zip(parts, periods, strict=True) if period]
+        return [Phase(part, period * part.width_ns) for part, period in zip(parts, periods, strict=True) if period]
     stretches = periodic_stretches(_coarse(piece)) or periodic_stretches(piece)
-    parts = [piece.part(one.begin_ns, one.begin_ns + len(one.values) * one.width_ns) for one, _ in stretches]
-    return [Stretch(part, _exact(part, period)) for part, (_, period) in zip(parts, stretches, strict=True)]
+    found = []
+    for coarse, known_ns in stretches:
+        part = piece.part(coarse.begin_ns, coarse.begin_ns + len(coarse.values) * coarse.width_ns)
+        exact_ns = _exact(part, known_ns)
+        if exact_ns is not None:
+            found.append(Phase(part, exact_ns))
+    return found
 
 
-def _exact(part: Signal, period_ns: float) -> float:
-    """The period of a part as exactly as its samples tell it; others than the one that is known are of loops inside."""
-    found = period_of(part.values)
-    exact = found.samples * part.width_ns if found else period_ns
-    return exact if abs(exact / period_ns - 1) < SAME else period_ns
+def _exact(part: Signal, known_ns: float | None) -> float | None:
+    """The period of a part by its samples, of which fewer have shown a known one, or none: a short one may there look
+    like a multiple of it. But one that holds in little of the part is that of a loop inside."""
+    own_ns = period_ns(part)
+    if own_ns is None:
+        return known_ns
+    same = known_ns is not None and abs(own_ns / known_ns - 1) < SAME
+    return own_ns if same or alike_share(part, own_ns) >= THROUGHOUT else known_ns
 
 
 def _coarse(piece: Signal) -> Signal:
@@ -143,8 +161,18 @@ def _coarse(piece: Signal) -> Signal:
     return Signal(piece.name, piece.begin_ns, piece.width_ns * factor, coarser(piece.values, factor))
 
 
-def _node(stretch: Stretch, piece: Signal, sampled: Sampled, ranks: int, *, literal: bool, level: int) -> Node | None:
-    part, period = stretch.signal, stretch.period_ns / stretch.signal.width_ns
+def _rooms(phases: Sequence[Phase], piece: Signal) -> list[tuple[int, int]]:
+    """From where to where (samples of the piece) each phase has no other one beside it."""
+    begins = [(one.begin_ns - piece.begin_ns) // one.width_ns for one, _ in phases]
+    ends = [begin + len(one.values) for begin, (one, _) in zip(begins, phases, strict=True)]
+    before, behind = [0, *ends], [*begins, len(piece.values)]
+    return [(before[number], behind[number + 1]) for number in range(len(phases))]
+
+
+def _node(
+    phase: Phase, piece: Signal, room: tuple[int, int], sampled: Sampled, ranks: int, *, literal: bool, level: int
+) -> Node | None:
+    part, period = phase.signal, phase.period_ns / phase.signal.width_ns
     count = round(len(part.values) / period)
     if not 2 <= count <= MOST_EDGES:
         return None
@@ -158,7 +186,7 @@ def _node(stretch: Stretch, piece: Signal, sampled: Sampled, ranks: int, *, lite
     before = (part.begin_ns - piece.begin_ns) / part.width_ns
     number = min(max(round((start + before - within[0]) / period), 0), count - 1)
     if not literal:
-        within = within + _to_calm(within, number, piece.values)
+        within = within + _to_calm(within, number, piece.values, room)
     edges = piece.begin_ns + np.rint(within * part.width_ns).astype(np.int64)
     inside: list[Node] = []
     begin, end = edges[number : number + 2].tolist()
@@ -184,21 +212,22 @@ def _without_others(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
     sums = np.interp(bins, np.arange(len(values) + 1), np.concatenate([[0.0], np.cumsum(values)]))
     periods = np.diff(sums).reshape(-1, BINS)
     next_one = alike(periods[:-1], periods[1:], 1)
-    like = np.flatnonzero(next_one >= min(LEAST, UNLIKE * float(np.median(next_one))))
+    like = np.flatnonzero(next_one > max(min(LEAST, UNLIKE * float(np.median(next_one))), 0.0))
     return edges[like[0] : like[-1] + 3] if len(like) else edges[:1]
 
 
-def _to_calm(edges: np.ndarray, number: int, values: np.ndarray) -> int:
-    """By how much edges are to be moved for a period, by its number, to begin and end where the signal changes least:
-    what repeats inside it is then not cut in two."""
+def _to_calm(edges: np.ndarray, number: int, values: np.ndarray, room: tuple[int, int]) -> int:
+    """By how much edges are to be moved, inside their room, for a period, by its number, to begin and end where the
+    signal changes least: what repeats inside it is then not cut in two."""
     most = round(CALM * (edges[1] - edges[0]))
     width = most // 4
     if width < 1:
         return 0
+    back, forth = max(int(edges[0]) - room[0], 0), max(int(room[1] - edges[-1]), 0)
     change = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(values, prepend=values[0])))])
-    moves = np.arange(-min(most, int(edges[0])), min(most, int(len(values) - edges[-1])) + 1)
-    at = np.rint(edges[number : number + 2]).astype(np.int64)[:, None] + moves
-    around = change[np.minimum(at + width, len(values))] - change[np.maximum(at - width, 0)]
+    moves = np.arange(-min(most, back), min(most, forth) + 1)
+    at = (np.rint(edges[number : number + 2]).astype(np.int64)[:, None] + moves).clip(width, len(values) - width)
+    around = change[at + width] - change[at - width]
     least = around.sum(axis=0)
     calm = moves[least <= least.min() + 1e-9 * change[-1]]
     return int(calm[np.abs(calm).argmin()])

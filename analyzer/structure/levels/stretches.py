@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.fft import irfft, rfft
-from scipy.fft import next_fast_len
 
 from analyzer.structure.period import period_of
 from analyzer.structure.period.autocorrelation import LEAST
 from analyzer.structure.perturbed.morphology import closing, runs
-from analyzer.structure.phase.wavelet import MOST_PIECES, levels
+from analyzer.structure.phase.wavelet import MOST_PIECES, NOTHING, levels
 from analyzer.structure.signals import Signal
 
 MORE = 1.02
@@ -24,18 +23,18 @@ LIKE, STEPS = 0.75, 8
 are looked at."""
 EARLY = 0.05
 """By this share of a period the next one may be early or late to be like this one."""
-BETWEEN = 1
-"""So many places on both sides of one that is not alike must be: a period that begins behind a burst may miss the next
+CLOSED = 1
+"""Twice so many places that are not alike do not end a stretch: a period that begins behind a burst may miss the next
 one if that is late. Between two loops more than a period is not alike."""
 OVER = 0.19
 """By this share of a period stretches that are alike reach beyond each end of a loop."""
 
 
 class Stretch(NamedTuple):
-    """A stretch of a signal, and its period."""
+    """A stretch of a signal, and its period; None: its neighbours are alike, but have none."""
 
     signal: Signal
-    period_ns: float
+    period_ns: float | None
 
 
 def periodic_stretches(piece: Signal) -> list[Stretch]:
@@ -63,23 +62,42 @@ def _periodic(part: Signal) -> list[Stretch]:
     if found is None:
         return []
     width = round(found.samples)
-    step = max(width // STEPS, 1)
-    windows = np.lib.stride_tricks.sliding_window_view(part.values, width)[::step]
-    ahead = np.lib.stride_tricks.sliding_window_view(part.values[width:], width)[::step]
-    windows = windows[: len(ahead)]
-    exactly = alike(windows, ahead, 0)
+    windows, ahead, step = _periods(part.values, width)
+    exactly = alike(windows, ahead)
     least = max(LIKE * np.quantile(exactly, 0.75), LEAST)
     early = np.maximum(exactly, alike(windows, ahead, round(EARLY * width))) >= least
     over = round(OVER * width)
     ends = [
         (first * step, min((last - 1) * step + 2 * width, len(part.values)))
-        for first, last in _from_like_to_like(runs(closing(early.astype(np.float64), BETWEEN) > 0), exactly >= least)
+        for first, last in _from_like_to_like(runs(closing(early.astype(np.float64), CLOSED) > 0), exactly >= least)
     ]
     parts = [
         cut(part, first and first + over, last if last > len(part.values) - over else last - over)
         for first, last in ends
     ]
-    return [Stretch(one, (period_of(one.values) or found).samples * part.width_ns) for one in parts]
+    return [Stretch(one, period_ns(one)) for one in parts]
+
+
+def period_ns(part: Signal) -> float | None:
+    """The period of a signal by its own samples."""
+    found = period_of(part.values)
+    return found.samples * part.width_ns if found else None
+
+
+def alike_share(part: Signal, period_ns: float) -> float:
+    """In which share of a signal each period is like the next one."""
+    windows, ahead, _ = _periods(part.values, round(period_ns / part.width_ns))
+    return float((alike(windows, ahead) >= LEAST).mean()) if len(windows) else 0.0
+
+
+def _periods(values: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Stretches of one period from STEPS places a period on, those behind them, and how far apart the places are."""
+    step = max(width // STEPS, 1)
+    windows, ahead = (
+        np.lib.stride_tricks.sliding_window_view(some, width)[::step] if len(some) >= width else np.zeros((0, width))
+        for some in (values, values[width:])
+    )
+    return windows[: len(ahead)], ahead, step
 
 
 def _from_like_to_like(stretches: np.ndarray, like: np.ndarray) -> list[list[int]]:
@@ -89,12 +107,23 @@ def _from_like_to_like(stretches: np.ndarray, like: np.ndarray) -> list[list[int
     return [[int(places[0]), int(places[-1]) + 1] for places in inside if len(places)]
 
 
-def alike(one: np.ndarray, other: np.ndarray, shift: int) -> np.ndarray:
+def alike(one: np.ndarray, other: np.ndarray, shift: int = 0) -> np.ndarray:
     """The correlations of stretches, (n, samples) each, with others that are up to `shift` samples early or late, as
     they are highest; 0 where one does not vary."""
-    one, other = one - one.mean(axis=1, keepdims=True), other - other.mean(axis=1, keepdims=True)
-    energy = np.sqrt((one * one).sum(axis=1) * (other * other).sum(axis=1))
-    length = next_fast_len(one.shape[1] + shift, real=True)
-    by_shift = irfft(np.conj(rfft(one, length)) * rfft(other, length), length)
-    best = np.maximum(by_shift[:, : shift + 1].max(axis=1), by_shift[:, length - shift :].max(axis=1, initial=-np.inf))
+    (one, first), (other, second) = _varying(one), _varying(other)
+    if shift:
+        length = 1 << (one.shape[1] + shift - 1).bit_length()
+        by_shift = irfft(np.conj(rfft(one, length)) * rfft(other, length), length)
+        best = np.maximum(by_shift[:, : shift + 1].max(axis=1), by_shift[:, length - shift :].max(axis=1))
+    else:
+        best = np.einsum("ij,ij->i", one, other)
+    energy = np.sqrt(first * second)
     return np.where(energy > 0, best / np.where(energy > 0, energy, 1), 0.0)
+
+
+def _varying(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows without their means, and the energy of each: 0 where there is nothing but rounding."""
+    varying = rows - rows.mean(axis=1, keepdims=True)
+    energy = np.einsum("ij,ij->i", varying, varying)
+    rounding = rows.shape[1] * np.square(NOTHING * np.abs(rows).max(axis=1, initial=0))
+    return varying, np.where(energy > rounding, energy, 0.0)

@@ -33,8 +33,6 @@ def representative(values: np.ndarray, period: float, iterations: int = 1, *, li
     phase = start % period
     starts = np.rint(np.arange(phase, len(values) - width + 1, period)).astype(np.int64)
     starts = starts[starts + width <= len(values)]
-    if not len(starts):
-        return start
     stretches = values[starts[:, None] + np.arange(width)]
     off = np.abs(stretches - np.median(stretches, axis=0)).mean(axis=1)
     return int(starts[off.argmin()])

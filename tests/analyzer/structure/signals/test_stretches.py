@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from analyzer.structure.levels.stretches import alike, periodic_stretches
+from analyzer.structure.levels.structure import structure_of_signal
 from analyzer.structure.signals import Signal
 
 PERIOD = 100
@@ -38,4 +39,27 @@ def test_shifted_stretches_are_as_alike_as_their_best_shift():
     other = np.stack([np.roll(one[0], by) for by in (0, 3, -9)])
     assert alike(one, other, 0)[0] == pytest.approx(1) and (alike(one, other, 0)[1:] < 0.8).all()
     assert alike(one, other, 4)[:2] == pytest.approx([1, 1], abs=0.01) and alike(one, other, 4)[2] < 0.8
-    assert alike(np.ones((1, 8)), np.ones((1, 8)), 2) == 0
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 7.7, 1.0, 0.0])
+@pytest.mark.parametrize("shift", [0, 2])
+def test_what_does_not_vary_is_like_nothing(value, shift):
+    """The mean of many 0.1 is not quite 0.1."""
+    assert alike(np.full((1, 64), value), np.full((1, 64), value), shift) == 0
+
+
+@pytest.mark.parametrize("count, period", [(3000, 39.3), (5000, 23.6), (1300, 91.0)])
+def test_short_periods_are_no_multiples_of_them(count, period):
+    """Of a few samples each, where phases are looked for in a sixteenth of the samples."""
+    values = np.zeros(1 << 17)
+    at = np.arange(int(count * period))
+    values[6000 : 6000 + len(at)] = at % period < 0.3 * period
+    found = structure_of_signal(Signal("planted", 0, 1000, values), "planted")
+    assert found.main.count == pytest.approx(count, rel=0.002)
+
+
+@pytest.mark.parametrize("idle", [5 / 12, 0.1, 0.0])
+def test_idle_time_is_no_loop(idle):
+    loop = np.tile((np.arange(PERIOD) < 30) / 12, 20) + idle
+    found = structure_of_signal(Signal("planted", 0, 1000, np.concatenate([loop, np.full(900, idle)])), "planted")
+    assert [part.iterations.count for part in found.parts if part.iterations] == [20]
