@@ -135,24 +135,24 @@ def _phases(piece: Signal, *, literal: bool) -> list[Phase]:
         parts = [cut(piece, first, last) for first, last in active(piece.values, literal=True).tolist()]
         periods = [literal_period(part.values) for part in parts]
         return [Phase(part, period * part.width_ns) for part, period in zip(parts, periods, strict=True) if period]
-    stretches = periodic_stretches(_coarse(piece)) or periodic_stretches(piece)
+    return _by_few_samples(piece) or [Phase(part, own) for part, own in periodic_stretches(piece) if own is not None]
+
+
+def _by_few_samples(piece: Signal) -> list[Phase]:
+    """The phases that are soon found, with their periods as exactly as all samples tell them. None where a short period
+    holds, which few samples do not show: they may show a multiple of it. One that holds in little of a phase is that of
+    a loop inside."""
     found = []
-    for coarse, known_ns in stretches:
+    for coarse, known in periodic_stretches(_coarse(piece)):
         part = piece.part(coarse.begin_ns, coarse.begin_ns + len(coarse.values) * coarse.width_ns)
-        exact_ns = _exact(part, known_ns)
-        if exact_ns is not None:
-            found.append(Phase(part, exact_ns))
+        own = period_ns(part)
+        same = own is not None and known is not None and abs(own / known - 1) < SAME
+        if own is not None and not same and alike_share(part, own) >= THROUGHOUT:
+            return []
+        period = own if same else known
+        if period is not None:
+            found.append(Phase(part, period))
     return found
-
-
-def _exact(part: Signal, known_ns: float | None) -> float | None:
-    """The period of a part by its samples, of which fewer have shown a known one, or none: a short one may there look
-    like a multiple of it. But one that holds in little of the part is that of a loop inside."""
-    own_ns = period_ns(part)
-    if own_ns is None:
-        return known_ns
-    same = known_ns is not None and abs(own_ns / known_ns - 1) < SAME
-    return own_ns if same or alike_share(part, own_ns) >= THROUGHOUT else known_ns
 
 
 def _coarse(piece: Signal) -> Signal:
