@@ -141,13 +141,15 @@ def _phases(piece: Signal, *, literal: bool) -> list[Phase]:
 def _by_few_samples(piece: Signal) -> list[Phase]:
     """The phases that are soon found, with their periods as exactly as all samples tell them. None where a short period
     holds, which few samples do not show: they may show a multiple of it. One that holds in little of a phase is that of
-    a loop inside."""
+    a loop inside. Where all samples together have none, that of a few is chance."""
     found = []
     for coarse, known in periodic_stretches(_coarse(piece)):
         part = piece.part(coarse.begin_ns, coarse.begin_ns + len(coarse.values) * coarse.width_ns)
         own = period_ns(part)
-        same = own is not None and known is not None and abs(own / known - 1) < SAME
-        if own is not None and not same and alike_share(part, own) >= THROUGHOUT:
+        if own is None:
+            continue
+        same = known is not None and abs(own / known - 1) < SAME
+        if not same and alike_share(part, own) >= THROUGHOUT:
             return []
         period = own if same else known
         if period is not None:
