@@ -34,7 +34,7 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
     Where paths are not known, a pass that was made before the loop (to warm up) looks like one of the loop. `clocks`:
     looks at the clock up to each call.
     """
-    at = _without_odd_begin(symbols, loop, FIRST_LEAST if knows_paths else LEAST)
+    at = _without_odd_begin(symbols, loop, knows_paths=knows_paths)
     pattern = _pattern(symbols, at)
     whole, lead = divmod(_preceded(symbols, pattern, int(at[0])), len(pattern))
     at = np.concatenate([at[0] - len(pattern) * np.arange(whole, 0, -1), at])
@@ -199,16 +199,27 @@ def _fixed(loop: Passes) -> np.ndarray:
     return np.where(loop.varying, np.minimum(loop.typical, 1), loop.typical)
 
 
-def _without_odd_begin(symbols: np.ndarray, loop: Passes, least: float) -> np.ndarray:
-    """The occurrences less those at the begin whose stretch has less than this share of what all others have."""
+def _without_odd_begin(symbols: np.ndarray, loop: Passes, *, knows_paths: bool) -> np.ndarray:
+    """The occurrences less those at the begin whose stretch has less of what all others have than a pass. Where paths
+    are known it is one, however short, if it makes all that they do in the same order: what lies inside is passed less
+    often."""
     at = loop.at
     fixed = _fixed(loop)
+    least = FIRST_LEAST if knows_paths else LEAST
     while len(at) > 2:
         has = counts_of(symbols, at[:1], at[1:2], len(fixed))[0]
         if np.minimum(has, fixed).sum() >= least * fixed.sum():
             break
+        if knows_paths and has[loop.typical > 0].all() and _is_in_order(symbols, at):
+            break
         at = at[1:]
     return at
+
+
+def _is_in_order(symbols: np.ndarray, at: np.ndarray) -> bool:
+    """Whether each call of the first stretch is followed by one that follows it in others, too."""
+    follows = symbols[:-1].astype(np.int64) * (int(symbols.max()) + 1) + symbols[1:]
+    return bool(np.isin(follows[at[0] : at[1]], follows[at[1] : at[-1]]).all())
 
 
 def _warms_up(

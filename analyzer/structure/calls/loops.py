@@ -208,14 +208,22 @@ def _not_partial(loops: list[Passes]) -> list[Passes]:
 
 def _own(loops: list[Passes], symbols: np.ndarray) -> list[Passes]:
     """Without those whose slots are several calls in a row that come about where a loop inside another one happens to
-    be passed so or so often: they make no call that the passes of that one do not make."""
-    sure = [one for one in loops if one.context == 1 and (one.takes_turns or one.slots > 1)]
+    be passed so or so often: they make no call that the passes of that one do not make. Of a loop that one call alone
+    tells they may be a loop around, if as many of its passes lie between them each time."""
+    places = [one for one in loops if one.context == 1]
 
     def is_chance(one: Passes) -> bool:
-        around = [other for other in sure if other.count >= one.count and _overlap(one, other) > 0.5]
+        around = (other for other in places if other.count >= one.count and _overlap(one, other) > 0.5)
+        around = (other for other in around if other.takes_turns or other.slots > 1 or not _is_around(one, other))
         return one.context > 1 and any(_makes_no_others(one, other, symbols) for other in around)
 
     return [one for one in loops if not is_chance(one)]
+
+
+def _is_around(outer: Passes, inner: Passes) -> bool:
+    """Whether as many passes of `inner`, more than one, lie between any two of `outer`."""
+    between = np.diff(np.searchsorted(inner.at, outer.at))
+    return bool(1 < between.min() == between.max())
 
 
 def _makes_no_others(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool:
@@ -287,7 +295,9 @@ def _is_now_and_then(
     if not knows_paths and inner.context > 1:  # a part of its body may look like a pass of its own
         return False
     between = np.diff(number)
-    if _varies(between):
+    # Its last one may be made in the last pass of `inner`, whose end is not known: `number` does not have it.
+    every = np.diff(np.searchsorted(at, outer.at, side="right")) if outer.context == 1 else between
+    if _varies(every):
         return False
     more = np.where(inner.varying & (common > 0), 0, (there - common).clip(0))  # a loop inside took longer to converge
     if knows_paths and more.sum() > 1 and len(between) and np.median(between) <= NESTED:
@@ -318,8 +328,10 @@ def _hands_out(outputs: np.ndarray) -> bool:
 
 
 def _varies(between: np.ndarray) -> bool:
-    """Whether the numbers of passes between special ones are those of a loop that ends when it has converged."""
+    """Whether the numbers of passes between special ones are those of a loop that ends when it has converged. What is
+    done now and then is done at even distances, but for the first, which may be shorter."""
     if len(between) < FEWEST:
         return False
     usual = float(np.median(between[1:]))
-    return bool(np.mean(np.abs(between[1:] - usual) > SAME_DISTANCE * usual) > UNEVEN)
+    others = np.abs(between[1:] - usual) > SAME_DISTANCE * usual
+    return bool(others.mean() > UNEVEN or between[0] > (1 + SAME_DISTANCE) * usual)

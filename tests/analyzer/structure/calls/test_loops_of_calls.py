@@ -198,13 +198,34 @@ PASSES = st.lists(st.integers(4, 16), min_size=4, max_size=30)
 @given(PASSES, st.sampled_from([([1], [4]), ([1, 5, 6], []), ([], [4, 5, 6])]))
 def test_a_loop_around_one_that_converges_has_all_its_passes(counts, own):
     """However often the loop inside is passed in the first or the last one: calls of its own come before, behind, or
-    both. A first pass of less than half of the longest may be taken for what comes before the loop."""
-    assume(len(set(counts)) > 2 and 2 * counts[0] >= max(counts))
+    both."""
+    assume(len(set(counts)) > 2)
     steps = [[*own[0], *[2, 3] * count, *own[1]] for count in counts]
     found = sites(steps)
     assert found.count == len(counts)
     if len(set(counts[1:])) > 1 and len(set(counts[:-1])) > 1:
         assert found.begins[0] == 2 and found.end == 2 + sum(map(len, steps))
+
+
+@pytest.mark.parametrize("counts", [[1, *[10] * 15, 20], [12, 1, *[56, 46] * 6, 1], [1, 47, 47, 47, 47, 40]])
+def test_a_first_pass_may_hold_one_of_the_loop_inside(counts):
+    steps = [[1, *[2, 3] * count, 4] for count in counts]
+    found = sites(steps)
+    assert (found.begins.tolist(), found.end) == (
+        np.cumsum([2, *map(len, steps[:-1])]).tolist(),
+        2 + sum(map(len, steps)),
+    )
+
+
+@pytest.mark.parametrize("most", [8, 17, 100])
+@pytest.mark.parametrize("own", [([1], []), ([], [4])])
+def test_one_call_alone_may_be_all_that_a_loop_around_makes(own, most):
+    """Where calls inside happen to be made so or so often in a row is no loop: they are in every pass."""
+    rng = np.random.default_rng(most)
+    for _ in range(25):
+        counts = rng.integers(3, most, rng.integers(8, 30)).tolist()
+        steps = [[*own[0], *[2, 3] * count, *own[1]] for count in counts]
+        assert sites(steps).count == len(counts)
 
 
 @settings(max_examples=50)
