@@ -31,6 +31,9 @@ SAME = 0.05
 LEAST_TIME, LEAST_VARIANCE = 0.03, 0.25
 """A loop that takes a smaller share of the time than this is left out, as one that is found by calls. Inside an
 iteration it is not if it has this share of the variance of the signal."""
+SELDOM = 0.5
+"""A loop that repeats n times has at least this, divided by n, of the piece in which it is found: of a signal with few
+values some come again a few times somewhere by chance."""
 PHASE = 1 << 13
 """Samples in which phases are looked for first."""
 THROUGHOUT = 0.5
@@ -62,7 +65,7 @@ def nodes_of(
     for piece in _clean(signal, disturbed):
         phases = _phases(piece, literal=literal)
         for phase, room in zip(phases, _rooms(phases, piece), strict=True):
-            if not literal and _little(phase.signal, signal, level):
+            if not literal and (_is_chance(phase, piece, level) or _little(phase.signal, signal, level)):
                 continue
             node = _node(phase, piece, room, sampled, ranks, literal=literal, level=level)
             if node is not None:
@@ -117,6 +120,13 @@ def _clean(signal: Signal, disturbed: Sequence[Perturbed]) -> list[Signal]:
     if at < end:
         found.append(signal.part(at, end))
     return [piece for piece in found if len(piece.values)]
+
+
+def _is_chance(phase: Phase, piece: Signal, level: int) -> bool:
+    """Whether a phase repeats too seldom for as little as it takes of the piece in which it was found."""
+    length = len(phase.signal.values)
+    repeats = length * piece.width_ns / phase.period_ns
+    return level == 1 and repeats * length < SELDOM * len(piece.values)
 
 
 def _little(part: Signal, signal: Signal, level: int) -> bool:

@@ -237,3 +237,11 @@ def test_random_nested_signals(data):
     assert count - 1 <= found.main.count <= count
     assert found.main.iterations.period_ns == pytest.approx(len(body) * MS, rel=0.01)
     make_up_the_whole(found)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_steps_of_random_heights_are_no_loop(seed):
+    """Few heights, each held for 50 samples: two in a row come again three times by chance."""
+    heights = np.random.default_rng(seed).integers(0, 5, 120)
+    signal = Signal("planted", 0, MS, np.repeat(heights, 50).astype(np.float64))
+    assert structure_of_signal(signal, "planted").main is None
