@@ -11,18 +11,27 @@ from typing import NamedTuple
 class Entry(NamedTuple):
     """A command: `place` is MODULE:NAME of its function in analyzer.commands; without a line it is not listed.
 
-    `alone` says what one process does however many there are, where that is most of the work; "": it is not.
+    `alone` says what one process does however many there are, where that is most of the work, or becomes most of it
+    when `useful` processes share the rest; "": it does not.
     """
 
     place: str
     line: str
     alone: str = ""
+    useful: int = 1
+
+    def said_of(self, processes: int) -> str:
+        """What to say to whoever starts so many; "": nothing."""
+        if not self.alone or processes <= self.useful:
+            return ""
+        further = f"more than {self.useful}" if self.useful > 1 else "further"
+        return f"{self.alone}; {further} processes hardly make it faster"
 
 
 GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
     "look": ("Look", {
-        "look": Entry("look.look:look", ""),
-        "info": Entry("look.info:info", "The first look, without writing files."),
+        "look": Entry("look.look:look", "", "one process replays", 8),
+        "info": Entry("look.info:info", "The first look, without writing files.", "one process replays", 8),
         "check": Entry("look.check:check", "Is the trace sound and complete?"),
         "what": Entry("look.what:what_command", "What a rank does at a moment.", "one process looks"),
         "view": Entry("look.view:view_command", "Ranks over time at any zoom, in a browser.", "one process serves"),
@@ -30,10 +39,15 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
     }),
     "explain": ("Explain", {
         "report": Entry("explain.report:report_command", "One page of HTML that explains runs."),
-        "efficiency": Entry("explain.efficiency:efficiency_command", "Parallel efficiency and its factors."),
+        "efficiency": Entry(
+            "explain.efficiency:efficiency_command", "Parallel efficiency and its factors.", "one process replays", 4
+        ),
         "structure": Entry("explain.structure:structure_command", "What the run is made of: iterations, phases."),
         "hot": Entry("explain.hot:hot_command", "In which functions and lines the run computes."),
-        "waits": Entry("explain.waits:waits_command", "Where ranks wait, and who makes them wait."),
+        "waits": Entry(
+            "explain.waits:waits_command", "Where ranks wait, and who makes them wait.",
+            "one process adds up what delays cost", 4,
+        ),
         "critical-path": Entry(
             "explain.critical_path:critical_path_command", "What determines the run's length, and who has slack.",
             "one process follows the path",
@@ -77,9 +91,9 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         "table": Entry("model.table:table_command", "One table of the experiments of several runs."),
     }),
     "convert": ("Convert", {
-        "prv": Entry("convert.prv:prv", "Write a Paraver trace."),
+        "prv": Entry("convert.prv:prv", "Write a Paraver trace.", "one process joins the parts of the file", 8),
         "dim": Entry("convert.dim:dim", "Write a Dimemas trace."),
-        "cut": Entry("convert.cut:cut", "Write some iterations as a small run.", "one process writes the file"),
+        "cut": Entry("convert.cut:cut", "Write some iterations as a small run.", "one process writes the file", 4),
         "export": Entry(
             "convert.export:export_command", "Write a run for Perfetto, Chrome, as Parquet or OTF2.",
             "one process writes the file",

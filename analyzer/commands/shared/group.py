@@ -60,11 +60,13 @@ class AnalyzeGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Under mpirun, say so first where only one process will do the work."""
+        """Under mpirun, say so first where more processes are started than are of use."""
         name, command, rest = super().resolve_command(ctx, args)
-        session, alone = ctx.obj, COMMANDS[name].alone if name else ""
-        if alone and session and session.speaks and not session.alone and _QUIET.isdisjoint(rest):
-            click.echo(f"analyze {name}: {alone}; further processes hardly make it faster", err=True)
+        session = ctx.obj
+        if name and session and session.speaks and _QUIET.isdisjoint(rest):
+            said = COMMANDS[name].said_of(session.team.size)
+            if said:
+                click.echo(f"analyze {name}: {said}", err=True)
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,5 +1,7 @@
 """The pages of the commands show exactly what --help prints."""
 
+import re
+
 import pytest
 from paths import DOCS
 
@@ -32,6 +34,25 @@ def test_every_command_has_a_page():
 def test_a_command_is_in_the_folder_of_its_group():
     for folder, (_, commands) in GROUPS.items():
         assert all(entry.place.startswith(f"{folder}.") for entry in commands.values())
+
+
+def test_the_page_of_scale_names_commands_that_more_processes_hardly_make_faster():
+    text = " ".join((DOCS / "scale.md").read_text().split())
+    of_use = text.partition("than are of use: ")[2].partition(". ")[0]
+    for useful, said in ((4, "four for "), (8, "eight for ")):
+        names = {"look" if name == "analyze" else name for name in re.findall("`(.+?)`", _list_behind(of_use, said))}
+        assert names == {name for name, entry in COMMANDS.items() if entry.useful == useful}
+
+
+def _list_behind(text: str, said: str) -> str:
+    """`A`, `B` and `C` behind some words."""
+    return re.match("(?:`[^`]+`(?:, | and )?)+", text.partition(said)[2])[0]
+
+
+def test_more_processes_than_are_of_use_are_mentioned():
+    assert COMMANDS["pack"].said_of(1) == COMMANDS["cut"].said_of(4) == COMMANDS["limits"].said_of(512) == ""
+    assert COMMANDS["pack"].said_of(2) == "one process writes the file; further processes hardly make it faster"
+    assert COMMANDS["cut"].said_of(5) == "one process writes the file; more than 4 processes hardly make it faster"
 
 
 def test_the_parameters_of_a_machine_are_in_their_page():

@@ -367,6 +367,19 @@ def test_threads_of_a_rank(tmp_path):
     assert (threads, found.segments["begin"].tolist()) == ([(0, 0), (0, 1), (1, 0)], [0, 100, 700])
 
 
+@pytest.mark.parametrize("begin", [310, 311])
+def test_a_thread_may_begin_when_the_main_one_has_received(tmp_path, begin):
+    """So the path comes to it from the main thread's wait for rank 1."""
+    ranks = [
+        {"calls": [call("MPI_Recv", 100, 310, comm=WORLD, peer=1, received=8),
+                   call("MPI_Barrier", begin, 900, comm=SELF, thread=1)]},
+        {"calls": [call("MPI_Send", 300, 305, comm=WORLD, peer=0, sent=8)]},
+    ]  # fmt: skip
+    found = opened(tmp_path, ranks)
+    threads = [(int(found.nodes.rank[k]), int(found.nodes.thread[k])) for k in found.segments["thread"]]
+    assert (threads, found.segments["begin"].tolist()) == ([(1, 0), (0, 0), (0, 1)], [0, 300, begin])
+
+
 def test_a_stay_says_what_it_mostly_is():
     calls = [[("MPI_Send", 100, 170, {}), ("MPI_Send", 180, 190, {})]]
     trace = ProgramTrace(calls, messages=[], spans=[(0, 210)])

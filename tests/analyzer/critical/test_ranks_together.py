@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from analyzer._kernels import lib
 from hypothesis import given, settings
 from random_runs import runs
 from synthetic import write_run
@@ -16,7 +17,10 @@ from analyzer.critical.did import Before, pieces_of
 from analyzer.critical.functions import Functions
 from analyzer.critical.nodes import timeline
 from analyzer.critical.path import critical_path
+from analyzer.critical.plain import _LANE
 from analyzer.critical.shares import shares
+from analyzer.critical.timeline import MARKED, NODE
+from analyzer.native import pointer
 
 
 def one_by_one(trace, _polls):
@@ -81,3 +85,13 @@ def test_shares_are_sums_over_all_that_threads_did(run):
                 assert of_rank.least_ns == min(slack for _, slack in bursts)
                 assert of_rank.mean_ns == pytest.approx(sum(b * s for b, s in bursts) / of_rank.computing_ns)
         trace.close()
+
+
+@pytest.mark.parametrize(("end", "ends"), [(7, 9), (9, 9), (12, 12)])
+def test_a_thread_is_over_when_its_last_node_is(end, ends):
+    """A rank's file may say that it ended before its last call did, if that was cut off."""
+    lanes, call, found = np.array([(1, 0, 5, end)], _LANE), np.zeros(1, NODE), np.zeros(3, NODE)
+    call["enter"], call["exit"], call["call"] = 6, 9, 3
+    nodes = (pointer(rows, "struct node *") for rows in (call, call[:0], found))
+    lib.nodes_of_lanes(pointer(lanes, "struct node_lane *"), 1, *nodes)
+    assert found[["enter", "exit", "call"]].tolist() == [(5, 5, MARKED), (6, 9, 3), (ends, ends, MARKED)]
