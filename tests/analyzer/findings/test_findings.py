@@ -120,7 +120,7 @@ def test_random_runs_do_not_contradict_themselves(tmp_path_factory, run):
     agrees(write_run(folder, ranks, tsc_per_us=tsc_per_us))
 
 
-@pytest.mark.parametrize(("pattern", "ranks"), zip(PATTERNS, (20, 4, 7, 4, 9), strict=True))
+@pytest.mark.parametrize(("pattern", "ranks"), list(zip(PATTERNS, (20, 4, 7, 4, 9), strict=True)))
 def test_synthetic_runs_do_not_contradict_themselves(tmp_path, pattern, ranks):
     """In a folder whose name is longer than a line of the terminal."""
     agrees(write_pattern(tmp_path / ("run" * 30), pattern, ranks, 60).path)
