@@ -60,19 +60,18 @@ class StoredRanks:
         self._late.close()
 
     def _grouped(self, ranks: Iterable[int]) -> Iterator[range]:
-        for run in _runs(ranks):
-            while run:
-                read = self._find_late(run)
-                if read:
-                    yield run[:read]
-                run = run[read + 1 :]
+        for run in _runs(np.fromiter(ranks, np.int64)):
+            for stored in _runs(run.start + np.flatnonzero(self._lanes.are(run))):
+                while stored:
+                    read = self._find_late(stored)
+                    if read:
+                        yield stored[:read]
+                    stored = stored[read + 1 :]
 
     def _find_late(self, ranks: range) -> int:
         """Put rows aside that belong to an earlier window than they lie in. Returns how many ranks could be read."""
         stored, windows = self._lanes.of(ranks), len(self._bounds) - 1
-        if stored is None:  # one of them cannot
-            found = [self._lanes.of(range(rank, rank + 1)) is not None for rank in ranks]
-            return self._find_late(ranks[: found.index(False)]) if found[0] else 0
+        assert stored is not None
         if windows == 1:
             return len(ranks)
         read = lib.match_find_late(
@@ -86,10 +85,9 @@ class StoredRanks:
         return int(read)
 
 
-def _runs(ranks: Iterable[int]) -> Iterator[range]:
+def _runs(ranks: np.ndarray) -> Iterator[range]:
     """Neighbours together, _MOST_RANKS at most."""
-    every = np.fromiter(ranks, np.int64)
-    for run in np.split(every, np.flatnonzero(np.diff(every) != 1) + 1):
+    for run in np.split(ranks, np.flatnonzero(np.diff(ranks) != 1) + 1):
         for first in range(0, len(run), _MOST_RANKS):
             some = run[first : first + _MOST_RANKS]
             yield range(int(some[0]), int(some[-1]) + 1)

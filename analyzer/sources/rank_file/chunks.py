@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 import os
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
 
 from analyzer._kernels import ffi, lib
 
+_MOST_ADDED = 1024
+"""Bytes that deflate adds to very few rows at most."""
+
 
 @dataclass(slots=True)
 class Chunks:
     """A table as it lies in its file: chunk k holds rows [k * rows, (k + 1) * rows), from byte `at[k]` on. `ends` are
-    its first and last row, where they are known."""
+    its first and last row, where they are known. `deflated`: of chunks that HDF5's filters have shuffled and deflated
+    the bytes of each; None: rows are there as they are."""
 
     dtype: np.dtype
     rows: int
     at: np.ndarray  # int64
     ends: np.ndarray | None = None
+    deflated: np.ndarray | None = None  # int64
 
     @classmethod
-    def of(cls, dtype: np.dtype, rows: int, count: int, found: bytes, at: int) -> Chunks:
-        """Of a table of `count` rows, as `rank_file_read` found it: places, then the ends."""
+    def of(cls, dtype: np.dtype, rows: int, count: int, found: bytes, at: int, *, deflated: bool) -> Chunks:
+        """Of a table of `count` rows, as `rank_file_read` found it: places, then the ends, or the bytes of chunks."""
         places = -(-count // rows)
-        ends = np.frombuffer(found, dtype, 2, at + 8 * places)
-        return cls(dtype, rows, np.frombuffer(found, np.int64, places, at), ends)
+        own, behind = np.frombuffer(found, np.int64, places, at), at + 8 * places
+        if deflated:
+            return cls(dtype, rows, own, None, np.frombuffer(found, np.int64, places, behind))
+        return cls(dtype, rows, own, np.frombuffer(found, dtype, 2, behind))
 
     def read(
         self, file: Descriptor, first: int, last: int, step: int = 1, into: np.ndarray | None = None
     ) -> np.ndarray:
         """Every step-th of rows [first, last) from an open file, in an array of that length if one is given. Raises
-        OSError where the file is shorter than it was."""
+        OSError where the file is shorter than it was, or damaged."""
         last = min(last, len(self.at) * self.rows)
         found = np.empty(max(-(-(last - first) // step), 0), self.dtype) if into is None else into
+        if self.deflated is not None:
+            return self._inflate(file, first, last, step, found)
         at, to = ffi.cast("int64_t *", ffi.from_buffer(self.at)), ffi.from_buffer(found)
         answer = lib.rank_file_rows(file.number, at, self.rows, self.dtype.itemsize, first, last, step, to)
         if answer < 0:
@@ -41,6 +51,32 @@ class Chunks:
         if not answer:
             raise OSError("it ends before its rows do")
         return found
+
+    def _inflate(self, file: Descriptor, first: int, last: int, step: int, found: np.ndarray) -> np.ndarray:
+        """As `read`, of chunks that are deflated."""
+        at = 0
+        while first < last:
+            number, skipped = divmod(first, self.rows)
+            columns = self._inflated(file, number)[:, skipped : skipped + last - first : step]
+            some = np.ascontiguousarray(columns.T).view(self.dtype)[:, 0]
+            found[at : at + len(some)] = some
+            at, first = at + len(some), first + len(some) * step
+        return found
+
+    def _inflated(self, file: Descriptor, number: int) -> np.ndarray:
+        """The bytes of a chunk that is deflated: (bytes of a row, rows)."""
+        assert self.deflated is not None
+        size, whole = int(self.deflated[number]), self.rows * self.dtype.itemsize
+        if size > 2 * whole + _MOST_ADDED:
+            raise OSError("a chunk has more bytes than its rows")
+        inflater = zlib.decompressobj()
+        try:  # room for a byte more has it go on to the checksum
+            columns = inflater.decompress(os.pread(file.number, size, int(self.at[number])), whole + 1)
+        except zlib.error as error:
+            raise OSError(str(error)) from error
+        if len(columns) != whole or not inflater.eof:
+            raise OSError("a chunk ends before its rows do, or behind them")
+        return np.frombuffer(columns, np.uint8).reshape(self.dtype.itemsize, self.rows)
 
 
 class Descriptor:

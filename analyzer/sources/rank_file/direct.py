@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -30,7 +30,7 @@ PROCEDURES = "procedures"
 _WHOLE = (*schema.DIRECT, PROCEDURES)
 _TABLES = (*_WHOLE, *schema.BUFFERED, *schema.SOURCES)
 _NO_ROWS = dict.fromkeys(schema.TABLES, 0)
-_FOUND = np.dtype([("rows", "<i8"), ("chunk_rows", "<i8"), ("at", "<i8"), ("bytes", "<i8")])
+_FOUND = np.dtype([(name, "<i8") for name in ("rows", "chunk_rows", "at", "bytes", "filtered")])
 """`struct found_table` of the kernel."""
 
 _MOST_ROOM = 1 << 28
@@ -50,6 +50,7 @@ class Shape:
     arrays: tuple[str, ...]  # the attributes that are no single values
     dtypes: dict[str, np.dtype]  # of the tables that there are
     stored: dict[str, bytes]  # datatype and filters of each table, as the file says them
+    deflated: frozenset[str] = frozenset()  # tables whose chunks are shuffled and deflated
 
     @classmethod
     def of(cls, text: bytes) -> Shape | None:
@@ -166,12 +167,12 @@ class _Reader:
         found = {name: one for name, one in zip(_TABLES, told, strict=True) if one[0] > 0}
         data, names = _apart(bytes(self._used("data")), found)
         lengths, rows, chunks = _NO_ROWS.copy(), {}, {}
-        for name, (count, chunk_rows, at, _) in found.items():
+        for name, (count, chunk_rows, at, _, filtered) in found.items():
             lengths[name] = count
             if name in schema.DIRECT:
                 rows[name] = np.frombuffer(data, shape.dtypes[name], count, at)
-            elif chunk_rows:
-                chunks[name] = Chunks.of(shape.dtypes[name], chunk_rows, count, data, at)
+            elif chunk_rows and bool(filtered) == (name in shape.deflated):
+                chunks[name] = Chunks.of(shape.dtypes[name], chunk_rows, count, data, at, deflated=bool(filtered))
         known = self._names_of((shape.stored[PROCEDURES], *names), by_hdf5)
         if known is None:
             return None
@@ -185,7 +186,8 @@ class _Reader:
         opened = {name: by_hdf5(name) for name in shape.dtypes} if shape else {}
         if shape is None or any(table is None or table.dtype != shape.dtypes[n] for n, table in opened.items()):
             return None
-        return self._shapes.put(text, shape)
+        deflated = frozenset(name for name, table in opened.items() if table is not None and table.is_deflated)
+        return self._shapes.put(text, replace(shape, deflated=deflated))
 
     def _names_of(
         self, key: tuple[bytes, int, bytes], by_hdf5: Callable[[str], Table | None]
@@ -200,11 +202,11 @@ class _Reader:
 def _apart(data: bytes, found: dict[str, tuple[int, ...]]) -> tuple[bytes, tuple[int, bytes]]:
     """The bytes of all tables (`struct found_table`) but `procedures`, which many files share, and the number of rows
     and bytes of that; it is taken out of `found`, and where the others are is changed."""
-    count, _, begin, size = found.pop(PROCEDURES, (0, 0, 0, 0))
+    count, _, begin, size, _ = found.pop(PROCEDURES, (0, 0, 0, 0, 0))
     end = begin + -(-size // _ALIGNED) * _ALIGNED
-    for name, (rows, chunk_rows, at, bytes_) in found.items():
+    for name, (rows, chunk_rows, at, *rest) in found.items():
         if at > begin:
-            found[name] = rows, chunk_rows, at - (end - begin), bytes_
+            found[name] = rows, chunk_rows, at - (end - begin), *rest
     return data[:begin] + data[end:], (count, data[begin : begin + size])
 
 

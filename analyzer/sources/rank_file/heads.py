@@ -32,6 +32,8 @@ class ChunkColumns:
     counts: np.ndarray  # chunks of each file
     ends: np.ndarray  # first and last rows
     known: np.ndarray  # 2 for each file of which they are known, else 0
+    deflated: np.ndarray  # bytes of all chunks that are deflated
+    packed: np.ndarray  # how many chunks of each file are
 
     @classmethod
     def of(cls, table: str, files: Sequence[RankFile]) -> ChunkColumns:
@@ -39,19 +41,22 @@ class ChunkColumns:
         found = [file.chunks.get(table) for file in files]
         at = [one.at if one else _NOWHERE for one in found]
         ends = [one.ends if one and one.ends is not None else np.zeros(0, schema.TABLES[table]) for one in found]
+        deflated = [one.deflated if one and one.deflated is not None else _NOWHERE for one in found]
         rows = [one.rows if one else 0 for one in found]
-        return cls(table, rows, *_joined(_NOWHERE.dtype, at), *_joined(schema.TABLES[table], ends))
+        places, sizes = (_joined(_NOWHERE.dtype, some) for some in (at, deflated))
+        return cls(table, rows, *places, *_joined(schema.TABLES[table], ends), *sizes)
 
     def of_file(self, k: int) -> Chunks:
         """Those of a file, which must have some."""
-        (at, its_ends), ends = self._firsts[:, k].tolist(), self.ends
-        known = ends[its_ends : its_ends + 2] if self.known[k] else None
-        return Chunks(schema.TABLES[self.table], self.rows[k], self.at[at : at + int(self.counts[k])], known)
+        (at, its_ends, its_bytes), count = self._firsts[:, k].tolist(), int(self.counts[k])
+        known = self.ends[its_ends : its_ends + 2] if self.known[k] else None
+        deflated = self.deflated[its_bytes : its_bytes + count] if self.packed[k] else None
+        return Chunks(schema.TABLES[self.table], self.rows[k], self.at[at : at + count], known, deflated)
 
     @cached_property
     def _firsts(self) -> np.ndarray:
-        both = np.stack([self.counts, self.known])
-        return np.cumsum(both, axis=1) - both
+        counts = np.stack([self.counts, self.known, self.packed])
+        return np.cumsum(counts, axis=1) - counts
 
 
 class SentChunks(Mapping[str, Chunks]):

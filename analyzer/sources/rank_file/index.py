@@ -161,13 +161,20 @@ class ThreadTable:
     @cached_property
     def _ends(self) -> tuple[np.ndarray, list[int]]:
         """The first and the last row, and their keys; there must be one."""
-        first, last = self._pieces[0], self._pieces[-1]
-        file = self._file if first.rows is None and last.rows is None and not self._gaps else None
-        if file and not first.first and last.first + last.count == file.lengths[self._table]:
-            rows = file.ends(self._table)
-        else:
+        rows = self._known_ends()
+        if rows is None and self._length <= STEP:  # mostly of one chunk, which is read at once
+            rows = self._load(0, self._length)[[0, -1]]
+        if rows is None:
             rows = np.concatenate([self._load(0, 1), self._load(self._length - 1, self._length)])
         return rows, self._key(rows).tolist()
+
+    def _known_ends(self) -> np.ndarray | None:
+        """The first and the last row where the file tells them without being read; None: it does not."""
+        first, last, file = self._pieces[0], self._pieces[-1], self._file
+        if file is None or first.rows is not None or last.rows is not None or self._gaps:
+            return None
+        whole = not first.first and last.first + last.count == file.lengths[self._table]
+        return file.known_ends(self._table) if whole else None
 
     def read(self, first: int, last: int) -> np.ndarray:
         """Rows [first, last), cut to those that exist; the latest range is kept a while for the next reader of it."""
@@ -208,7 +215,7 @@ class ThreadTable:
         if len(self._pieces) != 1 or len(self._left_out) or self._gaps or self._file is None:
             return None
         piece, chunks = self._pieces[0], self._file.chunks.get(self._table)
-        if piece.rows is not None or piece.spool is not None or chunks is None:
+        if piece.rows is not None or piece.spool is not None or chunks is None or chunks.deflated is not None:
             return None
         return Place(self._file.place, chunks, piece.first, self._watch.stamps if self._watch else _ANY_STAMPS)
 

@@ -92,12 +92,10 @@ class RankFile:
         except DAMAGED as error:
             raise unreadable(self.place, error) from error
 
-    def ends(self, table: str) -> np.ndarray:
-        """The first and the last row of a table that has any."""
-        if (chunks := self.chunks.get(table)) is not None and chunks.ends is not None:
-            return chunks.ends
-        last = self.lengths[table]
-        return np.concatenate([self.read(table, 0, 1), self.read(table, last - 1, last)])
+    def known_ends(self, table: str) -> np.ndarray | None:
+        """The first and the last row of a table that has any, where they are known without reading it; else None."""
+        chunks = self.chunks.get(table)
+        return chunks.ends if chunks else None
 
     def _end(self, table: str, row: int) -> np.ndarray | None:
         """The first or the last row of a table; None: it is not in memory, or another row."""
@@ -169,8 +167,11 @@ def open_rank(path: Place, group: str = "/") -> RankFile:
     if len(file.communicators) > _WORLD and file.communicators["size"][_WORLD] != file.size:
         world = file.communicators["size"][_WORLD]
         raise foreign(place, f"one of {file.size} ranks, but its MPI_COMM_WORLD has {world}")
-    if group == "/" and place in _files and all(n in file.chunks for n in _READ_LATER if file.lengths[n]):
-        _files.drop(place)
+    if place in _files and all(n in file.chunks for n in _READ_LATER if file.lengths[n]):
+        if group == "/":
+            _files.drop(place)
+        else:
+            _files.get(place).groups.drop(group)
     return file
 
 

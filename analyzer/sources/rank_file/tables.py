@@ -13,7 +13,7 @@ from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a, h5d, h5f, h5g, h5i, h5o, h5p, h5s, h5t
+from h5py import h5a, h5d, h5f, h5g, h5i, h5o, h5p, h5s, h5t, h5z
 
 from analyzer.sources.rank_file.chunks import Chunks
 from analyzer.sources.rank_file.kept_open import OPEN_FILES, KeptOpen
@@ -29,6 +29,9 @@ DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)
 UNWRITTEN_BYTES = 1 << 24
 """How many bytes of a table may be rows that were never written."""
 
+_DEFLATED = (h5z.FILTER_SHUFFLE, h5z.FILTER_DEFLATE)
+"""Filters of chunks that are read without HDF5."""
+
 _dtypes: dict[bytes, np.dtype] = {}
 
 
@@ -41,6 +44,11 @@ def _dtype(stored: h5t.TypeID) -> np.dtype:
             raise TypeError("a column has a type that cannot be")
         _dtypes[code] = stored.dtype
     return _dtypes[code]
+
+
+def _filters(layout: h5p.PropDCID) -> tuple[int, ...]:
+    """The filters of chunks, in their order."""
+    return tuple(layout.get_filter(number)[0] for number in range(layout.get_nfilters()))
 
 
 class Table:
@@ -67,28 +75,43 @@ class Table:
             self._dataset.read(h5s.create_simple((count,)), stored, found, self._type)
         return found
 
+    @property
+    def is_deflated(self) -> bool:
+        """Whether its chunks are shuffled and deflated."""
+        return _filters(self._dataset.get_create_plist()) == _DEFLATED
+
     def chunks(self) -> Chunks | None:
-        """Where the rows lie in the file; None if they are not there as they are (compressed, in the header)."""
+        """Where the rows lie in the file; None: only HDF5 can tell (in the header, filtered in another way)."""
         layout = self._dataset.get_create_plist()
-        plain = (
-            layout.get_layout() == h5d.CHUNKED and not layout.get_nfilters() and hasattr(self._dataset, "chunk_iter")
-        )
-        if not plain or not len(self) or h5i.get_file_id(self._dataset).get_create_plist().get_userblock():
+        if not len(self) or h5i.get_file_id(self._dataset).get_create_plist().get_userblock():
             return None
-        rows = layout.get_chunk()[0]
-        at = np.full(-(-len(self) // rows), -1, np.int64)
+        if layout.get_layout() == h5d.CONTIGUOUS:
+            offset = self._dataset.get_offset()
+            plain = offset is not None and not layout.get_external_count()
+            return Chunks(self.dtype, len(self), np.array([offset], np.int64)) if plain else None
+        filters = _filters(layout)
+        if layout.get_layout() == h5d.CHUNKED and filters in ((), _DEFLATED) and hasattr(self._dataset, "chunk_iter"):
+            return self._chunks(layout.get_chunk()[0], deflated=bool(filters))
+        return None
+
+    def _chunks(self, rows: int, *, deflated: bool) -> Chunks | None:
+        """Chunks of so many rows each; None: one is missing, or not filtered as the others are."""
+        at, size = np.full((2, -(-len(self) // rows)), -1, np.int64)
 
         def note(chunk: h5d.StoreInfo) -> None:
-            if chunk.chunk_offset[0] < len(self):
-                at[chunk.chunk_offset[0] // rows] = chunk.byte_offset
+            if chunk.chunk_offset[0] < len(self) and not chunk.filter_mask:
+                number = chunk.chunk_offset[0] // rows
+                at[number], size[number] = chunk.byte_offset, chunk.size
 
         self._dataset.chunk_iter(note)
-        return Chunks(self.dtype, rows, at) if (at >= 0).all() else None
+        return Chunks(self.dtype, rows, at, None, size if deflated else None) if (at >= 0).all() else None
 
     def could_be_in(self, file_bytes: int) -> bool:
         """Whether a file of this size has room for so many rows."""
-        packed = self._dataset.get_create_plist().get_nfilters() > 0
-        return could_be_in(file_bytes, len(self) * self.dtype.itemsize, packed=packed)
+        row_bytes = len(self) * self.dtype.itemsize
+        if could_be_in(file_bytes, row_bytes, packed=False):
+            return True
+        return self._dataset.get_create_plist().get_nfilters() > 0 and could_be_in(file_bytes, row_bytes)
 
 
 def could_be_in(file_bytes: int, row_bytes: int, *, packed: bool = True) -> bool:

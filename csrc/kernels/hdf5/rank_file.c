@@ -135,13 +135,35 @@ static bool read_ends(struct reading *r, const struct h5_table *table, const str
     return true;
 }
 
-static bool read_rows(struct reading *r, const struct h5_table *table, bool whole)
+static bool all_lie_in_file(const struct h5 *file, const struct h5_chunks *chunks)
+{
+    for (uint64_t k = 0; k < chunks->n; k++)
+        if (!h5_has(file, (uint64_t)chunks->at[k], chunks->bytes[k])) return false;
+    return true;
+}
+
+/* The places of chunks that are filtered, and the bytes of each. Where they cannot be told, HDF5 reads the table. */
+static bool find_filtered(struct reading *r, const struct h5_table *table, struct found_table *found)
+{
+    struct found_bytes *data = &r->into->data;
+    struct h5_chunks chunks = {0};
+    bool known = find_chunks(r, table, &chunks) && all_lie_in_file(&r->file, &chunks);
+    int64_t *bytes = known ? (int64_t *)grow(r, data, chunks.n * sizeof *bytes) : NULL;
+    for (uint64_t k = 0; bytes && k < chunks.n; k++) bytes[k] = chunks.bytes[k];
+    free(chunks.bytes);
+    found->filtered = bytes != NULL;
+    found->chunk_rows = bytes ? table->chunk_rows : 0;
+    if (!bytes) data->used = found->at;
+    return !r->no_room;
+}
+
+static bool read_rows(struct reading *r, const struct h5_table *table, struct found_table *into, bool whole)
 {
     struct found_bytes *data = &r->into->data;
     struct h5_chunks chunks = {0};
     int64_t begin = data->used;
     if (!table->chunk_rows) return !whole || put_stored(r, data, table->at, table->rows * table->row_bytes);
-    if (table->filters.size && !whole) return true;
+    if (table->filters.size && !whole) return find_filtered(r, table, into);
     bool found = find_chunks(r, table, &chunks) &&
                  (whole ? read_chunks(r, table, begin, &chunks) : read_ends(r, table, &chunks));
     free(chunks.bytes);
@@ -159,8 +181,8 @@ static bool read_table(struct reading *r, int64_t number, uint64_t header)
     if (!put_stored_part(r, table.datatype.at, table.datatype.size) ||
         !put_stored_part(r, table.filters.at, table.filters.size))
         return false;
-    *found = (struct found_table){(int64_t)table.rows, table.filters.size ? 0 : table.chunk_rows, data->used, 0};
-    if (table.rows && !read_rows(r, &table, number < r->whole)) return false;
+    *found = (struct found_table){(int64_t)table.rows, table.filters.size ? 0 : table.chunk_rows, data->used, 0, 0};
+    if (table.rows && !read_rows(r, &table, found, number < r->whole)) return false;
     found->bytes = data->used - found->at;
     return true;
 }
@@ -196,7 +218,7 @@ enum rank_file_answer rank_file_read(const char *path, const char *const *names,
     r.whole = whole;
     r.no_room = false;
     into->shape.used = into->values.used = into->data.used = 0;
-    for (int64_t i = 0; i < n; i++) into->tables[i] = (struct found_table){-1, 0, 0, 0};
+    for (int64_t i = 0; i < n; i++) into->tables[i] = (struct found_table){-1, 0, 0, 0, 0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return RANK_FILE_OTHER;
     bool read = !fstat(fd, &status);

@@ -12,8 +12,9 @@ struct found_bytes {
 /* A table of the file. */
 struct found_table {
     int64_t rows;       /* -1: there is none of that name */
-    int64_t chunk_rows; /* 0: its rows are not there as they are, in chunks */
+    int64_t chunk_rows; /* 0: its rows do not lie in chunks, or not so that their places are known */
     int64_t at, bytes;  /* its part of `data`: the rows; or the places of their chunks (int64), and both end rows */
+    int64_t filtered;   /* 1: behind the places come the bytes of each chunk (int64), and no rows */
 };
 
 /* What the small part of a rank file says. The shape is what the files of a run have in common: 'A' of each attribute,

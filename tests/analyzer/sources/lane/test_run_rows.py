@@ -31,7 +31,17 @@ def write(path, **options):
                 table[first:] = rows[first:last]
                 file.flush()
         file["whole"] = rows
+        file.create_dataset("deflated", data=rows, chunks=(ROWS,), compression="gzip", shuffle=True)
         file.create_dataset("packed", data=rows, chunks=(ROWS,), compression="gzip")
+        file.create_dataset("lzf", data=rows, chunks=(ROWS,), compression="lzf", shuffle=True)
+        file.create_dataset("late", data=rows, chunks=(ROWS,), compression="gzip", shuffle=True)
+        file["late"].id.write_direct_chunk((7,), rows[7:14].tobytes(), filter_mask=3)
+        file.create_dataset("missing", (60,), schema.POLL, chunks=(ROWS,), compression="gzip", shuffle=True)
+        file["missing"][20:] = rows[20:]
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        properties.set_external(b"beside", 0, rows.nbytes)
+        space, kind = h5py.h5s.create_simple((60,)), h5py.h5t.py_create(schema.POLL)
+        h5py.h5d.create(file.id, b"external", kind, space, properties)
     return rows
 
 
@@ -52,13 +62,50 @@ def test_rows_are_read_where_they_lie(tmp_path):
         chunks.read(file, 0, 60)
 
 
-@pytest.mark.parametrize("name", ["whole", "packed"])
+@pytest.mark.parametrize("name", ["whole", "deflated"])
+def test_rows_are_read_as_hdf5_reads_them(tmp_path, name):
+    """Every step-th of any range, also into an array of the reader's."""
+    rows = write(tmp_path / "a.h5")
+    found = table(tmp_path / "a.h5", name)
+    chunks, file = found.chunks(), Descriptor(str(tmp_path / "a.h5"))
+    for first in range(61):
+        for last in range(first, 61):
+            for step in (1, 2, 7, 13):
+                assert chunks.read(file, first, last, step).tobytes() == rows[first:last:step].tobytes()
+    into = np.zeros(20, schema.POLL)
+    assert chunks.read(file, 15, 35, into=into) is into
+    assert into.tobytes() == rows[15:35].tobytes() == found.rows(15, 35).tobytes()
+
+
+def test_what_is_damaged_among_deflated_rows_is_noticed(tmp_path):
+    write(tmp_path / "a.h5")
+    chunks, file = table(tmp_path / "a.h5", "deflated").chunks(), Descriptor(str(tmp_path / "a.h5"))
+    with (tmp_path / "a.h5").open("r+b") as opened:
+        opened.seek(chunks.at[2])
+        opened.write(b"\xff" * 8)
+    assert len(chunks.read(file, 0, 14)) == 14
+    with pytest.raises(OSError, match="header"):
+        chunks.read(file, 0, 15)
+    os.truncate(tmp_path / "a.h5", chunks.at[1] + chunks.deflated[1] - 1)
+    with pytest.raises(OSError, match="ends before its rows do"):
+        chunks.read(file, 0, 8)
+    with (tmp_path / "a.h5").open("r+b") as opened:
+        opened.seek(chunks.at[0] + chunks.deflated[0] - 1)  # of the checksum
+        last = opened.read(1)[0]
+        opened.seek(-1, os.SEEK_CUR)
+        opened.write(bytes([last ^ 1]))
+    with pytest.raises(OSError, match="data check"):
+        chunks.read(file, 0, 1)
+
+
+@pytest.mark.parametrize("name", ["packed", "lzf", "late", "missing", "external"])
 def test_what_is_stored_otherwise_is_read_by_hdf5(tmp_path, name):
     rows = write(tmp_path / "a.h5")
     found = table(tmp_path / "a.h5", name)
     assert found.chunks() is None
-    for first, last, step in ((0, 60, 1), (3, 50, 7), (58, 99, 1), (9, 9, 1)):
-        assert found.rows(first, last, step).tobytes() == rows[first:last:step].tobytes()
+    if name in ("packed", "lzf"):
+        for first, last, step in ((0, 60, 1), (3, 50, 7), (58, 99, 1), (9, 9, 1)):
+            assert found.rows(first, last, step).tobytes() == rows[first:last:step].tobytes()
 
 
 def test_a_file_that_begins_with_something_else_is_read_by_hdf5(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from synthetic import NONE, WORLD, call, event, label, write_run
 from thread_team import by_team
 
+from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.sources.rank_file.heads import Heads
@@ -164,9 +165,14 @@ def test_heads_are_the_files(run):
         for table, rows in file.lengths.items():
             if table in (*schema.BUFFERED, *schema.SOURCES):
                 assert file.read(table, 0, rows).tobytes() == copy.read(table, 0, rows).tobytes()
-                assert copy.ends(table).tobytes() == file.ends(table).tobytes() if rows else table not in copy.chunks
+                assert ends_of(copy, table) == ends_of(file, table) if rows else table not in copy.chunks
         assert set(copy.chunks) == set(file.chunks) and len(copy.chunks) == len(file.chunks)
     assert not Heads.of([]).files([])
+
+
+def ends_of(file, table):
+    ends = file.known_ends(table)
+    return None if ends is None else ends.tobytes()
 
 
 def with_paths(rng, rank):
@@ -229,3 +235,20 @@ def test_paths_that_cannot_be_read_are_said_when_they_are_asked_for(tmp_path, mo
         return trace.duration_ns
 
     assert len({*by_team(2, work)}) == 1
+
+
+def test_heads_of_a_packed_run(tmp_path):
+    """Where deflated chunks lie is handed on as well."""
+    calls = [call("MPI_Barrier", 100 * k, 100 * k + 50, comm=WORLD) for k in range(9000)]
+    whole = write_run(tmp_path, [{"calls": calls[:rows]} for rows in (9000, 1, 0, 60)])
+    assert main(["pack", str(whole), "-o", str(tmp_path / "packed.h5")]) == 0
+    files = rank_files.find_ranks(str(tmp_path / "packed.h5")).files
+    copies = Heads.of(files).files([(file.place, file.group) for file in files])
+    for file, copy, rows in zip(files, copies, (9000, 1, 0, 60), strict=True):
+        assert file.read("calls", 0, rows).tobytes() == copy.read("calls", 0, rows).tobytes()
+        assert copy.chunks.keys() == file.chunks.keys() >= ({"calls"} if rows else set())
+        for table, chunks in file.chunks.items():
+            kept, sizes = copy.chunks[table], chunks.deflated
+            assert (kept.at.tolist(), kept.rows) == (chunks.at.tolist(), chunks.rows)
+            assert kept.deflated is None if sizes is None else kept.deflated.tolist() == sizes.tolist()
+    assert [len(file.chunks["calls"].deflated) for file in (files[0], files[3])] == [3, 1]
