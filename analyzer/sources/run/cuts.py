@@ -23,6 +23,9 @@ RECORDS_A_RANK = 32
 """A window of more than FEW_RANKS ranks holds at least as many calls for each: else most of the work would be to look
 at ranks that did little in it."""
 
+MOST_RECORDS = 1 << 20
+"""Where chunks are inflated as a whole, a window has a whole one for each rank, but not more calls than these."""
+
 MOST_LOOKED_AT = 512
 """Where in time ranks that recorded few calls did so, this many of them tell, spread over all."""
 
@@ -36,9 +39,13 @@ MOST_RANKS = 1024
 class Cuts:
     """The cuts of a run that lasts `duration_ns`, each made once."""
 
-    def __init__(self, lanes: Lanes, duration_ns: int, recorded: Mapping[int, int], own: range) -> None:
-        """`recorded`: how many calls, polls and events each rank recorded; `own`: ranks that this process opened."""
+    def __init__(
+        self, lanes: Lanes, duration_ns: int, recorded: Mapping[int, int], own: range, inflated: int = 0
+    ) -> None:
+        """`recorded`: how many calls, polls and events each rank recorded; `own`: ranks that this process opened;
+        `inflated`: rows that are inflated for one of them, 0: rows are there as they are."""
         self._lanes, self._last, self._recorded, self._own = lanes, duration_ns + 1, recorded, own
+        self._least = min(inflated * len(lanes), MOST_RECORDS)
         self._sum = sum(recorded.values())
         self._expected = False  # whether threads know where windows begin
         self._known: dict[tuple[int, int], np.ndarray] = {}
@@ -72,6 +79,8 @@ class Cuts:
         """Windows of one rank, or (-1) of all. Those of many ranks hold `least` calls for each at least."""
         if rank < 0 and len(self._lanes) > FEW_RANKS:
             records = max(records, least * len(self._lanes))
+        if rank < 0:
+            records = max(records, self._least)
         if (rank, records) in self._known:
             return self._known[rank, records]
         if (self._sum if rank < 0 else self._recorded.get(rank, 0)) <= records:

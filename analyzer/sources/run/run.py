@@ -65,6 +65,7 @@ from analyzer.trace.chosen import Choice
 from analyzer.trace.region_labels import region_labels
 from analyzer.trace.sharing import cpus_of
 from analyzer.trace.system import events_of, labels_of, with_events
+from tracelib import schema
 from tracelib.schema import State
 
 
@@ -131,7 +132,7 @@ class RunTrace(Trace):
         self.problems += strangers(ranks, begins, ends, self._node_of)
         self.duration_ns = int(ends.max(initial=0))
         counts = dict(zip(ranks.tolist(), recorded.tolist(), strict=True))
-        self._cuts = Cuts(self._lanes, self.duration_ns, counts, found.share)
+        self._cuts = Cuts(self._lanes, self.duration_ns, counts, found.share, _inflated(found.files))
         if team.size > 1 and self._cuts.is_long:
             self._cuts.know(team.gather(self._cuts.spread_of_own))
         self._read_anew()
@@ -446,6 +447,15 @@ def _origin(attributes: Sequence[Mapping[str, int | str]]) -> Origin:
         date=datetime.fromtimestamp(started / 1e9) if started else None,
         predicted=attributes[0]["boot_id"] == PREDICTED,
     )
+
+
+def _inflated(files: Sequence[RankFile]) -> int:
+    """How many rows are inflated for one call; 0: calls are there as they are. What holds for the longest file holds
+    for all, or for most."""
+    longest = max(files, key=lambda file: file.lengths["calls"])
+    chunks = longest.chunks.get("calls")
+    plain = not longest.lengths["calls"] or (chunks is not None and chunks.deflated is None)
+    return 0 if plain else schema.COMPRESSED_CHUNK_ROWS
 
 
 def _met(path: str, files: Sequence[RankFile], lanes: Lanes) -> list[Relative]:

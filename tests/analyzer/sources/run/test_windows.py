@@ -5,13 +5,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from random_runs import runs
-from synthetic import write_run
+from synthetic import WORLD, call, write_run
 
 import analyzer
 from analyzer.columns.joined import joined
+from analyzer.errors import TracelibError
 from analyzer.metrics.bursts import bursts
 from analyzer.metrics.collectives import collectives
 from analyzer.metrics.profile import profile
@@ -23,6 +25,7 @@ from analyzer.parallel import Team
 from analyzer.sources.rank_file import index
 from analyzer.sources.run import cuts, matched
 from analyzer.trace import EVENT, MESSAGE, STATE
+from analyzer.writers import packed
 
 ONE = Team()
 
@@ -92,3 +95,41 @@ def test_small_windows_of_many_ranks(run, records):
         finally:
             cuts.FEW_RANKS, cuts.RECORDS_A_RANK, index.STEP, parts_of.RECORDS, index.KEPT_BYTES = before
             matched.FEW_RANKS, matched.RECORDS_A_RANK, matched.RECORDS = of_messages
+
+
+@settings(max_examples=30)
+@given(runs(), st.integers(1, 9))
+def test_small_chunks_that_are_deflated(run, records):
+    """Of a packed run, in windows that begin and end within chunks."""
+    ranks, tsc_per_us = run
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        path = str(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us))
+        for name, value in (("SMALL_BYTES", 0), ("CHUNK_ROWS", 4), ("STRETCH_ROWS", 8)):
+            patch.setattr(packed, name, value)
+        try:
+            packed.pack_run(path, Path(folder) / "packed.h5")
+        except TracelibError as error:  # a rank was killed
+            assume("recover" not in error.hint)
+            raise
+        for module, name, value in ((cuts, "MOST_RECORDS", records), (index, "STEP", 3), (index, "KEPT_BYTES", 100)):
+            patch.setattr(module, name, value)
+        whole, again = analyzer.open(path), analyzer.open(str(Path(folder) / "packed.h5"))
+        assert windowed(again, records) == windowed(whole, 1 << 20)
+        assert (sums(again), posted_and_found(again)) == (sums(whole), posted_and_found(whole))
+        assert calls_of_ranks(again) == calls_one_by_one(again) == calls_one_by_one(whole)
+        whole.close()
+        again.close()
+
+
+def test_windows_hold_whole_chunks_that_are_deflated(tmp_path):
+    """But not more calls than so many."""
+    calls = [call("MPI_Barrier", 100 * k, 100 * k + 50, comm=WORLD) for k in range(12_000)]
+    path = write_run(tmp_path, [{"calls": calls}] * 2)
+    packed.pack_run(str(path), tmp_path / "packed.h5")
+    with pytest.MonkeyPatch.context() as patch:
+        counts = []
+        for most in (1 << 20, 6000, 10):
+            patch.setattr(cuts, "MOST_RECORDS", most)
+            counts.append([len(analyzer.open(str(one)).windows(2000)) - 1 for one in (path, tmp_path / "packed.h5")])
+    plain, inflated = np.array(counts).T.tolist()
+    assert plain == [12] * 3 and inflated == [3, 4, 12]
