@@ -20,7 +20,7 @@ from analyzer.errors import TracelibError
 from analyzer.memory import fix_thresholds, search_little_for_cycles
 from analyzer.parallel import Team, team
 
-_QUIET = frozenset({"-q", "--quiet"})
+_SILENT = frozenset({"-q", "--quiet", "-h", "--help"})
 
 GRACE_S = 1.0
 """So long the other processes of a team wait for the first one to report an error, which all may have."""
@@ -63,10 +63,10 @@ class AnalyzeGroup(click.Group):
         """Under mpirun, say so first where more processes are started than are of use."""
         name, command, rest = super().resolve_command(ctx, args)
         session = ctx.obj
-        if name and session and session.speaks and _QUIET.isdisjoint(rest):
+        if name and session and session.speaks and _SILENT.isdisjoint(rest):
             said = COMMANDS[name].said_of(session.team.size)
             if said:
-                click.echo(f"analyze {name}: {said}", err=True)
+                click.echo(f"analyze{'' if name == 'look' else f' {name}'}: {said}", err=True)
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -86,8 +86,8 @@ class Direct(NamedTuple):
 
 
 def read_direct(path: str, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
-    """What the file says; None: HDF5 must read it. `by_hdf5` gives a table of it: what is compressed, HDF5 reads once
-    for all files that store the same."""
+    """What the file says; None: HDF5 must read it. `by_hdf5` gives a table of it: names of procedures that are
+    compressed, HDF5 reads once for all files that store the same."""
     return _reader.read(path, by_hdf5)
 
 

@@ -46,9 +46,10 @@ def _dtype(stored: h5t.TypeID) -> np.dtype:
     return _dtypes[code]
 
 
-def _filters(layout: h5p.PropDCID) -> tuple[int, ...]:
-    """The filters of chunks, in their order."""
-    return tuple(layout.get_filter(number)[0] for number in range(layout.get_nfilters()))
+def _filters(layout: h5p.PropDCID, row_bytes: int) -> tuple[int, ...]:
+    """The filters of chunks, in their order; a shuffle of other parts than whole rows is another filter."""
+    found = [layout.get_filter(number) for number in range(layout.get_nfilters())]
+    return tuple(-1 if code == h5z.FILTER_SHUFFLE and said != (row_bytes,) else code for code, _, said, _ in found)
 
 
 class Table:
@@ -78,28 +79,31 @@ class Table:
     @property
     def is_deflated(self) -> bool:
         """Whether its chunks are shuffled and deflated."""
-        return _filters(self._dataset.get_create_plist()) == _DEFLATED
+        return _filters(self._dataset.get_create_plist(), self.dtype.itemsize) == _DEFLATED
 
     def chunks(self) -> Chunks | None:
         """Where the rows lie in the file; None: only HDF5 can tell (in the header, filtered in another way)."""
-        layout = self._dataset.get_create_plist()
-        if not len(self) or h5i.get_file_id(self._dataset).get_create_plist().get_userblock():
+        layout, file = self._dataset.get_create_plist(), h5i.get_file_id(self._dataset)
+        if not len(self) or file.get_create_plist().get_userblock():
             return None
+        file_bytes = file.get_filesize()
         if layout.get_layout() == h5d.CONTIGUOUS:
             offset = self._dataset.get_offset()
-            plain = offset is not None and not layout.get_external_count()
-            return Chunks(self.dtype, len(self), np.array([offset], np.int64)) if plain else None
-        filters = _filters(layout)
+            if offset is None or layout.get_external_count() or offset + len(self) * self.dtype.itemsize > file_bytes:
+                return None
+            return Chunks(self.dtype, len(self), np.array([offset], np.int64))
+        filters = _filters(layout, self.dtype.itemsize)
         if layout.get_layout() == h5d.CHUNKED and filters in ((), _DEFLATED) and hasattr(self._dataset, "chunk_iter"):
-            return self._chunks(layout.get_chunk()[0], deflated=bool(filters))
+            return self._chunks(layout.get_chunk()[0], file_bytes, deflated=bool(filters))
         return None
 
-    def _chunks(self, rows: int, *, deflated: bool) -> Chunks | None:
+    def _chunks(self, rows: int, file_bytes: int, *, deflated: bool) -> Chunks | None:
         """Chunks of so many rows each; None: one is missing, or not filtered as the others are."""
         at, size = np.full((2, -(-len(self) // rows)), -1, np.int64)
 
         def note(chunk: h5d.StoreInfo) -> None:
-            if chunk.chunk_offset[0] < len(self) and not chunk.filter_mask:
+            is_there = chunk.byte_offset + chunk.size <= file_bytes  # of a damaged file it may lie anywhere
+            if is_there and chunk.chunk_offset[0] < len(self) and not chunk.filter_mask:
                 number = chunk.chunk_offset[0] // rows
                 at[number], size[number] = chunk.byte_offset, chunk.size
 

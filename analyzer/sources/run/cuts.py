@@ -23,8 +23,8 @@ RECORDS_A_RANK = 32
 """A window of more than FEW_RANKS ranks holds at least as many calls for each: else most of the work would be to look
 at ranks that did little in it."""
 
-MOST_RECORDS = 1 << 20
-"""Where chunks are inflated as a whole, a window has a whole one for each rank, but not more calls than these."""
+MOST_RECORDS = 1 << 19
+"""Where chunks of rows are inflated as a whole, a window is as long as one of each rank, but has no more calls."""
 
 MOST_LOOKED_AT = 512
 """Where in time ranks that recorded few calls did so, this many of them tell, spread over all."""
@@ -43,9 +43,9 @@ class Cuts:
         self, lanes: Lanes, duration_ns: int, recorded: Mapping[int, int], own: range, inflated: int = 0
     ) -> None:
         """`recorded`: how many calls, polls and events each rank recorded; `own`: ranks that this process opened;
-        `inflated`: rows that are inflated for one of them, 0: rows are there as they are."""
+        `inflated`: calls of all ranks that are inflated to read one of each, 0: they are there as they are."""
         self._lanes, self._last, self._recorded, self._own = lanes, duration_ns + 1, recorded, own
-        self._least = min(inflated * len(lanes), MOST_RECORDS)
+        self._least = min(inflated, MOST_RECORDS)
         self._sum = sum(recorded.values())
         self._expected = False  # whether threads know where windows begin
         self._known: dict[tuple[int, int], np.ndarray] = {}

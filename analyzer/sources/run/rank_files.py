@@ -18,7 +18,7 @@ from analyzer.parallel import Team
 from analyzer.signals import called_from_c
 from analyzer.sources.rank_file.heads import Heads
 from analyzer.sources.rank_file.limited import opened
-from analyzer.sources.rank_file.rank_file import RankFile, foreign, open_rank, unreadable
+from analyzer.sources.rank_file.rank_file import RankFile, close_file, foreign, open_rank, unreadable
 from analyzer.sources.rank_file.tables import DAMAGED, whole_number
 from analyzer.trace import Problem
 from analyzer.trace.chosen import Choice
@@ -68,6 +68,7 @@ def find_ranks(path: str, choice: Choice | None = None, team: Team | None = None
         return _single(place, choice, team)
     if not ranks:
         raise TracelibError(f"{path}: the run has no ranks", "trace the program again")
+    close_file(str(place))  # of a packed run that took the place of another one nothing is known yet
     return _gather(str(place), ranks, choice, team)
 
 

@@ -68,6 +68,9 @@ from analyzer.trace.system import events_of, labels_of, with_events
 from tracelib import schema
 from tracelib.schema import State
 
+_WINDOWS_A_MEMBER = 4
+"""So many windows of time each member of a team has at least where they could be longer."""
+
 
 def open_run(
     path: str,
@@ -132,7 +135,7 @@ class RunTrace(Trace):
         self.problems += strangers(ranks, begins, ends, self._node_of)
         self.duration_ns = int(ends.max(initial=0))
         counts = dict(zip(ranks.tolist(), recorded.tolist(), strict=True))
-        self._cuts = Cuts(self._lanes, self.duration_ns, counts, found.share, _inflated(found.files))
+        self._cuts = Cuts(self._lanes, self.duration_ns, counts, found.share, _inflated(found.files, team.size))
         if team.size > 1 and self._cuts.is_long:
             self._cuts.know(team.gather(self._cuts.spread_of_own))
         self._read_anew()
@@ -449,13 +452,16 @@ def _origin(attributes: Sequence[Mapping[str, int | str]]) -> Origin:
     )
 
 
-def _inflated(files: Sequence[RankFile]) -> int:
-    """How many rows are inflated for one call; 0: calls are there as they are. What holds for the longest file holds
-    for all, or for most."""
+def _inflated(files: Sequence[RankFile], members: int) -> int:
+    """How many calls are inflated to read one of each rank; 0: they are there as they are. What holds for the longest
+    file holds for all, or for most. Not more than leave some windows to each member of a team."""
     longest = max(files, key=lambda file: file.lengths["calls"])
     chunks = longest.chunks.get("calls")
-    plain = not longest.lengths["calls"] or (chunks is not None and chunks.deflated is None)
-    return 0 if plain else schema.COMPRESSED_CHUNK_ROWS
+    if not longest.lengths["calls"] or (chunks is not None and chunks.deflated is None):
+        return 0
+    rows = chunks.rows if chunks is not None else schema.COMPRESSED_CHUNK_ROWS
+    every = sum(file.lengths["calls"] for file in files)
+    return min(rows * len(files), every if members == 1 else every // (_WINDOWS_A_MEMBER * members))
 
 
 def _met(path: str, files: Sequence[RankFile], lanes: Lanes) -> list[Relative]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analyzer.structure.calls.passes import Passes, counts_of
+from analyzer.structure.calls.passes import Passes
 
 LEAST, FIRST_LEAST = 0.6, 0.4
 """A stretch at an end is a pass if it has this share of the typical one's calls; second: at the begin, where paths are
@@ -203,23 +203,29 @@ def _without_odd_begin(symbols: np.ndarray, loop: Passes, *, knows_paths: bool) 
     """The occurrences less those at the begin whose stretch has less of what all others have than a pass. Where paths
     are known it is one, however short, if it makes all that they do in the same order: what lies inside is passed less
     often."""
-    at = loop.at
-    fixed = _fixed(loop)
-    least = FIRST_LEAST if knows_paths else LEAST
-    while len(at) > 2:
-        has = counts_of(symbols, at[:1], at[1:2], len(fixed))[0]
-        if np.minimum(has, fixed).sum() >= least * fixed.sum():
+    at, fixed = loop.at, _fixed(loop)
+    least = (FIRST_LEAST if knows_paths else LEAST) * fixed.sum()
+    first = 0
+    while first < len(at) - 2 and np.minimum(_has(symbols, at, first, len(fixed)), fixed).sum() < least:
+        first += 1
+    follows = _follows(symbols, int(at[first]), int(at[-1])) if knows_paths and first else None
+    while follows is not None and first:
+        has_all = _has(symbols, at, first - 1, len(fixed))[loop.typical > 0].all()
+        if not has_all or not np.isin(_follows(symbols, *at[first - 1 : first + 1].tolist()), follows).all():
             break
-        if knows_paths and has[loop.typical > 0].all() and _is_in_order(symbols, at):
-            break
-        at = at[1:]
-    return at
+        first -= 1
+    return at[first:]
 
 
-def _is_in_order(symbols: np.ndarray, at: np.ndarray) -> bool:
-    """Whether each call of the first stretch is followed by one that follows it in others, too."""
-    follows = symbols[:-1].astype(np.int64) * (int(symbols.max()) + 1) + symbols[1:]
-    return bool(np.isin(follows[at[0] : at[1]], follows[at[1] : at[-1]]).all())
+def _has(symbols: np.ndarray, at: np.ndarray, number: int, kinds: int) -> np.ndarray:
+    """How often each symbol is in a stretch between occurrences."""
+    return np.bincount(symbols[at[number] : at[number + 1]], minlength=kinds)
+
+
+def _follows(symbols: np.ndarray, begin: int, end: int) -> np.ndarray:
+    """The different pairs of a call of a stretch and the one that follows it, as numbers."""
+    kinds = int(symbols.max()) + 1
+    return np.unique(symbols[begin:end].astype(np.int64) * kinds + symbols[begin + 1 : end + 1])
 
 
 def _warms_up(

@@ -221,7 +221,7 @@ def _own(loops: list[Passes], symbols: np.ndarray) -> list[Passes]:
 
 
 def _is_around(outer: Passes, inner: Passes) -> bool:
-    """Whether as many passes of `inner`, more than one, lie between any two of `outer`."""
+    """Whether as many passes of `inner`, more than one, lie between each two neighbouring ones of `outer`."""
     between = np.diff(np.searchsorted(inner.at, outer.at))
     return bool(1 < between.min() == between.max())
 
@@ -272,8 +272,9 @@ def _is_now_and_then(
 ) -> bool:
     """Whether passes of `outer` are but special passes of `inner`.
 
-    They are if special passes make other calls in place of the usual ones; or if they only add some, less than a usual
-    pass has, and as many usual passes lie between them each time (a loop inside that converges has more or fewer).
+    They are if special passes make other calls in place of the usual ones, and compute less than the passes between; or
+    if they only add some, less than a usual pass has, and as many usual passes lie between them each time (a loop
+    inside that converges has more or fewer).
     """
     nested = is_nested(outer, inner, symbols) if knows_paths else None
     if nested is not None:
@@ -288,13 +289,14 @@ def _is_now_and_then(
     shared, usually = np.minimum(common, there).sum(), common.sum()
     if outer.context > 1 and not ((common > 0) != (there > 0)).any():  # but for what is inside, they are all alike
         return True
+    between, work = np.diff(number), np.diff(computed[at])
     lacks = ((common > 0) & (there == 0)).any()  # not only: a loop inside is passed less often
     if shared < MISSING * usually and (lacks or not knows_paths):
         makes_others = ((there > 0) & (common == 0)).any()
-        return bool(shared >= SOME * usually and makes_others)
+        in_place = bool(shared >= SOME * usually and makes_others)
+        return in_place and not _outweighs(work[usual], work[some], between)
     if not knows_paths and inner.context > 1:  # a part of its body may look like a pass of its own
         return False
-    between = np.diff(number)
     # Its last one may be made in the last pass of `inner`, whose end is not known: `number` does not have it.
     every = np.diff(np.searchsorted(at, outer.at, side="right")) if outer.context == 1 else between
     if _varies(every):
@@ -302,7 +304,6 @@ def _is_now_and_then(
     more = np.where(inner.varying & (common > 0), 0, (there - common).clip(0))  # a loop inside took longer to converge
     if knows_paths and more.sum() > 1 and len(between) and np.median(between) <= NESTED:
         return False
-    work = np.diff(computed[at])
     is_step = more.sum() <= 1 or (knows_paths and _hands_out(outputs[more > 0]))
     return _is_little(work[usual], work[some], between, 0.0 if is_step else float(more.sum() / common.sum()))
 
@@ -322,6 +323,12 @@ def _is_little(usual_work: np.ndarray, special_work: np.ndarray, between: np.nda
     return distance >= SELDOM and calls <= SELDOM_STEP[0] and own < SELDOM_STEP[1] * usual
 
 
+def _outweighs(usual_work: np.ndarray, special_work: np.ndarray, between: np.ndarray) -> bool:
+    """Whether special passes compute more than all usual ones between them together; ns, as in _is_little."""
+    usual, special = (float(np.quantile(work, QUIET)) for work in (usual_work, special_work))
+    return len(between) > 0 and special - usual >= STEP_WORK * usual * float(np.median(between))
+
+
 def _hands_out(outputs: np.ndarray) -> bool:
     """Whether calls (Output of each) are what a program does with its results."""
     return bool((outputs > Output.NONE).all() and (outputs == Output.RESULTS).any())
@@ -329,9 +336,10 @@ def _hands_out(outputs: np.ndarray) -> bool:
 
 def _varies(between: np.ndarray) -> bool:
     """Whether the numbers of passes between special ones are those of a loop that ends when it has converged. What is
-    done now and then is done at even distances, but for the first, which may be shorter."""
+    done now and then is done at even distances, but for the first."""
     if len(between) < FEWEST:
         return False
     usual = float(np.median(between[1:]))
     others = np.abs(between[1:] - usual) > SAME_DISTANCE * usual
-    return bool(others.mean() > UNEVEN or between[0] > (1 + SAME_DISTANCE) * usual)
+    first_is_longer = between[0] > (1 + SAME_DISTANCE) * usual  # alone it is no sign: some do it when all has begun
+    return bool(others.mean() > UNEVEN or (others.any() and first_is_longer))

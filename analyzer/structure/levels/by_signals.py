@@ -123,19 +123,25 @@ def _clean(signal: Signal, disturbed: Sequence[Perturbed]) -> list[Signal]:
 
 
 def _is_chance(phase: Phase, piece: Signal, level: int) -> bool:
-    """Whether a phase repeats too seldom for as little as it takes of the piece in which it was found."""
+    """Whether a phase repeats too seldom for as little as it takes of the piece in which it was found, and as much
+    varies elsewhere."""
     length = len(phase.signal.values)
     repeats = length * piece.width_ns / phase.period_ns
-    return level == 1 and repeats * length < SELDOM * len(piece.values)
+    return level == 1 and repeats * length < SELDOM * len(piece.values) and _varies_little(phase.signal, piece)
 
 
 def _little(part: Signal, signal: Signal, level: int) -> bool:
     """Whether a part takes little time and, inside an iteration, has little of what varies in the signal."""
     if len(part.values) >= LEAST_TIME * len(signal.values):
         return False
+    return level == 1 or _varies_little(part, signal)
+
+
+def _varies_little(part: Signal, signal: Signal) -> bool:
+    """Whether a part has little of what varies in the signal."""
     usual = signal.values.mean()
     variation, whole = (float(np.square(one.values - usual).sum()) for one in (part, signal))
-    return level == 1 or variation < LEAST_VARIANCE * whole
+    return variation < LEAST_VARIANCE * whole
 
 
 def _phases(piece: Signal, *, literal: bool) -> list[Phase]:

@@ -31,4 +31,5 @@ for t in threads:
     t.start()
 for t in threads:
     t.join()
-print(rank, MPI.Query_thread() == MPI.THREAD_MULTIPLE, sums)
+# In one write: mpirun may put what another rank prints between two.
+print(f"{rank} {MPI.Query_thread() == MPI.THREAD_MULTIPLE} {sums}\n", end="", flush=True)

@@ -39,7 +39,7 @@ def test_a_command_is_in_the_folder_of_its_group():
 def test_the_page_of_scale_names_commands_that_more_processes_hardly_make_faster():
     text = " ".join((DOCS / "scale.md").read_text().split())
     of_use = text.partition("than are of use: ")[2].partition(". ")[0]
-    for useful, said in ((4, "four for "), (8, "eight for ")):
+    for useful, said in ((4, "than four for "), (8, "eight for ")):
         names = {"look" if name == "analyze" else name for name in re.findall("`(.+?)`", _list_behind(of_use, said))}
         assert names == {name for name, entry in COMMANDS.items() if entry.useful == useful}
 

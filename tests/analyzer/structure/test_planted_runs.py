@@ -204,6 +204,22 @@ def test_random_nested_loops(tmp_path_factory, data):
     make_up_the_whole(found)
 
 
+def test_what_takes_longer_than_a_loop_inside_is_around_it(tmp_path):
+    """Though it makes some of its calls in place of those of a pass of that loop."""
+    first = [Loop(3, (Work(20, "reduction"),)), Work(100, "skip"), Work(80, "broadcast")]
+    second = [Loop(11, (Work(20, "ring"),)), Work(100, "gather"), Work(80, "transposition")]
+    found, _ = found_in([Start(500), Loop(16, (*first, *second))], tmp_path)
+    assert (found.main.count, inner(found.main)) == (16, [3, 11])
+
+
+@pytest.mark.parametrize("repeats", [3, 4, 6])
+def test_a_short_loop_in_a_signal_that_else_does_nothing(repeats):
+    values = np.full(round(repeats * 200 / 0.06), 1.0)
+    values[500 : 500 + repeats * 200] = np.tile(np.repeat([0.0, 4.0, 8.0, 1.0], 50), repeats)
+    found = structure_of_signal(Signal("planted", 0, MS, values), "planted").main
+    assert abs(found.count - repeats) <= 1 and found.iterations.period_ns == pytest.approx(200 * MS, rel=0.01)
+
+
 def test_what_is_left_between_perturbed_times_may_be_shorter_than_a_sample():
     """Of 240 samples of 1 us the first half of one is left, and all behind the 40th."""
     whole = Signal("planted", 0, 1000, np.tile(np.repeat([3.0, 1.0], [8, 12]), 12))

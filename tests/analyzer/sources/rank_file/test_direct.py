@@ -40,6 +40,9 @@ def of_runtime(path, rows, compressed=False):
         blocks = file["blocks"][:]
         blocks["thread"] = 0
         file["blocks"][:] = blocks
+        communicators = file["communicators"][:]
+        communicators["size"][1:2] = 3
+        file["communicators"][:] = communicators
         file.attrs.modify("size", np.uint64(3))
         file.attrs.modify("state", np.uint64(State.FINALIZED))
         file.attrs.modify("command", np.bytes_(b"./app with arguments"))
@@ -118,9 +121,11 @@ def answer(path):
 
 
 def answer_of_hdf5(path):
+    """HDF5 also reads the rows."""
+    chunks = rankfile._chunks
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rankfile, "read_direct", lambda path, by_hdf5: None)
-        patch.setattr(rankfile, "_chunks", lambda tables: {})
+        patch.setattr(rankfile, "_chunks", lambda tables: chunks(tables) and {})
         return answer(path)
 
 

@@ -237,6 +237,24 @@ def test_paths_that_cannot_be_read_are_said_when_they_are_asked_for(tmp_path, mo
     assert len({*by_team(2, work)}) == 1
 
 
+def test_a_packed_run_that_takes_the_place_of_another_one(tmp_path):
+    """Whoever opens it anew reads nothing of the old one, which is still open."""
+    for count, name in ((9000, "a"), (8000, "b")):
+        calls = [call("MPI_Barrier", 100 * k, 100 * k + count % 70, comm=WORLD) for k in range(count)]
+        (tmp_path / name).mkdir()
+        assert (
+            main(["pack", str(write_run(tmp_path / name, [{"calls": calls}] * 2)), "-o", str(tmp_path / f"{name}.h5")])
+            == 0
+        )
+    old = open_run(str(tmp_path / "a.h5"))
+    assert sum(map(len, old.calls(1))) == 9000
+    (tmp_path / "b.h5").replace(tmp_path / "a.h5")
+    new = open_run(str(tmp_path / "a.h5"))
+    for rank in range(2):
+        rows = np.concatenate(list(new.calls(rank)))
+        assert len(rows) == 8000 and set((rows["exit"] - rows["enter"]).tolist()) == {8000 % 70}
+
+
 def test_heads_of_a_packed_run(tmp_path):
     """Where deflated chunks lie is handed on as well."""
     calls = [call("MPI_Barrier", 100 * k, 100 * k + 50, comm=WORLD) for k in range(9000)]

@@ -217,6 +217,22 @@ def test_a_first_pass_may_hold_one_of_the_loop_inside(counts):
     )
 
 
+@pytest.mark.parametrize("passes", [1, 2, 3])
+@pytest.mark.parametrize("before", [[1, 3, 2, 4], [1, 2, 3, 4, 8]])
+def test_passes_before_that_differ_make_each_other_no_passes(before, passes):
+    """Their calls are in another order, or another one is made between them."""
+    assert sites([before] * passes + [[1, *[2, 3] * 6, 4]] * 30).count == 30
+
+
+@pytest.mark.parametrize("first", [15, 20, 50])
+@pytest.mark.parametrize("knows_paths", [True, False])
+def test_a_step_of_the_first_pass_may_come_again_late(first, knows_paths):
+    """As where results are written of the begin, and often when all has settled."""
+    due = {1, *range(first, 200, 10)}
+    found = sites([[1, 2, 3, 4, *([5] * (n in due))] for n in range(1, 201)], knows_paths=knows_paths)
+    assert (found.count, found.every) == (200, (10,))
+
+
 @pytest.mark.parametrize("most", [8, 17, 100])
 @pytest.mark.parametrize("own", [([1], []), ([], [4])])
 def test_one_call_alone_may_be_all_that_a_loop_around_makes(own, most):
