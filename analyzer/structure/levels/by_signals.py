@@ -32,8 +32,8 @@ LEAST_TIME, LEAST_VARIANCE = 0.03, 0.25
 """A loop that takes a smaller share of the time than this is left out, as one that is found by calls. Inside an
 iteration it is not if it has this share of the variance of the signal."""
 SELDOM = 0.5
-"""A loop that repeats n times has at least this, divided by n, of the piece in which it is found: of a signal with few
-values some come again a few times somewhere by chance."""
+"""A loop that repeats n times has at least this, divided by n, of the piece in which it is found, or LEAST_VARIANCE of
+what varies there: of a signal with few values some come again a few times somewhere by chance."""
 PHASE = 1 << 13
 """Samples in which phases are looked for first."""
 THROUGHOUT = 0.5
