@@ -12,14 +12,12 @@ from itertools import pairwise
 
 import numpy as np
 
-LEVEL = 9
 
-
-def deflated(rows: np.ndarray) -> bytes:
+def deflated(rows: np.ndarray, level: int) -> bytes:
     """A whole chunk (1-D, contiguous) shuffled and compressed."""
     columns = np.ascontiguousarray(rows.view(np.uint8).reshape(len(rows), -1).T)
     noise = [*(2 * (columns[:, 1:] == columns[:, :-1]).sum(axis=1) < len(rows)), False]
-    coder = zlib.compressobj(LEVEL)
+    coder = zlib.compressobj(level)
     parts = []
     for column, (here, after) in zip(columns, pairwise(noise), strict=True):
         parts.append(coder.compress(column))

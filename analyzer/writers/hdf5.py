@@ -16,11 +16,14 @@ from analyzer.signals import called_from_c
 
 @contextmanager
 def new_hdf5(path: Path) -> Iterator[h5py.File]:
-    """A new file to write, named `path`. Raises OSError where the disk is full, at the latest as the block ends."""
+    """A new file to write, named `path`, in the oldest form that can hold what is written.
+
+    Raises OSError where the disk is full, at the latest as the block ends.
+    """
     with path.open("x+b", buffering=0) as file:
         kept = _Kept(file)
         try:
-            with h5py.File(kept, "w", libver=("v110", "v110")) as out:
+            with h5py.File(kept, "w", libver=("earliest", "v110")) as out:
                 yield out
         except Exception as error:
             raise kept.error or error from None

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-from h5py import h5d, h5g, h5t
 
 from analyzer.errors import TracelibError
 from analyzer.places import PLACES, to_group
@@ -19,17 +18,14 @@ from analyzer.sources.run.call_paths import RunPaths
 from analyzer.sources.run.rank_files import Findings, find_ranks
 from analyzer.sources.run.system import PACKED, load_samples, sample_places
 from analyzer.whole import cannot_write, temporary_name
-from analyzer.writers.deflate import deflated
-from analyzer.writers.hdf5 import new_hdf5
 from analyzer.writers.hdf5_groups import new_group, new_table, set_attribute, write_rows
+from analyzer.writers.hdf5_parts import attribute, text_attribute
+from analyzer.writers.rank_groups import CHUNK_ROWS, new_run
 from tracelib import schema
 from tracelib.schema import node
 
-CHUNK_ROWS = schema.COMPRESSED_CHUNK_ROWS
 STRETCH_ROWS = 8 * CHUNK_ROWS
 LEVEL = 9
-SMALL_BYTES = 1024
-"""Tables up to this size are stored as they are: a chunk's index would cost more than compressing saves."""
 
 
 @dataclass(frozen=True)
@@ -82,23 +78,24 @@ def _check_complete(found: Findings) -> None:
 
 
 def _write(found: Findings, path: Path, codec: str) -> None:
-    with new_hdf5(path) as out:
-        out.attrs["schema_version"] = np.uint64(schema.VERSION)
-        out.attrs["size"] = np.uint64(found.size)
+    shared = len({file.procedures for file in found.files}) == 1
+
+    def head(out: h5py.File) -> None:
         out.attrs["created_realtime_ns"] = np.uint64(min(int(f.attributes["start_realtime_ns"]) for f in found.files))
-        shared = len({file.procedures for file in found.files}) == 1
         if shared:
-            _write_names(found.files[0], out.id)
-        tables = _Tables(out, found, codec)
-        for file in found.files:
-            group = new_group(out, f"ranks/{file.rank:06d}")
-            _write_attributes(file, group)
-            if not shared:
-                _write_names(file, group)
-            tables.write(file, group)
-        for path, place in sample_places(found.files):
-            _write_samples(path, place, out, codec)
+            names = _names(found.files[0])
+            write_rows(new_table(out.id, "procedures", len(names), names.dtype, len(names), "gzip", LEVEL), names)
+        for place in sample_places(found.files):
+            _write_samples(*place, out, codec)
         _write_places(found, out)
+
+    used = [table for table in schema.TABLES if any(file.lengths[table] for file in found.files)]
+    with new_run(path, found.size, used, head, codec, LEVEL) as groups:
+        for file in found.files:
+            own = {} if shared else {"procedures": groups.table("procedures", len(file.procedures), [_names(file)])}
+            tables = {table: length for table, length in file.lengths.items() if length}
+            own |= {table: groups.table(table, length, _stretches(file, table)) for table, length in tables.items()}
+            groups.add(file.rank, _attributes(file), own)
 
 
 def _write_places(found: Findings, out: h5py.File) -> None:
@@ -108,70 +105,19 @@ def _write_places(found: Findings, out: h5py.File) -> None:
         to_group(paths.named.known, out.create_group(PLACES))
 
 
-def _write_attributes(file: RankFile, group: h5g.GroupID) -> None:
-    set_attribute(group, "schema_version", np.uint64(schema.VERSION))
+def _attributes(file: RankFile) -> list[bytes]:
+    messages = [attribute("schema_version", np.uint64(schema.VERSION))]
     for name, value in file.attributes.items():
         if isinstance(value, str):
-            set_attribute(group, name, np.bytes_(value.encode()))
+            messages.append(text_attribute(name, value.encode()))
         else:  # of a damaged file a number may be negative
-            set_attribute(group, name, np.int64(value) if value < 0 else np.uint64(value))
-    if len(file.inside):
-        set_attribute(group, "inside", file.inside)
+            messages.append(attribute(name, np.int64(value) if value < 0 else np.uint64(value)))
+    return [*messages, attribute("inside", file.inside)] if len(file.inside) else messages
 
 
-def _write_names(file: RankFile, group: h5g.GroupID) -> None:
-    names = np.array([name.encode() for name in file.procedures], "S")
-    chunk = len(names)  # of a damaged file there may be none
-    write_rows(new_table(group, "procedures", len(names), names.dtype, chunk, "gzip", LEVEL), names)
-
-
-class _Tables:
-    """Writes the tables of ranks; what several have alike is stored once."""
-
-    def __init__(self, out: h5py.File, found: Findings, codec: str) -> None:
-        self._codec = codec
-        self._types: dict[str, h5t.TypeID | np.dtype] = dict(schema.TABLES)
-        self._same: dict[bytes, tuple[h5g.GroupID, bytes]] = {}
-        types = out.create_group("types")
-        for table, dtype in schema.TABLES.items():
-            if dtype.names and any(file.lengths[table] for file in found.files):
-                types[table] = dtype
-                self._types[table] = types[table].id
-
-    def write(self, file: RankFile, group: h5g.GroupID) -> None:
-        """The tables of a rank into its group."""
-        for table in (t for t in schema.TABLES if file.lengths[t]):
-            if file.lengths[table] * schema.TABLES[table].itemsize <= SMALL_BYTES:
-                self._write_once(file, table, group)
-            else:
-                self._write_chunks(file, table, group)
-
-    def _write_once(self, file: RankFile, table: str, group: h5g.GroupID) -> None:
-        """A small table; where another rank has the same rows, a link to its table."""
-        rows, name = upgraded(table, file.read(table, 0, file.lengths[table])), table.encode()
-        if first := self._same.get(key := name + b"\0" + rows.tobytes()):
-            group.links.create_hard(name, *first)
-        else:
-            write_rows(new_table(group, table, len(rows), self._types[table]), rows)
-            self._same[key] = group, name
-
-    def _write_chunks(self, file: RankFile, table: str, group: h5g.GroupID) -> None:
-        chunk = min(file.lengths[table], CHUNK_ROWS)
-        dataset = new_table(group, table, file.lengths[table], self._types[table], chunk, self._codec, LEVEL)
-        for first, rows in _stretches(file, table):
-            if self._codec == "gzip":
-                _write_deflated(dataset, chunk, first, rows)
-            else:
-                write_rows(dataset, rows, first)
-
-
-def _write_deflated(dataset: h5d.DatasetID, of_chunk: int, first: int, rows: np.ndarray) -> None:
-    """Rows from the beginning of a chunk on; behind the table's end a chunk has zeros."""
-    for at in range(0, len(rows), of_chunk):
-        chunk = np.zeros(of_chunk, rows.dtype)
-        part = rows[at : at + of_chunk]
-        chunk[: len(part)] = part
-        dataset.write_direct_chunk((first + at,), deflated(chunk))
+def _names(file: RankFile) -> np.ndarray:
+    """Of a damaged file there may be none."""
+    return np.array([name.encode() for name in file.procedures], "S")
 
 
 def _write_samples(path: Path, place: str, out: h5py.File, codec: str) -> None:
@@ -188,11 +134,11 @@ def _write_samples(path: Path, place: str, out: h5py.File, codec: str) -> None:
         set_attribute(table, name, np.bytes_(node.SYSTEM[name][0]))
 
 
-def _stretches(file: RankFile, table: str) -> Iterator[tuple[int, np.ndarray]]:
+def _stretches(file: RankFile, table: str) -> Iterator[np.ndarray]:
     """The rows of a table, a bounded number at a time."""
     length = file.lengths[table]
     for first in range(0, length, STRETCH_ROWS):
-        yield first, upgraded(table, file.read(table, first, min(first + STRETCH_ROWS, length)))
+        yield upgraded(table, file.read(table, first, min(first + STRETCH_ROWS, length)))
 
 
 def _compare(found: Findings, path: Path) -> None:
@@ -220,7 +166,7 @@ def _is_same(file: RankFile, copy: RankFile) -> bool:
     if file.inside.tobytes() != copy.inside.tobytes():
         return False
     pairs = (zip(_stretches(file, t), _stretches(copy, t), strict=True) for t in schema.TABLES if file.lengths[t])
-    return all(a.tobytes() == b.tobytes() for of_table in pairs for (_, a), (_, b) in of_table)
+    return all(a.tobytes() == b.tobytes() for of_table in pairs for a, b in of_table)
 
 
 def _samples(files: list[RankFile]) -> list[bytes]:
@@ -229,7 +175,7 @@ def _samples(files: list[RankFile]) -> list[bytes]:
 
 
 def _calls(file: RankFile) -> int:
-    polls = sum(int(rows["count"].sum()) for _, rows in _stretches(file, "polls"))
+    polls = sum(int(rows["count"].sum()) for rows in _stretches(file, "polls"))
     return file.lengths["calls"] + polls
 
 

@@ -6,22 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import h5py
 import numpy as np
-from h5py import h5g
 
 from analyzer.signals import discard
 from analyzer.sources.rank_file.rank_file import PREDICTED, close_file
 from analyzer.trace import ACCESS, MARK, REQUEST, CallPaths, Mark, Objects, Regions, Trace
 from analyzer.whole import cannot_write, temporary_name
-from analyzer.writers.hdf5 import new_hdf5
-from analyzer.writers.hdf5_groups import new_group, new_table, set_attribute, write_rows
+from analyzer.writers.hdf5_parts import attribute, text_attribute
+from analyzer.writers.rank_groups import new_run
 from analyzer.writers.run_communicators import CommunicatorRows, RankCommunicators
 from analyzer.writers.run_objects import ObjectRows, access_rows
 from tracelib import schema
 
 LEVEL = 4
-_SMALL = 64
-"""Rows up to which a table is stored as it is."""
 
 
 @dataclass(frozen=True)
@@ -55,19 +53,21 @@ def write_run(
     """
     part = temporary_name(path, "part")
     try:
-        with new_hdf5(part) as out:
-            out.attrs["schema_version"] = np.uint64(schema.VERSION)
-            out.attrs["size"] = np.uint64(trace.size)
+
+        def head(out: h5py.File) -> None:
             out.attrs["created_realtime_ns"] = np.uint64(0)
             for name, text in attributes.items():
                 out.attrs[name] = np.bytes_(text.encode())
             names = np.array([name.encode() for name in trace.procedures] or [b"MPI_Unknown"])
             out.create_dataset("procedures", data=names, track_times=False)
+
+        with new_run(part, trace.size, schema.TABLES, head, "gzip", LEVEL) as groups:
             tables = _Tables(trace)
             for rank, of_rank in zip(range(trace.size), records, strict=True):
                 numbers = {"start_ticks": of_rank.start_ns, "overhead_ticks": of_rank.after_call_ns}
-                group = new_group(out, f"ranks/{rank:06d}")
-                _write_rank(group, trace, rank, tables.of(rank, of_rank), numbers, clock)
+                found = {name: rows for name, rows in tables.of(rank, of_rank).items() if len(rows)}
+                at = {name: groups.table(name, len(rows), [rows]) for name, rows in found.items()}
+                groups.add(rank, _attributes(trace, rank, numbers, clock), at)
         part.replace(path)
         close_file(str(path))
     except OSError as error:
@@ -76,29 +76,22 @@ def write_run(
         discard(part)
 
 
-def _write_rank(
-    group: h5g.GroupID,
-    trace: Trace,
-    rank: int,
-    tables: Mapping[str, np.ndarray],
-    numbers: Mapping[str, int],
-    clock: str,
-) -> None:
+def _attributes(trace: Trace, rank: int, numbers: Mapping[str, int], clock: str) -> list[bytes]:
     whole = {"rank": rank, "size": trace.size, "pid": rank + 1, "state": int(schema.State.FINALIZED)}
     numbers = dict.fromkeys(schema.INTEGER_ATTRIBUTES, 0) | dict(numbers) | whole
     node = int(trace.nodes.of_rank[rank])
     host = trace.nodes.names[node] if node < len(trace.nodes.names) else ""
-    said = {"host": host, "command": trace.origin.command, "boot_id": clock}
-    texts = dict.fromkeys(schema.TEXT_ATTRIBUTES, "") | said
-    set_attribute(group, "schema_version", np.uint64(schema.VERSION))
-    for name, value in numbers.items():
-        set_attribute(group, name, np.uint64(value))
-    for name, text in texts.items():
-        set_attribute(group, name, np.bytes_(text.encode()[: schema.TEXT_ATTRIBUTES[name]]))
-    for name, rows in tables.items():
-        if len(rows):
-            chunk = min(len(rows), schema.COMPRESSED_CHUNK_ROWS) if len(rows) > _SMALL else 0
-            write_rows(new_table(group, name, len(rows), rows.dtype, chunk, "gzip", LEVEL), rows)
+    texts = dict.fromkeys(schema.TEXT_ATTRIBUTES, "") | {
+        "host": host,
+        "command": trace.origin.command,
+        "boot_id": clock,
+    }
+    messages = [
+        attribute(name, np.uint64(value)) for name, value in ({"schema_version": schema.VERSION} | numbers).items()
+    ]
+    return messages + [
+        text_attribute(name, text.encode()[: schema.TEXT_ATTRIBUTES[name]]) for name, text in texts.items()
+    ]
 
 
 class _Tables:

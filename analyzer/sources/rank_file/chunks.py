@@ -66,17 +66,25 @@ class Chunks:
     def _inflated(self, file: Descriptor, number: int) -> np.ndarray:
         """The bytes of a chunk that is deflated: (bytes of a row, rows)."""
         assert self.deflated is not None
-        size, whole = int(self.deflated[number]), self.rows * self.dtype.itemsize
-        if size > 2 * whole + _MOST_ADDED:
-            raise OSError("a chunk has more bytes than its rows")
-        inflater = zlib.decompressobj()
-        try:  # room for a byte more has it go on to the checksum
-            columns = inflater.decompress(os.pread(file.number, size, int(self.at[number])), whole + 1)
-        except zlib.error as error:
-            raise OSError(str(error)) from error
-        if len(columns) != whole or not inflater.eof:
-            raise OSError("a chunk ends before its rows do, or behind them")
-        return np.frombuffer(columns, np.uint8).reshape(self.dtype.itemsize, self.rows)
+        size = min(int(self.deflated[number]), 2 * self.rows * self.dtype.itemsize + _MOST_ADDED)
+        return _inflated(os.pread(file.number, size, int(self.at[number])), self.rows, self.dtype.itemsize)
+
+
+def unshuffled(chunk: bytes, rows: int, dtype: np.dtype) -> np.ndarray:
+    """The rows of a chunk that HDF5's filters have shuffled and deflated. Raises OSError where it is damaged."""
+    return np.ascontiguousarray(_inflated(chunk, rows, dtype.itemsize).T).view(dtype)[:, 0]
+
+
+def _inflated(chunk: bytes, rows: int, row_bytes: int) -> np.ndarray:
+    whole = rows * row_bytes
+    inflater = zlib.decompressobj()
+    try:  # room for a byte more has it go on to the checksum
+        columns = inflater.decompress(chunk, whole + 1)
+    except zlib.error as error:
+        raise OSError(str(error)) from error
+    if len(columns) != whole or not inflater.eof:
+        raise OSError("a chunk ends before its rows do, or behind them")
+    return np.frombuffer(columns, np.uint8).reshape(row_bytes, rows)
 
 
 class Descriptor:

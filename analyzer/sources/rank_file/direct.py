@@ -1,8 +1,8 @@
-"""Rank files of the form that the runtime writes, read without HDF5: a run has thousands, and HDF5 needs milliseconds
-for each.
+"""Rank files of the form that the runtime writes, and ranks' groups as packed runs have them, read without HDF5: a run
+has thousands, and HDF5 needs milliseconds for each.
 
-The kernel `rank_file_read` finds attributes and tables, and gives up wherever a file is not what it knows: packed,
-damaged, cut off, of another library. What is left is for HDF5 to read, or to refuse.
+The kernel `rank_file_read` finds attributes and tables, and gives up wherever a file is not what it knows: damaged, cut
+off, of another library. What is left is for HDF5 to read, or to refuse.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -18,7 +19,7 @@ from h5py import h5t
 
 from analyzer._kernels import ffi, lib
 from analyzer.native import pointer
-from analyzer.sources.rank_file.chunks import Chunks
+from analyzer.sources.rank_file.chunks import Chunks, unshuffled
 from analyzer.sources.rank_file.tables import Table, procedure_names
 from tracelib import schema
 from tracelib.schema.sound import is_sound
@@ -35,6 +36,8 @@ _FOUND = np.dtype([(name, "<i8") for name in ("rows", "chunk_rows", "at", "bytes
 
 _MOST_ROOM = 1 << 28
 """Bytes of small tables and of places of chunks that are read here; of larger files HDF5 reads them."""
+_LEAST_GROUP_BYTES = 40
+"""What a file has for each group at least: its entry in the group around it."""
 _MOST_REMEMBERED = 256
 _ALIGNED = 8
 """Each table begins on a multiple of so many bytes."""
@@ -50,34 +53,36 @@ class Shape:
     arrays: tuple[str, ...]  # the attributes that are no single values
     dtypes: dict[str, np.dtype]  # of the tables that there are
     stored: dict[str, bytes]  # datatype and filters of each table, as the file says them
+    filtered: frozenset[str]  # tables that have filters
     deflated: frozenset[str] = frozenset()  # tables whose chunks are shuffled and deflated
 
     @classmethod
     def of(cls, text: bytes) -> Shape | None:
         """As the kernel tells it; None: there are types that are not numpy's."""
         values: list[tuple[Any, ...]] = []
-        arrays, dtypes, stored = [], {}, {}
+        arrays, dtypes, stored, filtered = [], {}, {}, set()
         for kind, name, encoded, rest in _items(text):
             dtype = _dtype_of(encoded)
             if dtype is None:
                 return None
             if kind == "T":
                 dtypes[name], stored[name] = dtype, encoded + rest
+                filtered.update([name] if rest else [])
             elif rest:
                 arrays.append(name)
                 values.append((name, dtype, (int.from_bytes(rest, "little"),)))
             else:
                 values.append((name, dtype))
-        if PROCEDURES not in stored or len({name for name, *_ in values}) < len(values):
+        if len({name for name, *_ in values}) < len(values):
             return None
-        return cls(np.dtype(values), tuple(arrays), dtypes, stored)
+        return cls(np.dtype(values), tuple(arrays), dtypes, stored, frozenset(filtered))
 
 
 class Direct(NamedTuple):
     """What is small of a rank file, as it stands there."""
 
     attributes: dict[str, Any]
-    procedures: tuple[str, ...]
+    procedures: tuple[str, ...] | None  # None: of a packed run the names that all ranks share
     shape: Shape
     lengths: dict[str, int]
     rows: dict[str, np.ndarray]  # of `schema.DIRECT`, those that have any
@@ -85,10 +90,25 @@ class Direct(NamedTuple):
     modified_ns: int
 
 
-def read_direct(path: str, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
-    """What the file says; None: HDF5 must read it. `by_hdf5` gives a table of it: names of procedures that are
-    compressed, HDF5 reads once for all files that store the same."""
-    return _reader.read(path, by_hdf5)
+ROOT = 0
+"""In place of where a group lies."""
+
+
+def read_direct(path: str, group: int, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
+    """What the file says, or the group in it whose object header lies at `group`; None: HDF5 must read it. `by_hdf5`
+    gives a table of it: names of procedures that are compressed, HDF5 reads once for all files that store the same."""
+    return _reader.read(path, group, by_hdf5)
+
+
+def groups_of_ranks(path: str) -> list[int]:
+    """Where the groups of a packed run's ranks lie, 0 where one is not known; none if only HDF5 can tell."""
+    place = os.fsencode(path)
+    count = lib.rank_groups(place, ffi.NULL, 0)
+    if count <= 0 or count > Path(path).stat().st_size // _LEAST_GROUP_BYTES:
+        return []
+    found = np.zeros(count, np.int64)
+    lib.rank_groups(place, ffi.cast("int64_t *", ffi.from_buffer(found)), count)
+    return found.tolist()
 
 
 def _items(text: bytes) -> Iterator[tuple[str, str, bytes, bytes]]:
@@ -139,16 +159,16 @@ class _Reader:
             found = getattr(self._file, name)
             found.bytes, found.room = pointer(self._rooms[name], "unsigned char *"), room
 
-    def read(self, path: str, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
+    def read(self, path: str, group: int, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
         """See `read_direct`."""
         with self._lock:
             place = os.fsencode(path)
-            while (answer := self._ask(place)) == lib.RANK_FILE_NO_ROOM and self._room < _MOST_ROOM:
+            while (answer := self._ask(place, group)) == lib.RANK_FILE_NO_ROOM and self._room < _MOST_ROOM:
                 self._make_room(4 * self._room)
             return self._direct(by_hdf5) if answer == lib.RANK_FILE_READ else None
 
-    def _ask(self, place: bytes) -> int:
-        return lib.rank_file_read(place, self._name_list, len(_TABLES), len(_WHOLE), self._file)
+    def _ask(self, place: bytes, group: int) -> int:
+        return lib.rank_file_read(place, group, self._name_list, len(_TABLES), len(_WHOLE), self._file)
 
     def _used(self, name: str) -> Any:
         """What the kernel wrote; the next file will overwrite it."""
@@ -167,15 +187,21 @@ class _Reader:
         found = {name: one for name, one in zip(_TABLES, told, strict=True) if one[0] > 0}
         data, names = _apart(bytes(self._used("data")), found)
         lengths, rows, chunks = _NO_ROWS.copy(), {}, {}
-        for name, (count, chunk_rows, at, _, filtered) in found.items():
+        for name, (count, chunk_rows, at, size, filtered) in found.items():
             lengths[name] = count
-            if name in schema.DIRECT:
+            if name in schema.DIRECT and name in shape.filtered:
+                if name not in shape.deflated:
+                    return None
+                rows[name] = unshuffled(data[at : at + size], count, shape.dtypes[name])
+            elif name in schema.DIRECT:
                 rows[name] = np.frombuffer(data, shape.dtypes[name], count, at)
             elif chunk_rows and bool(filtered) == (name in shape.deflated):
                 chunks[name] = Chunks.of(shape.dtypes[name], chunk_rows, count, data, at, deflated=bool(filtered))
-        known = self._names_of((shape.stored[PROCEDURES], *names), by_hdf5)
-        if known is None:
-            return None
+        known = None
+        if PROCEDURES in shape.stored:
+            known = self._names_of((shape.stored[PROCEDURES], *names), by_hdf5)
+            if known is None:
+                return None
         return Direct(attributes, known, shape, lengths, rows, chunks, self._file.modified_ns)
 
     def _shape(self, text: bytes, by_hdf5: Callable[[str], Table | None]) -> Shape | None:

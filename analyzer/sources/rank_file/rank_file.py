@@ -14,7 +14,7 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.sources.rank_file.chunks import Chunks, Descriptor
-from analyzer.sources.rank_file.direct import Direct, Shape, read_direct
+from analyzer.sources.rank_file.direct import ROOT, Direct, Shape, groups_of_ranks, read_direct
 from analyzer.sources.rank_file.kept_open import OPEN_FILES, KeptOpen
 from analyzer.sources.rank_file.limited import limited
 from analyzer.sources.rank_file.tables import DAMAGED, OpenFiles, OpenGroup, Table, procedure_names, text_of
@@ -43,6 +43,7 @@ Place = str | os.PathLike[str]
 
 _files = OpenFiles()
 _descriptors = KeptOpen(OPEN_FILES, Descriptor)
+_places_of_groups = KeptOpen(OPEN_FILES, groups_of_ranks)
 
 
 @dataclass
@@ -131,8 +132,8 @@ class RankFile:
 
 def close_file(place: str) -> None:
     """Give back what is open of a file, as one that is about to be replaced, or has been."""
-    _descriptors.drop(place)
-    _files.drop(place)
+    for kept in (_descriptors, _files, _places_of_groups, _shared_names):
+        kept.drop(place)
 
 
 def unreadable(path: Place, error: Exception | str) -> TracelibError:
@@ -154,9 +155,10 @@ def open_rank(path: Place, group: str = "/") -> RankFile:
     if group == "/":
         close_file(place)  # HDF5 would answer from what it knew of a file that has grown since
     try:
-        direct = read_direct(place, lambda name: _files.group(place, "/").table(name)) if group == "/" else None
+        at = _place_of(place, group)
+        direct = None if at is None else read_direct(place, at, lambda name: _files.group(place, group).table(name))
         if direct:
-            file = _of_direct(place, direct)
+            file = _of_direct(place, group, direct)
         else:
             with limited(place):
                 file = _of_hdf5(place, group)
@@ -175,28 +177,43 @@ def open_rank(path: Place, group: str = "/") -> RankFile:
     return file
 
 
-def _of_direct(path: str, found: Direct) -> RankFile:
+def _place_of(path: str, group: str) -> int | None:
+    """Where a group's object header lies; None: HDF5 must find it."""
+    if group == "/":
+        return ROOT
+    rank, places = group.removeprefix("ranks/"), _places_of_groups.get(path)
+    return places[int(rank)] or None if rank.isdecimal() and int(rank) < len(places) else None
+
+
+def _of_direct(path: str, group: str, found: Direct) -> RankFile:
     """What was read without HDF5."""
     version = _version(path, found.attributes)
     attributes = _attributes(path, found.attributes, version)
-    if not _has_tables(found.shape, version):
+    packed = group != "/"
+    if not _has_tables(found.shape, version, packed):
         for name in schema.TABLES:
             if has_table(version, name):
                 _check_dtype(path, name, version, found.shape.dtypes.get(name))
     rows = found.rows
-    if not _has_tables(found.shape, schema.VERSION):
+    if not _has_tables(found.shape, schema.VERSION, packed):
         rows = {name: upgraded(name, old) for name, old in rows.items()}
     inside = upgraded_inside(found.attributes.get("inside"))
+    procedures = found.procedures
+    if procedures is None:
+        if not packed:
+            raise foreign(path, "no table procedures")
+        procedures = _shared_names.get(path)
     return RankFile(
-        path, "/", int(attributes["rank"]), int(attributes["size"]), attributes, found.procedures, found.lengths,
+        path, group, int(attributes["rank"]), int(attributes["size"]), attributes, procedures, found.lengths,
         found.chunks, inside=inside, modified_ns=found.modified_ns, **(_EMPTY | rows),
     )  # fmt: skip
 
 
 @lru_cache
-def _has_tables(shape: Shape, version: int) -> bool:
-    """Whether all tables are there, and as this version has them."""
-    return all(shape.dtypes.get(n) == dtype_of(version, n) for n in schema.TABLES if has_table(version, n))
+def _has_tables(shape: Shape, version: int, packed: bool) -> bool:
+    """Whether all tables are there, and as this version has them; a packed run has none without rows."""
+    tables = [name for name in schema.TABLES if has_table(version, name) and not (packed and name not in shape.dtypes)]
+    return all(shape.dtypes.get(name) == dtype_of(version, name) for name in tables)
 
 
 def _of_hdf5(path: str, group: str) -> RankFile:
@@ -266,11 +283,22 @@ def _attributes(path: str, stored: Mapping[str, Any], version: int) -> dict[str,
 def _procedures(path: str, file: OpenGroup, group: str) -> tuple[str, ...]:
     """Names of the calls; in a packed run all ranks may share them."""
     names = file.table("procedures")
-    if names is None and group != "/":
-        names = _files.group(path, "/").table("procedures")
+    if names is not None:
+        return procedure_names(names)
+    if group == "/":
+        raise foreign(path, "no table procedures")
+    return _shared_names.get(path)
+
+
+def _names_of_all(path: str) -> tuple[str, ...]:
+    """Names of the calls that all ranks of a packed run share."""
+    names = _files.group(path, "/").table("procedures")
     if names is None:
         raise foreign(path, "no table procedures")
     return procedure_names(names)
+
+
+_shared_names = KeptOpen(OPEN_FILES, _names_of_all)
 
 
 def _chunks(tables: Mapping[str, Table | None]) -> dict[str, Chunks]:

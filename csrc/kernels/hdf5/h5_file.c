@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 enum { SUPERBLOCK_BYTES = 100, GROUP_CACHED = 1, PREFIX_BYTES = 16, MESSAGE_BYTES = 8 };
-enum { DEFAULT_CHUNKS_HALF = 32, CONSTANT = 1 };
+enum { DEFAULT_CHUNKS_HALF = 32 };
+enum { CONSTANT = 1, SHARED = 2, NOT_TO_BE_SHARED = 4 };
 
 static bool fill(struct h5 *f, uint64_t number)
 {
@@ -67,10 +68,15 @@ bool h5_open(struct h5 *f, int fd, uint64_t bytes)
 
 static bool is_known(uint16_t type)
 {
-    const uint32_t known = 1u << H5_NIL | 1u << H5_DATASPACE | 1u << H5_DATATYPE | 1u << H5_FILL_VALUE |
-                           1u << H5_LAYOUT | 1u << H5_FILTERS | 1u << H5_ATTRIBUTE | 1u << H5_CONTINUATION |
-                           1u << H5_SYMBOL_TABLE | 1u << H5_MODIFIED;
+    const uint32_t known = 1u << H5_NIL | 1u << H5_DATASPACE | 1u << H5_LINK_INFO | 1u << H5_DATATYPE |
+                           1u << H5_FILL_VALUE | 1u << H5_LINK | 1u << H5_LAYOUT | 1u << H5_FILTERS |
+                           1u << H5_ATTRIBUTE | 1u << H5_CONTINUATION | 1u << H5_SYMBOL_TABLE | 1u << H5_MODIFIED;
     return type < 32 && known >> type & 1;
+}
+
+static bool are_known(uint8_t flags, uint16_t type)
+{
+    return flags <= (type == H5_DATATYPE ? CONSTANT | SHARED | NOT_TO_BE_SHARED : CONSTANT);
 }
 
 struct block {
@@ -84,10 +90,10 @@ static int block_messages(struct h5 *f, struct block block, struct h5_messages *
     for (; block.bytes; count++) {
         unsigned char b[PREFIX_BYTES];
         if (block.bytes < MESSAGE_BYTES || !h5_read(f, block.at, MESSAGE_BYTES, b)) return -1;
-        struct h5_message message = {block.at + MESSAGE_BYTES, (uint16_t)h5_number(b, 2),
-                                     (uint16_t)h5_number(b + 2, 2)};
+        struct h5_message message = {block.at + MESSAGE_BYTES, (uint16_t)h5_number(b, 2), (uint16_t)h5_number(b + 2, 2),
+                                     b[4] & SHARED};
         uint64_t bytes = MESSAGE_BYTES + (uint64_t)message.size;
-        if (!is_known(message.type) || b[4] > CONSTANT || bytes % 8 || bytes > block.bytes) return -1;
+        if (!is_known(message.type) || !are_known(b[4], message.type) || bytes % 8 || bytes > block.bytes) return -1;
         if (message.type == H5_CONTINUATION) {
             if (*n == H5_MOST_MESSAGES || message.size < 16 || !h5_read(f, message.at, 16, b)) return -1;
             blocks[(*n)++] = (struct block){h5_number(b, 8), h5_number(b + 8, 8)};

@@ -1,9 +1,11 @@
-/* The members of an HDF5 group of the oldest form, in order of name: a tree of symbol tables and a heap of names. */
+/* The members of an HDF5 group: of the oldest form, in order of name, a tree of symbol tables and a heap of names; of a
+   later one, links in its header. */
 #include "hdf5/internal/h5.h"
 
 #include <string.h>
 
 enum { HEAP_BYTES = 32, NODE_BYTES = 24, SYMBOLS_BYTES = 8, ENTRY_BYTES = 40, NAME_BYTES = 64, NOTHING_FREE = 1 };
+enum { GROUP_CACHED = 1 }; /* in an entry; more is no hard link */
 
 struct walk {
     struct h5 *file;
@@ -54,7 +56,7 @@ static bool symbols(struct walk *w, uint64_t at)
     for (uint64_t i = 0; i < count; i++) {
         char name[NAME_BYTES] = "";
         if (!h5_read(w->file, at + SYMBOLS_BYTES + i * ENTRY_BYTES, ENTRY_BYTES, b)) return false;
-        if (h5_number(b + 16, 4) || !name_at(w, h5_number(b, 8), name)) return false;
+        if (h5_number(b + 16, 4) > GROUP_CACHED || !name_at(w, h5_number(b, 8), name)) return false;
         if (strcmp(w->last, name) >= 0) return false;
         memcpy(w->last, name, sizeof name);
         if (!w->note(w->context, name, h5_number(b + 8, 8))) return false;
@@ -89,7 +91,34 @@ static bool node(struct walk *w, uint64_t at, int level)
     return true;
 }
 
-bool h5_members(struct h5 *f, const struct h5_message *symbol_table, h5_note *note, void *context)
+/* IV.A.2.c: version 0, and no links but those in the header. */
+static bool are_all_here(struct h5 *f, const struct h5_message *link_info)
+{
+    unsigned char b[18];
+    return link_info->size >= sizeof b && h5_read(f, link_info->at, sizeof b, b) && !b[0] && !b[1] &&
+           h5_number(b + 2, 8) == H5_UNDEFINED && h5_number(b + 10, 8) == H5_UNDEFINED;
+}
+
+/* IV.A.2.g: version 1, a hard link whose name is ASCII and has a length of one byte. */
+static bool note_link(struct h5 *f, const struct h5_message *link, h5_note *note, void *context)
+{
+    unsigned char b[3 + NAME_BYTES + 8];
+    char name[NAME_BYTES] = "";
+    uint64_t bytes = link->size < sizeof b ? link->size : sizeof b;
+    if (bytes < 3 || !h5_read(f, link->at, bytes, b) || b[0] != 1 || b[1] || b[2] >= NAME_BYTES) return false;
+    if (bytes < 3u + b[2] + 8) return false;
+    memcpy(name, b + 3, b[2]);
+    return *name && strlen(name) == b[2] && note(context, name, h5_number(b + 3 + b[2], 8));
+}
+
+static bool links(struct h5 *f, const struct h5_messages *group, h5_note *note, void *context)
+{
+    for (int i = 0; i < group->count; i++)
+        if (group->of[i].type == H5_LINK && !note_link(f, &group->of[i], note, context)) return false;
+    return true;
+}
+
+static bool members_of_tree(struct h5 *f, const struct h5_message *symbol_table, h5_note *note, void *context)
 {
     unsigned char b[NODE_BYTES];
     struct walk w = {.file = f, .note = note, .context = context};
@@ -97,4 +126,16 @@ bool h5_members(struct h5 *f, const struct h5_message *symbol_table, h5_note *no
     uint64_t tree = h5_number(b, 8);
     if (!open_heap(&w, h5_number(b + 8, 8)) || !h5_read(f, tree, NODE_BYTES, b)) return false;
     return b[5] < H5_MOST_LEVELS && node(&w, tree, b[5]);
+}
+
+bool h5_members(struct h5 *f, const struct h5_messages *group, h5_note *note, void *context)
+{
+    const struct h5_message *tree = h5_only(group, H5_SYMBOL_TABLE), *info = h5_only(group, H5_LINK_INFO);
+    int others = 0;
+    for (int i = 0; i < group->count; i++)
+        others +=
+            group->of[i].type == (tree ? H5_LINK_INFO : H5_SYMBOL_TABLE) || (tree && group->of[i].type == H5_LINK);
+    if (others) return false;
+    return tree ? members_of_tree(f, tree, note, context)
+                : info && are_all_here(f, info) && links(f, group, note, context);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum { NODE_BYTES = 24, KEY_BYTES = 24, CHUNK_BYTES = 32, TYPE_BYTES = 8 };
-enum { CONTIGUOUS = 1, CHUNKED = 2, HAS_MOST = 1 };
+enum { CONTIGUOUS = 1, CHUNKED = 2, HAS_MOST = 1, ONLY_FILTERED = 2, ONLY_CHUNK = 1 };
 
 /* IV.A.2.b: version 1. */
 bool h5_rows(struct h5 *f, const struct h5_message *dataspace, bool *single, uint64_t *rows)
@@ -36,12 +36,32 @@ static bool is_fill_value(struct h5 *f, const struct h5_message *message)
     return known && (!b[3] || (b[3] == 1 && h5_number(b + 4, 4) <= message->size - 8u));
 }
 
+/* IV.A.2.i of version 3.0 of the specification: version 4, a single filtered chunk. */
+static bool read_only_chunk(struct h5 *f, const struct h5_message *message, struct h5_table *table)
+{
+    unsigned char b[48] = "";
+    uint64_t bytes = message->size < sizeof b ? message->size : sizeof b;
+    if (bytes < 5 || !h5_read(f, message->at, bytes, b)) return false;
+    int width = b[4];
+    if (b[1] != CHUNKED || b[2] != ONLY_FILTERED || b[3] != 2 || !width || width > 4) return false;
+    const unsigned char *index = b + 5 + 2 * width;
+    if (bytes < (uint64_t)(index - b) + 21 || index[0] != ONLY_CHUNK) return false;
+    table->chunk_rows = (uint32_t)h5_number(b + 5, width);
+    table->only_bytes = h5_number(index + 1, 8);
+    table->only_mask = (uint32_t)h5_number(index + 9, 4);
+    table->at = h5_number(index + 13, 8);
+    return table->filters.size && table->only_bytes && table->only_bytes <= UINT32_MAX &&
+           table->rows == table->chunk_rows && h5_number(b + 5 + width, width) == table->row_bytes;
+}
+
 /* IV.A.2.i: version 3. */
 static bool read_layout(struct h5 *f, const struct h5_message *message, struct h5_table *table)
 {
     unsigned char b[24] = "";
     uint64_t bytes = message->size < sizeof b ? message->size : sizeof b;
-    if (bytes < 18 || !h5_read(f, message->at, bytes, b) || b[0] != 3) return false;
+    if (bytes < 18 || !h5_read(f, message->at, bytes, b)) return false;
+    if (b[0] == 4) return read_only_chunk(f, message, table);
+    if (b[0] != 3) return false;
     if (b[1] == CONTIGUOUS) {
         table->at = h5_number(b + 2, 8);
         return !table->filters.size && h5_number(b + 10, 8) == table->rows * table->row_bytes;
@@ -51,6 +71,20 @@ static bool read_layout(struct h5 *f, const struct h5_message *message, struct h
     uint64_t chunk_bytes = (uint64_t)table->chunk_rows * table->row_bytes;
     return b[1] == CHUNKED && b[2] == 2 && bytes >= 19 && chunk_bytes && chunk_bytes <= UINT32_MAX &&
            h5_number(b + 15, 4) == table->row_bytes;
+}
+
+/* IV.A.2, shared message, version 2, type 2: a datatype that has an object header of its own. */
+static bool follow_type(struct h5 *f, struct h5_message *type)
+{
+    unsigned char b[10];
+    struct h5_messages there;
+    if (!type->shared) return true;
+    if (type->size < sizeof b || !h5_read(f, type->at, sizeof b, b) || b[0] != 2 || b[1] != 2) return false;
+    if (!h5_messages(f, h5_number(b + 2, 8), &there)) return false;
+    const struct h5_message *found = h5_only(&there, H5_DATATYPE);
+    if (!found || found->shared) return false;
+    *type = *found;
+    return true;
 }
 
 bool h5_table(struct h5 *f, uint64_t header, struct h5_table *table)
@@ -67,6 +101,8 @@ bool h5_table(struct h5 *f, uint64_t header, struct h5_table *table)
         if (all.of[i].type == H5_FILTERS) return false;
     if (!h5_rows(f, space, &single, &table->rows) || single || !is_fill_value(f, fill)) return false;
     table->datatype = *type;
+    if (!follow_type(f, &table->datatype)) return false;
+    type = &table->datatype;
     if (filters) table->filters = *filters;
     table->row_bytes = h5_value_bytes(f, type->at, type->size);
     if (!table->row_bytes || table->rows > INT64_MAX / table->row_bytes) return false;
@@ -133,6 +169,13 @@ bool h5_chunks(struct h5 *f, const struct h5_table *table, struct h5_chunks *chu
     unsigned char b[NODE_BYTES];
     struct tree tree = {f, table, chunks, 0};
     chunks->found = 0;
+    if (table->only_bytes) {
+        if (table->only_mask || chunks->n != 1) return false;
+        chunks->at[0] = (int64_t)table->at;
+        chunks->bytes[0] = (uint32_t)table->only_bytes;
+        chunks->found = 1;
+        return true;
+    }
     if (!h5_read(f, table->at, NODE_BYTES, b) || b[5] >= H5_MOST_LEVELS) return false;
     return node(&tree, table->at, b[5]) && chunks->found == chunks->n;
 }

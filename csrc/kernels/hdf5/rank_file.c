@@ -76,7 +76,7 @@ static bool read_attribute(struct reading *r, const struct h5_message *message)
     char name[MOST_NAME + 1] = "";
     if (message->size < sizeof b || !h5_read(&r->file, message->at, sizeof b, b) || b[0] != 1 || b[1]) return false;
     uint16_t name_bytes = (uint16_t)h5_number(b + 2, 2), type_bytes = (uint16_t)h5_number(b + 4, 2);
-    struct h5_message space = {0, H5_DATASPACE, (uint16_t)h5_number(b + 6, 2)};
+    struct h5_message space = {0, H5_DATASPACE, (uint16_t)h5_number(b + 6, 2), false};
     uint64_t type_at = message->at + sizeof b + padded(name_bytes);
     space.at = type_at + padded(type_bytes);
     uint64_t value_at = space.at + padded(space.size), end = message->at + message->size, rows;
@@ -135,6 +135,18 @@ static bool read_ends(struct reading *r, const struct h5_table *table, const str
     return true;
 }
 
+/* All rows lie together: where, and both ends. */
+static bool read_one_piece(struct reading *r, const struct h5_table *table, struct found_table *found)
+{
+    struct h5_table piece = *table;
+    struct h5_chunks chunks = {.n = 1, .at = (int64_t *)grow(r, &r->into->data, sizeof *chunks.at)};
+    if (!chunks.at || table->rows > UINT32_MAX) return false;
+    chunks.at[0] = (int64_t)table->at;
+    piece.chunk_rows = (uint32_t)table->rows;
+    found->chunk_rows = (int64_t)table->rows;
+    return h5_has(&r->file, table->at, table->rows * table->row_bytes) && read_ends(r, &piece, &chunks);
+}
+
 static bool all_lie_in_file(const struct h5 *file, const struct h5_chunks *chunks)
 {
     for (uint64_t k = 0; k < chunks->n; k++)
@@ -162,7 +174,8 @@ static bool read_rows(struct reading *r, const struct h5_table *table, struct fo
     struct found_bytes *data = &r->into->data;
     struct h5_chunks chunks = {0};
     int64_t begin = data->used;
-    if (!table->chunk_rows) return !whole || put_stored(r, data, table->at, table->rows * table->row_bytes);
+    if (!table->chunk_rows && whole) return put_stored(r, data, table->at, table->rows * table->row_bytes);
+    if (!table->chunk_rows) return read_one_piece(r, table, into);
     if (table->filters.size && !whole) return find_filtered(r, table, into);
     bool found = find_chunks(r, table, &chunks) &&
                  (whole ? read_chunks(r, table, begin, &chunks) : read_ends(r, table, &chunks));
@@ -175,6 +188,7 @@ static bool read_table(struct reading *r, int64_t number, uint64_t header)
     struct found_bytes *data = &r->into->data;
     struct found_table *found = &r->into->tables[number];
     struct h5_table table;
+    if (found->rows >= 0) return false; /* another table of this name */
     if (!h5_table(&r->file, header, &table) || !grow(r, data, padded((uint64_t)data->used) - (uint64_t)data->used))
         return false;
     put_name(r, 'T', r->names[number]);
@@ -196,19 +210,17 @@ static bool note_member(void *context, const char *name, uint64_t header)
     return true;
 }
 
-static bool read_file(struct reading *r, int fd, uint64_t bytes)
+static bool read_group(struct reading *r, int fd, uint64_t bytes, uint64_t header)
 {
-    struct h5_messages root;
-    if (!h5_open(&r->file, fd, bytes) || !h5_messages(&r->file, r->file.root, &root)) return false;
-    const struct h5_message *members = h5_only(&root, H5_SYMBOL_TABLE);
-    if (!members) return false;
-    for (int i = 0; i < root.count; i++)
-        if (root.of[i].type == H5_ATTRIBUTE && !read_attribute(r, &root.of[i])) return false;
-    return h5_members(&r->file, members, note_member, r);
+    struct h5_messages group;
+    if (!h5_open(&r->file, fd, bytes) || !h5_messages(&r->file, header ? header : r->file.root, &group)) return false;
+    for (int i = 0; i < group.count; i++)
+        if (group.of[i].type == H5_ATTRIBUTE && !read_attribute(r, &group.of[i])) return false;
+    return h5_members(&r->file, &group, note_member, r);
 }
 
-enum rank_file_answer rank_file_read(const char *path, const char *const *names, int64_t n, int64_t whole,
-                                     struct rank_file *into)
+enum rank_file_answer rank_file_read(const char *path, int64_t group, const char *const *names, int64_t n,
+                                     int64_t whole, struct rank_file *into)
 {
     struct reading r; /* the blocks in it need no value */
     struct stat status;
@@ -222,8 +234,8 @@ enum rank_file_answer rank_file_read(const char *path, const char *const *names,
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return RANK_FILE_OTHER;
     bool read = !fstat(fd, &status);
-    if (read) prefetch_small(fd, (uint64_t)status.st_size);
-    read = read && read_file(&r, fd, (uint64_t)status.st_size);
+    if (read && !group) prefetch_small(fd, (uint64_t)status.st_size);
+    read = read && read_group(&r, fd, (uint64_t)status.st_size, (uint64_t)group);
     close(fd);
     if (r.no_room) return RANK_FILE_NO_ROOM;
     if (!read) return RANK_FILE_OTHER;

@@ -23,8 +23,10 @@ struct h5 {
 enum h5_message_type {
     H5_NIL = 0x00,
     H5_DATASPACE = 0x01,
+    H5_LINK_INFO = 0x02,
     H5_DATATYPE = 0x03,
     H5_FILL_VALUE = 0x05,
+    H5_LINK = 0x06,
     H5_LAYOUT = 0x08,
     H5_FILTERS = 0x0B,
     H5_ATTRIBUTE = 0x0C,
@@ -36,6 +38,7 @@ enum h5_message_type {
 struct h5_message {
     uint64_t at;
     uint16_t type, size;
+    bool shared; /* only of a datatype: it tells where the message itself is */
 };
 
 struct h5_messages {
@@ -62,9 +65,10 @@ bool h5_messages(struct h5 *f, uint64_t header, struct h5_messages *found);
 /* The only message of a type; NULL: none, or several. */
 const struct h5_message *h5_only(const struct h5_messages *all, enum h5_message_type type);
 
-/* Calls `note` with the name and the object header of each member of a group, in order of name. */
+/* Calls `note` with the name and the object header of each member of a group, which has these messages: in order of
+   name if it has a tree of them, else as its header does, where one may come again. */
 typedef bool h5_note(void *context, const char *name, uint64_t header);
-bool h5_members(struct h5 *f, const struct h5_message *symbol_table, h5_note *note, void *context);
+bool h5_members(struct h5 *f, const struct h5_messages *group, h5_note *note, void *context);
 
 /* Rows of a dataspace of one dimension, or 1 of a single value (then `single`); false: neither. */
 bool h5_rows(struct h5 *f, const struct h5_message *dataspace, bool *single, uint64_t *rows);
@@ -77,7 +81,10 @@ struct h5_table {
     uint64_t rows;
     uint32_t row_bytes;
     uint32_t chunk_rows;                 /* 0: all rows lie together */
-    uint64_t at;                         /* of the rows, or of the tree of chunks; H5_UNDEFINED: none were written */
+    uint64_t at;                         /* of the rows, of the tree of chunks, or of the only chunk;
+                                            H5_UNDEFINED: none were written */
+    uint64_t only_bytes;                 /* of the only chunk; 0: a tree leads to them */
+    uint32_t only_mask;                  /* filters that it went without */
     struct h5_message datatype, filters; /* filters.size 0: none */
 };
 bool h5_table(struct h5 *f, uint64_t header, struct h5_table *table);

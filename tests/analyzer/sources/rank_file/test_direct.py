@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from own_process import own_process
 from paths import DATA, ROOT
-from synthetic import call, event, request, write_run
+from synthetic import WORLD, call, event, request, write_run
 
 from analyzer.errors import TracelibError
 from analyzer.sources.rank_file import direct
 from analyzer.sources.rank_file import rank_file as rankfile
+from analyzer.writers.packed import pack_run
+from analyzer.writers.rank_groups import CHUNK_ROWS
 from csrc.generate import template
 from tracelib import schema
 from tracelib.schema import State, What
@@ -112,21 +114,22 @@ LEFT_TO_HDF5 = {
 }
 
 
-def answer(path):
+def answer(path, group="/"):
     """What opening says: the file, or the error."""
+    rankfile.close_file(str(path))
     try:
-        return rankfile.open_rank(path)
+        return rankfile.open_rank(path, group)
     except TracelibError as error:
         return str(error)
 
 
-def answer_of_hdf5(path):
+def answer_of_hdf5(path, group="/"):
     """HDF5 also reads the rows."""
     chunks = rankfile._chunks
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rankfile, "read_direct", lambda path, by_hdf5: None)
+        patch.setattr(rankfile, "read_direct", lambda path, group, by_hdf5: None)
         patch.setattr(rankfile, "_chunks", lambda tables: chunks(tables) and {})
-        return answer(path)
+        return answer(path, group)
 
 
 def everything(found):
@@ -146,24 +149,42 @@ def outcome_of_rows(found, name):
         return str(error).partition(" (")[0]  # HDF5's reasons are its own
 
 
-def assert_same(path):
+def assert_same(path, group="/"):
     """True if the file could be read at all."""
-    mine, theirs = answer(path), answer_of_hdf5(path)
+    mine, theirs = answer(path, group), answer_of_hdf5(path, group)
     if isinstance(theirs, str):
         return mine == theirs
     assert everything(mine) == everything(theirs)
     return True
 
 
-def is_read_directly(path):
-    return direct.read_direct(path, lambda name: rankfile._files.group(path, "/").table(name)) is not None
+def assert_nothing_else(path, group):
+    """What of a damaged file is read without HDF5 is what HDF5 reads, where it does. Of a chunk that is too short HDF5
+    gives the rows that are there, or what was in memory."""
+    mine, theirs = answer(path, group), answer_of_hdf5(path, group)
+    if isinstance(mine, str) or isinstance(theirs, str):
+        assert isinstance(theirs, str)  # what HDF5 reads is not refused
+        return
+    refused = {
+        name for one in (mine, theirs) for name in schema.BUFFERED if isinstance(outcome_of_rows(one, name), str)
+    }
+    left = refused | {name for name in schema.BUFFERED if name not in mine.chunks}
+    found = [{name: v for name, v in everything(one).items() if name not in left} for one in (mine, theirs)]
+    assert found[0] == found[1]
+
+
+def is_read_directly(path, group="/"):
+    rankfile.close_file(str(path))
+    at = rankfile._place_of(str(path), group)
+    table = lambda name: rankfile._files.group(str(path), group).table(name)  # noqa: E731
+    return at is not None and direct.read_direct(str(path), at, table) is not None
 
 
 @pytest.fixture(scope="module")
 def elsewhere():
-    """elsewhere(function, path): what it gives in another process: libhdf5 may write anywhere for damaged files."""
+    """elsewhere(function, path, ...): what it gives in another process: libhdf5 may crash where a file is damaged."""
     with own_process() as process:
-        yield lambda function, path: process.submit(function, path).result()
+        yield lambda function, *arguments: process.submit(function, *arguments).result()
 
 
 @pytest.mark.parametrize("kind", [*READ_DIRECTLY, *LEFT_TO_HDF5])
@@ -199,9 +220,55 @@ def test_many_chunks_at_several_levels(tmp_path):
     assert (rankfile.open_rank(path).read("polls", 0, 1 << 20)["enter"] == rows).all()
 
 
+def packed(path, codec="gzip"):
+    """A packed run of three ranks: one has tables of several chunks, one of one, and small ones, one no calls."""
+    ranks = [
+        {
+            "calls": [call("MPI_Send", 10 * k, 10 * k + 5, peer=1, sent=8 * (k % 3), comm=WORLD) for k in range(count)],
+            "requests": [request(What.SEND_DONE, 10 * k, 10 * k + 5, peer=0) for k in range(count % 50)],
+            "events": [event(10 * k, 1000, k) for k in range(count // 3)],
+            "labels": [(0, 1, k + 1, f"region {rank} {k}") for k in range(count)] if rank == 1 else [],
+        }
+        for rank, count in enumerate((CHUNK_ROWS + 90, 70, 0))
+    ]
+    run = write_run(path.parent, ranks)
+    pack_run(str(run), path, codec)
+
+
+@pytest.mark.parametrize("codec", ["gzip", "lzf"])
+def test_ranks_of_a_packed_run(tmp_path, elsewhere, codec):
+    path = tmp_path / "packed.h5"
+    packed(path, codec)
+    for rank in range(3):
+        group = f"ranks/{rank:06d}"
+        assert elsewhere(assert_same, path, group) and is_read_directly(path, group) == (codec == "gzip" or rank != 1)
+
+
+def test_a_packed_run_that_hdf5_wrote_anew(tmp_path, elsewhere):
+    """As earlier versions of this program wrote it, with newer headers."""
+    packed(tmp_path / "packed.h5")
+    with h5py.File(tmp_path / "packed.h5") as file, h5py.File(tmp_path / "anew.h5", "w", libver="latest") as copy:
+        for name in file:
+            file.copy(name, copy)
+    assert elsewhere(assert_same, tmp_path / "anew.h5", "ranks/000000")
+    assert not is_read_directly(tmp_path / "anew.h5", "ranks/000000")
+
+
+def test_small_tables_that_are_compressed(tmp_path, elsewhere):
+    """As tools that compress a whole file do; only the runtime's own tables lie as they are."""
+    path = tmp_path / "rank.h5"
+    of_h5py(path, libver="earliest")
+    with h5py.File(path, "r+") as file:
+        for name in ("communicators", "clock"):
+            rows = file[name][:]
+            del file[name]
+            file.create_dataset(name, data=rows, chunks=rows.shape, compression="gzip", shuffle=name == "clock")
+    assert elsewhere(assert_same, path)
+
+
 @pytest.fixture(scope="module")
 def bases(tmp_path_factory):
-    """Files to be damaged, and where they have something."""
+    """Files to be damaged, and where they have something, and the group that is read."""
     folder = tmp_path_factory.mktemp("bases")
     made = []
     for kind in ("runtime", "compressed", "h5py"):
@@ -209,7 +276,11 @@ def bases(tmp_path_factory):
         of_h5py(path, libver="earliest") if kind == "h5py" else of_runtime(path, 70, compressed=kind == "compressed")
         data = path.read_bytes()
         head = np.frombuffer(data, np.uint8)[: len(data) if kind == "compressed" else 32768]
-        made.append((data, np.flatnonzero(head).tolist()))
+        made.append((data, np.flatnonzero(head).tolist(), "/"))
+    path = tmp_path_factory.mktemp("packed") / "packed.h5"
+    packed(path)
+    data = path.read_bytes()
+    made += [(data, np.flatnonzero(np.frombuffer(data, np.uint8)).tolist(), f"ranks/{rank:06d}") for rank in (0, 1)]
     return made
 
 
@@ -217,7 +288,7 @@ def bases(tmp_path_factory):
 @given(st.data())
 def test_a_damaged_file_says_the_same_or_is_left_to_hdf5(bases, elsewhere, tmp_path_factory, data):
     """Where HDF5 gives an answer. Where it refuses, so do we, but for damage that nothing depends on."""
-    whole, places = data.draw(st.sampled_from(bases))
+    whole, places, group = data.draw(st.sampled_from(bases))
     damaged = bytearray(whole)
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.sampled_from(places)) + data.draw(st.integers(0, 2))
@@ -225,7 +296,7 @@ def test_a_damaged_file_says_the_same_or_is_left_to_hdf5(bases, elsewhere, tmp_p
     cut = data.draw(st.one_of(st.none(), st.integers(0, len(whole))))
     path = tmp_path_factory.getbasetemp() / "damaged.h5"
     path.write_bytes(damaged[:cut])
-    elsewhere(assert_same, path)
+    elsewhere(assert_nothing_else, path, group)
 
 
 DRIVER = """
@@ -242,7 +313,9 @@ static void read_with_room(const char *path, int64_t room)
 {
     struct found_table tables[sizeof names / sizeof *names];
     struct rank_file found = {{malloc(room), room, 0}, {malloc(room), room, 0}, {malloc(room), room, 0}, tables, 0};
-    rank_file_read(path, names, sizeof names / sizeof *names, %d, &found);
+    int64_t groups[2] = {0, 0};
+    rank_groups(path, groups, 2);
+    for (int i = 0; i < 2; i++) rank_file_read(path, groups[i], names, sizeof names / sizeof *names, %d, &found);
     free(found.shape.bytes);
     free(found.values.bytes);
     free(found.data.bytes);
@@ -271,10 +344,10 @@ damaged[rand() %% (k %% 2 ? 20000 : bytes)] = rand() %% 2 ? rand() : 255 * (rand
 def test_no_damage_makes_it_touch_what_is_not_its_own(bases, tmp_path):
     (tmp_path / "driver.c").write_text(DRIVER % (", ".join(f'"{n}"' for n in direct._TABLES), len(direct._WHOLE)))
     flags = ["-std=gnu11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{KERNELS}"]
-    own = [KERNELS / "hdf5" / name for name in ("rank_file.c", "prefetch.c")]
+    own = [KERNELS / "hdf5" / name for name in ("rank_file.c", "rank_groups.c", "prefetch.c")]
     sources = [tmp_path / "driver.c", *KERNELS.glob("hdf5/h5_*.c"), *own]
     subprocess.run(["gcc", *flags, "-o", tmp_path / "driver", *sources], check=True)
-    for whole, _ in bases:
+    for whole, *_ in bases:
         (tmp_path / "whole.h5").write_bytes(whole)
         command = [tmp_path / "driver", tmp_path / "whole.h5", tmp_path / "damaged.h5", "300"]
         done = subprocess.run(command, capture_output=True, text=True)

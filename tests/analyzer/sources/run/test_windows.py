@@ -25,7 +25,7 @@ from analyzer.parallel import Team
 from analyzer.sources.rank_file import index
 from analyzer.sources.run import cuts, matched
 from analyzer.trace import EVENT, MESSAGE, STATE
-from analyzer.writers import packed
+from analyzer.writers import packed, rank_groups
 
 ONE = Team()
 
@@ -104,8 +104,12 @@ def test_small_chunks_that_are_deflated(run, records):
     ranks, tsc_per_us = run
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         path = str(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us))
-        for name, value in (("SMALL_BYTES", 0), ("CHUNK_ROWS", 4), ("STRETCH_ROWS", 8)):
-            patch.setattr(packed, name, value)
+        for module, name, value in (
+            (rank_groups, "SMALL_BYTES", 0),
+            (rank_groups, "CHUNK_ROWS", 4),
+            (packed, "STRETCH_ROWS", 8),
+        ):
+            patch.setattr(module, name, value)
         try:
             packed.pack_run(path, Path(folder) / "packed.h5")
         except TracelibError as error:  # a rank was killed

@@ -1,0 +1,166 @@
+"""The ranks of a packed or cut run: a group for each, put behind what HDF5 has written of a file.
+
+h5py makes the file: its attributes, the types of its tables, an empty group `ranks`. What follows is appended as bytes
+(hdf5_parts), and `ranks` led to it at the end.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+import h5py
+import numpy as np
+from h5py import h5o
+
+from analyzer.writers import hdf5_parts as parts
+from analyzer.writers.deflate import deflated
+from analyzer.writers.hdf5 import new_hdf5
+from analyzer.writers.hdf5_groups import new_group, new_table, write_rows
+from tracelib import schema
+
+RANKS, TYPES = "ranks", "types"
+CHUNK_ROWS = schema.COMPRESSED_CHUNK_ROWS
+SMALL_BYTES = 1024
+"""Tables up to this size are stored as they are: a chunk's index would cost more than compressing saves."""
+
+_BUFFER_BYTES = 1 << 20
+_EOF_AT = 40  # superblock version 0
+_SYMBOL_TABLE_AT = 24  # in the header of an empty group, its only message: addresses of its tree and its heap
+
+Chunk = tuple[int, int, int]
+"""Its address, its bytes, and a bit for each filter that it went without."""
+
+
+class RankGroups:
+    """Appends tables and groups to a file. Raises OSError where they cannot be written."""
+
+    def __init__(self, file: BinaryIO, types: Mapping[str, int], ranks: int, codec: str, level: int) -> None:
+        """`types`, `ranks`: the object headers of the types of tables, and of the empty group for ranks. `codec`: how
+        rows are compressed, gzip with `level`."""
+        self._file, self._types, self._codec, self._level = file, types, codec, level
+        self._same: dict[bytes, int] = {}
+        file.seek(ranks + _SYMBOL_TABLE_AT)
+        self._tree, self._heap = (int.from_bytes(file.read(8), "little") for _ in range(2))
+        self._end = file.seek(0, 2)
+        self._end += file.write(bytes(-self._end % parts.ALIGNED))
+        self._members: list[tuple[str, int]] = []
+        self._leads: Counter[int] = Counter(dict.fromkeys(types.values(), 1))
+
+    def table(self, name: str, length: int, stretches: Iterable[np.ndarray]) -> int:
+        """A table of so many rows, which come some of its chunks at a time; returns where its header is. A small one is
+        stored as it is, and once for all ranks that have the same."""
+        rows = iter(stretches)
+        first = next(rows)
+        if length * first.itemsize > SMALL_BYTES:
+            return self._in_chunks(name, length, _chunks(chain([first], rows), min(length, CHUNK_ROWS)))
+        same = blake2b(name.encode() + b"\0" + first.tobytes()).digest()
+        if same not in self._same:
+            at = self._append(first.tobytes()) if length else parts.UNDEFINED
+            kind = self._type(name, first.dtype)
+            self._same[same] = self._append(parts.table_as_it_is(kind, length, first.itemsize, at))
+        return self._same[same]
+
+    def _in_chunks(self, name: str, length: int, chunks: Iterable[np.ndarray]) -> int:
+        of_chunk, dtype = min(length, CHUNK_ROWS), np.dtype("u1")
+        places: list[Chunk] = []
+        for chunk in chunks:
+            stored, left_out = self._compressed(chunk)
+            places.append((self._append(stored), len(stored), left_out))
+            dtype = chunk.dtype
+        kind, filters = self._type(name, dtype), _filters(self._codec, self._level, of_chunk, dtype)
+        if len(places) == 1:
+            return self._append(parts.table_in_chunk(kind, length, dtype.itemsize, filters, places[0]))
+        tree, root = parts.chunk_tree(self._end, of_chunk, places)
+        self._append(tree)
+        return self._append(parts.table_in_chunks(kind, length, dtype.itemsize, of_chunk, filters, root))
+
+    def _compressed(self, chunk: np.ndarray) -> tuple[bytes, int]:
+        """A chunk as it is stored, and the filters that it went without."""
+        if self._codec == "gzip":
+            return deflated(chunk, self._level), 0
+        with h5py.File(io.BytesIO(), "w") as file:  # h5py applies other filters in files only
+            table = new_table(file.id, "rows", len(chunk), chunk.dtype, len(chunk), self._codec)
+            write_rows(table, chunk)
+            file.flush()
+            left_out, stored = table.read_direct_chunk((0,))
+        return stored, left_out
+
+    def add(self, rank: int, attributes: Sequence[bytes], tables: Mapping[str, int]) -> None:
+        """The group of a rank: messages of its attributes, and where the headers of its tables are."""
+        links = [parts.link(name, at) for name, at in tables.items()]
+        self._leads.update(tables.values())
+        info = parts.message(parts.Message.LINK_INFO, parts.NO_MORE_LINKS)
+        self._members.append((f"{rank:06d}", self._append(parts.header([*attributes, info, *links]))))
+
+    def finish(self) -> None:
+        """Lead `ranks` to the groups, and the file to its end."""
+        behind, heap, root = parts.group_of(sorted(self._members), self._end)
+        self._append(behind)
+        self._replace(self._heap, heap)
+        self._replace(self._tree, root)
+        for at, count in self._leads.items():
+            if count > 1:
+                self._replace(at + parts.REFERENCES_AT, parts.REFERENCES.pack(count))
+        self._replace(_EOF_AT, self._end.to_bytes(8, "little"))
+
+    def _append(self, part: bytes) -> int:
+        at, whole = self._end, parts.padded(part)
+        self._file.write(whole)
+        self._end += len(whole)
+        return at
+
+    def _replace(self, at: int, part: bytes) -> None:
+        self._file.seek(at)
+        self._file.write(part)
+
+    def _type(self, name: str, dtype: np.dtype) -> bytes:
+        if (at := self._types.get(name)) is None:
+            return parts.own_type(dtype)
+        self._leads[at] += 1
+        return parts.type_at(at)
+
+
+@contextmanager
+def new_run(
+    path: Path, size: int, tables: Iterable[str], head: Callable[[h5py.File], None], codec: str, level: int
+) -> Iterator[RankGroups]:
+    """A new run of `size` ranks, to which their groups are to be added. `head` writes what else is in the file, and
+    `tables` are those of which some rank has rows. `codec`: one of CODECS, which compresses them, gzip with `level`.
+    Raises OSError where it cannot be written."""
+    with new_hdf5(path) as out:
+        out.attrs["schema_version"] = np.uint64(schema.VERSION)
+        out.attrs["size"] = np.uint64(size)
+        head(out)
+        types = out.create_group(TYPES)
+        for name in (name for name in tables if schema.TABLES[name].names):
+            types[name] = schema.TABLES[name]
+        at = {name: h5o.get_info(types[name].id).addr for name in types}
+        ranks = h5o.get_info(new_group(out, RANKS)).addr
+    with path.open("r+b", buffering=_BUFFER_BYTES) as file:
+        groups = RankGroups(file, at, ranks, codec, level)
+        yield groups
+        groups.finish()
+
+
+def _chunks(stretches: Iterable[np.ndarray], of_chunk: int) -> Iterator[np.ndarray]:
+    """The rows of a table, chunk by chunk; behind the table's end a chunk has zeros."""
+    for rows in stretches:
+        for at in range(0, len(rows), of_chunk):
+            part = rows[at : at + of_chunk]
+            yield part if len(part) == of_chunk else np.concatenate([part, np.zeros(of_chunk - len(part), rows.dtype)])
+
+
+@lru_cache
+def _filters(codec: str, level: int, of_chunk: int, dtype: np.dtype) -> bytes:
+    """The message of a codec's filters, which depend on the rows that they have to do with."""
+    with h5py.File(io.BytesIO(), "w") as file:
+        table = new_table(file.id, "rows", of_chunk, dtype, of_chunk, codec, level)
+        return parts.filters_of(table.get_create_plist())
