@@ -6,11 +6,10 @@ h5py makes the file: its attributes, the types of its tables, an empty group `ra
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -86,12 +85,16 @@ class RankGroups:
         """A chunk as it is stored, and the filters that it went without."""
         if self._codec == "gzip":
             return deflated(chunk, self._level), 0
-        with h5py.File(io.BytesIO(), "w") as file:  # h5py applies other filters in files only
-            table = new_table(file.id, "rows", len(chunk), chunk.dtype, len(chunk), self._codec)
-            write_rows(table, chunk)
-            file.flush()
-            left_out, stored = table.read_direct_chunk((0,))
+        table = new_table(self._scratch.id, "rows", len(chunk), chunk.dtype, len(chunk), self._codec)
+        write_rows(table, chunk)
+        left_out, stored = table.read_direct_chunk((0,))
+        del self._scratch["rows"]
         return stored, left_out
+
+    @cached_property
+    def _scratch(self) -> h5py.File:
+        """A file in memory: HDF5 applies its filters in files only."""
+        return h5py.File("scratch", "w", driver="core", backing_store=False)
 
     def add(self, rank: int, attributes: Sequence[bytes], tables: Mapping[str, int]) -> None:
         """The group of a rank: messages of its attributes, and where the headers of its tables are."""
@@ -161,6 +164,6 @@ def _chunks(stretches: Iterable[np.ndarray], of_chunk: int) -> Iterator[np.ndarr
 @lru_cache
 def _filters(codec: str, level: int, of_chunk: int, dtype: np.dtype) -> bytes:
     """The message of a codec's filters, which depend on the rows that they have to do with."""
-    with h5py.File(io.BytesIO(), "w") as file:
+    with h5py.File("filters", "w", driver="core", backing_store=False) as file:
         table = new_table(file.id, "rows", of_chunk, dtype, of_chunk, codec, level)
         return parts.filters_of(table.get_create_plist())
