@@ -52,7 +52,7 @@ def is_program_event(types: np.ndarray) -> np.ndarray:
 def is_of_region(types: np.ndarray) -> np.ndarray:
     """Which types are begins and ends of regions, or say something of one."""
     parameter = (types > INTEGER_PARAMETER) & (types < REAL_PARAMETER + REAL)
-    return parameter | np.isin(types, (REGION_TYPE, PARALLEL_TYPE))
+    return parameter | (types == REGION_TYPE) | (types == PARALLEL_TYPE)
 
 
 def ended(value: np.ndarray) -> np.ndarray:

@@ -171,8 +171,8 @@ def _known(requests: np.ndarray) -> np.ndarray:
 
 def _blocks(tables: Mapping[str, np.ndarray]) -> np.ndarray:
     """One block for each thread that has rows; the first for thread 0 always."""
-    of_thread = [rows for rows in tables.values() if rows.dtype.names and "thread" in rows.dtype.names]
-    threads = sorted({0}.union(*(np.unique(rows["thread"]).tolist() for rows in of_thread)))
+    of_thread = [rows["thread"] for rows in tables.values() if rows.dtype.names and "thread" in rows.dtype.names]
+    threads = sorted({0}.union(*(_each_once(of_rows) for of_rows in of_thread)))
     blocks = np.zeros(len(threads), schema.BLOCK)
     names = list(schema.BUFFERED)
     for block, thread in zip(blocks, threads, strict=True):
@@ -184,11 +184,16 @@ def _blocks(tables: Mapping[str, np.ndarray]) -> np.ndarray:
     return blocks
 
 
+def _each_once(threads: np.ndarray) -> list[int]:
+    """Of threads in order each one."""
+    return [*threads[:1].tolist(), *threads[1:][threads[1:] != threads[:-1]].tolist()]
+
+
 def _regions(marks: np.ndarray) -> np.ndarray:
     """Regions and what they say of themselves as events of the file."""
     found = np.zeros(len(marks), schema.EVENT)
     found["time"], found["thread"] = marks["time"], marks["thread"]
-    edges = np.isin(marks["what"], (Mark.BEGIN, Mark.END))
+    edges = (marks["what"] == Mark.BEGIN) | (marks["what"] == Mark.END)
     parallel = marks["what"] == Mark.PARALLEL
     real = marks["what"] == Mark.REAL
     found["type"] = np.where(edges, schema.REGION_TYPE, np.where(parallel, schema.PARALLEL_TYPE, schema.PARAMETER_TYPE))

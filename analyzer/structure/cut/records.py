@@ -105,7 +105,7 @@ class CutRecords:
     def _alone(self, calls: np.ndarray, rank: int, begin: int) -> None:
         """Make sends and receives whose other side is outside those with MPI_PROC_NULL."""
         for kind, times in ((self._sends, self._crossing.sends), (self._receives, self._crossing.receives)):
-            crosses = np.isin(calls["enter"], times.get(rank, _NO_TIMES)) | (calls["enter"] < begin)
+            crosses = _are_among(calls["enter"], times.get(rank)) | (calls["enter"] < begin)
             half = kind[calls["call"]] & crosses
             calls["peer"][half] = Peer.PROC_NULL
             calls["sent"][half & self._sends[calls["call"]]] = 0
@@ -118,8 +118,8 @@ class CutRecords:
         receives = schema.is_one_of(every["what"], _RECEIVES)
         half = np.where(
             receives,
-            np.isin(every["posted"], self._crossing.receives.get(rank, _NO_TIMES)),
-            np.isin(every["posted"], self._crossing.sends.get(rank, _NO_TIMES)),
+            _are_among(every["posted"], self._crossing.receives.get(rank)),
+            _are_among(every["posted"], self._crossing.sends.get(rank)),
         )
         kept = every[(every["posted"] >= begin) & (every["posted"] < end) & ~half]
         started = schema.is_one_of(kept["what"], schema.STARTED)
@@ -164,11 +164,15 @@ class CutRecords:
         return found
 
 
-_NO_TIMES = np.zeros(0, np.int64)
 _RECEIVES = (
     What.RECV_STARTED, What.RECV_DONE, What.RECV_CANCELLED, What.RECV_FREED, What.RECEIVED,
     What.PARTITIONED_RECV_STARTED, What.PARTITIONED_RECV_DONE,
 )  # fmt: skip
+
+
+def _are_among(times: np.ndarray, some: np.ndarray | None) -> np.ndarray:
+    """Of most ranks nothing crosses an edge: there is nothing to look for."""
+    return np.zeros(len(times), bool) if some is None else np.isin(times, some)
 
 
 def _pairs(rows: np.ndarray, type_: int, first: int, begin: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
